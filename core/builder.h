@@ -1,0 +1,112 @@
+#ifndef HYCOLL_CORE_BUILDER_H_
+#define HYCOLL_CORE_BUILDER_H_
+
+#include <initializer_list>
+#include <map>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/schedule.h"
+
+namespace hycoll {
+
+/// What the builder's handles stand for: indices into the schedule's arrays.
+using BufferId = int;
+using FlagId = int;
+using StrandId = int;
+
+/// Neighbouring chunks of the partition.
+struct ChunkRange {
+  int first = 0;
+  int count = 0;
+};
+
+inline Span span_of(BufferId buffer, ChunkRange chunks) {
+  return {.buffer = buffer, .first_chunk = chunks.first, .chunk_count = chunks.count};
+}
+
+/// Builds a schedule step by step and infers the dependencies: a step depends on the earlier
+/// asynchronous steps of its strand whose spans conflict with its own (read after write, write
+/// after read, write after write), a signal on all of them, for it announces them. Tags are
+/// numbered per (lane, from, to) in the order of the calls, so a generator adds the sends and the
+/// receives of one pair of nodes and lane in the same order.
+///
+/// Not thread-safe. Breaking a requirement is a bug of the generator and fails an assertion.
+class ScheduleBuilder {
+ public:
+  ScheduleBuilder(Collective collective, std::string algorithm, Shape shape, int chunk_count);
+
+  const Shape& shape() const noexcept { return schedule_.shape; }
+  int chunk_count() const noexcept { return schedule_.chunk_count; }
+  ChunkRange all_chunks() const noexcept { return {0, schedule_.chunk_count}; }
+
+  /// Whole-vector buffers of a member.
+  BufferId input(int member) const { return member; }
+  BufferId output(int member) const { return schedule_.shape.member_count() + member; }
+
+  BufferId add_staging(int node, ChunkRange chunks);
+  BufferId add_scratch(int worker, ChunkRange chunks);
+  BufferId add_lines(int worker, ChunkRange chunks);
+
+  /// The worker's first strand, which every worker has, or a further one.
+  StrandId main_strand(int worker) const { return worker; }
+  StrandId add_strand(int worker);
+
+  /// A flag that only `writer` signals.
+  FlagId add_flag(StrandId writer);
+
+  void send(StrandId strand, int lane, int to_node, Span source);
+  void recv(StrandId strand, int lane, int from_node, Span destination);
+  void native_allreduce(StrandId strand, int lane, Span destination, Span source);
+  void reduce(StrandId strand, std::span<const Span> destinations, std::span<const Span> sources);
+  void reduce(StrandId strand, std::initializer_list<Span> destinations,
+              std::initializer_list<Span> sources);
+  void copy(StrandId strand, std::span<const Span> destinations, Span source);
+  void copy(StrandId strand, Span destination, Span source);
+
+  /// Raises the flag by one. The strand must be the flag's writer.
+  void signal(StrandId strand, FlagId flag);
+
+  /// Waits until everything that has been signalled on the flag so far in the order of these calls
+  /// is there.
+  void wait(StrandId strand, FlagId flag);
+  /// Waits for the flag's first `value` signals.
+  void wait(StrandId strand, FlagId flag, int value);
+
+  /// Hands the schedule over; the builder is empty afterwards.
+  Schedule finish() &&;
+
+ private:
+  struct Outstanding {
+    int step;
+    std::vector<Span> reads;
+    std::vector<Span> writes;
+  };
+  struct Message {
+    int lane;
+    int from;
+    int to;
+    friend auto operator<=>(const Message&, const Message&) = default;
+  };
+
+  BufferId add_buffer(BufferRole role, int owner, ChunkRange chunks);
+  void add_step(StrandId strand, Step step, std::span<const Span> destinations,
+                std::span<const Span> sources);
+  void infer_dependencies(StrandId strand, Step& step, std::span<const Span> destinations,
+                          std::span<const Span> sources);
+  bool overlap(const Span& a, const Span& b) const;
+  bool any_overlap(std::span<const Span> a, std::span<const Span> b) const;
+
+  Schedule schedule_;
+  std::vector<std::vector<Outstanding>> outstanding_;  // per strand
+  std::vector<int> signalled_;                         // per flag
+  std::map<Message, int> sent_;
+  std::map<Message, int> received_;
+  std::map<std::tuple<int, int>, int> native_;  // per (lane, node)
+};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_CORE_BUILDER_H_

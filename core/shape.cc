@@ -1,0 +1,79 @@
+#include "core/shape.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/errors.h"
+
+namespace hycoll {
+namespace {
+
+/// The node whose range [first[n], first[n + 1]) holds the value.
+int find_range(const std::vector<int>& first, int value) {
+  return static_cast<int>(std::upper_bound(first.begin(), first.end(), value) - first.begin()) - 1;
+}
+
+}  // namespace
+
+Shape::Shape(std::vector<Node> nodes, int lane_count, Visibility visibility,
+             std::vector<int> lane_workers)
+    : nodes_(std::move(nodes)),
+      lane_count_(lane_count),
+      visibility_(visibility),
+      lane_workers_(std::move(lane_workers)),
+      first_member_{0},
+      first_worker_{0} {
+  if (nodes_.empty()) {
+    throw Error(ErrorKind::invalid_argument,
+                "shape: 0 nodes; a collective needs at least one node");
+  }
+  if (lane_count_ < 1) {
+    throw Error(ErrorKind::invalid_argument,
+                fmt::format("shape: lane_count is {}; ask for at least 1 lane", lane_count_));
+  }
+  if (!lane_workers_.empty() && static_cast<int>(lane_workers_.size()) != lane_count_) {
+    throw Error(ErrorKind::invalid_argument,
+                fmt::format("shape: lane_workers has {} entries for {} lanes; give one worker per "
+                            "lane, or none for the default",
+                            lane_workers_.size(), lane_count_));
+  }
+  if (std::any_of(lane_workers_.begin(), lane_workers_.end(), [](int w) { return w < 0; })) {
+    throw Error(ErrorKind::invalid_argument,
+                "shape: lane_workers has a negative entry; workers are numbered from 0");
+  }
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    const Node& node = nodes_[n];
+    if (node.members < 1 || node.workers < node.members) {
+      throw Error(ErrorKind::invalid_argument,
+                  fmt::format("shape: node {} has {} members and {} workers; expected 1 <= members "
+                              "<= workers",
+                              n, node.members, node.workers));
+    }
+    first_member_.push_back(first_member_.back() + node.members);
+    first_worker_.push_back(first_worker_.back() + node.workers);
+  }
+}
+
+Shape Shape::uniform(int node_count, int members, int lane_count, Visibility visibility) {
+  return Shape(std::vector<Node>(static_cast<std::size_t>(std::max(node_count, 0)),
+                                 Node{.members = members, .workers = members}),
+               lane_count, visibility);
+}
+
+int Shape::worker_of_member(int member) const {
+  const int node = node_of_member(member);
+  return first_worker(node) + member - first_member(node);
+}
+
+int Shape::node_of_member(int member) const { return find_range(first_member_, member); }
+
+int Shape::node_of_worker(int worker) const { return find_range(first_worker_, worker); }
+
+int Shape::leader(int node, int lane) const {
+  const int worker = lane_workers_.empty() ? lane : lane_workers_[static_cast<std::size_t>(lane)];
+  return first_worker(node) + worker % this->node(node).workers;
+}
+
+}  // namespace hycoll

@@ -1,0 +1,71 @@
+#ifndef HYCOLL_CORE_SHAPE_H_
+#define HYCOLL_CORE_SHAPE_H_
+
+#include <vector>
+
+namespace hycoll {
+
+/// Which buffers a worker may touch.
+enum class Visibility {
+  direct,  ///< Every buffer of its node: threads of one process, or processes with a shared heap.
+  staged,  ///< Its own member's buffers and the node's staging only.
+};
+
+/// One node: a set of workers that share memory, and the members whose buffers lie there. Member i
+/// of the node is owned by its worker i, so 1 <= members <= workers; further workers only help.
+struct Node {
+  int members = 1;
+  int workers = 1;
+  friend bool operator==(const Node&, const Node&) = default;
+};
+
+/// Who takes part in a collective: everything that a generator may know. Plain, immutable data.
+///
+/// Members and workers are numbered node by node: the members of node 0, then those of node 1, and
+/// so on. A member's number is its rank. Lanes are numbered 0..lane_count()-1 alike on every node.
+class Shape {
+ public:
+  /// Requires at least one node, 1 <= members <= workers on each, and lane_count >= 1; throws Error
+  /// otherwise. `lane_workers[l]` is the worker (its index within the node, modulo the node's
+  /// workers) that drives lane l; empty means worker l.
+  Shape(std::vector<Node> nodes, int lane_count, Visibility visibility = Visibility::direct,
+        std::vector<int> lane_workers = {});
+
+  /// `node_count` equal nodes whose every worker is a member.
+  static Shape uniform(int node_count, int members, int lane_count,
+                       Visibility visibility = Visibility::direct);
+
+  int node_count() const noexcept { return static_cast<int>(nodes_.size()); }
+  int lane_count() const noexcept { return lane_count_; }
+  Visibility visibility() const noexcept { return visibility_; }
+  const Node& node(int node) const { return nodes_[static_cast<std::size_t>(node)]; }
+
+  int member_count() const noexcept { return first_member_.back(); }
+  int worker_count() const noexcept { return first_worker_.back(); }
+  int first_member(int node) const { return first_member_[static_cast<std::size_t>(node)]; }
+  int first_worker(int node) const { return first_worker_[static_cast<std::size_t>(node)]; }
+
+  /// The worker that owns a member's buffers: it hands them in, and returns to the caller when it
+  /// is done.
+  int worker_of_member(int member) const;
+  int node_of_member(int member) const;
+  int node_of_worker(int worker) const;
+
+  /// The leader: the worker that drives `lane` on `node`. A node with fewer workers than lanes
+  /// gives a worker several lanes.
+  int leader(int node, int lane) const;
+
+  friend bool operator==(const Shape&, const Shape&) = default;
+
+ private:
+  std::vector<Node> nodes_;
+  int lane_count_;
+  Visibility visibility_;
+  std::vector<int> lane_workers_;
+  std::vector<int> first_member_;  // node_count + 1 entries
+  std::vector<int> first_worker_;  // node_count + 1 entries
+};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_CORE_SHAPE_H_
