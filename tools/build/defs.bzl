@@ -1,0 +1,112 @@
+"""The project's rules: C++ targets with its warnings, tests with timeouts, tests under mpiexec.
+
+Public headers are listed in `public_headers` of hycoll_library instead of `hdrs`. Inside the tree they are found
+both as "core/types.h" and as "hycoll/types.h"; they include one another by the second form only, because that
+is where tools/install puts them.
+"""
+
+load("@mpi//:config.bzl", "MPIEXEC", "MPI_FLAVOUR")
+load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
+
+_WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wnon-virtual-dtor", "-Werror"]
+_OPENMP = "//third_party:openmp"
+
+def _copts(copts, deps):
+    openmp = ["-fopenmp"] if _OPENMP in deps else []
+    optimise = select({
+        "//tools/build:opt": ["-O3"],
+        "//conditions:default": [],
+    })
+    return _WARNINGS + openmp + optimise + copts
+
+def hycoll_library(name, srcs = [], hdrs = [], public_headers = [], deps = [], copts = [], **kwargs):
+    """A library; `public_headers` are headers that are installed as <hycoll/...>."""
+    if public_headers:
+        cc_library(
+            name = name + "_public_headers",
+            hdrs = public_headers,
+            include_prefix = "hycoll",
+            strip_include_prefix = "/" + native.package_name(),
+        )
+        deps = deps + [":" + name + "_public_headers"]
+    cc_library(
+        name = name,
+        srcs = srcs,
+        hdrs = hdrs + public_headers,
+        copts = _copts(copts, deps),
+        linkstatic = True,
+        deps = deps,
+        **kwargs
+    )
+
+def hycoll_binary(name, srcs = [], deps = [], copts = [], **kwargs):
+    cc_binary(
+        name = name,
+        srcs = srcs,
+        copts = _copts(copts, deps),
+        deps = deps,
+        **kwargs
+    )
+
+def hycoll_test(name, srcs, deps = [], copts = [], size = "small", **kwargs):
+    """A doctest program whose main comes from //tests:doctest_main. Its timeout follows from its size."""
+    deps = deps + ["//tests:doctest_main"]
+    cc_test(
+        name = name,
+        srcs = srcs,
+        copts = _copts(copts, deps),
+        linkstatic = True,
+        size = size,
+        deps = deps,
+        **kwargs
+    )
+
+def hycoll_mpi_test(
+        name,
+        srcs,
+        deps = [],
+        ranks = [1, 2, 3],
+        main = "//tests:doctest_mpi_main",
+        args = [],
+        copts = [],
+        tags = [],
+        size = "medium",
+        **kwargs):
+    """A doctest program under mpiexec: one test NAME_np2 per rank count, and the suite NAME of all of them.
+
+    Args:
+      name: name of the suite; the program itself is NAME_program.
+      srcs: sources.
+      deps: libraries besides doctest and MPI.
+      ranks: rank counts, more than the machine has cores if need be.
+      main: the library with the program's main(). The default initialises MPI with MPI_THREAD_MULTIPLE; "" if the
+        sources bring their own.
+      args: arguments of the program.
+      copts: further compiler options.
+      tags: further tags.
+      size: sets the timeout.
+      **kwargs: passed to each test.
+    """
+    program = name + "_program"
+    hycoll_binary(
+        name = program,
+        testonly = True,
+        srcs = srcs,
+        copts = copts,
+        deps = deps + ["//third_party:doctest", "//third_party:mpi"] + ([main] if main else []),
+    )
+    for count in ranks:
+        native.sh_test(
+            name = "%s_np%d" % (name, count),
+            srcs = ["//tools/build:mpi_run.sh"],
+            args = [MPI_FLAVOUR, MPIEXEC, str(count), "$(location :%s)" % program] + args,
+            data = [":" + program],
+            size = size,
+            # Ranks wait actively: a test that runs beside them slows both down by more than it gains.
+            tags = ["mpi", "cpu:%d" % max(2, count)] + tags,
+            **kwargs
+        )
+    native.test_suite(
+        name = name,
+        tests = [":%s_np%d" % (name, count) for count in ranks],
+    )
