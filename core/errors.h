@@ -10,9 +10,11 @@ namespace hycoll {
 enum class ErrorKind {
   invalid_argument,  ///< An argument is outside what the function accepts.
   mismatch,          ///< Members of one collective passed arguments that do not fit together.
-  unsupported,       ///< The request is well formed, but this algorithm, shape or build does not serve it.
-  environment,       ///< The machine, the MPI library or the launch line does not provide what is needed.
-  timeout,           ///< Somebody did not arrive within the configured time.
+  unsupported,  ///< The request is well formed, but this algorithm, shape or build does not serve
+                ///< it.
+  environment,  ///< The machine, the MPI library or the launch line does not provide what is
+                ///< needed.
+  timeout,      ///< Somebody did not arrive within the configured time.
 };
 
 /// Every error that a caller can cause or meet. The message names the argument, its value, what was
@@ -32,10 +34,11 @@ class Error : public std::runtime_error {
 
 }  // namespace hycoll
 
-/// Checks an invariant of hycoll's own code, in every build. Misuse by a caller is an Error instead.
-#define HYCOLL_ASSERT(condition, explanation)                                        \
-  (static_cast<bool>(condition)                                                      \
-       ? static_cast<void>(0)                                                        \
+/// Checks an invariant of hycoll's own code, in every build. Misuse by a caller is an Error
+/// instead.
+#define HYCOLL_ASSERT(condition, explanation) \
+  (static_cast<bool>(condition)               \
+       ? static_cast<void>(0)                 \
        : ::hycoll::assertion_failed(#condition, __FILE__, __LINE__, explanation))
 
 #endif  // HYCOLL_CORE_ERRORS_H_

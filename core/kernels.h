@@ -8,22 +8,24 @@
 
 namespace hycoll {
 
-/// How results are stored. Streaming stores bypass the caches: right when the destinations are larger than
-/// the last-level cache's share of the caller and nobody reads them soon.
+/// How results are stored. Streaming stores bypass the caches: right when the destinations are
+/// larger than the last-level cache's share of the caller and nobody reads them soon.
 enum class Stores { cached, streaming };
 
-/// Reduces `count` elements: destination[i] = source_0[i] op source_1[i] op ..., folded from the left, written
-/// to every destination. Memory is passed over once, whatever the number of sources and destinations.
+/// Reduces `count` elements: destination[i] = source_0[i] op source_1[i] op ..., folded from the
+/// left, written to every destination. Memory is passed over once, whatever the number of sources
+/// and destinations.
 ///
-/// Requires at least one source and one destination. A destination may equal a source (the same address);
-/// other overlaps are not allowed. Alignment beyond the element's is not needed, only faster.
-/// With Stores::streaming the stores are complete (fenced) on return, so that a following release
-/// store publishes them. Thread-safe: no state.
-using ReduceKernel = void (*)(std::span<void* const> destinations, std::span<const void* const> sources,
-                              std::size_t count, Stores stores);
+/// Requires at least one source and one destination. A destination may equal a source (the same
+/// address); other overlaps are not allowed. Alignment beyond the element's is not needed, only
+/// faster. With Stores::streaming the stores are complete (fenced) on return, so that a following
+/// release store publishes them. Thread-safe: no state.
+using ReduceKernel = void (*)(std::span<void* const> destinations,
+                              std::span<const void* const> sources, std::size_t count,
+                              Stores stores);
 
-/// The kernel of an operator and a type, dispatched to the widest instruction set of this machine; looked up
-/// once, then called directly. Requires is_defined_for(op, type).
+/// The kernel of an operator and a type, dispatched to the widest instruction set of this machine;
+/// looked up once, then called directly. Requires is_defined_for(op, type).
 ReduceKernel reduce_kernel(Operator op, DataType type);
 
 /// Copies `size_bytes` bytes from the source to every destination that is not the source itself.

@@ -21,8 +21,12 @@ std::optional<Enum> find_name(const std::array<std::string_view, Size>& names,
 
 }  // namespace
 
-std::string_view name_of(DataType type) noexcept { return kDataTypeNames[static_cast<std::size_t>(type)]; }
-std::string_view name_of(Operator op) noexcept { return kOperatorNames[static_cast<std::size_t>(op)]; }
+std::string_view name_of(DataType type) noexcept {
+  return kDataTypeNames[static_cast<std::size_t>(type)];
+}
+std::string_view name_of(Operator op) noexcept {
+  return kOperatorNames[static_cast<std::size_t>(op)];
+}
 
 std::optional<DataType> parse_data_type(std::string_view name) noexcept {
   return find_name<DataType>(kDataTypeNames, name);

@@ -25,8 +25,8 @@ enum class DataType : std::uint8_t {
 };
 inline constexpr int kDataTypeCount = 10;
 
-/// The predefined operators of MPI that act on one element. All are commutative and treated as associative.
-/// Integer sum and product wrap around; the logical operators yield 0 or 1.
+/// The predefined operators of MPI that act on one element. All are commutative and treated as
+/// associative. Integer sum and product wrap around; the logical operators yield 0 or 1.
 enum class Operator : std::uint8_t {
   sum,
   prod,
@@ -66,8 +66,9 @@ std::optional<Operator> parse_operator(std::string_view name) noexcept;
 
 /// A C++ type that has a DataType: every integer type but bool, float and double.
 template <class T>
-concept Element = (std::integral<T> && !std::same_as<std::remove_cv_t<T>, bool>) ||
-                  std::same_as<std::remove_cv_t<T>, float> || std::same_as<std::remove_cv_t<T>, double>;
+concept Element =
+    (std::integral<T> && !std::same_as<std::remove_cv_t<T>, bool>) ||
+    std::same_as<std::remove_cv_t<T>, float> || std::same_as<std::remove_cv_t<T>, double>;
 
 template <Element T>
 constexpr DataType data_type_of() noexcept {

@@ -1,0 +1,29 @@
+#ifndef HYCOLL_COLLECTIVES_ALLREDUCE_H_
+#define HYCOLL_COLLECTIVES_ALLREDUCE_H_
+
+#include <string>
+
+#include "collectives/exchange.h"
+#include "core/schedule.h"
+
+namespace hycoll {
+
+/// What an allreduce generator may choose besides the shape.
+struct AllreduceParameters {
+  Exchange exchange = Exchange::recursive_doubling;
+  int segments = 1;  ///< Parts into which the exchange cuts each message, at least 1.
+};
+
+/// The data-partitioned multi-leader allreduce; see allreduce_dpml.cc. Serves every shape with
+/// Visibility::direct.
+Schedule generate_dpml_allreduce(std::string name, const Shape& shape,
+                                 const AllreduceParameters& parameters);
+
+/// Allreduce of short vectors through signal-carrying lines; see allreduce_lines.cc. Serves every
+/// shape with one lane and Visibility::direct or staged.
+Schedule generate_lines_allreduce(std::string name, const Shape& shape,
+                                  const AllreduceParameters& parameters);
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_ALLREDUCE_H_
