@@ -1,0 +1,291 @@
+#ifndef HYCOLL_COLLECTIVES_HYCOLL_H_
+#define HYCOLL_COLLECTIVES_HYCOLL_H_
+
+#include <mpi.h>
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "hycoll/errors.h"
+#include "hycoll/types.h"
+
+/// Collectives for programs that mix MPI and threads. The public interface of hycoll.
+///
+/// Two layouts. With a Communicator every MPI process is one member with one buffer, and a pool of
+/// pinned leader threads inside the process works on it (`per_node`). With a Team every thread of a
+/// parallel region is a member with its own buffers (`threads`). Both need MPI_THREAD_MULTIPLE.
+///
+/// Every function reports misuse and a broken environment by throwing hycoll::Error. A member that
+/// does not arrive within Options::timeout ends the job with a message that says who is missing and
+/// in which call.
+namespace hycoll {
+
+/// Choices that apply to all calls of one communicator or team. All processes must pass the same
+/// values.
+struct Options {
+  /// Workers per process, for a Communicator: the calling thread and workers - 1 pool threads. 0:
+  /// one per core of the process's share of the node. A Team has one worker per thread instead.
+  int workers = 0;
+
+  /// Lanes per node: partitions that are worked on at once, each by a leader with its own MPI
+  /// endpoint. 0: chosen per call, at most one per worker. May exceed the workers; at most 8 per
+  /// worker.
+  int lanes = 0;
+
+  /// An algorithm's name as `hycoll plan --help` lists them, or "auto".
+  std::string algorithm = "auto";
+
+  /// Where leaders run: "compact", "spread" (over NUMA domains) or "one-per-package".
+  std::string placement = "spread";
+
+  /// Whether pool threads (Communicator) or joining threads (Team) are bound to a core each.
+  enum class Pinning { pinned, unpinned } pinning = Pinning::pinned;
+
+  /// How long a call waits for a missing member before it reports and ends the job. 0: for ever.
+  std::chrono::milliseconds timeout{600'000};
+
+  /// Arguments are always compared between the members of a process. `all_processes` compares them
+  /// between processes too, at the cost of a small MPI_Allreduce per call.
+  enum class Checking { process, all_processes } checking = Checking::process;
+
+  /// The defaults, changed by the environment: HYCOLL_WORKERS, HYCOLL_LANES, HYCOLL_ALGORITHM,
+  /// HYCOLL_PLACEMENT, HYCOLL_PIN=0|1, HYCOLL_TIMEOUT_S, HYCOLL_CHECK=0|1. Throws Error when a
+  /// value cannot be read.
+  static Options from_environment();
+};
+
+/// A nonblocking call under way. Moves, does not copy. Leaders make progress in the background.
+class Request {
+ public:
+  Request() noexcept;
+  Request(Request&&) noexcept;
+  Request& operator=(Request&&) noexcept;
+  /// Waits if the call is still under way.
+  ~Request();
+
+  /// Whether the call has completed. True for a request that stands for no call.
+  bool test();
+
+  /// Returns when the call has completed; throws the Error that it met, if any.
+  void wait();
+
+ private:
+  friend class Communicator;
+  friend class PersistentAllreduce;
+  struct State;
+  explicit Request(std::shared_ptr<State> state) noexcept;
+  std::shared_ptr<State> state_;
+};
+
+/// An allreduce that is set up once and started many times on the same buffers. At most one start
+/// at a time is under way. Must not outlive its communicator.
+class PersistentAllreduce {
+ public:
+  PersistentAllreduce(PersistentAllreduce&&) noexcept;
+  PersistentAllreduce& operator=(PersistentAllreduce&&) noexcept;
+  ~PersistentAllreduce();
+
+  /// Starts the operation in the background. Throws Error if the last start has not been waited
+  /// for.
+  void start();
+
+  /// Whether the operation started last has completed.
+  bool test();
+
+  /// Returns when it has; throws the Error that it met, if any.
+  void wait();
+
+  /// Starts the operation and returns when it has completed, with the caller as a worker: as fast
+  /// as the blocking call.
+  void run();
+
+ private:
+  friend class Communicator;
+  struct State;
+  explicit PersistentAllreduce(std::unique_ptr<State> state) noexcept;
+  std::unique_ptr<State> state_;
+};
+
+/// One member per process, worked on by a pool of leader threads (layout `per_node`).
+///
+/// As with MPI, one thread at a time calls functions of one communicator, and all processes make
+/// the same calls in the same order. Different communicators may be used by different threads at
+/// once.
+class Communicator {
+ public:
+  /// Collective over `parent`, whose processes become the nodes in rank order. Duplicates
+  /// communicators: one per lane and one for control. Throws Error if MPI is not initialised with
+  /// MPI_THREAD_MULTIPLE.
+  explicit Communicator(MPI_Comm parent, const Options& options = Options::from_environment());
+
+  /// Collective. All requests must have completed.
+  ~Communicator();
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  int rank() const noexcept;
+  int size() const noexcept;
+  int worker_count() const noexcept;
+  const Options& options() const noexcept;
+
+  /// output[i] = the reduction of input[i] over all processes, on every process, for i in
+  /// 0..count-1. Blocking. `output` may equal `input` (in place); other overlaps are an error.
+  /// Every process passes the same count, type and operator. The result has the same bits on every
+  /// process, except with native exchanges, where that is the MPI library's promise.
+  void allreduce(const void* input, void* output, std::size_t count, DataType type, Operator op);
+
+  template <Element T>
+  void allreduce(std::span<const T> input, std::span<T> output, Operator op = Operator::sum) {
+    require_same_size(input.size(), output.size());
+    allreduce(input.data(), output.data(), output.size(), data_type_of<T>(), op);
+  }
+
+  /// In place.
+  template <Element T>
+  void allreduce(std::span<T> buffer, Operator op = Operator::sum) {
+    allreduce(buffer.data(), buffer.data(), buffer.size(), data_type_of<T>(), op);
+  }
+
+  /// One value.
+  template <Element T>
+  T allreduce(T value, Operator op = Operator::sum) {
+    allreduce(&value, &value, 1, data_type_of<T>(), op);
+    return value;
+  }
+
+  /// Many inputs of this process, one output: the thread-local copies of a parallel region are
+  /// reduced by all workers, in the order given, and then over the processes. Every input has
+  /// `count` elements; there is at least one. The inputs may include the output itself.
+  void allreduce_many(std::span<const void* const> inputs, void* output, std::size_t count,
+                      DataType type, Operator op);
+
+  /// The same for the thread-local vectors of a `tbb::combinable<std::vector<T>>`,
+  /// a `tbb::enumerable_thread_specific<std::vector<T>>` or anything else with combine_each. Each
+  /// vector must have output.size() elements. Threads that have no copy contribute nothing; without
+  /// any copy the output itself is the input.
+  template <class Combinable, Element T>
+  void allreduce_combinable(Combinable& copies, std::span<T> output, Operator op = Operator::sum) {
+    std::vector<const void*> inputs;
+    copies.combine_each([&](const auto& copy) {
+      require_same_size(copy.size(), output.size());
+      inputs.push_back(copy.data());
+    });
+    if (inputs.empty()) inputs.push_back(output.data());
+    allreduce_many(inputs, output.data(), output.size(), data_type_of<T>(), op);
+  }
+
+  /// Starts an allreduce and returns; the pool works on it. Buffers belong to hycoll until the
+  /// request has completed. Several may be under way; they are matched between processes by the
+  /// order of the calls.
+  [[nodiscard]] Request iallreduce(const void* input, void* output, std::size_t count,
+                                   DataType type, Operator op);
+
+  template <Element T>
+  [[nodiscard]] Request iallreduce(std::span<const T> input, std::span<T> output,
+                                   Operator op = Operator::sum) {
+    require_same_size(input.size(), output.size());
+    return iallreduce(input.data(), output.data(), output.size(), data_type_of<T>(), op);
+  }
+
+  /// Sets up a persistent allreduce. Collective in the sense that all processes start it in the
+  /// same order.
+  [[nodiscard]] PersistentAllreduce allreduce_init(const void* input, void* output,
+                                                   std::size_t count, DataType type, Operator op);
+
+  /// Returns when all processes have entered.
+  void barrier();
+
+  /// The algorithm, lanes and workers that a call of this size uses, e.g. for reports.
+  struct Choice {
+    std::string algorithm;
+    int lanes;
+    int workers;
+    int segments;
+  };
+  Choice choice(std::size_t count, DataType type) const;
+
+ private:
+  friend class PersistentAllreduce;
+  static void require_same_size(std::size_t input_size, std::size_t output_size);
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+class Team;
+
+/// One thread of a team: a member with a rank of its own. A handle, used by one thread at a time.
+class Member {
+ public:
+  /// Rank among all members of all processes: process by process, then by thread.
+  int rank() const noexcept;
+  /// All members of all processes.
+  int size() const noexcept;
+
+  /// As Communicator::allreduce, with every member contributing its own input and getting the
+  /// result in its own output.
+  void allreduce(const void* input, void* output, std::size_t count, DataType type, Operator op);
+
+  template <Element T>
+  void allreduce(std::span<const T> input, std::span<T> output, Operator op = Operator::sum) {
+    require_same_size(input.size(), output.size());
+    allreduce(input.data(), output.data(), output.size(), data_type_of<T>(), op);
+  }
+
+  template <Element T>
+  void allreduce(std::span<T> buffer, Operator op = Operator::sum) {
+    allreduce(buffer.data(), buffer.data(), buffer.size(), data_type_of<T>(), op);
+  }
+
+  template <Element T>
+  T allreduce(T value, Operator op = Operator::sum) {
+    allreduce(&value, &value, 1, data_type_of<T>(), op);
+    return value;
+  }
+
+  /// Returns when all members of all processes have entered.
+  void barrier();
+
+ private:
+  friend class Team;
+  struct State;
+  explicit Member(State* state) noexcept : state_(state) {}
+  static void require_same_size(std::size_t input_size, std::size_t output_size);
+  State* state_;
+};
+
+/// The threads of a parallel region as members (layout `threads`): OpenMP threads, TBB workers,
+/// std::thread alike.
+class Team {
+ public:
+  /// Collective over `parent`, called by one thread of each process; processes may have different
+  /// thread counts. Throws Error if MPI is not initialised with MPI_THREAD_MULTIPLE, or
+  /// thread_count is below 1.
+  Team(MPI_Comm parent, int thread_count, const Options& options = Options::from_environment());
+
+  /// Collective; no member may be inside a call.
+  ~Team();
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+  int thread_count() const noexcept;
+
+  /// The member with this index among the process's threads (e.g. omp_get_thread_num()). With
+  /// Options::pinning, the first call binds the calling thread to the core of this member. Every
+  /// index is used by one thread at a time.
+  Member join(int thread_index);
+
+  Communicator::Choice choice(std::size_t count, DataType type) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_HYCOLL_H_
