@@ -1,0 +1,64 @@
+#ifndef HYCOLL_THREADING_ENDPOINT_H_
+#define HYCOLL_THREADING_ENDPOINT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "core/types.h"
+
+namespace hycoll {
+
+/// An operation under way on an endpoint. What the words mean is the endpoint's business.
+struct EndpointRequest {
+  std::uintptr_t handle = 0;
+  std::uintptr_t detail = 0;
+};
+
+/// Tags of neighbouring calls differ, so that messages need not arrive in order. A node can be at
+/// most one call ahead of another.
+inline constexpr int kTagEpochs = 4;
+
+/// What one lane of a node sends and receives through: the same lane of every other node can be
+/// reached, by its node's number. Messages match by (peer, tag); two messages of one pair under way
+/// at once have different tags. Used by one worker at a time.
+class Endpoint {
+ public:
+  virtual ~Endpoint() = default;
+
+  /// Starts to send; the memory must stay unchanged until the request has completed.
+  virtual EndpointRequest send(int peer_node, int tag, const void* source,
+                               std::size_t size_bytes) = 0;
+
+  /// Starts to receive exactly `size_bytes` bytes. A message of another length is an Error
+  /// (mismatch), thrown by test().
+  virtual EndpointRequest receive(int peer_node, int tag, void* destination,
+                                  std::size_t size_bytes) = 0;
+
+  /// Starts the transport's own allreduce between all nodes of the lane. `source` may equal
+  /// `destination`.
+  virtual EndpointRequest allreduce(int tag, const void* source, void* destination,
+                                    std::size_t count, DataType type, Operator op) = 0;
+
+  /// The same, and waits for it. For a worker that has nothing else to do; the transport's progress
+  /// goes on.
+  virtual void blocking_allreduce(int tag, const void* source, void* destination, std::size_t count,
+                                  DataType type, Operator op) = 0;
+
+  /// Whether the request has completed; drives the transport. Once it has, the request is used up.
+  virtual bool test(EndpointRequest& request) = 0;
+
+  /// Lets the transport progress on behalf of everybody in the process.
+  virtual void progress() = 0;
+
+  /// The tags that a schedule may use are 0..tag_count() - 1; the executor multiplies them by
+  /// kTagEpochs.
+  virtual int tag_count() const = 0;
+
+  /// For messages: how users know a node, e.g. "node 3 (rank 3 on host a)".
+  virtual std::string describe_node(int node) const = 0;
+};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_THREADING_ENDPOINT_H_

@@ -1,0 +1,370 @@
+#include "threading/executor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/errors.h"
+
+namespace hycoll {
+namespace {
+
+constexpr std::size_t kMinimumScratchBytes = 4096;
+
+/// Grows a buffer of one worker; only between runs, when nobody holds an address in it.
+void ensure(NumaBuffer& buffer, std::size_t size_bytes, const ExecutorOptions& options) {
+  if (size_bytes <= buffer.size_bytes()) return;
+  buffer = NumaBuffer();  // gives the old memory back first
+  buffer = NumaBuffer(*options.topology, std::max(size_bytes, kMinimumScratchBytes),
+                      options.numa_domain);
+}
+
+}  // namespace
+
+WorkerExecutor::WorkerExecutor(NodeMemory& memory, int worker, std::vector<Endpoint*> endpoints,
+                               const TaskKernels* tasks, ExecutorOptions options)
+    : memory_(memory),
+      worker_(worker),
+      endpoints_(std::move(endpoints)),
+      tasks_(tasks),
+      options_(std::move(options)) {}
+
+void WorkerExecutor::start(const Program& program, const CallArguments& arguments) {
+  arguments_ = arguments;
+  line_tag_ = line_tag(arguments.call, arguments.signature);
+  Post& post = memory_.post(worker_);
+  post.input.store(static_cast<const std::byte*>(arguments.input), std::memory_order_relaxed);
+  post.output.store(static_cast<std::byte*>(arguments.output), std::memory_order_relaxed);
+  post.signature(arguments.call).store(arguments.signature, std::memory_order_relaxed);
+  // Pairs with the acquiring load in post_arrived: whoever sees the call sees its addresses and the
+  // input.
+  post.call.store(arguments.call, std::memory_order_release);
+
+  if (program_ != &program) {
+    program_ = &program;
+    ensure(scratch_, program.scratch_bytes, options_);
+    ensure(unpacked_, program.lines_source_bytes, options_);
+    strands_.resize(program.strands.size());
+    destination_addresses_.resize(program.operands.size());
+    source_addresses_.resize(program.operands.size());
+  }
+  for (std::size_t s = 0; s < strands_.size(); ++s) {
+    StrandState& state = strands_[s];
+    state.next = 0;
+    state.lines_read = 0;
+    state.first_pending = 0;
+    const auto request_count = static_cast<std::size_t>(program.strands[s].request_count);
+    if (request_count == 0) continue;
+    state.requests.resize(request_count);
+    state.pending.assign(request_count, 0);
+  }
+}
+
+void WorkerExecutor::run(const Program& program, const CallArguments& arguments) {
+  start(program, arguments);
+  blocking_ = program.blocks_alone ? Blocking::allowed : Blocking::forbidden;
+  Waiter waiter(options_.wait_policy);
+  for (;;) {
+    const Progress progress = advance();
+    if (progress == Progress::finished) break;
+    if (progress == Progress::advanced) waiter.reset();
+    if (waiter.turn()) slow_turn(waiter);
+  }
+  blocking_ = Blocking::forbidden;
+}
+
+WorkerExecutor::Progress WorkerExecutor::advance(int step_limit) {
+  try {
+    return advance_strands(step_limit);
+  } catch (const Error& error) {
+    memory_.fail(arguments_.call, error);
+    throw;
+  }
+}
+
+WorkerExecutor::Progress WorkerExecutor::advance_strands(int step_limit) {
+  bool finished = true;
+  int issued = 0;
+  for (std::size_t s = 0; s < strands_.size(); ++s) {
+    const std::vector<Instruction>& instructions = program_->strands[s].instructions;
+    StrandState& state = strands_[s];
+    while (state.next < instructions.size() && issued < step_limit &&
+           try_issue(state, instructions[state.next])) {
+      ++state.next;
+      ++issued;
+    }
+    if (state.next < instructions.size() || !all_completed(state)) finished = false;
+  }
+  if (finished) return Progress::finished;
+  return issued > 0 ? Progress::advanced : Progress::blocked;
+}
+
+bool WorkerExecutor::try_issue(StrandState& state, const Instruction& instruction) {
+  if (instruction.dependency_count > 0 && !dependencies_completed(state, instruction)) return false;
+  switch (instruction.kind) {
+    case InstructionKind::write_lines: {
+      const auto all = operands(instruction);
+      write_lines(memory_.lines(worker_, all[0].lines_buffer, arguments_.call), address(all[1]),
+                  instruction.size_bytes, line_tag_);
+      return true;
+    }
+    case InstructionKind::reduce:
+      if (instruction.lines_source_count > 0 && !lines_arrived(state, instruction)) return false;
+      issue_reduce(instruction);
+      return true;
+    case InstructionKind::copy:
+      if (instruction.lines_source_count > 0 && !lines_arrived(state, instruction)) return false;
+      issue_copy(instruction);
+      return true;
+    case InstructionKind::wait_post:
+      return post_arrived(instruction.worker);
+    case InstructionKind::wait_flag:
+      // Pairs with the releasing store of the signal below.
+      return memory_.flag(instruction.worker, instruction.cell)
+                 .value.load(std::memory_order_acquire) >=
+             flag_value(arguments_.call, instruction.value);
+    case InstructionKind::signal:
+      // Pairs with the acquiring load of a wait above: what was written before is visible after.
+      memory_.flag(worker_, instruction.cell)
+          .value.store(flag_value(arguments_.call, instruction.value), std::memory_order_release);
+      return true;
+    case InstructionKind::send:
+    case InstructionKind::receive:
+    case InstructionKind::native:
+      issue_message(state, instruction);
+      return true;
+  }
+  return true;
+}
+
+bool WorkerExecutor::dependencies_completed(StrandState& state, const Instruction& instruction) {
+  for (std::uint32_t d = 0; d < instruction.dependency_count; ++d) {
+    if (!completed(state, program_->dependencies[instruction.first_dependency + d])) return false;
+  }
+  return true;
+}
+
+bool WorkerExecutor::all_completed(StrandState& state) {
+  const auto count = static_cast<int>(state.pending.size());
+  while (state.first_pending < count && completed(state, state.first_pending))
+    ++state.first_pending;
+  return state.first_pending == count;
+}
+
+bool WorkerExecutor::completed(StrandState& state, int request) {
+  const auto r = static_cast<std::size_t>(request);
+  if (state.pending[r] == 0) return true;
+  Endpoint& endpoint = *endpoints_[static_cast<std::size_t>(state.pending[r] - 1)];
+  if (!endpoint.test(state.requests[r])) return false;
+  state.pending[r] = 0;
+  return true;
+}
+
+void WorkerExecutor::issue_message(StrandState& state, const Instruction& instruction) {
+  const auto all = operands(instruction);
+  Endpoint& endpoint = *endpoints_[static_cast<std::size_t>(instruction.lane)];
+  const int tag =
+      instruction.tag + static_cast<int>(arguments_.call % kTagEpochs) * endpoint.tag_count();
+  EndpointRequest request;
+  if (instruction.kind == InstructionKind::send) {
+    request = endpoint.send(instruction.peer_node, tag, address(all[0]), instruction.size_bytes);
+  } else if (instruction.kind == InstructionKind::receive) {
+    request = endpoint.receive(instruction.peer_node, tag, address(all[0]), instruction.size_bytes);
+  } else if (blocking_ == Blocking::allowed) {
+    endpoint.blocking_allreduce(tag, address(all[1]), address(all[0]), instruction.count,
+                                arguments_.type, arguments_.op);
+    return;
+  } else {
+    request = endpoint.allreduce(tag, address(all[1]), address(all[0]), instruction.count,
+                                 arguments_.type, arguments_.op);
+  }
+  const auto slot = static_cast<std::size_t>(instruction.request);
+  state.requests[slot] = request;
+  state.pending[slot] = static_cast<char>(instruction.lane + 1);
+}
+
+void WorkerExecutor::issue_reduce(const Instruction& instruction) {
+  const auto all = operands(instruction);
+  const std::size_t destination_count = instruction.destination_count;
+  for (std::size_t d = 0; d < destination_count; ++d) destination_addresses_[d] = address(all[d]);
+  int lines_source = 0;
+  for (std::size_t s = 0; s < instruction.source_count; ++s) {
+    const Operand& operand = all[destination_count + s];
+    source_addresses_[s] = operand.role == BufferRole::lines
+                               ? unpacked_lines(instruction, lines_source++)
+                               : address(operand);
+  }
+  const std::span<void* const> destinations(destination_addresses_.data(), destination_count);
+  const std::span<const void* const> sources(source_addresses_.data(), instruction.source_count);
+  if (tasks_ != nullptr && instruction.size_bytes >= TaskKernels::kMinimumBytes) {
+    tasks_->reduce(arguments_.kernel, destinations, sources, instruction.count,
+                   instruction.size_bytes / instruction.count, instruction.stores);
+  } else {
+    arguments_.kernel(destinations, sources, instruction.count, instruction.stores);
+  }
+}
+
+void WorkerExecutor::issue_copy(const Instruction& instruction) {
+  const auto all = operands(instruction);
+  const std::size_t destination_count = instruction.destination_count;
+  for (std::size_t d = 0; d < destination_count; ++d) destination_addresses_[d] = address(all[d]);
+  const std::span<void* const> destinations(destination_addresses_.data(), destination_count);
+  const std::byte* source = instruction.lines_source_count > 0 ? unpacked_lines(instruction, 0)
+                                                               : address(all[destination_count]);
+  if (tasks_ != nullptr && instruction.size_bytes >= TaskKernels::kMinimumBytes) {
+    tasks_->copy(destinations, source, instruction.size_bytes, instruction.stores);
+  } else {
+    copy_kernel(destinations, source, instruction.size_bytes, instruction.stores);
+  }
+}
+
+std::byte* WorkerExecutor::unpacked_lines(const Instruction& instruction, int lines_source) {
+  const std::size_t stride = line_count_for(instruction.size_bytes) * Line::kPayloadBytes;
+  return unpacked_.data() + static_cast<std::size_t>(lines_source) * stride;
+}
+
+bool WorkerExecutor::lines_arrived(StrandState& state, const Instruction& instruction) {
+  int lines_source = 0;
+  for (const Operand& operand : operands(instruction).subspan(instruction.destination_count)) {
+    if (operand.role != BufferRole::lines) continue;
+    if (lines_source++ < state.lines_read) continue;
+    const Line* lines = memory_.lines(operand.index, operand.lines_buffer, arguments_.call);
+    if (!read_lines(lines, unpacked_lines(instruction, lines_source - 1), instruction.size_bytes)) {
+      return false;
+    }
+    ++state.lines_read;
+  }
+  state.lines_read = 0;
+  return true;
+}
+
+bool WorkerExecutor::read_lines(const Line* lines, std::byte* destination, std::size_t size_bytes) {
+  auto* words = reinterpret_cast<std::uint64_t*>(destination);
+  const std::size_t word_count = (size_bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
+  for (std::size_t begin = 0; begin < word_count; begin += Line::kWords, ++lines) {
+    // Pairs with the releasing store of the tag in write_lines: the payload is this call's.
+    if (lines->tag.load(std::memory_order_acquire) != line_tag_) return false;
+    const std::size_t words_here = std::min(word_count - begin, Line::kWords);
+    for (std::size_t w = 0; w < words_here; ++w) {
+      words[begin + w] = lines->payload[w].load(std::memory_order_relaxed);
+    }
+  }
+  return true;
+}
+
+bool WorkerExecutor::post_arrived(int worker) {
+  Post& post = memory_.post(worker);
+  // Pairs with the releasing store in start().
+  if (post.call.load(std::memory_order_acquire) < arguments_.call) return false;
+  const std::uint64_t theirs = post.signature(arguments_.call).load(std::memory_order_relaxed);
+  if (theirs != arguments_.signature) throw_mismatch(worker, theirs);
+  return true;
+}
+
+void WorkerExecutor::look_for_mismatch() {
+  for (int worker = 0; worker < memory_.worker_count(); ++worker) post_arrived(worker);
+}
+
+void WorkerExecutor::throw_mismatch(int worker, std::uint64_t their_signature) {
+  const auto mine = CallSignature::unpack(arguments_.signature);
+  const auto theirs = CallSignature::unpack(their_signature);
+  const auto describe = [](const CallSignature& signature) {
+    return fmt::format("count {}, type {}, operator {}", signature.count,
+                       name_of(static_cast<DataType>(signature.data_type)),
+                       name_of(static_cast<Operator>(signature.op)));
+  };
+  throw Error(
+      ErrorKind::mismatch,
+      fmt::format("{} (call {}): rank {} passed {}, but rank {} passed {}. Every member must "
+                  "pass the same count, type and operator",
+                  options_.collective, arguments_.call, rank_of(worker_), describe(mine),
+                  rank_of(worker), describe(theirs)));
+}
+
+std::span<const Operand> WorkerExecutor::operands(const Instruction& instruction) const {
+  return std::span(program_->operands)
+      .subspan(instruction.first_operand,
+               static_cast<std::size_t>(instruction.destination_count) + instruction.source_count);
+}
+
+std::byte* WorkerExecutor::address(const Operand& operand) const {
+  switch (operand.role) {
+    case BufferRole::input:
+      // Inputs are only read; the pointer type is shared with the other roles. The post was
+      // acquired by a wait.
+      return const_cast<std::byte*>(
+                 memory_.post(operand.index).input.load(std::memory_order_relaxed)) +
+             operand.offset_bytes;
+    case BufferRole::output:
+      return memory_.post(operand.index).output.load(std::memory_order_relaxed) +
+             operand.offset_bytes;
+    case BufferRole::scratch:
+      return scratch_.data() + operand.offset_bytes;
+    case BufferRole::staging:
+    case BufferRole::lines:
+      break;
+  }
+  HYCOLL_ASSERT(false, "lines are read and written through their own instructions");
+}
+
+void WorkerExecutor::slow_turn(Waiter& waiter) {
+  memory_.throw_if_failed(arguments_.call);
+  try {
+    look_for_mismatch();
+  } catch (const Error& error) {
+    memory_.fail(arguments_.call, error);
+    throw;
+  }
+  for (Endpoint* endpoint : endpoints_) {
+    if (endpoint == nullptr) continue;
+    endpoint->progress();
+    break;
+  }
+  if (options_.timeout.count() > 0 && waiter.slow_time() > options_.timeout &&
+      options_.on_timeout) {
+    options_.on_timeout(fmt::format(
+        "hycoll: {} (call {}) has been waiting for {:.1f} s: {}", options_.collective,
+        arguments_.call, std::chrono::duration<double>(options_.timeout).count(), describe_wait()));
+    waiter.reset();
+  }
+  waiter.give_way();
+}
+
+std::string WorkerExecutor::describe_wait() const {
+  std::string text = fmt::format("rank {}", rank_of(worker_));
+  for (std::size_t s = 0; s < strands_.size(); ++s) {
+    const auto& instructions = program_->strands[s].instructions;
+    if (strands_[s].next >= instructions.size()) continue;
+    const Instruction& instruction = instructions[strands_[s].next];
+    if (instruction.worker >= 0) {
+      text += fmt::format(" waits for rank {};", rank_of(instruction.worker));
+    }
+  }
+  for (int worker = 0; worker < memory_.worker_count(); ++worker) {
+    const CallNumber call = memory_.post(worker).call.load(std::memory_order_relaxed);
+    if (call < arguments_.call) {
+      text +=
+          fmt::format(" rank {} has not arrived (its last call was {});", rank_of(worker), call);
+    }
+  }
+  return text + describe_messages();
+}
+
+std::string WorkerExecutor::describe_messages() const {
+  std::string text;
+  for (std::size_t s = 0; s < strands_.size(); ++s) {
+    for (const Instruction& instruction : program_->strands[s].instructions) {
+      if (instruction.request < 0) continue;
+      const char lane = strands_[s].pending[static_cast<std::size_t>(instruction.request)];
+      if (lane == 0 || instruction.peer_node < 0) continue;
+      text += fmt::format(
+          " {} lane {} with {};",
+          instruction.kind == InstructionKind::send ? "sends on" : "receives on", lane - 1,
+          endpoints_[static_cast<std::size_t>(lane - 1)]->describe_node(instruction.peer_node));
+    }
+  }
+  return text;
+}
+
+}  // namespace hycoll

@@ -1,0 +1,126 @@
+#ifndef HYCOLL_THREADING_EXECUTOR_H_
+#define HYCOLL_THREADING_EXECUTOR_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/kernels.h"
+#include "core/types.h"
+#include "numa/memory.h"
+#include "threading/endpoint.h"
+#include "threading/node_memory.h"
+#include "threading/program.h"
+#include "threading/task_kernels.h"
+#include "threading/waiter.h"
+
+namespace hycoll {
+
+/// What a worker knows about one call.
+struct CallArguments {
+  CallNumber call = 0;
+  const void* input = nullptr;  ///< Of the worker's member; unused by workers without one.
+  void* output = nullptr;
+  DataType type = DataType::float64;
+  Operator op = Operator::sum;
+  ReduceKernel kernel = nullptr;
+  std::uint64_t signature = 0;  ///< CallSignature::packed().
+};
+
+/// What stays the same from call to call.
+struct ExecutorOptions {
+  WaitPolicy wait_policy;
+  const Topology* topology = nullptr;  ///< Of this machine; must outlive the executor.
+  int numa_domain = 0;                 ///< Where the worker's scratch is to lie.
+  int first_rank = 0;                  ///< The rank of the node's first member, for messages.
+  std::string collective = "allreduce";
+  std::chrono::milliseconds timeout{0};  ///< 0: wait for ever.
+  /// Called by the first worker whose wait exceeds the timeout, with a message that says who is
+  /// missing. If it returns, the wait goes on.
+  std::function<void(const std::string&)> on_timeout;
+};
+
+/// Executes the programs of one worker of a node: a state machine that never blocks in advance().
+/// Blocking, nonblocking and persistent calls, and the random driver of the tests, are ways to
+/// drive it. Used by one thread at a time.
+class WorkerExecutor {
+ public:
+  enum class Progress { blocked, advanced, finished };
+
+  /// `endpoints[lane]` is driven by this worker where its programs say so; null for lanes that they
+  /// never use. `tasks` may be null: then large steps are not split.
+  WorkerExecutor(NodeMemory& memory, int worker, std::vector<Endpoint*> endpoints,
+                 const TaskKernels* tasks, ExecutorOptions options);
+
+  /// Enters a call: announces this worker to its node. The program must outlive the run.
+  void start(const Program& program, const CallArguments& arguments);
+
+  /// Issues what can be issued now, at most `step_limit` steps. Throws the Error that this or
+  /// another worker of the node has met in this call; the run is over then.
+  Progress advance(int step_limit = INT32_MAX);
+
+  /// start(), then advance() until finished, waiting as the policy says.
+  void run(const Program& program, const CallArguments& arguments);
+
+  /// One slow turn of somebody who waits for this worker's run: looks for failures and timeouts,
+  /// drives the transport.
+  void slow_turn(Waiter& waiter);
+
+  /// What the run is waiting for, in words. Only when advance() has returned Progress::blocked.
+  std::string describe_wait() const;
+
+ private:
+  struct StrandState {
+    std::size_t next = 0;
+    int lines_read = 0;     // lines sources of the current step that have arrived
+    int first_pending = 0;  // requests below have completed
+    std::vector<EndpointRequest> requests;
+    std::vector<char> pending;
+  };
+  enum class Blocking { allowed, forbidden };
+
+  Progress advance_strands(int step_limit);
+  bool try_issue(StrandState& state, const Instruction& instruction);
+  bool dependencies_completed(StrandState& state, const Instruction& instruction);
+  bool all_completed(StrandState& state);
+  bool completed(StrandState& state, int request);
+
+  void issue_message(StrandState& state, const Instruction& instruction);
+  void issue_reduce(const Instruction& instruction);
+  void issue_copy(const Instruction& instruction);
+  bool lines_arrived(StrandState& state, const Instruction& instruction);
+  bool read_lines(const Line* lines, std::byte* destination, std::size_t size_bytes);
+  bool post_arrived(int worker);
+
+  std::byte* address(const Operand& operand) const;
+  std::byte* unpacked_lines(const Instruction& instruction, int lines_source);
+  std::span<const Operand> operands(const Instruction& instruction) const;
+  [[noreturn]] void throw_mismatch(int worker, std::uint64_t their_signature);
+  void look_for_mismatch();
+  std::string describe_messages() const;
+  int rank_of(int worker) const { return options_.first_rank + worker; }
+
+  NodeMemory& memory_;
+  int worker_;
+  std::vector<Endpoint*> endpoints_;
+  const TaskKernels* tasks_;
+  ExecutorOptions options_;
+
+  const Program* program_ = nullptr;
+  CallArguments arguments_;
+  std::uint64_t line_tag_ = 0;
+  Blocking blocking_ = Blocking::forbidden;
+  std::vector<StrandState> strands_;
+  NumaBuffer scratch_;
+  NumaBuffer unpacked_;
+  std::vector<void*> destination_addresses_;
+  std::vector<const void*> source_addresses_;
+};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_THREADING_EXECUTOR_H_

@@ -1,0 +1,89 @@
+#ifndef HYCOLL_THREADING_LEADER_POOL_H_
+#define HYCOLL_THREADING_LEADER_POOL_H_
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "core/errors.h"
+#include "numa/topology.h"
+#include "threading/executor.h"
+
+namespace hycoll {
+
+/// One collective call that pool threads work on: each runs its worker's program.
+class PoolJob {
+ public:
+  /// `programs[w]` is worker w's program; they must outlive the job. `thread_count` threads of the
+  /// pool run parts of it.
+  PoolJob(std::span<const Program> programs, const CallArguments& arguments, int thread_count)
+      : programs_(programs), arguments_(arguments), parts_left_(thread_count) {}
+
+  /// Whether all parts have been run. Acquires what they wrote.
+  bool finished() const noexcept { return parts_left_.load(std::memory_order_acquire) == 0; }
+
+  /// Returns when finished(). Does not spin for long: the core may be needed by the pool.
+  void wait() const;
+
+  /// Throws the first Error of its parts, if any. Requires finished().
+  void throw_if_failed() const;
+
+ private:
+  friend class LeaderPool;
+  void run_part(int worker, WorkerExecutor& executor) noexcept;
+
+  std::span<const Program> programs_;
+  CallArguments arguments_;
+  std::atomic<int> parts_left_;
+  mutable std::mutex error_mutex_;
+  std::optional<Error> error_;  // guarded by error_mutex_
+};
+
+/// Pinned threads, one per worker of a node. Each runs the parts handed to it one after another, in
+/// order, and sleeps when there are none.
+class LeaderPool {
+ public:
+  enum class Pinning { pinned, unpinned };
+
+  /// Starts no thread yet: each starts with its first part. `executors[w]` is used by thread w
+  /// only, or by whoever has made sure that the thread is idle. `cores[w]` is where thread w is
+  /// bound.
+  LeaderPool(std::span<const std::unique_ptr<WorkerExecutor>> executors, const Topology& topology,
+             std::vector<Core> cores, Pinning pinning, WaitPolicy wait_policy);
+
+  /// Waits for everything handed in, then ends the threads.
+  ~LeaderPool();
+  LeaderPool(const LeaderPool&) = delete;
+  LeaderPool& operator=(const LeaderPool&) = delete;
+
+  /// Hands the parts of workers first_worker..last_worker of a job to their threads. One caller at
+  /// a time.
+  void submit(const std::shared_ptr<PoolJob>& job, int first_worker, int last_worker);
+
+ private:
+  struct Thread {
+    std::mutex mutex;
+    std::deque<std::shared_ptr<PoolJob>> jobs;  // guarded by mutex
+    std::atomic<std::uint32_t> submitted{0};    // parts handed in, for waiting
+    std::thread thread;
+  };
+
+  void thread_main(int worker);
+  std::shared_ptr<PoolJob> next_job(Thread& thread, std::uint32_t taken);
+
+  std::span<const std::unique_ptr<WorkerExecutor>> executors_;
+  const Topology& topology_;
+  std::vector<Core> cores_;
+  Pinning pinning_;
+  WaitPolicy wait_policy_;
+  std::vector<std::unique_ptr<Thread>> threads_;
+};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_THREADING_LEADER_POOL_H_

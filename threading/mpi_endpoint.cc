@@ -1,0 +1,247 @@
+#include "threading/mpi_endpoint.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <climits>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "core/errors.h"
+
+namespace hycoll {
+namespace {
+
+static_assert(sizeof(MPI_Request) <= sizeof(std::uintptr_t) &&
+                  std::is_trivially_copyable_v<MPI_Request>,
+              "an EndpointRequest holds an MPI request");
+
+std::uintptr_t to_handle(MPI_Request request) noexcept {
+  std::uintptr_t handle = 0;
+  std::memcpy(&handle, &request, sizeof(request));
+  return handle;
+}
+
+MPI_Request to_request(std::uintptr_t handle) noexcept {
+  MPI_Request request;
+  std::memcpy(&request, &handle, sizeof(request));
+  return request;
+}
+
+/// A message as MPI counts it. Beyond INT_MAX bytes it is a datatype of blocks and a rest, freed
+/// with this object.
+class Bytes {
+ public:
+  explicit Bytes(std::size_t size_bytes) {
+    if (size_bytes <= INT_MAX) {
+      count_ = static_cast<int>(size_bytes);
+      return;
+    }
+    constexpr std::size_t kBlockBytes = std::size_t{1} << 30;
+    MPI_Datatype block = MPI_DATATYPE_NULL;
+    check_mpi(MPI_Type_contiguous(static_cast<int>(kBlockBytes), MPI_BYTE, &block),
+              "MPI_Type_contiguous");
+    const std::array<int, 2> lengths = {static_cast<int>(size_bytes / kBlockBytes),
+                                        static_cast<int>(size_bytes % kBlockBytes)};
+    const std::array<MPI_Aint, 2> offsets = {
+        0, static_cast<MPI_Aint>(size_bytes / kBlockBytes * kBlockBytes)};
+    const std::array<MPI_Datatype, 2> types = {block, MPI_BYTE};
+    check_mpi(MPI_Type_create_struct(2, lengths.data(), offsets.data(), types.data(), &type_),
+              "MPI_Type_create_struct");
+    check_mpi(MPI_Type_commit(&type_), "MPI_Type_commit");
+    check_mpi(MPI_Type_free(&block), "MPI_Type_free");
+    count_ = 1;
+  }
+  ~Bytes() {
+    if (type_ != MPI_BYTE) MPI_Type_free(&type_);  // pending operations keep it alive
+  }
+  Bytes(const Bytes&) = delete;
+  Bytes& operator=(const Bytes&) = delete;
+
+  int count() const noexcept { return count_; }
+  MPI_Datatype type() const noexcept { return type_; }
+
+ private:
+  int count_ = 0;
+  MPI_Datatype type_ = MPI_BYTE;
+};
+
+int checked_int(std::size_t count) {
+  if (count > INT_MAX) {
+    throw Error(
+        ErrorKind::unsupported,
+        fmt::format("native exchange: count {} exceeds what MPI_Allreduce can take ({}); choose "
+                    "another exchange, or more lanes",
+                    count, INT_MAX));
+  }
+  return static_cast<int>(count);
+}
+
+}  // namespace
+
+void check_mpi(int code, const char* what) {
+  if (code == MPI_SUCCESS) return;
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  MPI_Error_string(code, text.data(), &length);
+  int error_class = 0;
+  MPI_Error_class(code, &error_class);
+  if (error_class == MPI_ERR_TRUNCATE) {
+    throw Error(
+        ErrorKind::mismatch,
+        fmt::format("{}: {}. A process passed a larger count or type than this one; all members "
+                    "must pass the same. HYCOLL_CHECK=1 names them",
+                    what, text.data()));
+  }
+  throw Error(ErrorKind::environment, fmt::format("{} failed: {}", what, text.data()));
+}
+
+MPI_Datatype mpi_type_of(DataType type) noexcept {
+  switch (type) {
+    case DataType::int8:
+      return MPI_INT8_T;
+    case DataType::int16:
+      return MPI_INT16_T;
+    case DataType::int32:
+      return MPI_INT32_T;
+    case DataType::int64:
+      return MPI_INT64_T;
+    case DataType::uint8:
+      return MPI_UINT8_T;
+    case DataType::uint16:
+      return MPI_UINT16_T;
+    case DataType::uint32:
+      return MPI_UINT32_T;
+    case DataType::uint64:
+      return MPI_UINT64_T;
+    case DataType::float32:
+      return MPI_FLOAT;
+    case DataType::float64:
+      return MPI_DOUBLE;
+  }
+  return MPI_DATATYPE_NULL;
+}
+
+MPI_Op mpi_operator_of(Operator op) noexcept {
+  switch (op) {
+    case Operator::sum:
+      return MPI_SUM;
+    case Operator::prod:
+      return MPI_PROD;
+    case Operator::min:
+      return MPI_MIN;
+    case Operator::max:
+      return MPI_MAX;
+    case Operator::logical_and:
+      return MPI_LAND;
+    case Operator::logical_or:
+      return MPI_LOR;
+    case Operator::logical_xor:
+      return MPI_LXOR;
+    case Operator::bit_and:
+      return MPI_BAND;
+    case Operator::bit_or:
+      return MPI_BOR;
+    case Operator::bit_xor:
+      return MPI_BXOR;
+  }
+  return MPI_OP_NULL;
+}
+
+MpiEndpoint::MpiEndpoint(MPI_Comm parent, std::vector<std::string> node_names)
+    : node_names_(std::move(node_names)) {
+  MPI_Info info = MPI_INFO_NULL;
+  check_mpi(MPI_Info_create(&info), "MPI_Info_create");
+  for (const char* assertion :
+       {"mpi_assert_no_any_tag", "mpi_assert_no_any_source", "mpi_assert_allow_overtaking"}) {
+    check_mpi(MPI_Info_set(info, assertion, "true"), "MPI_Info_set");
+  }
+  check_mpi(MPI_Comm_dup_with_info(parent, info, &communicator_), "MPI_Comm_dup_with_info");
+  check_mpi(MPI_Info_free(&info), "MPI_Info_free");
+  check_mpi(MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  check_mpi(MPI_Comm_rank(communicator_, &rank_), "MPI_Comm_rank");
+  int* upper_bound = nullptr;
+  int found = 0;
+  check_mpi(MPI_Comm_get_attr(communicator_, MPI_TAG_UB, &upper_bound, &found),
+            "MPI_Comm_get_attr");
+  tag_count_ = (found != 0 ? *upper_bound : 32767) / kTagEpochs;
+}
+
+MpiEndpoint::~MpiEndpoint() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized == 0) MPI_Comm_free(&communicator_);
+}
+
+EndpointRequest MpiEndpoint::send(int peer_node, int tag, const void* source,
+                                  std::size_t size_bytes) {
+  const Bytes bytes(size_bytes);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Isend(source, bytes.count(), bytes.type(), peer_node, tag, communicator_, &request),
+            "MPI_Isend");
+  return {.handle = to_handle(request), .detail = 0};
+}
+
+EndpointRequest MpiEndpoint::receive(int peer_node, int tag, void* destination,
+                                     std::size_t size_bytes) {
+  const Bytes bytes(size_bytes);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(
+      MPI_Irecv(destination, bytes.count(), bytes.type(), peer_node, tag, communicator_, &request),
+      "MPI_Irecv");
+  return {.handle = to_handle(request), .detail = size_bytes};
+}
+
+EndpointRequest MpiEndpoint::allreduce(int /*tag*/, const void* source, void* destination,
+                                       std::size_t count, DataType type, Operator op) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(
+      MPI_Iallreduce(source == destination ? MPI_IN_PLACE : source, destination, checked_int(count),
+                     mpi_type_of(type), mpi_operator_of(op), communicator_, &request),
+      "MPI_Iallreduce");
+  return {.handle = to_handle(request), .detail = 0};
+}
+
+void MpiEndpoint::blocking_allreduce(int /*tag*/, const void* source, void* destination,
+                                     std::size_t count, DataType type, Operator op) {
+  check_mpi(
+      MPI_Allreduce(source == destination ? MPI_IN_PLACE : source, destination, checked_int(count),
+                    mpi_type_of(type), mpi_operator_of(op), communicator_),
+      "MPI_Allreduce");
+}
+
+bool MpiEndpoint::test(EndpointRequest& request) {
+  MPI_Request mpi_request = to_request(request.handle);
+  MPI_Status status;
+  int done = 0;
+  check_mpi(MPI_Test(&mpi_request, &done, &status), "MPI_Test");
+  if (done == 0) return false;
+  const std::size_t expected_bytes = request.detail;
+  request = {};
+  if (expected_bytes == 0) return true;
+  MPI_Count received_bytes = 0;
+  check_mpi(MPI_Get_elements_x(&status, MPI_BYTE, &received_bytes), "MPI_Get_elements_x");
+  if (static_cast<std::size_t>(received_bytes) != expected_bytes) {
+    throw Error(
+        ErrorKind::mismatch,
+        fmt::format("expected {} bytes from {} and got {}; all members must pass the same count "
+                    "and type. HYCOLL_CHECK=1 names them",
+                    expected_bytes, describe_node(status.MPI_SOURCE), received_bytes));
+  }
+  return true;
+}
+
+void MpiEndpoint::progress() {
+  int arrived = 0;
+  // Any call that looks at the network drives it. Nobody sends to itself, so this one has no effect
+  // of its own.
+  check_mpi(MPI_Iprobe(rank_, 0, communicator_, &arrived, MPI_STATUS_IGNORE), "MPI_Iprobe");
+}
+
+std::string MpiEndpoint::describe_node(int node) const {
+  const auto index = static_cast<std::size_t>(node);
+  return index < node_names_.size() ? node_names_[index] : fmt::format("node {}", node);
+}
+
+}  // namespace hycoll

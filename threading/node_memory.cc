@@ -1,0 +1,58 @@
+#include "threading/node_memory.h"
+
+#include <cstring>
+
+namespace hycoll {
+namespace {
+
+constexpr std::size_t kLinesPerBuffer = line_count_for(kMaximumLinesBytes);
+constexpr std::size_t kLinesPerSet = kLinesBuffersPerWorker * kLinesPerBuffer;
+
+}  // namespace
+
+void write_lines(Line* lines, const std::byte* source, std::size_t size_bytes,
+                 std::uint64_t tag) noexcept {
+  const std::size_t line_count = line_count_for(size_bytes);
+  for (std::size_t l = 0; l < line_count; ++l) {
+    const std::size_t offset = l * Line::kPayloadBytes;
+    const std::size_t bytes = std::min(size_bytes - offset, Line::kPayloadBytes);
+    const std::size_t word_count = (bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
+    for (std::size_t w = 0; w < word_count; ++w) {
+      const std::size_t begin = w * sizeof(std::uint64_t);
+      std::uint64_t word = 0;
+      std::memcpy(&word, source + offset + begin, std::min(bytes - begin, sizeof(word)));
+      lines[l].payload[w].store(word, std::memory_order_relaxed);
+    }
+    // Pairs with the acquiring load of the tag by the reader (executor.cc).
+    lines[l].tag.store(tag, std::memory_order_release);
+  }
+}
+
+NodeMemory::NodeMemory(int worker_count)
+    : posts_(static_cast<std::size_t>(worker_count)),
+      flags_(static_cast<std::size_t>(worker_count * kFlagsPerWorker)) {
+  for (int worker = 0; worker < worker_count; ++worker) {
+    lines_.push_back(std::make_unique<Line[]>(2 * kLinesPerSet));
+  }
+}
+
+Line* NodeMemory::lines(int worker, int buffer, CallNumber call) noexcept {
+  return lines_[static_cast<std::size_t>(worker)].get() + (call % 2) * kLinesPerSet +
+         static_cast<std::size_t>(buffer) * kLinesPerBuffer;
+}
+
+void NodeMemory::fail(CallNumber call, const Error& error) {
+  const std::lock_guard lock(failure_mutex_);
+  if (failed_call_.load(std::memory_order_relaxed) == call) return;
+  failure_ = error;
+  // Pairs with the acquiring load in throw_if_failed.
+  failed_call_.store(call, std::memory_order_release);
+}
+
+void NodeMemory::throw_if_failed(CallNumber call) {
+  if (failed_call_.load(std::memory_order_acquire) != call) return;
+  const std::lock_guard lock(failure_mutex_);
+  if (failed_call_.load(std::memory_order_relaxed) == call) throw *failure_;
+}
+
+}  // namespace hycoll

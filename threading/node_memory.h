@@ -1,0 +1,138 @@
+#ifndef HYCOLL_THREADING_NODE_MEMORY_H_
+#define HYCOLL_THREADING_NODE_MEMORY_H_
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/errors.h"
+
+namespace hycoll {
+
+inline constexpr std::size_t kCacheLineBytes = 64;
+
+/// The number of a collective call on one communicator or team: 1, 2, 3, ... alike on all members.
+using CallNumber = std::uint64_t;
+
+/// What a member passed to a call, packed so that two members can be compared at the cost of one
+/// load.
+struct CallSignature {
+  std::size_t count = 0;
+  std::uint8_t collective = 0;
+  std::uint8_t data_type = 0;
+  std::uint8_t op = 0;
+
+  std::uint64_t packed() const noexcept {
+    return (static_cast<std::uint64_t>(count) << 16) |
+           (static_cast<std::uint64_t>(collective & 0xf) << 12) |
+           (static_cast<std::uint64_t>(data_type & 0x3f) << 6) |
+           static_cast<std::uint64_t>(op & 0x3f);
+  }
+  static CallSignature unpack(std::uint64_t packed) noexcept {
+    return {.count = static_cast<std::size_t>(packed >> 16),
+            .collective = static_cast<std::uint8_t>((packed >> 12) & 0xf),
+            .data_type = static_cast<std::uint8_t>((packed >> 6) & 0x3f),
+            .op = static_cast<std::uint8_t>(packed & 0x3f)};
+  }
+};
+
+/// A worker's announcement that it has entered a call, with the addresses of its member's buffers:
+/// everything that the others need lies in the one cache line that they wait for.
+struct alignas(kCacheLineBytes) Post {
+  std::atomic<CallNumber> call{
+      0};  ///< Released last; the others are relaxed and belong to this call.
+  std::atomic<const std::byte*> input{nullptr};
+  std::atomic<std::byte*> output{nullptr};
+  /// Of the latest even and odd call: a member may already be in the next call while others compare
+  /// this one's, but not two calls ahead.
+  std::array<std::atomic<std::uint64_t>, 2> signatures{};
+
+  std::atomic<std::uint64_t>& signature(CallNumber number) noexcept {
+    return signatures[number % 2];
+  }
+};
+
+/// A monotonic counter with one writing worker. Its value is flag_value(call, signals so far).
+struct alignas(kCacheLineBytes) FlagCell {
+  std::atomic<std::uint64_t> value{0};
+};
+
+/// The value of a flag: grows within a call and from call to call, so flags are never reset.
+constexpr std::uint64_t flag_value(CallNumber call, std::uint32_t signals) noexcept {
+  return (call << 24) | signals;
+}
+inline constexpr std::uint32_t kMaximumSignals = (1u << 24) - 1;
+
+/// One cache line of signal-carrying memory: payload, and a tag that is released after it.
+struct alignas(kCacheLineBytes) Line {
+  static constexpr std::size_t kWords = 7;
+  static constexpr std::size_t kPayloadBytes = kWords * sizeof(std::uint64_t);
+  std::atomic<std::uint64_t> payload[kWords];
+  std::atomic<std::uint64_t> tag{0};
+};
+static_assert(sizeof(Line) == kCacheLineBytes);
+
+/// The number of lines that carry this many bytes; at least one, so that an empty vector still
+/// signals.
+constexpr std::size_t line_count_for(std::size_t size_bytes) noexcept {
+  return size_bytes == 0 ? 1 : (size_bytes + Line::kPayloadBytes - 1) / Line::kPayloadBytes;
+}
+
+/// The tag of a line: the call and a digest of its signature, so that members that disagree find
+/// out.
+constexpr std::uint64_t line_tag(CallNumber call, std::uint64_t signature) noexcept {
+  const std::uint64_t digest = (signature * 0x9e3779b97f4a7c15u) >> 48;
+  return (call << 16) | digest;
+}
+
+/// Writes `size_bytes` bytes into lines. May run concurrently with read_line on the same lines.
+void write_lines(Line* lines, const std::byte* source, std::size_t size_bytes,
+                 std::uint64_t tag) noexcept;
+
+/// The largest vector, in bytes, that a lines buffer holds.
+inline constexpr std::size_t kMaximumLinesBytes = 16 * 1024;
+/// A worker's lines buffers in one schedule.
+inline constexpr int kLinesBuffersPerWorker = 2;
+inline constexpr int kFlagsPerWorker = 128;
+
+/// What the workers of one node share to run schedules: announcements, flags, lines, and the first
+/// failure. Memory is written by its worker first (first touch), so it lies in that worker's NUMA
+/// domain when the worker calls touch() before use.
+class NodeMemory {
+ public:
+  explicit NodeMemory(int worker_count);
+
+  int worker_count() const noexcept { return static_cast<int>(posts_.size()); }
+  Post& post(int worker) noexcept { return posts_[static_cast<std::size_t>(worker)]; }
+  FlagCell& flag(int worker, int index) noexcept {
+    return flags_[static_cast<std::size_t>(worker * kFlagsPerWorker + index)];
+  }
+
+  /// The lines of a worker's buffer `buffer` in a call. Calls alternate between two sets.
+  Line* lines(int worker, int buffer, CallNumber call) noexcept;
+
+  /// Records why a call failed, for every worker that waits in it. The first record of a call
+  /// counts.
+  void fail(CallNumber call, const Error& error);
+
+  /// Throws the error that was recorded for this call, if any. Cheap when there is none.
+  void throw_if_failed(CallNumber call);
+
+ private:
+  std::vector<Post> posts_;
+  std::vector<FlagCell> flags_;
+  std::vector<std::unique_ptr<Line[]>> lines_;  // per worker
+  std::atomic<CallNumber> failed_call_{0};
+  std::mutex failure_mutex_;
+  std::optional<Error> failure_;  // guarded by failure_mutex_
+};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_THREADING_NODE_MEMORY_H_

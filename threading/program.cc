@@ -1,0 +1,251 @@
+#include "threading/program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+#include "core/errors.h"
+#include "threading/node_memory.h"
+
+namespace hycoll {
+namespace {
+
+/// A flag of the schedule as the executor keeps it.
+struct FlagPlace {
+  int worker = -1;  ///< On the node.
+  int cell = -1;    ///< -1: the flag is the worker's post.
+};
+
+/// Binds one node. Each step of the schedule becomes at most one instruction.
+class Binder {
+ public:
+  Binder(const Schedule& schedule, int node, std::size_t count, const BindingOptions& options)
+      : schedule_(schedule),
+        node_(node),
+        element_bytes_(options.element_bytes),
+        partition_(partition_for(schedule, count, options.element_bytes)),
+        first_worker_(schedule.shape.first_worker(node)),
+        programs_(static_cast<std::size_t>(schedule.shape.node(node).workers)) {
+    const std::size_t buffers_bytes = 2 *
+                                      static_cast<std::size_t>(schedule.shape.node(node).members) *
+                                      count * options.element_bytes;
+    streams_ = buffers_bytes > options.streaming_threshold_bytes;
+  }
+
+  std::vector<Program> bind() {
+    place_flags();
+    place_buffers();
+    for (std::size_t s = 0; s < schedule_.strands.size(); ++s) {
+      const int worker = schedule_.strands[s].worker;
+      if (schedule_.shape.node_of_worker(worker) == node_) bind_strand(static_cast<int>(s));
+    }
+    for (Program& program : programs_) {
+      std::erase_if(program.strands,
+                    [](const StrandProgram& strand) { return strand.instructions.empty(); });
+      program.blocks_alone = program.strands.size() == 1;
+    }
+    return std::move(programs_);
+  }
+
+ private:
+  /// A flag raised once, by a member's owner as its very first step, says no more than that the
+  /// owner has entered: the executor announces that anyway.
+  bool is_arrival(int flag) const {
+    const int strand = schedule_.flags[static_cast<std::size_t>(flag)].writer_strand;
+    const Strand& writer = schedule_.strands[static_cast<std::size_t>(strand)];
+    const auto signals =
+        std::count_if(writer.steps.begin(), writer.steps.end(),
+                      [&](const Step& s) { return s.kind == StepKind::signal && s.flag == flag; });
+    const int index = writer.worker - first_worker_;
+    return signals == 1 && strand == writer.worker && writer.steps.front().flag == flag &&
+           writer.steps.front().kind == StepKind::signal &&
+           index < schedule_.shape.node(node_).members;
+  }
+
+  void place_flags() {
+    flags_.resize(schedule_.flags.size());
+    std::vector<int> used(programs_.size(), 0);
+    for (std::size_t f = 0; f < schedule_.flags.size(); ++f) {
+      const Flag& flag = schedule_.flags[f];
+      if (flag.node != node_) continue;
+      const int writer = schedule_.strands[static_cast<std::size_t>(flag.writer_strand)].worker;
+      flags_[f].worker = writer - first_worker_;
+      if (is_arrival(static_cast<int>(f))) continue;
+      flags_[f].cell = used[static_cast<std::size_t>(flags_[f].worker)]++;
+      require(flags_[f].cell < kFlagsPerWorker, "flags of one worker", kFlagsPerWorker);
+    }
+  }
+
+  void place_buffers() {
+    buffers_.resize(schedule_.buffers.size());
+    std::vector<int> lines_used(programs_.size(), 0);
+    for (std::size_t b = 0; b < schedule_.buffers.size(); ++b) {
+      const Buffer& buffer = schedule_.buffers[b];
+      Operand& base = buffers_[b];
+      base = {.role = buffer.role, .index = 0, .lines_buffer = 0, .offset_bytes = 0};
+      const std::size_t size_bytes =
+          bytes_of({static_cast<int>(b), buffer.first_chunk, buffer.chunk_count});
+      if (buffer.role == BufferRole::input || buffer.role == BufferRole::output) {
+        base.index = static_cast<std::uint16_t>(buffer.owner - schedule_.shape.first_member(node_));
+        continue;
+      }
+      const int worker = buffer.owner - first_worker_;
+      if (worker < 0 || worker >= static_cast<int>(programs_.size())) continue;
+      base.index = static_cast<std::uint16_t>(worker);
+      const auto w = static_cast<std::size_t>(worker);
+      if (buffer.role == BufferRole::scratch) {
+        base.offset_bytes = programs_[w].scratch_bytes;
+        programs_[w].scratch_bytes +=
+            (size_bytes + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
+      } else {
+        base.lines_buffer = static_cast<std::uint16_t>(lines_used[w]++);
+        require(lines_used[w] <= kLinesBuffersPerWorker, "lines buffers of one worker",
+                kLinesBuffersPerWorker);
+        require(size_bytes <= kMaximumLinesBytes, "bytes in one lines buffer", kMaximumLinesBytes);
+      }
+    }
+  }
+
+  void bind_strand(int strand_index) {
+    const Strand& strand = schedule_.strands[static_cast<std::size_t>(strand_index)];
+    Program& program = programs_[static_cast<std::size_t>(strand.worker - first_worker_)];
+    StrandProgram& bound = program.strands.emplace_back();
+    std::vector<int> request_of_step(strand.steps.size(), -1);
+    for (std::size_t s = 0; s < strand.steps.size(); ++s) {
+      const Step& step = strand.steps[s];
+      const bool is_flag_step = step.kind == StepKind::signal || step.kind == StepKind::wait;
+      if (!is_flag_step &&
+          partition_.range(chunks_of(step).first_chunk, chunks_of(step).chunk_count).size() == 0) {
+        continue;
+      }
+      if (step.kind == StepKind::signal && flags_[static_cast<std::size_t>(step.flag)].cell < 0)
+        continue;
+      Instruction instruction = is_flag_step ? bind_flag_step(step) : bind_data_step(program, step);
+      if (is_asynchronous(step.kind)) {
+        instruction.request = request_of_step[s] = bound.request_count++;
+      }
+      instruction.first_dependency = static_cast<std::uint32_t>(program.dependencies.size());
+      for (const int earlier : schedule_.dependencies_of(step)) {
+        const int request = request_of_step[static_cast<std::size_t>(earlier)];
+        if (request < 0) continue;
+        program.dependencies.push_back(request);
+        ++instruction.dependency_count;
+      }
+      bound.instructions.push_back(instruction);
+    }
+  }
+
+  Instruction bind_flag_step(const Step& step) const {
+    const FlagPlace& place = flags_[static_cast<std::size_t>(step.flag)];
+    Instruction instruction{.kind = InstructionKind::wait_post};
+    instruction.worker = place.worker;
+    if (place.cell < 0) return instruction;
+    instruction.kind =
+        step.kind == StepKind::signal ? InstructionKind::signal : InstructionKind::wait_flag;
+    instruction.cell = place.cell;
+    instruction.value = static_cast<std::uint32_t>(step.value);
+    require(step.value >= 0 && instruction.value <= kMaximumSignals, "signals on one flag",
+            kMaximumSignals);
+    return instruction;
+  }
+
+  Instruction bind_data_step(Program& program, const Step& step) const {
+    const Span& chunks = chunks_of(step);
+    Instruction instruction{.kind = kind_of(step)};
+    instruction.lane = step.lane;
+    instruction.peer_node = step.peer_node;
+    instruction.tag = step.tag;
+    instruction.count = partition_.range(chunks.first_chunk, chunks.chunk_count).size();
+    instruction.size_bytes = instruction.count * element_bytes_;
+    instruction.destination_count = static_cast<std::uint16_t>(step.destination_count);
+    instruction.source_count = static_cast<std::uint16_t>(step.source_count);
+    instruction.first_operand = static_cast<std::uint32_t>(program.operands.size());
+    bool final_outputs = schedule_.shape.node_count() == 1 || step.kind == StepKind::copy;
+    for (const Span& span : schedule_.destinations(step)) {
+      program.operands.push_back(operand_of(span));
+      final_outputs = final_outputs && program.operands.back().role == BufferRole::output;
+    }
+    for (const Span& span : schedule_.sources(step)) {
+      program.operands.push_back(operand_of(span));
+      if (program.operands.back().role == BufferRole::lines) ++instruction.lines_source_count;
+    }
+    if (streams_ && final_outputs) instruction.stores = Stores::streaming;
+    program.lines_source_bytes =
+        std::max(program.lines_source_bytes, instruction.lines_source_count *
+                                                 line_count_for(instruction.size_bytes) *
+                                                 Line::kPayloadBytes);
+    return instruction;
+  }
+
+  InstructionKind kind_of(const Step& step) const {
+    switch (step.kind) {
+      case StepKind::send:
+        return InstructionKind::send;
+      case StepKind::recv:
+        return InstructionKind::receive;
+      case StepKind::native:
+        return InstructionKind::native;
+      case StepKind::reduce:
+        return InstructionKind::reduce;
+      default: {
+        const Span& destination = schedule_.destinations(step).front();
+        const BufferRole role =
+            schedule_.buffers[static_cast<std::size_t>(destination.buffer)].role;
+        return role == BufferRole::lines ? InstructionKind::write_lines : InstructionKind::copy;
+      }
+    }
+  }
+
+  const Span& chunks_of(const Step& step) const {
+    return schedule_.spans[static_cast<std::size_t>(step.first_span)];
+  }
+
+  Operand operand_of(const Span& span) const {
+    const Buffer& buffer = schedule_.buffers[static_cast<std::size_t>(span.buffer)];
+    Operand operand = buffers_[static_cast<std::size_t>(span.buffer)];
+    const std::size_t skipped =
+        partition_.range(buffer.first_chunk, span.first_chunk - buffer.first_chunk).size();
+    HYCOLL_ASSERT(buffer.role != BufferRole::lines || skipped == 0,
+                  "lines are read and written from their start");
+    operand.offset_bytes += skipped * element_bytes_;
+    return operand;
+  }
+
+  std::size_t bytes_of(const Span& span) const {
+    return partition_.range(span.first_chunk, span.chunk_count).size() * element_bytes_;
+  }
+
+  void require(bool holds, const char* what, std::size_t limit) const {
+    if (holds) return;
+    throw Error(
+        ErrorKind::unsupported,
+        fmt::format("algorithm '{}' needs more {} than the executor has ({}); choose another "
+                    "algorithm, fewer lanes or fewer segments",
+                    schedule_.algorithm, what, limit));
+  }
+
+  const Schedule& schedule_;
+  int node_;
+  std::size_t element_bytes_;
+  Partition partition_;
+  int first_worker_;
+  bool streams_ = false;
+  std::vector<FlagPlace> flags_;
+  std::vector<Operand> buffers_;
+  std::vector<Program> programs_;
+};
+
+}  // namespace
+
+Partition partition_for(const Schedule& schedule, std::size_t count, std::size_t element_bytes) {
+  return Partition::balanced(count, schedule.chunk_count,
+                             std::max<std::size_t>(1, kCacheLineBytes / element_bytes));
+}
+
+std::vector<Program> bind_schedule(const Schedule& schedule, int node, std::size_t count,
+                                   const BindingOptions& options) {
+  return Binder(schedule, node, count, options).bind();
+}
+
+}  // namespace hycoll

@@ -1,0 +1,92 @@
+#ifndef HYCOLL_THREADING_PROGRAM_H_
+#define HYCOLL_THREADING_PROGRAM_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/kernels.h"
+#include "core/partition.h"
+#include "core/schedule.h"
+
+namespace hycoll {
+
+/// Where an operand lies, resolved as far as possible without the addresses of a call.
+struct Operand {
+  BufferRole role;
+  std::uint16_t index;  ///< Member on the node (input, output), or worker on the node (lines).
+  std::uint16_t lines_buffer;
+  std::size_t offset_bytes;
+};
+
+/// What the executor does in one step. The schedule's kinds, with two differences: entering a call
+/// is announced by the executor itself, so waiting for a member to arrive has a kind of its own;
+/// and steps whose operands are empty are gone.
+enum class InstructionKind : std::uint8_t {
+  send,
+  receive,
+  native,
+  reduce,
+  copy,
+  write_lines,
+  signal,
+  wait_flag,
+  wait_post,
+};
+
+struct Instruction {
+  InstructionKind kind;
+  Stores stores = Stores::cached;
+  std::uint16_t destination_count = 0;
+  std::uint16_t source_count = 0;
+  std::uint16_t dependency_count = 0;
+  std::uint16_t lines_source_count = 0;  ///< Of the sources, those that lie in lines.
+  int lane = -1;
+  int peer_node = -1;
+  int tag = -1;
+  int worker = -1;                  ///< signal, wait_flag, wait_post: whose cell, on the node.
+  int cell = -1;                    ///< signal, wait_flag.
+  std::uint32_t value = 0;          ///< signal, wait_flag.
+  int request = -1;                 ///< Asynchronous: its slot in the strand's requests.
+  std::uint32_t first_operand = 0;  ///< Into Program::operands: destinations, then sources.
+  std::uint32_t first_dependency =
+      0;                  ///< Into Program::dependencies: request slots to complete first.
+  std::size_t count = 0;  ///< Elements.
+  std::size_t size_bytes = 0;
+};
+
+struct StrandProgram {
+  std::vector<Instruction> instructions;
+  int request_count = 0;
+};
+
+/// A schedule bound to a vector: what one worker executes. Immutable, shared by all calls of the
+/// same size.
+struct Program {
+  std::vector<StrandProgram> strands;
+  std::vector<Operand> operands;
+  std::vector<int> dependencies;
+  std::size_t scratch_bytes = 0;
+  std::size_t lines_source_bytes = 0;  ///< Room to unpack the lines sources of the largest step.
+  bool blocks_alone = false;           ///< One strand: the worker may block inside the transport.
+};
+
+/// How a schedule is bound to a vector and a machine.
+struct BindingOptions {
+  std::size_t element_bytes = 1;
+  /// Steps that store into outputs use streaming stores when the buffers of the node exceed this
+  /// together.
+  std::size_t streaming_threshold_bytes = SIZE_MAX;
+};
+
+/// The programs of one node's workers. Chunks are balanced in units of cache lines. Throws Error
+/// (unsupported) when the schedule needs more flags, lines or tags than the executor has.
+std::vector<Program> bind_schedule(const Schedule& schedule, int node, std::size_t count,
+                                   const BindingOptions& options);
+
+/// The partition that bind_schedule uses.
+Partition partition_for(const Schedule& schedule, std::size_t count, std::size_t element_bytes);
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_THREADING_PROGRAM_H_
