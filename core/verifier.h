@@ -1,0 +1,85 @@
+#ifndef HYCOLL_CORE_VERIFIER_H_
+#define HYCOLL_CORE_VERIFIER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/schedule.h"
+
+namespace hycoll {
+
+/// How a member's two buffers lie in memory.
+enum class Aliasing : std::uint8_t {
+  distinct,  ///< input(m) and output(m) do not overlap.
+  in_place,  ///< input(m) and output(m) are the same memory, for every member.
+};
+
+std::string_view name_of(Aliasing aliasing) noexcept;
+
+/// The checks, in the order in which they run.
+enum class Check : std::uint8_t {
+  structure,  ///< Every index, span, dependency and flag is legal, and workers touch only what they
+              ///< may.
+  messages,   ///< Every send has one receive and vice versa; native calls agree on all nodes.
+  deadlock,   ///< Everything ends, although a send completes only when it is received.
+  races,      ///< Conflicting accesses on a node are ordered, those of the caller between two runs
+              ///< included; no member's worker leaves a synchronising collective before those of
+              ///< all members on its node have entered.
+  result,     ///< Every output holds what the collective promises: for an allreduce one expression
+              ///< on all members, in which every member occurs exactly once.
+};
+
+std::string_view name_of(Check check) noexcept;
+
+/// What a schedule needs at run time. Chunks count the partition's chunks.
+struct Resources {
+  std::size_t message_count = 0;            ///< Sends of all nodes.
+  std::size_t node_message_count = 0;       ///< Sends of the node that has most.
+  std::size_t node_sent_chunk_count = 0;    ///< Chunks that the node with most of them sends.
+  std::size_t node_memory_chunk_count = 0;  ///< Staging, scratch and one set of lines of the node
+                                            ///< that has most.
+  double node_memory_vectors = 0;           ///< The same as a multiple of the vector.
+  std::size_t strand_in_flight = 0;         ///< Asynchronous steps under way at once in one strand.
+};
+
+/// What verify() found out.
+struct Verdict {
+  bool correct = false;
+  /// Meaningful only when not correct: the first check that failed, under which aliasing, and a
+  /// sentence that names algorithm, shape, check, worker, strand, step and what is wrong.
+  Check failed_check = Check::structure;
+  Aliasing failed_aliasing = Aliasing::distinct;
+  std::string failure;
+
+  std::size_t step_count = 0;
+  /// Whether the operands of every output element stand in rank order, as an operator that does not
+  /// commute needs. Meaningful only when correct.
+  bool rank_ordered = false;
+  Resources resources;  ///< Meaningful only when correct.
+};
+
+/// Proves that a schedule performs its collective, whatever the timing, the element type, the
+/// operator (associative and commutative) and the partition, or finds the first reason why not.
+/// Accepts any schedule, however broken. A pure function: calls may run concurrently.
+///
+/// The model. A worker starts, its strands issue their steps in order, and it ends when all of them
+/// have ended. A reduce, copy, signal or wait completes before the next step of its strand is
+/// issued; a send, recv or native has completed when a step that depends on it is issued, or when
+/// the strand has ended. Between the strands of a node there are only flags and lines; that a
+/// message was received orders nothing else (which forgoes orders that exist, and so errs on the
+/// safe side). A step that reads lines waits for their writer: the steps after it come after what
+/// preceded the writer, and after the writer itself if this wrote nothing but what was read.
+///
+/// A schedule is run again and again on the same buffers: run k + 1 of a worker starts when its run
+/// k has ended, and in between the caller writes input(m) and reads and writes output(m) of the
+/// members that the worker owns.
+Verdict verify(const Schedule& schedule, Aliasing aliasing);
+
+/// The same under both aliasings, for less than twice the time.
+Verdict verify(const Schedule& schedule);
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_CORE_VERIFIER_H_

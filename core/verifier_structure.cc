@@ -1,0 +1,103 @@
+#include "core/verifier_structure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace hycoll::verifier {
+namespace {
+
+Problem check_strands(const Schedule& schedule) {
+  const auto worker_count = static_cast<std::size_t>(schedule.shape.worker_count());
+  std::vector<bool> has_strand(worker_count);
+  for (std::size_t s = 0; s < schedule.strands.size(); ++s) {
+    const int worker = schedule.strands[s].worker;
+    if (!in_range(worker, worker_count)) {
+      return fmt::format("strand {} names worker {} of {}", s, worker, worker_count);
+    }
+    has_strand[static_cast<std::size_t>(worker)] = true;
+  }
+  const auto missing = std::find(has_strand.begin(), has_strand.end(), false);
+  if (missing == has_strand.end()) return {};
+  return fmt::format("worker {} has no strand", missing - has_strand.begin());
+}
+
+int owner_count(const Shape& shape, BufferRole role) {
+  switch (role) {
+    case BufferRole::input:
+    case BufferRole::output:
+      return shape.member_count();
+    case BufferRole::staging:
+      return shape.node_count();
+    case BufferRole::scratch:
+    case BufferRole::lines:
+      return shape.worker_count();
+  }
+  return 0;
+}
+
+Problem check_buffer(const Schedule& schedule, std::size_t id) {
+  const Buffer& buffer = schedule.buffers[id];
+  const int owners = owner_count(schedule.shape, buffer.role);
+  if (buffer.owner < 0 || buffer.owner >= owners) {
+    return fmt::format("buffer {} names owner {} of {}", id, buffer.owner, owners);
+  }
+  if (buffer.first_chunk < 0 || buffer.chunk_count < 0 ||
+      buffer.chunk_count > schedule.chunk_count - buffer.first_chunk) {
+    return fmt::format("buffer {} has {} chunks from {} on, the partition has {}", id,
+                       buffer.chunk_count, buffer.first_chunk, schedule.chunk_count);
+  }
+  const auto members = static_cast<std::size_t>(schedule.shape.member_count());
+  const bool is_member_buffer =
+      buffer.role == BufferRole::input || buffer.role == BufferRole::output;
+  const BufferRole expected = id < members ? BufferRole::input : BufferRole::output;
+  const bool fits = id < 2 * members
+                        ? buffer.role == expected && std::cmp_equal(buffer.owner, id % members) &&
+                              buffer.chunk_count == schedule.chunk_count
+                        : !is_member_buffer;
+  if (fits) return {};
+  return fmt::format(
+      "buffer {} is out of order: expected the {} whole inputs, then the {} whole outputs of the "
+      "members, then the others",
+      id, members, members);
+}
+
+}  // namespace
+
+Problem check_frame(const Schedule& schedule) {
+  if (schedule.chunk_count < 1) {
+    return fmt::format("the partition has {} chunks", schedule.chunk_count);
+  }
+  if (Problem problem = check_strands(schedule); !problem.empty()) return problem;
+  if (schedule.buffers.size() < 2 * static_cast<std::size_t>(schedule.shape.member_count())) {
+    return fmt::format("{} buffers are too few for the inputs and outputs of {} members",
+                       schedule.buffers.size(), schedule.shape.member_count());
+  }
+  for (std::size_t id = 0; id < schedule.buffers.size(); ++id) {
+    if (Problem problem = check_buffer(schedule, id); !problem.empty()) return problem;
+  }
+  for (std::size_t id = 0; id < schedule.flags.size(); ++id) {
+    const Flag& flag = schedule.flags[id];
+    if (!in_range(flag.writer_strand, schedule.strands.size())) {
+      return fmt::format("flag {} names writer strand {} of {}", id, flag.writer_strand,
+                         schedule.strands.size());
+    }
+    const int worker = schedule.strands[static_cast<std::size_t>(flag.writer_strand)].worker;
+    if (flag.node != schedule.shape.node_of_worker(worker)) {
+      return fmt::format("flag {} is on node {}, its writer on node {}", id, flag.node,
+                         schedule.shape.node_of_worker(worker));
+    }
+  }
+  return {};
+}
+
+std::optional<Finding> check_structure(const Schedule& schedule) {
+  if (Problem problem = check_frame(schedule); !problem.empty()) {
+    return Finding{.strand = -1, .step = -1, .what = std::move(problem)};
+  }
+  if (auto finding = check_spans(schedule)) return finding;
+  return check_steps(schedule);
+}
+
+}  // namespace hycoll::verifier
