@@ -33,29 +33,33 @@ void check_positive(const char* argument, int value) {
   }
 }
 
-/// `places` in compact order, by layers: the k-th place on the same core is in layer k.
-std::vector<Indices> compact_layers(std::span<const Core> places) {
+/// In one layer each core occurs at most once; a layer is used up before the next one is begun.
+using Layers = std::vector<Indices>;
+
+/// The k-th place on the same core is in layer k.
+Layers layers_by_core(std::span<const Core> places) {
   std::map<int, std::size_t> places_on_core;
-  std::vector<Indices> layers;
+  Layers layers;
   for (std::size_t i = 0; i < places.size(); ++i) {
     const std::size_t layer = places_on_core[places[i].index]++;
     if (layer == layers.size()) layers.emplace_back();
     layers[layer].push_back(i);
   }
+  return layers;
+}
+
+void sort_compactly(std::span<const Core> places, Indices& layer) {
   const auto key = [&](std::size_t i) {
     const Core& core = places[i];
     return std::tuple(core.numa_domain, core.package, core.last_level_cache, core.index);
   };
-  for (Indices& layer : layers) {
-    std::stable_sort(layer.begin(), layer.end(),
-                     [&](std::size_t left, std::size_t right) { return key(left) < key(right); });
-  }
-  return layers;
+  std::stable_sort(layer.begin(), layer.end(),
+                   [&](std::size_t left, std::size_t right) { return key(left) < key(right); });
 }
 
-Indices concatenated(const std::vector<Indices>& parts) {
+Indices concatenated(const Layers& layers) {
   Indices all;
-  for (const Indices& part : parts) all.insert(all.end(), part.begin(), part.end());
+  for (const Indices& layer : layers) all.insert(all.end(), layer.begin(), layer.end());
   return all;
 }
 
@@ -74,28 +78,31 @@ Indices dealt(const std::vector<Indices>& groups) {
   return order;
 }
 
-/// Splits `chosen` by a member of Core. Groups of different packages alternate: the first group of
+/// Splits `chosen` by a key of Core. Groups of different packages alternate: the first group of
 /// each package, then the second of each; within that, ascending. The order within a group stays.
-std::vector<Indices> groups_by(std::span<const Core> places, const Indices& chosen,
-                               int Core::*member) {
-  std::map<int, Indices> group_of_value;
-  for (std::size_t i : chosen) group_of_value[places[i].*member].push_back(i);
+template <typename KeyOf>
+std::vector<Indices> groups_by(std::span<const Core> places, const Indices& chosen, KeyOf key_of) {
+  std::map<decltype(key_of(places.front())), Indices> group_of_key;
+  for (std::size_t i : chosen) group_of_key[key_of(places[i])].push_back(i);
   std::map<int, int> groups_of_package;
   std::map<std::pair<int, int>, Indices> ordered;
-  for (auto& [value, group] : group_of_value) {
+  for (auto& [key, group] : group_of_key) {
     const int package = places[group.front()].package;
     ordered[{groups_of_package[package]++, package}] = std::move(group);
   }
   std::vector<Indices> groups;
-  for (auto& [key, group] : ordered) groups.push_back(std::move(group));
+  for (auto& [rank, group] : ordered) groups.push_back(std::move(group));
   return groups;
 }
 
 Indices spread_layer(std::span<const Core> places, const Indices& layer) {
-  std::vector<Indices> domains = groups_by(places, layer, &Core::numa_domain);
-  for (Indices& domain : domains) {
-    domain = dealt(groups_by(places, domain, &Core::last_level_cache));
-  }
+  const auto domain_of_core = [](const Core& core) { return core.numa_domain; };
+  // A domain may span packages whose caches are not known.
+  const auto cache_of_core = [](const Core& core) {
+    return std::pair(core.package, core.last_level_cache);
+  };
+  std::vector<Indices> domains = groups_by(places, layer, domain_of_core);
+  for (Indices& domain : domains) domain = dealt(groups_by(places, domain, cache_of_core));
   return dealt(domains);
 }
 
@@ -111,8 +118,8 @@ Indices first_of_each_package(std::span<const Core> places, const Indices& layer
 }
 
 /// The places in the order in which the placement takes them.
-Indices order_of(std::span<const Core> places, Placement placement) {
-  std::vector<Indices> layers = compact_layers(places);
+Indices order_of(std::span<const Core> places, Layers layers, Placement placement) {
+  for (Indices& layer : layers) sort_compactly(places, layer);
   if (placement == Placement::one_per_package) return first_of_each_package(places, layers.front());
   if (placement == Placement::spread) {
     for (Indices& layer : layers) layer = spread_layer(places, layer);
@@ -132,22 +139,29 @@ void check_one_per_package(const char* argument, int count, const Indices& order
           package_count == 1 ? "" : "s", package_count));
 }
 
-/// Every core once on its first processing unit, then once more on the next of those that have one,
-/// and from the start again until there are `count` places or more.
-std::vector<Core> worker_places(const Topology& topology, std::size_t count) {
+struct LayeredPlaces {
   std::vector<Core> places;
+  Layers layers;
+};
+
+/// Every core once on its first processing unit, then those that have one on the next, and from the
+/// start again until there are `count` places or more: a layer for each.
+LayeredPlaces worker_places(const Topology& topology, std::size_t count) {
+  LayeredPlaces result;
   std::size_t unit = 0;
-  while (places.size() < count) {
-    const std::size_t before = places.size();
+  while (result.places.size() < count) {
+    Indices layer;
     for (Core core : topology.cores()) {
       const std::span<const int> units = topology.processing_units(core.index);
       if (unit >= units.size()) continue;
       core.os_index = units[unit];
-      places.push_back(core);
+      layer.push_back(result.places.size());
+      result.places.push_back(core);
     }
-    unit = places.size() == before ? 0 : unit + 1;
+    unit = layer.empty() ? 0 : unit + 1;
+    if (!layer.empty()) result.layers.push_back(std::move(layer));
   }
-  return places;
+  return result;
 }
 
 }  // namespace
@@ -174,8 +188,8 @@ Placement parse_placement(std::string_view name) {
 std::vector<Core> place_workers(const Topology& topology, int worker_count, Placement placement) {
   check_positive("worker_count", worker_count);
   const std::size_t count = static_cast<std::size_t>(worker_count);
-  const std::vector<Core> places = worker_places(topology, count);
-  Indices order = order_of(places, placement);
+  const auto [places, layers] = worker_places(topology, count);
+  Indices order = order_of(places, layers, placement);
   if (placement == Placement::one_per_package) {
     check_one_per_package("worker_count", worker_count, order);
   }
@@ -194,7 +208,7 @@ std::vector<int> lane_workers(std::span<const Core> workers, int lane_count, Pla
     throw Error(ErrorKind::invalid_argument,
                 "workers is empty: expected the core of each of at least one worker");
   }
-  const Indices order = order_of(workers, placement);
+  const Indices order = order_of(workers, layers_by_core(workers), placement);
   if (placement == Placement::one_per_package)
     check_one_per_package("lane_count", lane_count, order);
   std::vector<int> driver_of_lane;

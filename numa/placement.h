@@ -30,11 +30,10 @@ Placement parse_placement(std::string_view name);
 /// processing unit; with more workers than processing units they start again at the first. Within
 /// those passes:
 /// - compact: cores in their order.
-/// - spread: one core of each domain in turn, domains of different packages first, and within a
-/// domain one
-///   core of each last-level cache in turn. While both have free cores, two domains differ by at
-///   most one worker; with two domains or more, two workers are on different packages if there are
-///   two.
+/// - spread: one core of each domain in turn, domains of different packages alternating, and within
+/// a domain
+///   one core of each last-level cache in turn. While both have free cores, two domains differ by
+///   at most one worker.
 /// - one_per_package: the first core of each package, packages in their order.
 ///
 /// Source: spread is the rule of ONMPML, "GLEX-Alltoall: Overlapped Numa-aware Multi-leader
