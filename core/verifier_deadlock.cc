@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/verifier_checks.h"
+#include "core/verifier_walk.h"
 
 namespace hycoll::verifier {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "core/verifier_checks.h"
+#include "core/verifier_walk.h"
 #include "core/verifier_table.h"
 
 namespace hycoll::verifier {

@@ -1,0 +1,373 @@
+#include "core/schedule_svg.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/errors.h"
+#include "core/schedule_text.h"
+#include "core/statistics_timeline.h"
+
+namespace hycoll {
+namespace {
+
+// Sizes in pixels.
+constexpr double kLabelWidth = 190;
+constexpr double kMargin = 12;
+constexpr double kHeaderHeight = 78;
+constexpr double kBoxHeight = 16;
+constexpr double kBarHeight = 5;
+constexpr double kRowGap = 6;
+constexpr double kNodeGap = 12;
+constexpr double kWidthPerCriticalStep = 16;
+constexpr double kMinimumTimeWidth = 760;
+constexpr double kMaximumTimeWidth = 12000;
+constexpr int kMaximumBars = 8;  // of one strand under one another
+
+/// Colours that people with any colour vision can tell apart (M. Okabe, K. Ito, 2008), by StepKind.
+constexpr std::array<std::string_view, 7> kColours = {"#0072b2", "#56b4e9", "#d55e00", "#e69f00",
+                                                      "#009e73", "#bbbbbb", "#cc79a7"};
+
+std::string_view colour_of(StepKind kind) { return kColours[static_cast<std::size_t>(kind)]; }
+
+std::string escape(std::string_view text) {
+  std::string escaped;
+  for (const char character : text) {
+    switch (character) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      default:
+        escaped += character;
+    }
+  }
+  return escaped;
+}
+
+/// The cost model that the header describes, in microseconds.
+class CostModel {
+ public:
+  CostModel(const Schedule& schedule, const Partition& partition, std::size_t element_size_bytes)
+      : schedule_(schedule), partition_(partition), element_size_bytes_(element_size_bytes) {}
+
+  std::size_t bytes_of(const Step& step) const {
+    if (step.destination_count + step.source_count == 0) return 0;
+    const Span& span = schedule_.spans[static_cast<std::size_t>(step.first_span)];
+    return partition_.range(span.first_chunk, span.chunk_count).size() * element_size_bytes_;
+  }
+
+  StepCost cost_of(const Step& step, double shortest) const {
+    constexpr double kMicrosecondsPerByte = 1e-4;
+    const double per_span = static_cast<double>(bytes_of(step)) * kMicrosecondsPerByte;
+    double busy = 0.03;
+    double transfer = 0;
+    if (is_asynchronous(step.kind)) {
+      busy = 0.2;
+      transfer = 1.5 + per_span;
+    } else if (step.kind == StepKind::reduce || step.kind == StepKind::copy) {
+      busy = 0.05 + per_span * (step.destination_count + step.source_count);
+    }
+    return {.busy = std::max(busy, shortest), .transfer = transfer};
+  }
+
+ private:
+  const Schedule& schedule_;
+  const Partition& partition_;
+  std::size_t element_size_bytes_;
+};
+
+/// Where a strand is drawn.
+struct Row {
+  int strand;
+  double y = 0;       // of its boxes
+  int bar_count = 0;  // of asynchronous steps under one another
+};
+
+class Drawing {
+ public:
+  Drawing(const Schedule& schedule, const Partition& partition, std::size_t element_size_bytes)
+      : schedule_(schedule),
+        walk_(schedule),
+        model_(schedule, partition, element_size_bytes),
+        bar_of_step_(static_cast<std::size_t>(walk_.index.step_count()), 0),
+        row_of_strand_(schedule.strands.size(), -1) {
+    compute_times();
+    place_rows();
+  }
+
+  std::string draw() {
+    draw_header();
+    draw_axis();
+    draw_labels();
+    for (const Row& row : rows_) draw_strand(row);
+    for (const Row& row : rows_) draw_arrows(row);
+    return fmt::format(
+               "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
+               "viewBox=\"0 0 {0:.0f} {1:.0f}\" font-family=\"sans-serif\" font-size=\"11\">\n",
+               width(), height_) +
+           body_ + "</svg>\n";
+  }
+
+ private:
+  double width() const { return kLabelWidth + time_width_ + 2 * kMargin; }
+  double x(double time) const { return kLabelWidth + kMargin + time / timeline_.end * time_width_; }
+
+  const Strand& strand_of(int strand) const {
+    return schedule_.strands[static_cast<std::size_t>(strand)];
+  }
+
+  void compute_times();
+  void place_rows();
+  void place_bars(Row& row);
+
+  void draw_header();
+  void draw_axis();
+  void draw_labels();
+  void draw_strand(const Row& row);
+  void draw_step(const Row& row, int id, const Step& step);
+  void draw_arrows(const Row& row);
+  void draw_arrow(int from, double from_time, int to, double to_time, std::string_view style);
+
+  template <class... Values>
+  void add(fmt::format_string<Values...> format, Values&&... values) {
+    fmt::format_to(std::back_inserter(body_), format, std::forward<Values>(values)...);
+  }
+
+  const Schedule& schedule_;
+  ScheduleWalk walk_;
+  CostModel model_;
+  Timeline timeline_;
+  std::vector<int> bar_of_step_;
+  std::vector<Row> rows_;
+  std::vector<int> row_of_strand_;  // -1: not drawn
+  int drawn_nodes_ = 0;
+  double time_width_ = 0;
+  double height_ = 0;
+  std::string body_;
+};
+
+void Drawing::compute_times() {
+  const Timeline chain =
+      compute_timeline(walk_, [](const Step&) { return StepCost{.busy = 1, .transfer = 0}; });
+  const double chain_length = std::max(chain.end, 1.0);
+  const Timeline exact = compute_timeline(
+      walk_, [&](const Step& step) { return model_.cost_of(step, /*shortest=*/0); });
+  // No chain is longer than the longest, so this adds at most a quarter.
+  const double shortest = exact.end / (4 * chain_length);
+  timeline_ =
+      compute_timeline(walk_, [&](const Step& step) { return model_.cost_of(step, shortest); });
+  timeline_.end = std::max(timeline_.end, 1e-3);
+  time_width_ =
+      std::clamp(chain_length * kWidthPerCriticalStep, kMinimumTimeWidth, kMaximumTimeWidth);
+}
+
+void Drawing::place_rows() {
+  const Shape& shape = schedule_.shape;
+  double y = kHeaderHeight;
+  int workers = 0;
+  for (int node = 0; node < shape.node_count(); ++node) {
+    workers += shape.node(node).workers;
+    if (node > 0 && workers > kMaximumDrawnWorkers) break;
+    y += kNodeGap;
+    ++drawn_nodes_;
+    const int first = shape.first_worker(node);
+    for (int worker = first; worker < first + shape.node(node).workers; ++worker) {
+      for (int strand = 0; std::cmp_less(strand, schedule_.strands.size()); ++strand) {
+        if (strand_of(strand).worker != worker) continue;
+        Row row{.strand = strand, .y = y};
+        place_bars(row);
+        row_of_strand_[static_cast<std::size_t>(strand)] = static_cast<int>(rows_.size());
+        rows_.push_back(row);
+        y += kBoxHeight + row.bar_count * kBarHeight + kRowGap;
+      }
+    }
+  }
+  height_ = y + 34;
+}
+
+/// A send is over, in this model, when its strand has handed it over.
+bool has_bar(const Step& step) {
+  return step.kind == StepKind::recv || step.kind == StepKind::native;
+}
+
+/// Puts asynchronous steps that are under way at the same time under one another.
+void Drawing::place_bars(Row& row) {
+  std::vector<double> free_from;
+  const int first = walk_.index.number(row.strand, 0);
+  for (int id = first; id < walk_.index.number(row.strand + 1, 0); ++id) {
+    if (!has_bar(walk_.index.step(id))) continue;
+    const double issue = timeline_.issue[static_cast<std::size_t>(id)];
+    const auto fitting =
+        std::find_if(free_from.begin(), free_from.end(), [&](double t) { return t <= issue; });
+    auto bar = static_cast<std::size_t>(fitting - free_from.begin());
+    if (bar == kMaximumBars) bar = kMaximumBars - 1;
+    if (bar == free_from.size()) free_from.push_back(0);
+    free_from[bar] = timeline_.completion[static_cast<std::size_t>(id)];
+    bar_of_step_[static_cast<std::size_t>(id)] = static_cast<int>(bar);
+  }
+  row.bar_count = static_cast<int>(free_from.size());
+}
+
+void Drawing::draw_header() {
+  add("<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
+      "<defs><marker id=\"head\" viewBox=\"0 0 6 6\" refX=\"6\" refY=\"3\" markerWidth=\"6\" "
+      "markerHeight=\"6\" orient=\"auto\"><path d=\"M0,0 L6,3 L0,6 z\"/></marker></defs>\n");
+  add("<text x=\"{}\" y=\"22\" font-size=\"15\">{} {}</text>\n", kMargin,
+      name_of(schedule_.collective), escape(schedule_.algorithm));
+  std::string subtitle = to_text(schedule_.shape);
+  if (drawn_nodes_ < schedule_.shape.node_count()) {
+    subtitle += fmt::format("; only the first {} of {} nodes are drawn", drawn_nodes_,
+                            schedule_.shape.node_count());
+  }
+  add("<text x=\"{}\" y=\"40\" fill=\"#555555\">{}</text>\n", kMargin, escape(subtitle));
+  double legend_x = kMargin;
+  for (std::size_t kind = 0; kind < kColours.size(); ++kind) {
+    add("<rect x=\"{:.0f}\" y=\"51\" width=\"12\" height=\"12\" fill=\"{}\"/>"
+        "<text x=\"{:.0f}\" y=\"61\">{}</text>\n",
+        legend_x, kColours[kind], legend_x + 16, name_of(static_cast<StepKind>(kind)));
+    legend_x += 66;
+  }
+  add("<text x=\"{:.0f}\" y=\"61\" fill=\"#555555\">bar: under way; solid arrow: message; dashed: "
+      "signal or lines</text>\n",
+      legend_x + 8);
+}
+
+void Drawing::draw_axis() {
+  // About one tick per 120 pixels, at 1, 2 or 5 times a power of ten.
+  const double wanted = timeline_.end * 120 / time_width_;
+  const double power = std::pow(10, std::floor(std::log10(wanted)));
+  const double ratio = wanted / power;
+  const double tick = power * (ratio <= 1 ? 1 : ratio <= 2 ? 2 : ratio <= 5 ? 5 : 10);
+  const double bottom = height_ - 26;
+  for (int i = 0; i * tick <= timeline_.end; ++i) {
+    const double at = x(i * tick);
+    add("<line x1=\"{0:.1f}\" y1=\"{1}\" x2=\"{0:.1f}\" y2=\"{2:.0f}\" stroke=\"#e4e4e4\"/>"
+        "<text x=\"{0:.1f}\" y=\"{3:.0f}\" fill=\"#555555\" "
+        "text-anchor=\"middle\">{4:.4g}</text>\n",
+        at, kHeaderHeight, bottom, bottom + 14, i * tick);
+  }
+  add("<text x=\"{}\" y=\"{:.0f}\" fill=\"#555555\">modelled time in us</text>\n", kMargin,
+      bottom + 14);
+}
+
+void Drawing::draw_labels() {
+  const Shape& shape = schedule_.shape;
+  int last_worker = -1;
+  int last_node = -1;
+  for (const Row& row : rows_) {
+    const int worker = strand_of(row.strand).worker;
+    const int node = shape.node_of_worker(worker);
+    if (node != last_node) {
+      const double line_y = row.y - kNodeGap / 2;
+      add("<line x1=\"{0}\" y1=\"{1:.1f}\" x2=\"{2:.0f}\" y2=\"{1:.1f}\" stroke=\"#999999\"/>"
+          "<text x=\"{0}\" y=\"{3:.1f}\" font-weight=\"bold\">node {4}</text>\n",
+          kMargin, line_y, width() - kMargin, row.y + 12, node);
+    }
+    const std::string label = worker != last_worker ? fmt::format("worker {}, ", worker) : "";
+    add("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}strand {}</text>\n", kLabelWidth,
+        row.y + 12, label, row.strand);
+    last_worker = worker;
+    last_node = node;
+  }
+}
+
+void Drawing::draw_strand(const Row& row) {
+  add("<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{2:.1f}\" y2=\"{1:.1f}\" stroke=\"#dddddd\"/>\n",
+      x(0), row.y + kBoxHeight / 2, x(timeline_.end));
+  int id = walk_.index.number(row.strand, 0);
+  for (const Step& step : strand_of(row.strand).steps) draw_step(row, id++, step);
+}
+
+void Drawing::draw_step(const Row& row, int id, const Step& step) {
+  const auto i = static_cast<std::size_t>(id);
+  const double issue = timeline_.issue[i];
+  // What a strand spends waiting for a flag is part of the wait.
+  const double begin = step.kind == StepKind::wait ? timeline_.ready[i] : issue;
+  const int next = id + 1 < walk_.index.number(row.strand + 1, 0) ? id + 1 : -1;
+  double end = timeline_.completion[i];
+  if (is_asynchronous(step.kind)) {
+    end = next >= 0 ? timeline_.ready[static_cast<std::size_t>(next)]
+                    : std::min(end, issue + model_.cost_of(step, 0).busy);
+  }
+  add("<g><title>{}: {}\n{} bytes, {:.4g} to {:.4g} us</title>", walk_.index.place[i].step,
+      escape(describe_step(schedule_, step)), model_.bytes_of(step), begin,
+      timeline_.completion[i]);
+  add("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\" "
+      "stroke=\"#ffffff\" stroke-width=\"0.5\"/>",
+      x(begin), row.y, std::max(x(end) - x(begin), 1.0), kBoxHeight, colour_of(step.kind));
+  if (has_bar(step)) {
+    add("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\" "
+        "fill-opacity=\"0.6\"/>",
+        x(issue), row.y + kBoxHeight + 1 + bar_of_step_[i] * kBarHeight,
+        std::max(x(timeline_.completion[i]) - x(issue), 1.0), kBarHeight - 1, colour_of(step.kind));
+  }
+  add("</g>\n");
+}
+
+void Drawing::draw_arrows(const Row& row) {
+  constexpr std::string_view kMessage = "stroke=\"#0072b2\" stroke-opacity=\"0.55\"";
+  constexpr std::string_view kSignal = "stroke=\"#009e73\" stroke-dasharray=\"3 2\"";
+  const verifier::Index& index = walk_.index;
+  for (int id = index.number(row.strand, 0); id < index.number(row.strand + 1, 0); ++id) {
+    const Step& step = index.step(id);
+    const auto time_of = [&](int step_id) {
+      return timeline_.completion[static_cast<std::size_t>(step_id)];
+    };
+    if (step.kind == StepKind::recv) {
+      const int send = walk_.matches.partner[static_cast<std::size_t>(id)];
+      draw_arrow(send, time_of(send), id, time_of(id), kMessage);
+    } else if (step.kind == StepKind::wait) {
+      const int signal = index.awaited_signal(step);
+      draw_arrow(signal, time_of(signal), id, time_of(id), kSignal);
+    }
+    for (const Span& source : schedule_.sources(step)) {
+      if (!index.is_lines(source)) continue;
+      const int writer = index.lines_writer[static_cast<std::size_t>(index.cell(source))];
+      draw_arrow(writer, time_of(writer), id, timeline_.issue[static_cast<std::size_t>(id)],
+                 kSignal);
+    }
+  }
+}
+
+void Drawing::draw_arrow(int from, double from_time, int to, double to_time,
+                         std::string_view style) {
+  const auto row_of = [&](int id) {
+    const int strand = walk_.index.place[static_cast<std::size_t>(id)].strand;
+    return row_of_strand_[static_cast<std::size_t>(strand)];
+  };
+  if (row_of(from) < 0 || row_of(to) < 0 || row_of(from) == row_of(to)) return;
+  const double from_y = rows_[static_cast<std::size_t>(row_of(from))].y;
+  const double to_y = rows_[static_cast<std::size_t>(row_of(to))].y;
+  const bool down = to_y > from_y;
+  add("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" {} "
+      "marker-end=\"url(#head)\"/>\n",
+      x(from_time), down ? from_y + kBoxHeight : from_y, x(to_time),
+      down ? to_y : to_y + kBoxHeight, style);
+}
+
+}  // namespace
+
+std::string to_svg(const Schedule& schedule, const Partition& partition,
+                   std::size_t element_size_bytes) {
+  HYCOLL_ASSERT(partition.chunk_count() == schedule.chunk_count,
+                "the partition must have the schedule's chunks");
+  return Drawing(schedule, partition, element_size_bytes).draw();
+}
+
+}  // namespace hycoll

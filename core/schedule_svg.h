@@ -1,0 +1,32 @@
+#ifndef HYCOLL_CORE_SCHEDULE_SVG_H_
+#define HYCOLL_CORE_SCHEDULE_SVG_H_
+
+#include <cstddef>
+#include <string>
+
+#include "core/partition.h"
+#include "core/schedule.h"
+
+namespace hycoll {
+
+/// Workers that a drawing shows at most. Whole nodes are left out beyond, and the drawing says so;
+/// the first node is always drawn.
+inline constexpr int kMaximumDrawnWorkers = 64;
+
+/// Draws a schedule as a timeline: a self-contained SVG document with a row for each strand,
+/// grouped by worker and node. A box is a step that keeps its strand busy; a bar below is a message
+/// or a native call under way; arrows are messages (solid) and signals or lines (dashed). A pointer
+/// over a box shows what the step does.
+///
+/// The times are a model, not a measurement, and nobody is in another's way in it: a message takes
+/// 1.5 us and 0.1 ns per byte, and 0.2 us to issue; copies and reduces 0.05 us and 0.1 ns per byte
+/// read or written; flags 0.03 us. Steps too short to be seen are drawn longer, which adds at most
+/// a quarter to the whole. Steps without elements take part like all others.
+///
+/// Requires a schedule that verify() accepts and a partition of schedule.chunk_count chunks.
+std::string to_svg(const Schedule& schedule, const Partition& partition,
+                   std::size_t element_size_bytes);
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_CORE_SCHEDULE_SVG_H_
