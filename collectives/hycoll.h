@@ -40,7 +40,7 @@ struct Options {
   /// An algorithm's name as `hycoll plan --help` lists them, or "auto".
   std::string algorithm = "auto";
 
-  /// Where leaders run: "compact", "spread" (over NUMA domains) or "one-per-package".
+  /// Where leaders run: "compact", "spread" (over NUMA domains) or "one_per_package".
   std::string placement = "spread";
 
   /// Whether pool threads (Communicator) or joining threads (Team) are bound to a core each.
@@ -282,6 +282,7 @@ class Team {
   Communicator::Choice choice(std::size_t count, DataType type) const;
 
  private:
+  friend class Member;
   struct State;
   std::unique_ptr<State> state_;
 };

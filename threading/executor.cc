@@ -267,19 +267,13 @@ void WorkerExecutor::look_for_mismatch() {
 }
 
 void WorkerExecutor::throw_mismatch(int worker, std::uint64_t their_signature) {
-  const auto mine = CallSignature::unpack(arguments_.signature);
-  const auto theirs = CallSignature::unpack(their_signature);
-  const auto describe = [](const CallSignature& signature) {
-    return fmt::format("count {}, type {}, operator {}", signature.count,
-                       name_of(static_cast<DataType>(signature.data_type)),
-                       name_of(static_cast<Operator>(signature.op)));
-  };
   throw Error(
       ErrorKind::mismatch,
       fmt::format("{} (call {}): rank {} passed {}, but rank {} passed {}. Every member must "
                   "pass the same count, type and operator",
-                  options_.collective, arguments_.call, rank_of(worker_), describe(mine),
-                  rank_of(worker), describe(theirs)));
+                  options_.collective, arguments_.call, rank_of(worker_),
+                  CallSignature::unpack(arguments_.signature).describe(), rank_of(worker),
+                  CallSignature::unpack(their_signature).describe()));
 }
 
 std::span<const Operand> WorkerExecutor::operands(const Instruction& instruction) const {

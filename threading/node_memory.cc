@@ -1,6 +1,11 @@
 #include "threading/node_memory.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstring>
+
+#include "core/types.h"
 
 namespace hycoll {
 namespace {
@@ -9,6 +14,11 @@ constexpr std::size_t kLinesPerBuffer = line_count_for(kMaximumLinesBytes);
 constexpr std::size_t kLinesPerSet = kLinesBuffersPerWorker * kLinesPerBuffer;
 
 }  // namespace
+
+std::string CallSignature::describe() const {
+  return fmt::format("count {}, type {}, operator {}", count,
+                     name_of(static_cast<DataType>(data_type)), name_of(static_cast<Operator>(op)));
+}
 
 void write_lines(Line* lines, const std::byte* source, std::size_t size_bytes,
                  std::uint64_t tag) noexcept {

@@ -40,6 +40,8 @@ struct CallSignature {
             .data_type = static_cast<std::uint8_t>((packed >> 6) & 0x3f),
             .op = static_cast<std::uint8_t>(packed & 0x3f)};
   }
+  /// For messages: "count 3, type double, operator sum".
+  std::string describe() const;
 };
 
 /// A worker's announcement that it has entered a call, with the addresses of its member's buffers:

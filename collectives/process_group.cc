@@ -1,0 +1,182 @@
+#include "collectives/process_group.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "core/errors.h"
+#include "numa/placement.h"
+
+namespace hycoll {
+namespace {
+
+void require_threads() {
+  int initialized = 0;
+  MPI_Initialized(&initialized);
+  if (initialized == 0) {
+    throw Error(ErrorKind::environment,
+                "MPI is not initialised; call MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, "
+                "&provided) before using hycoll");
+  }
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&provided);
+  if (provided == MPI_THREAD_MULTIPLE) return;
+  constexpr std::array names = {"MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED",
+                                "MPI_THREAD_SERIALIZED"};
+  constexpr std::array levels = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED};
+  const auto found = std::find(levels.begin(), levels.end(), provided);
+  throw Error(
+      ErrorKind::environment,
+      fmt::format("MPI provides the thread level {}, but the leaders of hycoll call MPI from "
+                  "several threads: request MPI_THREAD_MULTIPLE in MPI_Init_thread, and check "
+                  "that the library was built with it",
+                  found == levels.end() ? "unknown"
+                                        : names[static_cast<std::size_t>(found - levels.begin())]));
+}
+
+MPI_Comm duplicate(MPI_Comm parent) {
+  require_threads();
+  MPI_Comm copy = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_dup(parent, &copy), "MPI_Comm_dup");
+  check_mpi(MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  return copy;
+}
+
+/// This process's share of its machine's cores.
+MachineShare share_of_machine(MPI_Comm control) {
+  const Topology machine = Topology::this_machine();
+  MPI_Comm neighbours = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_split_type(control, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &neighbours),
+            "MPI_Comm_split_type");
+  int local_rank = 0;
+  int local_size = 1;
+  check_mpi(MPI_Comm_rank(neighbours, &local_rank), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(neighbours, &local_size), "MPI_Comm_size");
+
+  std::vector<std::uint64_t> words = machine.affinity().words();
+  int word_count = static_cast<int>(words.size());
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &word_count, 1, MPI_INT, MPI_MAX, neighbours),
+            "MPI_Allreduce");
+  words.resize(static_cast<std::size_t>(word_count));
+  std::vector<std::uint64_t> all(words.size() * static_cast<std::size_t>(local_size));
+  check_mpi(MPI_Allgather(words.data(), word_count, MPI_UINT64_T, all.data(), word_count,
+                          MPI_UINT64_T, neighbours),
+            "MPI_Allgather");
+  check_mpi(MPI_Comm_free(&neighbours), "MPI_Comm_free");
+
+  std::vector<AffinityMask> masks;
+  for (std::size_t begin = 0; begin < all.size(); begin += words.size()) {
+    masks.push_back(AffinityMask::from_words(std::span(all).subspan(begin, words.size())));
+  }
+  return {.topology = machine.share(masks, local_rank),
+          .cores_are_shared = local_size > machine.usable_core_count()};
+}
+
+std::vector<std::string> gather_host_names(MPI_Comm control, int size) {
+  std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
+  int length = 0;
+  check_mpi(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");
+  std::vector<char> names(name.size() * static_cast<std::size_t>(size));
+  check_mpi(MPI_Allgather(name.data(), MPI_MAX_PROCESSOR_NAME, MPI_CHAR, names.data(),
+                          MPI_MAX_PROCESSOR_NAME, MPI_CHAR, control),
+            "MPI_Allgather");
+  std::vector<std::string> described;
+  for (int rank = 0; rank < size; ++rank) {
+    const char* host = names.data() + static_cast<std::size_t>(rank) * name.size();
+    described.push_back(fmt::format("process {} on host {}", rank, host));
+  }
+  return described;
+}
+
+}  // namespace
+
+ProcessGroup::ProcessGroup(MPI_Comm parent, const Options& options)
+    : control_(duplicate(parent)), options_(options), share_(share_of_machine(control_)) {
+  check_mpi(MPI_Comm_rank(control_, &rank_), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(control_, &size_), "MPI_Comm_size");
+  node_names_ = gather_host_names(control_, size_);
+}
+
+ProcessGroup::~ProcessGroup() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized == 0) MPI_Comm_free(&control_);
+}
+
+std::vector<int> ProcessGroup::gather(int value) const {
+  std::vector<int> values(static_cast<std::size_t>(size_));
+  check_mpi(MPI_Allgather(&value, 1, MPI_INT, values.data(), 1, MPI_INT, control_),
+            "MPI_Allgather");
+  return values;
+}
+
+void ProcessGroup::open_lanes(int lane_count) {
+  if (size_ == 1) return;  // nothing is ever sent
+  for (int lane = 0; lane < lane_count; ++lane) {
+    lanes_.push_back(std::make_unique<MpiEndpoint>(control_, node_names_));
+  }
+}
+
+std::vector<Endpoint*> ProcessGroup::endpoints() const {
+  std::vector<Endpoint*> endpoints;
+  for (const auto& lane : lanes_) endpoints.push_back(lane.get());
+  return endpoints;
+}
+
+void ProcessGroup::check_lanes(int worker_count) const {
+  if (options_.lanes >= 0 && options_.lanes <= maximum_lanes(worker_count)) return;
+  throw Error(ErrorKind::invalid_argument,
+              fmt::format("Options::lanes (HYCOLL_LANES) is {}, but {} workers per process serve 0 "
+                          "(automatic) to {} lanes; ask for fewer lanes or more workers",
+                          options_.lanes, worker_count, maximum_lanes(worker_count)));
+}
+
+WaitPolicy ProcessGroup::wait_policy(int worker_count) const {
+  const bool oversubscribed =
+      share_.cores_are_shared || worker_count > share_.topology.usable_core_count();
+  return oversubscribed ? WaitPolicy::oversubscribed() : WaitPolicy{};
+}
+
+std::size_t ProcessGroup::streaming_threshold_bytes() const {
+  std::size_t largest = 0;
+  for (const Cache& cache : share_.topology.caches()) {
+    largest = std::max(largest, static_cast<std::size_t>(cache.size_bytes));
+  }
+  return largest == 0 ? SIZE_MAX : largest;
+}
+
+ExecutorOptions ProcessGroup::executor_options(const Core& core, int first_rank,
+                                               const WaitPolicy& policy) const {
+  return {.wait_policy = policy,
+          .topology = &share_.topology,
+          .numa_domain = core.numa_domain,
+          .first_rank = first_rank,
+          .timeout = options_.timeout,
+          .on_timeout = [](const std::string& message) {
+            std::fprintf(
+                stderr,
+                "%s hycoll ends the job; HYCOLL_TIMEOUT_S changes the time, 0 waits for ever.\n",
+                message.c_str());
+            MPI_Abort(MPI_COMM_WORLD, 1);
+          }};
+}
+
+void ProcessGroup::check_signature(std::uint64_t signature, std::string_view call) const {
+  std::vector<std::uint64_t> all(static_cast<std::size_t>(size_));
+  check_mpi(MPI_Allgather(&signature, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, control_),
+            "MPI_Allgather");
+  const auto other =
+      std::find_if(all.begin(), all.end(), [&](std::uint64_t s) { return s != all.front(); });
+  if (other == all.end()) return;
+  const auto rank = static_cast<std::size_t>(other - all.begin());
+  throw Error(
+      ErrorKind::mismatch,
+      fmt::format("{}: {} passed {}, but {} passed {}. Every process must pass the same count, "
+                  "type and operator",
+                  call, node_names_[0], CallSignature::unpack(all[0]).describe(), node_names_[rank],
+                  CallSignature::unpack(*other).describe()));
+}
+
+}  // namespace hycoll

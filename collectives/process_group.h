@@ -1,0 +1,81 @@
+#ifndef HYCOLL_COLLECTIVES_PROCESS_GROUP_H_
+#define HYCOLL_COLLECTIVES_PROCESS_GROUP_H_
+
+#include <mpi.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collectives/hycoll.h"
+#include "numa/topology.h"
+#include "threading/executor.h"
+#include "threading/mpi_endpoint.h"
+
+namespace hycoll {
+
+/// What a process may use of its machine.
+struct MachineShare {
+  Topology topology;
+  bool cores_are_shared;  ///< With other processes, because there are more of them than cores.
+};
+
+/// The processes of a communicator or team, each a node of its schedules: what both layouts share.
+/// Everything that may differ between processes is exchanged here once, so that all decide alike.
+class ProcessGroup {
+ public:
+  /// Collective over `parent`. Throws Error if MPI is not initialised or its thread level is too
+  /// low, in which case nothing has been communicated.
+  ProcessGroup(MPI_Comm parent, const Options& options);
+  ~ProcessGroup();
+  ProcessGroup(const ProcessGroup&) = delete;
+  ProcessGroup& operator=(const ProcessGroup&) = delete;
+
+  int rank() const noexcept { return rank_; }
+  int size() const noexcept { return size_; }
+  const Options& options() const noexcept { return options_; }
+
+  /// The cores of this process: its share of the machine when the launcher gave none of its own.
+  const Topology& topology() const noexcept { return share_.topology; }
+
+  /// How workers wait when each process has this many.
+  WaitPolicy wait_policy(int worker_count) const;
+
+  /// Collective: every process's value.
+  std::vector<int> gather(int value) const;
+
+  /// Collective: makes one endpoint per lane. Requires that no lane is there yet.
+  void open_lanes(int lane_count);
+  std::vector<Endpoint*> endpoints() const;
+
+  /// How many lanes a node with these workers may ask for.
+  static int maximum_lanes(int worker_count) noexcept { return 8 * worker_count; }
+
+  /// Throws Error (invalid_argument) if the options ask for more.
+  void check_lanes(int worker_count) const;
+
+  /// Where calls of one size stop fitting into the caches: see BindingOptions.
+  std::size_t streaming_threshold_bytes() const;
+
+  /// For the executor of one worker of this process.
+  ExecutorOptions executor_options(const Core& core, int first_rank,
+                                   const WaitPolicy& policy) const;
+
+  /// With Checking::all_processes: collective; throws Error (mismatch) on every process if the
+  /// signatures differ.
+  void check_signature(std::uint64_t signature, std::string_view call) const;
+
+ private:
+  MPI_Comm control_ = MPI_COMM_NULL;
+  int rank_ = 0;
+  int size_ = 1;
+  Options options_;
+  std::vector<std::string> node_names_;
+  MachineShare share_;
+  std::vector<std::unique_ptr<MpiEndpoint>> lanes_;
+};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_PROCESS_GROUP_H_

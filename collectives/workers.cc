@@ -1,0 +1,115 @@
+#include "collectives/workers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/errors.h"
+#include "numa/placement.h"
+
+namespace hycoll {
+namespace {
+
+std::vector<Node> gather_nodes(const ProcessGroup& group, int worker_count, MemberCount members) {
+  std::vector<Node> nodes;
+  for (const int workers : group.gather(worker_count)) {
+    nodes.push_back({.members = members == MemberCount::one ? 1 : workers, .workers = workers});
+  }
+  return nodes;
+}
+
+/// Cores of the workers. Only leaders follow one_per_package when there are more workers than
+/// packages.
+std::vector<Core> place(const ProcessGroup& group, int worker_count) {
+  const Placement requested = parse_placement(group.options().placement);
+  return place_workers(group.topology(), worker_count,
+                       requested == Placement::one_per_package ? Placement::compact : requested);
+}
+
+}  // namespace
+
+NodeWorkers::NodeWorkers(ProcessGroup& group, int worker_count, MemberCount members)
+    : nodes_(gather_nodes(group, worker_count, members)),
+      wait_policy_(group.wait_policy(worker_count)),
+      cores_(place(group, worker_count)),
+      memory_(worker_count) {
+  for (int node = 0; node < group.size(); ++node) {
+    if (node == group.rank()) first_rank_ = member_count_;
+    member_count_ += nodes_[static_cast<std::size_t>(node)].members;
+  }
+  place_leaders(group);
+  group.open_lanes(lane_count_);
+
+  const int idle_cores = group.topology().usable_core_count() - worker_count;
+  const int domain = group.topology()
+                         .numa_domains()[static_cast<std::size_t>(cores_.front().numa_domain)]
+                         .os_index;
+  if (idle_cores > 0) helpers_ = std::make_unique<TaskKernels>(idle_cores, domain);
+  if (group.topology().usable_core_count() > 1) {
+    all_cores_ = std::make_unique<TaskKernels>(group.topology().usable_core_count() - 1, domain);
+  }
+  for (int worker = 0; worker < worker_count; ++worker) {
+    executors_.push_back(std::make_unique<WorkerExecutor>(
+        memory_, worker, group.endpoints(), helpers_.get(),
+        group.executor_options(cores_[static_cast<std::size_t>(worker)], first_rank_,
+                               wait_policy_)));
+  }
+}
+
+void NodeWorkers::place_leaders(const ProcessGroup& group) {
+  group.check_lanes(count());
+  const int fewest =
+      std::min_element(nodes_.begin(), nodes_.end(), [](const Node& a, const Node& b) {
+        return a.workers < b.workers;
+      })->workers;
+  const int requested = group.options().lanes;
+  lane_count_ = requested > 0 ? requested : fewest;
+  const Placement placement = parse_placement(group.options().placement);
+  for (int lanes = 1; lanes <= lane_count_; ++lanes) {
+    try {
+      lane_workers_.push_back(lane_workers(cores_, lanes, placement));
+    } catch (const Error&) {
+      // There are fewer packages than that: an error only if the user asked for it.
+      if (requested > 0) throw;
+      break;
+    }
+  }
+}
+
+PlanCache::Options NodeWorkers::plan_options(const ProcessGroup& group) const {
+  return {.nodes = nodes_,
+          .node = group.rank(),
+          .requested_lanes = group.options().lanes,
+          .requested_algorithm = group.options().algorithm,
+          .lane_workers = lane_workers_,
+          .streaming_threshold_bytes = group.streaming_threshold_bytes()};
+}
+
+void NodeWorkers::reduce_locally(ReduceKernel kernel, void* output,
+                                 std::span<const void* const> inputs, std::size_t count,
+                                 std::size_t element_bytes) const {
+  const std::span<void* const> destination(&output, 1);
+  if (all_cores_ != nullptr && count * element_bytes >= TaskKernels::kMinimumBytes) {
+    all_cores_->reduce(kernel, destination, inputs, count, element_bytes, Stores::cached);
+  } else {
+    kernel(destination, inputs, count, Stores::cached);
+  }
+}
+
+void require_same_size(std::size_t input_size, std::size_t output_size) {
+  if (input_size == output_size) return;
+  throw Error(
+      ErrorKind::invalid_argument,
+      fmt::format(
+          "allreduce: input has {} elements and output has {}; both must have the same size",
+          input_size, output_size));
+}
+
+Communicator::Choice choice_of(const SelectedPlan& selected) {
+  return {.algorithm = selected.algorithm,
+          .lanes = selected.lanes,
+          .workers = selected.workers_per_node,
+          .segments = selected.segments};
+}
+
+}  // namespace hycoll

@@ -1,0 +1,69 @@
+#ifndef HYCOLL_COLLECTIVES_WORKERS_H_
+#define HYCOLL_COLLECTIVES_WORKERS_H_
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "collectives/hycoll.h"
+#include "collectives/plan_cache.h"
+#include "collectives/process_group.h"
+#include "threading/executor.h"
+#include "threading/node_memory.h"
+#include "threading/task_kernels.h"
+
+namespace hycoll {
+
+/// How many members a node of w workers has: one buffer per process (per_node), or one per worker
+/// (threads).
+enum class MemberCount { one, every_worker };
+
+/// The workers of this process's node: their cores, executors and shared memory. What both layouts
+/// share.
+class NodeWorkers {
+ public:
+  /// Collective over the group: opens its lanes.
+  NodeWorkers(ProcessGroup& group, int worker_count, MemberCount members);
+
+  int count() const noexcept { return static_cast<int>(cores_.size()); }
+  /// The rank of this node's first member, and the number of all members of all nodes.
+  int first_rank() const noexcept { return first_rank_; }
+  int member_count() const noexcept { return member_count_; }
+
+  const std::vector<Core>& cores() const noexcept { return cores_; }
+  const WaitPolicy& wait_policy() const noexcept { return wait_policy_; }
+  NodeMemory& memory() noexcept { return memory_; }
+  WorkerExecutor& executor(int worker) { return *executors_[static_cast<std::size_t>(worker)]; }
+  std::span<const std::unique_ptr<WorkerExecutor>> executors() const { return executors_; }
+
+  /// For the plan cache of these workers.
+  PlanCache::Options plan_options(const ProcessGroup& group) const;
+
+  /// output = the reduction of the inputs, by all cores of the process.
+  void reduce_locally(ReduceKernel kernel, void* output, std::span<const void* const> inputs,
+                      std::size_t count, std::size_t element_bytes) const;
+
+ private:
+  void place_leaders(const ProcessGroup& group);
+
+  std::vector<Node> nodes_;
+  int first_rank_ = 0;
+  int member_count_ = 0;
+  WaitPolicy wait_policy_;
+  std::vector<Core> cores_;
+  int lane_count_ = 1;
+  std::vector<std::vector<int>> lane_workers_;  // by lane count - 1
+  NodeMemory memory_;
+  std::unique_ptr<TaskKernels> helpers_;    // cores without a worker
+  std::unique_ptr<TaskKernels> all_cores_;  // for what is done outside of a schedule
+  std::vector<std::unique_ptr<WorkerExecutor>> executors_;
+};
+
+/// Throws Error (invalid_argument) unless the sizes are equal.
+void require_same_size(std::size_t input_size, std::size_t output_size);
+
+Communicator::Choice choice_of(const SelectedPlan& selected);
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_WORKERS_H_
