@@ -16,7 +16,9 @@ constexpr double kCoreHeight = 46;
 constexpr double kCoreGap = 5;
 constexpr double kBoxGap = 10;
 constexpr double kLabelFontSize = 12;
-constexpr double kWantedAspect = 1.7;
+// Flat grids of cores in boxes that stand side by side make pictures that fit a page.
+constexpr double kCoresAspect = 2.6;
+constexpr double kBoxesAspect = 1.7;
 
 /// The cores of `chosen` by a member of Core, groups and cores ascending.
 std::map<int, std::vector<int>> grouped(std::span<const Core> cores, const std::vector<int>& chosen,
@@ -29,8 +31,9 @@ std::map<int, std::vector<int>> grouped(std::span<const Core> cores, const std::
 std::string cache_label(const Topology& topology, int cache_index, std::size_t cores_here) {
   if (cache_index < 0) return "";
   const Cache& cache = topology.caches()[static_cast<std::size_t>(cache_index)];
-  return fmt::format("{}L{}{}", cache.cores.size() > cores_here ? "part of " : "", cache.level,
-                     cache.size_bytes == 0 ? "" : " " + size_text(cache.size_bytes));
+  const char* part = cache.cores.size() > cores_here ? "part of " : "";
+  if (cache.size_bytes == 0) return fmt::format("{}L{}", part, cache.level);
+  return fmt::format("{}L{} {}", part, cache.level, size_text(cache.size_bytes));
 }
 
 std::vector<Box> core_boxes(const std::vector<int>& cores) {
@@ -89,7 +92,8 @@ struct Grid {
 };
 
 /// The column count whose outline is nearest to the wanted aspect, with a price on empty cells.
-Grid best_grid(std::size_t count, double gap, double cell_width, double cell_height) {
+Grid best_grid(std::size_t count, double gap, double wanted_aspect, double cell_width,
+               double cell_height) {
   Grid best{1, gap, cell_width, cell_height};
   double least_cost = std::numeric_limits<double>::infinity();
   for (std::size_t columns = 1; columns <= count; ++columns) {
@@ -97,7 +101,7 @@ Grid best_grid(std::size_t count, double gap, double cell_width, double cell_hei
     const double aspect = grid.width() / grid.height(count);
     const double cells = static_cast<double>(grid.rows(count) * columns);
     const double empty = (cells - static_cast<double>(count)) / static_cast<double>(count);
-    const double cost = std::abs(std::log(aspect / kWantedAspect)) + 3 * empty;
+    const double cost = std::abs(std::log(aspect / wanted_aspect)) + 3 * empty;
     if (cost < least_cost) {
       least_cost = cost;
       best = grid;
@@ -113,8 +117,9 @@ Grid grid_of_children(const Box& box) {
     width = std::max(width, child.width);
     height = std::max(height, child.height);
   }
-  const double gap = box.children.front().kind == BoxKind::core ? kCoreGap : kBoxGap;
-  return best_grid(box.children.size(), gap, width, height);
+  const bool of_cores = box.children.front().kind == BoxKind::core;
+  return best_grid(box.children.size(), of_cores ? kCoreGap : kBoxGap,
+                   of_cores ? kCoresAspect : kBoxesAspect, width, height);
 }
 
 double label_height(const Box& box) { return box.label.empty() ? 0 : kLabelHeight; }
