@@ -9,7 +9,7 @@ namespace hycoll {
 namespace {
 
 /// One node: what one member may read through lines before direct access is faster.
-constexpr std::size_t kLinesReadBytes = 2048;
+constexpr std::size_t kLinesReadBytes = 512;
 /// Several nodes: vectors up to here go through one lane.
 constexpr std::size_t kOneLaneBytes = 8 * 1024;
 /// Several nodes: what a further lane is worth.

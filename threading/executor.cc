@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "core/errors.h"
@@ -49,10 +50,13 @@ void WorkerExecutor::start(const Program& program, const CallArguments& argument
     destination_addresses_.resize(program.operands.size());
     source_addresses_.resize(program.operands.size());
   }
+  for (int cell = 0; cell < program.flag_count; ++cell)
+    own_for_writing(&memory_.flag(worker_, cell));
   for (std::size_t s = 0; s < strands_.size(); ++s) {
     StrandState& state = strands_[s];
     state.next = 0;
     state.lines_read = 0;
+    state.lines_sources_read = 0;
     state.first_pending = 0;
     const auto request_count = static_cast<std::size_t>(program.strands[s].request_count);
     if (request_count == 0) continue;
@@ -96,7 +100,10 @@ WorkerExecutor::Progress WorkerExecutor::advance_strands(int step_limit) {
     }
     if (state.next < instructions.size() || !all_completed(state)) finished = false;
   }
-  if (finished) return Progress::finished;
+  if (finished) {
+    own_for_writing(&memory_.post(worker_));  // for the next call
+    return Progress::finished;
+  }
   return issued > 0 ? Progress::advanced : Progress::blocked;
 }
 
@@ -107,6 +114,8 @@ bool WorkerExecutor::try_issue(StrandState& state, const Instruction& instructio
       const auto all = operands(instruction);
       write_lines(memory_.lines(worker_, all[0].lines_buffer, arguments_.call), address(all[1]),
                   instruction.size_bytes, line_tag_);
+      own_lines(memory_.lines(worker_, all[0].lines_buffer, arguments_.call + 1),
+                instruction.size_bytes);
       return true;
     }
     case InstructionKind::reduce:
@@ -225,32 +234,38 @@ std::byte* WorkerExecutor::unpacked_lines(const Instruction& instruction, int li
 }
 
 bool WorkerExecutor::lines_arrived(StrandState& state, const Instruction& instruction) {
+  const std::size_t line_count = line_count_for(instruction.size_bytes);
   int lines_source = 0;
   for (const Operand& operand : operands(instruction).subspan(instruction.destination_count)) {
     if (operand.role != BufferRole::lines) continue;
-    if (lines_source++ < state.lines_read) continue;
+    if (lines_source++ < state.lines_sources_read) continue;
     const Line* lines = memory_.lines(operand.index, operand.lines_buffer, arguments_.call);
-    if (!read_lines(lines, unpacked_lines(instruction, lines_source - 1), instruction.size_bytes)) {
-      return false;
-    }
-    ++state.lines_read;
+    std::byte* unpacked = unpacked_lines(instruction, lines_source - 1);
+    state.lines_read = read_lines(lines, state.lines_read, unpacked, instruction.size_bytes);
+    if (state.lines_read < line_count) return false;
+    state.lines_read = 0;
+    ++state.lines_sources_read;
   }
-  state.lines_read = 0;
+  state.lines_sources_read = 0;
   return true;
 }
 
-bool WorkerExecutor::read_lines(const Line* lines, std::byte* destination, std::size_t size_bytes) {
-  auto* words = reinterpret_cast<std::uint64_t*>(destination);
+std::size_t WorkerExecutor::read_lines(const Line* lines, std::size_t first_line,
+                                       std::byte* destination, std::size_t size_bytes) const {
   const std::size_t word_count = (size_bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
-  for (std::size_t begin = 0; begin < word_count; begin += Line::kWords, ++lines) {
+  const std::size_t line_count = line_count_for(size_bytes);
+  for (std::size_t l = first_line; l < line_count; ++l) {
     // Pairs with the releasing store of the tag in write_lines: the payload is this call's.
-    if (lines->tag.load(std::memory_order_acquire) != line_tag_) return false;
+    if (lines[l].tag.load(std::memory_order_acquire) != line_tag_) return l;
+    const std::size_t begin = l * Line::kWords;
     const std::size_t words_here = std::min(word_count - begin, Line::kWords);
+    std::byte* words = destination + begin * sizeof(std::uint64_t);
     for (std::size_t w = 0; w < words_here; ++w) {
-      words[begin + w] = lines->payload[w].load(std::memory_order_relaxed);
+      const std::uint64_t word = lines[l].payload[w].load(std::memory_order_relaxed);
+      std::memcpy(words + w * sizeof(word), &word, sizeof(word));
     }
   }
-  return true;
+  return line_count;
 }
 
 bool WorkerExecutor::post_arrived(int worker) {

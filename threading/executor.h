@@ -76,8 +76,9 @@ class WorkerExecutor {
  private:
   struct StrandState {
     std::size_t next = 0;
-    int lines_read = 0;     // lines sources of the current step that have arrived
-    int first_pending = 0;  // requests below have completed
+    int lines_sources_read = 0;  // of the current step's sources in lines, those that have arrived
+    std::size_t lines_read = 0;  // of the next one, the lines that have
+    int first_pending = 0;       // requests below have completed
     std::vector<EndpointRequest> requests;
     std::vector<char> pending;
   };
@@ -93,7 +94,10 @@ class WorkerExecutor {
   void issue_reduce(const Instruction& instruction);
   void issue_copy(const Instruction& instruction);
   bool lines_arrived(StrandState& state, const Instruction& instruction);
-  bool read_lines(const Line* lines, std::byte* destination, std::size_t size_bytes);
+  /// Reads lines from `first_line` on as far as they have arrived; returns the first one that has
+  /// not.
+  std::size_t read_lines(const Line* lines, std::size_t first_line, std::byte* destination,
+                         std::size_t size_bytes) const;
   bool post_arrived(int worker);
 
   std::byte* address(const Operand& operand) const;

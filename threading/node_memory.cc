@@ -38,6 +38,13 @@ void write_lines(Line* lines, const std::byte* source, std::size_t size_bytes,
   }
 }
 
+void own_lines(const Line* lines, std::size_t size_bytes) noexcept {
+  const std::size_t line_count = line_count_for(size_bytes);
+  for (std::size_t l = 0; l < line_count; ++l) {
+    own_for_writing(&lines[l]);
+  }
+}
+
 NodeMemory::NodeMemory(int worker_count)
     : posts_(static_cast<std::size_t>(worker_count)),
       flags_(static_cast<std::size_t>(worker_count * kFlagsPerWorker)) {

@@ -17,6 +17,10 @@ namespace hycoll {
 
 inline constexpr std::size_t kCacheLineBytes = 64;
 
+/// The distance that keeps what different workers write apart: two lines, for processors fetch
+/// lines in pairs.
+inline constexpr std::size_t kSeparationBytes = 128;
+
 /// The number of a collective call on one communicator or team: 1, 2, 3, ... alike on all members.
 using CallNumber = std::uint64_t;
 
@@ -46,7 +50,7 @@ struct CallSignature {
 
 /// A worker's announcement that it has entered a call, with the addresses of its member's buffers:
 /// everything that the others need lies in the one cache line that they wait for.
-struct alignas(kCacheLineBytes) Post {
+struct alignas(kSeparationBytes) Post {
   std::atomic<CallNumber> call{
       0};  ///< Released last; the others are relaxed and belong to this call.
   std::atomic<const std::byte*> input{nullptr};
@@ -61,7 +65,7 @@ struct alignas(kCacheLineBytes) Post {
 };
 
 /// A monotonic counter with one writing worker. Its value is flag_value(call, signals so far).
-struct alignas(kCacheLineBytes) FlagCell {
+struct alignas(kSeparationBytes) FlagCell {
   std::atomic<std::uint64_t> value{0};
 };
 
@@ -93,9 +97,24 @@ constexpr std::uint64_t line_tag(CallNumber call, std::uint64_t signature) noexc
   return (call << 16) | digest;
 }
 
-/// Writes `size_bytes` bytes into lines. May run concurrently with read_line on the same lines.
+/// Writes `size_bytes` bytes into lines. Others may read the same lines meanwhile.
 void write_lines(Line* lines, const std::byte* source, std::size_t size_bytes,
                  std::uint64_t tag) noexcept;
+
+/// Brings a cache line into this core's cache for writing, ahead of a later store: then that need
+/// not wait until readers have given up their copies. Takes that off the critical path of short
+/// collectives.
+inline void own_for_writing(const void* address) noexcept {
+#if defined(__x86_64__)
+  // The builtin would only prefetch for reading unless the whole build targets newer processors.
+  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(address)));
+#else
+  __builtin_prefetch(address, 1);
+#endif
+}
+
+/// The same for the lines of a later write_lines.
+void own_lines(const Line* lines, std::size_t size_bytes) noexcept;
 
 /// The largest vector, in bytes, that a lines buffer holds.
 inline constexpr std::size_t kMaximumLinesBytes = 16 * 1024;

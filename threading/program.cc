@@ -65,14 +65,13 @@ class Binder {
 
   void place_flags() {
     flags_.resize(schedule_.flags.size());
-    std::vector<int> used(programs_.size(), 0);
     for (std::size_t f = 0; f < schedule_.flags.size(); ++f) {
       const Flag& flag = schedule_.flags[f];
       if (flag.node != node_) continue;
       const int writer = schedule_.strands[static_cast<std::size_t>(flag.writer_strand)].worker;
       flags_[f].worker = writer - first_worker_;
       if (is_arrival(static_cast<int>(f))) continue;
-      flags_[f].cell = used[static_cast<std::size_t>(flags_[f].worker)]++;
+      flags_[f].cell = programs_[static_cast<std::size_t>(flags_[f].worker)].flag_count++;
       require(flags_[f].cell < kFlagsPerWorker, "flags of one worker", kFlagsPerWorker);
     }
   }

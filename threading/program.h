@@ -66,6 +66,7 @@ struct Program {
   std::vector<StrandProgram> strands;
   std::vector<Operand> operands;
   std::vector<int> dependencies;
+  int flag_count = 0;  ///< Cells of this worker that it signals: 0..flag_count-1.
   std::size_t scratch_bytes = 0;
   std::size_t lines_source_bytes = 0;  ///< Room to unpack the lines sources of the largest step.
   bool blocks_alone = false;           ///< One strand: the worker may block inside the transport.
