@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <exception>
+#include <filesystem>
 #include <random>
 
 namespace hycoll::testing {
@@ -25,11 +26,16 @@ AffinityMask random_remainder(const Topology& topology, unsigned seed) {
   return mask;
 }
 
+/// All threads of this process: a sanitizer has one of its own.
 bool confine(const AffinityMask& mask) {
   cpu_set_t set;
   CPU_ZERO(&set);
   for (int unit : mask.processing_units()) CPU_SET(static_cast<std::size_t>(unit), &set);
-  return sched_setaffinity(0, sizeof(set), &set) == 0;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    const pid_t id = std::stoi(thread.path().filename().string());
+    if (sched_setaffinity(id, sizeof(set), &set) != 0) return false;
+  }
+  return true;
 }
 
 }  // namespace
