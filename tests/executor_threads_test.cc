@@ -1,0 +1,223 @@
+// Every algorithm, executed by threads: emulated nodes of one process over an in-process network.
+// This is what runs under ThreadSanitizer, which cannot look into MPI.
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "collectives/registry.h"
+#include "numa/topology.h"
+#include "threading/executor.h"
+#include "threading/mailbox_network.h"
+#include "threading/node_memory.h"
+#include "threading/program.h"
+#include "threading/task_kernels.h"
+
+namespace hycoll {
+namespace {
+
+constexpr std::int32_t kPoison = -123'456;
+constexpr int kCalls = 6;
+
+std::int32_t element(int member, int call, std::size_t index) {
+  return static_cast<std::int32_t>(index % 1009) * (member + 1) + 31 * call + member;
+}
+
+std::int32_t expected_sum(int member_count, int call, std::size_t index) {
+  std::int32_t sum = 0;
+  for (int member = 0; member < member_count; ++member) sum += element(member, call, index);
+  return sum;
+}
+
+/// All workers of all nodes of a schedule, a thread each, several calls in a row without a barrier
+/// between them.
+class ThreadedRun {
+ public:
+  ThreadedRun(const Schedule& schedule, std::size_t count, const TaskKernels* tasks)
+      : schedule_(schedule),
+        count_(count),
+        tasks_(tasks),
+        network_(schedule.shape.node_count(), schedule.shape.lane_count(),
+                 MailboxNetwork::Delivery::alternating) {
+    const Shape& shape = schedule.shape;
+    for (int node = 0; node < shape.node_count(); ++node) {
+      memories_.push_back(std::make_unique<NodeMemory>(shape.node(node).workers));
+      programs_.push_back(
+          bind_schedule(schedule, node, count, {.element_bytes = sizeof(std::int32_t)}));
+    }
+  }
+
+  /// The number of wrong elements over all members and calls.
+  int run() {
+    std::vector<std::thread> threads;
+    for (int worker = 0; worker < schedule_.shape.worker_count(); ++worker) {
+      threads.emplace_back([this, worker] { work(worker); });
+    }
+    for (std::thread& thread : threads) thread.join();
+    return wrong_;
+  }
+
+ private:
+  void work(int worker) {
+    const Shape& shape = schedule_.shape;
+    const int node = shape.node_of_worker(worker);
+    const int index = worker - shape.first_worker(node);
+    const int member = index < shape.node(node).members ? shape.first_member(node) + index : -1;
+    std::vector<Endpoint*> endpoints;
+    for (int lane = 0; lane < shape.lane_count(); ++lane) {
+      endpoints.push_back(&network_.endpoint(node, lane));
+    }
+    WorkerExecutor executor(*memories_[static_cast<std::size_t>(node)], index, endpoints, tasks_,
+                            {.wait_policy = WaitPolicy::oversubscribed(),
+                             .topology = &topology_,
+                             .first_rank = shape.first_member(node),
+                             .on_timeout = {}});
+    const Program& program =
+        programs_[static_cast<std::size_t>(node)][static_cast<std::size_t>(index)];
+    std::vector<std::int32_t> input(count_);
+    std::vector<std::int32_t> output(count_);
+    for (int call = 1; call <= kCalls; ++call) {
+      if (member >= 0) {
+        for (std::size_t i = 0; i < count_; ++i) input[i] = element(member, call, i);
+        output.assign(count_, kPoison);
+      }
+      const bool in_place = call % 2 == 0;
+      const CallSignature signature{.count = count_};
+      executor.run(program, {.call = static_cast<CallNumber>(call),
+                             .input = input.data(),
+                             .output = in_place ? input.data() : output.data(),
+                             .type = DataType::int32,
+                             .op = Operator::sum,
+                             .kernel = reduce_kernel(Operator::sum, DataType::int32),
+                             .signature = signature.packed()});
+      if (member >= 0) check(in_place ? input : output, call);
+    }
+  }
+
+  void check(const std::vector<std::int32_t>& result, int call) {
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (result[i] != expected_sum(schedule_.shape.member_count(), call, i)) ++wrong_;
+    }
+  }
+
+  const Schedule& schedule_;
+  std::size_t count_;
+  const TaskKernels* tasks_;
+  Topology topology_ = Topology::synthetic("core:4");
+  MailboxNetwork network_;
+  std::vector<std::unique_ptr<NodeMemory>> memories_;
+  std::vector<std::vector<Program>> programs_;
+  std::atomic<int> wrong_{0};
+};
+
+void run_all(const Shape& shape, std::size_t count, int segments,
+             const TaskKernels* tasks = nullptr) {
+  for (const Algorithm& algorithm : allreduce_algorithms()) {
+    const bool too_long_for_lines =
+        algorithm.generate_with == generate_lines_allreduce && count * 4 > kMaximumLinesBytes;
+    if (!algorithm.serves_shape(shape) || too_long_for_lines) continue;
+    CAPTURE(algorithm.name);
+    CAPTURE(count);
+    CAPTURE(shape.lane_count());
+    const Schedule schedule = algorithm.generate(shape, segments);
+    ThreadedRun run(schedule, count, tasks);
+    REQUIRE(run.run() == 0);
+  }
+}
+
+TEST_CASE("threads of one node, every algorithm") {
+  for (const int members : {1, 2, 3, 5}) {
+    for (const int lanes : {1, 2, 4}) {
+      for (const std::size_t count : {1, 13, 14, 15, 700, 4000}) {
+        run_all(Shape::uniform(1, members, lanes), count, 1);
+      }
+    }
+  }
+}
+
+TEST_CASE("threads of several emulated nodes, every algorithm") {
+  run_all(Shape::uniform(2, 2, 2), 1000, 3);
+  run_all(Shape::uniform(3, 2, 1), 77, 1);
+  run_all(Shape({{1, 1}, {3, 3}, {2, 2}}, 3), 1000, 2);
+  run_all(Shape({{2, 2}, {1, 1}, {2, 2}, {1, 1}, {1, 1}}, 1), 5, 1);
+  run_all(Shape({{1, 3}, {1, 2}}, 4), 3001, 1);
+}
+
+TEST_CASE("large steps are split into tasks") {
+  const TaskKernels tasks(2, -1);
+  const std::size_t count = 3 * TaskKernels::kMinimumBytes / sizeof(std::int32_t) + 5;
+  run_all(Shape::uniform(1, 2, 1), count, 1, &tasks);
+  run_all(Shape({{1, 1}, {2, 2}}, 1), count, 4, &tasks);
+}
+
+TEST_CASE("members that pass different arguments all learn what each passed") {
+  const Schedule lines =
+      find_allreduce_algorithm("lines-recursive-doubling").generate(Shape::uniform(1, 2, 1));
+  const Schedule direct = find_allreduce_algorithm("dpml-ring").generate(Shape::uniform(1, 2, 2));
+  const Schedule* const pairs[][2] = {{&lines, &lines}, {&direct, &direct}, {&lines, &direct}};
+  for (const auto& pair : pairs) {
+    NodeMemory memory(2);
+    const Topology topology = Topology::synthetic("core:2");
+    std::string messages[2];
+    std::vector<std::thread> threads;
+    for (int worker = 0; worker < 2; ++worker) {
+      threads.emplace_back([&, worker] {
+        const auto w = static_cast<std::size_t>(worker);
+        const std::size_t count = 10 + w;
+        const std::vector<Program> programs =
+            bind_schedule(*pair[w], 0, count, {.element_bytes = 8});
+        WorkerExecutor executor(memory, worker, {}, nullptr,
+                                {.wait_policy = WaitPolicy::oversubscribed(),
+                                 .topology = &topology,
+                                 .first_rank = 4,
+                                 .on_timeout = {}});
+        std::vector<double> buffer(count, 1.0);
+        const CallSignature signature{.count = count,
+                                      .data_type = static_cast<std::uint8_t>(DataType::float64)};
+        try {
+          executor.run(programs[w], {.call = 1,
+                                     .input = buffer.data(),
+                                     .output = buffer.data(),
+                                     .kernel = reduce_kernel(Operator::sum, DataType::float64),
+                                     .signature = signature.packed()});
+        } catch (const Error& error) {
+          messages[worker] = error.what();
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (const std::string& message : messages) {
+      CHECK(message.find("rank 4 passed count 10, type double, operator sum") != std::string::npos);
+      CHECK(message.find("rank 5 passed count 11, type double, operator sum") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("a member that never arrives is named") {
+  const Schedule schedule = find_allreduce_algorithm("dpml-ring").generate(Shape::uniform(1, 3, 3));
+  const std::vector<Program> programs = bind_schedule(schedule, 0, 100, {.element_bytes = 8});
+  NodeMemory memory(3);
+  const Topology topology = Topology::synthetic("core:2");
+  const auto report = [](const std::string& message) { throw Error(ErrorKind::timeout, message); };
+  WorkerExecutor executor(memory, 0, {}, nullptr,
+                          {.wait_policy = WaitPolicy::oversubscribed(),
+                           .topology = &topology,
+                           .first_rank = 7,
+                           .timeout = std::chrono::milliseconds(20),
+                           .on_timeout = report});
+  std::vector<double> buffer(100, 1.0);
+  CHECK_THROWS_WITH_AS(
+      executor.run(programs[0], {.call = 1,
+                                 .input = buffer.data(),
+                                 .output = buffer.data(),
+                                 .kernel = reduce_kernel(Operator::sum, DataType::float64)}),
+      doctest::Contains("rank 8 has not arrived (its last call was 0)"), Error);
+}
+
+}  // namespace
+}  // namespace hycoll
