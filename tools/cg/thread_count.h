@@ -1,0 +1,15 @@
+#ifndef HYCOLL_TOOLS_CG_THREAD_COUNT_H_
+#define HYCOLL_TOOLS_CG_THREAD_COUNT_H_
+
+#include <mpi.h>
+
+namespace hycoll::cg {
+
+/// How many threads a process starts when the user does not say: OMP_NUM_THREADS if it is set, else
+/// one per core of the process's share of its node; the least of all processes, so that they do
+/// equal work. Collective over `comm`; the same result everywhere. Errors: those of Topology.
+int choose_thread_count(MPI_Comm comm);
+
+}  // namespace hycoll::cg
+
+#endif  // HYCOLL_TOOLS_CG_THREAD_COUNT_H_
