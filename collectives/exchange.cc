@@ -20,6 +20,7 @@ int chunks_per_lane(Exchange exchange, int node_count, int segments) noexcept {
     case Exchange::halving_doubling:
       return static_cast<int>(std::bit_floor(static_cast<unsigned>(node_count)));
     case Exchange::recursive_doubling:
+      return segments;
     case Exchange::native:
       return 1;
   }

@@ -26,7 +26,7 @@ struct LaneVector {
 };
 
 /// The number of chunks that an exchange needs of each lane, with messages cut into `segments`
-/// parts. Only the ring is segmented; the others ignore it.
+/// parts. The ring and recursive doubling are segmented; the others ignore it.
 int chunks_per_lane(Exchange exchange, int node_count, int segments) noexcept;
 
 /// Appends the exchange of one lane to every node's strand: afterwards, in strand order, every

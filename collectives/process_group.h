@@ -39,6 +39,9 @@ class ProcessGroup {
   /// The cores of this process: its share of the machine when the launcher gave none of its own.
   const Topology& topology() const noexcept { return share_.topology; }
 
+  /// Whether this machine runs more processes than it has cores.
+  bool cores_are_shared() const noexcept { return share_.cores_are_shared; }
+
   /// How workers wait when each process has this many.
   WaitPolicy wait_policy(int worker_count) const;
 

@@ -15,6 +15,8 @@ constexpr std::size_t kOneLaneBytes = 8 * 1024;
 /// Several nodes: what a further lane is worth.
 constexpr std::size_t kLaneBytes = 16 * 1024;
 constexpr std::size_t kRecursiveDoublingBytes = 16 * 1024;
+/// Between two nodes recursive doubling sends no more than the ring, in half the steps.
+constexpr std::size_t kTwoNodesRecursiveDoublingBytes = 256 * 1024;
 /// From this size of a ring's block on, its bandwidth outweighs its number of steps.
 constexpr std::size_t kRingBlockBytes = 64 * 1024;
 constexpr std::size_t kSegmentBytes = 256 * 1024;
@@ -57,8 +59,11 @@ SelectedPlan select_between_nodes(const SelectionQuery& query) {
   SelectedPlan plan{.algorithm = "dpml-halving-doubling",
                     .lanes = lanes,
                     .workers_per_node = std::max(members, lanes)};
-  if (lane_bytes <= kRecursiveDoublingBytes) plan.algorithm = "dpml-recursive-doubling";
-  if (block_bytes >= kRingBlockBytes) {
+  const std::size_t recursive_doubling_bytes =
+      query.nodes.size() == 2 ? kTwoNodesRecursiveDoublingBytes : kRecursiveDoublingBytes;
+  if (lane_bytes <= recursive_doubling_bytes) {
+    plan.algorithm = "dpml-recursive-doubling";
+  } else if (block_bytes >= kRingBlockBytes) {
     plan.algorithm = "dpml-ring";
     plan.segments = segments_for(block_bytes);
   }
@@ -83,9 +88,9 @@ SelectedPlan select_allreduce(const SelectionQuery& query) {
                : multi_leader            ? fewest_workers(query.nodes)
                                          : 1;
   plan.workers_per_node = std::max(most_members(query.nodes), plan.lanes);
-  const std::size_t block_bytes =
-      query.size_bytes / static_cast<std::size_t>(plan.lanes) / query.nodes.size();
-  plan.segments = algorithm.exchange == Exchange::ring ? segments_for(block_bytes) : 1;
+  const std::size_t lane_bytes = query.size_bytes / static_cast<std::size_t>(plan.lanes);
+  const std::size_t block_bytes = lane_bytes / query.nodes.size();
+  plan.segments = segments_for(algorithm.exchange == Exchange::ring ? block_bytes : lane_bytes);
   return plan;
 }
 

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <mutex>
 
 #include "core/errors.h"
+#include "numa/binding.h"
 #include "numa/placement.h"
 
 namespace hycoll {
@@ -26,6 +29,17 @@ std::vector<Core> place(const ProcessGroup& group, int worker_count) {
                        requested == Placement::one_per_package ? Placement::compact : requested);
 }
 
+/// Once per process: what its launch line costs it, if anything.
+void warn_of_confinement(const ProcessGroup& group, int worker_count) {
+  static std::once_flag warned;
+  if (group.cores_are_shared()) return;  // no launch line serves more processes than cores
+  const auto warning = confinement_warning(group.topology(), worker_count);
+  if (!warning) return;
+  std::call_once(warned, [&] {
+    std::fprintf(stderr, "hycoll: process %d: %s\n", group.rank(), warning->c_str());
+  });
+}
+
 }  // namespace
 
 NodeWorkers::NodeWorkers(ProcessGroup& group, int worker_count, MemberCount members)
@@ -37,6 +51,7 @@ NodeWorkers::NodeWorkers(ProcessGroup& group, int worker_count, MemberCount memb
     if (node == group.rank()) first_rank_ = member_count_;
     member_count_ += nodes_[static_cast<std::size_t>(node)].members;
   }
+  warn_of_confinement(group, worker_count);
   place_leaders(group);
   group.open_lanes(lane_count_);
 
