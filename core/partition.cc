@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "core/errors.h"
@@ -29,9 +30,16 @@ Partition Partition::uniform(std::size_t chunk_size, int chunk_count) {
 }
 
 Partition Partition::explicit_offsets(std::vector<std::size_t> offsets) {
-  if (offsets.size() < 2 || offsets.front() != 0) {
+  if (offsets.size() < 2) {
+    throw Error(
+        ErrorKind::invalid_argument,
+        fmt::format("partition: {} offsets; give one more than there are chunks, at least 2",
+                    offsets.size()));
+  }
+  if (offsets.front() != 0) {
     throw Error(ErrorKind::invalid_argument,
-                "partition: offsets must start at 0 and have one entry more than there are chunks");
+                fmt::format("partition: the first offset is {}; the chunks start at element 0",
+                            offsets.front()));
   }
   const auto drop = std::adjacent_find(offsets.begin(), offsets.end(), std::greater<>());
   if (drop != offsets.end()) {
@@ -48,13 +56,13 @@ Partition Partition::explicit_offsets(std::vector<std::size_t> offsets) {
 
 std::size_t Partition::begin(int chunk) const {
   if (!offsets_.empty()) return offsets_[static_cast<std::size_t>(chunk)];
-  const std::size_t granules = (element_count_ + granule_ - 1) / granule_;
+  const std::size_t granules = element_count_ / granule_ + (element_count_ % granule_ != 0 ? 1 : 0);
   const auto chunks = static_cast<std::size_t>(chunk_count_);
   const auto index = static_cast<std::size_t>(chunk);
   // The first `granules % chunks` chunks are one granule longer; written so that it cannot
   // overflow.
   const std::size_t first = index * (granules / chunks) + std::min(index, granules % chunks);
-  return std::min(first * granule_, element_count_);
+  return first == granules ? element_count_ : first * granule_;
 }
 
 }  // namespace hycoll
