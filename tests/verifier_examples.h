@@ -1,0 +1,45 @@
+#ifndef HYCOLL_TESTS_VERIFIER_EXAMPLES_H_
+#define HYCOLL_TESTS_VERIFIER_EXAMPLES_H_
+
+#include <vector>
+
+#include "core/schedule.h"
+
+namespace hycoll::testing {
+
+// Correct allreduce schedules, small enough to be understood step by step; together they use
+// everything that a schedule can contain. Each is independent of the generators in collectives/.
+
+/// 1 node: every member announces itself, worker 0 reduces all inputs into all outputs and says so.
+Schedule central_example(int member_count);
+
+/// 1 node, staged: every member copies its input to staging, reduces everybody's into its own
+/// output, and leaves when all have read. Two rounds of flags.
+Schedule staged_example(int member_count);
+
+/// 1 node: every member writes its input to lines and reduces everybody's lines.
+Schedule lines_example(int member_count);
+
+/// 2 nodes of 1 member: both exchange their vectors and reduce.
+Schedule exchange_example();
+
+/// Nodes of 1 member: the sum travels up from node to node, and the result down again, in two
+/// segments.
+Schedule chain_example(int node_count);
+
+/// 2 nodes of 1 member and 2 lanes: the one worker of each node has a strand for each lane.
+Schedule strands_example();
+
+/// Nodes of 2 members: worker 0 reduces, calls the MPI library's allreduce, and copies the result.
+Schedule native_example(int node_count);
+
+/// 2 nodes of 2 members: inputs and results travel through lines on a node, through messages
+/// between the nodes.
+Schedule lines_and_messages_example();
+
+/// All of the above, in several sizes.
+std::vector<Schedule> all_examples();
+
+}  // namespace hycoll::testing
+
+#endif  // HYCOLL_TESTS_VERIFIER_EXAMPLES_H_
