@@ -55,20 +55,23 @@ NodeWorkers::NodeWorkers(ProcessGroup& group, int worker_count, MemberCount memb
   place_leaders(group);
   group.open_lanes(lane_count_);
 
-  const int idle_cores = group.topology().usable_core_count() - worker_count;
-  const int domain = group.topology()
-                         .numa_domains()[static_cast<std::size_t>(cores_.front().numa_domain)]
-                         .os_index;
-  if (idle_cores > 0) helpers_ = std::make_unique<TaskKernels>(idle_cores, domain);
-  if (group.topology().usable_core_count() > 1) {
-    all_cores_ = std::make_unique<TaskKernels>(group.topology().usable_core_count() - 1, domain);
-  }
+  make_task_kernels(group);
   for (int worker = 0; worker < worker_count; ++worker) {
     executors_.push_back(std::make_unique<WorkerExecutor>(
         memory_, worker, group.endpoints(), helpers_.get(),
         group.executor_options(cores_[static_cast<std::size_t>(worker)], first_rank_,
                                wait_policy_)));
   }
+}
+
+void NodeWorkers::make_task_kernels(const ProcessGroup& group) {
+  const auto first_domain = static_cast<std::size_t>(cores_.front().numa_domain);
+  const int domain = group.topology().numa_domains()[first_domain].os_index;
+  const int cores = group.topology().usable_core_count();
+  const int idle_cores = std::min(cores - count(), TaskKernels::maximum_helpers());
+  const int other_cores = std::min(cores - 1, TaskKernels::maximum_helpers());
+  if (idle_cores > 0) helpers_ = std::make_unique<TaskKernels>(idle_cores, domain);
+  if (other_cores > 0) all_cores_ = std::make_unique<TaskKernels>(other_cores, domain);
 }
 
 void NodeWorkers::place_leaders(const ProcessGroup& group) {

@@ -44,6 +44,7 @@ class NodeWorkers {
                       std::size_t count, std::size_t element_bytes) const;
 
  private:
+  void make_task_kernels(const ProcessGroup& group);
   void place_leaders(const ProcessGroup& group);
 
   std::vector<Node> nodes_;

@@ -149,7 +149,7 @@ TEST_CASE("threads of several emulated nodes, every algorithm") {
 }
 
 TEST_CASE("large steps are split into tasks") {
-  const TaskKernels tasks(2, -1);
+  const TaskKernels tasks(1, -1);
   const std::size_t count = 3 * TaskKernels::kMinimumBytes / sizeof(std::int32_t) + 5;
   run_all(Shape::uniform(1, 2, 1), count, 1, &tasks);
   run_all(Shape({{1, 1}, {2, 2}}, 1), count, 4, &tasks);

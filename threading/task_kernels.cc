@@ -56,6 +56,8 @@ struct TaskKernels::Arena {
   }
 };
 
+int TaskKernels::maximum_helpers() { return tbb::info::default_concurrency() - 1; }
+
 TaskKernels::TaskKernels(int helper_count, int numa_domain)
     : arena_(new Arena{.arena = tbb::task_arena(constraints_of(helper_count, numa_domain))}) {}
 

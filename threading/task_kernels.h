@@ -19,6 +19,9 @@ class TaskKernels {
   /// Steps below this size are not split: handing out a task costs a few microseconds.
   static constexpr std::size_t kMinimumBytes = 512 * 1024;
 
+  /// The helpers that TBB can provide at most in this process; 0 if it is confined to one core.
+  static int maximum_helpers();
+
   /// An arena of `helper_count` TBB threads besides the callers, bound to a NUMA domain (an index
   /// of hwloc's), or to none (-1). Requires helper_count >= 1.
   TaskKernels(int helper_count, int numa_domain);

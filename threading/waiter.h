@@ -18,9 +18,9 @@ inline void relax_processor() noexcept {
 /// How patient a wait is. Values in loop turns; a turn is one look at what is waited for.
 struct WaitPolicy {
   std::uint32_t eager_turns =
-      256;  ///< Looks at full speed: the expected case, well under a microsecond.
+      128;  ///< Looks at full speed: the expected case, well under a microsecond.
   std::uint32_t spin_turns =
-      4096;  ///< Then looks with a pause in between, before the slow path starts.
+      512;  ///< Then looks with a pause in between, before the slow path starts.
   /// For more workers than cores: whoever is waited for may need this core.
   static constexpr WaitPolicy oversubscribed() noexcept {
     return {.eager_turns = 16, .spin_turns = 32};
