@@ -49,7 +49,8 @@ def _find_wrapper(rctx, choice):
 def _find_mpiexec(rctx, choice, wrapper, flavour):
     suffix = wrapper.basename[len("mpicxx"):]
     for name in ["mpiexec" + suffix, "mpiexec.hydra"] if flavour == "mpich" else ["mpiexec" + suffix]:
-        mpiexec = wrapper.dirname.get_child(name)
+        # Without symbolic links on the way: Open MPI takes its own prefix from its path, and from /bin that is /.
+        mpiexec = wrapper.dirname.realpath.get_child(name)
         if mpiexec.exists:
             return mpiexec
     _fail(choice, "%s has no mpiexec%s beside it." % (wrapper, suffix))

@@ -1,0 +1,156 @@
+#!/usr/bin/env bash
+# tools/hosts brings up separate hosts, passes on what the job says, and leaves nothing behind.
+#
+# usage: hosts_test.sh HOSTS_SCRIPT PROGRAM MPI_LIBRARY
+set -uo pipefail
+
+readonly hosts=$1 program=$2 mpi=$3
+readonly directory=${TEST_TMPDIR:-$(mktemp -d)}
+passed=0
+failed=0
+
+check() { # description, command...
+  local description=$1
+  shift
+  if "$@"; then
+    passed=$((passed + 1))
+    printf 'ok: %s\n' "$description"
+  else
+    failed=$((failed + 1))
+    printf 'FAILED: %s\n' "$description"
+  fi
+}
+
+# What a run could leave behind. Other programs come and go meanwhile, hence only what bears a run's marks.
+remains() {
+  local file
+  for file in /proc/[0-9]*/environ; do
+    if grep -qsz "^HYCOLL_HOSTS_TEST=$$\$" "$file"; then
+      printf 'process %s: %s\n' "${file//[^0-9]/}" "$(tr '\0' ' ' 2>/dev/null <"${file%environ}cmdline")"
+    fi
+  done
+  ip -o link show type veth
+  ip -o link show type bridge
+  ip netns list
+  find /dev/shm /tmp -maxdepth 1 -newer "$directory/start" \( -name lab -o -name 'ompi.*' -o -name 'hycoll*' \)
+  grep -E ' (/dev/shm/lab|/etc/hosts) ' /proc/self/mounts
+}
+nothing_left() {
+  local found
+  found=$(comm -13 "$directory/before" <(remains | sort))
+  [[ -z $found ]] || {
+    printf 'left behind:\n%s\n' "$found"
+    return 1
+  }
+}
+
+run_hosts() {
+  HYCOLL_HOSTS_TEST=$$ "$hosts" --mpi "$mpi" "$@" >"$directory/output" 2>"$directory/errors"
+}
+
+separate_hosts() { # hosts, ranks per host
+  run_hosts --hosts "$1" --ranks-per-host "$2" --rate 1gbit -- "$program" "$1" "$2" || {
+    printf 'exit status %d\n' $?
+    cat "$directory/output" "$directory/errors"
+    return 1
+  }
+  grep -qx "separate hosts: $1" "$directory/output"
+}
+
+refuses() { # expected words, arguments...
+  local words=$1 status=0
+  shift
+  run_hosts "$@" || status=$?
+  [[ $status == 2 ]] && grep -qF -- "$words" "$directory/errors"
+}
+
+passes_status() {
+  local status=0
+  run_hosts --hosts 2 -- bash -c 'exit 9' || status=$?
+  [[ $status == 9 ]]
+}
+
+# Starts a job that stays, sends the script a signal, expects its exit status.
+ends_by_signal() { # signal, expected status
+  : >"$directory/output"
+  # A background job of a script ignores SIGINT; the script under test has to get it.
+  HYCOLL_HOSTS_TEST=$$ env --default-signal=INT "$hosts" --mpi "$mpi" --hosts 2 -- "$program" --stay \
+    >"$directory/output" 2>"$directory/errors" &
+  local script=$! status=0 attempt
+  for ((attempt = 0; attempt < 300; attempt++)); do
+    grep -qsx staying "$directory/output" && break
+    kill -0 "$script" || break
+    sleep 0.1
+  done
+  grep -qsx staying "$directory/output" || {
+    echo "the job did not start"
+    cat "$directory/errors"
+    kill -TERM "$script"
+    return 1
+  }
+  if nothing_left >/dev/null; then
+    echo "the search for remains does not see a running job"
+    status=1
+  fi
+  kill -s "$1" "$script"
+  wait "$script" || status=$((status + $?))
+  [[ $status == "$2" ]] || {
+    printf 'exit status %d, expected %d\n' "$status" "$2"
+    return 1
+  }
+}
+
+# A killed script cannot wait for its namespaces; the kernel ends them on its own.
+nothing_left_soon() {
+  local attempt
+  for ((attempt = 0; attempt < 100; attempt++)); do
+    nothing_left >/dev/null && return
+    sleep 0.1
+  done
+  nothing_left
+}
+
+two_at_once() {
+  local first second
+  HYCOLL_HOSTS_TEST=$$ "$hosts" --mpi "$mpi" --hosts 2 -- "$program" 2 1 >"$directory/first" 2>&1 &
+  first=$!
+  HYCOLL_HOSTS_TEST=$$ "$hosts" --mpi "$mpi" --hosts 2 -- "$program" 2 1 >"$directory/second" 2>&1 &
+  second=$!
+  wait "$first" && wait "$second" && grep -qx 'separate hosts: 2' "$directory/first" &&
+    grep -qx 'separate hosts: 2' "$directory/second"
+}
+
+main() {
+  touch "$directory/start"
+  remains | sort >"$directory/before"
+
+  check "refuses an unknown number of hosts" refuses "--hosts is 'many'" --hosts many -- true
+  check "refuses an unknown rate" refuses "--rate is 'fast'" --rate fast -- true
+  check "refuses a missing program" refuses "no program" --hosts 2
+  check "refuses a program that is not there" refuses "'/nowhere/program'" -- /nowhere/program
+
+  local status=0
+  run_hosts --hosts 1 -- true || status=$?
+  if [[ $status == 77 ]]; then
+    printf 'skipped: %s\n' "$(cat "$directory/errors")"
+  else
+    check "2 hosts are separate" separate_hosts 2 1
+    check "3 hosts are separate" separate_hosts 3 1
+    check "ranks of one host share its memory" separate_hosts 2 2
+    check "two runs at once do not collide" two_at_once
+    check "the job's exit status is passed on" passes_status
+    check "nothing is left after jobs that ended" nothing_left
+    check "SIGINT ends the job" ends_by_signal INT 130
+    check "nothing is left after SIGINT" nothing_left
+    check "SIGTERM ends the job" ends_by_signal TERM 143
+    check "nothing is left after SIGTERM" nothing_left
+    check "SIGKILL ends the job" ends_by_signal KILL 137
+    check "nothing is left after SIGKILL" nothing_left_soon
+  fi
+
+  printf '[hosts_test] test cases: %d | %d passed | %d failed | 0 skipped\n' \
+    $((passed + failed)) "$passed" "$failed"
+  ((failed == 0))
+}
+
+main
