@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "core/verifier_walk.h"
 #include "core/verifier_table.h"
+#include "core/verifier_walk.h"
 
 namespace hycoll::verifier {
 namespace {
