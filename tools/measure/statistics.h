@@ -1,0 +1,38 @@
+#ifndef HYCOLL_TOOLS_MEASURE_STATISTICS_H_
+#define HYCOLL_TOOLS_MEASURE_STATISTICS_H_
+
+#include <span>
+#include <vector>
+
+namespace hycoll::measure {
+
+/// What the reports say about a set of samples, in the samples' unit.
+struct Summary {
+  double minimum = 0;
+  double median = 0;
+  double p95 = 0;
+  double maximum = 0;
+};
+
+/// Functions of this file are pure. Those that need a sample throw Error (invalid_argument) when
+/// there is none.
+
+/// The value below which `fraction` of the samples lie, interpolated linearly between the two
+/// nearest ones: 0 is the minimum, 0.5 the median, 1 the maximum. Requires 0 <= fraction <= 1.
+double percentile(std::span<const double> samples, double fraction);
+
+double median(std::span<const double> samples);
+
+Summary summarize(std::span<const double> samples);
+
+/// Requires positive samples: the mean for ratios.
+double geometric_mean(std::span<const double> samples);
+
+/// Sorts positive samples into clusters: two neighbours in ascending order belong to one cluster
+/// when the larger is at most `gap` times the smaller. Returns the cluster of each sample; clusters
+/// are numbered from 0 in ascending order of their values. Requires gap >= 1.
+std::vector<int> clusters_by_gap(std::span<const double> samples, double gap);
+
+}  // namespace hycoll::measure
+
+#endif  // HYCOLL_TOOLS_MEASURE_STATISTICS_H_
