@@ -1,0 +1,68 @@
+#ifndef HYCOLL_TOOLS_COMMAND_BENCH_DATA_H_
+#define HYCOLL_TOOLS_COMMAND_BENCH_DATA_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/types.h"
+
+namespace hycoll::command {
+
+/// What an allreduce is checked with: inputs that differ between ranks and between indices, and the
+/// result by scalar arithmetic of its own. Inputs are chosen so that every result is exact, also in
+/// floating point and in any order. All functions are pure and may be called concurrently.
+struct CheckedData {
+  DataType type;
+  Operator op;
+  int member_count;
+  std::uint64_t salt;  ///< Another salt, other inputs.
+
+  /// Writes the input of one member.
+  void fill(int rank, std::byte* input, std::size_t count) const;
+
+  /// Compares with the reduction over all members; says where the first difference is.
+  std::optional<std::string> first_difference(const std::byte* output, std::size_t count) const;
+};
+
+/// The buffers of one member: `slot_count` pairs of an input and an output. Each is followed by a
+/// cache line that nobody may write to.
+class MemberBuffers {
+ public:
+  /// Does not touch the memory: its pages lie where the member first writes them.
+  MemberBuffers(std::size_t size_bytes, int slot_count);
+
+  int slot_count() const noexcept { return slot_count_; }
+  std::size_t size_bytes() const noexcept { return size_bytes_; }
+  std::byte* input(int slot) const noexcept { return at(2 * slot); }
+  std::byte* output(int slot) const noexcept { return at(2 * slot + 1); }
+
+  /// Fills all outputs, and the lines after all buffers, with a pattern that is no result.
+  void poison();
+
+  /// Whether no line after a buffer was written to since poison().
+  bool guards_intact() const;
+
+  /// What a program does between two calls: reads every cache line of all outputs, and writes every
+  /// one of all inputs, leaving the values as they are.
+  void use();
+
+ private:
+  std::byte* at(int buffer) const noexcept {
+    return memory_.get() + static_cast<std::size_t>(buffer) * stride_bytes_;
+  }
+  struct Release {
+    void operator()(std::byte* memory) const noexcept;
+  };
+
+  std::size_t size_bytes_;
+  int slot_count_;
+  std::size_t stride_bytes_;
+  std::unique_ptr<std::byte[], Release> memory_;
+};
+
+}  // namespace hycoll::command
+
+#endif  // HYCOLL_TOOLS_COMMAND_BENCH_DATA_H_

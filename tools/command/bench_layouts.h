@@ -1,0 +1,69 @@
+#ifndef HYCOLL_TOOLS_COMMAND_BENCH_LAYOUTS_H_
+#define HYCOLL_TOOLS_COMMAND_BENCH_LAYOUTS_H_
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "numa/topology.h"
+#include "tools/command/measurement.h"
+#include "tools/command/mpi_session.h"
+
+namespace hycoll::command {
+
+/// Who the members of a benchmark are.
+enum class Layout {
+  threads,   ///< The threads of each process: hycoll's Team.
+  per_node,  ///< The processes, each with a pool of workers: hycoll's Communicator.
+  native,    ///< The processes, through the MPI library's own collective.
+};
+
+/// "threads", "per_node", "native".
+std::string_view name_of(Layout layout);
+
+/// The inverse. Throws Error (invalid_argument), which names the argument and lists the names.
+Layout parse_layout(std::string_view argument, std::string_view name);
+
+enum class NativeToo { no, yes };
+
+struct BenchSettings {
+  Layout layout = Layout::per_node;
+  std::string algorithm = "auto";  ///< A name, "auto", or "all": all that serve the shape.
+  std::vector<std::size_t> sizes_bytes;
+  MeasurementOptions measurement;
+  int workers = 0;                    ///< Per process; 0: one per core of its share of the machine.
+  int lanes = 0;                      ///< 0: chosen by hycoll.
+  NativeToo native = NativeToo::yes;  ///< per_node: the MPI library's own in alternation.
+};
+
+/// One size of one algorithm.
+struct BenchRow {
+  std::string algorithm;
+  int nodes = 1;
+  int members = 1;  ///< Of each node.
+  int workers = 1;  ///< Of each node.
+  int lanes = 0;    ///< 0 where there are none.
+  int segments = 1;
+  std::size_t size_bytes = 0;
+  Timing timing;
+  std::optional<Timing> native;
+};
+
+struct BenchResult {
+  std::vector<BenchRow> rows;
+  std::vector<std::string> refusals;  ///< Sizes that an algorithm does not serve, and why.
+};
+
+/// Runs the benchmark; called by all processes, each bound by itself to its share of the machine.
+/// `on_row` is called on rank 0 as the rows come. The result is that of rank 0; others get theirs.
+/// Errors: those of hycoll's Communicator and Team.
+BenchResult run_bench(const MpiSession& session, const Topology& machine,
+                      const BenchSettings& settings,
+                      const std::function<void(const BenchRow&)>& on_row);
+
+}  // namespace hycoll::command
+
+#endif  // HYCOLL_TOOLS_COMMAND_BENCH_LAYOUTS_H_

@@ -1,0 +1,370 @@
+// hycoll compare: the whole comparison of hycoll's layouts with the MPI library, in alternating
+// runs that it starts itself.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collectives/registry.h"
+#include "core/errors.h"
+#include "numa/topology.h"
+#include "tools/command/arguments.h"
+#include "tools/command/bench_layouts.h"
+#include "tools/command/child.h"
+#include "tools/command/collective_option.h"
+#include "tools/command/commands.h"
+#include "tools/command/comparison.h"
+#include "tools/command/html_report.h"
+#include "tools/command/launch.h"
+#include "tools/command/machine_context.h"
+#include "tools/command/mpi_session.h"
+#include "tools/command/output.h"
+#include "tools/command/progress.h"
+#include "tools/command/sizes.h"
+#include "tools/measure/machine_state.h"
+
+namespace hycoll::command {
+namespace {
+
+constexpr const char* kSummary =
+    "Compare hycoll with the MPI library, in runs that it starts itself";
+constexpr const char* kExplanation =
+    "Compares hycoll with the MPI library on this machine. Starts short runs in turn, round after "
+    "round: the MPI library with one rank per worker, hycoll with one process of that many threads "
+    "(threads), and hycoll with that many processes, each an emulated node (per_node). Only runs "
+    "in the same state of the machine are compared.\n"
+    "Exit status: 0; 1 if a result was wrong; 2 for bad arguments or a run that failed; 130 when "
+    "interrupted.";
+
+/// The end of a failed run's messages is what tells.
+constexpr std::size_t kShownErrorBytes = 4000;
+
+struct CompareOptions {
+  CollectiveOption collective;
+  int workers = 0;
+  std::string sizes = "8:16Mi";
+  std::string layouts = "threads,per_node";
+  std::string algorithm = "auto";
+  std::string type = "float";
+  std::string op = "sum";
+  int rounds = 5;
+  double seconds = 0.1;
+  int timeout_s = 300;
+  bool fresh_inputs = false;
+  std::vector<std::string> references;
+  std::string html_path;
+  OutputOptions output;
+};
+
+/// A contender and how it is run.
+struct Runner {
+  Contender contender;
+  Layout layout = Layout::native;
+  std::string binary;
+};
+
+std::vector<Layout> layouts_of(const CompareOptions& options) {
+  std::vector<Layout> layouts;
+  for (const std::string& name : CLI::detail::split(options.layouts, ',')) {
+    const Layout layout = parse_layout("--layouts", name);
+    if (layout == Layout::native) {
+      throw Error(
+          ErrorKind::invalid_argument,
+          "--layouts 'native': the MPI library always takes part. Give threads, per_node or "
+          "both");
+    }
+    if (std::find(layouts.begin(), layouts.end(), layout) == layouts.end()) {
+      layouts.push_back(layout);
+    }
+  }
+  return layouts;
+}
+
+/// Meets bad arguments before anything is started.
+void check_arguments(const CompareOptions& options) {
+  const DataType type = data_type_argument("--type", options.type);
+  check_operator(operator_argument("--op", options.op), type);
+  for (const std::size_t size_bytes : parse_sizes("--sizes", options.sizes)) {
+    check_size_fits(size_bytes, "--sizes", type);
+  }
+  if (options.algorithm != "auto") find_allreduce_algorithm(options.algorithm);
+  layouts_of(options);
+}
+
+enum class Role { reference, hycoll };
+
+void add_runner(std::vector<Runner>& runners, std::string name, Role role, Layout layout,
+                std::string binary) {
+  Runner& runner = runners.emplace_back();
+  runner.contender.name = std::move(name);
+  runner.contender.is_reference = role == Role::reference;
+  runner.layout = layout;
+  runner.binary = std::move(binary);
+}
+
+std::vector<Runner> runners_of(const CompareOptions& options) {
+  std::vector<Runner> runners;
+  add_runner(runners, "MPI", Role::reference, Layout::native, own_path());
+  for (const std::string& binary : options.references) {
+    add_runner(runners, binary, Role::reference, Layout::native, binary);
+  }
+  for (const Layout layout : layouts_of(options)) {
+    add_runner(runners, std::string(name_of(layout)), Role::hycoll, layout, own_path());
+  }
+  return runners;
+}
+
+std::vector<std::string> command_of(const Runner& runner, const CompareOptions& options,
+                                    int workers) {
+  const bool threads = runner.layout == Layout::threads;
+  std::vector<std::string> command = {runner.binary,
+                                      "bench",
+                                      options.collective.name,
+                                      "--layout",
+                                      std::string(name_of(runner.layout)),
+                                      "--ranks",
+                                      std::to_string(threads ? 1 : workers),
+                                      "--workers",
+                                      std::to_string(threads ? workers : 1),
+                                      "--sizes",
+                                      options.sizes,
+                                      "--type",
+                                      options.type,
+                                      "--op",
+                                      options.op,
+                                      "--seconds",
+                                      std::to_string(options.seconds),
+                                      "--no-native",
+                                      "--json",
+                                      "-"};
+  if (runner.layout != Layout::native) {
+    command.insert(command.end(), {"--algorithm", options.algorithm});
+  }
+  if (options.fresh_inputs) command.emplace_back("--fresh-inputs");
+  return command;
+}
+
+std::string end_of(const ChildResult& result, int timeout_s) {
+  switch (result.end) {
+    case ChildResult::End::timed_out:
+      return fmt::format("did not end within {} s (--timeout)", timeout_s);
+    case ChildResult::End::killed_by_signal:
+      return fmt::format("was killed by signal {}", result.status);
+    default:
+      return fmt::format("ended with status {}", result.status);
+  }
+}
+
+/// What the runs have said so far.
+class ComparisonRun {
+ public:
+  ComparisonRun(const CompareOptions& options, int workers)
+      : options_(options), workers_(workers), runners_(runners_of(options)) {}
+
+  void run() {
+    ProgressBar progress(runners_.size() * static_cast<std::size_t>(options_.rounds));
+    for (int round = 0; round < options_.rounds; ++round) {
+      for (std::size_t turn = 0; turn < runners_.size(); ++turn) {
+        // Another one begins each round, so that nobody always follows the same one.
+        const std::size_t index = (turn + static_cast<std::size_t>(round)) % runners_.size();
+        progress.set_label(fmt::format("round {} of {}: {}", round + 1, options_.rounds,
+                                       runners_[index].contender.name));
+        run_once(index, round);
+        progress.advance(1);
+      }
+    }
+  }
+
+  Comparison comparison() const {
+    std::vector<Contender> contenders;
+    for (const Runner& runner : runners_) contenders.push_back(runner.contender);
+    return compare_runs(std::move(contenders), runs_);
+  }
+
+  /// The machine's state before and after each run.
+  Json runs_json() const {
+    Json runs = Json::array();
+    for (const ComparedRun& run : runs_) {
+      runs.push_back({{"round", run.round + 1},
+                      {"contender", runners_[run.contender].contender.name},
+                      {"before", to_json(run.state.before)},
+                      {"after", to_json(run.state.after)}});
+    }
+    return runs;
+  }
+
+ private:
+  void run_once(std::size_t index, int round) {
+    Runner& runner = runners_[index];
+    const std::vector<std::string> command = command_of(runner, options_, workers_);
+    const ChildResult result = run_child(command, std::chrono::seconds(options_.timeout_s));
+    // A wrong result still comes with a whole report; the comparison shows it.
+    const bool wrong_result = result.end == ChildResult::End::exited && result.status == kNotProved;
+    if (!result.succeeded() && !wrong_result) {
+      const std::size_t hidden =
+          result.errors.size() - std::min(result.errors.size(), kShownErrorBytes);
+      throw Error(ErrorKind::environment,
+                  fmt::format("the run of {} {}. Its messages:\n{}\nIt was started as: {}",
+                              runner.contender.name, end_of(result, options_.timeout_s),
+                              result.errors.substr(hidden), fmt::join(command, " ")));
+    }
+    runs_.push_back(parse_run(result.output, index, round));
+    if (runner.contender.is_reference && round == 0) {
+      runner.contender.name = unused_name(runs_.back().mpi, index);
+    }
+  }
+
+  /// Two references may be of the same library.
+  std::string unused_name(const std::string& name, std::size_t index) const {
+    for (std::size_t i = 0; i < runners_.size(); ++i) {
+      if (i != index && runners_[i].contender.name == name) {
+        return fmt::format("{} ({})", name, runners_[index].binary);
+      }
+    }
+    return name;
+  }
+
+  const CompareOptions& options_;
+  int workers_;
+  std::vector<Runner> runners_;
+  std::vector<ComparedRun> runs_;
+};
+
+Json mean_ratios(const Comparison& comparison) {
+  Json means = Json::array();
+  for (const ComparedState& state : comparison.states) {
+    for (std::size_t i = 0; i < comparison.contenders.size(); ++i) {
+      if (comparison.contenders[i].is_reference) continue;
+      const std::optional<double> mean = state.mean_ratio(comparison.contenders, i);
+      if (!mean) continue;
+      means.push_back({{"state", state.group.name},
+                       {"contender", comparison.contenders[i].name},
+                       {"ratio", *mean}});
+    }
+  }
+  return means;
+}
+
+Report report_of(const CompareOptions& options, int workers, const Topology& machine,
+                 const measure::StateInterval& interval, const ComparisonRun& run,
+                 const Comparison& comparison) {
+  Report report;
+  report.context = {{"command", "compare"},           {"collective", options.collective.name},
+                    {"mpi", mpi_library_name()},      {"workers", workers},
+                    {"type", options.type},           {"op", options.op},
+                    {"rounds", options.rounds},       {"fresh_inputs", options.fresh_inputs},
+                    {"verified", comparison.verified}};
+  add_machine(report.context, machine, interval);
+  report.context["states"] = Json::array();
+  for (const ComparedState& state : comparison.states) {
+    report.context["states"].push_back({{"name", state.group.name},
+                                        {"latency_ns", state.group.latency_ns},
+                                        {"runs", state.group.runs.size()}});
+  }
+  report.context["runs_left_out"] = comparison.changing_runs;
+  report.context["mean_ratios"] = mean_ratios(comparison);
+  report.context["runs"] = run.runs_json();
+  report.records = records_of(comparison);
+  return report;
+}
+
+ExitStatus run_compare(const CompareOptions& options) {
+  const Topology machine = Topology::this_machine();
+  const int workers = options.workers > 0 ? options.workers : machine.usable_core_count();
+  measure::StateInterval interval;
+  interval.before = measure::measure_machine_state(machine, machine.cores());
+  ComparisonRun run(options, workers);
+  run.run();
+  interval.after = measure::measure_machine_state(machine, machine.cores());
+  const Comparison comparison = run.comparison();
+  fmt::print(options.output.human(), "{}, {} workers, {} {}\n{}{}\n", processor_name(machine),
+             workers, options.type, options.op, to_text(comparison), to_text(interval));
+  const Report report = report_of(options, workers, machine, interval, run, comparison);
+  if (!options.html_path.empty()) {
+    write_file("--html", options.html_path, html_report({report.to_json()}));
+  }
+  options.output.write(report);
+  return comparison.verified ? kSuccess : kNotProved;
+}
+
+class Compare final : public Subcommand {
+ public:
+  explicit Compare(CLI::App& app) : app_(app.add_subcommand("compare", kSummary)) {
+    app_->footer(kExplanation);
+    options_.collective.add_to(*app_, CollectiveOption::Presence::required);
+    add_what();
+    add_how();
+    app_->add_option("--html", options_.html_path, "Write a page with charts; - is stdout")
+        ->type_name("FILE");
+    options_.output.add_to(*app_);
+  }
+
+  bool chosen() const override { return app_->parsed(); }
+
+  ExitStatus run() override {
+    options_.collective.check();
+    options_.output.check();
+    check_arguments(options_);
+    try {
+      return run_compare(options_);
+    } catch (const Interrupted&) {
+      fmt::print(stderr, "hycoll: interrupted; the runs were ended\n");
+      return kInterrupted;
+    }
+  }
+
+ private:
+  void add_what() {
+    app_->add_option("--workers", options_.workers, "Workers (default: the usable cores)")
+        ->check(between(1, kMaximumMembers));
+    app_->add_option("--sizes", options_.sizes,
+                     "Bytes: powers of two from 8 to 16 Mi are 8:16Mi; a list is 8,24,1Ki")
+        ->type_name("SIZES")
+        ->capture_default_str();
+    app_->add_option("--layouts", options_.layouts, "threads, per_node, or both")
+        ->type_name("LAYOUTS")
+        ->capture_default_str();
+    app_->add_option("--algorithm", options_.algorithm, "Of hycoll: a name, or auto")
+        ->type_name("NAME")
+        ->capture_default_str();
+    app_->add_option("--type", options_.type, "Element type")
+        ->type_name("TYPE")
+        ->capture_default_str();
+    app_->add_option("--op", options_.op, "Operator")->type_name("OP")->capture_default_str();
+    app_->add_option("--reference", options_.references,
+                     "Another hycoll binary, built with another MPI library, whose library is "
+                     "compared too; ratios are to the fastest")
+        ->type_name("BINARY");
+  }
+
+  void add_how() {
+    app_->add_option("--rounds", options_.rounds, "Runs of each")
+        ->check(between(1, 1000))
+        ->capture_default_str();
+    app_->add_option("--seconds", options_.seconds, "For the timed blocks of a size in a run")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    app_->add_option("--timeout", options_.timeout_s, "Seconds after which a run is ended")
+        ->check(between(1, 1'000'000))
+        ->capture_default_str();
+    app_->add_flag(
+        "--fresh-inputs", options_.fresh_inputs,
+        "Before every timed call members write to their inputs and read their outputs, as "
+        "programs do; outside of the timing");
+  }
+
+  CLI::App* app_;
+  CompareOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Subcommand> add_compare(CLI::App& app) { return std::make_unique<Compare>(app); }
+
+}  // namespace hycoll::command

@@ -1,0 +1,56 @@
+#include "tools/command/crew.h"
+
+#include <algorithm>
+
+#include "threading/waiter.h"
+
+namespace hycoll::command {
+
+Crew::Crew(MPI_Comm comm, int thread_count)
+    : comm_(comm), thread_count_(thread_count), posted_(static_cast<std::size_t>(thread_count)) {
+  MPI_Comm_size(comm_, &process_count_);
+}
+
+void Crew::meet_in_process() {
+  if (thread_count_ == 1) return;
+  const std::uint32_t meeting = meetings_.load(std::memory_order_relaxed);
+  // Acquires and releases what every thread wrote before it came: the last one to arrive sees all.
+  if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == thread_count_) {
+    arrived_.store(0, std::memory_order_relaxed);
+    meetings_.store(meeting + 1, std::memory_order_release);  // pairs with the load below
+    return;
+  }
+  Waiter waiter{WaitPolicy{}};
+  while (meetings_.load(std::memory_order_acquire) == meeting) {  // pairs with the store above
+    if (waiter.turn()) waiter.give_way();
+  }
+}
+
+void Crew::meet(int thread) {
+  if (process_count_ == 1) return meet_in_process();
+  meet_in_process();
+  if (thread == 0) MPI_Barrier(comm_);
+  meet_in_process();
+}
+
+void Crew::maximum(int thread, std::span<double> values) {
+  posted_[static_cast<std::size_t>(thread)] = values;
+  meet_in_process();
+  if (thread == 0) {
+    for (const std::span<double> others : posted_) {
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::max(values[i], others[i]);
+    }
+    MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_MAX,
+                  comm_);
+  }
+  meet_in_process();
+  if (thread != 0) std::copy(posted_[0].begin(), posted_[0].end(), values.begin());
+  meet_in_process();
+}
+
+double Crew::maximum(int thread, double value) {
+  maximum(thread, std::span(&value, 1));
+  return value;
+}
+
+}  // namespace hycoll::command

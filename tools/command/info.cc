@@ -1,0 +1,256 @@
+// hycoll info: the machine and the MPI library as hycoll sees them.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/errors.h"
+#include "numa/binding.h"
+#include "numa/drawing.h"
+#include "numa/placement.h"
+#include "numa/topology.h"
+#include "tools/command/arguments.h"
+#include "tools/command/commands.h"
+#include "tools/command/machine_context.h"
+#include "tools/command/mpi_session.h"
+#include "tools/command/output.h"
+#include "tools/measure/leader_concurrency.h"
+#include "tools/measure/machine_state.h"
+
+namespace hycoll::command {
+namespace {
+
+constexpr const char* kSummary = "Describe the machine and the MPI library as hycoll sees them";
+constexpr const char* kExplanation =
+    "Describes the machine and the MPI library as hycoll sees them: the cores that this process "
+    "may use, their distance, the copy bandwidth, how many leaders really run at once, and where "
+    "the leaders are placed. Under mpiexec, rank 0 speaks for its machine.";
+
+/// More leaders tell no more about the library, and take longer to measure.
+constexpr int kMaximumMeasuredLeaders = 16;
+
+struct InfoOptions {
+  int workers = 0;  // 0: one per core
+  int lanes = 0;    // 0: one per worker
+  std::string placement = std::string(placement_name(Placement::spread));
+  std::string svg_path;
+  OutputOptions output;
+};
+
+/// Who works where.
+struct WorkerPlacement {
+  std::vector<Core> workers;
+  std::vector<int> worker_of_lane;
+
+  std::vector<int> lanes_of(int worker) const {
+    std::vector<int> lanes;
+    for (std::size_t lane = 0; lane < worker_of_lane.size(); ++lane) {
+      if (worker_of_lane[lane] == worker) lanes.push_back(static_cast<int>(lane));
+    }
+    return lanes;
+  }
+};
+
+WorkerPlacement place(const Topology& share, const InfoOptions& options) {
+  const Placement placement = parse_placement(options.placement);
+  const int workers = options.workers > 0 ? options.workers
+                      : placement == Placement::one_per_package
+                          ? static_cast<int>(share.packages().size())
+                          : share.usable_core_count();
+  WorkerPlacement placed{.workers = place_workers(share, workers, placement), .worker_of_lane = {}};
+  placed.worker_of_lane =
+      lane_workers(placed.workers, options.lanes > 0 ? options.lanes : workers, placement);
+  return placed;
+}
+
+/// What rank 0 finds out about its machine.
+struct Findings {
+  Topology machine;
+  WorkerPlacement placed;
+  measure::MachineState state;
+  measure::LeaderConcurrency concurrency;
+  std::optional<std::string> warning;
+  std::string thread_level;
+  int ranks;
+};
+
+std::string leaders_text(const measure::LeaderConcurrency& measured) {
+  if (measured.leaders == 1) {
+    return fmt::format("{:.2f} million messages/s; a single core: nothing to run at once",
+                       measured.one_messages_per_s / 1e6);
+  }
+  const std::string meaning =
+      measured.serialised()
+          ? "the library serialises its threads: leaders queue for it, and several lanes share the "
+            "work on the data, not the message rate"
+          : "leaders run at once";
+  return fmt::format(
+      "{} leaders together exchange {:.2f} times as many messages as one ({:.2f} "
+      "and {:.2f} million/s): {}",
+      measured.leaders, measured.concurrent_leaders(), measured.all_messages_per_s / 1e6,
+      measured.one_messages_per_s / 1e6, meaning);
+}
+
+std::string caches_text(const Topology& machine) {
+  std::string text;
+  for (const Cache& cache : machine.caches()) {
+    const bool first_of_level =
+        std::find_if(machine.caches().begin(), machine.caches().end(), [&](const Cache& other) {
+          return other.level == cache.level;
+        })->index == cache.index;
+    if (!first_of_level) continue;
+    text += fmt::format("{}L{} {} for {} core{}", text.empty() ? "" : ", ", cache.level,
+                        cache.size_bytes == 0 ? "of unknown size" : size_text(cache.size_bytes),
+                        cache.cores.size(), cache.cores.size() == 1 ? "" : "s");
+  }
+  return text.empty() ? "unknown" : text;
+}
+
+std::string usable_text(const Topology& machine) {
+  const CoreLimits& limits = machine.limits();
+  std::string text = fmt::format("{} of {}", machine.usable_core_count(), limits.machine_cores);
+  if (limits.quota_cores) text += fmt::format(" (CPU quota {:.2f} cores)", *limits.quota_cores);
+  return text;
+}
+
+void print(std::FILE* human, const Findings& found) {
+  const auto line = [human](const char* label, const std::string& text) {
+    fmt::print(human, "{:<15} {}\n", label, text);
+  };
+  line("processor", processor_name(found.machine));
+  line("machine", found.machine.summary());
+  line("caches", caches_text(found.machine));
+  line("usable cores", usable_text(found.machine));
+  line("MPI library", fmt::format("{}, {}, {} rank{}", mpi_library_name(), found.thread_level,
+                                  found.ranks, found.ranks == 1 ? "" : "s"));
+  line("latency", found.state.latency_ns
+                      ? fmt::format("{:.0f} ns from core to core, one way", *found.state.latency_ns)
+                      : std::string("not measurable on a single core"));
+  line("copy bandwidth", fmt::format("{:.1f} GB/s by one core", found.state.copy_gb_per_s));
+  line("leaders", leaders_text(found.concurrency));
+  for (std::size_t i = 0; i < found.placed.workers.size(); ++i) {
+    const Core& core = found.placed.workers[i];
+    const std::vector<int> lanes = found.placed.lanes_of(static_cast<int>(i));
+    line(i == 0 ? "placement" : "",
+         fmt::format("worker {} on processing unit {}, package {}, NUMA domain {}{}", i,
+                     core.os_index, core.package, core.numa_domain,
+                     lanes.empty() ? std::string(", no leader")
+                                   : fmt::format(", leads lane {}", fmt::join(lanes, ", "))));
+  }
+  if (found.warning) line("WARNING", *found.warning);
+}
+
+Report report_of(const Findings& found) {
+  const CoreLimits& limits = found.machine.limits();
+  Report report;
+  report.context = {{"command", "info"},
+                    {"processor", processor_name(found.machine)},
+                    {"machine", found.machine.summary()},
+                    {"packages", found.machine.packages().size()},
+                    {"numa_domains", found.machine.numa_domains().size()},
+                    {"cores", found.machine.core_count()},
+                    {"usable_cores", found.machine.usable_core_count()},
+                    {"machine_cores", limits.machine_cores},
+                    {"quota_cores", limits.quota_cores ? Json(*limits.quota_cores) : Json()},
+                    {"caches", caches_text(found.machine)},
+                    {"mpi", mpi_library_name()},
+                    {"mpi_thread_level", found.thread_level},
+                    {"ranks", found.ranks},
+                    {"state", to_json(found.state)},
+                    {"measured_leaders", found.concurrency.leaders},
+                    {"one_leader_messages_per_s", found.concurrency.one_messages_per_s},
+                    {"all_leaders_messages_per_s", found.concurrency.all_messages_per_s},
+                    {"concurrent_leaders", found.concurrency.concurrent_leaders()},
+                    {"library_serialises", found.concurrency.serialised()},
+                    {"warning", found.warning ? Json(*found.warning) : Json()}};
+  for (std::size_t i = 0; i < found.placed.workers.size(); ++i) {
+    const Core& core = found.placed.workers[i];
+    report.records.push_back({{"worker", i},
+                              {"core", core.index},
+                              {"processing_unit", core.os_index},
+                              {"package", core.package},
+                              {"numa_domain", core.numa_domain},
+                              {"lanes", found.placed.lanes_of(static_cast<int>(i))}});
+  }
+  return report;
+}
+
+/// The cores on which leaders are measured: equally many on every process.
+std::vector<Core> measured_cores(const MpiSession& session, const Topology& share) {
+  int count = std::min(share.usable_core_count(), kMaximumMeasuredLeaders);
+  MPI_Allreduce(MPI_IN_PLACE, &count, 1, MPI_INT, MPI_MIN, session.world);
+  return place_workers(share, count, Placement::spread);
+}
+
+ExitStatus run_info(const MpiSession& session, const InfoOptions& options) {
+  const Topology machine = Topology::this_machine();
+  const Topology share =
+      machine.share(session.local_rank, session.local_size, LauncherBinding::none);
+  const WorkerPlacement placed = place(share, options);
+  measure::MachineState state;
+  session.wait_idly();
+  if (session.speaks()) state = measure::measure_machine_state(machine, machine.cores());
+  session.wait_idly();
+  const measure::LeaderConcurrency concurrency =
+      measure::measure_leader_concurrency(session.world, share, measured_cores(session, share));
+  if (!session.speaks()) return kSuccess;
+
+  // A process alone on a machine of several cores is expected to use them all.
+  const int threads = std::max(static_cast<int>(placed.workers.size()),
+                               std::min(2, machine.limits().machine_cores / session.local_size));
+  const Findings found{.machine = machine,
+                       .placed = placed,
+                       .state = state,
+                       .concurrency = concurrency,
+                       .warning = confinement_warning(machine, std::max(threads, 1)),
+                       .thread_level = session.thread_level,
+                       .ranks = session.size};
+  print(options.output.human(), found);
+  if (!options.svg_path.empty()) {
+    write_file("--svg", options.svg_path,
+               topology_svg(machine, placed.workers, placed.worker_of_lane));
+  }
+  options.output.write(report_of(found));
+  return kSuccess;
+}
+
+class Info final : public Subcommand {
+ public:
+  explicit Info(CLI::App& app) : app_(app.add_subcommand("info", kSummary)) {
+    app_->footer(kExplanation);
+    app_->add_option("--workers", options_.workers, "Workers to place (default: one per core)")
+        ->check(between(1, kMaximumMembers));
+    app_->add_option("--lanes", options_.lanes, "Lanes to place (default: one per worker)")
+        ->check(between(1, kMaximumLanes));
+    app_->add_option("--placement", options_.placement, "compact, spread or one_per_package")
+        ->type_name("RULE")
+        ->capture_default_str();
+    app_->add_option("--svg", options_.svg_path, "Draw the machine with its leaders; - is stdout")
+        ->type_name("FILE");
+    options_.output.add_to(*app_);
+  }
+
+  bool chosen() const override { return app_->parsed(); }
+
+  ExitStatus run() override {
+    options_.output.check();
+    parse_placement(options_.placement);
+    return run_with_mpi(ThreadLevel::multiple,
+                        [this](const MpiSession& session) { return run_info(session, options_); });
+  }
+
+ private:
+  CLI::App* app_;
+  InfoOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Subcommand> add_info(CLI::App& app) { return std::make_unique<Info>(app); }
+
+}  // namespace hycoll::command

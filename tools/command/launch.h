@@ -1,0 +1,26 @@
+#ifndef HYCOLL_TOOLS_COMMAND_LAUNCH_H_
+#define HYCOLL_TOOLS_COMMAND_LAUNCH_H_
+
+#include <string>
+#include <vector>
+
+namespace hycoll::command {
+
+/// The command that runs a program on `ranks` MPI ranks of this machine, under the mpiexec that
+/// belongs to the library that this command is linked with: without a terminal, as any user, with
+/// more ranks than cores if need be, unbound.
+std::vector<std::string> mpiexec_command(int ranks, const std::vector<std::string>& program);
+
+/// The path of the running program. Throws Error (environment) if the system does not tell.
+std::string own_path();
+
+/// The arguments that the running program was started with, without its name, and without `option`
+/// and its value.
+std::vector<std::string> own_arguments_without(const std::string& option);
+
+/// Replaces the running program. Throws Error (environment) if that fails.
+[[noreturn]] void replace_process(const std::vector<std::string>& command);
+
+}  // namespace hycoll::command
+
+#endif  // HYCOLL_TOOLS_COMMAND_LAUNCH_H_

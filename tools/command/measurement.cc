@@ -1,0 +1,161 @@
+#include "tools/command/measurement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <optional>
+
+#include "core/errors.h"
+
+namespace hycoll::command {
+namespace {
+
+constexpr double kMinimumBlockSeconds = 20e-6;
+constexpr int kMaximumCallsPerBlock = 4096;
+constexpr int kMinimumRounds = 5;
+constexpr int kMaximumRounds = 2000;
+/// Reused inputs alternate between two slots: no call finds its buffers as the last call left them.
+constexpr int kReusedSlots = 2;
+
+/// Everything about one size, for one member.
+class SizeMeter {
+ public:
+  SizeMeter(const MeasuringMember& member, std::size_t size_bytes,
+            const MeasurementOptions& options)
+      : member_(member),
+        options_(options),
+        count_(size_bytes / size_of(options.type)),
+        warm_up_(size_bytes, 1),
+        buffers_(size_bytes, kReusedSlots) {
+    data(0).fill(member_.rank, warm_up_.input(0), count_);
+  }
+
+  /// Why the contestant does not serve this size; the same on all members.
+  std::optional<std::string> refusal(Contestant& contestant) {
+    std::optional<std::string> reason;
+    member_.crew.meet(member_.thread);
+    try {
+      contestant.run(warm_up_, 1);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::unsupported) throw;
+      reason = error.what();
+    }
+    const bool somebody_refused = member_.crew.maximum(member_.thread, reason ? 1.0 : 0.0) > 0;
+    if (somebody_refused && !reason) reason = "another member refused";
+    return reason;
+  }
+
+  /// Whether one call on every slot gives the right results on all members.
+  bool verify(Contestant& contestant, std::uint64_t salt) {
+    fill_inputs(salt);
+    buffers_.poison();
+    member_.crew.meet(member_.thread);
+    contestant.run(buffers_, buffers_.slot_count());
+    const std::optional<std::string> problem = first_problem(salt);
+    if (problem) {
+      fmt::print(stderr, "hycoll: wrong result: {}, {} bytes, rank {}: {}\n", contestant.name(),
+                 buffers_.size_bytes(), member_.rank, *problem);
+    }
+    return member_.crew.maximum(member_.thread, problem ? 1.0 : 0.0) == 0;
+  }
+
+  /// Finds the number of calls of a block. Returns the block's time.
+  double calibrate(Contestant& contestant, int& calls) {
+    for (calls = 1;; calls *= 2) {
+      const double seconds = member_.crew.maximum(member_.thread, timed_block(contestant, calls));
+      if (seconds >= kMinimumBlockSeconds || 2 * calls > kMaximumCallsPerBlock) return seconds;
+    }
+  }
+
+  /// With fresh inputs every call of a block needs buffers of its own.
+  void provide_slots(int calls) {
+    if (options_.inputs == InputUse::reused) return;
+    buffers_ = MemberBuffers(buffers_.size_bytes(), calls);
+    fill_inputs(1);
+    buffers_.poison();  // touches the outputs' pages
+  }
+
+  /// The time of a block in seconds, as this member sees it.
+  double timed_block(Contestant& contestant, int calls) {
+    using Clock = std::chrono::steady_clock;
+    if (options_.inputs == InputUse::fresh) buffers_.use();
+    member_.crew.meet(member_.thread);
+    if (calls > 1) contestant.run(warm_up_, 1);
+    const Clock::time_point start = Clock::now();
+    contestant.run(buffers_, calls);
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  }
+
+ private:
+  CheckedData data(std::uint64_t salt) const {
+    return {options_.type, options_.op, member_.member_count, salt};
+  }
+
+  void fill_inputs(std::uint64_t salt) {
+    for (int slot = 0; slot < buffers_.slot_count(); ++slot) {
+      data(salt).fill(member_.rank, buffers_.input(slot), count_);
+    }
+  }
+
+  std::optional<std::string> first_problem(std::uint64_t salt) const {
+    for (int slot = 0; slot < buffers_.slot_count(); ++slot) {
+      if (auto difference = data(salt).first_difference(buffers_.output(slot), count_)) {
+        return difference;
+      }
+    }
+    if (!buffers_.guards_intact()) return "memory after a buffer was overwritten";
+    return std::nullopt;
+  }
+
+  MeasuringMember member_;
+  MeasurementOptions options_;
+  std::size_t count_;
+  MemberBuffers warm_up_;
+  MemberBuffers buffers_;
+};
+
+int rounds_for(const MeasurementOptions& options, double seconds_per_round) {
+  if (options.rounds > 0) return options.rounds;
+  const double rounds = options.seconds / std::max(seconds_per_round, 1e-9);
+  return static_cast<int>(std::clamp<double>(rounds, kMinimumRounds, kMaximumRounds));
+}
+
+}  // namespace
+
+SizeTimings measure_size(const MeasuringMember& member, std::size_t size_bytes,
+                         std::span<const std::unique_ptr<Contestant>> contestants,
+                         const MeasurementOptions& options) {
+  SizeMeter meter(member, size_bytes, options);
+  for (const auto& contestant : contestants) {
+    if (auto refusal = meter.refusal(*contestant)) return {{}, *refusal};
+  }
+  std::vector<Timing> timings(contestants.size());
+  double seconds_per_round = 0;
+  int most_calls = 1;
+  for (std::size_t i = 0; i < contestants.size(); ++i) {
+    timings[i].verified = meter.verify(*contestants[i], 1);
+    seconds_per_round += meter.calibrate(*contestants[i], timings[i].calls_per_round);
+    most_calls = std::max(most_calls, timings[i].calls_per_round);
+  }
+  meter.provide_slots(most_calls);
+
+  const int rounds = rounds_for(options, seconds_per_round);
+  std::vector<std::vector<double>> samples_us(contestants.size());
+  for (int round = 0; round < rounds; ++round) {
+    for (std::size_t i = 0; i < contestants.size(); ++i) {
+      const int calls = timings[i].calls_per_round;
+      samples_us[i].push_back(1e6 * meter.timed_block(*contestants[i], calls) / calls);
+    }
+  }
+  for (std::size_t i = 0; i < contestants.size(); ++i) {
+    timings[i].verified = meter.verify(*contestants[i], 2) && timings[i].verified;
+    member.crew.maximum(member.thread, samples_us[i]);
+    timings[i].call_us = measure::summarize(samples_us[i]);
+    timings[i].rounds = rounds;
+  }
+  return {timings, ""};
+}
+
+}  // namespace hycoll::command

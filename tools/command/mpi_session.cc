@@ -1,0 +1,111 @@
+#include "tools/command/mpi_session.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+#include <regex>
+#include <thread>
+
+#include "core/errors.h"
+
+namespace hycoll::command {
+namespace {
+
+constexpr auto kAgreementTime = std::chrono::seconds(2);
+constexpr auto kNap = std::chrono::microseconds(200);
+
+std::string name_of_level(int level) {
+  switch (level) {
+    case MPI_THREAD_SINGLE:
+      return "MPI_THREAD_SINGLE";
+    case MPI_THREAD_FUNNELED:
+      return "MPI_THREAD_FUNNELED";
+    case MPI_THREAD_SERIALIZED:
+      return "MPI_THREAD_SERIALIZED";
+    default:
+      return "MPI_THREAD_MULTIPLE";
+  }
+}
+
+MpiSession start_session(ThreadLevel level) {
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(nullptr, nullptr,
+                  level == ThreadLevel::multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+                  &provided);
+  MpiSession session{};
+  session.thread_level = name_of_level(provided);
+  MPI_Comm_dup(MPI_COMM_WORLD, &session.world);
+  MPI_Comm_rank(session.world, &session.rank);
+  MPI_Comm_size(session.world, &session.size);
+  MPI_Comm machine = MPI_COMM_NULL;
+  MPI_Comm_split_type(session.world, MPI_COMM_TYPE_SHARED, session.rank, MPI_INFO_NULL, &machine);
+  MPI_Comm_rank(machine, &session.local_rank);
+  MPI_Comm_size(machine, &session.local_size);
+  MPI_Comm_free(&machine);
+  return session;
+}
+
+/// Meets the other processes asleep; false if they have not all come in time.
+bool meet_idly(MPI_Comm comm, std::chrono::steady_clock::duration patience) {
+  const auto start = std::chrono::steady_clock::now();
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibarrier(comm, &request);
+  for (;;) {
+    int done = 0;
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done != 0) return true;
+    if (std::chrono::steady_clock::now() - start > patience) return false;
+    std::this_thread::sleep_for(kNap);
+  }
+}
+
+/// `failures` is a communicator that nothing else uses: whatever state the others are in, nothing
+/// but this is matched by it.
+ExitStatus report_failure(const MpiSession& session, MPI_Comm failures, const Error& error) {
+  const bool everybody_failed = meet_idly(failures, kAgreementTime);
+  if (everybody_failed && !session.speaks()) return kUsage;
+  fmt::print(stderr, "hycoll: {}{}\n",
+             everybody_failed ? "" : fmt::format("rank {}: ", session.rank), error.what());
+  std::fflush(stderr);
+  if (!everybody_failed) MPI_Abort(MPI_COMM_WORLD, kUsage);
+  return kUsage;
+}
+
+}  // namespace
+
+void MpiSession::wait_idly() const { meet_idly(world, std::chrono::steady_clock::duration::max()); }
+
+ExitStatus run_with_mpi(ThreadLevel level,
+                        const std::function<ExitStatus(const MpiSession&)>& body) {
+  MpiSession session = start_session(level);
+  MPI_Comm failures = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &failures);
+  ExitStatus status = kSuccess;
+  try {
+    status = body(session);
+  } catch (const Error& error) {
+    status = report_failure(session, failures, error);
+  }
+  MPI_Comm_free(&failures);
+  MPI_Comm_free(&session.world);
+  MPI_Finalize();
+  return status;
+}
+
+std::string mpi_library_name() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  const std::string whole(text, static_cast<std::size_t>(length));
+  std::smatch match;
+  if (std::regex_search(whole, match, std::regex(R"(MPICH Version:\s*(\S+))"))) {
+    return "MPICH " + match[1].str();
+  }
+  if (std::regex_search(whole, match, std::regex(R"(Open MPI v([^,\s]+))"))) {
+    return "Open MPI " + match[1].str();
+  }
+  return whole.substr(0, whole.find('\n'));
+}
+
+}  // namespace hycoll::command

@@ -1,0 +1,236 @@
+// hycoll plan: what a collective does on a shape, without running it.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collectives/registry.h"
+#include "collectives/selection.h"
+#include "core/errors.h"
+#include "core/schedule_svg.h"
+#include "core/schedule_text.h"
+#include "core/statistics.h"
+#include "core/verifier.h"
+#include "numa/topology.h"
+#include "threading/program.h"
+#include "tools/command/arguments.h"
+#include "tools/command/collective_option.h"
+#include "tools/command/commands.h"
+#include "tools/command/output.h"
+#include "tools/command/sizes.h"
+#include "tools/command/table.h"
+
+namespace hycoll::command {
+namespace {
+
+constexpr const char* kSummary = "Count, list and draw what a collective does on a shape";
+constexpr const char* kExplanation =
+    "Counts, lists and draws what a collective does on a shape: steps, messages, bytes, memory and "
+    "the critical path. Nothing is run, and no machine of that shape is needed.";
+
+struct PlanOptions {
+  CollectiveOption collective;
+  std::string algorithm = "auto";
+  int nodes = 2;
+  int members = 1;
+  int workers = 0;   // 0: as many as members
+  int lanes = 0;     // 0: chosen
+  int segments = 0;  // 0: chosen
+  std::string bytes = "1Ki";
+  std::string type = "float";
+  bool list_algorithms = false;
+  bool list = false;
+  std::string svg_path;
+  OutputOptions output;
+};
+
+/// A schedule, and the vector that it is looked at with.
+struct BoundSchedule {
+  Schedule schedule;
+  Partition partition;
+  std::size_t element_bytes;
+  std::size_t size_bytes;
+  int segments;
+};
+
+BoundSchedule generate(const PlanOptions& options) {
+  const DataType type = data_type_argument("--type", options.type);
+  const std::size_t size_bytes = parse_size("--bytes", options.bytes);
+  check_size_fits(size_bytes, "--bytes", type);
+  const int workers = options.workers > 0 ? options.workers : options.members;
+  const std::vector<Node> nodes(static_cast<std::size_t>(options.nodes),
+                                Node{options.members, workers});
+  const SelectedPlan selected = select_allreduce({.nodes = nodes,
+                                                  .size_bytes = size_bytes,
+                                                  .requested_lanes = options.lanes,
+                                                  .requested_algorithm = options.algorithm});
+  const int segments = options.segments > 0 ? options.segments : selected.segments;
+  Schedule schedule =
+      find_allreduce_algorithm(selected.algorithm).generate(Shape(nodes, selected.lanes), segments);
+  Partition partition = partition_for(schedule, size_bytes / size_of(type), size_of(type));
+  return {std::move(schedule), std::move(partition), size_of(type), size_bytes, segments};
+}
+
+std::string volume(std::size_t size_bytes) { return size_text(size_bytes); }
+
+/// What the statistics say, as label and text.
+std::vector<std::pair<std::string, std::string>> facts_of(const BoundSchedule& bound,
+                                                          const ScheduleStatistics& counts) {
+  const NodeStatistics& node = counts.maximum;
+  std::string steps;
+  for (const StepKind kind : {StepKind::send, StepKind::recv, StepKind::native, StepKind::reduce,
+                              StepKind::copy, StepKind::signal, StepKind::wait}) {
+    if (counts.count_of(kind) == 0) continue;
+    steps +=
+        fmt::format("{}{} {}", steps.empty() ? "" : ", ", counts.count_of(kind), name_of(kind));
+  }
+  return {
+      {"algorithm", fmt::format("{}, {} segment{}", bound.schedule.algorithm, bound.segments,
+                                bound.segments == 1 ? "" : "s")},
+      {"shape", to_text(bound.schedule.shape)},
+      {"vector",
+       fmt::format("{} in {} chunks", volume(bound.size_bytes), bound.schedule.chunk_count)},
+      {"steps", fmt::format("{} ({})", counts.step_count(), steps)},
+      {"messages",
+       fmt::format("{}; of one node at most {}", counts.message_count, node.send_count)},
+      {"sent by a node", fmt::format("{} at most", volume(node.sent))},
+      {"reduced by a node",
+       fmt::format("{} read, {} written", volume(node.reduce_read), volume(node.reduce_written))},
+      {"copied by a node",
+       fmt::format("{} read, {} written", volume(node.copy_read), volume(node.copy_written))},
+      {"memory of a node", fmt::format("{} staging, {} scratch, {} lines", volume(node.staging),
+                                       volume(node.scratch), volume(node.lines))},
+      {"critical path", fmt::format("{} messages, {} steps", counts.critical_message_count,
+                                    counts.critical_step_count)},
+  };
+}
+
+Json record_of(const PlanOptions& options, const BoundSchedule& bound,
+               const ScheduleStatistics& counts, bool verified) {
+  const NodeStatistics& node = counts.maximum;
+  return {{"collective", options.collective.name},
+          {"algorithm", bound.schedule.algorithm},
+          {"nodes", options.nodes},
+          {"members", options.members},
+          {"workers", bound.schedule.shape.node(0).workers},
+          {"lanes", bound.schedule.shape.lane_count()},
+          {"segments", bound.segments},
+          {"bytes", bound.size_bytes},
+          {"chunks", bound.schedule.chunk_count},
+          {"steps", counts.step_count()},
+          {"messages", counts.message_count},
+          {"node_messages", node.send_count},
+          {"node_sent_bytes", node.sent},
+          {"node_native_calls", node.native_count},
+          {"node_reduce_read_bytes", node.reduce_read},
+          {"node_reduce_written_bytes", node.reduce_written},
+          {"node_copy_read_bytes", node.copy_read},
+          {"node_copy_written_bytes", node.copy_written},
+          {"node_staging_bytes", node.staging},
+          {"node_scratch_bytes", node.scratch},
+          {"node_lines_bytes", node.lines},
+          {"critical_messages", counts.critical_message_count},
+          {"critical_steps", counts.critical_step_count},
+          {"verified", verified}};
+}
+
+ExitStatus run_plan(const PlanOptions& options) {
+  const BoundSchedule bound = generate(options);
+  const Verdict verdict = verify(bound.schedule);
+  if (!verdict.correct) {
+    fmt::print(stderr, "hycoll: not proved: {}\n", verdict.failure);
+    return kNotProved;
+  }
+  const ScheduleStatistics counts =
+      statistics(bound.schedule, bound.partition, bound.element_bytes);
+  std::FILE* const human = options.output.human();
+  for (const auto& [label, text] : facts_of(bound, counts)) {
+    fmt::print(human, "{:<18} {}\n", label, text);
+  }
+  if (options.list) fmt::print(human, "\n{}", to_text(bound.schedule));
+  if (!options.svg_path.empty()) {
+    write_file("--svg", options.svg_path,
+               to_svg(bound.schedule, bound.partition, bound.element_bytes));
+  }
+  options.output.write({.context = {{"command", "plan"}, {"type", options.type}},
+                        .records = {record_of(options, bound, counts, verdict.correct)}});
+  return kSuccess;
+}
+
+ExitStatus list_algorithms(const OutputOptions& output) {
+  Report report{.context = {{"command", "plan --algorithms"}}, .records = {}};
+  for (const Algorithm& algorithm : allreduce_algorithms()) {
+    fmt::print(output.human(), "{}\n    {}\n    serves {}\n    {}\n", algorithm.name,
+               algorithm.summary, algorithm.serves, algorithm.source);
+    report.records.push_back({{"collective", name_of(Collective::allreduce)},
+                              {"algorithm", algorithm.name},
+                              {"summary", algorithm.summary},
+                              {"serves", algorithm.serves},
+                              {"source", algorithm.source}});
+  }
+  output.write(report);
+  return kSuccess;
+}
+
+class Plan final : public Subcommand {
+ public:
+  explicit Plan(CLI::App& app) : app_(app.add_subcommand("plan", kSummary)) {
+    app_->footer(kExplanation);
+    options_.collective.add_to(*app_, CollectiveOption::Presence::optional);
+    add_shape_options();
+    app_->add_flag("--algorithms", options_.list_algorithms,
+                   "List the algorithms with their sources and constraints instead");
+    app_->add_flag("--list", options_.list, "List the schedule step by step");
+    app_->add_option("--svg", options_.svg_path, "Draw the schedule as a timeline; - is stdout")
+        ->type_name("FILE");
+    options_.output.add_to(*app_);
+  }
+
+  bool chosen() const override { return app_->parsed(); }
+
+  ExitStatus run() override {
+    options_.collective.check();
+    options_.output.check();
+    return options_.list_algorithms ? list_algorithms(options_.output) : run_plan(options_);
+  }
+
+ private:
+  void add_shape_options() {
+    app_->add_option("--algorithm", options_.algorithm,
+                     "A name that --algorithms lists, or auto: as hycoll chooses")
+        ->type_name("NAME")
+        ->capture_default_str();
+    app_->add_option("--nodes", options_.nodes, "Nodes")
+        ->check(between(1, kMaximumNodes))
+        ->capture_default_str();
+    app_->add_option("--members", options_.members, "Members per node")
+        ->check(between(1, kMaximumMembers))
+        ->capture_default_str();
+    app_->add_option("--workers", options_.workers, "Workers per node (default: the members)")
+        ->check(between(1, kMaximumMembers));
+    app_->add_option("--lanes", options_.lanes, "Lanes per node (default: as hycoll chooses)")
+        ->check(between(1, kMaximumLanes));
+    app_->add_option("--segments", options_.segments,
+                     "Parts into which messages are cut (default: as hycoll chooses)")
+        ->check(between(1, kMaximumSegments));
+    app_->add_option("--bytes", options_.bytes, "Size of the vector: 8, 64Ki, 16Mi")
+        ->type_name("SIZE")
+        ->capture_default_str();
+    app_->add_option("--type", options_.type, "Element type")
+        ->type_name("TYPE")
+        ->capture_default_str();
+  }
+
+  CLI::App* app_;
+  PlanOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Subcommand> add_plan(CLI::App& app) { return std::make_unique<Plan>(app); }
+
+}  // namespace hycoll::command

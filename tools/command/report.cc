@@ -1,0 +1,64 @@
+// hycoll report: one HTML page about several measurements.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "core/errors.h"
+#include "tools/command/commands.h"
+#include "tools/command/html_report.h"
+#include "tools/command/output.h"
+
+namespace hycoll::command {
+namespace {
+
+constexpr const char* kSummary = "Write one HTML page about several measurements";
+constexpr const char* kExplanation =
+    "Writes one self-contained HTML page about the files that hycoll compare --json and hycoll_cg "
+    "--json wrote.";
+
+Json read_document(const std::string& path) {
+  try {
+    return Json::parse(read_file("FILE", path));
+  } catch (const Json::parse_error& error) {
+    throw Error(ErrorKind::invalid_argument,
+                fmt::format("FILE '{}' is no JSON ({}). Give what hycoll compare --json or "
+                            "hycoll_cg --json wrote",
+                            path, error.what()));
+  }
+}
+
+class ReportCommand final : public Subcommand {
+ public:
+  explicit ReportCommand(CLI::App& app) : app_(app.add_subcommand("report", kSummary)) {
+    app_->footer(kExplanation);
+    app_->add_option("files", paths_, "What hycoll compare --json and hycoll_cg --json wrote")
+        ->type_name("FILE")
+        ->required();
+    app_->add_option("--html", html_path_, "The page; - is stdout")->type_name("FILE")->required();
+  }
+
+  bool chosen() const override { return app_->parsed(); }
+
+  ExitStatus run() override {
+    std::vector<Json> documents;
+    for (const std::string& path : paths_) documents.push_back(read_document(path));
+    write_file("--html", html_path_, html_report(documents));
+    return kSuccess;
+  }
+
+ private:
+  CLI::App* app_;
+  std::vector<std::string> paths_;
+  std::string html_path_;
+};
+
+}  // namespace
+
+std::unique_ptr<Subcommand> add_report(CLI::App& app) {
+  return std::make_unique<ReportCommand>(app);
+}
+
+}  // namespace hycoll::command

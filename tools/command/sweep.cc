@@ -1,0 +1,142 @@
+#include "tools/command/sweep.h"
+
+#include <fmt/format.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <utility>
+
+#include "core/verifier.h"
+
+namespace hycoll::command {
+namespace {
+
+constexpr int kSegments = 3;
+
+void add_unequal_shapes(int node_count, int lane_count, int members, std::vector<Shape>& shapes) {
+  if (node_count < 2 || members < 2) return;
+  std::vector<Node> staircase;
+  std::vector<Node> first_heavy(static_cast<std::size_t>(node_count), Node{1, 1});
+  std::vector<Node> last_light(static_cast<std::size_t>(node_count), Node{members, members});
+  for (int node = 0; node < node_count; ++node) {
+    const int count = 1 + node % members;
+    staircase.push_back({.members = count, .workers = count + node % 2});
+  }
+  first_heavy.front() = {members, members};
+  last_light.back() = {1, 1};
+  std::vector<int> from_the_last;
+  for (int lane = 0; lane < lane_count; ++lane) from_the_last.push_back(lane_count - 1 - lane);
+  shapes.emplace_back(std::move(staircase), lane_count, Visibility::direct, from_the_last);
+  shapes.emplace_back(std::move(first_heavy), lane_count);
+  shapes.emplace_back(std::move(last_light), lane_count);
+}
+
+/// The first failure in the order of the cases, found by several threads.
+class FirstFailure {
+ public:
+  /// Whether a case is still of interest.
+  bool wanted(std::size_t index) const {
+    return index < index_.load(std::memory_order_relaxed);  // a hint; record() decides
+  }
+
+  void record(std::size_t index, std::string text) {
+    const std::lock_guard lock(mutex_);
+    if (index >= index_.load(std::memory_order_relaxed)) return;  // written under the lock only
+    index_.store(index, std::memory_order_relaxed);
+    text_ = std::move(text);
+  }
+
+  std::optional<std::string> text() const { return text_; }
+
+ private:
+  std::mutex mutex_;
+  std::atomic<std::size_t> index_{SIZE_MAX};
+  std::optional<std::string> text_;  // guarded by mutex_ while threads record
+};
+
+}  // namespace
+
+std::vector<Shape> sweep_shapes(const SweepOptions& options) {
+  std::vector<Shape> shapes;
+  for (const int nodes : options.node_counts) {
+    const std::size_t first_of_node_count = shapes.size();
+    for (const int lanes : options.lane_counts) {
+      const std::size_t first = shapes.size();
+      for (const int members : options.member_counts) {
+        shapes.push_back(Shape::uniform(nodes, members, lanes));
+      }
+      for (const int workers : options.member_counts) {
+        const std::vector<Node> pools(static_cast<std::size_t>(nodes), Node{1, workers});
+        if (workers > 1) shapes.emplace_back(pools, lanes);
+      }
+      if (options.unequal_nodes == UnequalNodes::include) {
+        add_unequal_shapes(nodes, lanes, options.member_counts.back(), shapes);
+      }
+      // Small families coincide, e.g. on two nodes: (M, 1) is the first and the last variation.
+      for (std::size_t i = first; i < shapes.size(); ++i) {
+        const auto end = shapes.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+        shapes.erase(std::remove(end, shapes.end(), shapes[i]), shapes.end());
+      }
+    }
+    // By size, so that the first failure is on a small shape.
+    std::stable_sort(
+        shapes.begin() + static_cast<std::ptrdiff_t>(first_of_node_count), shapes.end(),
+        [](const Shape& a, const Shape& b) { return a.member_count() < b.member_count(); });
+  }
+  return shapes;
+}
+
+std::vector<SweepCase> sweep_cases(const SweepOptions& options) {
+  std::vector<const Algorithm*> algorithms;
+  if (!options.algorithm.empty()) {
+    algorithms.push_back(&find_allreduce_algorithm(options.algorithm));
+  } else {
+    for (const Algorithm& algorithm : allreduce_algorithms()) algorithms.push_back(&algorithm);
+  }
+  std::vector<SweepCase> cases;
+  for (const Shape& shape : sweep_shapes(options)) {
+    for (const Algorithm* algorithm : algorithms) {
+      if (!algorithm->serves_shape(shape)) continue;
+      cases.push_back({.algorithm = algorithm, .shape = shape, .segments = 1});
+      // An exchange that does not cut messages ignores the segments.
+      if (chunks_per_lane(algorithm->exchange, shape.node_count(), 1) !=
+          chunks_per_lane(algorithm->exchange, shape.node_count(), kSegments)) {
+        cases.push_back({.algorithm = algorithm, .shape = shape, .segments = kSegments});
+      }
+    }
+  }
+  return cases;
+}
+
+SweepResult run_sweep(const std::vector<SweepCase>& cases,
+                      const std::function<void(std::size_t)>& on_progress) {
+  FirstFailure failure;
+  std::vector<std::size_t> step_counts(cases.size(), 0);
+  tbb::parallel_for(std::size_t{0}, cases.size(), [&](std::size_t index) {
+    if (!failure.wanted(index)) return;
+    const SweepCase& proof = cases[index];
+    const Verdict verdict = verify(proof.algorithm->generate(proof.shape, proof.segments));
+    step_counts[index] = verdict.step_count;
+    if (!verdict.correct) {
+      failure.record(index, fmt::format("{} (segments {})", verdict.failure, proof.segments));
+    }
+    on_progress(1);
+  });
+
+  SweepResult result{.proved = {}, .failure = failure.text()};
+  if (result.failure) return result;
+  for (const Algorithm& algorithm : allreduce_algorithms()) {
+    SweepCounts counts{.algorithm = std::string(algorithm.name)};
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      if (cases[i].algorithm != &algorithm) continue;
+      ++counts.schedule_count;
+      counts.step_count += step_counts[i];
+    }
+    if (counts.schedule_count > 0) result.proved.push_back(counts);
+  }
+  return result;
+}
+
+}  // namespace hycoll::command

@@ -1,0 +1,67 @@
+#ifndef HYCOLL_TOOLS_COMMAND_SWEEP_H_
+#define HYCOLL_TOOLS_COMMAND_SWEEP_H_
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collectives/registry.h"
+#include "core/shape.h"
+
+namespace hycoll::command {
+
+enum class UnequalNodes { include, exclude };
+
+/// The shapes and algorithms that a sweep covers.
+struct SweepOptions {
+  std::vector<int> node_counts;
+  std::vector<int> member_counts;
+  std::vector<int> lane_counts;
+  std::string algorithm;  ///< "" for all.
+  UnequalNodes unequal_nodes = UnequalNodes::include;
+};
+
+/// One schedule to prove.
+struct SweepCase {
+  const Algorithm* algorithm;
+  Shape shape;
+  int segments;
+};
+
+/// The shapes of a sweep, without repetitions; a pure function. For every node count and lane
+/// count:
+/// - equal nodes of every member count, each worker a member;
+/// - pools: nodes of one member, with further workers up to every member count;
+/// - unequal nodes, with M the largest member count: members 1, 2, ..., M, 1, 2, ... where every
+///   second node has a worker more and the lanes are dealt to the workers from the last one on;
+///   node 0 with M members and the others with one; the last node with one and the others with M.
+std::vector<Shape> sweep_shapes(const SweepOptions& options);
+
+/// Every algorithm on every shape that it serves, whole and with messages cut into 3 segments
+/// (where an algorithm cuts messages at all). Throws Error (invalid_argument) when there is no such
+/// algorithm.
+std::vector<SweepCase> sweep_cases(const SweepOptions& options);
+
+/// What a sweep proved of one algorithm.
+struct SweepCounts {
+  std::string algorithm;
+  std::size_t schedule_count = 0;
+  std::size_t step_count = 0;
+};
+
+struct SweepResult {
+  std::vector<SweepCounts> proved;     ///< By algorithm, in the order of the registry.
+  std::optional<std::string> failure;  ///< Of the first case that failed, in their order.
+};
+
+/// Verifies the cases on all cores, under both aliasings. `on_progress` is called from several
+/// threads at once with the number of cases that are done since its last call. After a failure only
+/// the cases before it are finished.
+SweepResult run_sweep(const std::vector<SweepCase>& cases,
+                      const std::function<void(std::size_t)>& on_progress);
+
+}  // namespace hycoll::command
+
+#endif  // HYCOLL_TOOLS_COMMAND_SWEEP_H_

@@ -1,0 +1,138 @@
+// hycoll verify: proves the schedules of a range of shapes.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "core/errors.h"
+#include "tools/command/arguments.h"
+#include "tools/command/collective_option.h"
+#include "tools/command/commands.h"
+#include "tools/command/output.h"
+#include "tools/command/progress.h"
+#include "tools/command/sizes.h"
+#include "tools/command/sweep.h"
+#include "tools/command/table.h"
+
+namespace hycoll::command {
+namespace {
+
+constexpr const char* kSummary = "Prove the schedules of a range of shapes and all algorithms";
+constexpr const char* kExplanation =
+    "Proves that the schedules of a range of shapes perform their collective, whatever the timing: "
+    "structure, messages, deadlocks, races, and the result of every element, in place and not. "
+    "Messages are taken whole and cut into 3 segments. Besides equal nodes, nodes of one member "
+    "with a pool of workers are verified, and nodes with different numbers of members.\n"
+    "Exit status: 0 if everything is proved; 1 and the first failing step if not; 2 for bad "
+    "arguments.";
+
+struct VerifyOptions {
+  CollectiveOption collective;
+  std::string nodes = "1:17";
+  std::string members = "1:8";
+  std::string lanes = "1:8";
+  std::string algorithm;
+  bool unequal = true;
+  OutputOptions output;
+};
+
+SweepOptions sweep_options(const VerifyOptions& options) {
+  return {.node_counts = parse_numbers("--nodes", options.nodes, 1, kMaximumNodes),
+          .member_counts = parse_numbers("--members", options.members, 1, kMaximumMembers),
+          .lane_counts = parse_numbers("--lanes", options.lanes, 1, kMaximumLanes),
+          .algorithm = options.algorithm,
+          .unequal_nodes = options.unequal ? UnequalNodes::include : UnequalNodes::exclude};
+}
+
+SweepResult run_with_progress(const std::vector<SweepCase>& cases) {
+  ProgressBar progress(cases.size());
+  return run_sweep(cases, [&](std::size_t count) { progress.advance(count); });
+}
+
+Report report_of(const VerifyOptions& options, const SweepResult& result, double seconds) {
+  Report report;
+  report.context = {{"command", "verify"},
+                    {"collective", options.collective.name},
+                    {"nodes", options.nodes},
+                    {"members", options.members},
+                    {"lanes", options.lanes},
+                    {"unequal", options.unequal},
+                    {"seconds", seconds},
+                    {"verified", !result.failure},
+                    {"failure", result.failure ? Json(*result.failure) : Json()}};
+  for (const SweepCounts& counts : result.proved) {
+    report.records.push_back({{"collective", options.collective.name},
+                              {"algorithm", counts.algorithm},
+                              {"schedules", counts.schedule_count},
+                              {"steps", counts.step_count},
+                              {"verified", true}});
+  }
+  return report;
+}
+
+void print_result(std::FILE* human, const SweepResult& result, double seconds) {
+  if (result.failure) {
+    fmt::print(human, "not proved: {}\n", *result.failure);
+    return;
+  }
+  TextTable table({"algorithm", "schedules", "steps"});
+  SweepCounts total{.algorithm = "all"};
+  for (const SweepCounts& counts : result.proved) {
+    table.add_row({counts.algorithm, std::to_string(counts.schedule_count),
+                   std::to_string(counts.step_count)});
+    total.schedule_count += counts.schedule_count;
+    total.step_count += counts.step_count;
+  }
+  fmt::print(human, "{}proved {} schedules with {} steps, in place and not, in {:.1f} s\n",
+             table.to_text(), total.schedule_count, total.step_count, seconds);
+}
+
+class Verify final : public Subcommand {
+ public:
+  explicit Verify(CLI::App& app) : app_(app.add_subcommand("verify", kSummary)) {
+    app_->footer(kExplanation);
+    options_.collective.add_to(*app_, CollectiveOption::Presence::optional);
+    app_->add_option("--nodes", options_.nodes, "Node counts")->capture_default_str();
+    app_->add_option("--members", options_.members, "Members per node")->capture_default_str();
+    app_->add_option("--lanes", options_.lanes, "Lanes per node")->capture_default_str();
+    app_->add_option("--algorithm", options_.algorithm, "Only this algorithm")->type_name("NAME");
+    app_->add_flag("--unequal,!--no-unequal", options_.unequal,
+                   "Whether nodes with different numbers of members are covered (default: yes)");
+    options_.output.add_to(*app_);
+  }
+
+  bool chosen() const override { return app_->parsed(); }
+
+  ExitStatus run() override {
+    options_.collective.check();
+    options_.output.check();
+    const auto start = std::chrono::steady_clock::now();
+    const std::vector<SweepCase> cases = sweep_cases(sweep_options(options_));
+    if (cases.empty()) {
+      throw Error(
+          ErrorKind::unsupported,
+          fmt::format("--algorithm '{}' serves none of these shapes: it serves {}. Give "
+                      "other --nodes, --members or --lanes",
+                      options_.algorithm, find_allreduce_algorithm(options_.algorithm).serves));
+    }
+    const SweepResult result = run_with_progress(cases);
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+    print_result(options_.output.human(), result, time.count());
+    options_.output.write(report_of(options_, result, time.count()));
+    return result.failure ? kNotProved : kSuccess;
+  }
+
+ private:
+  CLI::App* app_;
+  VerifyOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Subcommand> add_verify(CLI::App& app) { return std::make_unique<Verify>(app); }
+
+}  // namespace hycoll::command
