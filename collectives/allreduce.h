@@ -20,7 +20,7 @@ Schedule generate_dpml_allreduce(std::string name, const Shape& shape,
                                  const AllreduceParameters& parameters);
 
 /// Allreduce of short vectors through signal-carrying lines; see allreduce_lines.cc. Serves every
-/// shape with one lane and Visibility::direct or staged.
+/// shape with one lane and direct visibility whose leaders own a member.
 Schedule generate_lines_allreduce(std::string name, const Shape& shape,
                                   const AllreduceParameters& parameters);
 

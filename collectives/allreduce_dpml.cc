@@ -78,7 +78,8 @@ NodePlan plan_node(ScheduleBuilder& builder, int node) {
   for (int i = 0; i < plan.member_count; ++i) {
     const StrandId owner = builder.main_strand(shape.worker_of_member(plan.first_member + i));
     plan.arrived.push_back(builder.add_flag(owner));
-    plan.copied.push_back(builder.add_flag(owner));
+    if (publishing_of(builder, plan) == Publishing::pull)
+      plan.copied.push_back(builder.add_flag(owner));
   }
   for (const StrandId leader : plan.leader) plan.published.push_back(builder.add_flag(leader));
   return plan;
@@ -205,6 +206,10 @@ Schedule generate_dpml_allreduce(std::string name, const Shape& shape,
   for (const NodePlan& plan : plans) {
     for (int i = 0; i < plan.member_count; ++i) {
       append_collect(builder, plan, plan.first_member + i, lane_chunks);
+    }
+  }
+  for (const NodePlan& plan : plans) {
+    for (int i = 0; i < plan.member_count; ++i) {
       append_farewell(builder, plan, plan.first_member + i);
     }
   }

@@ -13,7 +13,7 @@
 //         leader of DPML.
 // Steps:  one transfer on a single node; two and the exchange otherwise.
 // Cost:   each member reads n elements of every other member of its node: M (M - 1) n in all.
-// Serves: any shape with one lane. The exchange runs at worker 0 of the node.
+// Serves: any shape with one lane whose leaders own a member, since leaders read and write lines.
 //
 // Example, 1 node of 2 members with the values a and b: both write their line, both read the
 // other's and compute ab.
@@ -28,74 +28,71 @@
 namespace hycoll {
 namespace {
 
-/// The inputs of a node's members, each copied into lines of its owner. A reader takes the others'
-/// from the lines and its own from the input itself.
-class PublishedInputs {
- public:
-  PublishedInputs(ScheduleBuilder& builder, int node) : builder_(builder), node_(node) {}
+/// Copies a member's input into lines of its owner.
+Span publish_input(ScheduleBuilder& builder, int member) {
+  const int worker = builder.shape().worker_of_member(member);
+  const Span lines = span_of(builder.add_lines(worker, builder.all_chunks()), builder.all_chunks());
+  builder.copy(builder.main_strand(worker), lines,
+               span_of(builder.input(member), builder.all_chunks()));
+  return lines;
+}
 
-  void publish(int member) {
-    const int worker = builder_.shape().worker_of_member(member);
-    lines_.push_back(
-        span_of(builder_.add_lines(worker, builder_.all_chunks()), builder_.all_chunks()));
-    builder_.copy(builder_.main_strand(worker), lines_.back(), input(member));
-  }
-
-  std::vector<Span> sources_for(int reader) const {
-    std::vector<Span> sources = lines_;
-    sources[static_cast<std::size_t>(reader - builder_.shape().first_member(node_))] =
-        input(reader);
-    return sources;
-  }
-
- private:
-  Span input(int member) const { return span_of(builder_.input(member), builder_.all_chunks()); }
-
-  ScheduleBuilder& builder_;
-  int node_;
-  std::vector<Span> lines_;  // by the member's index on the node
-};
+/// Reduces the inputs of a node at one of its members: the others' from their lines, its own from
+/// the input itself. `lines` are by the member's index on the node; the reader's own is not looked
+/// at.
+void reduce_inputs(ScheduleBuilder& builder, int node, int reader, std::vector<Span> lines) {
+  const auto own = static_cast<std::size_t>(reader - builder.shape().first_member(node));
+  lines[own] = span_of(builder.input(reader), builder.all_chunks());
+  const Span output = span_of(builder.output(reader), builder.all_chunks());
+  builder.reduce(builder.main_strand(builder.shape().worker_of_member(reader)),
+                 std::span(&output, 1), lines);
+}
 
 void append_single_node(ScheduleBuilder& builder) {
-  PublishedInputs inputs(builder, 0);
   const int member_count = builder.shape().member_count();
   if (member_count == 1) {
     builder.copy(builder.main_strand(0), span_of(builder.output(0), builder.all_chunks()),
                  span_of(builder.input(0), builder.all_chunks()));
     return;
   }
-  for (int member = 0; member < member_count; ++member) inputs.publish(member);
+  std::vector<Span> lines;
   for (int member = 0; member < member_count; ++member) {
-    const Span output = span_of(builder.output(member), builder.all_chunks());
-    builder.reduce(builder.main_strand(builder.shape().worker_of_member(member)),
-                   std::span(&output, 1), inputs.sources_for(member));
+    lines.push_back(publish_input(builder, member));
   }
+  for (int member = 0; member < member_count; ++member) reduce_inputs(builder, 0, member, lines);
+}
+
+/// The member that the node's leader owns.
+int leading_member(const Shape& shape, int node) {
+  return shape.first_member(node) + shape.leader(node, 0) - shape.first_worker(node);
 }
 
 /// Reduces the members' inputs at the node's leader. Returns where the node's sum lies.
 BufferId append_node_reduction(ScheduleBuilder& builder, int node) {
   const Shape& shape = builder.shape();
-  const int leading_member = shape.first_member(node);
-  if (shape.node(node).members == 1) return builder.input(leading_member);
-  PublishedInputs inputs(builder, node);
-  for (int i = 0; i < shape.node(node).members; ++i) inputs.publish(leading_member + i);
-  const Span output = span_of(builder.output(leading_member), builder.all_chunks());
-  builder.reduce(builder.main_strand(shape.first_worker(node)), std::span(&output, 1),
-                 inputs.sources_for(leading_member));
-  return output.buffer;
+  const int leading = leading_member(shape, node);
+  if (shape.node(node).members == 1) return builder.input(leading);
+  std::vector<Span> lines;
+  for (int i = 0; i < shape.node(node).members; ++i) {
+    const int member = shape.first_member(node) + i;
+    lines.push_back(member == leading ? Span{} : publish_input(builder, member));
+  }
+  reduce_inputs(builder, node, leading, lines);
+  return builder.output(leading);
 }
 
-/// Publishes the leader's result in lines and copies it to the other members.
+/// Publishes the leader's result in lines; the other members copy it from there.
 void append_publish(ScheduleBuilder& builder, int node) {
   const Shape& shape = builder.shape();
   if (shape.node(node).members == 1) return;
-  const int leading_member = shape.first_member(node);
-  const int leader = shape.first_worker(node);
+  const int leading = leading_member(shape, node);
+  const int leader = shape.leader(node, 0);
   const Span lines = span_of(builder.add_lines(leader, builder.all_chunks()), builder.all_chunks());
   builder.copy(builder.main_strand(leader), lines,
-               span_of(builder.output(leading_member), builder.all_chunks()));
-  for (int i = 1; i < shape.node(node).members; ++i) {
-    const int member = leading_member + i;
+               span_of(builder.output(leading), builder.all_chunks()));
+  for (int i = 0; i < shape.node(node).members; ++i) {
+    const int member = shape.first_member(node) + i;
+    if (member == leading) continue;
     builder.copy(builder.main_strand(shape.worker_of_member(member)),
                  span_of(builder.output(member), builder.all_chunks()), lines);
   }
@@ -117,8 +114,8 @@ Schedule generate_lines_allreduce(std::string name, const Shape& shape,
       .lane = 0, .chunks = builder.all_chunks(), .strands = {}, .sources = {}, .results = {}};
   for (int node = 0; node < shape.node_count(); ++node) {
     vector.sources.push_back(append_node_reduction(builder, node));
-    vector.results.push_back(builder.output(shape.first_member(node)));
-    vector.strands.push_back(builder.main_strand(shape.first_worker(node)));
+    vector.results.push_back(builder.output(leading_member(shape, node)));
+    vector.strands.push_back(builder.main_strand(shape.leader(node, 0)));
   }
   append_exchange(builder, parameters.exchange, vector);
   for (int node = 0; node < shape.node_count(); ++node) append_publish(builder, node);

@@ -37,4 +37,27 @@ void check_arguments(const void* input, const void* output, std::size_t count, D
   }
 }
 
+PreparedCall prepare_call(CallNumber call, const void* input, void* output, std::size_t count,
+                          DataType type, Operator op, RecentKernel& kernels, Token& token) {
+  const CallSignature signature{.count = count,
+                                .collective = 0,
+                                .data_type = static_cast<std::uint8_t>(type),
+                                .op = static_cast<std::uint8_t>(op)};
+  if (count == 0) {
+    input = output = &token.value;
+    count = 1;
+    type = DataType::uint8;
+    op = Operator::max;
+  }
+  return {.arguments = {.call = call,
+                        .input = input,
+                        .output = output,
+                        .type = type,
+                        .op = op,
+                        .kernel = kernels.find(op, type),
+                        .signature = signature.packed()},
+          .count = count,
+          .element_bytes = size_of(type)};
+}
+
 }  // namespace hycoll

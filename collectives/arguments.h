@@ -34,22 +34,23 @@ class RecentKernel {
   DataType type_ = DataType::float64;
 };
 
-/// What a worker passes to its executor.
-inline CallArguments call_arguments(CallNumber call, const void* input, void* output,
-                                    std::size_t count, DataType type, Operator op,
-                                    ReduceKernel kernel) {
-  const CallSignature signature{.count = count,
-                                .collective = 0,
-                                .data_type = static_cast<std::uint8_t>(type),
-                                .op = static_cast<std::uint8_t>(op)};
-  return {.call = call,
-          .input = input,
-          .output = output,
-          .type = type,
-          .op = op,
-          .kernel = kernel,
-          .signature = signature.packed()};
-}
+/// A call as the executor sees it.
+struct PreparedCall {
+  CallArguments arguments;
+  std::size_t count;
+  std::size_t element_bytes;
+};
+
+/// What an empty call reduces in place of a vector, so that it synchronises like any other and
+/// members that disagree about the count find out.
+struct Token {
+  std::uint8_t value = 0;
+};
+
+/// What a worker passes to its executor. The signature is that of the caller's arguments, also for
+/// an empty call, which reduces the token.
+PreparedCall prepare_call(CallNumber call, const void* input, void* output, std::size_t count,
+                          DataType type, Operator op, RecentKernel& kernels, Token& token);
 
 }  // namespace hycoll
 

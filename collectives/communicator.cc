@@ -32,16 +32,17 @@ struct Communicator::State {
   static int worker_count_for(const ProcessGroup& group);
   static int participants(const Plan& plan);
 
-  CallArguments next_call(const void* input, void* output, std::size_t count, DataType type,
-                          Operator op);
-  void run(const Plan& plan, const CallArguments& arguments);
-  std::shared_ptr<PoolJob> start(const Plan& plan, const CallArguments& arguments);
+  PreparedCall next_call(const void* input, void* output, std::size_t count, DataType type,
+                         Operator op);
+  void run(const PreparedCall& prepared);
+  std::shared_ptr<PoolJob> start(const PreparedCall& prepared);
 
   ProcessGroup group;
   NodeWorkers workers;
   PlanCache plans;
   RecentPlans recent_plans;
   RecentKernel recent_kernel;
+  Token token;
   CallNumber call = 0;
   std::shared_ptr<PoolJob> background;  ///< The last nonblocking call; it may still use worker 0.
   LeaderPool pool;                      ///< Last: its threads use the others.
@@ -66,34 +67,36 @@ int Communicator::State::participants(const Plan& plan) {
   return static_cast<int>(plan.programs.rend() - last);
 }
 
-CallArguments Communicator::State::next_call(const void* input, void* output, std::size_t count,
-                                             DataType type, Operator op) {
+PreparedCall Communicator::State::next_call(const void* input, void* output, std::size_t count,
+                                            DataType type, Operator op) {
   check_arguments(input, output, count, type, op);
-  const CallArguments arguments =
-      call_arguments(++call, input, output, count, type, op, recent_kernel.find(op, type));
+  const PreparedCall prepared =
+      prepare_call(++call, input, output, count, type, op, recent_kernel, token);
   if (group.options().checking == Options::Checking::all_processes) {
-    group.check_signature(arguments.signature, "allreduce");
+    group.check_signature(prepared.arguments.signature, "allreduce");
   }
-  return arguments;
+  return prepared;
 }
 
-void Communicator::State::run(const Plan& plan, const CallArguments& arguments) {
+void Communicator::State::run(const PreparedCall& prepared) {
   if (background != nullptr && !background->finished()) {
-    const std::shared_ptr<PoolJob> job = start(plan, arguments);
+    const std::shared_ptr<PoolJob> job = start(prepared);
     job->wait();
     return job->throw_if_failed();
   }
+  const Plan& plan = recent_plans.find(prepared.count, prepared.element_bytes);
   const int count = participants(plan);
   if (count > 1) {
-    pool.submit(std::make_shared<PoolJob>(plan.programs, arguments, count - 1), 1, count - 1);
+    const auto job = std::make_shared<PoolJob>(plan.programs, prepared.arguments, count - 1);
+    pool.submit(job, 1, count - 1);
   }
-  workers.executor(0).run(plan.programs.front(), arguments);
+  workers.executor(0).run(plan.programs.front(), prepared.arguments);
 }
 
-std::shared_ptr<PoolJob> Communicator::State::start(const Plan& plan,
-                                                    const CallArguments& arguments) {
+std::shared_ptr<PoolJob> Communicator::State::start(const PreparedCall& prepared) {
+  const Plan& plan = recent_plans.find(prepared.count, prepared.element_bytes);
   const int count = std::max(1, participants(plan));
-  background = std::make_shared<PoolJob>(plan.programs, arguments, count);
+  background = std::make_shared<PoolJob>(plan.programs, prepared.arguments, count);
   pool.submit(background, 0, count - 1);
   return background;
 }
@@ -110,9 +113,7 @@ const Options& Communicator::options() const noexcept { return state_->group.opt
 
 void Communicator::allreduce(const void* input, void* output, std::size_t count, DataType type,
                              Operator op) {
-  const CallArguments arguments = state_->next_call(input, output, count, type, op);
-  if (count == 0) return;
-  state_->run(state_->recent_plans.find(count, size_of(type)), arguments);
+  state_->run(state_->next_call(input, output, count, type, op));
 }
 
 void Communicator::allreduce_many(std::span<const void* const> inputs, void* output,
@@ -122,24 +123,20 @@ void Communicator::allreduce_many(std::span<const void* const> inputs, void* out
                 "allreduce_many: inputs is empty; pass at least one input, e.g. the output itself");
   }
   for (const void* input : inputs) check_arguments(input, output, count, type, op);
-  if (count == 0) return;
-  state_->workers.reduce_locally(state_->recent_kernel.find(op, type), output, inputs, count,
-                                 size_of(type));
+  if (count > 0) {
+    state_->workers.reduce_locally(state_->recent_kernel.find(op, type), output, inputs, count,
+                                   size_of(type));
+  }
   allreduce(output, output, count, type, op);
 }
 
 Request Communicator::iallreduce(const void* input, void* output, std::size_t count, DataType type,
                                  Operator op) {
-  const CallArguments arguments = state_->next_call(input, output, count, type, op);
-  if (count == 0) return Request();
-  auto job = state_->start(state_->recent_plans.find(count, size_of(type)), arguments);
+  auto job = state_->start(state_->next_call(input, output, count, type, op));
   return Request(std::make_shared<Request::State>(Request::State{std::move(job)}));
 }
 
-void Communicator::barrier() {
-  unsigned char token = 0;
-  allreduce(&token, &token, 1, DataType::uint8, Operator::max);
-}
+void Communicator::barrier() { allreduce(nullptr, nullptr, 0, DataType::uint8, Operator::max); }
 
 Communicator::Choice Communicator::choice(std::size_t count, DataType type) const {
   return choice_of(state_->plans.select(count, size_of(type)));
@@ -181,10 +178,7 @@ struct PersistentAllreduce::State {
   Operator op;
   Request active;
 
-  CallArguments next_call() const {
-    return communicator->next_call(input, output, count, type, op);
-  }
-  const Plan& plan() const { return communicator->plans.find(count, size_of(type)); }
+  PreparedCall next_call() const { return communicator->next_call(input, output, count, type, op); }
 };
 
 PersistentAllreduce Communicator::allreduce_init(const void* input, void* output, std::size_t count,
@@ -206,10 +200,8 @@ void PersistentAllreduce::start() {
     throw Error(ErrorKind::invalid_argument,
                 "PersistentAllreduce::start: the last start is still under way; call wait() first");
   }
-  const CallArguments arguments = state_->next_call();
-  if (state_->count == 0) return;
   state_->active = Request(std::make_shared<Request::State>(
-      Request::State{state_->communicator->start(state_->plan(), arguments)}));
+      Request::State{state_->communicator->start(state_->next_call())}));
 }
 
 bool PersistentAllreduce::test() { return state_->active.test(); }
@@ -218,8 +210,7 @@ void PersistentAllreduce::wait() { state_->active.wait(); }
 
 void PersistentAllreduce::run() {
   wait();
-  const CallArguments arguments = state_->next_call();
-  if (state_->count > 0) state_->communicator->run(state_->plan(), arguments);
+  state_->communicator->run(state_->next_call());
 }
 
 }  // namespace hycoll

@@ -28,10 +28,11 @@ Shape PlanCache::shape_for(const SelectedPlan& selected) const {
   std::vector<Node> nodes = options_.nodes;
   for (Node& node : nodes)
     node.workers = std::max(node.members, std::min(node.workers, selected.workers_per_node));
+  // Leaders are placed on this machine; a node with other workers wraps the indices around. A
+  // single lane is driven by worker 0, which owns a member and is the caller.
   const auto index = static_cast<std::size_t>(selected.lanes) - 1;
-  // Leaders are placed on this machine; a node with other workers wraps the indices around.
-  std::vector<int> lane_workers =
-      index < options_.lane_workers.size() ? options_.lane_workers[index] : std::vector<int>{};
+  const bool placed = selected.lanes > 1 && index < options_.lane_workers.size();
+  std::vector<int> lane_workers = placed ? options_.lane_workers[index] : std::vector<int>{};
   return Shape(std::move(nodes), selected.lanes, Visibility::direct, std::move(lane_workers));
 }
 

@@ -21,12 +21,20 @@ bool one_lane_and_member(const Shape& shape) {
   return one_lane(shape);
 }
 
+bool one_lane_led_by_members(const Shape& shape) {
+  for (int node = 0; node < shape.node_count(); ++node) {
+    if (shape.leader(node, 0) - shape.first_worker(node) >= shape.node(node).members) return false;
+  }
+  return one_lane(shape);
+}
+
 constexpr std::string_view kDpmlSource = "DPML (Bayatpour et al., SC'17), section 4.1";
 constexpr std::string_view kLinesSource =
     "hycoll; message counters of Blue Gene/P (Mamidala et al.)";
 constexpr std::string_view kFlatSource = "Thakur, Rabenseifner, Gropp 2005; Patarasuk, Yuan 2009";
 constexpr std::string_view kAnyShape = "any shape with direct visibility";
 constexpr std::string_view kOneLane = "shapes with 1 lane";
+constexpr std::string_view kMemberLeaders = "shapes with 1 lane whose leaders own a member";
 constexpr std::string_view kFlatShape = "shapes with 1 lane and 1 member on every node";
 
 constexpr Algorithm dpml(std::string_view name, Exchange exchange) {
@@ -64,8 +72,8 @@ constexpr Algorithm lines(std::string_view name, Exchange exchange) {
           "short vectors: data and signal in one cache-line transfer",
           kLinesSource,
           exchange,
-          kOneLane,
-          one_lane,
+          kMemberLeaders,
+          one_lane_led_by_members,
           generate_lines_allreduce};
 }
 

@@ -26,6 +26,7 @@ struct alignas(kCacheLineBytes) Member::State {
   WorkerExecutor& executor;
   RecentPlans plans;
   RecentKernel kernel;
+  Token token;
 };
 
 struct Team::State {
@@ -108,19 +109,14 @@ void Member::allreduce(const void* input, void* output, std::size_t count, DataT
                        Operator op) {
   check_arguments(input, output, count, type, op);
   State& state = *state_;
-  const CallArguments arguments =
-      call_arguments(++state.call, input, output, count, type, op, state.kernel.find(op, type));
-  state.check_processes(arguments);
-  if (count == 0) return;
-  state.executor.run(
-      state.plans.find(count, size_of(type)).programs[static_cast<std::size_t>(state.index)],
-      arguments);
+  const PreparedCall call =
+      prepare_call(++state.call, input, output, count, type, op, state.kernel, state.token);
+  state.check_processes(call.arguments);
+  const Plan& plan = state.plans.find(call.count, call.element_bytes);
+  state.executor.run(plan.programs[static_cast<std::size_t>(state.index)], call.arguments);
 }
 
-void Member::barrier() {
-  unsigned char token = 0;
-  allreduce(&token, &token, 1, DataType::uint8, Operator::max);
-}
+void Member::barrier() { allreduce(nullptr, nullptr, 0, DataType::uint8, Operator::max); }
 
 void Member::require_same_size(std::size_t input_size, std::size_t output_size) {
   hycoll::require_same_size(input_size, output_size);

@@ -117,6 +117,7 @@ void ScheduleBuilder::wait(StrandId strand, FlagId flag) {
 }
 
 void ScheduleBuilder::wait(StrandId strand, FlagId flag, int value) {
+  HYCOLL_ASSERT(value >= 1, "nothing has been signalled that could be waited for");
   add_step(strand, {.kind = StepKind::wait, .flag = flag, .value = value}, {}, {});
 }
 

@@ -81,6 +81,7 @@ class Binder {
     std::vector<int> lines_used(programs_.size(), 0);
     for (std::size_t b = 0; b < schedule_.buffers.size(); ++b) {
       const Buffer& buffer = schedule_.buffers[b];
+      require(buffer.role != BufferRole::staging, "kinds of buffers (staging)", 0);
       Operand& base = buffers_[b];
       base = {.role = buffer.role, .index = 0, .lines_buffer = 0, .offset_bytes = 0};
       const std::size_t size_bytes =
@@ -169,12 +170,31 @@ class Binder {
       program.operands.push_back(operand_of(span));
       if (program.operands.back().role == BufferRole::lines) ++instruction.lines_source_count;
     }
+    require_lines_alone(step);
     if (streams_ && final_outputs) instruction.stores = Stores::streaming;
     program.lines_source_bytes =
         std::max(program.lines_source_bytes, instruction.lines_source_count *
                                                  line_count_for(instruction.size_bytes) *
                                                  Line::kPayloadBytes);
     return instruction;
+  }
+
+  /// Lines are written by a copy with one destination, and read and written whole.
+  void require_lines_alone(const Step& step) const {
+    const auto spans =
+        std::span(schedule_.spans)
+            .subspan(static_cast<std::size_t>(step.first_span),
+                     static_cast<std::size_t>(step.destination_count + step.source_count));
+    for (std::size_t s = 0; s < spans.size(); ++s) {
+      const Buffer& buffer = schedule_.buffers[static_cast<std::size_t>(spans[s].buffer)];
+      if (buffer.role != BufferRole::lines) continue;
+      const bool written = s < static_cast<std::size_t>(step.destination_count);
+      const bool whole = spans[s].chunk_count == buffer.chunk_count;
+      const bool data_step =
+          step.kind == StepKind::copy || (step.kind == StepKind::reduce && !written);
+      require(whole && data_step && (!written || step.destination_count == 1),
+              "ways to access lines", 1);
+    }
   }
 
   InstructionKind kind_of(const Step& step) const {
