@@ -155,11 +155,12 @@ class BenchJob {
     warn_if_confined();
     measure::StateInterval interval;
     interval.before = measure_quietly();
-    const bool with_native =
-        settings_.layout == Layout::per_node && settings_.native == NativeToo::yes;
-    if (session_.speaks()) print_header(human_, with_native ? NativeToo::yes : NativeToo::no);
-    const BenchResult result = run_bench(session_, machine_, settings_,
-                                         [this](const BenchRow& row) { print_row(human_, row); });
+    bool first = true;
+    const BenchResult result = run_bench(session_, machine_, settings_, [&](const BenchRow& row) {
+      if (first) print_header(human_, row.native ? NativeToo::yes : NativeToo::no);
+      first = false;
+      print_row(human_, row);
+    });
     interval.after = measure_quietly();
     // All processes have the same rows and refusals.
     if (result.rows.empty() && !result.refusals.empty()) {

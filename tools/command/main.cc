@@ -44,6 +44,14 @@ std::vector<std::unique_ptr<Subcommand>> add_subcommands(CLI::App& app) {
   return subcommands;
 }
 
+std::string subcommand_names(const CLI::App& app) {
+  std::string names;
+  for (const CLI::App* subcommand : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names += (names.empty() ? "" : ", ") + subcommand->get_name();
+  }
+  return names;
+}
+
 ExitStatus run_chosen(const std::vector<std::unique_ptr<Subcommand>>& subcommands) {
   for (const auto& subcommand : subcommands) {
     if (subcommand->chosen()) return subcommand->run();
@@ -63,7 +71,14 @@ int main(int argc, char** argv) {
   } catch (const CLI::Success& help) {
     return speaks_for_the_job() ? app.exit(help) : 0;
   } catch (const CLI::ParseError& error) {
-    if (speaks_for_the_job()) app.exit(error);
+    if (!speaks_for_the_job()) return ExitStatus::kUsage;
+    // CLI11 would not say which word it did not know.
+    if (app.get_subcommands().empty() && argc > 1) {
+      fmt::print(stderr, "hycoll: '{}' is no subcommand. Give one of {}\n", argv[1],
+                 subcommand_names(app));
+    } else {
+      app.exit(error);
+    }
     return ExitStatus::kUsage;
   }
   try {
