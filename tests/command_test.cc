@@ -1,0 +1,359 @@
+// The hycoll command as users meet it: the program itself is run, with good and with bad arguments.
+// HYCOLL_COMMAND names it.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "collectives/registry.h"
+#include "tools/command/child.h"
+#include "tools/command/output.h"
+
+namespace hycoll::command {
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+ChildResult hycoll(Arguments arguments) {
+  const char* path = std::getenv("HYCOLL_COMMAND");
+  REQUIRE(path != nullptr);
+  arguments.insert(arguments.begin(), std::filesystem::absolute(path).string());
+  ChildResult result = run_child(arguments, std::chrono::seconds(240));
+  INFO(result.errors);
+  CHECK(result.end == ChildResult::End::exited);
+  return result;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// Bad arguments: status 2, nothing on the standard output, and every part in the message, once.
+void check_refused(const Arguments& arguments, const std::vector<std::string>& parts) {
+  CAPTURE(arguments);
+  const ChildResult result = hycoll(arguments);
+  CHECK(result.status == 2);
+  CHECK(result.output == "");
+  for (const std::string& part : parts) {
+    CAPTURE(part);
+    CAPTURE(result.errors);
+    CHECK(contains(result.errors, part));
+  }
+}
+
+Json json_of(const Arguments& arguments) {
+  const ChildResult result = hycoll(arguments);
+  CAPTURE(arguments);
+  CAPTURE(result.errors);
+  CHECK(result.status == 0);
+  const Json document = Json::parse(result.output, nullptr, false);
+  REQUIRE_FALSE(document.is_discarded());
+  REQUIRE(document.at("context").is_object());
+  REQUIRE(document.at("records").is_array());
+  return document;
+}
+
+void check_benchmark_record(const Json& record) {
+  for (const char* key :
+       {"collective", "algorithm", "layout", "nodes", "members", "lanes", "bytes", "min_us",
+        "median_us", "p95_us", "native_median_us", "ratio", "verified"}) {
+    CAPTURE(key);
+    CHECK(record.contains(key));
+  }
+  CHECK(record.at("verified") == true);
+  CHECK(record.at("min_us") > 0);
+  CHECK(record.at("min_us") <= record.at("median_us"));
+  CHECK(record.at("median_us") <= record.at("p95_us"));
+}
+
+/// A directory that vanishes with the object.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "hycoll-XXXXXX").string();
+    REQUIRE(mkdtemp(pattern.data()) != nullptr);
+    path_ = pattern;
+  }
+  ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+
+  std::string file(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+TEST_CASE("every subcommand explains itself") {
+  CHECK(contains(hycoll({"--help"}).output, "compare"));
+  for (const char* subcommand : {"info", "plan", "verify", "bench", "compare", "report"}) {
+    CAPTURE(subcommand);
+    const ChildResult result = hycoll({subcommand, "--help"});
+    CHECK(result.status == 0);
+    CHECK(contains(result.output, "--help"));
+    CHECK(result.errors == "");
+    if (std::string(subcommand) != "report") CHECK(contains(result.output, "--json"));
+  }
+}
+
+TEST_CASE("without a known subcommand nothing is done") {
+  check_refused({}, {"subcommand"});
+  check_refused({"plans"}, {"'plans'", "compare"});
+}
+
+TEST_CASE("an unknown algorithm is refused with the names of all") {
+  for (const Arguments& arguments :
+       {Arguments{"plan", "--algorithm", "rings"}, Arguments{"verify", "--algorithm", "rings"},
+        Arguments{"bench", "allreduce", "--algorithm", "rings"},
+        Arguments{"compare", "allreduce", "--algorithm", "rings"}}) {
+    check_refused(arguments, {"'rings'", "dpml-ring", "lines-recursive-doubling"});
+  }
+}
+
+TEST_CASE("malformed sizes are refused with a remedy") {
+  for (const char* subcommand : {"bench", "compare"}) {
+    check_refused({subcommand, "allreduce", "--sizes", "8:"}, {"--sizes", "'8:'", "8:16Mi"});
+    check_refused({subcommand, "allreduce", "--sizes", "6"}, {"--sizes", "'6'", "multiples of 4"});
+  }
+  check_refused({"plan", "--bytes", "64K"}, {"--bytes", "'64K'", "Give"});
+  check_refused({"plan", "--bytes", "6"}, {"--bytes", "'6'", "multiples of 4"});
+}
+
+TEST_CASE("impossible numbers of lanes are refused") {
+  check_refused({"plan", "--lanes", "0"}, {"--lanes", "'0'", "from 1"});
+  check_refused({"plan", "--lanes", "100000"}, {"--lanes", "'100000'"});
+  check_refused({"verify", "--lanes", "0:2"}, {"--lanes", "'0:2'"});
+  check_refused({"bench", "allreduce", "--lanes", "0"}, {"--lanes", "'0'"});
+  check_refused(
+      {"bench", "allreduce", "--ranks", "2", "--lanes", "200", "--workers", "1", "--sizes", "8"},
+      {"lanes", "200"});
+}
+
+TEST_CASE("what does not exist or fit is refused by its name") {
+  check_refused({"bench", "alltoall"}, {"COLLECTIVE", "'alltoall'", "allreduce"});
+  check_refused({"verify", "alltoall"}, {"'alltoall'"});
+  check_refused({"bench"}, {"collective"});
+  check_refused({"bench", "allreduce", "--type", "half"}, {"--type", "'half'", "double"});
+  check_refused({"bench", "allreduce", "--op", "average"}, {"--op", "'average'", "sum"});
+  check_refused({"bench", "allreduce", "--op", "bxor"}, {"--op", "--type", "integer"});
+  check_refused({"bench", "allreduce", "--layout", "ranks"}, {"--layout", "'ranks'", "per_node"});
+  check_refused({"compare", "allreduce", "--layouts", "native"}, {"--layouts", "'native'"});
+  check_refused({"verify", "--nodes", "3:1"}, {"--nodes", "'3:1'"});
+  check_refused({"info", "--placement", "anywhere"}, {"anywhere", "spread"});
+  check_refused({"plan", "--csv", "-", "--json", "-"}, {"--csv", "--json"});
+  check_refused({"report", "no-such-file", "--html", "-"}, {"no-such-file"});
+}
+
+TEST_CASE("a file that cannot be written is refused by its name") {
+  const ChildResult result = hycoll({"plan", "--json", "/no-such-directory/plan.json"});
+  CHECK(result.status == 2);
+  CHECK(contains(result.errors, "/no-such-directory/plan.json"));
+}
+
+TEST_CASE("an algorithm that does not serve the shape is refused") {
+  check_refused({"plan", "--algorithm", "flat-ring", "--members", "2"}, {"flat-ring", "1 member"});
+  check_refused({"verify", "--algorithm", "flat-ring", "--lanes", "2:3"}, {"flat-ring", "serves"});
+}
+
+TEST_CASE("the algorithms are listed with their sources") {
+  const Json document = json_of({"plan", "--algorithms", "--json", "-"});
+  std::set<std::string> names;
+  for (const Json& record : document.at("records")) {
+    names.insert(record.at("algorithm").get<std::string>());
+    CHECK_FALSE(record.at("source").get<std::string>().empty());
+    CHECK_FALSE(record.at("serves").get<std::string>().empty());
+  }
+  for (const Algorithm& algorithm : allreduce_algorithms()) {
+    CHECK(names.contains(std::string(algorithm.name)));
+  }
+  CHECK(names.size() == allreduce_algorithms().size());
+}
+
+TEST_CASE("a plan counts as the formulas of a ring say") {
+  // 2 (N - 1) steps of n / N bytes each, with one worker per node and one lane.
+  const Json document = json_of(
+      {"plan", "--algorithm", "flat-ring", "--nodes", "5", "--bytes", "6400", "--json", "-"});
+  const Json& record = document.at("records").at(0);
+  CHECK(record.at("messages") == 5 * 2 * 4);
+  CHECK(record.at("node_messages") == 8);
+  CHECK(record.at("critical_messages") == 8);
+  CHECK(record.at("node_sent_bytes") == 8 * 1280);
+  CHECK(record.at("verified") == true);
+}
+
+TEST_CASE("a plan lists its steps and draws them") {
+  const TemporaryDirectory directory;
+  const ChildResult result =
+      hycoll({"plan", "--algorithm", "dpml-ring", "--nodes", "2", "--members", "2", "--lanes", "2",
+              "--list", "--svg", directory.file("a.svg")});
+  CHECK(result.status == 0);
+  CHECK(contains(result.output, "recv"));
+  CHECK(contains(result.output, "critical path"));
+  const std::string svg = text_of(directory.file("a.svg"));
+  CHECK(contains(svg, "<svg"));
+  CHECK(contains(svg, "</svg>"));
+}
+
+TEST_CASE("a small sweep is proved, and the report says what") {
+  const Json document =
+      json_of({"verify", "--nodes", "1:4", "--members", "1:3", "--lanes", "1:3", "--json", "-"});
+  CHECK(document.at("context").at("verified") == true);
+  CHECK(document.at("records").size() == allreduce_algorithms().size());
+  for (const Json& record : document.at("records")) {
+    CHECK(record.at("schedules") > 0);
+    CHECK(record.at("steps") > record.at("schedules"));
+  }
+  const ChildResult text = hycoll({"verify", "allreduce", "--nodes", "2", "--members", "2",
+                                   "--lanes", "2", "--algorithm", "dpml-ring"});
+  CHECK(text.status == 0);
+  CHECK(contains(text.output, "proved"));
+}
+
+TEST_CASE("CSV has a line for each record, and people read the standard error meanwhile") {
+  const ChildResult result =
+      hycoll({"verify", "--nodes", "1:2", "--members", "2", "--lanes", "1", "--csv", "-"});
+  CHECK(result.status == 0);
+  CHECK(result.output.starts_with("collective,algorithm,schedules,steps,verified\n"));
+  const Json document =
+      json_of({"verify", "--nodes", "1:2", "--members", "2", "--lanes", "1", "--json", "-"});
+  CHECK(std::count(result.output.begin(), result.output.end(), '\n') ==
+        static_cast<std::ptrdiff_t>(document.at("records").size()) + 1);
+  CHECK(contains(result.errors, "proved"));
+}
+
+TEST_CASE("info knows the machine and draws it") {
+  const TemporaryDirectory directory;
+  const Json document = json_of(
+      {"info", "--workers", "3", "--lanes", "2", "--svg", directory.file("a.svg"), "--json", "-"});
+  const Json& context = document.at("context");
+  CHECK(context.at("cores") >= 1);
+  CHECK(context.at("mpi_thread_level") == "MPI_THREAD_MULTIPLE");
+  CHECK(context.at("concurrent_leaders") > 0);
+  CHECK(context.at("state").at("copy_gb_per_s") > 0);
+  REQUIRE(document.at("records").size() == 3);
+  std::set<int> lanes;
+  for (const Json& record : document.at("records")) {
+    for (const Json& lane : record.at("lanes")) lanes.insert(lane.get<int>());
+  }
+  CHECK(lanes == std::set<int>{0, 1});
+  CHECK(contains(text_of(directory.file("a.svg")), "<svg"));
+}
+
+TEST_CASE("bench per_node measures every size beside the MPI library, checked") {
+  const Json document = json_of({"bench", "allreduce", "--ranks", "2", "--layout", "per_node",
+                                 "--workers", "1", "--sizes", "0,8:32,1Ki,64Ki", "--seconds",
+                                 "0.001", "--emulate-nodes", "2", "--json", "-"});
+  CHECK(document.at("context").at("ranks") == 2);
+  CHECK(document.at("context").contains("state_before"));
+  CHECK(document.at("context").contains("state_after"));
+  REQUIRE(document.at("records").size() == 6);
+  for (const Json& record : document.at("records")) {
+    if (record.at("bytes") == 0) continue;
+    check_benchmark_record(record);
+    CHECK(record.at("nodes") == 2);
+    CHECK(record.at("members") == 1);
+    CHECK(record.at("native_median_us") > 0);
+    CHECK(record.at("ratio") > 0);
+    CHECK(record.at("native_verified") == true);
+  }
+}
+
+TEST_CASE("bench threads runs every algorithm, with fresh inputs too") {
+  const Json document = json_of(
+      {"bench", "allreduce",   "--ranks",  "1",       "--layout",       "threads", "--workers",
+       "3",     "--algorithm", "all",      "--sizes", "8,40Ki",         "--type",  "int32",
+       "--op",  "bxor",        "--rounds", "2",       "--fresh-inputs", "--json",  "-"});
+  std::set<std::string> names;
+  for (const Json& record : document.at("records")) {
+    check_benchmark_record(record);
+    CHECK(record.at("members") == 3);
+    CHECK(record.at("rounds") == 2);
+    CHECK(record.at("native_median_us").is_null());
+    names.insert(record.at("algorithm").get<std::string>());
+  }
+  CHECK(names.contains("dpml-ring"));
+  CHECK(names.contains("lines-recursive-doubling"));
+  CHECK(names.contains("single-leader-native"));
+}
+
+TEST_CASE("bench native measures the MPI library alone") {
+  const Json document =
+      json_of({"bench", "allreduce", "--ranks", "2", "--layout", "native", "--sizes", "8,1Ki",
+               "--type", "double", "--seconds", "0.001", "--json", "-"});
+  REQUIRE(document.at("records").size() == 2);
+  for (const Json& record : document.at("records")) {
+    check_benchmark_record(record);
+    CHECK(record.at("algorithm") == "mpi");
+  }
+}
+
+TEST_CASE("bench refuses a number of emulated nodes that is not there") {
+  check_refused({"bench", "allreduce", "--ranks", "2", "--workers", "1", "--emulate-nodes", "3",
+                 "--sizes", "8"},
+                {"--emulate-nodes 3", "--ranks 3"});
+}
+
+TEST_CASE("bench refuses an algorithm that serves none of the sizes") {
+  check_refused({"bench", "allreduce", "--ranks", "1", "--layout", "threads", "--workers", "2",
+                 "--algorithm", "flat-ring", "--sizes", "8"},
+                {"flat-ring"});
+}
+
+TEST_CASE("compare runs all contenders and writes data and a page without external resources") {
+  const TemporaryDirectory directory;
+  const Json document =
+      json_of({"compare", "allreduce", "--workers", "2", "--rounds", "1", "--seconds", "0.001",
+               "--sizes", "8,4Ki", "--html", directory.file("a.html"), "--csv",
+               directory.file("a.csv"), "--json", "-"});
+  const Json& context = document.at("context");
+  CHECK(context.at("verified") == true);
+  CHECK(context.at("runs").size() == 3);
+  CHECK(context.contains("state_before"));
+  CHECK(context.contains("state_changed"));
+  for (const Json& record : document.at("records")) CHECK(record.at("verified") == true);
+  const std::string html = text_of(directory.file("a.html"));
+  CHECK(contains(html, "</html>"));
+  for (const char* external : {"src=", "href=", "@import", "url(", "http:", "https:"}) {
+    CHECK_FALSE(contains(html, external));
+  }
+  CHECK(contains(text_of(directory.file("a.csv")), "contender"));
+}
+
+TEST_CASE("a run of compare that takes too long is ended and named") {
+  check_refused({"compare", "allreduce", "--workers", "2", "--rounds", "1", "--seconds", "1000",
+                 "--sizes", "16Mi", "--timeout", "2"},
+                {"did not end within 2 s", "--layout"});
+}
+
+TEST_CASE("report puts measurements into one page and refuses other files") {
+  const TemporaryDirectory directory;
+  const std::string json = directory.file("a.json");
+  CHECK(hycoll({"compare", "allreduce", "--workers", "2", "--rounds", "1", "--layouts", "per_node",
+                "--seconds", "0.001", "--sizes", "8", "--json", json})
+            .status == 0);
+  const ChildResult page = hycoll({"report", json, "--html", "-"});
+  CHECK(page.status == 0);
+  CHECK(contains(page.output, "</html>"));
+  std::ofstream(json) << "{\"context\": {}}";
+  check_refused({"report", json, "--html", "-"}, {"hycoll compare"});
+  std::ofstream(json) << "no json";
+  check_refused({"report", json, "--html", "-"}, {json});
+}
+
+}  // namespace
+}  // namespace hycoll::command
