@@ -65,8 +65,9 @@ NodeWorkers::NodeWorkers(ProcessGroup& group, int worker_count, MemberCount memb
 }
 
 void NodeWorkers::make_task_kernels(const ProcessGroup& group) {
+  const auto domains = group.topology().numa_domains();
   const auto first_domain = static_cast<std::size_t>(cores_.front().numa_domain);
-  const int domain = group.topology().numa_domains()[first_domain].os_index;
+  const int domain = domains.size() > 1 ? domains[first_domain].os_index : -1;
   const int cores = group.topology().usable_core_count();
   const int idle_cores = std::min(cores - count(), TaskKernels::maximum_helpers());
   const int other_cores = std::min(cores - 1, TaskKernels::maximum_helpers());

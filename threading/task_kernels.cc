@@ -14,7 +14,8 @@ namespace {
 /// Work per task: large enough to hide its cost, small enough to balance between cores.
 constexpr std::size_t kTaskBytes = 128 * 1024;
 
-tbb::task_arena::constraints constraints_of(int helper_count, int numa_domain) {
+tbb::task_arena make_arena(int helper_count, int numa_domain) {
+  if (numa_domain < 0) return tbb::task_arena(helper_count + 1);
   tbb::task_arena::constraints constraints;
   constraints.set_max_concurrency(helper_count + 1);
   // TBB knows the domains by the same indices, if it was built with hwloc support; otherwise by
@@ -23,7 +24,7 @@ tbb::task_arena::constraints constraints_of(int helper_count, int numa_domain) {
   if (std::find(known.begin(), known.end(), numa_domain) != known.end()) {
     constraints.set_numa_id(numa_domain);
   }
-  return constraints;
+  return tbb::task_arena(constraints);
 }
 
 /// The addresses `offset` bytes further on.
@@ -59,7 +60,7 @@ struct TaskKernels::Arena {
 int TaskKernels::maximum_helpers() { return tbb::info::default_concurrency() - 1; }
 
 TaskKernels::TaskKernels(int helper_count, int numa_domain)
-    : arena_(new Arena{.arena = tbb::task_arena(constraints_of(helper_count, numa_domain))}) {}
+    : arena_(new Arena{.arena = make_arena(helper_count, numa_domain)}) {}
 
 TaskKernels::~TaskKernels() = default;
 
