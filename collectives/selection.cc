@@ -11,7 +11,9 @@ namespace {
 /// One node: what one member may read through lines before direct access is faster.
 constexpr std::size_t kLinesReadBytes = 512;
 /// Several nodes: vectors up to here go through one lane.
-constexpr std::size_t kOneLaneBytes = 8 * 1024;
+constexpr std::size_t kOneLaneBytes = 4 * 1024;
+/// Short vectors between nodes travel in messages that MPI libraries send without a handshake.
+constexpr std::size_t kEagerBytes = 2 * 1024;
 /// Several nodes: what a further lane is worth.
 constexpr std::size_t kLaneBytes = 16 * 1024;
 constexpr std::size_t kRecursiveDoublingBytes = 16 * 1024;
@@ -48,7 +50,11 @@ SelectedPlan select_between_nodes(const SelectionQuery& query) {
   const int members = most_members(query.nodes);
   const std::size_t one_lane_bytes = std::min(kOneLaneBytes, kMaximumLinesBytes);
   if (query.requested_lanes <= 1 && query.size_bytes <= one_lane_bytes) {
-    return {.algorithm = "lines-recursive-doubling", .lanes = 1, .workers_per_node = members};
+    const std::size_t segments = (query.size_bytes + kEagerBytes - 1) / kEagerBytes;
+    return {.algorithm = "lines-recursive-doubling",
+            .lanes = 1,
+            .workers_per_node = members,
+            .segments = static_cast<int>(std::max<std::size_t>(segments, 1))};
   }
   const auto useful = static_cast<int>(
       std::min<std::size_t>(query.size_bytes / kLaneBytes, static_cast<std::size_t>(INT16_MAX)));
