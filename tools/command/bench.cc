@@ -207,14 +207,17 @@ class BenchJob {
     for (const std::string& refusal : result.refusals) {
       fmt::print(human_, "left out: {}\n", refusal);
     }
-    fmt::print(human_, "{}\n", to_text(interval));
+    fmt::print(human_, "{}\n{}{}\n", describe(settings_.measurement.inputs), to_text(interval),
+               measure::state_changed(interval.before, interval.after)
+                   ? ", so the times belong to no one state. Run again"
+                   : "");
     Report report;
     report.context = {{"command", "bench"},
                       {"mpi", mpi_library_name()},
                       {"mpi_thread_level", session_.thread_level},
                       {"ranks", session_.size},
                       {"emulated_nodes_per_machine", session_.local_size},
-                      {"fresh_inputs", options_.fresh_inputs}};
+                      {"buffer_use", describe(settings_.measurement.inputs)}};
     add_machine(report.context, machine_, interval);
     report.context["left_out"] = result.refusals;
     for (const BenchRow& row : result.rows) {

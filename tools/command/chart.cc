@@ -34,14 +34,17 @@ struct Axis {
     return begin + (end - begin) * (exponent - low) / (high - low);
   }
 
-  /// The exponents that get a line and a label.
-  std::vector<int> ticks() const {
+  /// The exponents that get a line and a label: every so many from the first one, or, with an
+  /// origin, such that it is among them.
+  enum class Anchor { first, origin };
+  std::vector<int> ticks(Anchor anchor) const {
     const int first = static_cast<int>(std::ceil(low - 1e-9));
     const int last = static_cast<int>(std::floor(high + 1e-9));
     const int step = std::max(1, static_cast<int>(std::ceil((last - first) / kMaximumLabels)));
     std::vector<int> exponents;
     for (int exponent = first; exponent <= last; ++exponent) {
-      if (exponent % step == 0) exponents.push_back(exponent);
+      const int distance = anchor == Anchor::first ? exponent - first : exponent;
+      if (distance % step == 0) exponents.push_back(exponent);
     }
     return exponents;
   }
@@ -72,7 +75,7 @@ std::string ratio_label(int exponent) { return fmt::format("{:g}x", std::pow(2, 
 
 std::string axes_svg(ChartKind kind, const Axis& x, const Axis& y) {
   std::string svg;
-  for (const int exponent : y.ticks()) {
+  for (const int exponent : y.ticks(Axis::Anchor::origin)) {
     const double at = y.at(std::pow(y.base, exponent));
     const bool unit = kind == ChartKind::ratios && exponent == 0;
     svg += fmt::format(
@@ -81,7 +84,7 @@ std::string axes_svg(ChartKind kind, const Axis& x, const Axis& y) {
         unit ? " unit" : "", x.begin, x.end, at, at, kLeft - 9, at + 4,
         kind == ChartKind::times ? time_label(exponent) : ratio_label(exponent));
   }
-  for (const int exponent : x.ticks()) {
+  for (const int exponent : x.ticks(Axis::Anchor::first)) {
     const double at = x.at(std::pow(2, exponent));
     svg += fmt::format(
         "<line class=\"grid\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>"

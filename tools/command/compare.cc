@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,7 @@
 #include "tools/command/html_report.h"
 #include "tools/command/launch.h"
 #include "tools/command/machine_context.h"
+#include "tools/command/measurement.h"
 #include "tools/command/mpi_session.h"
 #include "tools/command/output.h"
 #include "tools/command/progress.h"
@@ -251,6 +253,10 @@ Json mean_ratios(const Comparison& comparison) {
   return means;
 }
 
+std::string_view buffer_use(const CompareOptions& options) {
+  return describe(options.fresh_inputs ? InputUse::fresh : InputUse::reused);
+}
+
 Report report_of(const CompareOptions& options, int workers, const Topology& machine,
                  const measure::StateInterval& interval, const ComparisonRun& run,
                  const Comparison& comparison) {
@@ -258,7 +264,7 @@ Report report_of(const CompareOptions& options, int workers, const Topology& mac
   report.context = {{"command", "compare"},           {"collective", options.collective.name},
                     {"mpi", mpi_library_name()},      {"workers", workers},
                     {"type", options.type},           {"op", options.op},
-                    {"rounds", options.rounds},       {"fresh_inputs", options.fresh_inputs},
+                    {"rounds", options.rounds},       {"buffer_use", buffer_use(options)},
                     {"verified", comparison.verified}};
   add_machine(report.context, machine, interval);
   report.context["states"] = Json::array();
@@ -283,8 +289,9 @@ ExitStatus run_compare(const CompareOptions& options) {
   run.run();
   interval.after = measure::measure_machine_state(machine, machine.cores());
   const Comparison comparison = run.comparison();
-  fmt::print(options.output.human(), "{}, {} workers, {} {}\n{}{}\n", processor_name(machine),
-             workers, options.type, options.op, to_text(comparison), to_text(interval));
+  fmt::print(options.output.human(), "{}, {} workers, {} {}; {}\n{}{}\n", processor_name(machine),
+             workers, options.type, options.op, buffer_use(options), to_text(comparison),
+             to_text(interval));
   const Report report = report_of(options, workers, machine, interval, run, comparison);
   if (!options.html_path.empty()) {
     write_file("--html", options.html_path, html_report({report.to_json()}));

@@ -36,8 +36,10 @@ std::vector<std::string> values_of(const std::vector<Json>& records, const char*
 
 std::string ratio_cell(double ratio) {
   if (!(ratio > 0)) return "-";
-  return fmt::format("<span class=\"{}\">{}</span>", ratio >= 1 ? "faster" : "slower",
-                     ratio_text(ratio));
+  const std::string text_of_ratio = ratio_text(ratio);
+  if (text_of_ratio == ratio_text(1)) return text_of_ratio;
+  return fmt::format("<span class=\"{}\">{}</span>", ratio > 1 ? "faster" : "slower",
+                     text_of_ratio);
 }
 
 /// The records of one state of the machine.
@@ -67,7 +69,7 @@ class StateSection {
     for (const std::string& contender : contenders_) {
       header.push_back(escaped(contender) + " µs");
       header.push_back("spread");
-      if (!is_reference(contender)) header.insert(header.end(), {"ratio", "algorithm"});
+      if (!is_reference(contender)) header.push_back("ratio");
     }
     std::vector<std::vector<std::string>> rows;
     for (const std::string& bytes : values_of(records_, "bytes")) rows.push_back(row(bytes));
@@ -94,19 +96,18 @@ class StateSection {
       const bool reference = is_reference(contender);
       const Json* record = find(contender, bytes);
       if (record == nullptr) {
-        cells.insert(cells.end(), reference ? 2 : 4, "-");
+        cells.insert(cells.end(), reference ? 2 : 3, "-");
         continue;
       }
       cells.push_back(record->value("verified", false)
-                          ? time_text(number(*record, "median_us"))
+                          ? fmt::format("<span title=\"{}\">{}</span>",
+                                        escaped(text(*record, "algorithm")),
+                                        time_text(number(*record, "median_us")))
                           : "<span class=\"slower\">wrong result</span>");
       cells.push_back(fmt::format("<span class=\"muted\">{}..{}</span>",
                                   time_text(number(*record, "lowest_median_us")),
                                   time_text(number(*record, "highest_median_us"))));
-      if (reference) continue;
-      cells.push_back(ratio_cell(number(*record, "ratio")));
-      cells.push_back(
-          fmt::format("<span class=\"muted\">{}</span>", escaped(text(*record, "algorithm"))));
+      if (!reference) cells.push_back(ratio_cell(number(*record, "ratio")));
     }
     return cells;
   }
@@ -182,12 +183,13 @@ std::string compare_section(const Json& document) {
   std::string html = fmt::format(
       "<h2>{} beside the MPI library</h2>\n<p class=\"muted\">{}; {}. {} workers, {} {}. The MPI "
       "library with one rank per core; threads: one process whose threads are members; per_node: "
-      "one process per emulated node. {} alternating rounds. Times are medians of the runs' "
+      "one process per emulated node. {} alternating rounds; {}. Times are medians of the runs' "
       "medians with the lowest and highest; ratios are of runs in the same state of the machine."
       "</p>\n{}",
       escaped(text(context, "collective")), escaped(text(context, "processor")),
       escaped(text(context, "mpi")), text(context, "workers"), escaped(text(context, "type")),
-      escaped(text(context, "op")), text(context, "rounds"), mean_figures(context));
+      escaped(text(context, "op")), text(context, "rounds"), escaped(text(context, "buffer_use")),
+      mean_figures(context));
   html += fmt::format("<p class=\"card small{}\">The machine {}</p>\n",
                       measure::state_changed(interval.before, interval.after) ? " warning" : "",
                       escaped(to_text(interval)));
@@ -208,7 +210,7 @@ std::string bar(double value, double largest, int color) {
   return fmt::format(
       "<div style=\"display:flex;align-items:center;gap:8px\"><div class=\"bar f{}\" "
       "style=\"width:{:.0f}px\"></div>{}</div>",
-      color, largest > 0 ? 180 * value / largest : 0, time_text(value));
+      color, largest > 0 ? 110 * value / largest : 0, time_text(value));
 }
 
 std::string cg_section(const Json& document) {
@@ -237,7 +239,7 @@ std::string cg_section(const Json& document) {
   return fmt::format(
       "<h2>Conjugate gradients in MPI and OpenMP</h2>\n<p class=\"muted\">{}: {} rows, {} "
       "nonzeros; "
-      "{} processes of {} threads; {}. The same solver with its dot products through hycoll and "
+      "{} x {} (processes x threads); {}. The same solver with its dot products through hycoll and "
       "through the MPI library; all come to the same residual.</p>\n<div class=\"card\">{}</div>\n",
       escaped(text(context, "system")), text(context, "rows"), text(context, "nonzeros"),
       text(context, "processes"), text(context, "threads_per_process"),

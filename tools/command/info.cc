@@ -81,8 +81,9 @@ struct Findings {
 
 std::string leaders_text(const measure::LeaderConcurrency& measured) {
   if (measured.leaders == 1) {
-    return fmt::format("{:.2f} million messages/s; a single core: nothing to run at once",
-                       measured.one_messages_per_s / 1e6);
+    return fmt::format(
+        "{:.2f} million messages/s; one leader to a process here, so nothing runs at once",
+        measured.one_messages_per_s / 1e6);
   }
   const std::string meaning =
       measured.serialised()

@@ -31,8 +31,7 @@ std::string to_text(const measure::StateInterval& interval) {
   return fmt::format(
       "before: {}; after: {}{}", to_text(interval.before), to_text(interval.after),
       measure::state_changed(interval.before, interval.after)
-          ? fmt::format("\nTHE MACHINE CHANGED ITS STATE (latency by more than {}x): the times "
-                        "belong to no one state; run again",
+          ? fmt::format("\nTHE MACHINE CHANGED ITS STATE in between: its latency by more than {}x",
                         measure::kStateChangeFactor)
           : std::string());
 }

@@ -21,7 +21,7 @@ measure::MachineState state_from_json(const Json& json);
 /// "core-to-core latency 28 ns, copy 11.2 GB/s".
 std::string to_text(const measure::MachineState& state);
 
-/// One line about both, which says so when the state has changed.
+/// One line about both, and one that says so when the state has changed.
 std::string to_text(const measure::StateInterval& interval);
 
 /// The keys "processor", "machine", "state_before", "state_after" and "state_changed" of a report's

@@ -124,6 +124,12 @@ int rounds_for(const MeasurementOptions& options, double seconds_per_round) {
 
 }  // namespace
 
+std::string_view describe(InputUse inputs) {
+  return inputs == InputUse::fresh
+             ? "members write their inputs and read their outputs before every timed call"
+             : "members leave their buffers alone between calls (--fresh-inputs changes that)";
+}
+
 SizeTimings measure_size(const MeasuringMember& member, std::size_t size_bytes,
                          std::span<const std::unique_ptr<Contestant>> contestants,
                          const MeasurementOptions& options) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -56,6 +57,9 @@ enum class InputUse {
   fresh,   ///< Before every timed call, outside of the timing, members write to their inputs and
            ///< read their outputs, as programs do.
 };
+
+/// For reports: what members do with their buffers between calls.
+std::string_view describe(InputUse inputs);
 
 struct MeasurementOptions {
   DataType type = DataType::float32;
