@@ -10,7 +10,23 @@
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+
+// UCX keeps its tables of transports and configurations to the end of the process. Names of other
+// libraries only.
+extern "C" const char* __lsan_default_suppressions() { return "leak:libucs.so\n"; }
+#endif
+
 namespace {
+
+// Leaks are searched for while MPI is still there: what it never frees belongs by then to libraries
+// that it has unloaded, which no suppression can name. Ends the job if there is one.
+void search_leaks() {
+#ifdef __SANITIZE_ADDRESS__
+  __lsan_do_leak_check();
+#endif
+}
 
 class AbortJobOnFailure : public doctest::IReporter {
  public:
@@ -59,6 +75,7 @@ int main(int argc, char** argv) {
     context.setOption("minimal", true);
   }
   const int result = context.run();
+  search_leaks();
   MPI_Finalize();
   return result;
 }
