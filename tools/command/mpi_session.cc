@@ -4,7 +4,8 @@
 
 #include <chrono>
 #include <cstdio>
-#include <regex>
+#include <optional>
+#include <string_view>
 #include <thread>
 
 #include "core/errors.h"
@@ -72,6 +73,15 @@ ExitStatus report_failure(const MpiSession& session, MPI_Comm failures, const Er
   return kUsage;
 }
 
+/// The first word after `label`, if the label is there.
+std::optional<std::string> word_after(const std::string& text, std::string_view label) {
+  const std::size_t at = text.find(label);
+  if (at == std::string::npos) return std::nullopt;
+  const std::size_t begin = text.find_first_not_of(" \t", at + label.size());
+  if (begin == std::string::npos) return std::nullopt;
+  return text.substr(begin, text.find_first_of(" \t\n,", begin) - begin);
+}
+
 }  // namespace
 
 void MpiSession::wait_idly() const { meet_idly(world, std::chrono::steady_clock::duration::max()); }
@@ -98,13 +108,8 @@ std::string mpi_library_name() {
   int length = 0;
   MPI_Get_library_version(text, &length);
   const std::string whole(text, static_cast<std::size_t>(length));
-  std::smatch match;
-  if (std::regex_search(whole, match, std::regex(R"(MPICH Version:\s*(\S+))"))) {
-    return "MPICH " + match[1].str();
-  }
-  if (std::regex_search(whole, match, std::regex(R"(Open MPI v([^,\s]+))"))) {
-    return "Open MPI " + match[1].str();
-  }
+  if (const auto version = word_after(whole, "MPICH Version:")) return "MPICH " + *version;
+  if (const auto version = word_after(whole, "Open MPI v")) return "Open MPI " + *version;
   return whole.substr(0, whole.find('\n'));
 }
 
