@@ -86,6 +86,14 @@ struct MailboxNetwork::Mail {
   std::map<Address, Box> boxes;
   std::map<std::pair<int, int>, Combination> combinations;  // by (lane, tag)
   std::size_t sent = 0;
+  std::map<std::uintptr_t, std::shared_ptr<void>> operations;  // under way, by their handle
+
+  /// The request for an operation that lives until it has completed, or the network ends.
+  EndpointRequest keep(const std::shared_ptr<void>& operation, std::uintptr_t kind) {
+    const auto handle = reinterpret_cast<std::uintptr_t>(operation.get());
+    operations[handle] = operation;
+    return {.handle = handle, .detail = kind};
+  }
 };
 
 class MailboxNetwork::MailboxEndpoint : public Endpoint {
@@ -108,8 +116,7 @@ class MailboxNetwork::MailboxEndpoint : public Endpoint {
       std::memcpy(message->copy.data(), source, size_bytes);
     } else {
       message->source = source;
-      request = {.handle = reinterpret_cast<std::uintptr_t>(new std::shared_ptr<Message>(message)),
-                 .detail = static_cast<std::uintptr_t>(Kind::send)};
+      request = mail_.keep(message, static_cast<std::uintptr_t>(Kind::send));
     }
     match(box);
     return request;
@@ -117,15 +124,15 @@ class MailboxNetwork::MailboxEndpoint : public Endpoint {
 
   EndpointRequest receive(int peer_node, int tag, void* destination,
                           std::size_t size_bytes) override {
-    auto* reception = new Reception{.address = {lane_, peer_node, node_, tag},
-                                    .destination = destination,
-                                    .size_bytes = size_bytes};
+    const auto reception =
+        std::make_shared<Reception>(Reception{.address = {lane_, peer_node, node_, tag},
+                                              .destination = destination,
+                                              .size_bytes = size_bytes});
     const std::lock_guard lock(mail_.mutex);
     Box& box = mail_.boxes[reception->address];
-    box.receptions.push_back(reception);
+    box.receptions.push_back(reception.get());
     match(box);
-    return {.handle = reinterpret_cast<std::uintptr_t>(reception),
-            .detail = static_cast<std::uintptr_t>(Kind::receive)};
+    return mail_.keep(reception, static_cast<std::uintptr_t>(Kind::receive));
   }
 
   EndpointRequest allreduce(int tag, const void* source, void* destination, std::size_t count,
@@ -135,9 +142,9 @@ class MailboxNetwork::MailboxEndpoint : public Endpoint {
     Combination& combination = mail_.combinations[{lane_, tag}];
     combination.readers_left = mail_.node_count;
     combination.contributions[node_].assign(bytes, bytes + count * size_of(type));
-    auto* participation = new Participation{tag, destination, count, type, op};
-    return {.handle = reinterpret_cast<std::uintptr_t>(participation),
-            .detail = static_cast<std::uintptr_t>(Kind::allreduce)};
+    return mail_.keep(
+        std::make_shared<Participation>(Participation{tag, destination, count, type, op}),
+        static_cast<std::uintptr_t>(Kind::allreduce));
   }
 
   void blocking_allreduce(int tag, const void* source, void* destination, std::size_t count,
@@ -162,7 +169,10 @@ class MailboxNetwork::MailboxEndpoint : public Endpoint {
         done = finish_allreduce(request.handle);
         break;
     }
-    if (done) request = {};
+    if (done) {
+      mail_.operations.erase(request.handle);
+      request = {};
+    }
     return done;
   }
 
@@ -175,17 +185,13 @@ class MailboxNetwork::MailboxEndpoint : public Endpoint {
  private:
   enum class Kind : std::uintptr_t { send, receive, allreduce };
 
-  bool finish_send(std::uintptr_t handle) {
-    auto* message = reinterpret_cast<std::shared_ptr<Message>*>(handle);
-    if (!(*message)->received) return false;
-    delete message;
-    return true;
+  bool finish_send(std::uintptr_t handle) const {
+    return reinterpret_cast<const Message*>(handle)->received;
   }
 
-  bool finish_receive(std::uintptr_t handle) {
-    auto* reception = reinterpret_cast<Reception*>(handle);
+  bool finish_receive(std::uintptr_t handle) const {
+    const auto* reception = reinterpret_cast<const Reception*>(handle);
     if (!reception->received) return false;
-    const std::unique_ptr<Reception> owner(reception);
     if (reception->received_bytes == reception->size_bytes) return true;
     throw Error(ErrorKind::mismatch,
                 fmt::format("node {} expected {} bytes from node {} and got {}; all members must "
@@ -204,7 +210,6 @@ class MailboxNetwork::MailboxEndpoint : public Endpoint {
     reduce_kernel(mine->op, mine->type)(std::span(&mine->destination, 1), sources, mine->count,
                                         Stores::cached);
     if (--combination.readers_left == 0) mail_.combinations.erase(found);
-    delete mine;
     return true;
   }
 
@@ -219,7 +224,8 @@ MailboxNetwork::MailboxNetwork(int node_count, int lane_count, Delivery delivery
                      .delivery = delivery,
                      .mutex = {},
                      .boxes = {},
-                     .combinations = {}}) {
+                     .combinations = {},
+                     .operations = {}}) {
   for (int node = 0; node < node_count; ++node) {
     for (int lane = 0; lane < lane_count; ++lane) {
       endpoints_.push_back(std::make_unique<MailboxEndpoint>(*mail_, node, lane));
