@@ -64,6 +64,7 @@ TEST_CASE("bad values are refused, naming the option") {
       {"--tolerance", "1"},
       {"--tolerance", "small"},
       {"--threads", "-1"},
+      {"--threads", "1025"},
       {"--repetitions", "0"},
       {"--reductions", "magic"},
       {"--reductions", ""},

@@ -73,7 +73,7 @@ ParsedCommandLine parse_command_line(int argc, const char* const* argv) {
   app.add_option("--threads", result.thread_count,
                  "OpenMP threads per process; 0: OMP_NUM_THREADS if set, else one per core of the "
                  "process's share of its node")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, 1024));
   app.add_option("--repetitions", result.repetitions, "Solve so many times with each reduction")
       ->check(CLI::PositiveNumber);
   app.add_option("--reductions", reductions,

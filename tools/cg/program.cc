@@ -8,7 +8,6 @@
 #include <exception>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -127,8 +126,10 @@ int run(const CommandLine& command_line) {
   // Described before hycoll binds threads.
   const Topology machine = Topology::this_machine();
   const ReportContext context = describe(system, command_line, thread_count, machine);
-  const std::optional<std::string> warning = confinement_warning(machine, thread_count);
-  if (process_rank() == 0 && warning) fmt::print(stderr, "hycoll_cg: warning: {}\n", *warning);
+  for (const auto& warning : {confinement_warning(machine, thread_count),
+                              oversubscription_warning(machine, thread_count, MPI_COMM_WORLD)}) {
+    if (process_rank() == 0 && warning) fmt::print(stderr, "hycoll_cg: warning: {}\n", *warning);
+  }
 
   const std::vector<Variant> variants = run_experiment(system,
                                                        {.reductions = command_line.reductions,

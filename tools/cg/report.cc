@@ -173,7 +173,7 @@ std::string text_report(const ReportContext& context, std::span<const Variant> v
                       context.thread_count == 1 ? "" : "s", context.machine);
   text += fmt::format("{}, {}; tolerance {:g}\n", context.mpi_library, context.mpi_thread_level,
                       context.limits.tolerance);
-  text += fmt::format("Medians of {} repetitions in alternation; {}.\n\n",
+  text += fmt::format("Medians over {} runs of each kind, in alternation; {}.\n\n",
                       variants.front().runs.size(), kMeasuredBy);
   text += fmt::format("{:<10} {:>10} {:>10} {:>10} {:>12} {:>12} {:>12} {:>7} {:>19}\n", "", "",
                       "relative", "largest", "time per", "time per", "in all", "share",

@@ -1,5 +1,6 @@
 #include "tools/cg/thread_count.h"
 
+#include <fmt/format.h>
 #include <omp.h>
 
 #include <cstddef>
@@ -52,6 +53,25 @@ int choose_thread_count(MPI_Comm comm) {
       std::getenv("OMP_NUM_THREADS") != nullptr ? omp_get_max_threads() : core_count_of_share(comm);
   MPI_Allreduce(MPI_IN_PLACE, &count, 1, MPI_INT, MPI_MIN, comm);
   return count;
+}
+
+std::optional<std::string> oversubscription_warning(const Topology& machine, int thread_count,
+                                                    MPI_Comm comm) {
+  MPI_Comm node = MPI_COMM_NULL;
+  MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  int threads_on_node = 0;
+  MPI_Allreduce(&thread_count, &threads_on_node, 1, MPI_INT, MPI_SUM, node);
+  MPI_Comm_free(&node);
+  const int cores = machine.limits().cpuset_cores;
+  const char* const policy = std::getenv("OMP_WAIT_POLICY");
+  const bool passive =
+      policy != nullptr && (std::string(policy) == "passive" || std::string(policy) == "PASSIVE");
+  if (threads_on_node <= cores || passive) return std::nullopt;
+  return fmt::format(
+      "{} threads share the {} cores of this node, and OpenMP's barriers wait actively: an "
+      "iteration can take milliseconds; start fewer processes or --threads, or set "
+      "OMP_WAIT_POLICY=passive",
+      threads_on_node, cores);
 }
 
 }  // namespace hycoll::cg
