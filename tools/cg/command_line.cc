@@ -48,54 +48,62 @@ std::vector<std::string> all_reduction_names() {
   return names;
 }
 
-}  // namespace
+/// Options as typed that still have to be understood.
+struct Words {
+  std::vector<int> sizes;
+  std::vector<std::string> reductions;
+};
 
-ParsedCommandLine parse_command_line(int argc, const char* const* argv) {
-  CommandLine result;
-  std::vector<int> sizes = {result.size.x};
-  std::vector<std::string> reductions = all_reduction_names();
-
-  CLI::App app(kDescription, "hycoll_cg");
-  app.footer(kFooter);
+/// Both targets hold the defaults and outlive the parsing.
+void add_options(CLI::App& app, CommandLine& target, Words& words) {
   app.option_defaults()->always_capture_default();
   CLI::Option* const size =
-      app.add_option("--size", sizes, "Cells per process: N, or NX,NY,NZ")->delimiter(',');
+      app.add_option("--size", words.sizes, "Cells per process: N, or NX,NY,NZ")->delimiter(',');
   size->check(CLI::PositiveNumber)->type_name("N[,N,N]");
-  app.add_option("--matrix", result.matrix_path, "Solve with this symmetric Matrix Market file")
+  app.add_option("--matrix", target.matrix_path, "Solve with this symmetric Matrix Market file")
       ->excludes(size)
       ->type_name("FILE")
       ->always_capture_default(false);
-  app.add_option("--iterations", result.limits.maximum_iterations, "At most so many iterations")
+  app.add_option("--iterations", target.limits.maximum_iterations, "At most so many iterations")
       ->check(CLI::PositiveNumber);
-  app.add_option("--tolerance", result.limits.tolerance,
+  app.add_option("--tolerance", target.limits.tolerance,
                  "Stop when the residual is this small, relative to the right-hand side")
       ->check(CLI::Range(1e-16, 0.5));
-  app.add_option("--threads", result.thread_count,
+  app.add_option("--threads", target.thread_count,
                  "OpenMP threads per process; 0: OMP_NUM_THREADS if set, else one per core of the "
                  "process's share of its node")
       ->check(CLI::Range(0, 1024));
-  app.add_option("--repetitions", result.repetitions, "Solve so many times with each reduction")
+  app.add_option("--repetitions", target.repetitions, "Solve so many times with each reduction")
       ->check(CLI::PositiveNumber);
-  app.add_option("--reductions", reductions,
+  app.add_option("--reductions", words.reductions,
                  "threads: hycoll's Team, every thread a member; per_node: OpenMP, then hycoll's "
                  "Communicator; mpi: OpenMP, then MPI_Allreduce")
       ->delimiter(',')
       ->check(CLI::IsMember(all_reduction_names()))
       ->type_name("KIND[,KIND...]");
-  app.add_option("--json", result.json_path,
+  app.add_option("--json", target.json_path,
                  "Write the results to FILE; - writes them to standard output, and the table to "
                  "standard error")
       ->type_name("FILE")
       ->always_capture_default(false);
+}
 
+}  // namespace
+
+ParsedCommandLine parse_command_line(int argc, const char* const* argv) {
+  CommandLine result;
+  Words words{.sizes = {result.size.x}, .reductions = all_reduction_names()};
+  CLI::App app(kDescription, "hycoll_cg");
+  app.footer(kFooter);
+  add_options(app, result, words);
   try {
     app.parse(argc, argv);
-    const std::optional<GridSize> grid = grid_size(sizes);
+    const std::optional<GridSize> grid = grid_size(words.sizes);
     if (!grid) {
       throw CLI::ValidationError("--size", "expected one number, or three as in 64,64,32");
     }
     result.size = *grid;
-    result.reductions = reduction_kinds(reductions);
+    result.reductions = reduction_kinds(words.reductions);
     return {.command_line = result, .output = {}, .error_output = {}, .exit_code = 0};
   } catch (const CLI::ParseError& error) {
     constexpr int kUnusableInput = 2;

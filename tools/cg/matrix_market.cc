@@ -80,6 +80,8 @@ class Reader {
   bool next_line();
   bool next_data_line();
   Format read_header();
+  Field parse_field(std::string_view word) const;
+  Symmetry parse_symmetry(std::string_view word) const;
   Size read_size();
   void check_size(const Size& size) const;
   std::int32_t read_index(std::string_view word, std::string_view what, std::int64_t limit) const;
@@ -131,29 +133,25 @@ Format Reader::read_header() {
                     "per nonzero",
                     words[2]));
   }
-  Format format{};
-  const std::string field = lower_case(words[3]);
-  const std::string symmetry = lower_case(words[4]);
-  if (field == "real") {
-    format.field = Field::real;
-  } else if (field == "integer") {
-    format.field = Field::integer;
-  } else if (field == "pattern") {
-    format.field = Field::pattern;
-  } else {
-    fail(fmt::format("field \"{}\" is not supported; use real, integer or pattern", words[3]));
-  }
-  if (symmetry == "symmetric") {
-    format.symmetry = Symmetry::symmetric;
-  } else if (symmetry == "general") {
-    format.symmetry = Symmetry::general;
-  } else {
-    fail(
-        fmt::format("symmetry \"{}\" is refused: conjugate gradients need a symmetric positive "
-                    "definite matrix; use a symmetric one",
-                    words[4]));
-  }
-  return format;
+  return {parse_field(words[3]), parse_symmetry(words[4])};
+}
+
+Field Reader::parse_field(std::string_view word) const {
+  const std::string field = lower_case(word);
+  if (field == "real") return Field::real;
+  if (field == "integer") return Field::integer;
+  if (field == "pattern") return Field::pattern;
+  fail(fmt::format("field \"{}\" is not supported; use real, integer or pattern", word));
+}
+
+Symmetry Reader::parse_symmetry(std::string_view word) const {
+  const std::string symmetry = lower_case(word);
+  if (symmetry == "symmetric") return Symmetry::symmetric;
+  if (symmetry == "general") return Symmetry::general;
+  fail(
+      fmt::format("symmetry \"{}\" is refused: conjugate gradients need a symmetric positive "
+                  "definite matrix; use a symmetric one",
+                  word));
 }
 
 Size Reader::read_size() {
