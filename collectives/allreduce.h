@@ -3,26 +3,20 @@
 
 #include <string>
 
-#include "collectives/exchange.h"
+#include "collectives/algorithm.h"
 #include "core/schedule.h"
 
 namespace hycoll {
 
-/// What an allreduce generator may choose besides the shape.
-struct AllreduceParameters {
-  Exchange exchange = Exchange::recursive_doubling;
-  int segments = 1;  ///< Parts into which the exchange cuts each message, at least 1.
-};
-
 /// The data-partitioned multi-leader allreduce; see allreduce_dpml.cc. Serves every shape with
 /// Visibility::direct.
 Schedule generate_dpml_allreduce(std::string name, const Shape& shape,
-                                 const AllreduceParameters& parameters);
+                                 const GeneratorParameters& parameters);
 
 /// Allreduce of short vectors through signal-carrying lines; see allreduce_lines.cc. Serves every
 /// shape with one lane and direct visibility whose leaders own a member.
 Schedule generate_lines_allreduce(std::string name, const Shape& shape,
-                                  const AllreduceParameters& parameters);
+                                  const GeneratorParameters& parameters);
 
 }  // namespace hycoll
 

@@ -174,7 +174,7 @@ void append_farewell(ScheduleBuilder& builder, const NodePlan& plan, int member)
 }  // namespace
 
 Schedule generate_dpml_allreduce(std::string name, const Shape& shape,
-                                 const AllreduceParameters& parameters) {
+                                 const GeneratorParameters& parameters) {
   HYCOLL_ASSERT(shape.visibility() == Visibility::direct, "dpml reads its members' buffers");
   const int per_lane =
       chunks_per_lane(parameters.exchange, shape.node_count(), parameters.segments);

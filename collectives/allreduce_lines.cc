@@ -101,7 +101,7 @@ void append_publish(ScheduleBuilder& builder, int node) {
 }  // namespace
 
 Schedule generate_lines_allreduce(std::string name, const Shape& shape,
-                                  const AllreduceParameters& parameters) {
+                                  const GeneratorParameters& parameters) {
   HYCOLL_ASSERT(shape.lane_count() == 1, "lines serve one lane");
   const int chunk_count =
       chunks_per_lane(parameters.exchange, shape.node_count(), parameters.segments);

@@ -38,8 +38,8 @@ Shape PlanCache::shape_for(const SelectedPlan& selected) const {
 
 Plan PlanCache::make(const Key& key) const {
   SelectedPlan selected = select(key.count, key.element_bytes);
-  const Schedule schedule =
-      find_allreduce_algorithm(selected.algorithm).generate(shape_for(selected), selected.segments);
+  const Schedule schedule = find_algorithm(Collective::allreduce, selected.algorithm)
+                                .generate(shape_for(selected), selected.segments);
   return {
       .count = key.count,
       .element_bytes = key.element_bytes,

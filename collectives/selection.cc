@@ -87,7 +87,7 @@ SelectedPlan select_allreduce(const SelectionQuery& query) {
   SelectedPlan plan =
       query.nodes.size() == 1 ? select_on_one_node(query) : select_between_nodes(query);
   if (query.requested_algorithm == "auto") return plan;
-  const Algorithm& algorithm = find_allreduce_algorithm(query.requested_algorithm);
+  const Algorithm& algorithm = find_algorithm(Collective::allreduce, query.requested_algorithm);
   plan.algorithm = algorithm.name;
   const bool multi_leader = algorithm.serves_shape(Shape(query.nodes, 2));
   plan.lanes = query.requested_lanes > 0 ? query.requested_lanes

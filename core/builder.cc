@@ -8,11 +8,12 @@
 namespace hycoll {
 
 ScheduleBuilder::ScheduleBuilder(Collective collective, std::string algorithm, Shape shape,
-                                 int chunk_count)
+                                 int chunk_count, int root)
     : schedule_{.collective = collective,
                 .algorithm = std::move(algorithm),
                 .shape = std::move(shape),
                 .chunk_count = chunk_count,
+                .root = root,
                 .buffers = {},
                 .flags = {},
                 .strands = {},
@@ -20,13 +21,21 @@ ScheduleBuilder::ScheduleBuilder(Collective collective, std::string algorithm, S
                 .dependencies = {}} {
   HYCOLL_ASSERT(chunk_count >= 1, "a schedule needs a chunk");
   const int member_count = schedule_.shape.member_count();
+  HYCOLL_ASSERT(root >= 0 && root < member_count, "the root is a member");
+  HYCOLL_ASSERT(collective != Collective::reduce_scatter || chunk_count % member_count == 0,
+                "every member's block has the same number of chunks");
   for (int member = 0; member < member_count; ++member) {
     add_buffer(BufferRole::input, member, all_chunks());
   }
   for (int member = 0; member < member_count; ++member) {
-    add_buffer(BufferRole::output, member, all_chunks());
+    add_buffer(BufferRole::output, member, output_chunks(member));
   }
   for (int worker = 0; worker < schedule_.shape.worker_count(); ++worker) add_strand(worker);
+}
+
+ChunkRange ScheduleBuilder::output_chunks(int member) const {
+  return hycoll::output_chunks(schedule_.collective, schedule_.shape, schedule_.chunk_count,
+                               schedule_.root, member);
 }
 
 BufferId ScheduleBuilder::add_buffer(BufferRole role, int owner, ChunkRange chunks) {

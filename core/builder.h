@@ -17,12 +17,6 @@ using BufferId = int;
 using FlagId = int;
 using StrandId = int;
 
-/// Neighbouring chunks of the partition.
-struct ChunkRange {
-  int first = 0;
-  int count = 0;
-};
-
 inline Span span_of(BufferId buffer, ChunkRange chunks) {
   return {.buffer = buffer, .first_chunk = chunks.first, .chunk_count = chunks.count};
 }
@@ -36,13 +30,21 @@ inline Span span_of(BufferId buffer, ChunkRange chunks) {
 /// Not thread-safe. Breaking a requirement is a bug of the generator and fails an assertion.
 class ScheduleBuilder {
  public:
-  ScheduleBuilder(Collective collective, std::string algorithm, Shape shape, int chunk_count);
+  /// `root` is the member that a reduce delivers to. A reduce_scatter needs a chunk count that the
+  /// members divide.
+  ScheduleBuilder(Collective collective, std::string algorithm, Shape shape, int chunk_count,
+                  int root = 0);
 
   const Shape& shape() const noexcept { return schedule_.shape; }
   int chunk_count() const noexcept { return schedule_.chunk_count; }
+  int root() const noexcept { return schedule_.root; }
   ChunkRange all_chunks() const noexcept { return {0, schedule_.chunk_count}; }
 
-  /// Whole-vector buffers of a member.
+  /// The chunks of a member's output; see output_chunks() in core/schedule.h.
+  ChunkRange output_chunks(int member) const;
+
+  /// The buffers of a member: the whole input, and those chunks of the output that the collective
+  /// writes.
   BufferId input(int member) const { return member; }
   BufferId output(int member) const { return schedule_.shape.member_count() + member; }
 

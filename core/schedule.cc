@@ -6,7 +6,8 @@
 namespace hycoll {
 
 std::string_view name_of(Collective collective) noexcept {
-  constexpr std::array<std::string_view, 1> names = {"allreduce"};
+  constexpr std::array<std::string_view, kCollectiveCount> names = {
+      "allreduce", "reduce", "reduce_scatter", "scan", "exscan"};
   return names[static_cast<std::size_t>(collective)];
 }
 
@@ -14,6 +15,26 @@ std::string_view name_of(StepKind kind) noexcept {
   constexpr std::array<std::string_view, 7> names = {"send",   "recv", "reduce", "copy",
                                                      "signal", "wait", "native"};
   return names[static_cast<std::size_t>(kind)];
+}
+
+ChunkRange output_chunks(Collective collective, const Shape& shape, int chunk_count, int root,
+                         int member) {
+  switch (collective) {
+    case Collective::allreduce:
+    case Collective::scan:
+      break;
+    case Collective::reduce:
+      if (member != root) return {};
+      break;
+    case Collective::reduce_scatter: {
+      const int block = chunk_count / shape.member_count();
+      return {.first = member * block, .count = block};
+    }
+    case Collective::exscan:
+      if (member == 0) return {};
+      break;
+  }
+  return {.first = 0, .count = chunk_count};
 }
 
 std::size_t Schedule::step_count() const {

@@ -11,8 +11,17 @@
 
 namespace hycoll {
 
-/// The collectives that a schedule can perform; the verifier knows what each one means.
-enum class Collective : std::uint8_t { allreduce };
+/// The collectives that a schedule can perform; the verifier knows what each one means. (A barrier
+/// is an allreduce of one byte.) Every worker that owns a member stays until all members of its
+/// node have entered, whatever the collective.
+enum class Collective : std::uint8_t {
+  allreduce,       ///< Every output: the reduction of all inputs.
+  reduce,          ///< The output of member Schedule::root: the reduction of all inputs.
+  reduce_scatter,  ///< Output of member m: the reduction of all inputs, in the chunks of m's block.
+  scan,            ///< Output of member m: the reduction of the inputs of members 0..m.
+  exscan,          ///< Output of member m > 0: the reduction of the inputs of members 0..m-1.
+};
+inline constexpr int kCollectiveCount = 5;
 
 std::string_view name_of(Collective collective) noexcept;
 
@@ -27,6 +36,13 @@ enum class BufferRole : std::uint8_t {
           ///< chunk is written at most once a run, by a copy or a reduce; a step that reads it
           ///< waits for that write by itself. The executor has two sets and alternates between them
           ///< from run to run.
+};
+
+/// Neighbouring chunks of the partition.
+struct ChunkRange {
+  int first = 0;
+  int count = 0;
+  friend bool operator==(const ChunkRange&, const ChunkRange&) = default;
 };
 
 /// A place for the chunks [first_chunk, first_chunk + chunk_count) of the schedule's partition.
@@ -107,7 +123,9 @@ struct Schedule {
   Collective collective;
   std::string algorithm;
   Shape shape;
-  int chunk_count;  ///< Of the partition that an executor binds to it.
+  int chunk_count;  ///< Of the partition that an executor binds to it. For reduce_scatter a
+                    ///< multiple of the members, whose blocks follow each other in rank order.
+  int root = 0;  ///< Of reduce: a member. 0 otherwise.
   std::vector<Buffer> buffers;
   std::vector<Flag> flags;
   std::vector<Strand> strands;
@@ -130,6 +148,13 @@ struct Schedule {
   }
   std::size_t step_count() const;
 };
+
+/// The chunks that a collective on `chunk_count` chunks writes into a member's output: all of them;
+/// for reduce those of the root only; for reduce_scatter the member's block, one of equal numbers
+/// of chunks; for exscan none of member 0. The output buffers of a schedule hold these and no
+/// others.
+ChunkRange output_chunks(Collective collective, const Shape& shape, int chunk_count, int root,
+                         int member);
 
 }  // namespace hycoll
 

@@ -45,14 +45,18 @@ Shape::Shape(std::vector<Node> nodes, int lane_count, Visibility visibility,
   }
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
     const Node& node = nodes_[n];
-    if (node.members < 1 || node.workers < node.members) {
+    if (node.members < 0 || node.workers < std::max(node.members, 1)) {
       throw Error(ErrorKind::invalid_argument,
-                  fmt::format("shape: node {} has {} members and {} workers; expected 1 <= members "
-                              "<= workers",
+                  fmt::format("shape: node {} has {} members and {} workers; expected 0 <= members "
+                              "<= workers and at least 1 worker",
                               n, node.members, node.workers));
     }
     first_member_.push_back(first_member_.back() + node.members);
     first_worker_.push_back(first_worker_.back() + node.workers);
+  }
+  if (member_count() == 0) {
+    throw Error(ErrorKind::invalid_argument,
+                "shape: no node has a member; a collective needs at least one");
   }
 }
 
@@ -60,6 +64,11 @@ Shape Shape::uniform(int node_count, int members, int lane_count, Visibility vis
   return Shape(std::vector<Node>(static_cast<std::size_t>(std::max(node_count, 0)),
                                  Node{.members = members, .workers = members}),
                lane_count, visibility);
+}
+
+bool Shape::has_aggregators() const noexcept {
+  return std::any_of(nodes_.begin(), nodes_.end(),
+                     [](const Node& node) { return node.members == 0; });
 }
 
 int Shape::worker_of_member(int member) const {

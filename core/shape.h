@@ -12,7 +12,8 @@ enum class Visibility {
 };
 
 /// One node: a set of workers that share memory, and the members whose buffers lie there. Member i
-/// of the node is owned by its worker i, so 1 <= members <= workers; further workers only help.
+/// of the node is owned by its worker i, so members <= workers; further workers only help. A node
+/// without members is an aggregator: its workers combine what passes through them.
 struct Node {
   int members = 1;
   int workers = 1;
@@ -25,9 +26,9 @@ struct Node {
 /// so on. A member's number is its rank. Lanes are numbered 0..lane_count()-1 alike on every node.
 class Shape {
  public:
-  /// Requires at least one node, 1 <= members <= workers on each, and lane_count >= 1; throws Error
-  /// otherwise. `lane_workers[l]` is the worker (its index within the node, modulo the node's
-  /// workers) that drives lane l; empty means worker l.
+  /// Requires at least one member, at least one worker on every node and 0 <= members <= workers,
+  /// and lane_count >= 1; throws Error otherwise. `lane_workers[l]` is the worker (its index within
+  /// the node, modulo the node's workers) that drives lane l; empty means worker l.
   Shape(std::vector<Node> nodes, int lane_count, Visibility visibility = Visibility::direct,
         std::vector<int> lane_workers = {});
 
@@ -39,6 +40,9 @@ class Shape {
   int lane_count() const noexcept { return lane_count_; }
   Visibility visibility() const noexcept { return visibility_; }
   const Node& node(int node) const { return nodes_[static_cast<std::size_t>(node)]; }
+
+  /// Whether some node has no members.
+  bool has_aggregators() const noexcept;
 
   int member_count() const noexcept { return first_member_.back(); }
   int worker_count() const noexcept { return first_worker_.back(); }

@@ -15,6 +15,10 @@ namespace {
 bool is_synchronising(Collective collective) {
   switch (collective) {
     case Collective::allreduce:
+    case Collective::reduce:
+    case Collective::reduce_scatter:
+    case Collective::scan:
+    case Collective::exscan:
       return true;
   }
   return true;

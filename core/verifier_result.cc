@@ -42,6 +42,11 @@ class SymbolicExecution {
     switch (index_.schedule.collective) {
       case Collective::allreduce:
         return check_allreduce(rank_ordered);
+      case Collective::reduce:
+      case Collective::reduce_scatter:
+      case Collective::scan:
+      case Collective::exscan:
+        break;
     }
     return {};
   }

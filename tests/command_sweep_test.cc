@@ -109,7 +109,7 @@ TEST_CASE("a sweep counts what it proves") {
 }
 
 /// Right for one member only: everybody keeps its own input.
-Schedule generate_wrong(std::string name, const Shape& shape, const AllreduceParameters&) {
+Schedule generate_wrong(std::string name, const Shape& shape, const GeneratorParameters&) {
   ScheduleBuilder builder(Collective::allreduce, std::move(name), shape, 1);
   for (int member = 0; member < shape.member_count(); ++member) {
     builder.copy(builder.main_strand(shape.worker_of_member(member)),
@@ -120,13 +120,16 @@ Schedule generate_wrong(std::string name, const Shape& shape, const AllreducePar
 }
 
 TEST_CASE("the first failure in the order of the cases is reported") {
-  const Algorithm wrong{.name = "wrong",
+  const Algorithm wrong{.collective = Collective::allreduce,
+                        .name = "wrong",
                         .summary = "",
                         .source = "",
+                        .order = OperandOrder::any,
                         .exchange = Exchange::recursive_doubling,
                         .serves = "",
                         .serves_shape = [](const Shape&) { return true; },
-                        .generate_with = generate_wrong};
+                        .generate_with = generate_wrong,
+                        .segmentation = Segmentation::none};
   std::vector<SweepCase> cases;
   for (int members = 1; members <= 40; ++members) {
     cases.push_back({.algorithm = &wrong, .shape = Shape::uniform(1, members, 1), .segments = 1});

@@ -164,9 +164,10 @@ TEST_CASE("large steps are split into tasks" * doctest::skip(!kSeesTasks)) {
 }
 
 TEST_CASE("members that pass different arguments all learn what each passed") {
-  const Schedule lines =
-      find_allreduce_algorithm("lines-recursive-doubling").generate(Shape::uniform(1, 2, 1));
-  const Schedule direct = find_allreduce_algorithm("dpml-ring").generate(Shape::uniform(1, 2, 2));
+  const Schedule lines = find_algorithm(Collective::allreduce, "lines-recursive-doubling")
+                             .generate(Shape::uniform(1, 2, 1));
+  const Schedule direct =
+      find_algorithm(Collective::allreduce, "dpml-ring").generate(Shape::uniform(1, 2, 2));
   const Schedule* const pairs[][2] = {{&lines, &lines}, {&direct, &direct}, {&lines, &direct}};
   for (const auto& pair : pairs) {
     NodeMemory memory(2);
@@ -207,7 +208,8 @@ TEST_CASE("members that pass different arguments all learn what each passed") {
 }
 
 TEST_CASE("a member that never arrives is named") {
-  const Schedule schedule = find_allreduce_algorithm("dpml-ring").generate(Shape::uniform(1, 3, 3));
+  const Schedule schedule =
+      find_algorithm(Collective::allreduce, "dpml-ring").generate(Shape::uniform(1, 3, 3));
   const std::vector<Program> programs = bind_schedule(schedule, 0, 100, {.element_bytes = 8});
   NodeMemory memory(3);
   const Topology topology = Topology::synthetic("core:2");

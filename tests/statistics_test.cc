@@ -117,7 +117,7 @@ TEST_CASE("the exchanges cost what their papers say") {
     CAPTURE(nodes);
     const Shape shape = Shape::uniform(static_cast<int>(nodes), 1, 1);
     const auto count = [&](std::string_view name) {
-      const Schedule schedule = find_allreduce_algorithm(name).generate(shape);
+      const Schedule schedule = find_algorithm(Collective::allreduce, name).generate(shape);
       const auto partition = Partition::uniform(16, schedule.chunk_count);
       struct Counted {
         ScheduleStatistics statistics;

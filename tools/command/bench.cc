@@ -66,7 +66,7 @@ BenchSettings settings_of(const BenchOptions& options) {
   settings.layout = parse_layout("--layout", options.layout);
   settings.algorithm = options.algorithm;
   if (options.algorithm != "auto" && options.algorithm != "all") {
-    find_allreduce_algorithm(options.algorithm);
+    find_algorithm(Collective::allreduce, options.algorithm);
   }
   settings.sizes_bytes = parse_sizes("--sizes", options.sizes);
   settings.workers = options.workers;

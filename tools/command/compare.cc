@@ -95,7 +95,7 @@ void check_arguments(const CompareOptions& options) {
   for (const std::size_t size_bytes : parse_sizes("--sizes", options.sizes)) {
     check_size_fits(size_bytes, "--sizes", type);
   }
-  if (options.algorithm != "auto") find_allreduce_algorithm(options.algorithm);
+  if (options.algorithm != "auto") find_algorithm(Collective::allreduce, options.algorithm);
   layouts_of(options);
 }
 

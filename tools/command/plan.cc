@@ -69,8 +69,8 @@ BoundSchedule generate(const PlanOptions& options) {
                                                   .requested_lanes = options.lanes,
                                                   .requested_algorithm = options.algorithm});
   const int segments = options.segments > 0 ? options.segments : selected.segments;
-  Schedule schedule =
-      find_allreduce_algorithm(selected.algorithm).generate(Shape(nodes, selected.lanes), segments);
+  Schedule schedule = find_algorithm(Collective::allreduce, selected.algorithm)
+                          .generate(Shape(nodes, selected.lanes), segments);
   Partition partition = partition_for(schedule, size_bytes / size_of(type), size_of(type));
   return {std::move(schedule), std::move(partition), size_of(type), size_bytes, segments};
 }

@@ -91,7 +91,7 @@ std::vector<Shape> sweep_shapes(const SweepOptions& options) {
 std::vector<SweepCase> sweep_cases(const SweepOptions& options) {
   std::vector<const Algorithm*> algorithms;
   if (!options.algorithm.empty()) {
-    algorithms.push_back(&find_allreduce_algorithm(options.algorithm));
+    algorithms.push_back(&find_algorithm(Collective::allreduce, options.algorithm));
   } else {
     for (const Algorithm& algorithm : allreduce_algorithms()) algorithms.push_back(&algorithm);
   }
@@ -100,9 +100,10 @@ std::vector<SweepCase> sweep_cases(const SweepOptions& options) {
     for (const Algorithm* algorithm : algorithms) {
       if (!algorithm->serves_shape(shape)) continue;
       cases.push_back({.algorithm = algorithm, .shape = shape, .segments = 1});
-      // An exchange that does not cut messages ignores the segments.
-      if (chunks_per_lane(algorithm->exchange, shape.node_count(), 1) !=
-          chunks_per_lane(algorithm->exchange, shape.node_count(), kSegments)) {
+      const bool cuts =
+          algorithm->segmentation == Segmentation::partition ||
+          (algorithm->segmentation == Segmentation::messages && shape.node_count() > 1);
+      if (cuts) {
         cases.push_back({.algorithm = algorithm, .shape = shape, .segments = kSegments});
       }
     }

@@ -113,11 +113,11 @@ class Verify final : public Subcommand {
     const auto start = std::chrono::steady_clock::now();
     const std::vector<SweepCase> cases = sweep_cases(sweep_options(options_));
     if (cases.empty()) {
-      throw Error(
-          ErrorKind::unsupported,
-          fmt::format("--algorithm '{}' serves none of these shapes: it serves {}. Give "
-                      "other --nodes, --members or --lanes",
-                      options_.algorithm, find_allreduce_algorithm(options_.algorithm).serves));
+      throw Error(ErrorKind::unsupported,
+                  fmt::format("--algorithm '{}' serves none of these shapes: it serves {}. Give "
+                              "other --nodes, --members or --lanes",
+                              options_.algorithm,
+                              find_algorithm(Collective::allreduce, options_.algorithm).serves));
     }
     const SweepResult result = run_with_progress(cases);
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;

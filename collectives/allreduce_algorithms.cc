@@ -1,0 +1,97 @@
+// The allreduce algorithms that can be called by name.
+
+#include <array>
+
+#include "collectives/algorithm.h"
+#include "collectives/allreduce.h"
+
+namespace hycoll {
+namespace {
+
+constexpr std::string_view kDpmlSource = "DPML (Bayatpour et al., SC'17), section 4.1";
+constexpr std::string_view kLinesSource =
+    "hycoll; message counters of Blue Gene/P (Mamidala et al.)";
+constexpr std::string_view kFlatSource = "Thakur, Rabenseifner, Gropp 2005; Patarasuk, Yuan 2009";
+
+constexpr OperandOrder order_of(Exchange exchange) {
+  switch (exchange) {
+    case Exchange::recursive_doubling:
+    case Exchange::halving_doubling:
+      return OperandOrder::canonical;
+    case Exchange::ring:
+    case Exchange::native:
+      break;
+  }
+  return OperandOrder::any;
+}
+
+constexpr Segmentation segmentation_of(Exchange exchange) {
+  return exchange == Exchange::ring || exchange == Exchange::recursive_doubling
+             ? Segmentation::messages
+             : Segmentation::none;
+}
+
+constexpr Algorithm dpml(std::string_view name, Exchange exchange) {
+  return {.collective = Collective::allreduce,
+          .name = name,
+          .summary = "L leaders per node, each reduces and exchanges its partition",
+          .source = kDpmlSource,
+          .order = order_of(exchange),
+          .exchange = exchange,
+          .serves = kServesAnyShape,
+          .serves_shape = serves_any_shape,
+          .generate_with = generate_dpml_allreduce,
+          .segmentation = segmentation_of(exchange)};
+}
+
+constexpr Algorithm single_leader(std::string_view name, Exchange exchange) {
+  Algorithm algorithm = dpml(name, exchange);
+  algorithm.summary = "one leader per node reduces and exchanges the whole vector";
+  algorithm.serves = kServesOneLane;
+  algorithm.serves_shape = serves_one_lane;
+  return algorithm;
+}
+
+constexpr Algorithm flat(std::string_view name, Exchange exchange) {
+  Algorithm algorithm = dpml(name, exchange);
+  algorithm.summary = "every member exchanges for itself";
+  algorithm.source = kFlatSource;
+  algorithm.serves = kServesFlatShape;
+  algorithm.serves_shape = serves_one_lane_and_member;
+  return algorithm;
+}
+
+constexpr Algorithm lines(std::string_view name, Exchange exchange) {
+  return {.collective = Collective::allreduce,
+          .name = name,
+          .summary = "short vectors: data and signal in one cache-line transfer",
+          .source = kLinesSource,
+          .order = order_of(exchange),
+          .exchange = exchange,
+          .serves = kServesMemberLeaders,
+          .serves_shape = serves_one_lane_led_by_members,
+          .generate_with = generate_lines_allreduce,
+          .segmentation = segmentation_of(exchange)};
+}
+
+constexpr std::array kAlgorithms = {
+    lines("lines-recursive-doubling", Exchange::recursive_doubling),
+    lines("lines-native", Exchange::native),
+    dpml("dpml-recursive-doubling", Exchange::recursive_doubling),
+    dpml("dpml-ring", Exchange::ring),
+    dpml("dpml-halving-doubling", Exchange::halving_doubling),
+    dpml("dpml-native", Exchange::native),
+    single_leader("single-leader-recursive-doubling", Exchange::recursive_doubling),
+    single_leader("single-leader-ring", Exchange::ring),
+    single_leader("single-leader-halving-doubling", Exchange::halving_doubling),
+    single_leader("single-leader-native", Exchange::native),
+    flat("flat-recursive-doubling", Exchange::recursive_doubling),
+    flat("flat-ring", Exchange::ring),
+    flat("flat-halving-doubling", Exchange::halving_doubling),
+};
+
+}  // namespace
+
+std::span<const Algorithm> allreduce_algorithms() noexcept { return kAlgorithms; }
+
+}  // namespace hycoll
