@@ -97,58 +97,6 @@ void check_mpi(int code, const char* what) {
   throw Error(ErrorKind::environment, fmt::format("{} failed: {}", what, text.data()));
 }
 
-MPI_Datatype mpi_type_of(DataType type) noexcept {
-  switch (type) {
-    case DataType::int8:
-      return MPI_INT8_T;
-    case DataType::int16:
-      return MPI_INT16_T;
-    case DataType::int32:
-      return MPI_INT32_T;
-    case DataType::int64:
-      return MPI_INT64_T;
-    case DataType::uint8:
-      return MPI_UINT8_T;
-    case DataType::uint16:
-      return MPI_UINT16_T;
-    case DataType::uint32:
-      return MPI_UINT32_T;
-    case DataType::uint64:
-      return MPI_UINT64_T;
-    case DataType::float32:
-      return MPI_FLOAT;
-    case DataType::float64:
-      return MPI_DOUBLE;
-  }
-  return MPI_DATATYPE_NULL;
-}
-
-MPI_Op mpi_operator_of(Operator op) noexcept {
-  switch (op) {
-    case Operator::sum:
-      return MPI_SUM;
-    case Operator::prod:
-      return MPI_PROD;
-    case Operator::min:
-      return MPI_MIN;
-    case Operator::max:
-      return MPI_MAX;
-    case Operator::logical_and:
-      return MPI_LAND;
-    case Operator::logical_or:
-      return MPI_LOR;
-    case Operator::logical_xor:
-      return MPI_LXOR;
-    case Operator::bit_and:
-      return MPI_BAND;
-    case Operator::bit_or:
-      return MPI_BOR;
-    case Operator::bit_xor:
-      return MPI_BXOR;
-  }
-  return MPI_OP_NULL;
-}
-
 MpiEndpoint::MpiEndpoint(MPI_Comm parent, std::vector<std::string> node_names)
     : node_names_(std::move(node_names)) {
   MPI_Info info = MPI_INFO_NULL;

@@ -7,16 +7,13 @@
 #include <vector>
 
 #include "threading/endpoint.h"
+#include "threading/mpi_types.h"
 
 namespace hycoll {
 
 /// Throws Error (environment), with the text of MPI's error and what hycoll was doing, unless
 /// `code` is MPI_SUCCESS.
 void check_mpi(int code, const char* what);
-
-/// The MPI datatype and operator of hycoll's own.
-MPI_Datatype mpi_type_of(DataType type) noexcept;
-MPI_Op mpi_operator_of(Operator op) noexcept;
 
 /// A communicator of its own per lane: messages of different lanes never wait for one another in
 /// matching, as far as the MPI library can make use of it. The communicator carries the assertions
