@@ -10,11 +10,12 @@ namespace hycoll {
 enum class ErrorKind {
   invalid_argument,  ///< An argument is outside what the function accepts.
   mismatch,          ///< Members of one collective passed arguments that do not fit together.
-  unsupported,  ///< The request is well formed, but this algorithm, shape or build does not serve
-                ///< it.
-  environment,  ///< The machine, the MPI library or the launch line does not provide what is
-                ///< needed.
-  timeout,      ///< Somebody did not arrive within the configured time.
+  unsupported,    ///< The request is well formed, but this algorithm, shape or build does not serve
+                  ///< it.
+  environment,    ///< The machine, the MPI library or the launch line does not provide what is
+                  ///< needed.
+  timeout,        ///< Somebody did not arrive within the configured time.
+  user_operator,  ///< An operator that the caller brought along threw an exception.
 };
 
 /// Every error that a caller can cause or meet. The message names the argument, its value, what was
