@@ -102,9 +102,9 @@ constexpr std::array kAlgorithms = {
     single_leader("single-leader-ring", Exchange::ring),
     single_leader("single-leader-halving-doubling", Exchange::halving_doubling),
     single_leader("single-leader-native", Exchange::native),
-    flat("flat-recursive-doubling", Exchange::recursive_doubling),
-    flat("flat-ring", Exchange::ring),
-    flat("flat-halving-doubling", Exchange::halving_doubling),
+    flat("recursive-doubling", Exchange::recursive_doubling),
+    flat("ring", Exchange::ring),
+    flat("halving-doubling", Exchange::halving_doubling),
 };
 
 }  // namespace
