@@ -1,19 +1,17 @@
 // Every predefined type with every operator: those that MPI allows together against arithmetic of
-// this file's own, the others against the error. Without communication.
+// the tests' own, the others against the error. Without communication.
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 #include <mpi.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <string>
 #include <vector>
 
-#include "collectives/mpi_reducer.h"
 #include "collectives/reduction.h"
 #include "core/errors.h"
 #include "tests/reduction_subjects.h"
+#include "tests/reduction_trial.h"
 
 namespace {
 
@@ -21,155 +19,16 @@ using hycoll::Error;
 using hycoll::ErrorKind;
 using hycoll::Reduction;
 using hycoll::resolve_reduction;
+using hycoll::testing::all_arrangements;
 using hycoll::testing::all_operators;
 using hycoll::testing::all_subjects;
+using hycoll::testing::Arrangement;
+using hycoll::testing::check_arrangements;
+using hycoll::testing::counts_around_a_block;
 using hycoll::testing::NamedOp;
+using hycoll::testing::try_reducer;
 using Op = hycoll::testing::ReductionOp;
 using Subject = hycoll::testing::ReductionSubject;
-
-/// Which source the destinations are the same memory as; -1 for none.
-struct Arrangement {
-  int source_count;
-  int destination_count;
-  int first_destination_is_source;
-  int second_destination_is_source;
-};
-
-/// Every way to lay out up to 5 sources and 3 destinations with at most two of them the same.
-std::vector<Arrangement> all_arrangements() {
-  std::vector<Arrangement> arrangements;
-  for (int sources = 1; sources <= 5; ++sources) {
-    for (int destinations = 1; destinations <= 3; ++destinations) {
-      for (int first = -1; first < sources; ++first) {
-        for (int second = -1; second < (destinations > 1 ? sources : 0); ++second) {
-          if (first != -1 && first == second) continue;
-          arrangements.push_back({sources, destinations, first, second});
-        }
-      }
-    }
-  }
-  return arrangements;
-}
-
-constexpr std::size_t kGuardBytes = 64;
-constexpr std::byte kPoison{0xa7};
-
-/// A vector between guards.
-class Buffer {
- public:
-  explicit Buffer(std::size_t size_bytes)
-      : size_bytes_(size_bytes), memory_(size_bytes + 2 * kGuardBytes, kPoison) {}
-  std::byte* data() { return memory_.data() + kGuardBytes; }
-  bool has_guards() const {
-    const auto is_poison = [](std::byte byte) { return byte == kPoison; };
-    return std::all_of(memory_.begin(), memory_.begin() + kGuardBytes, is_poison) &&
-           std::all_of(memory_.begin() + static_cast<std::ptrdiff_t>(kGuardBytes + size_bytes_),
-                       memory_.end(), is_poison);
-  }
-
- private:
-  std::size_t size_bytes_;
-  std::vector<std::byte> memory_;
-};
-
-/// One reduction: its operands, what is expected, and what came of it.
-class Trial {
- public:
-  Trial(const Subject& subject, Op op, const Arrangement& arrangement, std::size_t count)
-      : subject_(subject),
-        count_(count),
-        size_bytes_(count * subject.size_bytes),
-        sources_(static_cast<std::size_t>(arrangement.source_count), Buffer(size_bytes_)),
-        destinations_(static_cast<std::size_t>(arrangement.destination_count),
-                      Buffer(size_bytes_)) {
-    for (std::size_t index = 0; index < sources_.size(); ++index) {
-      fill(sources_[index], index);
-      source_addresses_.push_back(sources_[index].data());
-    }
-    expected_.assign(sources_[0].data(), sources_[0].data() + size_bytes_);
-    for (std::size_t index = 1; index < sources_.size(); ++index) {
-      subject.fold_into_left(op, sources_[index].data(), expected_.data(), count);
-    }
-    for (Buffer& destination : destinations_) addresses_.push_back(destination.data());
-    use_source_as_destination(0, arrangement.first_destination_is_source);
-    use_source_as_destination(1, arrangement.second_destination_is_source);
-  }
-
-  /// Reduces and returns what is wrong; empty if nothing is.
-  std::string run(const hycoll::Reducer& reducer) {
-    reducer(addresses_, source_addresses_, count_, hycoll::Stores::cached);
-    for (std::size_t number = 0; number < addresses_.size(); ++number) {
-      if (differs(static_cast<const std::byte*>(addresses_[number]), expected_.data())) {
-        return fmt::format("destination {} of {} elements is wrong", number, count_);
-      }
-    }
-    for (const auto* buffers : {&sources_, &destinations_}) {
-      for (const Buffer& buffer : *buffers) {
-        if (!buffer.has_guards()) return "bytes beside a buffer were written";
-      }
-    }
-    for (std::size_t index = 0; index < sources_.size(); ++index) {
-      if (std::find(addresses_.begin(), addresses_.end(), source_addresses_[index]) !=
-          addresses_.end()) {
-        continue;
-      }
-      Buffer original(size_bytes_);
-      fill(original, index);
-      if (differs(original.data(), sources_[index].data())) {
-        return fmt::format("source {} was changed", index);
-      }
-    }
-    return "";
-  }
-
- private:
-  void fill(Buffer& buffer, std::size_t source) const {
-    subject_.fill(buffer.data(), count_, 1000 * count_ + source);
-  }
-
-  void use_source_as_destination(std::size_t destination, int source) {
-    if (source >= 0) addresses_[destination] = sources_[static_cast<std::size_t>(source)].data();
-  }
-
-  bool differs(const std::byte* left, const std::byte* right) const {
-    for (std::size_t offset = 0; offset < size_bytes_; offset += subject_.size_bytes) {
-      if (!subject_.is_equal(left + offset, right + offset)) return true;
-    }
-    return false;
-  }
-
-  const Subject& subject_;
-  std::size_t count_;
-  std::size_t size_bytes_;
-  std::vector<Buffer> sources_;
-  std::vector<Buffer> destinations_;
-  std::vector<const void*> source_addresses_;
-  std::vector<void*> addresses_;
-  std::vector<std::byte> expected_;
-};
-
-void check_arrangements(const Subject& subject, Op op, const Reduction& reduction,
-                        const std::vector<Arrangement>& arrangements,
-                        const std::vector<std::size_t>& counts) {
-  for (const Arrangement& arrangement : arrangements) {
-    for (const std::size_t count : counts) {
-      const std::string wrong = Trial(subject, op, arrangement, count).run(reduction.reducer);
-      if (wrong.empty()) continue;
-      FAIL_CHECK(
-          fmt::format("{} sources, {} destinations (the first is source {}, the second {}): {}",
-                      arrangement.source_count, arrangement.destination_count,
-                      arrangement.first_destination_is_source,
-                      arrangement.second_destination_is_source, wrong));
-      return;
-    }
-  }
-}
-
-/// The reducers fold blocks of 8 KiB.
-std::vector<std::size_t> counts_around_a_block(std::size_t element_bytes) {
-  const std::size_t block = 8192 / element_bytes;
-  return {0, 1, 3, block - 1, block, block + 1, 2 * block + 1};
-}
 
 void check_refused(const Subject& subject, const NamedOp& op) {
   try {
@@ -204,7 +63,7 @@ TEST_CASE("every operator that MPI allows on a type is right, and every other on
       REQUIRE(reduction.element_bytes == subject.size_bytes);
       CHECK(reduction.is_commutative);
       CHECK(reduction.staging == nullptr);
-      check_arrangements(subject, op.op, reduction, arrangements,
+      check_arrangements(subject, op.op, reduction.reducer, arrangements,
                          {1, 8192 / subject.size_bytes + 1});
       ++allowed_count;
     }
@@ -237,7 +96,7 @@ TEST_CASE("foreign reducers keep order, aliases and neighbours for any number of
     const Reduction reduction = resolve_reduction(sample.type, sample.op.handle, "reduce");
     CHECK_FALSE(reduction.data_type.has_value());
     CHECK(reduction.reducer.foreign == reduction.foreign_owner.get());
-    check_arrangements(*subject, sample.op.op, reduction, arrangements,
+    check_arrangements(*subject, sample.op.op, reduction.reducer, arrangements,
                        counts_around_a_block(subject->size_bytes));
   }
 }
@@ -249,7 +108,7 @@ TEST_CASE("the expectations of this test can fail") {
   });
   REQUIRE(subject != subjects.end());
   const Reduction maximum = resolve_reduction(MPI_LONG_DOUBLE, MPI_MAX, "allreduce");
-  CHECK_FALSE(Trial(*subject, Op::sum, {3, 1, -1, -1}, 100).run(maximum.reducer).empty());
+  CHECK_FALSE(try_reducer(*subject, Op::sum, maximum.reducer, {3, 1, -1, -1}, 100).empty());
 }
 
 }  // namespace
