@@ -121,14 +121,14 @@ bool is_useless(const Schedule& schedule, const Span& written) {
   });
 }
 
-/// Whether a flag concerns its writer's worker only, or nobody: a worker does not end before all of
-/// its strands anyway.
-bool is_flag_of_one_worker(const Schedule& schedule, int flag) {
+/// Whether no other worker than a flag's writer waits for it to reach the value: a worker does not
+/// end before all of its strands anyway.
+bool is_awaited_by_nobody_else(const Schedule& schedule, int flag, int value) {
   const int writer = schedule.flags[static_cast<std::size_t>(flag)].writer_strand;
   const int worker = schedule.strands[static_cast<std::size_t>(writer)].worker;
   return std::ranges::all_of(schedule.strands, [&](const Strand& strand) {
     return strand.worker == worker || std::ranges::none_of(strand.steps, [&](const Step& step) {
-             return step.kind == StepKind::wait && step.flag == flag;
+             return step.kind == StepKind::wait && step.flag == flag && step.value == value;
            });
   });
 }
@@ -234,20 +234,26 @@ TEST_CASE("examples: mutants survive only where they change nothing, in exact nu
 }
 
 /// Why a mutant of a generated schedule is correct; empty if there is no reason. Exchanges of
-/// neighbouring sources or steps, and other buffers, are left to the reference alone.
+/// neighbouring sources or steps, and of messages, and other buffers, are left to the reference
+/// alone.
 std::string_view justification(const Schedule& schedule, const EditableStep& at,
                                Mutation mutation) {
   switch (mutation) {
     case Mutation::exchange_sources:
     case Mutation::exchange_with_next:
+    case Mutation::wrong_peers:
     case Mutation::other_buffer:
       return "the reference";
+    case Mutation::wait_for_later:
+      return "waits longer";
     case Mutation::repeat_step:
       return is_idempotent(schedule, at) ? "idempotent" : "";
     case Mutation::drop_signal:
     case Mutation::drop_step:
       if (at.step.kind == StepKind::signal || at.step.kind == StepKind::wait) {
-        return is_flag_of_one_worker(schedule, at.step.flag) ? "nobody else's flag" : "";
+        return is_awaited_by_nobody_else(schedule, at.step.flag, at.step.value)
+                   ? "no other worker waits for it"
+                   : "";
       }
       return std::ranges::all_of(at.destinations,
                                  [&](const Span& span) { return is_useless(schedule, span); }) &&
