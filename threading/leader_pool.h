@@ -62,7 +62,7 @@ class LeaderPool {
   LeaderPool& operator=(const LeaderPool&) = delete;
 
   /// Hands the parts of workers first_worker..last_worker of a job to their threads. One caller at
-  /// a time.
+  /// a time for each worker.
   void submit(const std::shared_ptr<PoolJob>& job, int first_worker, int last_worker);
 
  private:

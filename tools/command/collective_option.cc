@@ -5,21 +5,42 @@
 #include <CLI/CLI.hpp>
 
 #include "core/errors.h"
-#include "core/schedule.h"
+#include "tools/command/arguments.h"
 
 namespace hycoll::command {
 
-void CollectiveOption::add_to(CLI::App& app, Presence presence) {
-  app.add_option("collective", name, "The collective: allreduce")
-      ->type_name("COLLECTIVE")
-      ->required(presence == Presence::required);
+void CollectiveOption::add_to(CLI::App& app, const std::string& extra) {
+  app.add_option("collective", name,
+                 fmt::format("The collective: {}{}{}", routine_names(),
+                             name.empty() ? "" : fmt::format(" (default: {})", name), extra))
+      ->type_name("COLLECTIVE");
 }
 
-void CollectiveOption::check() const {
-  if (name != name_of(Collective::allreduce)) {
-    throw Error(ErrorKind::invalid_argument,
-                fmt::format("COLLECTIVE '{}' is not known. Give allreduce", name));
-  }
+Routine CollectiveOption::routine() const {
+  if (const auto routine = parse_routine(name)) return *routine;
+  throw Error(
+      ErrorKind::invalid_argument,
+      fmt::format("COLLECTIVE '{}' is not known. Give one of {}", name, routine_names()));
+}
+
+void RootOption::add_to(CLI::App& app) {
+  app.add_option("--root", root, "Of reduce: the rank that gets the result (default: 0)")
+      ->type_name("RANK")
+      ->check(between(0, kMaximumNodes * kMaximumMembers - 1));
+}
+
+void RootOption::check(Routine routine) const {
+  if (root == 0 || routine == Routine::reduce) return;
+  throw Error(ErrorKind::invalid_argument,
+              fmt::format("--root {}: {} has no root. Leave the option out, or give reduce", root,
+                          name_of(routine)));
+}
+
+void RootOption::check_members(int member_count) const {
+  if (root < member_count) return;
+  throw Error(ErrorKind::invalid_argument,
+              fmt::format("--root {}: there are {} members here. Give 0 to {}", root, member_count,
+                          member_count - 1));
 }
 
 }  // namespace hycoll::command
