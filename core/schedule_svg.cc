@@ -231,6 +231,9 @@ void Drawing::draw_header() {
   add("<text x=\"{}\" y=\"22\" font-size=\"15\">{} {}</text>\n", kMargin,
       name_of(schedule_.collective), escape(schedule_.algorithm));
   std::string subtitle = to_text(schedule_.shape);
+  if (schedule_.collective == Collective::reduce) {
+    subtitle = fmt::format("to member {}; {}", schedule_.root, subtitle);
+  }
   if (drawn_nodes_ < schedule_.shape.node_count()) {
     subtitle += fmt::format("; only the first {} of {} nodes are drawn", drawn_nodes_,
                             schedule_.shape.node_count());
@@ -276,8 +279,9 @@ void Drawing::draw_labels() {
     if (node != last_node) {
       const double line_y = row.y - kNodeGap / 2;
       add("<line x1=\"{0}\" y1=\"{1:.1f}\" x2=\"{2:.0f}\" y2=\"{1:.1f}\" stroke=\"#999999\"/>"
-          "<text x=\"{0}\" y=\"{3:.1f}\" font-weight=\"bold\">node {4}</text>\n",
-          kMargin, line_y, width() - kMargin, row.y + 12, node);
+          "<text x=\"{0}\" y=\"{3:.1f}\" font-weight=\"bold\">node {4}{5}</text>\n",
+          kMargin, line_y, width() - kMargin, row.y + 12, node,
+          shape.node(node).members == 0 ? ", aggregator" : "");
     }
     const std::string label = worker != last_worker ? fmt::format("worker {}, ", worker) : "";
     add("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}strand {}</text>\n", kLabelWidth,

@@ -86,6 +86,14 @@ std::string to_text(const Shape& shape) {
          std::string(name_of(shape.visibility()));
 }
 
+std::string describe_call(const Schedule& schedule) {
+  const Collective collective = schedule.collective;
+  const bool exists = static_cast<int>(collective) < kCollectiveCount;
+  std::string text(exists ? name_of(collective) : "?");
+  if (collective == Collective::reduce) text += fmt::format(" to member {}", schedule.root);
+  return text + fmt::format(" '{}'", schedule.algorithm);
+}
+
 std::string describe_buffer(const Schedule& schedule, int buffer) {
   const Buffer& described = schedule.buffers[static_cast<std::size_t>(buffer)];
   const std::string text = fmt::format("{}({})", name_of(described.role), described.owner);
@@ -123,12 +131,12 @@ std::string describe_step(const Schedule& schedule, const Step& step) {
 }
 
 std::string to_text(const Schedule& schedule, std::optional<int> node) {
-  std::string text =
-      fmt::format("{} '{}' on {}; {}\n", name_of(schedule.collective), schedule.algorithm,
-                  to_text(schedule.shape), plural(schedule.chunk_count, "chunk"));
+  std::string text = fmt::format("{} on {}; {}\n", describe_call(schedule), to_text(schedule.shape),
+                                 plural(schedule.chunk_count, "chunk"));
   for (int n = 0; n < schedule.shape.node_count(); ++n) {
     if (node && *node != n) continue;
-    text += fmt::format("node {}\n", n);
+    text +=
+        fmt::format("node {}{}\n", n, schedule.shape.node(n).members == 0 ? ", aggregator" : "");
     const int first = schedule.shape.first_worker(n);
     for (int worker = first; worker < first + schedule.shape.node(n).workers; ++worker) {
       append_worker(schedule, n, worker, text);

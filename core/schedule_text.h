@@ -13,8 +13,12 @@ std::string_view name_of(BufferRole role) noexcept;
 std::string_view name_of(Visibility visibility) noexcept;
 
 /// The shape in one line: "3 nodes x 2 members, 2 lanes, direct"; nodes that differ are listed one
-/// by one as members/workers.
+/// by one as members/workers, where one without members is an aggregator.
 std::string to_text(const Shape& shape);
+
+/// The collective and the algorithm: "allreduce 'ring'", "reduce to member 2 'binomial'". Accepts
+/// any schedule.
+std::string describe_call(const Schedule& schedule);
 
 /// A buffer by its role and owner: "input(3)" and "output(3)" of member 3; "staging(0)#7" of node
 /// 0, "scratch(2)#8" and "lines(2)#9" of worker 2, with the buffer's number. Requires a buffer that

@@ -17,9 +17,8 @@ using verifier::Finding;
 /// A finding as a sentence that names everything.
 std::string describe(const Schedule& schedule, Check check, Aliasing aliasing,
                      const Finding& finding) {
-  std::string text =
-      fmt::format("{} '{}' on {}: check '{}' ({} buffers): ", name_of(schedule.collective),
-                  schedule.algorithm, to_text(schedule.shape), name_of(check), name_of(aliasing));
+  std::string text = fmt::format("{} on {}: check '{}' ({} buffers): ", describe_call(schedule),
+                                 to_text(schedule.shape), name_of(check), name_of(aliasing));
   if (finding.strand >= 0) {
     const Strand& strand = schedule.strands[static_cast<std::size_t>(finding.strand)];
     text += fmt::format("worker {} (node {}), strand {}", strand.worker,
@@ -52,11 +51,13 @@ class Verification {
       return verdict_;
     }
     for (const Aliasing aliasing : aliasings) {
+      verifier::ResultTrees trees;
       if (failed(Check::races, aliasing, verifier::check_races(index, order, aliasing)) ||
           failed(Check::result, aliasing,
-                 verifier::check_result(index, matches, order, aliasing, verdict_.rank_ordered))) {
+                 verifier::check_result(index, matches, order, aliasing, trees))) {
         return verdict_;
       }
+      add_trees(trees);
     }
     verdict_.resources = verifier::measure_resources(index);
     verdict_.correct = true;
@@ -72,7 +73,17 @@ class Verification {
     return true;
   }
 
+  /// What is said of the trees holds under every aliasing.
+  void add_trees(const verifier::ResultTrees& trees) {
+    const verifier::ResultTrees before = trees_.value_or(trees);
+    trees_ = {.is_rank_ordered = before.is_rank_ordered && trees.is_rank_ordered,
+              .digest = before.digest == trees.digest ? trees.digest : 0};
+    verdict_.rank_ordered = trees_->is_rank_ordered;
+    verdict_.tree_digest = trees_->digest;
+  }
+
   const Schedule& schedule_;
+  std::optional<verifier::ResultTrees> trees_;  // of the aliasings so far
   Verdict verdict_;
 };
 

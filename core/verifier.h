@@ -13,7 +13,7 @@ namespace hycoll {
 /// How a member's two buffers lie in memory.
 enum class Aliasing : std::uint8_t {
   distinct,  ///< input(m) and output(m) do not overlap.
-  in_place,  ///< input(m) and output(m) are the same memory, for every member.
+  in_place,  ///< output(m) is the same memory as the same chunks of input(m), for every member.
 };
 
 std::string_view name_of(Aliasing aliasing) noexcept;
@@ -25,10 +25,11 @@ enum class Check : std::uint8_t {
   messages,   ///< Every send has one receive and vice versa; native calls agree on all nodes.
   deadlock,   ///< Everything ends, although a send completes only when it is received.
   races,      ///< Conflicting accesses on a node are ordered, those of the caller between two runs
-              ///< included; no member's worker leaves a synchronising collective before those of
-              ///< all members on its node have entered.
-  result,     ///< Every output holds what the collective promises: for an allreduce one expression
-              ///< on all members, in which every member occurs exactly once.
+              ///< included; no member's worker leaves before those of all members on its node have
+              ///< entered.
+  result,     ///< Every output holds what the collective promises: an expression in which exactly
+              ///< the members that contribute to it occur, each once; for an allreduce the same
+              ///< one on all members.
 };
 
 std::string_view name_of(Check check) noexcept;
@@ -57,6 +58,14 @@ struct Verdict {
   /// Whether the operands of every output element stand in rank order, as an operator that does not
   /// commute needs. Meaningful only when correct.
   bool rank_ordered = false;
+  /// A digest of the trees, that is, the order and the parentheses of the operands, in which the
+  /// outputs are computed. Two schedules of one collective on the same members have the same digest
+  /// if and only if every output element has the same tree in both (but for collisions of 64 bits),
+  /// whatever the chunks, lanes, workers and, of a reduce, the roots. 0 if not all chunks have one
+  /// tree: those of one member for scan and exscan, of all members for the other collectives; if a
+  /// tree is unknown because it has a native call in it; or if it depends on the aliasing.
+  /// Meaningful only when correct.
+  std::uint64_t tree_digest = 0;
   Resources resources;  ///< Meaningful only when correct.
 };
 
@@ -74,7 +83,8 @@ struct Verdict {
 ///
 /// A schedule is run again and again on the same buffers: run k + 1 of a worker starts when its run
 /// k has ended, and in between the caller writes input(m) and reads and writes output(m) of the
-/// members that the worker owns.
+/// members that the worker owns: the whole input, and those chunks of the output that the
+/// collective writes.
 Verdict verify(const Schedule& schedule, Aliasing aliasing);
 
 /// The same under both aliasings, for less than twice the time.

@@ -1,6 +1,7 @@
 #ifndef HYCOLL_CORE_VERIFIER_CHECKS_H_
 #define HYCOLL_CORE_VERIFIER_CHECKS_H_
 
+#include <cstdint>
 #include <optional>
 #include <span>
 
@@ -17,11 +18,17 @@ std::optional<Finding> check_structure(const Schedule& schedule);
 std::optional<Finding> check_races(const Index& index, std::span<const int> order,
                                    Aliasing aliasing);
 
-/// Check 5, with the same order, which any other would do as well after check 4. Tells whether all
-/// operands stand in rank order.
+/// The trees in which the outputs combine their operands.
+struct ResultTrees {
+  bool is_rank_ordered = true;  ///< Verdict::rank_ordered
+  std::uint64_t digest = 0;     ///< Verdict::tree_digest
+};
+
+/// Check 5, with the same order, which any other would do as well after check 4. Fills in the
+/// trees.
 std::optional<Finding> check_result(const Index& index, const Matches& matches,
                                     std::span<const int> order, Aliasing aliasing,
-                                    bool& rank_ordered);
+                                    ResultTrees& trees);
 
 /// What the schedule needs.
 Resources measure_resources(const Index& index);

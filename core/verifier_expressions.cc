@@ -5,6 +5,21 @@
 #include <algorithm>
 
 namespace hycoll::verifier {
+namespace {
+
+constexpr std::uint64_t kLeafSeed = 0x6a09e667f3bcc908;
+
+}  // namespace
+
+std::uint64_t mix_digest(std::uint64_t digest, std::uint64_t next) {
+  // The finaliser of SplitMix64 (G. Steele, D. Lea, C. Flood, 2014); the two parts have different
+  // weights, so that their order matters.
+  std::uint64_t mixed = digest * 0x9e3779b97f4a7c15 + (next ^ (next >> 29U)) + 0x632be59bd9b4e019;
+  mixed = (mixed ^ (mixed >> 30U)) * 0xbf58476d1ce4e5b9;
+  mixed = (mixed ^ (mixed >> 27U)) * 0x94d049bb133111eb;
+  mixed ^= mixed >> 31U;
+  return mixed == 0 ? 1 : mixed;
+}
 
 Expressions::Expressions(int member_count)
     : member_count_(member_count), numbers_(static_cast<std::size_t>(4 * member_count)) {
@@ -27,10 +42,10 @@ Expression Expressions::make(Kind kind, Expression left, int right) {
   return number;
 }
 
-Contributions Expressions::contributions_of(Expression expression) const {
+Contributions Expressions::contributions_of(Expression expression, int expected_count) const {
   // The count comes first: only an expression with as many occurrences as members is walked
   // through.
-  if (node(expression).occurrence_count != member_count_) return {false, false};
+  if (node(expression).occurrence_count != expected_count) return {false, false};
   std::vector<bool> has_occurred(static_cast<std::size_t>(member_count_), false);
   Contributions found{.is_each_once = true, .is_rank_ordered = true};
   int expected = 0;
@@ -40,7 +55,9 @@ Contributions Expressions::contributions_of(Expression expression) const {
     to_visit.pop_back();
     switch (at.kind) {
       case Kind::leaf:
-        if (has_occurred[static_cast<std::size_t>(at.left)]) found.is_each_once = false;
+        if (at.left >= expected_count || has_occurred[static_cast<std::size_t>(at.left)]) {
+          found.is_each_once = false;
+        }
         has_occurred[static_cast<std::size_t>(at.left)] = true;
         if (at.left != expected++) found.is_rank_ordered = false;
         break;
@@ -57,6 +74,24 @@ Contributions Expressions::contributions_of(Expression expression) const {
     }
   }
   return found;
+}
+
+std::vector<std::uint64_t> Expressions::tree_digests() const {
+  // Operands have smaller numbers than what is made of them.
+  std::vector<std::uint64_t> digests;
+  digests.reserve(nodes_.size());
+  for (const Node& at : nodes_) {
+    if (at.kind == Kind::leaf) {
+      digests.push_back(mix_digest(kLeafSeed, static_cast<std::uint64_t>(at.left)));
+      continue;
+    }
+    const std::uint64_t left = digests[static_cast<std::size_t>(at.left)];
+    const std::uint64_t right =
+        at.kind == Kind::reduce ? digests[static_cast<std::size_t>(at.right)] : 0;
+    const bool is_known = left != 0 && right != 0;
+    digests.push_back(is_known ? mix_digest(left, right) : 0);
+  }
+  return digests;
 }
 
 std::string Expressions::to_text(Expression expression) const {

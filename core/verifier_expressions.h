@@ -13,9 +13,12 @@ namespace hycoll::verifier {
 using Expression = int;
 inline constexpr Expression kUndefined = -1;
 
+/// Continues a digest by one more number; never 0.
+std::uint64_t mix_digest(std::uint64_t digest, std::uint64_t next);
+
 /// What an expression is made of.
 struct Contributions {
-  bool is_each_once;     ///< Every member occurs exactly once.
+  bool is_each_once;     ///< Every expected member occurs exactly once, and no other.
   bool is_rank_ordered;  ///< They occur in rank order, and the order is known.
 };
 
@@ -34,7 +37,13 @@ class Expressions {
   }
   Expression native(Expression operands, int call) { return make(Kind::native, operands, call); }
 
-  Contributions contributions_of(Expression expression) const;
+  /// Expects the members [0, expected_count), of which there is at least one.
+  Contributions contributions_of(Expression expression, int expected_count) const;
+
+  /// A digest of each expression's tree, by its number: equal for equal trees, in other instances
+  /// too, and different for different ones but for collisions of 64 bits. 0 for one with a native
+  /// call, whose tree is unknown.
+  std::vector<std::uint64_t> tree_digests() const;
 
   /// In parentheses, members by number: ((0 1) 2); cut off when long.
   std::string to_text(Expression expression) const;

@@ -11,19 +11,6 @@
 namespace hycoll::verifier {
 namespace {
 
-/// Whether nobody may leave before everybody has entered.
-bool is_synchronising(Collective collective) {
-  switch (collective) {
-    case Collective::allreduce:
-    case Collective::reduce:
-    case Collective::reduce_scatter:
-    case Collective::scan:
-    case Collective::exscan:
-      return true;
-  }
-  return true;
-}
-
 class RaceCheck {
  public:
   RaceCheck(const Index& index, std::span<const int> order, Aliasing aliasing)
@@ -40,7 +27,7 @@ class RaceCheck {
         if (auto finding = add_step(id)) return finding;
       }
       clocks_.end_run();
-      if (run_ == 0 && is_synchronising(index_.schedule.collective)) {
+      if (run_ == 0) {
         if (auto finding = check_synchronising()) return finding;
       }
     }
@@ -58,7 +45,8 @@ class RaceCheck {
       const bool is_output = id >= member_count && id < 2 * member_count;
       const bool is_lines = buffer.role == BufferRole::lines;
       if (is_output && aliasing == Aliasing::in_place) {
-        first_cell_.push_back(first_cell_[static_cast<std::size_t>(id - member_count)]);
+        first_cell_.push_back(first_cell_[static_cast<std::size_t>(id - member_count)] +
+                              buffer.first_chunk);
         continue;
       }
       has_lines_ = has_lines_ || is_lines;
@@ -76,7 +64,8 @@ class RaceCheck {
            (second_set ? buffer.chunk_count : 0);
   }
 
-  /// Between two runs the callers use the buffers of their members, as they like.
+  /// Between two runs the callers use the buffers of their members, as they like: the whole inputs,
+  /// and those chunks of the outputs that the collective writes.
   std::optional<Finding> add_callers() {
     const Shape& shape = index_.schedule.shape;
     for (int member = 0; member < shape.member_count(); ++member) {
@@ -86,8 +75,9 @@ class RaceCheck {
                           .completion = clocks_.start(strand),
                           .who = -1 - worker,
                           .run = run_};
-      for (const int buffer : {member, shape.member_count() + member}) {
-        const Span whole{buffer, 0, index_.schedule.chunk_count};
+      for (const int id : {member, shape.member_count() + member}) {
+        const Buffer& buffer = index_.schedule.buffers[static_cast<std::size_t>(id)];
+        const Span whole{id, buffer.first_chunk, buffer.chunk_count};
         const int first = first_cell_of(whole);
         for (int chunk = 0; chunk < whole.chunk_count; ++chunk) {
           const Access* other =

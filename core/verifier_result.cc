@@ -6,6 +6,7 @@
 #include "core/schedule_text.h"
 #include "core/verifier_checks.h"
 #include "core/verifier_expressions.h"
+#include "core/verifier_outputs.h"
 
 namespace hycoll::verifier {
 namespace {
@@ -30,24 +31,21 @@ class SymbolicExecution {
       const int input = first_cell_[static_cast<std::size_t>(member)];
       std::fill_n(values_.begin() + input, index.schedule.chunk_count, expressions_.leaf(member));
       if (aliasing == Aliasing::in_place) {
-        first_cell_[static_cast<std::size_t>(member_count() + member)] = input;
+        const auto output = static_cast<std::size_t>(member_count() + member);
+        first_cell_[output] = input + index.schedule.buffers[output].first_chunk;
       }
     }
   }
 
-  std::optional<Finding> run(bool& rank_ordered) {
+  std::optional<Finding> run(ResultTrees& trees) {
     for (const int id : order_) {
       if (auto finding = execute(id)) return finding;
     }
-    switch (index_.schedule.collective) {
-      case Collective::allreduce:
-        return check_allreduce(rank_ordered);
-      case Collective::reduce:
-      case Collective::reduce_scatter:
-      case Collective::scan:
-      case Collective::exscan:
-        break;
+    OutputCheck check(index_.schedule, expressions_);
+    for (int member = 0; member < member_count(); ++member) {
+      if (auto finding = check.add(member, output(member))) return finding;
     }
+    trees = check.trees();
     return {};
   }
 
@@ -143,39 +141,11 @@ class SymbolicExecution {
     }
   }
 
-  std::optional<Finding> check_allreduce(bool& rank_ordered) {
-    rank_ordered = true;
-    Expression checked = kUndefined;
-    for (int chunk = 0; chunk < index_.schedule.chunk_count; ++chunk) {
-      const Expression result = output(0, chunk);
-      for (int member = 0; member < member_count(); ++member) {
-        const Expression other = output(member, chunk);
-        if (other == kUndefined) return finding(member, chunk, "is never written");
-        if (other == result) continue;
-        return finding(member, chunk,
-                       fmt::format("is {}, but that of member 0 is {}", expressions_.to_text(other),
-                                   expressions_.to_text(result)));
-      }
-      if (result == checked) continue;
-      const Contributions contributions = expressions_.contributions_of(result);
-      if (!contributions.is_each_once) {
-        return finding(0, chunk,
-                       fmt::format("is {}, expected each of the {} members once",
-                                   expressions_.to_text(result), member_count()));
-      }
-      rank_ordered = rank_ordered && contributions.is_rank_ordered;
-      checked = result;
-    }
-    return {};
-  }
-
-  Expression output(int member, int chunk) const {
-    return values_[static_cast<std::size_t>(
-        first_cell_[static_cast<std::size_t>(member_count() + member)] + chunk)];
-  }
-
-  static Finding finding(int member, int chunk, std::string_view what) {
-    return {-1, -1, fmt::format("chunk {} of the output of member {} {}", chunk, member, what)};
+  std::span<const Expression> output(int member) const {
+    const auto id = static_cast<std::size_t>(member_count() + member);
+    return std::span(values_).subspan(
+        static_cast<std::size_t>(first_cell_[id]),
+        static_cast<std::size_t>(index_.schedule.buffers[id].chunk_count));
   }
 
   const Index& index_;
@@ -192,8 +162,8 @@ class SymbolicExecution {
 
 std::optional<Finding> check_result(const Index& index, const Matches& matches,
                                     std::span<const int> order, Aliasing aliasing,
-                                    bool& rank_ordered) {
-  return SymbolicExecution(index, matches, order, aliasing).run(rank_ordered);
+                                    ResultTrees& trees) {
+  return SymbolicExecution(index, matches, order, aliasing).run(trees);
 }
 
 }  // namespace hycoll::verifier

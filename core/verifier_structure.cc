@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/schedule_text.h"
+
 namespace hycoll::verifier {
 namespace {
 
@@ -37,6 +39,21 @@ int owner_count(const Shape& shape, BufferRole role) {
   return 0;
 }
 
+/// Requires the input or output of a member.
+Problem check_member_buffer(const Schedule& schedule, std::size_t id) {
+  const Buffer& buffer = schedule.buffers[id];
+  const ChunkRange expected =
+      buffer.role == BufferRole::input
+          ? ChunkRange{0, schedule.chunk_count}
+          : output_chunks(schedule.collective, schedule.shape, schedule.chunk_count, schedule.root,
+                          buffer.owner);
+  if (ChunkRange{buffer.first_chunk, buffer.chunk_count} == expected) return {};
+  return fmt::format(
+      "buffer {}, the {} of member {}, has {} chunks from {} on, expected {} from {} on", id,
+      name_of(buffer.role), buffer.owner, buffer.chunk_count, buffer.first_chunk, expected.count,
+      expected.first);
+}
+
 Problem check_buffer(const Schedule& schedule, std::size_t id) {
   const Buffer& buffer = schedule.buffers[id];
   const int owners = owner_count(schedule.shape, buffer.role);
@@ -52,23 +69,44 @@ Problem check_buffer(const Schedule& schedule, std::size_t id) {
   const bool is_member_buffer =
       buffer.role == BufferRole::input || buffer.role == BufferRole::output;
   const BufferRole expected = id < members ? BufferRole::input : BufferRole::output;
-  const bool fits = id < 2 * members
-                        ? buffer.role == expected && std::cmp_equal(buffer.owner, id % members) &&
-                              buffer.chunk_count == schedule.chunk_count
-                        : !is_member_buffer;
-  if (fits) return {};
-  return fmt::format(
-      "buffer {} is out of order: expected the {} whole inputs, then the {} whole outputs of the "
-      "members, then the others",
-      id, members, members);
+  const bool is_in_order =
+      id < 2 * members ? buffer.role == expected && std::cmp_equal(buffer.owner, id % members)
+                       : !is_member_buffer;
+  if (!is_in_order) {
+    return fmt::format(
+        "buffer {} is out of order: expected the inputs of the {} members, then their outputs, "
+        "then the others",
+        id, members);
+  }
+  return is_member_buffer ? check_member_buffer(schedule, id) : Problem();
+}
+
+/// The collective, and what it asks of root and partition.
+Problem check_collective(const Schedule& schedule) {
+  if (static_cast<int>(schedule.collective) >= kCollectiveCount) {
+    return fmt::format("there is no collective {}", static_cast<int>(schedule.collective));
+  }
+  if (schedule.chunk_count < 1) {
+    return fmt::format("the partition has {} chunks", schedule.chunk_count);
+  }
+  const int members = schedule.shape.member_count();
+  if (schedule.root < 0 || schedule.root >= members) {
+    return fmt::format("the root is member {} of {}", schedule.root, members);
+  }
+  if (schedule.root != 0 && schedule.collective != Collective::reduce) {
+    return fmt::format("the root is member {}, but only a reduce has one", schedule.root);
+  }
+  if (schedule.collective == Collective::reduce_scatter && schedule.chunk_count % members != 0) {
+    return fmt::format("the partition has {} chunks, which {} members cannot share equally",
+                       schedule.chunk_count, members);
+  }
+  return {};
 }
 
 }  // namespace
 
 Problem check_frame(const Schedule& schedule) {
-  if (schedule.chunk_count < 1) {
-    return fmt::format("the partition has {} chunks", schedule.chunk_count);
-  }
+  if (Problem problem = check_collective(schedule); !problem.empty()) return problem;
   if (Problem problem = check_strands(schedule); !problem.empty()) return problem;
   if (schedule.buffers.size() < 2 * static_cast<std::size_t>(schedule.shape.member_count())) {
     return fmt::format("{} buffers are too few for the inputs and outputs of {} members",

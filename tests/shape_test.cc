@@ -55,6 +55,35 @@ TEST_CASE("members and workers are numbered node by node") {
   }
 }
 
+TEST_CASE("nodes without members are aggregators, anywhere among the nodes") {
+  CHECK_FALSE(Shape(unequal_nodes(5), 2).has_aggregators());
+  for (unsigned aggregators = 1; aggregators < 31; ++aggregators) {
+    CAPTURE(aggregators);
+    std::vector<Node> nodes = unequal_nodes(5);
+    for (unsigned n = 0; n < 5; ++n) {
+      if ((aggregators >> n & 1U) != 0) nodes[n].members = 0;
+    }
+    const Shape shape(nodes, 3);
+    CHECK(shape.has_aggregators());
+    int member = 0;
+    int worker = 0;
+    for (int n = 0; n < 5; ++n) {
+      CHECK(shape.first_member(n) == member);
+      CHECK(shape.first_worker(n) == worker);
+      for (int i = 0; i < nodes[static_cast<std::size_t>(n)].members; ++i, ++member) {
+        CHECK(shape.node_of_member(member) == n);
+        CHECK(shape.worker_of_member(member) == worker + i);
+      }
+      for (int lane = 0; lane < 3; ++lane) CHECK(shape.node_of_worker(shape.leader(n, lane)) == n);
+      for (int i = 0; i < shape.node(n).workers; ++i, ++worker) {
+        CHECK(shape.node_of_worker(worker) == n);
+      }
+    }
+    CHECK(shape.member_count() == member);
+    CHECK(shape.worker_count() == worker);
+  }
+}
+
 TEST_CASE("uniform: every worker of every node is a member") {
   for (int nodes = 1; nodes <= 5; ++nodes) {
     for (int members = 1; members <= 4; ++members) {
@@ -114,10 +143,12 @@ TEST_CASE("what is wrong with a shape is named") {
   CHECK_THROWS_AS(Shape::uniform(0, 1, 1), Error);
   CHECK_THROWS_AS(Shape::uniform(-3, 1, 1), Error);
   CHECK(error_of({{1, 1}}, 0) == "shape: lane_count is 0; ask for at least 1 lane");
-  CHECK(error_of({{1, 1}, {0, 2}}, 1) ==
-        "shape: node 1 has 0 members and 2 workers; expected 1 <= members <= workers");
-  CHECK(error_of({{3, 2}}, 1) ==
-        "shape: node 0 has 3 members and 2 workers; expected 1 <= members <= workers");
+  const std::string expected = "; expected 0 <= members <= workers and at least 1 worker";
+  CHECK(error_of({{1, 1}, {-1, 2}}, 1) == "shape: node 1 has -1 members and 2 workers" + expected);
+  CHECK(error_of({{1, 1}, {0, 0}}, 1) == "shape: node 1 has 0 members and 0 workers" + expected);
+  CHECK(error_of({{3, 2}}, 1) == "shape: node 0 has 3 members and 2 workers" + expected);
+  CHECK(error_of({{0, 1}, {0, 3}}, 1) ==
+        "shape: no node has a member; a collective needs at least one");
   CHECK(error_of({{1, 1}}, 2, {0}) ==
         "shape: lane_workers has 1 entries for 2 lanes; give one worker per lane, or none for the "
         "default");

@@ -45,14 +45,14 @@ TEST_SUITE("structure") {
         exchange, [](EditableSchedule& s) { s.frame.buffers[4].first_chunk = 1; }, check,
         "buffer 4 has 1 chunks from 1 on, the partition has 1");
     const std::string order =
-        " is out of order: expected the 2 whole inputs, then the 2 whole outputs of the members, "
-        "then the others";
+        " is out of order: expected the inputs of the 2 members, then their outputs, then the "
+        "others";
     expect_failure(
         central, [](EditableSchedule& s) { std::swap(s.frame.buffers[1], s.frame.buffers[2]); },
         check, "buffer 1" + order);
     expect_failure(
         central, [](EditableSchedule& s) { s.frame.buffers[3].chunk_count = 1; }, check,
-        "buffer 3" + order);
+        "buffer 3, the output of member 1, has 1 chunks from 0 on, expected 2 from 0 on");
     expect_failure(
         exchange, [](EditableSchedule& s) { s.frame.buffers[4].role = BufferRole::output; }, check,
         "buffer 4" + order);
