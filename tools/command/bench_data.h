@@ -29,8 +29,9 @@ struct CheckedData {
                                               const ExpectedOutput& expected) const;
 };
 
-/// The buffers of one member: `slot_count` pairs of an input and an output of the same size. Each is
-/// followed by a cache line that nobody may write to, nor to what an output has beyond the result.
+/// The buffers of one member: `slot_count` pairs of an input and an output of the same size. Each
+/// is followed by a cache line that nobody may write to, nor to what an output has beyond the
+/// result.
 class MemberBuffers {
  public:
   /// Results are the first `result_bytes` <= size_bytes of an output. Does not touch the memory:

@@ -18,9 +18,8 @@ void CollectiveOption::add_to(CLI::App& app, const std::string& extra) {
 
 Routine CollectiveOption::routine() const {
   if (const auto routine = parse_routine(name)) return *routine;
-  throw Error(
-      ErrorKind::invalid_argument,
-      fmt::format("COLLECTIVE '{}' is not known. Give one of {}", name, routine_names()));
+  throw Error(ErrorKind::invalid_argument,
+              fmt::format("COLLECTIVE '{}' is not known. Give one of {}", name, routine_names()));
 }
 
 void RootOption::add_to(CLI::App& app) {
@@ -34,13 +33,6 @@ void RootOption::check(Routine routine) const {
   throw Error(ErrorKind::invalid_argument,
               fmt::format("--root {}: {} has no root. Leave the option out, or give reduce", root,
                           name_of(routine)));
-}
-
-void RootOption::check_members(int member_count) const {
-  if (root < member_count) return;
-  throw Error(ErrorKind::invalid_argument,
-              fmt::format("--root {}: there are {} members here. Give 0 to {}", root, member_count,
-                          member_count - 1));
 }
 
 }  // namespace hycoll::command

@@ -30,9 +30,6 @@ struct RootOption {
 
   /// Throws Error (invalid_argument) when a root is given that the routine does not have.
   void check(Routine routine) const;
-
-  /// Throws Error (invalid_argument) unless there is such a member.
-  void check_members(int member_count) const;
 };
 
 }  // namespace hycoll::command

@@ -35,8 +35,7 @@ class SizeMeter {
       : member_(member),
         options_(options),
         count_(size_bytes / size_of(options.problem.type)),
-        expected_(
-            expected_output(options.problem, count_, member.rank, member.member_count)),
+        expected_(expected_output(options.problem, count_, member.rank, member.member_count)),
         warm_up_(buffers_for(size_bytes, 1)),
         buffers_(buffers_for(size_bytes, kReusedSlots)) {
     data(0).fill(member_.rank, warm_up_.input(0), count_);
