@@ -28,6 +28,12 @@ class ElementType {
   /// MPI's handle; for a DataType that of the type of fixed width, such as MPI_INT32_T.
   MPI_Datatype handle() const noexcept;
 
+  /// The DataType that it was made from, if it was; asks nothing of MPI.
+  constexpr std::optional<DataType> given_data_type() const noexcept {
+    if (data_type_ == kNoDataType) return std::nullopt;
+    return static_cast<DataType>(data_type_);
+  }
+
   /// The type whose kernels reduce this one where MPI allows the operator; empty for types that
   /// hycoll has no kernels for, and for derived datatypes.
   std::optional<DataType> data_type() const;

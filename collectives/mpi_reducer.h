@@ -1,0 +1,91 @@
+#ifndef HYCOLL_COLLECTIVES_MPI_REDUCER_H_
+#define HYCOLL_COLLECTIVES_MPI_REDUCER_H_
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <mutex>
+#include <span>
+
+#include "collectives/operation.h"
+#include "collectives/typed_staging.h"
+#include "core/reducer.h"
+
+namespace hycoll {
+
+/// Guards the functions that users brought along and that one thread at a time may run, in the
+/// whole process.
+std::mutex& user_operator_mutex() noexcept;
+
+/// A reduction by an operator of two operands that overwrites the right one. Folds from the left as
+/// the kernels do, in blocks that stay in a core's own cache.
+class FoldingReducer : public ForeignReducer {
+ public:
+  void reduce(std::span<void* const> destinations, std::span<const void* const> sources,
+              std::size_t count) const final;
+
+ protected:
+  explicit FoldingReducer(const ElementLayout& layout) noexcept : layout_(layout) {}
+
+  /// right_and_result[i] = left[i] op right_and_result[i] for `count` elements at these origins,
+  /// which are spaced as the type's extent. Thread-safe; may throw Error.
+  virtual void apply(const void* left, void* right_and_result, std::size_t count) const = 0;
+
+ private:
+  void apply_to_slots(const std::byte* left, std::byte* right_and_result, std::size_t count) const;
+  void fold(std::span<void* const> destinations, std::span<const void* const> sources,
+            std::size_t offset_bytes, std::size_t count) const;
+
+  ElementLayout layout_;
+};
+
+/// What MPI_Reduce_local does: predefined operators on types that hycoll has no kernels for, and
+/// operators of MPI_Op_create, which one thread of the process at a time calls.
+class MpiReducer final : public FoldingReducer {
+ public:
+  /// Requires that MPI defines the operator on the type; both handles outlive this object. Failures
+  /// of MPI are an Error (environment) with MPI's text.
+  MpiReducer(MPI_Op op, MPI_Datatype type);
+
+ private:
+  void apply(const void* left, void* right_and_result, std::size_t count) const override;
+
+  MPI_Op op_;
+  MPI_Datatype type_;
+  bool is_user_defined_;
+};
+
+/// An operation of Operation::custom on elements of a type. What the function throws becomes an
+/// Error (user_operator).
+class CustomReducer final : public FoldingReducer {
+ public:
+  /// Requires operation.is_custom().
+  CustomReducer(const Operation& operation, const ElementLayout& layout)
+      : FoldingReducer(layout), operation_(operation) {}
+
+ private:
+  void apply(const void* left, void* right_and_result, std::size_t count) const override;
+
+  Operation operation_;
+};
+
+/// A kernel whose elements are parts of the reducer's: the sum of complex numbers is that of their
+/// parts.
+class PartsReducer final : public ForeignReducer {
+ public:
+  PartsReducer(ReduceKernel kernel, std::size_t parts_per_element) noexcept
+      : kernel_(kernel), parts_per_element_(parts_per_element) {}
+
+  void reduce(std::span<void* const> destinations, std::span<const void* const> sources,
+              std::size_t count) const override {
+    kernel_(destinations, sources, count * parts_per_element_, Stores::cached);
+  }
+
+ private:
+  ReduceKernel kernel_;
+  std::size_t parts_per_element_;
+};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_MPI_REDUCER_H_
