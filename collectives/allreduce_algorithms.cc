@@ -18,8 +18,12 @@ constexpr OperandOrder order_of(Exchange exchange) {
     case Exchange::recursive_doubling:
     case Exchange::halving_doubling:
       return OperandOrder::canonical;
+    case Exchange::binomial:
+    case Exchange::aggregation_tree:
+      return OperandOrder::by_rank;
     case Exchange::ring:
     case Exchange::native:
+    case Exchange::chain:
       break;
   }
   return OperandOrder::any;
@@ -42,6 +46,15 @@ constexpr Algorithm dpml(std::string_view name, Exchange exchange) {
           .serves_shape = serves_any_shape,
           .generate_with = generate_dpml_allreduce,
           .segmentation = segmentation_of(exchange)};
+}
+
+constexpr Algorithm pipelined(std::string_view name, Exchange exchange) {
+  Algorithm algorithm = dpml(name, exchange);
+  algorithm.summary = "L leaders per node, the exchanges of each one's parts in flight together";
+  algorithm.source = "DPML, section 4.2 (DPML-Pipelined)";
+  algorithm.generate_with = generate_dpml_pipelined_allreduce;
+  algorithm.segmentation = Segmentation::partition;
+  return algorithm;
 }
 
 constexpr Algorithm single_leader(std::string_view name, Exchange exchange) {
@@ -81,13 +94,17 @@ constexpr std::array kAlgorithms = {
     dpml("dpml-ring", Exchange::ring),
     dpml("dpml-halving-doubling", Exchange::halving_doubling),
     dpml("dpml-native", Exchange::native),
+    pipelined("dpml-pipelined-recursive-doubling", Exchange::recursive_doubling),
+    pipelined("dpml-pipelined-ring", Exchange::ring),
+    pipelined("dpml-pipelined-halving-doubling", Exchange::halving_doubling),
+    pipelined("dpml-pipelined-native", Exchange::native),
     single_leader("single-leader-recursive-doubling", Exchange::recursive_doubling),
     single_leader("single-leader-ring", Exchange::ring),
     single_leader("single-leader-halving-doubling", Exchange::halving_doubling),
     single_leader("single-leader-native", Exchange::native),
-    flat("flat-recursive-doubling", Exchange::recursive_doubling),
-    flat("flat-ring", Exchange::ring),
-    flat("flat-halving-doubling", Exchange::halving_doubling),
+    flat("recursive-doubling", Exchange::recursive_doubling),
+    flat("ring", Exchange::ring),
+    flat("halving-doubling", Exchange::halving_doubling),
 };
 
 }  // namespace

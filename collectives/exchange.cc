@@ -8,8 +8,9 @@
 namespace hycoll {
 
 std::string_view name_of(Exchange exchange) noexcept {
-  constexpr std::array<std::string_view, 4> names = {"recursive-doubling", "ring",
-                                                     "halving-doubling", "native"};
+  constexpr std::array<std::string_view, 7> names = {
+      "recursive-doubling", "ring",  "halving-doubling", "native",
+      "binomial",           "chain", "aggregation-tree"};
   return names[static_cast<std::size_t>(exchange)];
 }
 
@@ -22,7 +23,10 @@ int chunks_per_lane(Exchange exchange, int node_count, int segments) noexcept {
     case Exchange::recursive_doubling:
       return segments;
     case Exchange::native:
-      return 1;
+    case Exchange::binomial:
+    case Exchange::chain:
+    case Exchange::aggregation_tree:
+      break;
   }
   return 1;
 }
@@ -44,6 +48,12 @@ void append_exchange(ScheduleBuilder& builder, Exchange exchange, const LaneVect
       return append_halving_doubling(builder, vector);
     case Exchange::native:
       return append_native(builder, vector);
+    case Exchange::binomial:
+      return append_binomial(builder, vector);
+    case Exchange::chain:
+      return append_chain(builder, vector);
+    case Exchange::aggregation_tree:
+      return append_aggregation_tree(builder, vector);
   }
 }
 

@@ -10,12 +10,24 @@ namespace hycoll {
 /// How the leaders of one lane combine their vectors between the nodes. Each kind is one file
 /// (exchange_*.cc) with one pure function, and serves flat, hierarchical and multi-leader
 /// collectives alike.
-enum class Exchange { recursive_doubling, ring, halving_doubling, native };
+enum class Exchange {
+  recursive_doubling,
+  ring,
+  halving_doubling,
+  native,
+  binomial,
+  chain,
+  aggregation_tree,
+};
 
 std::string_view name_of(Exchange exchange) noexcept;
 
+/// What stands for a buffer that is not there.
+inline constexpr BufferId kNoBuffer = -1;
+
 /// One lane's part of the vector on every node: what an exchange works on. The vectors of all nodes
-/// are indexed by node.
+/// are indexed by node. Aggregators have neither source nor result, and only the aggregation tree
+/// knows them.
 struct LaneVector {
   int lane;
   ChunkRange chunks;
@@ -23,6 +35,7 @@ struct LaneVector {
   std::vector<BufferId>
       sources;  ///< The node's contribution; only read, unless it is the result itself.
   std::vector<BufferId> results;  ///< Where the combined vector ends up.
+  std::vector<int> order = {};    ///< The nodes in the order of a chain; empty: as numbered.
 };
 
 /// The number of chunks that an exchange needs of each lane, with messages cut into `segments`
@@ -39,6 +52,10 @@ void append_recursive_doubling(ScheduleBuilder& builder, const LaneVector& vecto
 void append_ring(ScheduleBuilder& builder, const LaneVector& vector);
 void append_halving_doubling(ScheduleBuilder& builder, const LaneVector& vector);
 void append_native(ScheduleBuilder& builder, const LaneVector& vector);
+void append_binomial(ScheduleBuilder& builder, const LaneVector& vector);
+void append_chain(ScheduleBuilder& builder, const LaneVector& vector);
+/// Requires a shape that has_aggregators_last accepts (aggregation.h).
+void append_aggregation_tree(ScheduleBuilder& builder, const LaneVector& vector);
 
 }  // namespace hycoll
 

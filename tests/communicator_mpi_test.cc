@@ -80,8 +80,8 @@ TEST_CASE("every algorithm by name, with lanes beyond the workers where it has l
     }
   }
   for (const char* algorithm :
-       {"flat-recursive-doubling", "flat-ring", "flat-halving-doubling", "single-leader-native",
-        "lines-native", "lines-recursive-doubling"}) {
+       {"recursive-doubling", "ring", "halving-doubling", "single-leader-native", "lines-native",
+        "lines-recursive-doubling"}) {
     CAPTURE(algorithm);
     Communicator communicator(MPI_COMM_WORLD, options_with(1, 1, algorithm));
     std::vector<std::int32_t> values = contribution(communicator.rank(), 3'000, 6);

@@ -161,8 +161,8 @@ TEST_CASE("a leader may be any worker of its node") {
 }
 
 TEST_CASE("a message that is never sent is reported with its lane and sender") {
-  const Schedule whole = find_algorithm(Collective::allreduce, "flat-recursive-doubling")
-                             .generate(Shape::uniform(2, 1, 1));
+  const Schedule whole =
+      find_algorithm(Collective::allreduce, "recursive-doubling").generate(Shape::uniform(2, 1, 1));
   Schedule broken = whole;
   std::erase_if(broken.strands[0].steps,
                 [](const Step& step) { return step.kind == StepKind::send; });

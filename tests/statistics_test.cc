@@ -126,15 +126,15 @@ TEST_CASE("the exchanges cost what their papers say") {
       return Counted{statistics(schedule, partition, kElementBytes),
                      partition.element_count() * kElementBytes};
     };
-    const auto [ring, ring_bytes] = count("flat-ring");
+    const auto [ring, ring_bytes] = count("ring");
     CHECK(ring.critical_message_count == 2 * (nodes - 1));
     CHECK(ring.maximum.send_count == 2 * (nodes - 1));
     CHECK(ring.maximum.sent * nodes == 2 * ring_bytes * (nodes - 1));
 
     const bool is_power = std::has_single_bit(nodes);
     const std::size_t log = std::bit_width(nodes) - 1;
-    const auto [doubling, doubling_bytes] = count("flat-recursive-doubling");
-    const auto [halving, halving_bytes] = count("flat-halving-doubling");
+    const auto [doubling, doubling_bytes] = count("recursive-doubling");
+    const auto [halving, halving_bytes] = count("halving-doubling");
     if (is_power) {
       CHECK(doubling.critical_message_count == log);
       CHECK(doubling.maximum.sent == doubling_bytes * log);

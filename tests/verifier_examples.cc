@@ -39,6 +39,36 @@ Schedule central_example(int member_count) {
   return std::move(builder).finish();
 }
 
+Schedule central_example(Collective collective, int member_count, int root) {
+  const int chunk_count = collective == Collective::reduce_scatter ? 2 * member_count : 2;
+  ScheduleBuilder builder(collective, "central", Shape::uniform(1, member_count, 1), chunk_count,
+                          root);
+  for (int member = 1; member < member_count; ++member) {
+    const FlagId arrived = builder.add_flag(member);
+    builder.signal(member, arrived);
+    builder.wait(0, arrived);
+  }
+  // The last one first: in place, its input is not needed for the others.
+  for (int member = member_count - 1; member >= 0; --member) {
+    const ChunkRange chunks = builder.output_chunks(member);
+    if (chunks.count == 0) continue;
+    const bool is_prefix = collective == Collective::scan || collective == Collective::exscan;
+    const int contributors =
+        is_prefix ? member + (collective == Collective::scan ? 1 : 0) : member_count;
+    std::vector<Span> inputs;
+    for (int other = 0; other < contributors; ++other) {
+      inputs.push_back(span_of(builder.input(other), chunks));
+    }
+    const Span output = span_of(builder.output(member), chunks);
+    builder.reduce(0, std::span(&output, 1), inputs);
+  }
+  if (member_count == 1) return std::move(builder).finish();
+  const FlagId done = builder.add_flag(0);
+  builder.signal(0, done);
+  for (int member = 1; member < member_count; ++member) builder.wait(member, done);
+  return std::move(builder).finish();
+}
+
 Schedule staged_example(int member_count) {
   ScheduleBuilder builder =
       make_builder("staged", Shape::uniform(1, member_count, 1, Visibility::staged), 1);
@@ -197,12 +227,176 @@ Schedule lines_and_messages_example() {
   return std::move(builder).finish();
 }
 
+Schedule chain_reduce_example(int node_count, int root) {
+  constexpr int kSegments = 2;
+  ScheduleBuilder builder(Collective::reduce, "chain", Shape::uniform(node_count, 1, 1), kSegments,
+                          root);
+  for (int node = 0; node < node_count; ++node) {
+    // The sums of the nodes below and above, where they come by.
+    const bool has_below = node > 0 && node <= root;
+    const bool has_above = node + 1 < node_count && node >= root;
+    const BufferId below = builder.add_scratch(node, builder.all_chunks());
+    const BufferId above = builder.add_scratch(node, builder.all_chunks());
+    for (int s = 0; s < kSegments; ++s) {
+      const Span input = span_of(builder.input(node), {s, 1});
+      std::vector<Span> operands;
+      if (has_below) {
+        operands.push_back(span_of(below, {s, 1}));
+        builder.recv(node, 0, node - 1, operands.back());
+      }
+      operands.push_back(input);
+      if (has_above) {
+        operands.push_back(span_of(above, {s, 1}));
+        builder.recv(node, 0, node + 1, operands.back());
+      }
+      if (node == root) {
+        const Span output = span_of(builder.output(node), {s, 1});
+        builder.reduce(node, std::span(&output, 1), operands);
+        continue;
+      }
+      Span sum = input;
+      if (has_below || has_above) {
+        sum = span_of(has_below ? below : above, {s, 1});
+        builder.reduce(node, std::span(&sum, 1), operands);
+      }
+      builder.send(node, 0, node < root ? node + 1 : node - 1, sum);
+    }
+  }
+  return std::move(builder).finish();
+}
+
+Schedule blocks_example(int member_count) {
+  ScheduleBuilder builder(Collective::reduce_scatter, "blocks", Shape::uniform(1, member_count, 1),
+                          2 * member_count);
+  std::vector<FlagId> flags;
+  for (int member = 0; member < member_count; ++member) {
+    flags.push_back(builder.add_flag(member));
+    builder.signal(member, flags.back());
+  }
+  const auto wait_for_others = [&](int member, int value) {
+    for (int other = 0; other < member_count; ++other) {
+      if (other != member) builder.wait(member, flags[static_cast<std::size_t>(other)], value);
+    }
+  };
+  for (int member = 0; member < member_count; ++member) {
+    wait_for_others(member, 1);
+    const ChunkRange block = builder.output_chunks(member);
+    std::vector<Span> inputs;
+    for (int other = 0; other < member_count; ++other) {
+      inputs.push_back(span_of(builder.input(other), block));
+    }
+    const Span output = span_of(builder.output(member), block);
+    builder.reduce(member, std::span(&output, 1), inputs);
+    builder.signal(member, flags[static_cast<std::size_t>(member)]);
+  }
+  for (int member = 0; member < member_count; ++member) wait_for_others(member, 2);
+  return std::move(builder).finish();
+}
+
+Schedule chain_scan_example(Collective collective, int node_count) {
+  constexpr int kSegments = 2;
+  ScheduleBuilder builder(collective, "chain", Shape::uniform(node_count, 1, 1), kSegments);
+  for (int node = 0; node < node_count; ++node) {
+    const bool is_last = node + 1 == node_count;
+    const BufferId received = builder.add_scratch(node, builder.all_chunks());
+    const BufferId summed = builder.add_scratch(node, builder.all_chunks());
+    for (int s = 0; s < kSegments; ++s) {
+      const Span input = span_of(builder.input(node), {s, 1});
+      const Span output = span_of(builder.output(node), {s, 1});
+      const Span before = span_of(received, {s, 1});
+      const bool is_scan = collective == Collective::scan;
+      const Span sum = node == 0 ? input : is_scan ? output : span_of(summed, {s, 1});
+      if (node > 0) {
+        builder.recv(node, 0, node - 1, before);
+        if (is_scan || !is_last) builder.reduce(node, {sum}, {before, input});
+      }
+      if (!is_last) builder.send(node, 0, node + 1, sum);
+      if (is_scan && node == 0) builder.copy(node, output, input);
+      if (!is_scan && node > 0) builder.copy(node, output, before);
+    }
+  }
+  return std::move(builder).finish();
+}
+
+namespace {
+
+/// The strands of the aggregator example's middle node: what lane `lane` receives from both sides,
+/// the leader of the other lane reduces.
+void append_aggregator(ScheduleBuilder& builder, int lane, std::span<const int> result_nodes) {
+  constexpr int kNode = 1;
+  const ChunkRange chunk{lane, 1};
+  const StrandId leader = builder.shape().leader(kNode, lane);
+  const StrandId helper = builder.shape().leader(kNode, 1 - lane);
+  const Span below = span_of(builder.add_staging(kNode, chunk), chunk);
+  const Span above = span_of(builder.add_staging(kNode, chunk), chunk);
+  const Span result = span_of(builder.add_staging(kNode, chunk), chunk);
+  const FlagId received = builder.add_flag(leader);
+  const FlagId reduced = builder.add_flag(helper);
+  builder.recv(leader, lane, 0, below);
+  builder.recv(leader, lane, 2, above);
+  builder.signal(leader, received);
+  builder.wait(helper, received);
+  builder.reduce(helper, {result}, {below, above});
+  builder.signal(helper, reduced);
+  builder.wait(leader, reduced);
+  for (const int node : result_nodes) builder.send(leader, lane, node, result);
+}
+
+}  // namespace
+
+Schedule aggregator_example(Collective collective) {
+  const bool is_allreduce = collective == Collective::allreduce;
+  ScheduleBuilder builder(collective, "aggregator", Shape({{2, 2}, {0, 2}, {1, 1}}, 2), 2,
+                          is_allreduce ? 0 : 1);
+  const int root = is_allreduce ? 2 : 1;
+  const std::vector<int> result_nodes = is_allreduce ? std::vector{0, 2} : std::vector{0};
+  const FlagId arrived[] = {builder.add_flag(0), builder.add_flag(1)};
+  const FlagId done[] = {builder.add_flag(0), builder.add_flag(1)};
+  for (const int lane : {0, 1}) builder.signal(lane, arrived[lane]);
+  for (const int lane : {0, 1}) {
+    const ChunkRange chunk{lane, 1};
+    const Span sum = span_of(builder.add_scratch(lane, chunk), chunk);
+    const Span result = span_of(builder.output(is_allreduce ? lane : root), chunk);
+    builder.wait(lane, arrived[1 - lane]);
+    builder.reduce(lane, {sum},
+                   {span_of(builder.input(0), chunk), span_of(builder.input(1), chunk)});
+    builder.send(lane, lane, 1, sum);
+    builder.recv(lane, lane, 1, result);
+    if (is_allreduce) builder.copy(lane, span_of(builder.output(1 - lane), chunk), result);
+    builder.signal(lane, done[lane]);
+    append_aggregator(builder, lane, result_nodes);
+    builder.send(4, lane, 1, span_of(builder.input(2), chunk));
+    if (is_allreduce) builder.recv(4, lane, 1, span_of(builder.output(2), chunk));
+  }
+  for (const int lane : {0, 1}) builder.wait(1 - lane, done[lane]);
+  return std::move(builder).finish();
+}
+
 std::vector<Schedule> all_examples() {
-  return {central_example(1), central_example(2),          central_example(4),
-          staged_example(2),  staged_example(3),           lines_example(2),
-          lines_example(3),   exchange_example(),          chain_example(2),
-          chain_example(4),   strands_example(),           native_example(1),
-          native_example(3),  lines_and_messages_example()};
+  std::vector<Schedule> examples = {
+      central_example(1), central_example(2),          central_example(4),
+      staged_example(2),  staged_example(3),           lines_example(2),
+      lines_example(3),   exchange_example(),          chain_example(2),
+      chain_example(4),   strands_example(),           native_example(1),
+      native_example(3),  lines_and_messages_example()};
+  for (const int members : {1, 2, 3}) {
+    for (const Collective collective :
+         {Collective::reduce_scatter, Collective::scan, Collective::exscan}) {
+      examples.push_back(central_example(collective, members));
+    }
+    for (int root = 0; root < members; ++root) {
+      examples.push_back(central_example(Collective::reduce, members, root));
+    }
+  }
+  for (int root = 0; root < 3; ++root) examples.push_back(chain_reduce_example(3, root));
+  for (const int members : {2, 3}) examples.push_back(blocks_example(members));
+  for (const Collective collective : {Collective::scan, Collective::exscan}) {
+    for (const int nodes : {2, 4}) examples.push_back(chain_scan_example(collective, nodes));
+  }
+  for (const Collective collective : {Collective::allreduce, Collective::reduce}) {
+    examples.push_back(aggregator_example(collective));
+  }
+  return examples;
 }
 
 }  // namespace hycoll::testing

@@ -30,6 +30,16 @@ class Mutator {
     }
     strand_ = -1;
     step_ = -1;
+    mutate_lines();
+    mutate_promise();
+    return std::move(mutants_);
+  }
+
+ private:
+  using Change = std::function<void(EditableSchedule&)>;
+  using StepChange = std::function<void(EditableStep&)>;
+
+  void mutate_lines() {
     for (std::size_t buffer = 0; buffer < schedule_.buffers.size(); ++buffer) {
       if (schedule_.buffers[buffer].role != BufferRole::lines) continue;
       add(Mutation::lines_as_staging, static_cast<int>(buffer), [&](EditableSchedule& mutant) {
@@ -38,12 +48,36 @@ class Mutator {
         changed.role = BufferRole::staging;
       });
     }
-    return std::move(mutants_);
   }
 
- private:
-  using Change = std::function<void(EditableSchedule&)>;
-  using StepChange = std::function<void(EditableStep&)>;
+  void mutate_promise() {
+    const int members = schedule_.shape.member_count();
+    for (int root = 0; root < members; ++root) {
+      if (schedule_.collective != Collective::reduce || root == schedule_.root) continue;
+      add(Mutation::other_root, root,
+          [&](EditableSchedule& mutant) { promise(mutant.frame, Collective::reduce, root); });
+    }
+    for (int other = 0; other < kCollectiveCount; ++other) {
+      const auto collective = static_cast<Collective>(other);
+      if (collective == schedule_.collective) continue;
+      add(Mutation::other_collective, other,
+          [&](EditableSchedule& mutant) { promise(mutant.frame, collective, 0); });
+    }
+  }
+
+  /// Makes outputs of what a schedule is said to write.
+  static void promise(Schedule& schedule, Collective collective, int root) {
+    schedule.collective = collective;
+    schedule.root = root;
+    const int members = schedule.shape.member_count();
+    for (int member = 0; member < members; ++member) {
+      const ChunkRange chunks =
+          output_chunks(collective, schedule.shape, schedule.chunk_count, root, member);
+      Buffer& output = schedule.buffers[static_cast<std::size_t>(members + member)];
+      output.first_chunk = chunks.first;
+      output.chunk_count = chunks.count;
+    }
+  }
 
   void add(Mutation mutation, int variant, const Change& change) {
     EditableSchedule mutant = original_;
@@ -254,7 +288,18 @@ class Mutator {
         step.destinations.erase(step.destinations.begin() + static_cast<std::ptrdiff_t>(i));
       });
     }
-    for (std::size_t i = 0; is_reduce && i < at.sources.size(); ++i) {
+    if (is_reduce) mutate_operands(at);
+  }
+
+  void mutate_operands(const EditableStep& at) {
+    for (std::size_t buffer = 0; buffer < schedule_.buffers.size(); ++buffer) {
+      Span added = at.sources.front();
+      added.buffer = static_cast<int>(buffer);
+      if (std::find(at.sources.begin(), at.sources.end(), added) != at.sources.end()) continue;
+      add_step_change(Mutation::add_source, added.buffer,
+                      [&](EditableStep& step) { step.sources.push_back(added); });
+    }
+    for (std::size_t i = 0; i < at.sources.size(); ++i) {
       const auto variant = static_cast<int>(i);
       add_step_change(Mutation::reduce_twice, variant,
                       [&](EditableStep& step) { step.sources.push_back(at.sources[i]); });
@@ -341,13 +386,14 @@ void EditableSchedule::exchange_with_next(int strand, int step) {
 }
 
 std::string_view name_of(Mutation mutation) noexcept {
-  constexpr std::array<std::string_view, 23> names = {
-      "drop step",          "drop message",     "drop signal",     "drop dependency",
-      "exchange with next", "wrong peer",       "wrong peers",     "wrong lane",
-      "wrong tag",          "exchange tags",    "shift span",      "shift step",
-      "shift message",      "other buffer",     "reduce twice",    "drop source",
-      "drop destination",   "exchange sources", "repeat step",     "wait for earlier",
-      "wait for later",     "write input",      "lines as staging"};
+  constexpr std::array<std::string_view, kMutationCount> names = {
+      "drop step",          "drop message",     "drop signal",      "drop dependency",
+      "exchange with next", "wrong peer",       "wrong peers",      "wrong lane",
+      "wrong tag",          "exchange tags",    "shift span",       "shift step",
+      "shift message",      "other buffer",     "reduce twice",     "drop source",
+      "drop destination",   "exchange sources", "repeat step",      "wait for earlier",
+      "wait for later",     "write input",      "lines as staging", "add source",
+      "other root",         "other collective"};
   return names[static_cast<std::size_t>(mutation)];
 }
 

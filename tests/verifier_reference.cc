@@ -1,91 +1,17 @@
 #include "tests/verifier_reference.h"
 
 #include <algorithm>
-#include <compare>
 #include <map>
 #include <set>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "tests/verifier_reference_races.h"
+#include "tests/verifier_reference_steps.h"
+
 namespace hycoll::testing {
 namespace {
-
-struct StepId {
-  int strand;
-  int step;
-  friend auto operator<=>(const StepId&, const StepId&) = default;
-};
-
-/// A step, or a worker, in one run.
-template <class What>
-struct InRun {
-  What what;
-  int run;
-  friend auto operator<=>(const InRun&, const InRun&) = default;
-};
-
-const Step& step_of(const Schedule& schedule, StepId id) {
-  return schedule.strands.at(static_cast<std::size_t>(id.strand))
-      .steps.at(static_cast<std::size_t>(id.step));
-}
-
-std::vector<StepId> all_steps(const Schedule& schedule) {
-  std::vector<StepId> steps;
-  for (int strand = 0; strand < static_cast<int>(schedule.strands.size()); ++strand) {
-    const auto& list = schedule.strands[static_cast<std::size_t>(strand)].steps;
-    for (int i = 0; i < static_cast<int>(list.size()); ++i) steps.push_back({strand, i});
-  }
-  return steps;
-}
-
-int worker_of(const Schedule& schedule, StepId id) {
-  return schedule.strands[static_cast<std::size_t>(id.strand)].worker;
-}
-
-int node_of(const Schedule& schedule, StepId id) {
-  return schedule.shape.node_of_worker(worker_of(schedule, id));
-}
-
-bool is_lines(const Schedule& schedule, const Span& span) {
-  return schedule.buffers[static_cast<std::size_t>(span.buffer)].role == BufferRole::lines;
-}
-
-const Span& any_span(const Schedule& schedule, const Step& step) {
-  return schedule.spans[static_cast<std::size_t>(step.first_span)];
-}
-
-/// The step that raises a wait's flag to its value.
-StepId signal_of(const Schedule& schedule, const Step& wait) {
-  for (const StepId id : all_steps(schedule)) {
-    const Step& step = step_of(schedule, id);
-    if (step.kind == StepKind::signal && step.flag == wait.flag && step.value == wait.value) {
-      return id;
-    }
-  }
-  return {-1, -1};
-}
-
-/// The steps that write the lines which a step reads; {-1, -1} for a chunk that nobody writes.
-std::set<StepId> lines_writers_of(const Schedule& schedule, const Step& reader) {
-  std::set<StepId> writers;
-  for (const Span& read : schedule.sources(reader)) {
-    if (!is_lines(schedule, read)) continue;
-    for (int chunk = read.first_chunk; chunk < read.first_chunk + read.chunk_count; ++chunk) {
-      StepId writer = {-1, -1};
-      for (const StepId id : all_steps(schedule)) {
-        for (const Span& written : schedule.destinations(step_of(schedule, id))) {
-          if (written.buffer == read.buffer && chunk >= written.first_chunk &&
-              chunk < written.first_chunk + written.chunk_count) {
-            writer = id;
-          }
-        }
-      }
-      writers.insert(writer);
-    }
-  }
-  return writers;
-}
 
 using Message = std::tuple<int, int, int, int, int, int>;  // lane, from, to, tag, chunks
 
@@ -191,17 +117,23 @@ class ReferenceExecution {
 
   bool has_read_undefined() const { return has_read_undefined_; }
 
-  /// Whether an allreduce has been performed.
-  bool is_allreduce() {
+  /// Whether every output holds what the collective promises.
+  bool has_result() {
     const int members = schedule_.shape.member_count();
-    for (int chunk = 0; chunk < schedule_.chunk_count; ++chunk) {
-      const Value first = value({members, chunk, 1}, chunk);
-      std::vector<int> sorted = first.members;
-      std::sort(sorted.begin(), sorted.end());
-      for (int member = 0; member < members; ++member) {
-        if (value({members + member, chunk, 1}, chunk).text != first.text) return false;
-        if (sorted.size() != static_cast<std::size_t>(members)) return false;
-        if (sorted[static_cast<std::size_t>(member)] != member) return false;
+    for (int member = 0; member < members; ++member) {
+      std::vector<int> contributors;
+      for (int other = 0; other < members; ++other) {
+        if (contributes(other, member)) contributors.push_back(other);
+      }
+      for (int chunk = 0; chunk < schedule_.chunk_count; ++chunk) {
+        if (!is_promised(member, chunk)) continue;
+        Value found = value({members + member, chunk, 1}, chunk);
+        std::sort(found.members.begin(), found.members.end());
+        if (found.members != contributors) return false;
+        const bool is_same_everywhere = schedule_.collective == Collective::allreduce;
+        if (is_same_everywhere && found.text != value({members, chunk, 1}, chunk).text) {
+          return false;
+        }
       }
     }
     return true;
@@ -212,6 +144,23 @@ class ReferenceExecution {
     std::string text;
     std::vector<int> members;
   };
+
+  /// Whether one member's input is part of another's output.
+  bool contributes(int from, int to) const {
+    if (schedule_.collective == Collective::scan) return from <= to;
+    if (schedule_.collective == Collective::exscan) return from < to;
+    return true;
+  }
+
+  /// Whether a chunk of a member's output is written.
+  bool is_promised(int member, int chunk) const {
+    if (schedule_.collective == Collective::reduce) return member == schedule_.root;
+    if (schedule_.collective == Collective::exscan) return member > 0;
+    if (schedule_.collective == Collective::reduce_scatter) {
+      return chunk * schedule_.shape.member_count() / schedule_.chunk_count == member;
+    }
+    return true;
+  }
 
   Value& value(const Span& span, int chunk) {
     const int members = schedule_.shape.member_count();
@@ -298,187 +247,6 @@ class ReferenceExecution {
   bool has_read_undefined_ = false;
 };
 
-/// All events of three runs, their order, and all accesses.
-class ReferenceRaces {
- public:
-  ReferenceRaces(const Schedule& schedule, Aliasing aliasing)
-      : schedule_(schedule), aliasing_(aliasing) {
-    for (int run = 0; run < kRuns; ++run) add_run(run);
-    for (int worker = 0; worker < schedule.shape.worker_count(); ++worker) {
-      add_caller(worker, kRuns);
-    }
-    close();
-  }
-
-  bool has_race() const {
-    for (std::size_t a = 0; a < accesses_.size(); ++a) {
-      for (std::size_t b = 0; b < a; ++b) {
-        if (conflict(accesses_[a], accesses_[b])) return true;
-      }
-    }
-    return false;
-  }
-
-  bool is_synchronising() const {
-    const Shape& shape = schedule_.shape;
-    for (int a = 0; a < shape.member_count(); ++a) {
-      for (int b = 0; b < shape.member_count(); ++b) {
-        if (shape.node_of_member(a) != shape.node_of_member(b)) continue;
-        if (!before(start_.at({shape.worker_of_member(a), 0}),
-                    end_.at({shape.worker_of_member(b), 0}))) {
-          return false;
-        }
-      }
-    }
-    return true;
-  }
-
- private:
-  static constexpr int kRuns = 3;
-
-  struct Access {
-    int buffer;
-    int first_chunk;
-    int end_chunk;
-    bool is_write;
-    int lines_set;
-    int lines_run;  // of an access to lines: its run; else -1
-    int issue;
-    int complete;
-  };
-
-  int new_event() {
-    edges_.emplace_back();
-    return static_cast<int>(edges_.size()) - 1;
-  }
-  void order(int earlier, int later) { edges_[static_cast<std::size_t>(earlier)].insert(later); }
-
-  void add_run(int run) {
-    for (int worker = 0; worker < schedule_.shape.worker_count(); ++worker) {
-      start_[{worker, run}] = new_event();
-      end_[{worker, run}] = new_event();
-      order(start_[{worker, run}], end_[{worker, run}]);
-      add_caller(worker, run);
-    }
-    const auto steps = all_steps(schedule_);
-    for (const StepId id : steps) {
-      issue_[{id, run}] = new_event();
-      complete_[{id, run}] = new_event();
-    }
-    for (const StepId id : steps) add_step(id, run);
-  }
-
-  /// The moment between two runs in which the caller uses the buffers.
-  void add_caller(int worker, int run) {
-    const int event = new_event();
-    if (run > 0) order(end_.at({worker, run - 1}), event);
-    if (run < kRuns) order(event, start_.at({worker, run}));
-    for (int member = 0; member < schedule_.shape.member_count(); ++member) {
-      if (schedule_.shape.worker_of_member(member) != worker) continue;
-      for (const int buffer : {member, schedule_.shape.member_count() + member}) {
-        add_access({buffer, 0, schedule_.chunk_count}, true, run, event, event);
-      }
-    }
-  }
-
-  void add_step(StepId id, int run) {
-    const Step& step = step_of(schedule_, id);
-    const int issue = issue_[{id, run}];
-    const int complete = complete_[{id, run}];
-    const int worker = worker_of(schedule_, id);
-    order(issue, complete);
-    order(complete, end_[{worker, run}]);
-    if (id.step == 0) {
-      order(start_[{worker, run}], issue);
-    } else {
-      const StepId previous = {id.strand, id.step - 1};
-      const bool is_async = is_asynchronous(step_of(schedule_, previous).kind);
-      order((is_async ? issue_ : complete_)[{previous, run}], issue);
-    }
-    for (const int dependency : schedule_.dependencies_of(step)) {
-      order(complete_[{{id.strand, dependency}, run}], issue);
-    }
-    if (step.kind == StepKind::wait) {
-      order(complete_[{signal_of(schedule_, step), run}], complete);
-    }
-    for (const StepId writer : lines_writers_of(schedule_, step)) {
-      order(issue_[{writer, run}], complete);
-      if (is_whole_write_read(step, step_of(schedule_, writer))) {
-        order(complete_[{writer, run}], complete);
-      }
-    }
-    for (const Span& span : schedule_.sources(step)) {
-      add_access(span, false, run, issue, complete);
-    }
-    for (const Span& span : schedule_.destinations(step)) {
-      add_access(span, true, run, issue, complete);
-    }
-  }
-
-  /// Whether one span that the reader reads holds all that the writer wrote.
-  bool is_whole_write_read(const Step& reader, const Step& writer) const {
-    if (writer.destination_count != 1) return false;
-    const Span& written = schedule_.destinations(writer).front();
-    const auto sources = schedule_.sources(reader);
-    return std::any_of(sources.begin(), sources.end(), [&](const Span& read) {
-      return read.buffer == written.buffer && read.first_chunk <= written.first_chunk &&
-             read.first_chunk + read.chunk_count >= written.first_chunk + written.chunk_count;
-    });
-  }
-
-  void add_access(const Span& span, bool is_write, int run, int issue, int complete) {
-    const int members = schedule_.shape.member_count();
-    const bool is_output = span.buffer >= members && span.buffer < 2 * members;
-    const int shift = is_output && aliasing_ == Aliasing::in_place ? members : 0;
-    const bool lines = is_lines(schedule_, span);
-    accesses_.push_back({span.buffer - shift, span.first_chunk, span.first_chunk + span.chunk_count,
-                         is_write, lines ? run % 2 : 0, lines ? run : -1, issue, complete});
-  }
-
-  /// Transitive closure.
-  void close() {
-    const std::size_t count = edges_.size();
-    reachable_.assign(count, std::vector<bool>(count, false));
-    for (std::size_t from = 0; from < count; ++from) {
-      std::vector<int> to_visit = {static_cast<int>(from)};
-      reachable_[from][from] = true;
-      while (!to_visit.empty()) {
-        const auto at = static_cast<std::size_t>(to_visit.back());
-        to_visit.pop_back();
-        for (const int next : edges_[at]) {
-          if (reachable_[from][static_cast<std::size_t>(next)]) continue;
-          reachable_[from][static_cast<std::size_t>(next)] = true;
-          to_visit.push_back(next);
-        }
-      }
-    }
-  }
-
-  bool before(int a, int b) const {
-    return reachable_[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)];
-  }
-
-  bool conflict(const Access& a, const Access& b) const {
-    if (a.issue == b.issue) return false;  // one step, or one caller
-    if (a.buffer != b.buffer || a.lines_set != b.lines_set) return false;
-    if (!a.is_write && !b.is_write) return false;
-    if (a.end_chunk <= b.first_chunk || b.end_chunk <= a.first_chunk) return false;
-    // Readers of lines wait for the write of their own run.
-    if (a.lines_run >= 0 && a.lines_run == b.lines_run) return false;
-    return !before(a.complete, b.issue) && !before(b.complete, a.issue);
-  }
-
-  const Schedule& schedule_;
-  Aliasing aliasing_;
-  std::vector<std::set<int>> edges_;
-  std::vector<std::vector<bool>> reachable_;
-  std::map<InRun<StepId>, int> issue_;
-  std::map<InRun<StepId>, int> complete_;
-  std::map<InRun<int>, int> start_;  // of workers
-  std::map<InRun<int>, int> end_;
-  std::vector<Access> accesses_;
-};
-
 }  // namespace
 
 std::optional<Check> failed_check_by_reference(const Schedule& schedule, Aliasing aliasing) {
@@ -486,9 +254,8 @@ std::optional<Check> failed_check_by_reference(const Schedule& schedule, Aliasin
   if (partners.empty() && has_messages(schedule)) return Check::messages;
   ReferenceExecution execution(schedule, partners, aliasing);
   if (!execution.run()) return Check::deadlock;
-  const ReferenceRaces races(schedule, aliasing);
-  if (races.has_race() || !races.is_synchronising()) return Check::races;
-  if (execution.has_read_undefined() || !execution.is_allreduce()) return Check::result;
+  if (fails_races_by_reference(schedule, aliasing)) return Check::races;
+  if (execution.has_read_undefined() || !execution.has_result()) return Check::result;
   return std::nullopt;
 }
 
