@@ -35,4 +35,25 @@ void RootOption::check(Routine routine) const {
                           name_of(routine)));
 }
 
+void add_type_option(CLI::App& app, std::string& type) {
+  app.add_option("--type", type,
+                 "Element type: int8, int16, int32, int64, uint8, uint16, uint32, uint64, float or "
+                 "double")
+      ->type_name("TYPE")
+      ->capture_default_str();
+}
+
+void add_operator_option(CLI::App& app, std::string& op) {
+  app.add_option("--op,--operation", op,
+                 "Operator: sum, prod, min or max; for integers also land, lor, lxor, band, bor or "
+                 "bxor")
+      ->type_name("OP")
+      ->capture_default_str();
+}
+
+void add_reproducible_option(CLI::App& app, bool& reproducible) {
+  app.add_flag("--reproducible", reproducible,
+               "The same bits for any lanes, workers, algorithm and size");
+}
+
 }  // namespace hycoll::command

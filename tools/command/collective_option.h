@@ -32,6 +32,11 @@ struct RootOption {
   void check(Routine routine) const;
 };
 
+/// --type, --op and --reproducible of several subcommands.
+void add_type_option(CLI::App& app, std::string& type);
+void add_operator_option(CLI::App& app, std::string& op);
+void add_reproducible_option(CLI::App& app, bool& reproducible);
+
 }  // namespace hycoll::command
 
 #endif  // HYCOLL_TOOLS_COMMAND_COLLECTIVE_OPTION_H_
