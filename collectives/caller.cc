@@ -47,19 +47,19 @@ PlanQuery Caller::query_for(const Call& call, const Reduction& reduction) const 
   return query;
 }
 
-Caller::Prepared Caller::prepare_call(const Call& call) {
+PreparedCall Caller::prepare_call(const Call& call) {
   const Reduction& reduction = reductions_.find(call.type, call.op, name_of(call.collective));
   const CallBuffers buffers =
       check_buffers(call, reduction.element_bytes, identity_.rank, identity_.member_count);
-  Prepared prepared{.query = query_for(call, reduction),
-                    .arguments = {.call = ++call_,
-                                  .input = call.input,
-                                  .output = call.output,
-                                  .reducer = reduction.reducer,
-                                  .signature = signature_of(call, reduction).packed()},
-                    .is_custom = call.op.is_custom(),
-                    .foreign_owner = reduction.foreign_owner,
-                    .work = nullptr};
+  PreparedCall prepared{.query = query_for(call, reduction),
+                        .arguments = {.call = ++call_,
+                                      .input = call.input,
+                                      .output = call.output,
+                                      .reducer = reduction.reducer,
+                                      .signature = signature_of(call, reduction).packed()},
+                        .is_custom = call.op.is_custom(),
+                        .foreign_owner = reduction.foreign_owner,
+                        .work = nullptr};
   if (reduction.data_type) {
     prepared.arguments.type = *reduction.data_type;
     prepared.arguments.op = *reduction.op;
@@ -75,7 +75,7 @@ Caller::Prepared Caller::prepare_call(const Call& call) {
   return prepared;
 }
 
-void Caller::use_token(Prepared& prepared) {
+void Caller::use_token(PreparedCall& prepared) {
   prepared.query = {.element_bytes = sizeof(token_), .extent = {.count = 1}};
   prepared.arguments.input = prepared.arguments.output = &token_;
   prepared.arguments.type = DataType::uint8;
@@ -84,7 +84,7 @@ void Caller::use_token(Prepared& prepared) {
   prepared.is_custom = false;
 }
 
-Caller::Prepared Caller::agreement_into(std::uint64_t& mark) {
+PreparedCall Caller::agreement_into(std::uint64_t& mark) {
   const CallSignature signature{.count = 1,
                                 .type_code = static_cast<std::uint8_t>(DataType::uint64),
                                 .op_code = static_cast<std::uint8_t>(Operator::max)};
@@ -114,41 +114,73 @@ void Caller::throw_if_operator_failed(std::uint64_t mark, CallNumber call) const
 }
 
 void Caller::run(const Call& call) {
-  Prepared prepared = prepare_call(call);
+  PreparedCall prepared = prepare_call(call);
   execute(plans_.find(prepared.query), prepared.arguments);
   if (prepared.is_custom) {
     std::uint64_t mark = 0;
-    const Prepared agreement = agreement_into(mark);
+    const PreparedCall agreement = agreement_into(mark);
     execute(plans_.find(agreement.query), agreement.arguments);
     throw_if_operator_failed(mark, prepared.arguments.call);
   }
   if (prepared.work != nullptr) prepared.work->deliver();
 }
 
+void Caller::begin(const Plan& plan, const CallArguments& arguments, Request::State& state) {
+  state.caller = this;
+  state.call = arguments.call;
+  state.is_complete = false;
+  state.error.reset();
+  state.deferred = defer(plan, arguments, state.outcome);
+  if (state.deferred == nullptr) state.job = submit(plan, arguments);
+}
+
 std::unique_ptr<Request::State> Caller::start(const Call& call) {
-  Prepared prepared = prepare_call(call);
+  PreparedCall prepared = prepare_call(call);
   auto state = std::make_unique<Request::State>();
-  state->caller = this;
-  state->call = prepared.arguments.call;
   state->foreign_owner = std::move(prepared.foreign_owner);
   state->work = std::move(prepared.work);
-  state->job = submit(plans_.find(prepared.query), prepared.arguments);
+  begin(plans_.find(prepared.query), prepared.arguments, *state);
   if (prepared.is_custom) {
-    const Prepared agreement = agreement_into(state->failure_mark);
+    const PreparedCall agreement = agreement_into(state->failure_mark);
     state->agreement = submit(plans_.find(agreement.query), agreement.arguments);
   }
   return state;
 }
 
 std::unique_ptr<Persistent::State> Caller::prepare(const Call& call) {
-  auto state = std::make_unique<Persistent::State>(
-      Persistent::State{this, call, {call.block_counts.begin(), call.block_counts.end()}, {}});
+  auto state = std::make_unique<Persistent::State>();
+  state->caller = this;
+  state->call = call;
+  state->block_counts.assign(call.block_counts.begin(), call.block_counts.end());
   state->call.block_counts = state->block_counts;
-  const Reduction& reduction = reductions_.find(call.type, call.op, name_of(call.collective));
-  const CallBuffers buffers =
-      check_buffers(call, reduction.element_bytes, identity_.rank, identity_.member_count);
-  if (buffers.input_count > 0) plan_cache_.find(query_for(call, reduction));
+  PreparedCall prepared = prepare_call(state->call);
+  --call_;  // nothing has been started
+  const Plan& plan = plan_cache_.find(prepared.query);
+  if (!prepared.is_custom && prepared.work == nullptr) {
+    state->plan = &plan;
+    state->arguments = prepared.arguments;
+    state->foreign_owner = std::move(prepared.foreign_owner);
+    state->request = std::make_unique<Request::State>();
+  }
   return state;
+}
+
+void Caller::start(Persistent::State& persistent) {
+  if (persistent.plan == nullptr) {
+    persistent.request = start(persistent.call);
+  } else {
+    persistent.arguments.call = ++call_;
+    check_processes(persistent.arguments);
+    begin(*persistent.plan, persistent.arguments, *persistent.request);
+  }
+  persistent.is_active = true;
+}
+
+void Caller::run(Persistent::State& persistent) {
+  if (persistent.plan == nullptr) return run(persistent.call);
+  persistent.arguments.call = ++call_;
+  check_processes(persistent.arguments);
+  execute(*persistent.plan, persistent.arguments);
 }
 
 SelectedPlan Caller::choice(const Call& call) {
@@ -161,11 +193,38 @@ SelectedPlan Caller::choice(const Call& call) {
   return plan_cache_.select(query);
 }
 
-void Request::State::complete() {
+bool Request::State::test() {
+  if (is_complete) return true;
+  if (deferred != nullptr) {
+    if (!outcome.finished.load(std::memory_order_acquire)) deferred->advance();
+    if (!outcome.finished.load(std::memory_order_acquire)) return false;
+  } else if (!job->finished()) {
+    return false;
+  }
+  if (agreement != nullptr && !agreement->finished()) return false;
+  complete();
+  return true;
+}
+
+void Request::State::finish() {
   if (is_complete) return;
+  if (deferred == nullptr) {
+    job->wait();
+  } else if (!outcome.finished.load(std::memory_order_acquire)) {
+    deferred->finish();
+  }
+  if (agreement != nullptr) agreement->wait();
+  complete();
+}
+
+void Request::State::complete() {
   is_complete = true;
   try {
-    job->throw_if_failed();
+    if (deferred != nullptr) {
+      if (outcome.error) throw Error(*outcome.error);
+    } else {
+      job->throw_if_failed();
+    }
     if (agreement != nullptr) {
       agreement->throw_if_failed();
       caller->throw_if_operator_failed(failure_mark, call);
@@ -181,50 +240,57 @@ Request::Request(std::unique_ptr<State> state) noexcept : state_(std::move(state
 Request::Request(Request&&) noexcept = default;
 
 Request& Request::operator=(Request&& other) noexcept {
-  if (state_ != nullptr) state_->last_job().wait();
+  if (state_ != nullptr) state_->finish();
   state_ = std::move(other.state_);
   return *this;
 }
 
 Request::~Request() {
-  if (state_ != nullptr) state_->last_job().wait();
+  if (state_ != nullptr) state_->finish();
 }
 
-bool Request::test() {
-  if (state_ == nullptr) return true;
-  if (!state_->last_job().finished()) return false;
-  state_->complete();
-  return true;
-}
+bool Request::test() { return state_ == nullptr || state_->test(); }
 
 void Request::wait() {
   if (state_ == nullptr) return;
   const std::unique_ptr<State> state = std::move(state_);
-  state->last_job().wait();
-  state->complete();
+  state->finish();
   if (state->error) throw Error(*state->error);
 }
 
 Persistent::Persistent(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
 Persistent::Persistent(Persistent&&) noexcept = default;
-Persistent& Persistent::operator=(Persistent&&) noexcept = default;
-Persistent::~Persistent() = default;
+
+Persistent& Persistent::operator=(Persistent&& other) noexcept {
+  if (state_ != nullptr && state_->is_active) state_->request->finish();
+  state_ = std::move(other.state_);
+  return *this;
+}
+
+Persistent::~Persistent() {
+  if (state_ != nullptr && state_->is_active) state_->request->finish();
+}
 
 void Persistent::start() {
-  if (!state_->active.test()) {
+  if (state_->is_active && !state_->request->test()) {
     throw Error(ErrorKind::invalid_argument,
                 "Persistent::start: the last start is still under way; call wait() first");
   }
-  state_->active = Request(state_->caller->start(state_->call));
+  state_->caller->start(*state_);
 }
 
-bool Persistent::test() { return state_->active.test(); }
+bool Persistent::test() { return !state_->is_active || state_->request->test(); }
 
-void Persistent::wait() { state_->active.wait(); }
+void Persistent::wait() {
+  if (!state_->is_active) return;
+  state_->request->finish();
+  state_->is_active = false;
+  if (state_->request->error) throw Error(*state_->request->error);
+}
 
 void Persistent::run() {
   wait();
-  state_->caller->run(state_->call);
+  state_->caller->run(*state_);
 }
 
 }  // namespace hycoll

@@ -10,6 +10,7 @@
 #include "collectives/plan_cache.h"
 #include "collectives/reduction.h"
 #include "collectives/work_buffers.h"
+#include "threading/deferred_run.h"
 #include "threading/executor.h"
 #include "threading/leader_pool.h"
 #include "threading/node_memory.h"
@@ -22,6 +23,15 @@ struct CallerIdentity {
   int member_count = 1;
   int slot = 0;  ///< The member's index on its node.
   Bits bits = Bits::same_on_all_members;
+};
+
+/// A call as the executor sees it.
+struct PreparedCall {
+  PlanQuery query;
+  CallArguments arguments;
+  bool is_custom = false;
+  std::shared_ptr<const ForeignReducer> foreign_owner;
+  std::unique_ptr<WorkBuffers> work;
 };
 
 /// One member's way from a Call to executed programs: what both layouts share. Checks arguments,
@@ -45,6 +55,10 @@ class Caller {
   /// Sets up a call: checks it, and makes its plan.
   std::unique_ptr<Persistent::State> prepare(const Call& call);
 
+  /// Starts, or makes, a call that has been set up.
+  void start(Persistent::State& persistent);
+  void run(Persistent::State& persistent);
+
   /// What the call would use.
   SelectedPlan choice(const Call& call);
 
@@ -53,29 +67,25 @@ class Caller {
   virtual void execute(const Plan& plan, const CallArguments& arguments) = 0;
   /// Starts to execute a plan in the background, after everything that is under way.
   virtual std::shared_ptr<PoolJob> submit(const Plan& plan, const CallArguments& arguments) = 0;
+  /// Starts to execute a plan that is not worth a thread of its own, to be finished by whoever asks
+  /// for it; null if something is under way, or the plan is.
+  virtual DeferredRun* defer(const Plan& plan, const CallArguments& arguments,
+                             DeferredOutcome& outcome) = 0;
   /// Compares the call with the other processes', where that is asked for.
   virtual void check_processes(const CallArguments& arguments) = 0;
 
  private:
   friend struct Request::State;
 
-  /// A call as the executor sees it.
-  struct Prepared {
-    PlanQuery query;
-    CallArguments arguments;
-    bool is_custom = false;
-    std::shared_ptr<const ForeignReducer> foreign_owner;
-    std::unique_ptr<WorkBuffers> work;
-  };
-
-  Prepared prepare_call(const Call& call);
+  PreparedCall prepare_call(const Call& call);
   PlanQuery query_for(const Call& call, const Reduction& reduction) const;
   CallSignature signature_of(const Call& call, const Reduction& reduction) const;
-  void use_token(Prepared& prepared);
+  void use_token(PreparedCall& prepared);
+  void begin(const Plan& plan, const CallArguments& arguments, Request::State& state);
 
   /// The call by which members agree, after one with a custom operator; the mark of a failure ends
   /// up in `mark`.
-  Prepared agreement_into(std::uint64_t& mark);
+  PreparedCall agreement_into(std::uint64_t& mark);
   /// Throws Error (user_operator) if the mark says so.
   void throw_if_operator_failed(std::uint64_t mark, CallNumber call) const;
 
@@ -88,10 +98,12 @@ class Caller {
   std::uint8_t token_ = 0;  ///< What an empty call reduces, so that it synchronises like any other.
 };
 
-/// A nonblocking call under way.
+/// A nonblocking call under way: deferred, or a job of the pool.
 struct Request::State {
   Caller* caller = nullptr;
   CallNumber call = 0;
+  DeferredRun* deferred = nullptr;
+  DeferredOutcome outcome;
   std::shared_ptr<PoolJob> job;
   std::shared_ptr<PoolJob> agreement;  ///< Null unless the operator is custom.
   std::uint64_t failure_mark = 0;      ///< What the agreement yields.
@@ -100,9 +112,12 @@ struct Request::State {
   std::optional<Error> error;
   bool is_complete = false;
 
-  PoolJob& last_job() const { return agreement != nullptr ? *agreement : *job; }
+  bool test();
+  /// Returns when the call has completed.
+  void finish();
 
-  /// After the last job: delivers results, keeps the error.
+ private:
+  /// After the end: delivers results, keeps the error.
   void complete();
 };
 
@@ -110,7 +125,13 @@ struct Persistent::State {
   Caller* caller;
   Call call;  ///< Its block counts are those of the next member.
   std::vector<std::size_t> block_counts;
-  Request active;
+  /// The plan and the arguments of every start, for calls that need nothing else: no buffers of
+  /// their own, and no agreement. Null for others, which are started like any call.
+  const Plan* plan = nullptr;
+  CallArguments arguments;
+  std::shared_ptr<const ForeignReducer> foreign_owner;
+  std::unique_ptr<Request::State> request;
+  bool is_active = false;
 };
 
 }  // namespace hycoll

@@ -54,6 +54,7 @@ class ProcessMember final : public Caller {
 
  private:
   void execute(const Plan& plan, const CallArguments& arguments) override {
+    deferred_.finish();
     if (background_ != nullptr && !background_->finished()) {
       const std::shared_ptr<PoolJob> job = submit(plan, arguments);
       job->wait();
@@ -68,10 +69,21 @@ class ProcessMember final : public Caller {
   }
 
   std::shared_ptr<PoolJob> submit(const Plan& plan, const CallArguments& arguments) override {
+    if (!deferred_.finished()) pool_.submit(std::make_shared<PoolJob>(deferred_), 0, 0);
     const int count = std::max(1, participants(plan));
     background_ = std::make_shared<PoolJob>(plan.programs, arguments, count);
     pool_.submit(background_, 0, count - 1);
     return background_;
+  }
+
+  DeferredRun* defer(const Plan& plan, const CallArguments& arguments,
+                     DeferredOutcome& outcome) override {
+    const bool is_idle =
+        deferred_.finished() && (background_ == nullptr || background_->finished());
+    if (!plan.is_short || participants(plan) > 1 || !is_idle) return nullptr;
+    deferred_.start(plan.programs.front(), arguments, outcome);
+    if (!deferred_.finished()) keeper_.watch();
+    return &deferred_;
   }
 
   void check_processes(const CallArguments& arguments) override {
@@ -83,7 +95,10 @@ class ProcessMember final : public Caller {
   ProcessGroup& group_;
   NodeWorkers& workers_;
   std::shared_ptr<PoolJob> background_;  ///< The last one submitted; it may still use worker 0.
-  LeaderPool pool_;                      ///< Last: its threads use the others.
+  DeferredRun deferred_{workers_.executor(0)};
+  // Last: their threads use the others.
+  LeaderPool pool_;
+  ProgressKeeper keeper_{{&deferred_}};
 };
 
 }  // namespace

@@ -7,6 +7,13 @@
 
 namespace hycoll {
 
+namespace {
+
+/// Up to here a call takes a few microseconds.
+constexpr std::size_t kShortBytes = 8 * 1024;
+
+}  // namespace
+
 PlanCache::PlanCache(Options options) : options_(std::move(options)), buckets_(kBuckets) {
   check_requested_algorithm(options_.requested_algorithm);
 }
@@ -28,6 +35,7 @@ const Plan& PlanCache::find(const PlanQuery& query) {
       Plan{.query = query,
            .block_counts = {query.extent.block_counts.begin(), query.extent.block_counts.end()},
            .selected = std::move(selected),
+           .is_short = size_bytes_of(query) <= kShortBytes,
            .programs = std::move(programs)});
   plan.query.extent.block_counts = plan.block_counts;
   return plan;

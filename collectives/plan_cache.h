@@ -30,6 +30,8 @@ struct Plan {
   PlanQuery query;  ///< Its block counts are those of the next member.
   std::vector<std::size_t> block_counts;
   SelectedPlan selected;
+  /// Over before another thread could have been woken for it.
+  bool is_short = false;
   std::vector<Program>
       programs;  ///< By worker on this node; those beyond the last one take no part.
 

@@ -10,6 +10,7 @@
 #include "collectives/process_group.h"
 #include "collectives/workers.h"
 #include "numa/binding.h"
+#include "threading/deferred_run.h"
 #include "threading/leader_pool.h"
 
 namespace hycoll {
@@ -20,6 +21,8 @@ struct alignas(kCacheLineBytes) Member::State final : Caller {
 
   void execute(const Plan& plan, const CallArguments& arguments) override;
   std::shared_ptr<PoolJob> submit(const Plan& plan, const CallArguments& arguments) override;
+  DeferredRun* defer(const Plan& plan, const CallArguments& arguments,
+                     DeferredOutcome& outcome) override;
   void check_processes(const CallArguments& arguments) override;
 
   Team::State& team;
@@ -27,6 +30,7 @@ struct alignas(kCacheLineBytes) Member::State final : Caller {
   bool bound = false;
   WorkerExecutor& executor;
   std::shared_ptr<PoolJob> background;  ///< The last one submitted; it may still use the executor.
+  DeferredRun deferred;
 };
 
 struct Team::State {
@@ -38,9 +42,12 @@ struct Team::State {
              options.pinning == Options::Pinning::pinned ? LeaderPool::Pinning::pinned
                                                          : LeaderPool::Pinning::unpinned,
              workers.wait_policy()) {
+    std::vector<DeferredRun*> runs;
     for (int index = 0; index < thread_count; ++index) {
       members.push_back(std::make_unique<Member::State>(*this, index));
+      runs.push_back(&members.back()->deferred);
     }
+    keeper = std::make_unique<ProgressKeeper>(std::move(runs));
   }
 
   static int checked(int thread_count) {
@@ -55,7 +62,9 @@ struct Team::State {
   NodeWorkers workers;
   PlanCache plans;
   std::vector<std::unique_ptr<Member::State>> members;
-  LeaderPool pool;  ///< For calls in the background. Last: its threads use the others.
+  // Last: their threads use the others.
+  LeaderPool pool;
+  std::unique_ptr<ProgressKeeper> keeper;
 };
 
 Member::State::State(Team::State& its_team, int its_index)
@@ -66,9 +75,11 @@ Member::State::State(Team::State& its_team, int its_index)
               .bits = its_team.group.options().bits}),
       team(its_team),
       index(its_index),
-      executor(its_team.workers.executor(its_index)) {}
+      executor(its_team.workers.executor(its_index)),
+      deferred(executor) {}
 
 void Member::State::execute(const Plan& plan, const CallArguments& arguments) {
+  deferred.finish();
   if (background != nullptr && !background->finished()) {
     const std::shared_ptr<PoolJob> job = submit(plan, arguments);
     job->wait();
@@ -78,9 +89,21 @@ void Member::State::execute(const Plan& plan, const CallArguments& arguments) {
 }
 
 std::shared_ptr<PoolJob> Member::State::submit(const Plan& plan, const CallArguments& arguments) {
+  if (!deferred.finished()) {
+    team.pool.submit(std::make_shared<PoolJob>(deferred), index, index);
+  }
   background = std::make_shared<PoolJob>(plan.programs, arguments, 1);
   team.pool.submit(background, index, index);
   return background;
+}
+
+DeferredRun* Member::State::defer(const Plan& plan, const CallArguments& arguments,
+                                  DeferredOutcome& outcome) {
+  const bool is_idle = deferred.finished() && (background == nullptr || background->finished());
+  if (!plan.is_short || !is_idle) return nullptr;
+  deferred.start(plan.programs[static_cast<std::size_t>(index)], arguments, outcome);
+  if (!deferred.finished()) team.keeper->watch();
+  return &deferred;
 }
 
 /// One member speaks for its process; the others meet a failure while they wait for it.

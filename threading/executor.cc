@@ -33,6 +33,7 @@ WorkerExecutor::WorkerExecutor(NodeMemory& memory, int worker, std::vector<Endpo
 
 void WorkerExecutor::start(const Program& program, const CallArguments& arguments) {
   arguments_ = arguments;
+  blocking_ = Blocking::forbidden;
   line_tag_ = line_tag(arguments.call, arguments.signature);
   Post& post = memory_.post(worker_);
   post.input.store(static_cast<const std::byte*>(arguments.input), std::memory_order_relaxed);
@@ -67,15 +68,18 @@ void WorkerExecutor::start(const Program& program, const CallArguments& argument
 
 void WorkerExecutor::run(const Program& program, const CallArguments& arguments) {
   start(program, arguments);
-  blocking_ = program.blocks_alone ? Blocking::allowed : Blocking::forbidden;
+  if (program.blocks_alone) blocking_ = Blocking::allowed;
+  finish();
+}
+
+void WorkerExecutor::finish() {
   Waiter waiter(options_.wait_policy);
   for (;;) {
     const Progress progress = advance();
-    if (progress == Progress::finished) break;
+    if (progress == Progress::finished) return;
     if (progress == Progress::advanced) waiter.reset();
     if (waiter.turn()) slow_turn(waiter);
   }
-  blocking_ = Blocking::forbidden;
 }
 
 WorkerExecutor::Progress WorkerExecutor::advance(int step_limit) {

@@ -64,7 +64,10 @@ class WorkerExecutor {
   /// another worker of the node has met in this call; the run is over then.
   Progress advance(int step_limit = INT32_MAX);
 
-  /// start(), then advance() until finished, waiting as the policy says.
+  /// advance() until finished, waiting as the policy says.
+  void finish();
+
+  /// start(), then finish().
   void run(const Program& program, const CallArguments& arguments);
 
   /// One slow turn of somebody who waits for this worker's run: looks for failures and timeouts,
