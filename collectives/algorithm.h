@@ -71,6 +71,7 @@ inline constexpr std::string_view kServesFlatShape =
 /// The algorithms of each collective, in the order of listings: one file each
 /// (*_algorithms.cc).
 std::span<const Algorithm> allreduce_algorithms() noexcept;
+std::span<const Algorithm> reduce_algorithms() noexcept;
 
 }  // namespace hycoll
 

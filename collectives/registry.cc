@@ -13,6 +13,7 @@ std::span<const Algorithm> algorithms_of(Collective collective) noexcept {
     case Collective::allreduce:
       return allreduce_algorithms();
     case Collective::reduce:
+      return reduce_algorithms();
     case Collective::reduce_scatter:
     case Collective::scan:
     case Collective::exscan:

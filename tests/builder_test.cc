@@ -62,6 +62,46 @@ TEST_CASE("a new schedule has every member's buffers and every worker's main str
   }
 }
 
+TEST_CASE("outputs hold what the collective writes") {
+  // Aggregators have workers, but neither inputs nor outputs.
+  for (const Shape& shape : {Shape::uniform(2, 2, 1), Shape({{1, 2}, {0, 2}, {3, 3}}, 2)}) {
+    const int members = shape.member_count();
+    const int chunk_count = 3 * members;
+    for (int c = 0; c < kCollectiveCount; ++c) {
+      const auto collective = static_cast<Collective>(c);
+      const int root = collective == Collective::reduce ? members - 1 : 0;
+      ScheduleBuilder builder(collective, "empty", shape, chunk_count, root);
+      CHECK(builder.root() == root);
+      for (int member = 0; member < members; ++member) {
+        CAPTURE(name_of(collective));
+        CAPTURE(member);
+        ChunkRange expected{.first = 0, .count = chunk_count};
+        if (collective == Collective::reduce_scatter) expected = {3 * member, 3};
+        if (collective == Collective::reduce && member != root) expected = {0, 0};
+        if (collective == Collective::exscan && member == 0) expected = {0, 0};
+        CHECK(builder.output_chunks(member) == expected);
+        CHECK(output_chunks(collective, shape, chunk_count, root, member) == expected);
+      }
+      const std::vector<ChunkRange> expected = [&] {
+        std::vector<ChunkRange> ranges(static_cast<std::size_t>(members), {0, chunk_count});
+        for (int member = 0; member < members; ++member) {
+          ranges.push_back(builder.output_chunks(member));
+        }
+        return ranges;
+      }();
+      const Schedule schedule = std::move(builder).finish();
+      CHECK(schedule.collective == collective);
+      CHECK(schedule.root == root);
+      CHECK(schedule.strands.size() == static_cast<std::size_t>(shape.worker_count()));
+      REQUIRE(schedule.buffers.size() == expected.size());
+      for (std::size_t id = 0; id < expected.size(); ++id) {
+        CHECK(schedule.buffers[id].first_chunk == expected[id].first);
+        CHECK(schedule.buffers[id].chunk_count == expected[id].count);
+      }
+    }
+  }
+}
+
 TEST_CASE("buffers, strands and flags are added behind") {
   ScheduleBuilder builder = two_nodes();
   const BufferId staging = builder.add_staging(1, {1, 2});

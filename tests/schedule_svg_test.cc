@@ -138,6 +138,20 @@ TEST_CASE("only the first nodes are drawn when there are too many workers") {
   CHECK(count(node, ">worker ") == kMaximumDrawnWorkers + 2);
 }
 
+TEST_CASE("the root and the aggregators are named") {
+  const auto draw = [](const Schedule& schedule) {
+    return to_svg(schedule, Partition::uniform(1, schedule.chunk_count), 8);
+  };
+  const std::string reduce = draw(testing::aggregator_example(Collective::reduce));
+  CHECK(count(reduce, ">reduce aggregator<") == 1);
+  CHECK(count(reduce, ">to member 1; 3 nodes") == 1);
+  CHECK(count(reduce, ">node 1, aggregator<") == 1);
+  CHECK(count(reduce, "aggregator<") == 2);
+  CHECK(count(reduce, ">node ") == 3);
+  const std::string allreduce = draw(testing::aggregator_example(Collective::allreduce));
+  CHECK(count(allreduce, "to member") == 0);
+}
+
 TEST_CASE("names are escaped") {
   Schedule schedule = testing::exchange_example();
   schedule.algorithm = "a<b>&\"c\"";

@@ -17,6 +17,8 @@ TEST_CASE("shapes in one line") {
   CHECK(to_text(Shape({{1, 4}, {1, 4}}, 2)) == "2 nodes x 1 member and 4 workers, 2 lanes, direct");
   CHECK(to_text(Shape({{2, 2}, {1, 3}}, 2)) ==
         "2 nodes (members/workers 2/2, 1/3), 2 lanes, direct");
+  CHECK(to_text(Shape({{2, 2}, {0, 1}}, 1)) ==
+        "2 nodes (members/workers 2/2, 0/1), 1 lane, direct");
 }
 
 TEST_CASE("a listing shows every step of every strand of every worker") {
@@ -76,6 +78,21 @@ TEST_CASE("several destinations, strands and workers without a member") {
         "node 1\n"
         "  worker 2, member 1, lane 0, lane 1, lane 2\n"
         "    strand 2\n");
+}
+
+TEST_CASE("a reduce names its root, and nodes without members are aggregators") {
+  const Schedule reduce = testing::aggregator_example(Collective::reduce);
+  CHECK(describe_call(reduce) == "reduce to member 1 'aggregator'");
+  CHECK(describe_call(testing::blocks_example(2)) == "reduce_scatter 'blocks'");
+  CHECK(to_text(reduce, 1).starts_with(
+      "reduce to member 1 'aggregator' on 3 nodes (members/workers 2/2, 0/2, 1/1), 2 lanes, "
+      "direct; 2 chunks\n"
+      "node 1, aggregator\n"
+      "  worker 2, lane 0\n"
+      "    strand 2\n"
+      "         0  recv    [0, 1)  staging(1)#7 <- node 0, lane 0, tag 0\n"));
+  CHECK(to_text(reduce).find("node 2\n  worker 4, member 2, lane 0, lane 1\n") !=
+        std::string::npos);
 }
 
 TEST_CASE("every role and visibility has a name") {

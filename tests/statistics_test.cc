@@ -55,6 +55,26 @@ TEST_CASE("volumes in chunks") {
   }
 }
 
+TEST_CASE("aggregators count like other nodes") {
+  const ScheduleStatistics counted = statistics(testing::aggregator_example(Collective::allreduce));
+  REQUIRE(counted.nodes.size() == 3);
+  const NodeStatistics& aggregator = counted.nodes[1];
+  CHECK(aggregator.send_count == 4);
+  CHECK(aggregator.sent == 4);
+  CHECK(aggregator.received == 4);
+  CHECK(aggregator.reduce_read == 4);
+  CHECK(aggregator.reduce_written == 2);
+  CHECK(aggregator.staging == 6);
+  CHECK(counted.nodes[0].staging == 0);
+  CHECK(counted.nodes[2].reduce_read == 0);
+  CHECK(counted.message_count == 2 + 4 + 2);
+  CHECK(counted.critical_message_count == 2);  // up and down, on both lanes at once
+  // Nobody sends the result of a reduce any further.
+  const ScheduleStatistics reduce = statistics(testing::aggregator_example(Collective::reduce));
+  CHECK(reduce.message_count == 2 + 2 + 2);
+  CHECK(reduce.nodes[2].received == 0);
+}
+
 TEST_CASE("the maximum is that of each field") {
   const ScheduleStatistics chain = statistics(testing::chain_example(4));
   REQUIRE(chain.nodes.size() == 4);

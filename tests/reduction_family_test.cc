@@ -1,0 +1,193 @@
+// The generators of reduce, reduce_scatter, scan and exscan: proved over a sweep of shapes, counted
+// against formulas. (tests/algorithm_order_test.cc checks the order of their operands.)
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <bit>
+#include <string>
+#include <vector>
+
+#include "collectives/registry.h"
+#include "core/schedule_text.h"
+#include "core/statistics.h"
+#include "core/verifier.h"
+
+namespace hycoll {
+namespace {
+
+constexpr int kMostNodes = 9;
+
+int power_of_two_below(int node_count) {
+  return static_cast<int>(std::bit_floor(static_cast<unsigned>(node_count)));
+}
+
+int log2_of(int power_of_two) { return std::countr_zero(static_cast<unsigned>(power_of_two)); }
+
+std::vector<const Algorithm*> family() {
+  std::vector<const Algorithm*> algorithms;
+  for (const Algorithm* algorithm : all_algorithms()) {
+    if (algorithm->collective != Collective::allreduce) algorithms.push_back(algorithm);
+  }
+  return algorithms;
+}
+
+std::vector<int> segment_counts_of(const Algorithm& algorithm) {
+  if (algorithm.segmentation == Segmentation::none) return {1};
+  return {1, 3};
+}
+
+std::vector<int> all_roots(const Algorithm& algorithm, const Shape& shape) {
+  std::vector<int> roots = {0};
+  if (algorithm.collective != Collective::reduce) return roots;
+  for (int root = 1; root < shape.member_count(); ++root) roots.push_back(root);
+  return roots;
+}
+
+/// The first, the last and one between.
+std::vector<int> some_roots(const Algorithm& algorithm, const Shape& shape) {
+  const std::vector<int> all = all_roots(algorithm, shape);
+  if (all.size() < 3) return all;
+  return {all.front(), all[all.size() / 2], all.back()};
+}
+
+Verdict prove(const Algorithm& algorithm, const Shape& shape, int segments, int root) {
+  const Schedule schedule = algorithm.generate(shape, segments, root);
+  INFO(describe_call(schedule) << " on " << to_text(shape) << ", " << segments << " segments");
+  const Verdict verdict = verify(schedule);
+  REQUIRE_MESSAGE(verdict.correct, verdict.failure);
+  if (algorithm.name.starts_with("lines-")) return verdict;  // short: bounded by kMaximumLinesBytes
+  CHECK(verdict.resources.node_memory_vectors <= 2);
+  return verdict;
+}
+
+void prove_all(const Shape& shape) {
+  for (const Algorithm* algorithm : family()) {
+    if (!algorithm->serves_shape(shape)) continue;
+    for (const int segments : segment_counts_of(*algorithm)) {
+      for (const int root : some_roots(*algorithm, shape)) {
+        prove(*algorithm, shape, segments, root);
+      }
+    }
+  }
+}
+
+TEST_CASE("the family is proved on equal nodes") {
+  for (int nodes = 1; nodes <= kMostNodes; ++nodes) {
+    for (int members = 1; members <= 5; ++members) {
+      for (int lanes = 1; lanes <= 5; ++lanes) prove_all(Shape::uniform(nodes, members, lanes));
+    }
+  }
+}
+
+TEST_CASE("the family is proved on unequal nodes, with helping workers and leaders anywhere") {
+  for (int nodes = 1; nodes <= kMostNodes; ++nodes) {
+    for (const int period : {2, 3, 5}) {
+      std::vector<Node> staircase;
+      std::vector<Node> heavy(static_cast<std::size_t>(nodes), Node{1, 2});
+      for (int node = 0; node < nodes; ++node) {
+        const int members = 1 + (node + 1) % period;
+        staircase.push_back({.members = members, .workers = members + node % 3});
+      }
+      heavy[static_cast<std::size_t>(nodes / 2)] = {period, period};
+      std::vector<int> lane_workers;
+      for (const int worker : {4, 1, 1, 0, 2}) {
+        lane_workers.push_back(worker);
+        const auto lanes = static_cast<int>(lane_workers.size());
+        prove_all(Shape(staircase, lanes));
+        prove_all(Shape(heavy, lanes));
+        prove_all(Shape(staircase, lanes, Visibility::direct, lane_workers));
+      }
+    }
+  }
+}
+
+TEST_CASE("every member can be the root") {
+  for (int nodes = 1; nodes <= 7; ++nodes) {
+    std::vector<Node> unequal(static_cast<std::size_t>(nodes), Node{1, 1});
+    unequal.back() = {3, 3};
+    for (const Shape& shape : {Shape::uniform(nodes, 1, 1), Shape::uniform(nodes, 3, 1),
+                               Shape::uniform(nodes, 2, 2), Shape(unequal, 2)}) {
+      for (const Algorithm& algorithm : algorithms_of(Collective::reduce)) {
+        if (!algorithm.serves_shape(shape)) continue;
+        for (const int root : all_roots(algorithm, shape)) prove(algorithm, shape, 1, root);
+      }
+    }
+  }
+}
+
+/// The messages of all nodes and the chunks that the busiest node sends, per lane.
+struct Traffic {
+  int message_count;
+  int sent_chunk_count;
+};
+
+/// Checks an algorithm with one member per node, for any number of lanes, segments and roots.
+/// `expected` is given the nodes and the segments; a lane has `chunks_per_lane` of them.
+template <class Expected>
+void check_traffic(Collective collective, std::string_view name, const Expected& expected) {
+  const Algorithm& algorithm = find_algorithm(collective, name);
+  for (int nodes = 2; nodes <= kMostNodes; ++nodes) {
+    for (const int lanes : {1, 3}) {
+      const Shape shape = Shape::uniform(nodes, 1, lanes);
+      if (!algorithm.serves_shape(shape)) continue;
+      for (const int segments : segment_counts_of(algorithm)) {
+        for (const int root : some_roots(algorithm, shape)) {
+          CAPTURE(name);
+          CAPTURE(nodes);
+          CAPTURE(lanes);
+          CAPTURE(segments);
+          const Resources found = prove(algorithm, shape, segments, root).resources;
+          const Traffic traffic = expected(nodes, segments);
+          CHECK(found.message_count == static_cast<std::size_t>(lanes * traffic.message_count));
+          CHECK(found.node_sent_chunk_count ==
+                static_cast<std::size_t>(lanes * traffic.sent_chunk_count));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("reduce sends what its formulas say") {
+  const auto tree = [](int nodes, int segments) {
+    return Traffic{.message_count = (nodes - 1) * segments, .sent_chunk_count = segments};
+  };
+  check_traffic(Collective::reduce, "dpml-binomial", tree);
+  check_traffic(Collective::reduce, "single-leader-binomial", tree);
+  check_traffic(Collective::reduce, "lines-binomial", tree);
+  // N chunks (times the segments) per lane: N - 1 blocks given away, and the own one gathered.
+  const auto gathered = [](int nodes, int segments) {
+    return Traffic{.message_count = (nodes * (nodes - 1) + nodes - 1) * segments,
+                   .sent_chunk_count = nodes * segments};
+  };
+  check_traffic(Collective::reduce, "dpml-ring", gathered);
+  check_traffic(Collective::reduce, "dpml-pairwise", gathered);
+  // p chunks per lane: p - 1 given away, at most p / 2 gathered.
+  check_traffic(Collective::reduce, "dpml-halving", [](int nodes, int) {
+    const int p = power_of_two_below(nodes);
+    return Traffic{.message_count = p * log2_of(p) + p - 1 + nodes - p,
+                   .sent_chunk_count = p - 1 + p / 2};
+  });
+}
+
+TEST_CASE("on one node a reduce passes over memory once") {
+  for (const Algorithm& algorithm : algorithms_of(Collective::reduce)) {
+    for (std::size_t members = 2; members <= 5; ++members) {
+      const Shape shape = Shape::uniform(1, static_cast<int>(members), 1);
+      for (const int root : all_roots(algorithm, shape)) {
+        CAPTURE(algorithm.name);
+        CAPTURE(members);
+        CAPTURE(root);
+        const NodeStatistics counted = statistics(algorithm.generate(shape, 1, root)).maximum;
+        CHECK(counted.reduce_read == members);
+        CHECK(counted.reduce_written == 1);
+        CHECK(counted.scratch == 0);
+        const bool through_lines = algorithm.name.starts_with("lines-");
+        CHECK(counted.copy_read == (through_lines ? members - 1 : 0));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hycoll
