@@ -3,61 +3,113 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <limits>
 
 #include "core/errors.h"
 
 namespace hycoll {
+namespace {
 
-void check_arguments(const void* input, const void* output, std::size_t count, DataType type,
-                     Operator op) {
-  if (!is_defined_for(op, type)) {
-    throw Error(
-        ErrorKind::invalid_argument,
-        fmt::format("allreduce: operator {} is not defined for type {}; logical and bitwise "
-                    "operators need an integer type",
-                    name_of(op), name_of(type)));
-  }
-  if (count == 0) return;
-  if (input == nullptr || output == nullptr) {
-    throw Error(
-        ErrorKind::invalid_argument,
-        fmt::format("allreduce: {} is null with count {}; pass a buffer of {} bytes, or the "
-                    "same address twice for in place",
-                    input == nullptr ? "input" : "output", count, count * size_of(type)));
-  }
-  const auto first = reinterpret_cast<std::uintptr_t>(input);
-  const auto second = reinterpret_cast<std::uintptr_t>(output);
-  const std::size_t distance = first < second ? second - first : first - second;
-  if (distance != 0 && distance < count * size_of(type)) {
-    throw Error(
-        ErrorKind::invalid_argument,
-        fmt::format("allreduce: input and output overlap: they are {} bytes apart and {} bytes "
-                    "long; pass separate buffers, or the same address for in place",
-                    distance, count * size_of(type)));
-  }
+template <class... Arguments>
+[[noreturn]] void refuse(const Call& call, fmt::format_string<Arguments...> text,
+                         Arguments&&... arguments) {
+  throw Error(ErrorKind::invalid_argument,
+              fmt::format("{}: {}", name_of(call.collective),
+                          fmt::format(text, std::forward<Arguments>(arguments)...)));
 }
 
-PreparedCall prepare_call(CallNumber call, const void* input, void* output, std::size_t count,
-                          DataType type, Operator op, RecentKernel& kernels, Token& token) {
-  const CallSignature signature{.count = count,
-                                .collective = 0,
-                                .data_type = static_cast<std::uint8_t>(type),
-                                .op = static_cast<std::uint8_t>(op)};
-  if (count == 0) {
-    input = output = &token.value;
-    count = 1;
-    type = DataType::uint8;
-    op = Operator::max;
+void check_root(const Call& call, int member_count) {
+  if (call.collective != Collective::reduce) return;
+  if (call.root >= 0 && call.root < member_count) return;
+  refuse(call, "root is {}, but the ranks are 0 to {}; pass one of them", call.root,
+         member_count - 1);
+}
+
+void check_block_counts(const Call& call, int member_count) {
+  if (call.block_counts.empty()) return;
+  if (call.block_counts.size() == static_cast<std::size_t>(member_count)) return;
+  refuse(call, "block_counts has {} entries for {} members; give one count for each",
+         call.block_counts.size(), member_count);
+}
+
+CallBuffers counts_of(const Call& call, int rank, int member_count) {
+  const auto member = static_cast<std::size_t>(rank);
+  CallBuffers buffers{.input_count = call.count, .output_count = call.count};
+  switch (call.collective) {
+    case Collective::allreduce:
+    case Collective::scan:
+      break;
+    case Collective::reduce:
+      if (rank != call.root) buffers.output_count = 0;
+      break;
+    case Collective::exscan:
+      if (rank == 0) buffers.output_count = 0;
+      break;
+    case Collective::reduce_scatter:
+      if (call.block_counts.empty()) {
+        if (call.count > SIZE_MAX / static_cast<std::size_t>(member_count)) {
+          refuse(call, "block_count is {} for {} members, more than memory can have", call.count,
+                 member_count);
+        }
+        buffers.input_count = call.count * static_cast<std::size_t>(member_count);
+        buffers.block_begin = call.count * member;
+        break;
+      }
+      buffers.input_count = 0;
+      for (std::size_t m = 0; m < call.block_counts.size(); ++m) {
+        if (m == member) buffers.block_begin = buffers.input_count;
+        buffers.input_count += call.block_counts[m];
+      }
+      buffers.output_count = call.block_counts[member];
   }
-  return {.arguments = {.call = call,
-                        .input = input,
-                        .output = output,
-                        .type = type,
-                        .op = op,
-                        .kernel = kernels.find(op, type),
-                        .signature = signature.packed()},
-          .count = count,
-          .element_bytes = size_of(type)};
+  return buffers;
+}
+
+void check_null(const Call& call, const CallBuffers& buffers, std::size_t element_bytes) {
+  const bool input_missing = call.input == nullptr && buffers.input_count > 0;
+  const bool output_missing = call.output == nullptr && buffers.output_count > 0;
+  if (!input_missing && !output_missing) return;
+  const std::size_t count = input_missing ? buffers.input_count : buffers.output_count;
+  refuse(call,
+         "{} is null with count {}; pass a buffer of {} bytes, or the same address twice for in "
+         "place",
+         input_missing ? "input" : "output", count, count * element_bytes);
+}
+
+void check_overlap(const Call& call, CallBuffers& buffers, std::size_t element_bytes) {
+  if (buffers.output_count == 0) return;
+  const auto input = reinterpret_cast<std::uintptr_t>(call.input);
+  const auto output = reinterpret_cast<std::uintptr_t>(call.output);
+  const std::uintptr_t own_block = input + buffers.block_begin * element_bytes;
+  buffers.in_place = input == output;
+  if (output == own_block) return;
+  if (buffers.in_place) {
+    buffers.needs_own_output = true;
+    return;
+  }
+  const bool apart = output + buffers.output_count * element_bytes <= input ||
+                     input + buffers.input_count * element_bytes <= output;
+  if (apart) return;
+  refuse(call,
+         "input and output overlap: the input has {} bytes, and the output, of {} bytes, begins {} "
+         "bytes {} it; pass separate buffers, or the same address for in place",
+         buffers.input_count * element_bytes, buffers.output_count * element_bytes,
+         output > input ? output - input : input - output, output > input ? "after" : "before");
+}
+
+}  // namespace
+
+CallBuffers check_buffers(const Call& call, std::size_t element_bytes, int rank, int member_count) {
+  check_root(call, member_count);
+  check_block_counts(call, member_count);
+  CallBuffers buffers = counts_of(call, rank, member_count);
+  if (buffers.input_count > std::numeric_limits<std::ptrdiff_t>::max() / element_bytes) {
+    refuse(call, "count is {} elements of {} bytes, more than memory can have", buffers.input_count,
+           element_bytes);
+  }
+  check_null(call, buffers, element_bytes);
+  check_overlap(call, buffers, element_bytes);
+  return buffers;
 }
 
 }  // namespace hycoll

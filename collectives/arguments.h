@@ -3,54 +3,23 @@
 
 #include <cstddef>
 
-#include "core/kernels.h"
-#include "core/types.h"
-#include "threading/executor.h"
-#include "threading/node_memory.h"
+#include "collectives/hycoll.h"
 
 namespace hycoll {
 
-/// Throws Error (invalid_argument), naming the argument and the remedy, if these buffers cannot be
-/// reduced: null with a positive count, partial overlap, or an operator that is not defined for the
-/// type.
-void check_arguments(const void* input, const void* output, std::size_t count, DataType type,
-                     Operator op);
-
-/// Looks up a kernel, remembering the last one. Used by one thread at a time.
-class RecentKernel {
- public:
-  ReduceKernel find(Operator op, DataType type) {
-    if (kernel_ == nullptr || op != op_ || type != type_) {
-      kernel_ = reduce_kernel(op, type);
-      op_ = op;
-      type_ = type;
-    }
-    return kernel_;
-  }
-
- private:
-  ReduceKernel kernel_ = nullptr;
-  Operator op_ = Operator::sum;
-  DataType type_ = DataType::float64;
+/// What a call's buffers hold on one member, in elements.
+struct CallBuffers {
+  std::size_t input_count = 0;
+  std::size_t output_count = 0;   ///< 0 where the member gets no result.
+  std::size_t block_begin = 0;    ///< reduce_scatter: where the member's block lies in the input.
+  bool in_place = false;          ///< Input and output are the same address.
+  bool needs_own_output = false;  ///< In place, and the result lies where other input lies.
 };
 
-/// A call as the executor sees it.
-struct PreparedCall {
-  CallArguments arguments;
-  std::size_t count;
-  std::size_t element_bytes;
-};
-
-/// What an empty call reduces in place of a vector, so that it synchronises like any other and
-/// members that disagree about the count find out.
-struct Token {
-  std::uint8_t value = 0;
-};
-
-/// What a worker passes to its executor. The signature is that of the caller's arguments, also for
-/// an empty call, which reduces the token.
-PreparedCall prepare_call(CallNumber call, const void* input, void* output, std::size_t count,
-                          DataType type, Operator op, RecentKernel& kernels, Token& token);
+/// Throws Error (invalid_argument), naming argument, value and remedy, if a member cannot make this
+/// call: a root or block counts that do not fit the members, a null buffer with a positive count,
+/// more bytes than memory has, or buffers that overlap in part.
+CallBuffers check_buffers(const Call& call, std::size_t element_bytes, int rank, int member_count);
 
 }  // namespace hycoll
 

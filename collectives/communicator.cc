@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "collectives/arguments.h"
+#include "collectives/caller.h"
 #include "collectives/hycoll.h"
 #include "collectives/plan_cache.h"
 #include "collectives/process_group.h"
@@ -13,42 +14,9 @@
 #include "threading/leader_pool.h"
 
 namespace hycoll {
+namespace {
 
-struct Request::State {
-  std::shared_ptr<PoolJob> job;
-};
-
-struct Communicator::State {
-  State(MPI_Comm parent, const Options& options)
-      : group(parent, options),
-        workers(group, worker_count_for(group), MemberCount::one),
-        plans(workers.plan_options(group)),
-        recent_plans(plans),
-        pool(workers.executors(), group.topology(), workers.cores(),
-             options.pinning == Options::Pinning::pinned ? LeaderPool::Pinning::pinned
-                                                         : LeaderPool::Pinning::unpinned,
-             workers.wait_policy()) {}
-
-  static int worker_count_for(const ProcessGroup& group);
-  static int participants(const Plan& plan);
-
-  PreparedCall next_call(const void* input, void* output, std::size_t count, DataType type,
-                         Operator op);
-  void run(const PreparedCall& prepared);
-  std::shared_ptr<PoolJob> start(const PreparedCall& prepared);
-
-  ProcessGroup group;
-  NodeWorkers workers;
-  PlanCache plans;
-  RecentPlans recent_plans;
-  RecentKernel recent_kernel;
-  Token token;
-  CallNumber call = 0;
-  std::shared_ptr<PoolJob> background;  ///< The last nonblocking call; it may still use worker 0.
-  LeaderPool pool;                      ///< Last: its threads use the others.
-};
-
-int Communicator::State::worker_count_for(const ProcessGroup& group) {
+int worker_count_for(const ProcessGroup& group) {
   const int requested = group.options().workers;
   const int available = group.topology().usable_core_count();
   if (requested < 0 || requested > 64 * available) {
@@ -61,45 +29,92 @@ int Communicator::State::worker_count_for(const ProcessGroup& group) {
   return requested > 0 ? requested : available;
 }
 
-int Communicator::State::participants(const Plan& plan) {
+/// The workers of this node that take part.
+int participants(const Plan& plan) {
   const auto last = std::find_if(plan.programs.rbegin(), plan.programs.rend(),
                                  [](const Program& program) { return !program.strands.empty(); });
   return static_cast<int>(plan.programs.rend() - last);
 }
 
-PreparedCall Communicator::State::next_call(const void* input, void* output, std::size_t count,
-                                            DataType type, Operator op) {
-  check_arguments(input, output, count, type, op);
-  const PreparedCall prepared =
-      prepare_call(++call, input, output, count, type, op, recent_kernel, token);
-  if (group.options().checking == Options::Checking::all_processes) {
-    group.check_signature(prepared.arguments.signature, "allreduce");
-  }
-  return prepared;
-}
+/// The one member of this process.
+class ProcessMember final : public Caller {
+ public:
+  ProcessMember(ProcessGroup& group, NodeWorkers& workers, PlanCache& plans)
+      : Caller(plans, workers.memory(),
+               {.rank = group.rank(),
+                .member_count = workers.member_count(),
+                .slot = 0,
+                .bits = group.options().bits}),
+        group_(group),
+        workers_(workers),
+        pool_(workers.executors(), group.topology(), workers.cores(),
+              group.options().pinning == Options::Pinning::pinned ? LeaderPool::Pinning::pinned
+                                                                  : LeaderPool::Pinning::unpinned,
+              workers.wait_policy()) {}
 
-void Communicator::State::run(const PreparedCall& prepared) {
-  if (background != nullptr && !background->finished()) {
-    const std::shared_ptr<PoolJob> job = start(prepared);
-    job->wait();
-    return job->throw_if_failed();
+ private:
+  void execute(const Plan& plan, const CallArguments& arguments) override {
+    deferred_.finish();
+    if (background_ != nullptr && !background_->finished()) {
+      const std::shared_ptr<PoolJob> job = submit(plan, arguments);
+      job->wait();
+      return job->throw_if_failed();
+    }
+    const int count = participants(plan);
+    if (count > 1) {
+      const auto job = std::make_shared<PoolJob>(plan.programs, arguments, count - 1);
+      pool_.submit(job, 1, count - 1);
+    }
+    workers_.executor(0).run(plan.programs.front(), arguments);
   }
-  const Plan& plan = recent_plans.find(prepared.count, prepared.element_bytes);
-  const int count = participants(plan);
-  if (count > 1) {
-    const auto job = std::make_shared<PoolJob>(plan.programs, prepared.arguments, count - 1);
-    pool.submit(job, 1, count - 1);
-  }
-  workers.executor(0).run(plan.programs.front(), prepared.arguments);
-}
 
-std::shared_ptr<PoolJob> Communicator::State::start(const PreparedCall& prepared) {
-  const Plan& plan = recent_plans.find(prepared.count, prepared.element_bytes);
-  const int count = std::max(1, participants(plan));
-  background = std::make_shared<PoolJob>(plan.programs, prepared.arguments, count);
-  pool.submit(background, 0, count - 1);
-  return background;
-}
+  std::shared_ptr<PoolJob> submit(const Plan& plan, const CallArguments& arguments) override {
+    if (!deferred_.finished()) pool_.submit(std::make_shared<PoolJob>(deferred_), 0, 0);
+    const int count = std::max(1, participants(plan));
+    background_ = std::make_shared<PoolJob>(plan.programs, arguments, count);
+    pool_.submit(background_, 0, count - 1);
+    return background_;
+  }
+
+  DeferredRun* defer(const Plan& plan, const CallArguments& arguments,
+                     DeferredOutcome& outcome) override {
+    const bool is_idle =
+        deferred_.finished() && (background_ == nullptr || background_->finished());
+    if (!plan.is_short || participants(plan) > 1 || !is_idle) return nullptr;
+    deferred_.start(plan.programs.front(), arguments, outcome);
+    if (!deferred_.finished()) keeper_.watch();
+    return &deferred_;
+  }
+
+  void check_processes(const CallArguments& arguments) override {
+    if (group_.options().checking == Options::Checking::all_processes) {
+      group_.check_signature(arguments.signature);
+    }
+  }
+
+  ProcessGroup& group_;
+  NodeWorkers& workers_;
+  std::shared_ptr<PoolJob> background_;  ///< The last one submitted; it may still use worker 0.
+  DeferredRun deferred_{workers_.executor(0)};
+  // Last: their threads use the others.
+  LeaderPool pool_;
+  ProgressKeeper keeper_{{&deferred_}};
+};
+
+}  // namespace
+
+struct Communicator::State {
+  State(MPI_Comm parent, const Options& options)
+      : group(parent, options),
+        workers(group, worker_count_for(group), MemberCount::one),
+        plans(workers.plan_options(group)),
+        member(group, workers, plans) {}
+
+  ProcessGroup group;
+  NodeWorkers workers;
+  PlanCache plans;
+  ProcessMember member;
+};
 
 Communicator::Communicator(MPI_Comm parent, const Options& options)
     : state_(std::make_unique<State>(parent, options)) {}
@@ -111,9 +126,16 @@ int Communicator::size() const noexcept { return state_->group.size(); }
 int Communicator::worker_count() const noexcept { return state_->workers.count(); }
 const Options& Communicator::options() const noexcept { return state_->group.options(); }
 
-void Communicator::allreduce(const void* input, void* output, std::size_t count, DataType type,
-                             Operator op) {
-  state_->run(state_->next_call(input, output, count, type, op));
+void Communicator::run(const Call& call) { state_->member.run(call); }
+
+Request Communicator::start(const Call& call) { return Request(state_->member.start(call)); }
+
+Persistent Communicator::prepare(const Call& call) {
+  return Persistent(state_->member.prepare(call));
+}
+
+Communicator::Choice Communicator::choice(const Call& call) const {
+  return choice_of(state_->member.choice(call));
 }
 
 void Communicator::allreduce_many(std::span<const void* const> inputs, void* output,
@@ -122,95 +144,16 @@ void Communicator::allreduce_many(std::span<const void* const> inputs, void* out
     throw Error(ErrorKind::invalid_argument,
                 "allreduce_many: inputs is empty; pass at least one input, e.g. the output itself");
   }
-  for (const void* input : inputs) check_arguments(input, output, count, type, op);
+  const Reduction reduction = resolve_reduction(type, op, "allreduce_many");
+  for (const void* input : inputs) {
+    check_buffers(calls::allreduce(input, output, count, type, op), reduction.element_bytes, rank(),
+                  size());
+  }
   if (count > 0) {
-    state_->workers.reduce_locally(state_->recent_kernel.find(op, type), output, inputs, count,
-                                   size_of(type));
+    state_->workers.reduce_locally(reduction.reducer, output, inputs, count,
+                                   reduction.element_bytes);
   }
-  allreduce(output, output, count, type, op);
-}
-
-Request Communicator::iallreduce(const void* input, void* output, std::size_t count, DataType type,
-                                 Operator op) {
-  auto job = state_->start(state_->next_call(input, output, count, type, op));
-  return Request(std::make_shared<Request::State>(Request::State{std::move(job)}));
-}
-
-void Communicator::barrier() { allreduce(nullptr, nullptr, 0, DataType::uint8, Operator::max); }
-
-Communicator::Choice Communicator::choice(std::size_t count, DataType type) const {
-  return choice_of(state_->plans.select(count, size_of(type)));
-}
-
-void Communicator::require_same_size(std::size_t input_size, std::size_t output_size) {
-  hycoll::require_same_size(input_size, output_size);
-}
-
-Request::Request() noexcept = default;
-Request::Request(std::shared_ptr<State> state) noexcept : state_(std::move(state)) {}
-Request::Request(Request&&) noexcept = default;
-
-Request& Request::operator=(Request&& other) noexcept {
-  if (state_ != nullptr) state_->job->wait();
-  state_ = std::move(other.state_);
-  return *this;
-}
-
-Request::~Request() {
-  if (state_ != nullptr) state_->job->wait();
-}
-
-bool Request::test() { return state_ == nullptr || state_->job->finished(); }
-
-void Request::wait() {
-  if (state_ == nullptr) return;
-  const std::shared_ptr<State> state = std::move(state_);
-  state->job->wait();
-  state->job->throw_if_failed();
-}
-
-struct PersistentAllreduce::State {
-  Communicator::State* communicator;
-  const void* input;
-  void* output;
-  std::size_t count;
-  DataType type;
-  Operator op;
-  Request active;
-
-  PreparedCall next_call() const { return communicator->next_call(input, output, count, type, op); }
-};
-
-PersistentAllreduce Communicator::allreduce_init(const void* input, void* output, std::size_t count,
-                                                 DataType type, Operator op) {
-  check_arguments(input, output, count, type, op);
-  if (count > 0) state_->plans.find(count, size_of(type));
-  return PersistentAllreduce(std::make_unique<PersistentAllreduce::State>(
-      PersistentAllreduce::State{state_.get(), input, output, count, type, op, Request()}));
-}
-
-PersistentAllreduce::PersistentAllreduce(std::unique_ptr<State> state) noexcept
-    : state_(std::move(state)) {}
-PersistentAllreduce::PersistentAllreduce(PersistentAllreduce&&) noexcept = default;
-PersistentAllreduce& PersistentAllreduce::operator=(PersistentAllreduce&&) noexcept = default;
-PersistentAllreduce::~PersistentAllreduce() = default;
-
-void PersistentAllreduce::start() {
-  if (!state_->active.test()) {
-    throw Error(ErrorKind::invalid_argument,
-                "PersistentAllreduce::start: the last start is still under way; call wait() first");
-  }
-  state_->active = Request(std::make_shared<Request::State>(
-      Request::State{state_->communicator->start(state_->next_call())}));
-}
-
-bool PersistentAllreduce::test() { return state_->active.test(); }
-
-void PersistentAllreduce::wait() { state_->active.wait(); }
-
-void PersistentAllreduce::run() {
-  wait();
-  state_->communicator->run(state_->next_call());
+  run(calls::allreduce(output, output, count, type, op));
 }
 
 }  // namespace hycoll

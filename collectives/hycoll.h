@@ -8,9 +8,10 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <vector>
 
+#include "hycoll/call.h"
+#include "hycoll/collective_calls.h"
 #include "hycoll/errors.h"
 #include "hycoll/types.h"
 
@@ -46,6 +47,9 @@ struct Options {
   /// Whether pool threads (Communicator) or joining threads (Team) are bound to a core each.
   enum class Pinning { pinned, unpinned } pinning = Pinning::pinned;
 
+  /// What is promised of the bits of every call's result; a single call may ask for more.
+  Bits bits = Bits::same_on_all_members;
+
   /// How long a call waits for a missing member before it reports and ends the job. 0: for ever.
   std::chrono::milliseconds timeout{600'000};
 
@@ -54,61 +58,10 @@ struct Options {
   enum class Checking { process, all_processes } checking = Checking::process;
 
   /// The defaults, changed by the environment: HYCOLL_WORKERS, HYCOLL_LANES, HYCOLL_ALGORITHM,
-  /// HYCOLL_PLACEMENT, HYCOLL_PIN=0|1, HYCOLL_TIMEOUT_S, HYCOLL_CHECK=0|1. Throws Error when a
+  /// HYCOLL_PLACEMENT, HYCOLL_PIN=0|1, HYCOLL_TIMEOUT_S, HYCOLL_CHECK=0|1,
+  /// HYCOLL_REPRODUCIBLE=0|1. Throws Error when a
   /// value cannot be read.
   static Options from_environment();
-};
-
-/// A nonblocking call under way. Moves, does not copy. Leaders make progress in the background.
-class Request {
- public:
-  Request() noexcept;
-  Request(Request&&) noexcept;
-  Request& operator=(Request&&) noexcept;
-  /// Waits if the call is still under way.
-  ~Request();
-
-  /// Whether the call has completed. True for a request that stands for no call.
-  bool test();
-
-  /// Returns when the call has completed; throws the Error that it met, if any.
-  void wait();
-
- private:
-  friend class Communicator;
-  friend class PersistentAllreduce;
-  struct State;
-  explicit Request(std::shared_ptr<State> state) noexcept;
-  std::shared_ptr<State> state_;
-};
-
-/// An allreduce that is set up once and started many times on the same buffers. At most one start
-/// at a time is under way. Must not outlive its communicator.
-class PersistentAllreduce {
- public:
-  PersistentAllreduce(PersistentAllreduce&&) noexcept;
-  PersistentAllreduce& operator=(PersistentAllreduce&&) noexcept;
-  ~PersistentAllreduce();
-
-  /// Starts the operation in the background. Throws Error if the last start has not been waited
-  /// for.
-  void start();
-
-  /// Whether the operation started last has completed.
-  bool test();
-
-  /// Returns when it has; throws the Error that it met, if any.
-  void wait();
-
-  /// Starts the operation and returns when it has completed, with the caller as a worker: as fast
-  /// as the blocking call.
-  void run();
-
- private:
-  friend class Communicator;
-  struct State;
-  explicit PersistentAllreduce(std::unique_ptr<State> state) noexcept;
-  std::unique_ptr<State> state_;
 };
 
 /// One member per process, worked on by a pool of leader threads (layout `per_node`).
@@ -116,7 +69,7 @@ class PersistentAllreduce {
 /// As with MPI, one thread at a time calls functions of one communicator, and all processes make
 /// the same calls in the same order. Different communicators may be used by different threads at
 /// once.
-class Communicator {
+class Communicator : public CollectiveCalls<Communicator> {
  public:
   /// Collective over `parent`, whose processes become the nodes in rank order. Duplicates
   /// communicators: one per lane and one for control. Throws Error if MPI is not initialised with
@@ -133,30 +86,12 @@ class Communicator {
   int worker_count() const noexcept;
   const Options& options() const noexcept;
 
-  /// output[i] = the reduction of input[i] over all processes, on every process, for i in
-  /// 0..count-1. Blocking. `output` may equal `input` (in place); other overlaps are an error.
-  /// Every process passes the same count, type and operator. The result has the same bits on every
-  /// process, except with native exchanges, where that is the MPI library's promise.
-  void allreduce(const void* input, void* output, std::size_t count, DataType type, Operator op);
-
-  template <Element T>
-  void allreduce(std::span<const T> input, std::span<T> output, Operator op = Operator::sum) {
-    require_same_size(input.size(), output.size());
-    allreduce(input.data(), output.data(), output.size(), data_type_of<T>(), op);
-  }
-
-  /// In place.
-  template <Element T>
-  void allreduce(std::span<T> buffer, Operator op = Operator::sum) {
-    allreduce(buffer.data(), buffer.data(), buffer.size(), data_type_of<T>(), op);
-  }
-
-  /// One value.
-  template <Element T>
-  T allreduce(T value, Operator op = Operator::sum) {
-    allreduce(&value, &value, 1, data_type_of<T>(), op);
-    return value;
-  }
+  /// The blocking, nonblocking and persistent form of any call; CollectiveCalls has the
+  /// collectives by name. Setting up a persistent call is collective in the sense that all
+  /// processes start it in the same order.
+  void run(const Call& call);
+  [[nodiscard]] Request start(const Call& call);
+  [[nodiscard]] Persistent prepare(const Call& call);
 
   /// Many inputs of this process, one output: the thread-local copies of a parallel region are
   /// reduced by all workers, in the order given, and then over the processes. Every input has
@@ -179,39 +114,16 @@ class Communicator {
     allreduce_many(inputs, output.data(), output.size(), data_type_of<T>(), op);
   }
 
-  /// Starts an allreduce and returns; the pool works on it. Buffers belong to hycoll until the
-  /// request has completed. Several may be under way; they are matched between processes by the
-  /// order of the calls.
-  [[nodiscard]] Request iallreduce(const void* input, void* output, std::size_t count,
-                                   DataType type, Operator op);
-
-  template <Element T>
-  [[nodiscard]] Request iallreduce(std::span<const T> input, std::span<T> output,
-                                   Operator op = Operator::sum) {
-    require_same_size(input.size(), output.size());
-    return iallreduce(input.data(), output.data(), output.size(), data_type_of<T>(), op);
-  }
-
-  /// Sets up a persistent allreduce. Collective in the sense that all processes start it in the
-  /// same order.
-  [[nodiscard]] PersistentAllreduce allreduce_init(const void* input, void* output,
-                                                   std::size_t count, DataType type, Operator op);
-
-  /// Returns when all processes have entered.
-  void barrier();
-
-  /// The algorithm, lanes and workers that a call of this size uses, e.g. for reports.
+  /// What a call uses, e.g. for reports.
   struct Choice {
     std::string algorithm;
     int lanes;
     int workers;
     int segments;
   };
-  Choice choice(std::size_t count, DataType type) const;
+  Choice choice(const Call& call) const;
 
  private:
-  friend class PersistentAllreduce;
-  static void require_same_size(std::size_t input_size, std::size_t output_size);
   struct State;
   std::unique_ptr<State> state_;
 };
@@ -219,42 +131,23 @@ class Communicator {
 class Team;
 
 /// One thread of a team: a member with a rank of its own. A handle, used by one thread at a time.
-class Member {
+class Member : public CollectiveCalls<Member> {
  public:
   /// Rank among all members of all processes: process by process, then by thread.
   int rank() const noexcept;
   /// All members of all processes.
   int size() const noexcept;
 
-  /// As Communicator::allreduce, with every member contributing its own input and getting the
-  /// result in its own output.
-  void allreduce(const void* input, void* output, std::size_t count, DataType type, Operator op);
-
-  template <Element T>
-  void allreduce(std::span<const T> input, std::span<T> output, Operator op = Operator::sum) {
-    require_same_size(input.size(), output.size());
-    allreduce(input.data(), output.data(), output.size(), data_type_of<T>(), op);
-  }
-
-  template <Element T>
-  void allreduce(std::span<T> buffer, Operator op = Operator::sum) {
-    allreduce(buffer.data(), buffer.data(), buffer.size(), data_type_of<T>(), op);
-  }
-
-  template <Element T>
-  T allreduce(T value, Operator op = Operator::sum) {
-    allreduce(&value, &value, 1, data_type_of<T>(), op);
-    return value;
-  }
-
-  /// Returns when all members of all processes have entered.
-  void barrier();
+  /// As Communicator's, with every member contributing its own buffers. Nonblocking and persistent
+  /// calls run on a thread of the member's own, in the background.
+  void run(const Call& call);
+  [[nodiscard]] Request start(const Call& call);
+  [[nodiscard]] Persistent prepare(const Call& call);
 
  private:
   friend class Team;
   struct State;
   explicit Member(State* state) noexcept : state_(state) {}
-  static void require_same_size(std::size_t input_size, std::size_t output_size);
   State* state_;
 };
 
@@ -279,7 +172,7 @@ class Team {
   /// index is used by one thread at a time.
   Member join(int thread_index);
 
-  Communicator::Choice choice(std::size_t count, DataType type) const;
+  Communicator::Choice choice(const Call& call) const;
 
  private:
   friend class Member;

@@ -46,6 +46,9 @@ Options Options::from_environment() {
   if (const auto check = read_number("HYCOLL_CHECK", 1)) {
     options.checking = *check == 1 ? Checking::all_processes : Checking::process;
   }
+  if (const auto reproducible = read_number("HYCOLL_REPRODUCIBLE", 1)) {
+    options.bits = *reproducible == 1 ? Bits::reproducible : Bits::same_on_all_members;
+  }
   return options;
 }
 

@@ -1,27 +1,68 @@
 #include "collectives/plan_cache.h"
 
-#include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "collectives/registry.h"
 
 namespace hycoll {
 
-PlanCache::PlanCache(Options options) : options_(std::move(options)) {}
+namespace {
 
-const Plan& PlanCache::find(std::size_t count, std::size_t element_bytes) {
-  const Key key{count, element_bytes};
-  const std::lock_guard lock(mutex_);
-  const auto found = plans_.find(key);
-  if (found != plans_.end()) return found->second;
-  return plans_.emplace(key, make(key)).first->second;
+/// Up to here a call takes a few microseconds.
+constexpr std::size_t kShortBytes = 8 * 1024;
+
+}  // namespace
+
+PlanCache::PlanCache(Options options) : options_(std::move(options)), buckets_(kBuckets) {
+  check_requested_algorithm(options_.requested_algorithm);
 }
 
-SelectedPlan PlanCache::select(std::size_t count, std::size_t element_bytes) const {
-  return select_allreduce({.nodes = options_.nodes,
-                           .size_bytes = count * element_bytes,
-                           .requested_lanes = options_.requested_lanes,
-                           .requested_algorithm = options_.requested_algorithm});
+const Plan& PlanCache::find(const PlanQuery& query) {
+  const std::lock_guard lock(mutex_);
+  std::list<Plan>& bucket = buckets_[hash(query) % kBuckets];
+  const auto found =
+      std::find_if(bucket.begin(), bucket.end(), [&](const Plan& p) { return p.serves(query); });
+  if (found != bucket.end()) return *found;
+  SelectedPlan selected = select(query);
+  const Schedule schedule = find_algorithm(query.collective, selected.algorithm)
+                                .generate(shape_for(selected), selected.segments, query.root);
+  std::vector<Program> programs =
+      bind_schedule(schedule, options_.node, query.extent,
+                    {.element_bytes = query.element_bytes,
+                     .streaming_threshold_bytes = options_.streaming_threshold_bytes});
+  Plan& plan = bucket.emplace_back(
+      Plan{.query = query,
+           .block_counts = {query.extent.block_counts.begin(), query.extent.block_counts.end()},
+           .selected = std::move(selected),
+           .is_short = size_bytes_of(query) <= kShortBytes,
+           .programs = std::move(programs)});
+  plan.query.extent.block_counts = plan.block_counts;
+  return plan;
+}
+
+std::size_t PlanCache::size_bytes_of(const PlanQuery& query) const {
+  std::size_t elements = query.extent.count;
+  if (query.collective == Collective::reduce_scatter) {
+    const int members =
+        std::accumulate(options_.nodes.begin(), options_.nodes.end(), 0,
+                        [](int sum, const Node& node) { return sum + node.members; });
+    elements = query.extent.block_counts.empty()
+                   ? elements * static_cast<std::size_t>(members)
+                   : std::accumulate(query.extent.block_counts.begin(),
+                                     query.extent.block_counts.end(), std::size_t{0});
+  }
+  return elements * query.element_bytes;
+}
+
+SelectedPlan PlanCache::select(const PlanQuery& query) const {
+  return hycoll::select({.collective = query.collective,
+                         .nodes = options_.nodes,
+                         .size_bytes = size_bytes_of(query),
+                         .order = query.order,
+                         .native = query.native,
+                         .requested_lanes = options_.requested_lanes,
+                         .requested_algorithm = options_.requested_algorithm});
 }
 
 Shape PlanCache::shape_for(const SelectedPlan& selected) const {
@@ -34,19 +75,6 @@ Shape PlanCache::shape_for(const SelectedPlan& selected) const {
   const bool placed = selected.lanes > 1 && index < options_.lane_workers.size();
   std::vector<int> lane_workers = placed ? options_.lane_workers[index] : std::vector<int>{};
   return Shape(std::move(nodes), selected.lanes, Visibility::direct, std::move(lane_workers));
-}
-
-Plan PlanCache::make(const Key& key) const {
-  SelectedPlan selected = select(key.count, key.element_bytes);
-  const Schedule schedule = find_algorithm(Collective::allreduce, selected.algorithm)
-                                .generate(shape_for(selected), selected.segments);
-  return {
-      .count = key.count,
-      .element_bytes = key.element_bytes,
-      .selected = std::move(selected),
-      .programs = bind_schedule(schedule, options_.node, key.count,
-                                {.element_bytes = key.element_bytes,
-                                 .streaming_threshold_bytes = options_.streaming_threshold_bytes})};
 }
 
 }  // namespace hycoll

@@ -1,9 +1,11 @@
 #ifndef HYCOLL_COLLECTIVES_PLAN_CACHE_H_
 #define HYCOLL_COLLECTIVES_PLAN_CACHE_H_
 
+#include <algorithm>
 #include <cstddef>
-#include <map>
+#include <list>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,13 +15,36 @@
 
 namespace hycoll {
 
-/// One size's way through a collective on this node: what was selected, and each worker's program.
+/// Everything of a call that its schedule and programs depend on.
+struct PlanQuery {
+  Collective collective = Collective::allreduce;
+  OperandOrder order = OperandOrder::any;
+  NativeReduction native = NativeReduction::possible;
+  int root = 0;
+  std::size_t element_bytes = 1;
+  VectorExtent extent;
+};
+
+/// One query's way through a collective on this node: what was selected, and each worker's program.
 struct Plan {
-  std::size_t count;
-  std::size_t element_bytes;
+  PlanQuery query;  ///< Its block counts are those of the next member.
+  std::vector<std::size_t> block_counts;
   SelectedPlan selected;
+  /// Over before another thread could have been woken for it.
+  bool is_short = false;
   std::vector<Program>
       programs;  ///< By worker on this node; those beyond the last one take no part.
+
+  bool serves(const PlanQuery& other) const noexcept {
+    return query.extent.count == other.extent.count && query.element_bytes == other.element_bytes &&
+           query.collective == other.collective && query.root == other.root &&
+           query.order == other.order && query.native == other.native && same_blocks(other);
+  }
+
+ private:
+  bool same_blocks(const PlanQuery& other) const noexcept {
+    return std::ranges::equal(block_counts, other.extent.block_counts);
+  }
 };
 
 /// The plans of one communicator or team, made when first needed. Thread-safe. A plan's address is
@@ -36,42 +61,48 @@ class PlanCache {
     std::size_t streaming_threshold_bytes = SIZE_MAX;
   };
 
+  /// Throws Error if the requested algorithm does not exist.
   explicit PlanCache(Options options);
 
-  /// Throws Error if the requested algorithm does not serve the shape.
-  const Plan& find(std::size_t count, std::size_t element_bytes);
+  /// Throws Error if the requested algorithm does not serve the shape, or the query.
+  const Plan& find(const PlanQuery& query);
 
   /// What find() would select.
-  SelectedPlan select(std::size_t count, std::size_t element_bytes) const;
+  SelectedPlan select(const PlanQuery& query) const;
+
+  /// A hash of all that serves() compares.
+  static std::size_t hash(const PlanQuery& query) noexcept {
+    std::size_t h = query.extent.count * 0x9e3779b97f4a7c15u + query.element_bytes;
+    h ^= (static_cast<std::size_t>(query.root) << 8 | static_cast<std::size_t>(query.collective)) *
+         0xd1b54a32d192ed03u;
+    h += static_cast<std::size_t>(query.order) << 4 | static_cast<std::size_t>(query.native) << 3;
+    for (const std::size_t count : query.extent.block_counts) {
+      h = (h ^ count) * 0x9e3779b97f4a7c15u;
+    }
+    return h ^ h >> 29;
+  }
 
  private:
-  struct Key {
-    std::size_t count;
-    std::size_t element_bytes;
-    friend auto operator<=>(const Key&, const Key&) = default;
-  };
-
-  Plan make(const Key& key) const;
+  std::size_t size_bytes_of(const PlanQuery& query) const;
   Shape shape_for(const SelectedPlan& selected) const;
+
+  static constexpr std::size_t kBuckets = 256;
 
   Options options_;
   std::mutex mutex_;
-  std::map<Key, Plan> plans_;  // guarded by mutex_; nodes of a map do not move
+  std::vector<std::list<Plan>> buckets_;  // guarded by mutex_; elements of a list do not move
 };
 
-/// A small, private front to a PlanCache: the plan of the last call, and of a few sizes more,
+/// A small, private front to a PlanCache: the plan of the last call, and of a few queries more,
 /// without a lock. Used by one thread at a time.
 class RecentPlans {
  public:
   explicit RecentPlans(PlanCache& cache) : cache_(cache), slots_(kSlots, nullptr) {}
 
-  const Plan& find(std::size_t count, std::size_t element_bytes) {
-    if (last_ != nullptr && last_->count == count && last_->element_bytes == element_bytes)
-      return *last_;
-    const Plan*& slot = slots_[(count * 0x9e3779b97f4a7c15u + element_bytes) >> 58];
-    if (slot == nullptr || slot->count != count || slot->element_bytes != element_bytes) {
-      slot = &cache_.find(count, element_bytes);
-    }
+  const Plan& find(const PlanQuery& query) {
+    if (last_ != nullptr && last_->serves(query)) return *last_;
+    const Plan*& slot = slots_[PlanCache::hash(query) % kSlots];
+    if (slot == nullptr || !slot->serves(query)) slot = &cache_.find(query);
     last_ = slot;
     return *last_;
   }

@@ -147,12 +147,13 @@ std::size_t ProcessGroup::streaming_threshold_bytes() const {
   return largest == 0 ? SIZE_MAX : largest;
 }
 
-ExecutorOptions ProcessGroup::executor_options(const Core& core, int first_rank,
+ExecutorOptions ProcessGroup::executor_options(const Core& core, int first_rank, int member_count,
                                                const WaitPolicy& policy) const {
   return {.wait_policy = policy,
           .topology = &share_.topology,
           .numa_domain = core.numa_domain,
           .first_rank = first_rank,
+          .member_count = member_count,
           .timeout = options_.timeout,
           .on_timeout = [](const std::string& message) {
             std::fprintf(
@@ -163,20 +164,20 @@ ExecutorOptions ProcessGroup::executor_options(const Core& core, int first_rank,
           }};
 }
 
-void ProcessGroup::check_signature(std::uint64_t signature, std::string_view call) const {
-  std::vector<std::uint64_t> all(static_cast<std::size_t>(size_));
-  check_mpi(MPI_Allgather(&signature, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, control_),
+void ProcessGroup::check_signature(const PackedSignature& signature) const {
+  std::vector<PackedSignature> all(static_cast<std::size_t>(size_));
+  static_assert(sizeof(PackedSignature) == 2 * sizeof(std::uint64_t));
+  check_mpi(MPI_Allgather(&signature, 2, MPI_UINT64_T, all.data(), 2, MPI_UINT64_T, control_),
             "MPI_Allgather");
-  const auto other =
-      std::find_if(all.begin(), all.end(), [&](std::uint64_t s) { return s != all.front(); });
+  const auto other = std::find_if(all.begin(), all.end(),
+                                  [&](const PackedSignature& s) { return s != all.front(); });
   if (other == all.end()) return;
   const auto rank = static_cast<std::size_t>(other - all.begin());
-  throw Error(
-      ErrorKind::mismatch,
-      fmt::format("{}: {} passed {}, but {} passed {}. Every process must pass the same count, "
-                  "type and operator",
-                  call, node_names_[0], CallSignature::unpack(all[0]).describe(), node_names_[rank],
-                  CallSignature::unpack(*other).describe()));
+  throw Error(ErrorKind::mismatch,
+              fmt::format("{} passed {}, but {} passed {}. Every process must make the same call "
+                          "with the same count, type, operator and root",
+                          node_names_[0], CallSignature::unpack(all[0]).describe(),
+                          node_names_[rank], CallSignature::unpack(*other).describe()));
 }
 
 }  // namespace hycoll

@@ -62,12 +62,12 @@ class ProcessGroup {
   std::size_t streaming_threshold_bytes() const;
 
   /// For the executor of one worker of this process.
-  ExecutorOptions executor_options(const Core& core, int first_rank,
+  ExecutorOptions executor_options(const Core& core, int first_rank, int member_count,
                                    const WaitPolicy& policy) const;
 
   /// With Checking::all_processes: collective; throws Error (mismatch) on every process if the
   /// signatures differ.
-  void check_signature(std::uint64_t signature, std::string_view call) const;
+  void check_signature(const PackedSignature& signature) const;
 
  private:
   MPI_Comm control_ = MPI_COMM_NULL;

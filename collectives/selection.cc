@@ -1,28 +1,98 @@
 #include "collectives/selection.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <optional>
 
 #include "collectives/registry.h"
-#include "threading/node_memory.h"
+#include "core/errors.h"
 
 namespace hycoll {
 namespace {
 
-/// One node: what one member may read through lines before direct access is faster.
-constexpr std::size_t kLinesReadBytes = 512;
-/// Several nodes: vectors up to here go through one lane.
-constexpr std::size_t kOneLaneBytes = 4 * 1024;
-/// Short vectors between nodes travel in messages that MPI libraries send without a handshake.
-constexpr std::size_t kEagerBytes = 2 * 1024;
-/// Several nodes: what a further lane is worth.
-constexpr std::size_t kLaneBytes = 16 * 1024;
-constexpr std::size_t kRecursiveDoublingBytes = 16 * 1024;
-/// Between two nodes recursive doubling sends no more than the ring, in half the steps.
-constexpr std::size_t kTwoNodesRecursiveDoublingBytes = 256 * 1024;
-/// From this size of a ring's block on, its bandwidth outweighs its number of steps.
-constexpr std::size_t kRingBlockBytes = 64 * 1024;
 constexpr std::size_t kSegmentBytes = 256 * 1024;
 constexpr int kMaximumSegments = 16;
+
+SelectedPlan select_by_rule(const SelectionQuery& query) {
+  switch (query.collective) {
+    case Collective::allreduce:
+      return select_allreduce(query);
+    case Collective::reduce:
+    case Collective::reduce_scatter:
+    case Collective::scan:
+    case Collective::exscan:
+      break;
+  }
+  return select_allreduce(query);
+}
+
+const Algorithm* find_by_name(Collective collective, std::string_view name) {
+  for (const Algorithm& algorithm : algorithms_of(collective)) {
+    if (algorithm.name == name) return &algorithm;
+  }
+  return nullptr;
+}
+
+/// Calls body(collective name or "", algorithm name) for each part of a request.
+template <class Body>
+void for_each_part(std::string_view requested, const Body& body) {
+  while (!requested.empty()) {
+    const std::size_t comma = std::min(requested.find(','), requested.size());
+    const std::string_view part = requested.substr(0, comma);
+    requested.remove_prefix(std::min(comma + 1, requested.size()));
+    const std::size_t colon = part.find(':');
+    if (colon == std::string_view::npos) {
+      body(std::string_view(), part);
+    } else {
+      body(part.substr(0, colon), part.substr(colon + 1));
+    }
+  }
+}
+
+/// The algorithm that the request names for this collective, if any.
+const Algorithm* requested_algorithm(const SelectionQuery& query) {
+  const Algorithm* found = nullptr;
+  for_each_part(query.requested_algorithm, [&](std::string_view collective, std::string_view name) {
+    if (!collective.empty() && collective != name_of(query.collective)) return;
+    if (const Algorithm* algorithm = find_by_name(query.collective, name)) found = algorithm;
+  });
+  return found;
+}
+
+void require_suitable(const Algorithm& algorithm, const SelectionQuery& query) {
+  if (algorithm.order < query.order) {
+    throw Error(
+        ErrorKind::unsupported,
+        fmt::format("{} algorithm '{}' combines operands in the order '{}', but this call needs "
+                    "'{}' ({}); choose another algorithm, or 'auto'",
+                    name_of(query.collective), algorithm.name, name_of(algorithm.order),
+                    name_of(query.order),
+                    query.order == OperandOrder::canonical ? "its bits are to be reproducible"
+                                                           : "its operator does not commute"));
+  }
+  if (algorithm.exchange == Exchange::native && query.native == NativeReduction::impossible) {
+    throw Error(
+        ErrorKind::unsupported,
+        fmt::format("{} algorithm '{}' leaves the exchange to the MPI library, which hycoll "
+                    "asks for its own types and operators only; choose another algorithm, "
+                    "or 'auto'",
+                    name_of(query.collective), algorithm.name));
+  }
+}
+
+Collective parse_collective(std::string_view name) {
+  std::string known;
+  for (int c = 0; c < kCollectiveCount; ++c) {
+    const auto collective = static_cast<Collective>(c);
+    if (name_of(collective) == name) return collective;
+    known += fmt::format("{}{}", c == 0 ? "" : ", ", name_of(collective));
+  }
+  throw Error(ErrorKind::invalid_argument,
+              fmt::format("collective '{}' does not exist; known: {}", name, known));
+}
+
+}  // namespace
 
 int fewest_workers(const std::vector<Node>& nodes) {
   return std::min_element(nodes.begin(), nodes.end(),
@@ -36,67 +106,38 @@ int most_members(const std::vector<Node>& nodes) {
       ->members;
 }
 
-SelectedPlan select_on_one_node(const SelectionQuery& query) {
-  const Node& node = query.nodes.front();
-  const auto others = static_cast<std::size_t>(std::max(1, node.members - 1));
-  if (query.requested_lanes <= 1 && query.size_bytes * others <= kLinesReadBytes) {
-    return {.algorithm = "lines-recursive-doubling", .lanes = 1, .workers_per_node = node.members};
-  }
-  const int lanes = query.requested_lanes > 0 ? query.requested_lanes : node.workers;
-  return {.algorithm = "dpml-recursive-doubling", .lanes = lanes, .workers_per_node = node.workers};
-}
-
-SelectedPlan select_between_nodes(const SelectionQuery& query) {
-  const int members = most_members(query.nodes);
-  const std::size_t one_lane_bytes = std::min(kOneLaneBytes, kMaximumLinesBytes);
-  if (query.requested_lanes <= 1 && query.size_bytes <= one_lane_bytes) {
-    const std::size_t segments = (query.size_bytes + kEagerBytes - 1) / kEagerBytes;
-    return {.algorithm = "lines-recursive-doubling",
-            .lanes = 1,
-            .workers_per_node = members,
-            .segments = static_cast<int>(std::max<std::size_t>(segments, 1))};
-  }
-  const auto useful = static_cast<int>(
-      std::min<std::size_t>(query.size_bytes / kLaneBytes, static_cast<std::size_t>(INT16_MAX)));
-  const int lanes = query.requested_lanes > 0 ? query.requested_lanes
-                                              : std::clamp(useful, 1, fewest_workers(query.nodes));
-  const std::size_t lane_bytes = query.size_bytes / static_cast<std::size_t>(lanes);
-  const std::size_t block_bytes = lane_bytes / query.nodes.size();
-  SelectedPlan plan{.algorithm = "dpml-halving-doubling",
-                    .lanes = lanes,
-                    .workers_per_node = std::max(members, lanes)};
-  const std::size_t recursive_doubling_bytes =
-      query.nodes.size() == 2 ? kTwoNodesRecursiveDoublingBytes : kRecursiveDoublingBytes;
-  if (lane_bytes <= recursive_doubling_bytes) {
-    plan.algorithm = "dpml-recursive-doubling";
-  } else if (block_bytes >= kRingBlockBytes) {
-    plan.algorithm = "dpml-ring";
-    plan.segments = segments_for(block_bytes);
-  }
-  return plan;
-}
-
-}  // namespace
-
 int segments_for(std::size_t message_bytes) noexcept {
   const std::size_t segments = message_bytes / kSegmentBytes;
   return static_cast<int>(std::clamp<std::size_t>(segments, 1, kMaximumSegments));
 }
 
-SelectedPlan select_allreduce(const SelectionQuery& query) {
-  SelectedPlan plan =
-      query.nodes.size() == 1 ? select_on_one_node(query) : select_between_nodes(query);
-  if (query.requested_algorithm == "auto") return plan;
-  const Algorithm& algorithm = find_algorithm(Collective::allreduce, query.requested_algorithm);
-  plan.algorithm = algorithm.name;
-  const bool multi_leader = algorithm.serves_shape(Shape(query.nodes, 2));
+void check_requested_algorithm(std::string_view requested) {
+  for_each_part(requested, [](std::string_view collective, std::string_view name) {
+    if (name == "auto") return;
+    if (!collective.empty()) {
+      find_algorithm(parse_collective(collective), name);
+      return;
+    }
+    for (const Algorithm* algorithm : all_algorithms()) {
+      if (algorithm->name == name) return;
+    }
+    find_algorithm(Collective::allreduce, name);
+  });
+}
+
+SelectedPlan select(const SelectionQuery& query) {
+  const Algorithm* algorithm = requested_algorithm(query);
+  if (algorithm == nullptr) return select_by_rule(query);
+  require_suitable(*algorithm, query);
+  const bool multi_leader = algorithm->serves_shape(Shape(query.nodes, 2));
+  SelectedPlan plan{.algorithm = std::string(algorithm->name)};
   plan.lanes = query.requested_lanes > 0 ? query.requested_lanes
                : multi_leader            ? fewest_workers(query.nodes)
                                          : 1;
   plan.workers_per_node = std::max(most_members(query.nodes), plan.lanes);
   const std::size_t lane_bytes = query.size_bytes / static_cast<std::size_t>(plan.lanes);
   const std::size_t block_bytes = lane_bytes / query.nodes.size();
-  plan.segments = segments_for(algorithm.exchange == Exchange::ring ? block_bytes : lane_bytes);
+  plan.segments = segments_for(algorithm->exchange == Exchange::ring ? block_bytes : lane_bytes);
   return plan;
 }
 

@@ -3,18 +3,28 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "collectives/algorithm.h"
 #include "core/shape.h"
 
 namespace hycoll {
 
+/// Whether the MPI library could reduce the elements by itself.
+enum class NativeReduction : std::uint8_t { possible, impossible };
+
 /// What selection looks at. The same on all processes, so that all decide alike.
 struct SelectionQuery {
-  std::vector<Node> nodes;  ///< Members, and the workers that could take part, of every node.
-  std::size_t size_bytes = 0;
+  Collective collective = Collective::allreduce;
+  std::vector<Node> nodes;     ///< Members, and the workers that could take part, of every node.
+  std::size_t size_bytes = 0;  ///< Of each member's input.
+  OperandOrder order = OperandOrder::any;  ///< At least this is needed.
+  NativeReduction native = NativeReduction::possible;
   int requested_lanes = 0;  ///< 0: selection decides.
-  std::string requested_algorithm = "auto";
+  /// "auto"; or a name, for the collectives that have an algorithm of that name; or a list such as
+  /// "allreduce:dpml-ring,reduce:dpml-binomial". The other collectives select for themselves.
+  std::string_view requested_algorithm = "auto";
 };
 
 /// What a call uses.
@@ -25,19 +35,21 @@ struct SelectedPlan {
   int segments = 1;
 };
 
-/// The rule, for vectors of n bytes (docs/design.md, "Selection"; the numbers come from
-/// docs/measurements.md):
-///  - one node: lines while the members together read no more than kLinesReadBytes, then dpml with
-///  a lane per worker.
-///  - several nodes, short vectors: one lane, lines inside the node, recursive doubling between
-///  nodes.
-///  - several nodes, longer: dpml, with a lane per kLaneBytes up to the workers of the smallest
-///  node, over
-///    recursive doubling up to kRecursiveDoublingBytes per lane, then halving-doubling, and the
-///    ring from kRingBlockBytes per block on.
-/// Asking for lanes or an algorithm overrides that part. Throws Error when the algorithm does not
-/// exist.
+/// The plan for a call. Asking for lanes or an algorithm overrides that part of the rule. Throws
+/// Error (unsupported) if the requested algorithm does not keep the order that is needed.
+SelectedPlan select(const SelectionQuery& query);
+
+/// Throws Error (invalid_argument) unless this is "auto", a list of COLLECTIVE:NAME, or the name of
+/// an algorithm of some collective.
+void check_requested_algorithm(std::string_view requested);
+
+/// The rules of the collectives, for queries without a requested algorithm; each is described in
+/// its file (selection_*.cc), and its numbers come from docs/measurements.md.
 SelectedPlan select_allreduce(const SelectionQuery& query);
+
+/// What the rules share.
+int fewest_workers(const std::vector<Node>& nodes);
+int most_members(const std::vector<Node>& nodes);
 
 /// The segments of each message of an exchange whose messages have `message_bytes` bytes.
 int segments_for(std::size_t message_bytes) noexcept;

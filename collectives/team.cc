@@ -4,39 +4,50 @@
 
 #include <vector>
 
-#include "collectives/arguments.h"
+#include "collectives/caller.h"
 #include "collectives/hycoll.h"
 #include "collectives/plan_cache.h"
 #include "collectives/process_group.h"
 #include "collectives/workers.h"
 #include "numa/binding.h"
+#include "threading/deferred_run.h"
+#include "threading/leader_pool.h"
 
 namespace hycoll {
 
 /// What one thread keeps to itself.
-struct alignas(kCacheLineBytes) Member::State {
+struct alignas(kCacheLineBytes) Member::State final : Caller {
   State(Team::State& its_team, int its_index);
 
-  void check_processes(const CallArguments& arguments);
+  void execute(const Plan& plan, const CallArguments& arguments) override;
+  std::shared_ptr<PoolJob> submit(const Plan& plan, const CallArguments& arguments) override;
+  DeferredRun* defer(const Plan& plan, const CallArguments& arguments,
+                     DeferredOutcome& outcome) override;
+  void check_processes(const CallArguments& arguments) override;
 
   Team::State& team;
   int index;
   bool bound = false;
-  CallNumber call = 0;
   WorkerExecutor& executor;
-  RecentPlans plans;
-  RecentKernel kernel;
-  Token token;
+  std::shared_ptr<PoolJob> background;  ///< The last one submitted; it may still use the executor.
+  DeferredRun deferred;
 };
 
 struct Team::State {
   State(MPI_Comm parent, int thread_count, const Options& options)
       : group(parent, options),
         workers(group, checked(thread_count), MemberCount::every_worker),
-        plans(workers.plan_options(group)) {
+        plans(workers.plan_options(group)),
+        pool(workers.executors(), group.topology(), workers.cores(),
+             options.pinning == Options::Pinning::pinned ? LeaderPool::Pinning::pinned
+                                                         : LeaderPool::Pinning::unpinned,
+             workers.wait_policy()) {
+    std::vector<DeferredRun*> runs;
     for (int index = 0; index < thread_count; ++index) {
       members.push_back(std::make_unique<Member::State>(*this, index));
+      runs.push_back(&members.back()->deferred);
     }
+    keeper = std::make_unique<ProgressKeeper>(std::move(runs));
   }
 
   static int checked(int thread_count) {
@@ -51,19 +62,55 @@ struct Team::State {
   NodeWorkers workers;
   PlanCache plans;
   std::vector<std::unique_ptr<Member::State>> members;
+  // Last: their threads use the others.
+  LeaderPool pool;
+  std::unique_ptr<ProgressKeeper> keeper;
 };
 
 Member::State::State(Team::State& its_team, int its_index)
-    : team(its_team),
+    : Caller(its_team.plans, its_team.workers.memory(),
+             {.rank = its_team.workers.first_rank() + its_index,
+              .member_count = its_team.workers.member_count(),
+              .slot = its_index,
+              .bits = its_team.group.options().bits}),
+      team(its_team),
       index(its_index),
       executor(its_team.workers.executor(its_index)),
-      plans(its_team.plans) {}
+      deferred(executor) {}
+
+void Member::State::execute(const Plan& plan, const CallArguments& arguments) {
+  deferred.finish();
+  if (background != nullptr && !background->finished()) {
+    const std::shared_ptr<PoolJob> job = submit(plan, arguments);
+    job->wait();
+    return job->throw_if_failed();
+  }
+  executor.run(plan.programs[static_cast<std::size_t>(index)], arguments);
+}
+
+std::shared_ptr<PoolJob> Member::State::submit(const Plan& plan, const CallArguments& arguments) {
+  if (!deferred.finished()) {
+    team.pool.submit(std::make_shared<PoolJob>(deferred), index, index);
+  }
+  background = std::make_shared<PoolJob>(plan.programs, arguments, 1);
+  team.pool.submit(background, index, index);
+  return background;
+}
+
+DeferredRun* Member::State::defer(const Plan& plan, const CallArguments& arguments,
+                                  DeferredOutcome& outcome) {
+  const bool is_idle = deferred.finished() && (background == nullptr || background->finished());
+  if (!plan.is_short || !is_idle) return nullptr;
+  deferred.start(plan.programs[static_cast<std::size_t>(index)], arguments, outcome);
+  if (!deferred.finished()) team.keeper->watch();
+  return &deferred;
+}
 
 /// One member speaks for its process; the others meet a failure while they wait for it.
 void Member::State::check_processes(const CallArguments& arguments) {
   if (team.group.options().checking != Options::Checking::all_processes || index != 0) return;
   try {
-    team.group.check_signature(arguments.signature, "allreduce");
+    team.group.check_signature(arguments.signature);
   } catch (const Error& error) {
     team.workers.memory().fail(arguments.call, error);
     throw;
@@ -98,28 +145,17 @@ Member Team::join(int thread_index) {
   return Member(&member);
 }
 
-Communicator::Choice Team::choice(std::size_t count, DataType type) const {
-  return choice_of(state_->plans.select(count, size_of(type)));
+Communicator::Choice Team::choice(const Call& call) const {
+  return choice_of(state_->members.front()->choice(call));
 }
 
 int Member::rank() const noexcept { return state_->team.workers.first_rank() + state_->index; }
 int Member::size() const noexcept { return state_->team.workers.member_count(); }
 
-void Member::allreduce(const void* input, void* output, std::size_t count, DataType type,
-                       Operator op) {
-  check_arguments(input, output, count, type, op);
-  State& state = *state_;
-  const PreparedCall call =
-      prepare_call(++state.call, input, output, count, type, op, state.kernel, state.token);
-  state.check_processes(call.arguments);
-  const Plan& plan = state.plans.find(call.count, call.element_bytes);
-  state.executor.run(plan.programs[static_cast<std::size_t>(state.index)], call.arguments);
-}
+void Member::run(const Call& call) { state_->run(call); }
 
-void Member::barrier() { allreduce(nullptr, nullptr, 0, DataType::uint8, Operator::max); }
+Request Member::start(const Call& call) { return Request(state_->start(call)); }
 
-void Member::require_same_size(std::size_t input_size, std::size_t output_size) {
-  hycoll::require_same_size(input_size, output_size);
-}
+Persistent Member::prepare(const Call& call) { return Persistent(state_->prepare(call)); }
 
 }  // namespace hycoll

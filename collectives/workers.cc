@@ -60,6 +60,7 @@ NodeWorkers::NodeWorkers(ProcessGroup& group, int worker_count, MemberCount memb
     executors_.push_back(std::make_unique<WorkerExecutor>(
         memory_, worker, group.endpoints(), helpers_.get(),
         group.executor_options(cores_[static_cast<std::size_t>(worker)], first_rank_,
+                               nodes_[static_cast<std::size_t>(group.rank())].members,
                                wait_policy_)));
   }
 }
@@ -104,24 +105,15 @@ PlanCache::Options NodeWorkers::plan_options(const ProcessGroup& group) const {
           .streaming_threshold_bytes = group.streaming_threshold_bytes()};
 }
 
-void NodeWorkers::reduce_locally(ReduceKernel kernel, void* output,
+void NodeWorkers::reduce_locally(const Reducer& reducer, void* output,
                                  std::span<const void* const> inputs, std::size_t count,
                                  std::size_t element_bytes) const {
   const std::span<void* const> destination(&output, 1);
   if (all_cores_ != nullptr && count * element_bytes >= TaskKernels::kMinimumBytes) {
-    all_cores_->reduce(kernel, destination, inputs, count, element_bytes, Stores::cached);
+    all_cores_->reduce(reducer, destination, inputs, count, element_bytes, Stores::cached);
   } else {
-    kernel(destination, inputs, count, Stores::cached);
+    reducer(destination, inputs, count, Stores::cached);
   }
-}
-
-void require_same_size(std::size_t input_size, std::size_t output_size) {
-  if (input_size == output_size) return;
-  throw Error(
-      ErrorKind::invalid_argument,
-      fmt::format(
-          "allreduce: input has {} elements and output has {}; both must have the same size",
-          input_size, output_size));
 }
 
 Communicator::Choice choice_of(const SelectedPlan& selected) {

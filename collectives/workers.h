@@ -40,7 +40,7 @@ class NodeWorkers {
   PlanCache::Options plan_options(const ProcessGroup& group) const;
 
   /// output = the reduction of the inputs, by all cores of the process.
-  void reduce_locally(ReduceKernel kernel, void* output, std::span<const void* const> inputs,
+  void reduce_locally(const Reducer& reducer, void* output, std::span<const void* const> inputs,
                       std::size_t count, std::size_t element_bytes) const;
 
  private:
@@ -59,9 +59,6 @@ class NodeWorkers {
   std::unique_ptr<TaskKernels> all_cores_;  // for what is done outside of a schedule
   std::vector<std::unique_ptr<WorkerExecutor>> executors_;
 };
-
-/// Throws Error (invalid_argument) unless the sizes are equal.
-void require_same_size(std::size_t input_size, std::size_t output_size);
 
 Communicator::Choice choice_of(const SelectedPlan& selected);
 

@@ -5,12 +5,6 @@
 
 namespace hycoll {
 
-std::string_view name_of(Collective collective) noexcept {
-  constexpr std::array<std::string_view, kCollectiveCount> names = {
-      "allreduce", "reduce", "reduce_scatter", "scan", "exscan"};
-  return names[static_cast<std::size_t>(collective)];
-}
-
 std::string_view name_of(StepKind kind) noexcept {
   constexpr std::array<std::string_view, 7> names = {"send",   "recv", "reduce", "copy",
                                                      "signal", "wait", "native"};

@@ -8,22 +8,9 @@
 #include <vector>
 
 #include "core/shape.h"
+#include "hycoll/collective.h"
 
 namespace hycoll {
-
-/// The collectives that a schedule can perform; the verifier knows what each one means. (A barrier
-/// is an allreduce of one byte.) Every worker that owns a member stays until all members of its
-/// node have entered, whatever the collective.
-enum class Collective : std::uint8_t {
-  allreduce,       ///< Every output: the reduction of all inputs.
-  reduce,          ///< The output of member Schedule::root: the reduction of all inputs.
-  reduce_scatter,  ///< Output of member m: the reduction of all inputs, in the chunks of m's block.
-  scan,            ///< Output of member m: the reduction of the inputs of members 0..m.
-  exscan,          ///< Output of member m > 0: the reduction of the inputs of members 0..m-1.
-};
-inline constexpr int kCollectiveCount = 5;
-
-std::string_view name_of(Collective collective) noexcept;
 
 /// What a buffer is for, and who its owner is.
 enum class BufferRole : std::uint8_t {
@@ -125,7 +112,7 @@ struct Schedule {
   Shape shape;
   int chunk_count;  ///< Of the partition that an executor binds to it. For reduce_scatter a
                     ///< multiple of the members, whose blocks follow each other in rank order.
-  int root = 0;  ///< Of reduce: a member. 0 otherwise.
+  int root = 0;     ///< Of reduce: a member. 0 otherwise.
   std::vector<Buffer> buffers;
   std::vector<Flag> flags;
   std::vector<Strand> strands;

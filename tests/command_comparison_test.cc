@@ -67,6 +67,16 @@ TEST_CASE("a run is read as it was written") {
   CHECK(run.samples[1].p95_us == 6);
   CHECK(run.samples[1].verified);
   CHECK(run.samples[1].description.at("algorithm") == "dpml-ring");
+  CHECK(run.samples[1].description.at("root").is_null());
+}
+
+TEST_CASE("the root and the promise of bits are part of what was run") {
+  Json record = record_json(8, 2);
+  record["root"] = 3;
+  record["reproducible"] = true;
+  const ComparedRun run = parse_run(run_json(28, 28, {record}).dump(), 0, 0);
+  CHECK(run.samples.at(0).description.at("root") == 3);
+  CHECK(run.samples.at(0).description.at("reproducible") == true);
 }
 
 TEST_CASE("a run without latency is read") {

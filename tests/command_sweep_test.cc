@@ -18,7 +18,6 @@ SweepOptions small_options() {
   return {.node_counts = {1, 2, 3},
           .member_counts = {1, 2, 3},
           .lane_counts = {1, 2},
-          .algorithm = "",
           .unequal_nodes = UnequalNodes::include};
 }
 
@@ -68,31 +67,54 @@ TEST_CASE("unequal nodes are there when asked for, with helpers and moved lanes 
   CHECK(equal_only.size() < shapes.size());
 }
 
-TEST_CASE("every algorithm is swept, rings also with cut messages") {
+TEST_CASE("every algorithm of every collective is swept, those that cut also with segments") {
   const std::vector<SweepCase> cases = sweep_cases(small_options());
-  std::set<std::string> whole;
-  std::set<std::string> cut;
+  std::set<const Algorithm*> whole;
+  std::set<const Algorithm*> cut;
   for (const SweepCase& proof : cases) {
     CHECK(proof.algorithm->serves_shape(proof.shape));
-    (proof.segments == 1 ? whole : cut).insert(std::string(proof.algorithm->name));
+    (proof.segments == 1 ? whole : cut).insert(proof.algorithm);
   }
-  for (const Algorithm& algorithm : allreduce_algorithms()) {
-    const std::string name(algorithm.name);
-    CHECK(whole.contains(name));
-    if (algorithm.exchange == Exchange::ring) CHECK(cut.contains(name));
+  for (const Algorithm* algorithm : all_algorithms()) {
+    CAPTURE(name_of(algorithm->collective));
+    CAPTURE(algorithm->name);
+    CHECK(whole.contains(algorithm));
+    CHECK(cut.contains(algorithm) == (algorithm->segmentation != Segmentation::none));
   }
 }
 
-TEST_CASE("one algorithm is swept when it is named, and an unknown one refused") {
+TEST_CASE("a reduce delivers to the first, the middle and the last member, others have no root") {
+  std::set<int> roots;
+  for (const SweepCase& proof : sweep_cases(small_options())) {
+    CHECK(proof.root < proof.shape.member_count());
+    if (proof.algorithm->collective != Collective::reduce) {
+      CHECK(proof.root == 0);
+    } else if (proof.shape.member_count() == 9) {
+      roots.insert(proof.root);
+    }
+  }
+  const bool reduces = !algorithms_of(Collective::reduce).empty();
+  CHECK(roots == (reduces ? std::set<int>{0, 4, 8} : std::set<int>{}));
+}
+
+TEST_CASE("one collective or algorithm is swept when it is named, and an unknown one refused") {
   SweepOptions options = small_options();
+  options.collective = Collective::allreduce;
+  for (const Algorithm* algorithm : sweep_algorithms(options)) {
+    CHECK(algorithm->collective == Collective::allreduce);
+  }
+  CHECK(sweep_algorithms(options).size() == algorithms_of(Collective::allreduce).size());
   options.algorithm = "dpml-ring";
   for (const SweepCase& proof : sweep_cases(options)) CHECK(proof.algorithm->name == "dpml-ring");
   options.algorithm = "dpml-rings";
+  CHECK_THROWS_AS(sweep_cases(options), Error);
+  options.collective.reset();
   CHECK_THROWS_AS(sweep_cases(options), Error);
 }
 
 TEST_CASE("a sweep counts what it proves") {
   SweepOptions options = small_options();
+  options.collective = Collective::allreduce;
   options.algorithm = "lines-recursive-doubling";
   const std::vector<SweepCase> cases = sweep_cases(options);
   std::atomic<std::size_t> done{0};
@@ -100,10 +122,11 @@ TEST_CASE("a sweep counts what it proves") {
   CHECK(done == cases.size());
   CHECK_FALSE(result.failure.has_value());
   REQUIRE(result.proved.size() == 1);
+  CHECK(result.proved[0].collective == "allreduce");
   CHECK(result.proved[0].schedule_count == cases.size());
   std::size_t steps = 0;
   for (const SweepCase& proof : cases) {
-    steps += proof.algorithm->generate(proof.shape, proof.segments).step_count();
+    steps += proof.generate().step_count();
   }
   CHECK(result.proved[0].step_count == steps);
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "collectives/registry.h"
+#include "core/types.h"
 #include "tools/command/child.h"
 #include "tools/command/output.h"
 
@@ -147,7 +148,6 @@ TEST_CASE("impossible numbers of lanes are refused") {
 TEST_CASE("what does not exist or fit is refused by its name") {
   check_refused({"bench", "alltoall"}, {"COLLECTIVE", "'alltoall'", "allreduce"});
   check_refused({"verify", "alltoall"}, {"'alltoall'"});
-  check_refused({"bench"}, {"collective"});
   check_refused({"bench", "allreduce", "--type", "half"}, {"--type", "'half'", "double"});
   check_refused({"bench", "allreduce", "--op", "average"}, {"--op", "'average'", "sum"});
   check_refused({"bench", "allreduce", "--op", "bxor"}, {"--op", "--type", "integer"});
@@ -157,6 +157,21 @@ TEST_CASE("what does not exist or fit is refused by its name") {
   check_refused({"info", "--placement", "anywhere"}, {"anywhere", "spread"});
   check_refused({"plan", "--csv", "-", "--json", "-"}, {"--csv", "--json"});
   check_refused({"report", "no-such-file", "--html", "-"}, {"no-such-file"});
+}
+
+TEST_CASE("a root that is not there and sizes of a barrier are refused") {
+  for (const char* subcommand : {"bench", "compare", "plan"}) {
+    check_refused({subcommand, "allreduce", "--root", "1"}, {"--root 1", "allreduce"});
+  }
+  check_refused({"plan", "reduce", "--nodes", "2", "--members", "3", "--root", "6"},
+                {"--root '6'", "0 to 5"});
+  check_refused(
+      {"bench", "reduce", "--ranks", "2", "--workers", "1", "--root", "2", "--sizes", "8"},
+      {"--root '2'", "0 to 1"});
+  check_refused({"compare", "reduce", "--workers", "2", "--root", "-1"}, {"--root", "'-1'"});
+  check_refused({"bench", "barrier", "--sizes", "8"}, {"--sizes '8'", "barrier"});
+  check_refused({"plan", "reduce_scatter", "--nodes", "3", "--bytes", "16"},
+                {"--bytes '16'", "multiple of 12"});
 }
 
 TEST_CASE("a file that cannot be written is refused by its name") {
@@ -170,18 +185,49 @@ TEST_CASE("an algorithm that does not serve the shape is refused") {
   check_refused({"verify", "--algorithm", "ring", "--lanes", "2:3"}, {"'ring'", "serves"});
 }
 
-TEST_CASE("the algorithms are listed with their sources") {
-  const Json document = json_of({"plan", "--algorithms", "--json", "-"});
+TEST_CASE("the algorithms of all collectives are listed with their constraints and sources") {
+  const Json document = json_of({"plan", "--list-algorithms", "--json", "-"});
   std::set<std::string> names;
   for (const Json& record : document.at("records")) {
-    names.insert(record.at("algorithm").get<std::string>());
-    CHECK_FALSE(record.at("source").get<std::string>().empty());
-    CHECK_FALSE(record.at("serves").get<std::string>().empty());
+    names.insert(record.at("collective").get<std::string>() + " " +
+                 record.at("algorithm").get<std::string>());
+    for (const char* key : {"source", "serves", "order", "segments_cut"}) {
+      CAPTURE(key);
+      CHECK_FALSE(record.at(key).get<std::string>().empty());
+    }
   }
-  for (const Algorithm& algorithm : allreduce_algorithms()) {
-    CHECK(names.contains(std::string(algorithm.name)));
+  std::set<std::string> expected;
+  for (const Algorithm* algorithm : all_algorithms()) {
+    expected.insert(std::string(name_of(algorithm->collective)) + " " +
+                    std::string(algorithm->name));
   }
-  CHECK(names.size() == allreduce_algorithms().size());
+  CHECK(names == expected);
+  const Json one = json_of({"plan", "allreduce", "--algorithms", "--json", "-"});
+  CHECK(one.at("records").size() == allreduce_algorithms().size());
+}
+
+TEST_CASE("every collective has a plan that says what it needs") {
+  for (const char* collective :
+       {"allreduce", "reduce", "reduce_scatter", "scan", "exscan", "barrier"}) {
+    CAPTURE(collective);
+    const Json document = json_of(
+        {"plan", collective, "--nodes", "3", "--members", "2", "--bytes", "6000", "--json", "-"});
+    const Json& record = document.at("records").at(0);
+    CHECK(record.at("collective") == collective);
+    CHECK(record.at("verified") == true);
+    CHECK(record.at("messages") > 0);
+    CHECK(record.at("critical_messages") > 0);
+    const double memory_bytes = record.at("node_memory_bytes").get<double>();
+    CHECK(record.at("node_memory_vectors").get<double>() ==
+          doctest::Approx(memory_bytes / record.at("bytes").get<double>()));
+    CHECK(memory_bytes >= record.at("node_scratch_bytes").get<double>());
+  }
+}
+
+TEST_CASE("a plan of reproducible bits takes a canonical algorithm, and refuses others by name") {
+  const Json document = json_of({"plan", "--reproducible", "--nodes", "5", "--json", "-"});
+  CHECK(document.at("records").at(0).at("order") == "canonical");
+  check_refused({"plan", "--reproducible", "--algorithm", "dpml-ring"}, {"dpml-ring"});
 }
 
 TEST_CASE("a plan counts as the formulas of a ring say") {
@@ -213,7 +259,7 @@ TEST_CASE("a small sweep is proved, and the report says what") {
   const Json document =
       json_of({"verify", "--nodes", "1:4", "--members", "1:3", "--lanes", "1:3", "--json", "-"});
   CHECK(document.at("context").at("verified") == true);
-  CHECK(document.at("records").size() == allreduce_algorithms().size());
+  CHECK(document.at("records").size() == all_algorithms().size());
   for (const Json& record : document.at("records")) {
     CHECK(record.at("schedules") > 0);
     CHECK(record.at("steps") > record.at("schedules"));
@@ -302,6 +348,69 @@ TEST_CASE("bench native measures the MPI library alone") {
   }
 }
 
+TEST_CASE("bench measures every collective in every layout, checked") {
+  for (const char* collective :
+       {"allreduce", "reduce", "reduce_scatter", "scan", "exscan", "barrier"}) {
+    for (const char* layout : {"threads", "per_node", "native"}) {
+      CAPTURE(collective);
+      CAPTURE(layout);
+      Arguments arguments = {"bench",     collective, "--ranks",  "2",    "--workers", "1",
+                             "--seconds", "0.001",    "--layout", layout, "--type",    "int32",
+                             "--op",      "bxor",     "--json",   "-"};
+      const bool barrier = std::string(collective) == "barrier";
+      if (!barrier) arguments.insert(arguments.end(), {"--sizes", "8,1Ki,72Ki"});
+      if (std::string(collective) == "reduce") {
+        arguments.insert(arguments.end(), {"--root", "1"});
+      }
+      const Json document = json_of(arguments);
+      CHECK(document.at("records").size() == (barrier ? 1 : 3));
+      for (const Json& record : document.at("records")) {
+        check_benchmark_record(record);
+        CHECK(record.at("collective") == collective);
+        CHECK(record.at("type").is_null() == barrier);
+        if (std::string(layout) == "per_node") CHECK(record.at("native_verified") == true);
+      }
+    }
+  }
+}
+
+TEST_CASE("bench leaves out sizes of which reduce_scatter cannot make equal blocks") {
+  const Arguments arguments = {
+      "bench",  "reduce_scatter", "--ranks", "1",        "--layout", "threads",   "--workers",
+      "3",      "--json",         "-",       "--rounds", "1",        "--seconds", "0.001",
+      "--sizes"};
+  Arguments some = arguments;
+  some.emplace_back("8,12,1200");
+  const Json document = json_of(some);
+  CHECK(document.at("records").size() == 2);
+  CHECK(document.at("context").at("left_out").size() == 1);
+  Arguments none = arguments;
+  none.emplace_back("8,16");
+  check_refused(none, {"--sizes '8,16'", "3 equal blocks"});
+}
+
+TEST_CASE("bench takes every element type") {
+  for (int value = 0; value < kDataTypeCount; ++value) {
+    const std::string type(name_of(static_cast<DataType>(value)));
+    CAPTURE(type);
+    const Json document =
+        json_of({"bench", "--ranks", "1", "--layout", "threads", "--workers", "2", "--seconds",
+                 "0.001", "--sizes", "8,5000", "--type", type, "--json", "-"});
+    for (const Json& record : document.at("records")) check_benchmark_record(record);
+    CHECK(document.at("records").at(0).at("type") == type);
+  }
+}
+
+TEST_CASE("bench measures calls of reproducible bits") {
+  const Json document =
+      json_of({"bench", "--ranks", "1", "--layout", "threads", "--workers", "2", "--seconds",
+               "0.001", "--sizes", "8,64Ki", "--reproducible", "--json", "-"});
+  for (const Json& record : document.at("records")) {
+    check_benchmark_record(record);
+    CHECK(record.at("reproducible") == true);
+  }
+}
+
 TEST_CASE("bench refuses a number of emulated nodes that is not there") {
   check_refused({"bench", "allreduce", "--ranks", "2", "--workers", "1", "--emulate-nodes", "3",
                  "--sizes", "8"},
@@ -332,6 +441,21 @@ TEST_CASE("compare runs all contenders and writes data and a page without extern
     CHECK_FALSE(contains(html, external));
   }
   CHECK(contains(text_of(directory.file("a.csv")), "contender"));
+}
+
+TEST_CASE("compare takes every collective") {
+  for (const char* collective : {"reduce", "reduce_scatter", "scan", "exscan", "barrier"}) {
+    CAPTURE(collective);
+    Arguments arguments = {"compare",   collective, "--workers", "2",       "--rounds", "1",
+                           "--seconds", "0.001",    "--layouts", "threads", "--json",   "-"};
+    const bool barrier = std::string(collective) == "barrier";
+    if (!barrier) arguments.insert(arguments.end(), {"--sizes", "8,4Ki"});
+    const Json document = json_of(arguments);
+    CHECK(document.at("context").at("verified") == true);
+    CHECK(document.at("context").at("collective") == collective);
+    REQUIRE(document.at("records").size() >= (barrier ? 2 : 4));
+    for (const Json& record : document.at("records")) CHECK(record.at("collective") == collective);
+  }
 }
 
 TEST_CASE("a run of compare that takes too long is ended and named") {

@@ -137,8 +137,8 @@ TEST_CASE("persistent calls can be started, tested, waited for and run many time
   for (const std::size_t count : {std::size_t{0}, std::size_t{5}, std::size_t{50'000}}) {
     std::vector<std::int32_t> input(count);
     std::vector<std::int32_t> output(count);
-    PersistentAllreduce persistent = communicator.allreduce_init(input.data(), output.data(), count,
-                                                                 DataType::int32, Operator::sum);
+    Persistent persistent = communicator.allreduce_init(input.data(), output.data(), count,
+                                                        DataType::int32, Operator::sum);
     for (int round = 0; round < 10; ++round) {
       const std::vector<std::int32_t> fresh = contribution(communicator.rank(), count, round);
       std::copy(fresh.begin(), fresh.end(), input.begin());
@@ -234,7 +234,8 @@ TEST_CASE("with checking between processes, different counts are an error everyw
   if (communicator.size() < 2) return;
   std::vector<int> values(static_cast<std::size_t>(10 + (communicator.rank() == 1 ? 1 : 0)), 1);
   CHECK_THROWS_WITH_AS(communicator.allreduce(std::span<int>(values)),
-                       doctest::Contains("passed count 11, type int32, operator sum"), Error);
+                       doctest::Contains("passed allreduce, count 11, type int32, operator sum"),
+                       Error);
   CHECK(communicator.allreduce(1) == communicator.size());
 }
 

@@ -9,27 +9,26 @@
 
 #include "collectives/registry.h"
 #include "core/errors.h"
+#include "tests/collective_reference.h"
 #include "threading/random_driver.h"
 
 namespace hycoll {
 namespace {
 
 using Delivery = MailboxNetwork::Delivery;
+using tests::CollectiveReference;
 
 constexpr std::int64_t kPoison = -7'777'777;
 
-/// Distinct for every (member, call, index), and exact in any order of summation.
-std::int64_t element(int member, int call, std::size_t index) {
-  return static_cast<std::int64_t>(index + 1) * (member + 3) + 1'000'003LL * call;
-}
-
 /// The members' buffers of several calls; checks what comes out.
-class Exchange64 {
+class Buffers64 {
  public:
-  Exchange64(int member_count, std::size_t count, bool in_place)
-      : member_count_(member_count), count_(count), in_place_(in_place) {
-    inputs_.assign(static_cast<std::size_t>(member_count), std::vector(count, kPoison));
-    outputs_ = inputs_;
+  Buffers64(const CollectiveReference& reference, bool in_place)
+      : reference_(reference), in_place_(in_place) {
+    for (int member = 0; member < reference.member_count; ++member) {
+      inputs_.emplace_back(reference.input_size(), kPoison);
+      outputs_.emplace_back(reference.output_size(member), kPoison);
+    }
   }
 
   RandomDriver::Callbacks callbacks() {
@@ -40,53 +39,86 @@ class Exchange64 {
   int wrong() const { return wrong_; }
 
  private:
+  std::int64_t* output(int member) {
+    const auto m = static_cast<std::size_t>(member);
+    if (reference_.output_size(member) == 0) return nullptr;
+    return in_place_ ? inputs_[m].data() + reference_.output_begin(member) : outputs_[m].data();
+  }
+
   RandomDriver::Buffers enter(int member, int call) {
     auto& input = inputs_[static_cast<std::size_t>(member)];
-    for (std::size_t i = 0; i < count_; ++i) input[i] = element(member, call, i);
-    auto& output = in_place_ ? input : outputs_[static_cast<std::size_t>(member)];
-    return {.input = input.data(), .output = output.data()};
+    for (std::size_t i = 0; i < input.size(); ++i) input[i] = reference_.element(member, call, i);
+    return {.input = input.data(), .output = output(member)};
   }
 
   void leave(int member, int call) {
     auto& input = inputs_[static_cast<std::size_t>(member)];
-    auto& output = in_place_ ? input : outputs_[static_cast<std::size_t>(member)];
-    for (std::size_t i = 0; i < count_; ++i) {
-      std::int64_t expected = 0;
-      for (int m = 0; m < member_count_; ++m) expected += element(m, call, i);
-      if (output[i] != expected) ++wrong_;
-      if (!in_place_ && input[i] != element(member, call, i)) ++wrong_;
+    const std::size_t begin = reference_.output_begin(member);
+    const std::size_t size = reference_.output_size(member);
+    for (std::size_t i = 0; i < size; ++i) {
+      if (output(member)[i] != reference_.expected(member, call, i)) ++wrong_;
     }
-    input.assign(count_, kPoison);
-    output.assign(count_, kPoison);
+    for (std::size_t i = 0; i < input.size(); ++i) {
+      const bool replaced = in_place_ && i >= begin && i < begin + size;
+      if (!replaced && input[i] != reference_.element(member, call, i)) ++wrong_;
+    }
+    input.assign(input.size(), kPoison);
+    outputs_[static_cast<std::size_t>(member)].assign(size, kPoison);
   }
 
-  int member_count_;
-  std::size_t count_;
+  const CollectiveReference& reference_;
   bool in_place_;
   int wrong_ = 0;
   std::vector<std::vector<std::int64_t>> inputs_;
   std::vector<std::vector<std::int64_t>> outputs_;
 };
 
+/// Blocks of different sizes, some of them empty.
+std::vector<std::size_t> unequal_blocks(int member_count, std::size_t count) {
+  std::vector<std::size_t> blocks;
+  for (int m = 0; m < member_count; ++m) {
+    blocks.push_back(m % 3 == 1 ? 0 : count / static_cast<std::size_t>(1 + m % 4));
+  }
+  return blocks;
+}
+
+void run_algorithm(const Algorithm& algorithm, const Shape& shape, std::size_t count,
+                   std::uint64_t seed) {
+  const int members = shape.member_count();
+  CollectiveReference reference{.collective = algorithm.collective,
+                                .member_count = members,
+                                .root = 0,
+                                .count = count,
+                                .block_counts = {}};
+  if (algorithm.collective == Collective::reduce) {
+    reference.root = static_cast<int>(seed % static_cast<std::uint64_t>(members));
+  }
+  if (algorithm.collective == Collective::reduce_scatter && seed % 2 == 0) {
+    reference.block_counts = unequal_blocks(members, count);
+  }
+  const int segments = 1 + static_cast<int>(seed % 3);
+  const Schedule schedule = algorithm.generate(shape, segments, reference.root);
+  const auto delivery = static_cast<Delivery>(seed % 3);
+  for (const bool in_place : {false, true}) {
+    CAPTURE(name_of(algorithm.collective));
+    CAPTURE(algorithm.name);
+    CAPTURE(shape.node_count());
+    CAPTURE(members);
+    CAPTURE(shape.lane_count());
+    CAPTURE(count);
+    CAPTURE(seed);
+    CAPTURE(in_place);
+    RandomDriver driver(schedule, {.count = count, .block_counts = reference.block_counts},
+                        DataType::int64, Operator::sum, delivery);
+    Buffers64 buffers(reference, in_place);
+    REQUIRE_NOTHROW(driver.run(seed, 4, buffers.callbacks()));
+    REQUIRE(buffers.wrong() == 0);
+  }
+}
+
 void run_all_algorithms(const Shape& shape, std::size_t count, std::uint64_t seed) {
-  for (const Algorithm& algorithm : allreduce_algorithms()) {
-    if (!algorithm.serves_shape(shape)) continue;
-    const int segments = 1 + static_cast<int>(seed % 3);
-    const Schedule schedule = algorithm.generate(shape, segments);
-    const auto delivery = static_cast<Delivery>(seed % 3);
-    for (const bool in_place : {false, true}) {
-      CAPTURE(algorithm.name);
-      CAPTURE(shape.node_count());
-      CAPTURE(shape.member_count());
-      CAPTURE(shape.lane_count());
-      CAPTURE(count);
-      CAPTURE(seed);
-      CAPTURE(in_place);
-      RandomDriver driver(schedule, count, DataType::int64, Operator::sum, delivery);
-      Exchange64 exchange(shape.member_count(), count, in_place);
-      REQUIRE_NOTHROW(driver.run(seed, 4, exchange.callbacks()));
-      REQUIRE(exchange.wrong() == 0);
-    }
+  for (const Algorithm* algorithm : all_algorithms()) {
+    if (algorithm->serves_shape(shape)) run_algorithm(*algorithm, shape, count, seed);
   }
 }
 
@@ -134,8 +166,10 @@ TEST_CASE("a message that is never sent is reported with its lane and sender") {
   Schedule broken = whole;
   std::erase_if(broken.strands[0].steps,
                 [](const Step& step) { return step.kind == StepKind::send; });
-  RandomDriver driver(broken, 4, DataType::int64, Operator::sum, Delivery::eager);
-  Exchange64 exchange(2, 4, false);
+  RandomDriver driver(broken, {.count = 4}, DataType::int64, Operator::sum, Delivery::eager);
+  const CollectiveReference reference{
+      .collective = Collective::allreduce, .member_count = 2, .count = 4, .block_counts = {}};
+  Buffers64 exchange(reference, false);
   CHECK_THROWS_WITH_AS(driver.run(1, 1, exchange.callbacks()),
                        doctest::Contains("receives on lane 0"), Error);
 }

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -12,6 +13,7 @@
 
 #include "collectives/registry.h"
 #include "numa/topology.h"
+#include "tests/collective_reference.h"
 #include "threading/executor.h"
 #include "threading/mailbox_network.h"
 #include "threading/node_memory.h"
@@ -21,18 +23,10 @@
 namespace hycoll {
 namespace {
 
+using tests::CollectiveReference;
+
 constexpr std::int32_t kPoison = -123'456;
 constexpr int kCalls = 6;
-
-std::int32_t element(int member, int call, std::size_t index) {
-  return static_cast<std::int32_t>(index % 1009) * (member + 1) + 31 * call + member;
-}
-
-std::int32_t expected_sum(int member_count, int call, std::size_t index) {
-  std::int32_t sum = 0;
-  for (int member = 0; member < member_count; ++member) sum += element(member, call, index);
-  return sum;
-}
 
 /// All workers of all nodes of a schedule, a thread each, several calls in a row without a barrier
 /// between them.
@@ -40,7 +34,11 @@ class ThreadedRun {
  public:
   ThreadedRun(const Schedule& schedule, std::size_t count, const TaskKernels* tasks)
       : schedule_(schedule),
-        count_(count),
+        reference_{.collective = schedule.collective,
+                   .member_count = schedule.shape.member_count(),
+                   .root = schedule.root,
+                   .count = count,
+                   .block_counts = {}},
         tasks_(tasks),
         network_(schedule.shape.node_count(), schedule.shape.lane_count(),
                  MailboxNetwork::Delivery::alternating) {
@@ -48,7 +46,7 @@ class ThreadedRun {
     for (int node = 0; node < shape.node_count(); ++node) {
       memories_.push_back(std::make_unique<NodeMemory>(shape.node(node).workers));
       programs_.push_back(
-          bind_schedule(schedule, node, count, {.element_bytes = sizeof(std::int32_t)}));
+          bind_schedule(schedule, node, {.count = count}, {.element_bytes = sizeof(std::int32_t)}));
     }
   }
 
@@ -79,34 +77,39 @@ class ThreadedRun {
                              .on_timeout = {}});
     const Program& program =
         programs_[static_cast<std::size_t>(node)][static_cast<std::size_t>(index)];
-    std::vector<std::int32_t> input(count_);
-    std::vector<std::int32_t> output(count_);
+    std::vector<std::int32_t> input(reference_.input_size());
+    std::vector<std::int32_t> output(member < 0 ? 0 : reference_.output_size(member));
     for (int call = 1; call <= kCalls; ++call) {
       if (member >= 0) {
-        for (std::size_t i = 0; i < count_; ++i) input[i] = element(member, call, i);
-        output.assign(count_, kPoison);
+        for (std::size_t i = 0; i < input.size(); ++i) input[i] = element(member, call, i);
+        output.assign(output.size(), kPoison);
       }
-      const bool in_place = call % 2 == 0;
-      const CallSignature signature{.count = count_};
+      std::int32_t* result = output.data();
+      if (call % 2 == 0 && member >= 0) result = input.data() + reference_.output_begin(member);
+      const CallSignature signature{.count = reference_.count, .collective = schedule_.collective};
       executor.run(program, {.call = static_cast<CallNumber>(call),
                              .input = input.data(),
-                             .output = in_place ? input.data() : output.data(),
+                             .output = result,
                              .type = DataType::int32,
                              .op = Operator::sum,
-                             .kernel = reduce_kernel(Operator::sum, DataType::int32),
+                             .reducer = {.kernel = reduce_kernel(Operator::sum, DataType::int32)},
                              .signature = signature.packed()});
-      if (member >= 0) check(in_place ? input : output, call);
+      if (member >= 0) check(result, member, call);
     }
   }
 
-  void check(const std::vector<std::int32_t>& result, int call) {
-    for (std::size_t i = 0; i < count_; ++i) {
-      if (result[i] != expected_sum(schedule_.shape.member_count(), call, i)) ++wrong_;
+  static std::int32_t element(int member, int call, std::size_t index) {
+    return static_cast<std::int32_t>(CollectiveReference::element(member, call, index));
+  }
+
+  void check(const std::int32_t* result, int member, int call) {
+    for (std::size_t i = 0; i < reference_.output_size(member); ++i) {
+      if (result[i] != reference_.expected(member, call, i)) ++wrong_;
     }
   }
 
   const Schedule& schedule_;
-  std::size_t count_;
+  CollectiveReference reference_;
   const TaskKernels* tasks_;
   Topology topology_ = Topology::synthetic("core:4");
   MailboxNetwork network_;
@@ -115,16 +118,26 @@ class ThreadedRun {
   std::atomic<int> wrong_{0};
 };
 
+bool too_long_for_lines(const Schedule& schedule, std::size_t count) {
+  const std::size_t blocks = schedule.collective == Collective::reduce_scatter
+                                 ? static_cast<std::size_t>(schedule.shape.member_count())
+                                 : 1;
+  return count * blocks * sizeof(std::int32_t) > kMaximumLinesBytes &&
+         std::any_of(schedule.buffers.begin(), schedule.buffers.end(),
+                     [](const Buffer& buffer) { return buffer.role == BufferRole::lines; });
+}
+
 void run_all(const Shape& shape, std::size_t count, int segments,
              const TaskKernels* tasks = nullptr) {
-  for (const Algorithm& algorithm : allreduce_algorithms()) {
-    const bool too_long_for_lines =
-        algorithm.generate_with == generate_lines_allreduce && count * 4 > kMaximumLinesBytes;
-    if (!algorithm.serves_shape(shape) || too_long_for_lines) continue;
-    CAPTURE(algorithm.name);
+  for (const Algorithm* algorithm : all_algorithms()) {
+    if (!algorithm->serves_shape(shape)) continue;
+    CAPTURE(name_of(algorithm->collective));
+    CAPTURE(algorithm->name);
     CAPTURE(count);
     CAPTURE(shape.lane_count());
-    const Schedule schedule = algorithm.generate(shape, segments);
+    const int root = algorithm->collective == Collective::reduce ? shape.member_count() - 1 : 0;
+    const Schedule schedule = algorithm->generate(shape, segments, root);
+    if (too_long_for_lines(schedule, count)) continue;
     ThreadedRun run(schedule, count, tasks);
     REQUIRE(run.run() == 0);
   }
@@ -179,7 +192,7 @@ TEST_CASE("members that pass different arguments all learn what each passed") {
         const auto w = static_cast<std::size_t>(worker);
         const std::size_t count = 10 + w;
         const std::vector<Program> programs =
-            bind_schedule(*pair[w], 0, count, {.element_bytes = 8});
+            bind_schedule(*pair[w], 0, {.count = count}, {.element_bytes = 8});
         WorkerExecutor executor(memory, worker, {}, nullptr,
                                 {.wait_policy = WaitPolicy::oversubscribed(),
                                  .topology = &topology,
@@ -187,13 +200,14 @@ TEST_CASE("members that pass different arguments all learn what each passed") {
                                  .on_timeout = {}});
         std::vector<double> buffer(count, 1.0);
         const CallSignature signature{.count = count,
-                                      .data_type = static_cast<std::uint8_t>(DataType::float64)};
+                                      .type_code = static_cast<std::uint8_t>(DataType::float64)};
         try {
-          executor.run(programs[w], {.call = 1,
-                                     .input = buffer.data(),
-                                     .output = buffer.data(),
-                                     .kernel = reduce_kernel(Operator::sum, DataType::float64),
-                                     .signature = signature.packed()});
+          executor.run(programs[w],
+                       {.call = 1,
+                        .input = buffer.data(),
+                        .output = buffer.data(),
+                        .reducer = {.kernel = reduce_kernel(Operator::sum, DataType::float64)},
+                        .signature = signature.packed()});
         } catch (const Error& error) {
           messages[worker] = error.what();
         }
@@ -201,8 +215,10 @@ TEST_CASE("members that pass different arguments all learn what each passed") {
     }
     for (std::thread& thread : threads) thread.join();
     for (const std::string& message : messages) {
-      CHECK(message.find("rank 4 passed count 10, type double, operator sum") != std::string::npos);
-      CHECK(message.find("rank 5 passed count 11, type double, operator sum") != std::string::npos);
+      CHECK(message.find("rank 4 passed allreduce, count 10, type double, operator sum") !=
+            std::string::npos);
+      CHECK(message.find("rank 5 passed allreduce, count 11, type double, operator sum") !=
+            std::string::npos);
     }
   }
 }
@@ -210,7 +226,8 @@ TEST_CASE("members that pass different arguments all learn what each passed") {
 TEST_CASE("a member that never arrives is named") {
   const Schedule schedule =
       find_algorithm(Collective::allreduce, "dpml-ring").generate(Shape::uniform(1, 3, 3));
-  const std::vector<Program> programs = bind_schedule(schedule, 0, 100, {.element_bytes = 8});
+  const std::vector<Program> programs =
+      bind_schedule(schedule, 0, {.count = 100}, {.element_bytes = 8});
   NodeMemory memory(3);
   const Topology topology = Topology::synthetic("core:2");
   const auto report = [](const std::string& message) { throw Error(ErrorKind::timeout, message); };
@@ -222,10 +239,12 @@ TEST_CASE("a member that never arrives is named") {
                            .on_timeout = report});
   std::vector<double> buffer(100, 1.0);
   CHECK_THROWS_WITH_AS(
-      executor.run(programs[0], {.call = 1,
-                                 .input = buffer.data(),
-                                 .output = buffer.data(),
-                                 .kernel = reduce_kernel(Operator::sum, DataType::float64)}),
+      executor.run(programs[0],
+                   {.call = 1,
+                    .input = buffer.data(),
+                    .output = buffer.data(),
+                    .reducer = {.kernel = reduce_kernel(Operator::sum, DataType::float64)},
+                    .signature = {}}),
       doctest::Contains("rank 8 has not arrived (its last call was 0)"), Error);
 }
 

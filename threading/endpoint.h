@@ -15,13 +15,14 @@ struct EndpointRequest {
   std::uintptr_t detail = 0;
 };
 
-/// Tags of neighbouring calls differ, so that messages need not arrive in order. A node can be at
-/// most one call ahead of another.
+/// Tags of neighbouring calls differ, because the workers of a node may post receives of
+/// neighbouring calls in either order. They are never further apart; calls with equal tags are kept
+/// apart by the order of messages.
 inline constexpr int kTagEpochs = 4;
 
 /// What one lane of a node sends and receives through: the same lane of every other node can be
-/// reached, by its node's number. Messages match by (peer, tag); two messages of one pair under way
-/// at once have different tags. Used by one worker at a time.
+/// reached, by its node's number. Messages match by (peer, tag), those with equal tags in the order
+/// in which they were sent. Used by one worker at a time.
 class Endpoint {
  public:
   virtual ~Endpoint() = default;

@@ -33,11 +33,12 @@ WorkerExecutor::WorkerExecutor(NodeMemory& memory, int worker, std::vector<Endpo
 
 void WorkerExecutor::start(const Program& program, const CallArguments& arguments) {
   arguments_ = arguments;
+  blocking_ = Blocking::forbidden;
   line_tag_ = line_tag(arguments.call, arguments.signature);
   Post& post = memory_.post(worker_);
   post.input.store(static_cast<const std::byte*>(arguments.input), std::memory_order_relaxed);
   post.output.store(static_cast<std::byte*>(arguments.output), std::memory_order_relaxed);
-  post.signature(arguments.call).store(arguments.signature, std::memory_order_relaxed);
+  post.set_signature(arguments.call, arguments.signature);
   // Pairs with the acquiring load in post_arrived: whoever sees the call sees its addresses and the
   // input.
   post.call.store(arguments.call, std::memory_order_release);
@@ -67,15 +68,18 @@ void WorkerExecutor::start(const Program& program, const CallArguments& argument
 
 void WorkerExecutor::run(const Program& program, const CallArguments& arguments) {
   start(program, arguments);
-  blocking_ = program.blocks_alone ? Blocking::allowed : Blocking::forbidden;
+  if (program.blocks_alone) blocking_ = Blocking::allowed;
+  finish();
+}
+
+void WorkerExecutor::finish() {
   Waiter waiter(options_.wait_policy);
   for (;;) {
     const Progress progress = advance();
-    if (progress == Progress::finished) break;
+    if (progress == Progress::finished) return;
     if (progress == Progress::advanced) waiter.reset();
     if (waiter.turn()) slow_turn(waiter);
   }
-  blocking_ = Blocking::forbidden;
 }
 
 WorkerExecutor::Progress WorkerExecutor::advance(int step_limit) {
@@ -201,16 +205,22 @@ void WorkerExecutor::issue_reduce(const Instruction& instruction) {
   for (std::size_t s = 0; s < instruction.source_count; ++s) {
     const Operand& operand = all[destination_count + s];
     source_addresses_[s] = operand.role == BufferRole::lines
-                               ? unpacked_lines(instruction, lines_source++)
+                               ? unpacked_source(instruction, operand, lines_source++)
                                : address(operand);
   }
   const std::span<void* const> destinations(destination_addresses_.data(), destination_count);
   const std::span<const void* const> sources(source_addresses_.data(), instruction.source_count);
-  if (tasks_ != nullptr && instruction.size_bytes >= TaskKernels::kMinimumBytes) {
-    tasks_->reduce(arguments_.kernel, destinations, sources, instruction.count,
-                   instruction.size_bytes / instruction.count, instruction.stores);
-  } else {
-    arguments_.kernel(destinations, sources, instruction.count, instruction.stores);
+  try {
+    if (tasks_ != nullptr && instruction.size_bytes >= TaskKernels::kMinimumBytes) {
+      tasks_->reduce(arguments_.reducer, destinations, sources, instruction.count,
+                     instruction.size_bytes / instruction.count, instruction.stores);
+    } else {
+      arguments_.reducer(destinations, sources, instruction.count, instruction.stores);
+    }
+  } catch (const Error& error) {
+    // The schedule goes on: others wait for its messages and signals. See NodeMemory.
+    const int slot = worker_ < options_.member_count ? worker_ : 0;
+    memory_.record_operator_failure(slot, rank_of(slot), arguments_.call, error);
   }
 }
 
@@ -219,8 +229,10 @@ void WorkerExecutor::issue_copy(const Instruction& instruction) {
   const std::size_t destination_count = instruction.destination_count;
   for (std::size_t d = 0; d < destination_count; ++d) destination_addresses_[d] = address(all[d]);
   const std::span<void* const> destinations(destination_addresses_.data(), destination_count);
-  const std::byte* source = instruction.lines_source_count > 0 ? unpacked_lines(instruction, 0)
-                                                               : address(all[destination_count]);
+  const Operand& operand = all[destination_count];
+  const std::byte* source = operand.role == BufferRole::lines
+                                ? unpacked_source(instruction, operand, 0)
+                                : address(operand);
   if (tasks_ != nullptr && instruction.size_bytes >= TaskKernels::kMinimumBytes) {
     tasks_->copy(destinations, source, instruction.size_bytes, instruction.stores);
   } else {
@@ -229,20 +241,28 @@ void WorkerExecutor::issue_copy(const Instruction& instruction) {
 }
 
 std::byte* WorkerExecutor::unpacked_lines(const Instruction& instruction, int lines_source) {
-  const std::size_t stride = line_count_for(instruction.size_bytes) * Line::kPayloadBytes;
-  return unpacked_.data() + static_cast<std::size_t>(lines_source) * stride;
+  return unpacked_.data() +
+         static_cast<std::size_t>(lines_source) * unpacked_stride_bytes(instruction.size_bytes);
+}
+
+const std::byte* WorkerExecutor::unpacked_source(const Instruction& instruction,
+                                                 const Operand& operand, int lines_source) {
+  return unpacked_lines(instruction, lines_source) + operand.offset_bytes % Line::kPayloadBytes;
 }
 
 bool WorkerExecutor::lines_arrived(StrandState& state, const Instruction& instruction) {
-  const std::size_t line_count = line_count_for(instruction.size_bytes);
   int lines_source = 0;
   for (const Operand& operand : operands(instruction).subspan(instruction.destination_count)) {
     if (operand.role != BufferRole::lines) continue;
     if (lines_source++ < state.lines_sources_read) continue;
     const Line* lines = memory_.lines(operand.index, operand.lines_buffer, arguments_.call);
-    std::byte* unpacked = unpacked_lines(instruction, lines_source - 1);
-    state.lines_read = read_lines(lines, state.lines_read, unpacked, instruction.size_bytes);
-    if (state.lines_read < line_count) return false;
+    const std::size_t first_line = operand.offset_bytes / Line::kPayloadBytes;
+    const std::size_t end_bytes = operand.offset_bytes + instruction.size_bytes;
+    const std::size_t end_line = line_count_for(end_bytes);
+    state.lines_read = read_lines(lines + first_line, state.lines_read,
+                                  unpacked_lines(instruction, lines_source - 1),
+                                  end_bytes - first_line * Line::kPayloadBytes);
+    if (state.lines_read < end_line - first_line) return false;
     state.lines_read = 0;
     ++state.lines_sources_read;
   }
@@ -272,7 +292,7 @@ bool WorkerExecutor::post_arrived(int worker) {
   Post& post = memory_.post(worker);
   // Pairs with the releasing store in start().
   if (post.call.load(std::memory_order_acquire) < arguments_.call) return false;
-  const std::uint64_t theirs = post.signature(arguments_.call).load(std::memory_order_relaxed);
+  const PackedSignature theirs = post.signature(arguments_.call);
   if (theirs != arguments_.signature) throw_mismatch(worker, theirs);
   return true;
 }
@@ -281,14 +301,17 @@ void WorkerExecutor::look_for_mismatch() {
   for (int worker = 0; worker < memory_.worker_count(); ++worker) post_arrived(worker);
 }
 
-void WorkerExecutor::throw_mismatch(int worker, std::uint64_t their_signature) {
-  throw Error(
-      ErrorKind::mismatch,
-      fmt::format("{} (call {}): rank {} passed {}, but rank {} passed {}. Every member must "
-                  "pass the same count, type and operator",
-                  options_.collective, arguments_.call, rank_of(worker_),
-                  CallSignature::unpack(arguments_.signature).describe(), rank_of(worker),
-                  CallSignature::unpack(their_signature).describe()));
+void WorkerExecutor::throw_mismatch(int worker, const PackedSignature& theirs) {
+  throw Error(ErrorKind::mismatch,
+              fmt::format("call {}: rank {} passed {}, but rank {} passed {}. Every member must "
+                          "make the same call with the same count, type, operator and root",
+                          arguments_.call, rank_of(worker_),
+                          CallSignature::unpack(arguments_.signature).describe(), rank_of(worker),
+                          CallSignature::unpack(theirs).describe()));
+}
+
+std::string_view WorkerExecutor::collective_name() const {
+  return name_of(CallSignature::unpack(arguments_.signature).collective);
 }
 
 std::span<const Operand> WorkerExecutor::operands(const Instruction& instruction) const {
@@ -333,7 +356,7 @@ void WorkerExecutor::slow_turn(Waiter& waiter) {
   if (options_.timeout.count() > 0 && waiter.slow_time() > options_.timeout &&
       options_.on_timeout) {
     options_.on_timeout(fmt::format(
-        "hycoll: {} (call {}) has been waiting for {:.1f} s: {}", options_.collective,
+        "hycoll: {} (call {}) has been waiting for {:.1f} s: {}", collective_name(),
         arguments_.call, std::chrono::duration<double>(options_.timeout).count(), describe_wait()));
     waiter.reset();
   }

@@ -7,9 +7,10 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "core/kernels.h"
+#include "core/reducer.h"
 #include "core/types.h"
 #include "numa/memory.h"
 #include "threading/endpoint.h"
@@ -25,19 +26,19 @@ struct CallArguments {
   CallNumber call = 0;
   const void* input = nullptr;  ///< Of the worker's member; unused by workers without one.
   void* output = nullptr;
-  DataType type = DataType::float64;
-  Operator op = Operator::sum;
-  ReduceKernel kernel = nullptr;
-  std::uint64_t signature = 0;  ///< CallSignature::packed().
+  DataType type = DataType::float64;  ///< For native exchanges.
+  Operator op = Operator::sum;        ///< The same.
+  Reducer reducer;
+  PackedSignature signature;
 };
 
 /// What stays the same from call to call.
 struct ExecutorOptions {
   WaitPolicy wait_policy;
-  const Topology* topology = nullptr;  ///< Of this machine; must outlive the executor.
-  int numa_domain = 0;                 ///< Where the worker's scratch is to lie.
-  int first_rank = 0;                  ///< The rank of the node's first member, for messages.
-  std::string collective = "allreduce";
+  const Topology* topology = nullptr;    ///< Of this machine; must outlive the executor.
+  int numa_domain = 0;                   ///< Where the worker's scratch is to lie.
+  int first_rank = 0;                    ///< The rank of the node's first member, for messages.
+  int member_count = 1;                  ///< Members of the node: the owners of its first workers.
   std::chrono::milliseconds timeout{0};  ///< 0: wait for ever.
   /// Called by the first worker whose wait exceeds the timeout, with a message that says who is
   /// missing. If it returns, the wait goes on.
@@ -63,7 +64,10 @@ class WorkerExecutor {
   /// another worker of the node has met in this call; the run is over then.
   Progress advance(int step_limit = INT32_MAX);
 
-  /// start(), then advance() until finished, waiting as the policy says.
+  /// advance() until finished, waiting as the policy says.
+  void finish();
+
+  /// start(), then finish().
   void run(const Program& program, const CallArguments& arguments);
 
   /// One slow turn of somebody who waits for this worker's run: looks for failures and timeouts,
@@ -77,7 +81,7 @@ class WorkerExecutor {
   struct StrandState {
     std::size_t next = 0;
     int lines_sources_read = 0;  // of the current step's sources in lines, those that have arrived
-    std::size_t lines_read = 0;  // of the next one, the lines that have
+    std::size_t lines_read = 0;  // of the next one, the lines that have, from its first on
     int first_pending = 0;       // requests below have completed
     std::vector<EndpointRequest> requests;
     std::vector<char> pending;
@@ -102,8 +106,11 @@ class WorkerExecutor {
 
   std::byte* address(const Operand& operand) const;
   std::byte* unpacked_lines(const Instruction& instruction, int lines_source);
+  const std::byte* unpacked_source(const Instruction& instruction, const Operand& operand,
+                                   int lines_source);
   std::span<const Operand> operands(const Instruction& instruction) const;
-  [[noreturn]] void throw_mismatch(int worker, std::uint64_t their_signature);
+  [[noreturn]] void throw_mismatch(int worker, const PackedSignature& theirs);
+  std::string_view collective_name() const;
   void look_for_mismatch();
   std::string describe_messages() const;
   int rank_of(int worker) const { return options_.first_rank + worker; }

@@ -24,7 +24,11 @@ void PoolJob::throw_if_failed() const {
 
 void PoolJob::run_part(int worker, WorkerExecutor& executor) noexcept {
   try {
-    executor.run(programs_[static_cast<std::size_t>(worker)], arguments_);
+    if (deferred_ != nullptr) {
+      deferred_->finish();
+    } else {
+      executor.run(programs_[static_cast<std::size_t>(worker)], arguments_);
+    }
   } catch (const Error& error) {
     const std::lock_guard lock(error_mutex_);
     if (!error_) error_ = error;

@@ -12,17 +12,22 @@
 
 #include "core/errors.h"
 #include "numa/topology.h"
+#include "threading/deferred_run.h"
 #include "threading/executor.h"
 
 namespace hycoll {
 
-/// One collective call that pool threads work on: each runs its worker's program.
+/// One collective call that pool threads work on: each runs its worker's program, or finishes a run
+/// that somebody else has started.
 class PoolJob {
  public:
   /// `programs[w]` is worker w's program; they must outlive the job. `thread_count` threads of the
   /// pool run parts of it.
   PoolJob(std::span<const Program> programs, const CallArguments& arguments, int thread_count)
       : programs_(programs), arguments_(arguments), parts_left_(thread_count) {}
+
+  /// Finishes a deferred run, in one part.
+  explicit PoolJob(DeferredRun& deferred) : deferred_(&deferred), parts_left_(1) {}
 
   /// Whether all parts have been run. Acquires what they wrote.
   bool finished() const noexcept { return parts_left_.load(std::memory_order_acquire) == 0; }
@@ -39,6 +44,7 @@ class PoolJob {
 
   std::span<const Program> programs_;
   CallArguments arguments_;
+  DeferredRun* deferred_ = nullptr;
   std::atomic<int> parts_left_;
   mutable std::mutex error_mutex_;
   std::optional<Error> error_;  // guarded by error_mutex_
@@ -62,7 +68,7 @@ class LeaderPool {
   LeaderPool& operator=(const LeaderPool&) = delete;
 
   /// Hands the parts of workers first_worker..last_worker of a job to their threads. One caller at
-  /// a time.
+  /// a time for each worker.
   void submit(const std::shared_ptr<PoolJob>& job, int first_worker, int last_worker);
 
  private:

@@ -101,8 +101,7 @@ MpiEndpoint::MpiEndpoint(MPI_Comm parent, std::vector<std::string> node_names)
     : node_names_(std::move(node_names)) {
   MPI_Info info = MPI_INFO_NULL;
   check_mpi(MPI_Info_create(&info), "MPI_Info_create");
-  for (const char* assertion :
-       {"mpi_assert_no_any_tag", "mpi_assert_no_any_source", "mpi_assert_allow_overtaking"}) {
+  for (const char* assertion : {"mpi_assert_no_any_tag", "mpi_assert_no_any_source"}) {
     check_mpi(MPI_Info_set(info, assertion, "true"), "MPI_Info_set");
   }
   check_mpi(MPI_Comm_dup_with_info(parent, info, &communicator_), "MPI_Comm_dup_with_info");

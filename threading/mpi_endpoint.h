@@ -17,7 +17,7 @@ void check_mpi(int code, const char* what);
 
 /// A communicator of its own per lane: messages of different lanes never wait for one another in
 /// matching, as far as the MPI library can make use of it. The communicator carries the assertions
-/// that allow that: no wildcards, no order between messages, exact lengths.
+/// that allow that: no wildcards.
 class MpiEndpoint : public Endpoint {
  public:
   /// Collective over `parent`; its ranks are the nodes. `node_names` is used by describe_node.

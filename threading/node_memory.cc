@@ -16,8 +16,20 @@ constexpr std::size_t kLinesPerSet = kLinesBuffersPerWorker * kLinesPerBuffer;
 }  // namespace
 
 std::string CallSignature::describe() const {
-  return fmt::format("count {}, type {}, operator {}", count,
-                     name_of(static_cast<DataType>(data_type)), name_of(static_cast<Operator>(op)));
+  const std::string type = type_code < kDataTypeCount
+                               ? std::string(name_of(static_cast<DataType>(type_code)))
+                               : fmt::format("of MPI (code {})", type_code);
+  const std::string op = op_code < kOperatorCount
+                             ? std::string(name_of(static_cast<Operator>(op_code)))
+                             : fmt::format("of MPI or the program (code {})", op_code);
+  std::string text =
+      fmt::format("{}, count {}, type {}, operator {}", name_of(collective), count, type, op);
+  if (is_reproducible) text += ", reproducible";
+  if (collective == Collective::reduce) text += fmt::format(", root {}", detail);
+  if (collective == Collective::reduce_scatter && detail != 0) {
+    text += fmt::format(", block counts with digest {:x}", detail);
+  }
+  return text;
 }
 
 void write_lines(Line* lines, const std::byte* source, std::size_t size_bytes,
@@ -47,7 +59,8 @@ void own_lines(const Line* lines, std::size_t size_bytes) noexcept {
 
 NodeMemory::NodeMemory(int worker_count)
     : posts_(static_cast<std::size_t>(worker_count)),
-      flags_(static_cast<std::size_t>(worker_count * kFlagsPerWorker)) {
+      flags_(static_cast<std::size_t>(worker_count * kFlagsPerWorker)),
+      operator_failures_(static_cast<std::size_t>(worker_count)) {
   for (int worker = 0; worker < worker_count; ++worker) {
     lines_.push_back(std::make_unique<Line[]>(2 * kLinesPerSet));
   }
@@ -70,6 +83,19 @@ void NodeMemory::throw_if_failed(CallNumber call) {
   if (failed_call_.load(std::memory_order_acquire) != call) return;
   const std::lock_guard lock(failure_mutex_);
   if (failed_call_.load(std::memory_order_relaxed) == call) throw *failure_;
+}
+
+void NodeMemory::record_operator_failure(int slot, int rank, CallNumber call, const Error& error) {
+  const std::lock_guard lock(failure_mutex_);
+  OperatorFailure& failure = operator_failures_[static_cast<std::size_t>(slot)];
+  if (failed_call_of(failure.mark) == call) return;
+  failure.mark = (call << 24) | static_cast<std::uint64_t>(rank);
+  failure.text = error.what();
+}
+
+std::string NodeMemory::operator_failure(int slot) const {
+  const std::lock_guard lock(failure_mutex_);
+  return operator_failures_[static_cast<std::size_t>(slot)].text;
 }
 
 }  // namespace hycoll

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/collective.h"
 #include "core/errors.h"
 
 namespace hycoll {
@@ -24,27 +25,42 @@ inline constexpr std::size_t kSeparationBytes = 128;
 /// The number of a collective call on one communicator or team: 1, 2, 3, ... alike on all members.
 using CallNumber = std::uint64_t;
 
-/// What a member passed to a call, packed so that two members can be compared at the cost of one
-/// load.
+/// What members must agree on in a call, packed into two words so that comparing two members costs
+/// two loads from the line that is awaited anyway.
+struct PackedSignature {
+  std::uint64_t call = 0;
+  std::uint64_t detail = 0;
+  friend bool operator==(const PackedSignature&, const PackedSignature&) = default;
+};
+
+/// The same, readable.
 struct CallSignature {
   std::size_t count = 0;
-  std::uint8_t collective = 0;
-  std::uint8_t data_type = 0;
-  std::uint8_t op = 0;
+  Collective collective = Collective::allreduce;
+  std::uint8_t type_code = 0;  ///< A DataType, or a code of the caller's from kDataTypeCount on.
+  std::uint8_t op_code = 0;    ///< An Operator, or a code of the caller's up to 31.
+  bool is_reproducible = false;
+  /// Collective::reduce: the root. Collective::reduce_scatter: a digest of the blocks' counts if
+  /// they are given one by one, otherwise 0.
+  std::uint64_t detail = 0;
 
-  std::uint64_t packed() const noexcept {
-    return (static_cast<std::uint64_t>(count) << 16) |
-           (static_cast<std::uint64_t>(collective & 0xf) << 12) |
-           (static_cast<std::uint64_t>(data_type & 0x3f) << 6) |
-           static_cast<std::uint64_t>(op & 0x3f);
+  PackedSignature packed() const noexcept {
+    return {.call = (static_cast<std::uint64_t>(count) << 16) |
+                    (static_cast<std::uint64_t>(collective) << 12) |
+                    (static_cast<std::uint64_t>(type_code & 0x3f) << 6) |
+                    (static_cast<std::uint64_t>(is_reproducible) << 5) |
+                    static_cast<std::uint64_t>(op_code & 0x1f),
+            .detail = detail};
   }
-  static CallSignature unpack(std::uint64_t packed) noexcept {
-    return {.count = static_cast<std::size_t>(packed >> 16),
-            .collective = static_cast<std::uint8_t>((packed >> 12) & 0xf),
-            .data_type = static_cast<std::uint8_t>((packed >> 6) & 0x3f),
-            .op = static_cast<std::uint8_t>(packed & 0x3f)};
+  static CallSignature unpack(const PackedSignature& packed) noexcept {
+    return {.count = static_cast<std::size_t>(packed.call >> 16),
+            .collective = static_cast<Collective>((packed.call >> 12) & 0xf),
+            .type_code = static_cast<std::uint8_t>((packed.call >> 6) & 0x3f),
+            .op_code = static_cast<std::uint8_t>(packed.call & 0x1f),
+            .is_reproducible = ((packed.call >> 5) & 1) != 0,
+            .detail = packed.detail};
   }
-  /// For messages: "count 3, type double, operator sum".
+  /// For messages: "reduce, count 3, type double, operator sum, root 1".
   std::string describe() const;
 };
 
@@ -55,14 +71,26 @@ struct alignas(kSeparationBytes) Post {
       0};  ///< Released last; the others are relaxed and belong to this call.
   std::atomic<const std::byte*> input{nullptr};
   std::atomic<std::byte*> output{nullptr};
+
+  void set_signature(CallNumber number, const PackedSignature& signature) noexcept {
+    signatures_[number % 2].call.store(signature.call, std::memory_order_relaxed);
+    signatures_[number % 2].detail.store(signature.detail, std::memory_order_relaxed);
+  }
+  PackedSignature signature(CallNumber number) const noexcept {
+    return {.call = signatures_[number % 2].call.load(std::memory_order_relaxed),
+            .detail = signatures_[number % 2].detail.load(std::memory_order_relaxed)};
+  }
+
+ private:
+  struct Signature {
+    std::atomic<std::uint64_t> call{0};
+    std::atomic<std::uint64_t> detail{0};
+  };
   /// Of the latest even and odd call: a member may already be in the next call while others compare
   /// this one's, but not two calls ahead.
-  std::array<std::atomic<std::uint64_t>, 2> signatures{};
-
-  std::atomic<std::uint64_t>& signature(CallNumber number) noexcept {
-    return signatures[number % 2];
-  }
+  std::array<Signature, 2> signatures_{};
 };
+static_assert(sizeof(Post) == kSeparationBytes);
 
 /// A monotonic counter with one writing worker. Its value is flag_value(call, signals so far).
 struct alignas(kSeparationBytes) FlagCell {
@@ -90,10 +118,16 @@ constexpr std::size_t line_count_for(std::size_t size_bytes) noexcept {
   return size_bytes == 0 ? 1 : (size_bytes + Line::kPayloadBytes - 1) / Line::kPayloadBytes;
 }
 
+/// Room for what is unpacked from lines: a part may begin and end inside a line.
+constexpr std::size_t unpacked_stride_bytes(std::size_t size_bytes) noexcept {
+  return (line_count_for(size_bytes) + 1) * Line::kPayloadBytes;
+}
+
 /// The tag of a line: the call and a digest of its signature, so that members that disagree find
 /// out.
-constexpr std::uint64_t line_tag(CallNumber call, std::uint64_t signature) noexcept {
-  const std::uint64_t digest = (signature * 0x9e3779b97f4a7c15u) >> 48;
+constexpr std::uint64_t line_tag(CallNumber call, const PackedSignature& signature) noexcept {
+  const std::uint64_t digest =
+      ((signature.call + signature.detail * 0xd1b54a32d192ed03u) * 0x9e3779b97f4a7c15u) >> 48;
   return (call << 16) | digest;
 }
 
@@ -122,6 +156,12 @@ inline constexpr std::size_t kMaximumLinesBytes = 16 * 1024;
 inline constexpr int kLinesBuffersPerWorker = 2;
 inline constexpr int kFlagsPerWorker = 128;
 
+/// What a mark of NodeMemory::operator_failure_mark says.
+constexpr CallNumber failed_call_of(std::uint64_t mark) noexcept { return mark >> 24; }
+constexpr int failed_rank_of(std::uint64_t mark) noexcept {
+  return static_cast<int>(mark & 0xffffff);
+}
+
 /// What the workers of one node share to run schedules: announcements, flags, lines, and the first
 /// failure. Memory is written by its worker first (first touch), so it lies in that worker's NUMA
 /// domain when the worker calls touch() before use.
@@ -145,13 +185,34 @@ class NodeMemory {
   /// Throws the error that was recorded for this call, if any. Cheap when there is none.
   void throw_if_failed(CallNumber call);
 
+  /// A user's operator failed while `worker` reduced in `call`. The call goes on nevertheless, with
+  /// unspecified results, so that nobody waits for ever; its members agree afterwards on whether it
+  /// has failed anywhere. `slot` is the member that speaks for the worker. The first record of a
+  /// call counts.
+  void record_operator_failure(int slot, int rank, CallNumber call, const Error& error);
+
+  /// A number that tells the last call in which an operator failed with this slot, and grows from
+  /// call to call; 0 if none did. The operand of the agreement: it only changes while a later call
+  /// is under way.
+  const std::uint64_t* operator_failure_mark(int slot) const noexcept {
+    return &operator_failures_[static_cast<std::size_t>(slot)].mark;
+  }
+  /// The text of that failure.
+  std::string operator_failure(int slot) const;
+
  private:
   std::vector<Post> posts_;
   std::vector<FlagCell> flags_;
   std::vector<std::unique_ptr<Line[]>> lines_;  // per worker
   std::atomic<CallNumber> failed_call_{0};
-  std::mutex failure_mutex_;
+  mutable std::mutex failure_mutex_;
   std::optional<Error> failure_;  // guarded by failure_mutex_
+
+  struct OperatorFailure {
+    std::uint64_t mark = 0;  // written under the mutex; read without it by calls that come later
+    std::string text;        // guarded by failure_mutex_
+  };
+  std::vector<OperatorFailure> operator_failures_;  // per worker
 };
 
 }  // namespace hycoll

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 #include "core/errors.h"
 #include "threading/node_memory.h"
@@ -20,17 +21,15 @@ struct FlagPlace {
 /// Binds one node. Each step of the schedule becomes at most one instruction.
 class Binder {
  public:
-  Binder(const Schedule& schedule, int node, std::size_t count, const BindingOptions& options)
+  Binder(const Schedule& schedule, int node, const VectorExtent& extent,
+         const BindingOptions& options)
       : schedule_(schedule),
         node_(node),
         element_bytes_(options.element_bytes),
-        partition_(partition_for(schedule, count, options.element_bytes)),
+        partition_(partition_for(schedule, extent, options.element_bytes)),
         first_worker_(schedule.shape.first_worker(node)),
         programs_(static_cast<std::size_t>(schedule.shape.node(node).workers)) {
-    const std::size_t buffers_bytes = 2 *
-                                      static_cast<std::size_t>(schedule.shape.node(node).members) *
-                                      count * options.element_bytes;
-    streams_ = buffers_bytes > options.streaming_threshold_bytes;
+    streams_ = streaming_pays(options.streaming_threshold_bytes);
   }
 
   std::vector<Program> bind() {
@@ -49,6 +48,23 @@ class Binder {
   }
 
  private:
+  /// Whether outputs are too large to stay in the caches until somebody reads them. A prefix is
+  /// read by the next one at once.
+  bool streaming_pays(std::size_t threshold_bytes) const {
+    if (schedule_.collective == Collective::scan || schedule_.collective == Collective::exscan) {
+      return false;
+    }
+    std::size_t buffers_bytes = 0;
+    for (int i = 0; i < schedule_.shape.node(node_).members; ++i) {
+      const int member = schedule_.shape.first_member(node_) + i;
+      for (const int buffer : {member, schedule_.shape.member_count() + member}) {
+        const Buffer& whole = schedule_.buffers[static_cast<std::size_t>(buffer)];
+        buffers_bytes += bytes_of({buffer, whole.first_chunk, whole.chunk_count});
+      }
+    }
+    return buffers_bytes > threshold_bytes;
+  }
+
   /// A flag raised once, by a member's owner as its very first step, says no more than that the
   /// owner has entered: the executor announces that anyway.
   bool is_arrival(int flag) const {
@@ -173,13 +189,12 @@ class Binder {
     require_lines_alone(step);
     if (streams_ && final_outputs) instruction.stores = Stores::streaming;
     program.lines_source_bytes =
-        std::max(program.lines_source_bytes, instruction.lines_source_count *
-                                                 line_count_for(instruction.size_bytes) *
-                                                 Line::kPayloadBytes);
+        std::max(program.lines_source_bytes,
+                 instruction.lines_source_count * unpacked_stride_bytes(instruction.size_bytes));
     return instruction;
   }
 
-  /// Lines are written by a copy with one destination, and read and written whole.
+  /// Lines are written whole, by a copy with one destination.
   void require_lines_alone(const Step& step) const {
     const auto spans =
         std::span(schedule_.spans)
@@ -192,7 +207,7 @@ class Binder {
       const bool whole = spans[s].chunk_count == buffer.chunk_count;
       const bool data_step =
           step.kind == StepKind::copy || (step.kind == StepKind::reduce && !written);
-      require(whole && data_step && (!written || step.destination_count == 1),
+      require(data_step && (!written || (whole && step.destination_count == 1)),
               "ways to access lines", 1);
     }
   }
@@ -225,8 +240,6 @@ class Binder {
     Operand operand = buffers_[static_cast<std::size_t>(span.buffer)];
     const std::size_t skipped =
         partition_.range(buffer.first_chunk, span.first_chunk - buffer.first_chunk).size();
-    HYCOLL_ASSERT(buffer.role != BufferRole::lines || skipped == 0,
-                  "lines are read and written from their start");
     operand.offset_bytes += skipped * element_bytes_;
     return operand;
   }
@@ -257,14 +270,31 @@ class Binder {
 
 }  // namespace
 
-Partition partition_for(const Schedule& schedule, std::size_t count, std::size_t element_bytes) {
-  return Partition::balanced(count, schedule.chunk_count,
-                             std::max<std::size_t>(1, kCacheLineBytes / element_bytes));
+Partition partition_for(const Schedule& schedule, const VectorExtent& extent,
+                        std::size_t element_bytes) {
+  const std::size_t granule = std::max<std::size_t>(1, kCacheLineBytes / element_bytes);
+  if (schedule.collective != Collective::reduce_scatter) {
+    return Partition::balanced(extent.count, schedule.chunk_count, granule);
+  }
+  const int member_count = schedule.shape.member_count();
+  const int chunks_per_block = schedule.chunk_count / member_count;
+  std::vector<std::size_t> offsets{0};
+  for (int member = 0; member < member_count; ++member) {
+    const std::size_t block = extent.block_counts.empty()
+                                  ? extent.count
+                                  : extent.block_counts[static_cast<std::size_t>(member)];
+    const Partition chunks = Partition::balanced(block, chunks_per_block, granule);
+    const std::size_t begin = offsets.back();
+    for (int chunk = 0; chunk < chunks_per_block; ++chunk) {
+      offsets.push_back(begin + chunks.range(chunk).end);
+    }
+  }
+  return Partition::explicit_offsets(std::move(offsets));
 }
 
-std::vector<Program> bind_schedule(const Schedule& schedule, int node, std::size_t count,
+std::vector<Program> bind_schedule(const Schedule& schedule, int node, const VectorExtent& extent,
                                    const BindingOptions& options) {
-  return Binder(schedule, node, count, options).bind();
+  return Binder(schedule, node, extent, options).bind();
 }
 
 }  // namespace hycoll

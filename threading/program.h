@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/kernels.h"
@@ -16,7 +17,7 @@ struct Operand {
   BufferRole role;
   std::uint16_t index;  ///< Member on the node (input, output), or worker on the node (lines).
   std::uint16_t lines_buffer;
-  std::size_t offset_bytes;
+  std::size_t offset_bytes;  ///< In lines: of the payload.
 };
 
 /// What the executor does in one step. The schedule's kinds, with two differences: entering a call
@@ -80,13 +81,22 @@ struct BindingOptions {
   std::size_t streaming_threshold_bytes = SIZE_MAX;
 };
 
+/// The vector that a schedule is bound to.
+struct VectorExtent {
+  /// Elements of the input; for reduce_scatter with equal blocks, of one block.
+  std::size_t count = 0;
+  /// reduce_scatter with unequal blocks: the elements of each, by member. Empty otherwise.
+  std::span<const std::size_t> block_counts = {};
+};
+
 /// The programs of one node's workers. Chunks are balanced in units of cache lines. Throws Error
 /// (unsupported) when the schedule needs more flags, lines or tags than the executor has.
-std::vector<Program> bind_schedule(const Schedule& schedule, int node, std::size_t count,
+std::vector<Program> bind_schedule(const Schedule& schedule, int node, const VectorExtent& extent,
                                    const BindingOptions& options);
 
 /// The partition that bind_schedule uses.
-Partition partition_for(const Schedule& schedule, std::size_t count, std::size_t element_bytes);
+Partition partition_for(const Schedule& schedule, const VectorExtent& extent,
+                        std::size_t element_bytes);
 
 }  // namespace hycoll
 

@@ -40,12 +40,16 @@ struct RandomDriver::State {
   [[noreturn]] void report_deadlock(int call_count) const;
 };
 
-RandomDriver::RandomDriver(const Schedule& schedule, std::size_t count, DataType type, Operator op,
-                           MailboxNetwork::Delivery delivery)
+RandomDriver::RandomDriver(const Schedule& schedule, const VectorExtent& extent, DataType type,
+                           Operator op, MailboxNetwork::Delivery delivery)
     : state_(new State{.topology = Topology::synthetic("core:1"),
                        .type = type,
                        .op = op,
-                       .signature = {.count = count},
+                       .signature = {.count = extent.count,
+                                     .collective = schedule.collective,
+                                     .type_code = static_cast<std::uint8_t>(type),
+                                     .op_code = static_cast<std::uint8_t>(op),
+                                     .detail = static_cast<std::uint64_t>(schedule.root)},
                        .network = MailboxNetwork(schedule.shape.node_count(),
                                                  schedule.shape.lane_count(), delivery),
                        .memories = {},
@@ -56,7 +60,7 @@ RandomDriver::RandomDriver(const Schedule& schedule, std::size_t count, DataType
     const int worker_count = shape.node(node).workers;
     state_->memories.push_back(std::make_unique<NodeMemory>(worker_count));
     state_->programs.push_back(
-        bind_schedule(schedule, node, count, {.element_bytes = size_of(type)}));
+        bind_schedule(schedule, node, extent, {.element_bytes = size_of(type)}));
     std::vector<Endpoint*> endpoints;
     for (int lane = 0; lane < shape.lane_count(); ++lane) {
       endpoints.push_back(&state_->network.endpoint(node, lane));
@@ -65,6 +69,7 @@ RandomDriver::RandomDriver(const Schedule& schedule, std::size_t count, DataType
       const ExecutorOptions options{.wait_policy = {},
                                     .topology = &state_->topology,
                                     .first_rank = shape.first_member(node),
+                                    .member_count = shape.node(node).members,
                                     .on_timeout = {}};
       state_->workers.push_back(
           {.program = &state_->programs.back()[static_cast<std::size_t>(w)],
@@ -110,7 +115,7 @@ bool RandomDriver::State::step(Worker& worker, int call_count, const Callbacks& 
                             .output = buffers.output,
                             .type = type,
                             .op = op,
-                            .kernel = reduce_kernel(op, type),
+                            .reducer = {.kernel = reduce_kernel(op, type)},
                             .signature = signature.packed()});
     return true;
   }

@@ -8,6 +8,7 @@
 #include "core/schedule.h"
 #include "core/types.h"
 #include "threading/mailbox_network.h"
+#include "threading/program.h"
 
 namespace hycoll {
 
@@ -31,7 +32,7 @@ class RandomDriver {
     std::function<void(int member, int call)> leave;
   };
 
-  RandomDriver(const Schedule& schedule, std::size_t count, DataType type, Operator op,
+  RandomDriver(const Schedule& schedule, const VectorExtent& extent, DataType type, Operator op,
                MailboxNetwork::Delivery delivery);
   ~RandomDriver();
 

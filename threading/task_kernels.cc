@@ -64,13 +64,13 @@ TaskKernels::TaskKernels(int helper_count, int numa_domain)
 
 TaskKernels::~TaskKernels() = default;
 
-void TaskKernels::reduce(ReduceKernel kernel, std::span<void* const> destinations,
+void TaskKernels::reduce(const Reducer& reducer, std::span<void* const> destinations,
                          std::span<const void* const> sources, std::size_t count,
                          std::size_t element_bytes, Stores stores) const {
   arena_->split(count, element_bytes, [&](std::size_t begin, std::size_t end) {
     const auto task_destinations = advanced(destinations, begin * element_bytes);
     const auto task_sources = advanced(sources, begin * element_bytes);
-    kernel(task_destinations, task_sources, end - begin, stores);
+    reducer(task_destinations, task_sources, end - begin, stores);
   });
 }
 

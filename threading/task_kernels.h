@@ -5,7 +5,7 @@
 #include <memory>
 #include <span>
 
-#include "core/kernels.h"
+#include "core/reducer.h"
 
 namespace hycoll {
 
@@ -28,7 +28,7 @@ class TaskKernels {
   ~TaskKernels();
 
   /// As the kernel itself, with the elements split between the caller and the helpers.
-  void reduce(ReduceKernel kernel, std::span<void* const> destinations,
+  void reduce(const Reducer& reducer, std::span<void* const> destinations,
               std::span<const void* const> sources, std::size_t count, std::size_t element_bytes,
               Stores stores) const;
 

@@ -16,8 +16,8 @@ int main(int argc, char** argv) {
     std::vector<double> weight_sums(weights.size());
     std::vector<long> count_sums(counts.size());
     // All processes start them in the same order; the buffers stay alone until wait().
-    hycoll::Request first = communicator.iallreduce(std::span(weights), std::span(weight_sums));
-    hycoll::Request second = communicator.iallreduce(std::span(counts), std::span(count_sums));
+    hycoll::Request first = communicator.iallreduce(weights, weight_sums);
+    hycoll::Request second = communicator.iallreduce(counts, count_sums);
 
     double own_work = 0.0;
     for (int i = 0; i < 100'000; ++i) own_work += std::sqrt(i);

@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
     {
       hycoll::Member member = team.join(omp_get_thread_num());
       std::vector<double> gradient(1000, member.rank() + 1.0);
-      member.allreduce(std::span(gradient));  // in place; on every thread, the sum over all threads
+      member.allreduce(gradient);  // in place; on every thread, the sum over all threads
       const double expected = member.size() * (member.size() + 1) / 2.0;
       for (const double value : gradient) wrong += value != expected;
       if (member.rank() == 0) std::printf("%d members, sum %g\n", member.size(), gradient[0]);

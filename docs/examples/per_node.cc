@@ -12,13 +12,14 @@ int main(int argc, char** argv) {
     hycoll::Communicator communicator(MPI_COMM_WORLD);
     const std::vector<float> input(100'000, communicator.rank() + 1.0f);
     std::vector<float> output(input.size());
-    communicator.allreduce(std::span(input), std::span(output), hycoll::Operator::max);
+    communicator.allreduce(input, output, hycoll::Operator::max);
     for (const float value : output) wrong += value != static_cast<float>(communicator.size());
 
     const int ranks = communicator.allreduce(communicator.rank());  // one value, summed
     wrong += ranks != communicator.size() * (communicator.size() - 1) / 2;
 
-    const auto choice = communicator.choice(input.size(), hycoll::DataType::float32);
+    const auto choice =
+        communicator.choice(hycoll::calls::allreduce(input, output, hycoll::Operator::max));
     if (communicator.rank() == 0) {
       std::printf("maximum %g by %s, lanes: %d, workers: %d\n", output[0], choice.algorithm.c_str(),
                   choice.lanes, choice.workers);

@@ -13,9 +13,7 @@ int main(int argc, char** argv) {
     const int size = communicator.size();
     std::vector<double> local(4096);
     std::vector<double> global(local.size());
-    hycoll::PersistentAllreduce allreduce =
-        communicator.allreduce_init(local.data(), global.data(), local.size(),
-                                    hycoll::DataType::float64, hycoll::Operator::sum);
+    hycoll::Persistent allreduce = communicator.allreduce_init(local, global);
     for (int step = 0; step < 10; ++step) {
       for (double& value : local) value = step * (communicator.rank() + 1.0);
       if (step % 2 == 0) {

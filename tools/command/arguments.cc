@@ -54,6 +54,13 @@ void check_operator(Operator op, DataType type) {
                           name_of(op), name_of(type)));
 }
 
+void check_root(int root, int member_count) {
+  if (root >= 0 && root < member_count) return;
+  throw Error(ErrorKind::invalid_argument,
+              fmt::format("--root '{}' is no member: there are {} of them here. Give 0 to {}", root,
+                          member_count, member_count - 1));
+}
+
 void check_size_fits(std::size_t size_bytes, const std::string& argument, DataType type) {
   if (size_bytes % size_of(type) == 0) return;
   throw Error(ErrorKind::invalid_argument,

@@ -28,6 +28,9 @@ Operator operator_argument(const std::string& argument, const std::string& name)
 /// Throws Error (invalid_argument) unless the operator is defined for the type.
 void check_operator(Operator op, DataType type);
 
+/// Throws Error (invalid_argument) unless --root is one of the members.
+void check_root(int root, int member_count);
+
 /// Throws Error (invalid_argument) unless `size_bytes` is a whole number of elements.
 void check_size_fits(std::size_t size_bytes, const std::string& argument, DataType type);
 

@@ -124,17 +124,17 @@ T combined(Operator op, T a, T b) {
 
 template <class T>
 std::optional<std::string> first_difference_of(const CheckedData& data, const std::byte* output,
-                                               std::size_t count) {
-  for (std::size_t index = 0; index < count; ++index) {
-    T expected = input_value<T>(data, 0, index);
-    for (int rank = 1; rank < data.member_count; ++rank) {
-      expected = combined(data.op, expected, input_value<T>(data, rank, index));
+                                               const ExpectedOutput& expected) {
+  for (std::size_t i = 0; i < expected.count; ++i) {
+    T value = input_value<T>(data, 0, expected.first + i);
+    for (int rank = 1; rank < expected.rank_count; ++rank) {
+      value = combined(data.op, value, input_value<T>(data, rank, expected.first + i));
     }
     T found;
-    std::memcpy(&found, output + index * sizeof(T), sizeof(T));
-    if (found != expected) {
-      return fmt::format("element {} of {} ({} {}) is {}, expected {}", index, count,
-                         name_of(data.op), name_of(data.type), +found, +expected);
+    std::memcpy(&found, output + i * sizeof(T), sizeof(T));
+    if (found != value) {
+      return fmt::format("element {} of {} ({} {}) is {}, expected {}", i, expected.count,
+                         name_of(data.op), name_of(data.type), +found, +value);
     }
   }
   return std::nullopt;
@@ -152,12 +152,14 @@ void CheckedData::fill(int rank, std::byte* input, std::size_t count) const {
 }
 
 std::optional<std::string> CheckedData::first_difference(const std::byte* output,
-                                                         std::size_t count) const {
-  return with_type(type, [&]<class T>(T) { return first_difference_of<T>(*this, output, count); });
+                                                         const ExpectedOutput& expected) const {
+  return with_type(type,
+                   [&]<class T>(T) { return first_difference_of<T>(*this, output, expected); });
 }
 
-MemberBuffers::MemberBuffers(std::size_t size_bytes, int slot_count)
+MemberBuffers::MemberBuffers(std::size_t size_bytes, std::size_t result_bytes, int slot_count)
     : size_bytes_(size_bytes),
+      result_bytes_(result_bytes),
       slot_count_(slot_count),
       stride_bytes_((size_bytes + kLineBytes - 1) / kLineBytes * kLineBytes + kLineBytes),
       memory_(static_cast<std::byte*>(
@@ -176,10 +178,12 @@ void MemberBuffers::poison() {
 }
 
 bool MemberBuffers::guards_intact() const {
-  for (int buffer = 0; buffer < 2 * slot_count_; ++buffer) {
-    const bool intact = std::all_of(at(buffer) + size_bytes_, at(buffer) + stride_bytes_,
-                                    [](std::byte value) { return value == kPoison; });
-    if (!intact) return false;
+  const auto intact = [this](const std::byte* buffer, std::size_t used_bytes) {
+    return std::all_of(buffer + used_bytes, buffer + stride_bytes_,
+                       [](std::byte value) { return value == kPoison; });
+  };
+  for (int slot = 0; slot < slot_count_; ++slot) {
+    if (!intact(input(slot), size_bytes_) || !intact(output(slot), result_bytes_)) return false;
   }
   return true;
 }
@@ -188,10 +192,8 @@ void MemberBuffers::use() {
   for (int slot = 0; slot < slot_count_; ++slot) {
     const volatile std::byte* const results = output(slot);
     volatile std::byte* const values = input(slot);
-    for (std::size_t i = 0; i < size_bytes_; i += kLineBytes) {
-      static_cast<void>(results[i]);
-      values[i] = values[i];
-    }
+    for (std::size_t i = 0; i < result_bytes_; i += kLineBytes) static_cast<void>(results[i]);
+    for (std::size_t i = 0; i < size_bytes_; i += kLineBytes) values[i] = values[i];
   }
 }
 

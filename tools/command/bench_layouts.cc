@@ -10,16 +10,14 @@
 #include "core/errors.h"
 #include "core/shape.h"
 #include "numa/binding.h"
-#include "threading/mpi_endpoint.h"
+#include "tools/command/arguments.h"
+#include "tools/command/contestants.h"
 #include "tools/command/crew.h"
 
 namespace hycoll::command {
 namespace {
 
-using Contestants = std::vector<std::unique_ptr<Contestant>>;
-
 constexpr Layout kLayouts[] = {Layout::threads, Layout::per_node, Layout::native};
-constexpr const char* kNativeName = "mpi";
 
 /// One benchmark on one process.
 class LayoutRun {
@@ -32,6 +30,7 @@ class LayoutRun {
         on_row_(on_row) {}
 
   BenchResult run() && {
+    check_root(settings_.measurement.problem.root, member_count());
     if (settings_.layout == Layout::native) {
       bind_to_share();
       run_native();
@@ -50,6 +49,17 @@ class LayoutRun {
     return settings_.workers > 0 ? settings_.workers : share_.usable_core_count();
   }
 
+  /// Of all processes, which may have different numbers of workers.
+  int member_count() const {
+    int count = settings_.layout == Layout::threads ? workers() : 1;
+    MPI_Allreduce(MPI_IN_PLACE, &count, 1, MPI_INT, MPI_SUM, session_.world);
+    return count;
+  }
+
+  std::size_t count_of(std::size_t size_bytes) const {
+    return size_bytes / size_of(settings_.measurement.problem.type);
+  }
+
   void bind_to_share() const {
     try {
       bind_this_thread(share_, share_.affinity());
@@ -63,7 +73,8 @@ class LayoutRun {
     const std::vector<Node> nodes(static_cast<std::size_t>(session_.size), {members, members});
     const Shape shape(nodes, settings_.lanes > 0 ? settings_.lanes : 1);
     std::vector<std::string> names;
-    for (const Algorithm& algorithm : allreduce_algorithms()) {
+    const Collective collective = collective_of(settings_.measurement.problem.routine);
+    for (const Algorithm& algorithm : algorithms_of(collective)) {
       if (algorithm.serves_shape(shape)) names.emplace_back(algorithm.name);
     }
     return names;
@@ -74,29 +85,15 @@ class LayoutRun {
     options.algorithm = algorithm;
     options.workers = settings_.workers;
     options.lanes = settings_.lanes;
+    options.bits = settings_.bits;
     return options;
   }
 
-  std::unique_ptr<Contestant> native_contestant(std::size_t size_bytes) const {
-    const int count = static_cast<int>(size_bytes / size_of(settings_.measurement.type));
-    return make_contestant(
-        kNativeName, [count, type = mpi_type_of(settings_.measurement.type),
-                      op = mpi_operator_of(settings_.measurement.op),
-                      comm = session_.world](const std::byte* input, std::byte* output) {
-          check_mpi(MPI_Allreduce(input, output, count, type, op, comm), "MPI_Allreduce");
-        });
-  }
-
-  /// `caller` is a hycoll Communicator or a Member of a Team.
+  /// `caller` is a Communicator, or a Team of which `member_count` threads call.
   template <class Caller>
-  std::unique_ptr<Contestant> hycoll_contestant(Caller& caller, const std::string& algorithm,
-                                                std::size_t size_bytes) const {
-    const std::size_t count = size_bytes / size_of(settings_.measurement.type);
-    return make_contestant(
-        algorithm, [&caller, count, type = settings_.measurement.type,
-                    op = settings_.measurement.op](const std::byte* input, std::byte* output) {
-          caller.allreduce(input, output, count, type, op);
-        });
+  Communicator::Choice choice_of(const Caller& caller, std::size_t size_bytes, int members) const {
+    return caller.choice(
+        call_of(settings_.measurement.problem, count_of(size_bytes), members, nullptr, nullptr));
   }
 
   void run_native();
@@ -129,14 +126,13 @@ void LayoutRun::run_native() {
   const MeasuringMember member{crew, 0, session_.rank, session_.size};
   for (const std::size_t size_bytes : settings_.sizes_bytes) {
     Contestants contestants;
-    contestants.push_back(native_contestant(size_bytes));
+    contestants.push_back(
+        native_contestant(session_.world, settings_.measurement.problem, count_of(size_bytes)));
     record({.algorithm = kNativeName,
             .nodes = session_.size / session_.local_size,
             .members = session_.local_size,
             .workers = session_.local_size,
-            .size_bytes = size_bytes,
-            .timing = {},
-            .native = {}},
+            .size_bytes = size_bytes},
            measure_size(member, size_bytes, contestants, settings_.measurement));
   }
 }
@@ -147,21 +143,22 @@ void LayoutRun::run_per_node(const std::string& algorithm) {
   const MeasuringMember member{crew, 0, session_.rank, session_.size};
   for (const std::size_t size_bytes : settings_.sizes_bytes) {
     Contestants contestants;
-    contestants.push_back(hycoll_contestant(communicator, algorithm, size_bytes));
-    if (settings_.native == NativeToo::yes) contestants.push_back(native_contestant(size_bytes));
+    const Problem& problem = settings_.measurement.problem;
+    const std::size_t count = count_of(size_bytes);
+    contestants.push_back(hycoll_contestant(communicator, problem, count, algorithm));
+    if (settings_.native == NativeToo::yes) {
+      contestants.push_back(native_contestant(session_.world, problem, count));
+    }
     const SizeTimings measured =
         measure_size(member, size_bytes, contestants, settings_.measurement);
-    const DataType type = settings_.measurement.type;
-    const Communicator::Choice choice = communicator.choice(size_bytes / size_of(type), type);
+    const Communicator::Choice choice = choice_of(communicator, size_bytes, session_.size);
     record({.algorithm = choice.algorithm,
             .nodes = session_.size,
             .members = 1,
             .workers = communicator.worker_count(),
             .lanes = choice.lanes,
             .segments = choice.segments,
-            .size_bytes = size_bytes,
-            .timing = {},
-            .native = {}},
+            .size_bytes = size_bytes},
            measured);
   }
 }
@@ -192,21 +189,19 @@ void LayoutRun::run_member(Team& team, Crew& crew, int thread, const std::string
   const MeasuringMember member{crew, thread, hycoll_member.rank(), hycoll_member.size()};
   for (const std::size_t size_bytes : settings_.sizes_bytes) {
     Contestants contestants;
-    contestants.push_back(hycoll_contestant(hycoll_member, algorithm, size_bytes));
+    contestants.push_back(hycoll_contestant(hycoll_member, settings_.measurement.problem,
+                                            count_of(size_bytes), algorithm));
     const SizeTimings measured =
         measure_size(member, size_bytes, contestants, settings_.measurement);
     if (thread != 0) continue;
-    const DataType type = settings_.measurement.type;
-    const Communicator::Choice choice = team.choice(size_bytes / size_of(type), type);
+    const Communicator::Choice choice = choice_of(team, size_bytes, member.member_count);
     record({.algorithm = choice.algorithm,
             .nodes = session_.size,
             .members = team.thread_count(),
             .workers = team.thread_count(),
             .lanes = choice.lanes,
             .segments = choice.segments,
-            .size_bytes = size_bytes,
-            .timing = {},
-            .native = {}},
+            .size_bytes = size_bytes},
            measured);
   }
 }

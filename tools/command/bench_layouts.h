@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hycoll/call.h"
 #include "numa/topology.h"
 #include "tools/command/measurement.h"
 #include "tools/command/mpi_session.h"
@@ -34,6 +35,7 @@ struct BenchSettings {
   std::string algorithm = "auto";  ///< A name, "auto", or "all": all that serve the shape.
   std::vector<std::size_t> sizes_bytes;
   MeasurementOptions measurement;
+  Bits bits = Bits::same_on_all_members;
   int workers = 0;                    ///< Per process; 0: one per core of its share of the machine.
   int lanes = 0;                      ///< 0: chosen by hycoll.
   NativeToo native = NativeToo::yes;  ///< per_node: the MPI library's own in alternation.
@@ -48,8 +50,8 @@ struct BenchRow {
   int lanes = 0;    ///< 0 where there are none.
   int segments = 1;
   std::size_t size_bytes = 0;
-  Timing timing;
-  std::optional<Timing> native;
+  Timing timing = {};
+  std::optional<Timing> native = {};
 };
 
 struct BenchResult {
@@ -59,7 +61,7 @@ struct BenchResult {
 
 /// Runs the benchmark; called by all processes, each bound by itself to its share of the machine.
 /// `on_row` is called on rank 0 as the rows come. The result is that of rank 0; others get theirs.
-/// Errors: those of hycoll's Communicator and Team.
+/// Errors: those of hycoll's Communicator and Team; invalid_argument for a root that is no member.
 BenchResult run_bench(const MpiSession& session, const Topology& machine,
                       const BenchSettings& settings,
                       const std::function<void(const BenchRow&)>& on_row);

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "tools/command/routine.h"
+
 namespace CLI {
 class App;
 }
@@ -11,14 +13,29 @@ namespace hycoll::command {
 
 /// The positional argument COLLECTIVE of several subcommands.
 struct CollectiveOption {
-  std::string name = "allreduce";
+  std::string name = "allreduce";  ///< The default, if it is not given.
 
-  enum class Presence { required, optional };
-  void add_to(CLI::App& app, Presence presence);
+  /// `extra` is added to its line of help.
+  void add_to(CLI::App& app, const std::string& extra = "");
 
   /// Throws Error (invalid_argument) when there is no such collective.
-  void check() const;
+  Routine routine() const;
 };
+
+/// The option --root, of the rank that a reduce delivers to.
+struct RootOption {
+  int root = 0;
+
+  void add_to(CLI::App& app);
+
+  /// Throws Error (invalid_argument) when a root is given that the routine does not have.
+  void check(Routine routine) const;
+};
+
+/// --type, --op and --reproducible of several subcommands.
+void add_type_option(CLI::App& app, std::string& type);
+void add_operator_option(CLI::App& app, std::string& op);
+void add_reproducible_option(CLI::App& app, bool& reproducible);
 
 }  // namespace hycoll::command
 

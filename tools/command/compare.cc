@@ -49,12 +49,14 @@ constexpr std::size_t kShownErrorBytes = 4000;
 
 struct CompareOptions {
   CollectiveOption collective;
+  RootOption root;
   int workers = 0;
   std::string sizes = "8:16Mi";
   std::string layouts = "threads,per_node";
   std::string algorithm = "auto";
   std::string type = "float";
   std::string op = "sum";
+  bool reproducible = false;
   int rounds = 5;
   double seconds = 0.1;
   int timeout_s = 300;
@@ -63,6 +65,13 @@ struct CompareOptions {
   std::string html_path;
   OutputOptions output;
 };
+
+/// "float sum"; nothing for a barrier.
+std::string reduction_text(const CompareOptions& options) {
+  if (options.collective.routine() == Routine::barrier) return "";
+  return fmt::format(", {} {}{}", options.type, options.op,
+                     options.reproducible ? ", reproducible" : "");
+}
 
 /// A contender and how it is run.
 struct Runner {
@@ -90,12 +99,14 @@ std::vector<Layout> layouts_of(const CompareOptions& options) {
 
 /// Meets bad arguments before anything is started.
 void check_arguments(const CompareOptions& options) {
+  const Routine routine = options.collective.routine();
+  options.root.check(routine);
   const DataType type = data_type_argument("--type", options.type);
   check_operator(operator_argument("--op", options.op), type);
   for (const std::size_t size_bytes : parse_sizes("--sizes", options.sizes)) {
     check_size_fits(size_bytes, "--sizes", type);
   }
-  if (options.algorithm != "auto") find_algorithm(Collective::allreduce, options.algorithm);
+  if (options.algorithm != "auto") find_algorithm(collective_of(routine), options.algorithm);
   layouts_of(options);
 }
 
@@ -134,19 +145,23 @@ std::vector<std::string> command_of(const Runner& runner, const CompareOptions& 
                                       std::to_string(threads ? 1 : workers),
                                       "--workers",
                                       std::to_string(threads ? workers : 1),
-                                      "--sizes",
-                                      options.sizes,
                                       "--type",
                                       options.type,
                                       "--op",
                                       options.op,
+                                      "--root",
+                                      std::to_string(options.root.root),
                                       "--seconds",
                                       std::to_string(options.seconds),
                                       "--no-native",
                                       "--json",
                                       "-"};
+  if (options.collective.routine() != Routine::barrier) {
+    command.insert(command.end(), {"--sizes", options.sizes});
+  }
   if (runner.layout != Layout::native) {
     command.insert(command.end(), {"--algorithm", options.algorithm});
+    if (options.reproducible) command.emplace_back("--reproducible");
   }
   if (options.fresh_inputs) command.emplace_back("--fresh-inputs");
   return command;
@@ -261,10 +276,17 @@ Report report_of(const CompareOptions& options, int workers, const Topology& mac
                  const measure::StateInterval& interval, const ComparisonRun& run,
                  const Comparison& comparison) {
   Report report;
-  report.context = {{"command", "compare"},           {"collective", options.collective.name},
-                    {"mpi", mpi_library_name()},      {"workers", workers},
-                    {"type", options.type},           {"op", options.op},
-                    {"rounds", options.rounds},       {"buffer_use", buffer_use(options)},
+  const bool barrier = options.collective.routine() == Routine::barrier;
+  report.context = {{"command", "compare"},
+                    {"collective", options.collective.name},
+                    {"mpi", mpi_library_name()},
+                    {"workers", workers},
+                    {"type", barrier ? Json() : Json(options.type)},
+                    {"op", barrier ? Json() : Json(options.op)},
+                    {"root", options.root.root},
+                    {"reproducible", options.reproducible},
+                    {"rounds", options.rounds},
+                    {"buffer_use", buffer_use(options)},
                     {"verified", comparison.verified}};
   add_machine(report.context, machine, interval);
   report.context["states"] = Json::array();
@@ -283,15 +305,16 @@ Report report_of(const CompareOptions& options, int workers, const Topology& mac
 ExitStatus run_compare(const CompareOptions& options) {
   const Topology machine = Topology::this_machine();
   const int workers = options.workers > 0 ? options.workers : machine.usable_core_count();
+  check_root(options.root.root, workers);
   measure::StateInterval interval;
   interval.before = measure::measure_machine_state(machine, machine.cores());
   ComparisonRun run(options, workers);
   run.run();
   interval.after = measure::measure_machine_state(machine, machine.cores());
   const Comparison comparison = run.comparison();
-  fmt::print(options.output.human(), "{}, {} workers, {} {}; {}\n{}{}\n", processor_name(machine),
-             workers, options.type, options.op, buffer_use(options), to_text(comparison),
-             to_text(interval));
+  fmt::print(options.output.human(), "{}: {}, {} workers{}; {}\n{}{}\n", options.collective.name,
+             processor_name(machine), workers, reduction_text(options), buffer_use(options),
+             to_text(comparison), to_text(interval));
   const Report report = report_of(options, workers, machine, interval, run, comparison);
   if (!options.html_path.empty()) {
     write_file("--html", options.html_path, html_report({report.to_json()}));
@@ -304,7 +327,8 @@ class Compare final : public Subcommand {
  public:
   explicit Compare(CLI::App& app) : app_(app.add_subcommand("compare", kSummary)) {
     app_->footer(kExplanation);
-    options_.collective.add_to(*app_, CollectiveOption::Presence::required);
+    options_.collective.add_to(*app_);
+    options_.root.add_to(*app_);
     add_what();
     add_how();
     app_->add_option("--html", options_.html_path, "Write a page with charts; - is stdout")
@@ -315,7 +339,6 @@ class Compare final : public Subcommand {
   bool chosen() const override { return app_->parsed(); }
 
   ExitStatus run() override {
-    options_.collective.check();
     options_.output.check();
     check_arguments(options_);
     try {
@@ -330,8 +353,10 @@ class Compare final : public Subcommand {
   void add_what() {
     app_->add_option("--workers", options_.workers, "Workers (default: the usable cores)")
         ->check(between(1, kMaximumMembers));
-    app_->add_option("--sizes", options_.sizes,
-                     "Bytes: powers of two from 8 to 16 Mi are 8:16Mi; a list is 8,24,1Ki")
+    app_->add_option(
+            "--sizes", options_.sizes,
+            "Bytes of each member's input, of which a barrier has none: powers of two from "
+            "8 to 16 Mi are 8:16Mi; a list is 8,24,1Ki")
         ->type_name("SIZES")
         ->capture_default_str();
     app_->add_option("--layouts", options_.layouts, "threads, per_node, or both")
@@ -340,10 +365,9 @@ class Compare final : public Subcommand {
     app_->add_option("--algorithm", options_.algorithm, "Of hycoll: a name, or auto")
         ->type_name("NAME")
         ->capture_default_str();
-    app_->add_option("--type", options_.type, "Element type")
-        ->type_name("TYPE")
-        ->capture_default_str();
-    app_->add_option("--op", options_.op, "Operator")->type_name("OP")->capture_default_str();
+    add_type_option(*app_, options_.type);
+    add_operator_option(*app_, options_.op);
+    add_reproducible_option(*app_, options_.reproducible);
     app_->add_option("--reference", options_.references,
                      "Another hycoll binary, built with another MPI library, whose library is "
                      "compared too; ratios are to the fastest")

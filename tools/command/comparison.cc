@@ -28,6 +28,10 @@ SizeSample sample_from(const Json& record) {
                     .verified = record.at("verified").get<bool>(),
                     .description = Json::object()};
   for (const char* key : kDescribingKeys) sample.description[key] = record.at(key);
+  // Those that older versions do not write.
+  for (const char* key : {"root", "reproducible"}) {
+    sample.description[key] = record.value(key, Json());
+  }
   return sample;
 }
 

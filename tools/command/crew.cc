@@ -9,7 +9,10 @@ namespace hycoll::command {
 Crew::Crew(MPI_Comm comm, int thread_count)
     : comm_(comm), thread_count_(thread_count), posted_(static_cast<std::size_t>(thread_count)) {
   MPI_Comm_size(comm_, &process_count_);
+  MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine_);
 }
+
+Crew::~Crew() { MPI_Comm_free(&machine_); }
 
 void Crew::meet_in_process() {
   if (thread_count_ == 1) return;
@@ -33,7 +36,7 @@ void Crew::meet(int thread) {
   meet_in_process();
 }
 
-void Crew::maximum(int thread, std::span<double> values) {
+void Crew::maximum_over(MPI_Comm comm, int thread, std::span<double> values) {
   posted_[static_cast<std::size_t>(thread)] = values;
   meet_in_process();
   if (thread == 0) {
@@ -41,15 +44,22 @@ void Crew::maximum(int thread, std::span<double> values) {
       for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::max(values[i], others[i]);
     }
     MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_MAX,
-                  comm_);
+                  comm);
   }
   meet_in_process();
   if (thread != 0) std::copy(posted_[0].begin(), posted_[0].end(), values.begin());
   meet_in_process();
 }
 
+void Crew::maximum(int thread, std::span<double> values) { maximum_over(comm_, thread, values); }
+
 double Crew::maximum(int thread, double value) {
-  maximum(thread, std::span(&value, 1));
+  maximum_over(comm_, thread, std::span(&value, 1));
+  return value;
+}
+
+double Crew::maximum_on_machine(int thread, double value) {
+  maximum_over(machine_, thread, std::span(&value, 1));
   return value;
 }
 

@@ -18,6 +18,9 @@ class Crew {
  public:
   /// Collective over `comm`, called by one thread of each process. The crew uses `comm` itself.
   Crew(MPI_Comm comm, int thread_count);
+  ~Crew();
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
 
   int thread_count() const noexcept { return thread_count_; }
 
@@ -28,10 +31,15 @@ class Crew {
   void maximum(int thread, std::span<double> values);
   double maximum(int thread, double value);
 
+  /// The maximum over all threads of the processes on this machine, whose clocks are one.
+  double maximum_on_machine(int thread, double value);
+
  private:
   void meet_in_process();
+  void maximum_over(MPI_Comm comm, int thread, std::span<double> values);
 
   MPI_Comm comm_;
+  MPI_Comm machine_ = MPI_COMM_NULL;
   int process_count_ = 1;
   int thread_count_;
   std::vector<std::span<double>> posted_;  // per thread; read between two meetings only

@@ -175,21 +175,27 @@ std::string runs_section(const Json& context) {
       html_table({"round", "run", "before", "after"}, rows));
 }
 
+/// ", float sum, reproducible"; nothing for a barrier.
+std::string reduction_text(const Json& context) {
+  if (text(context, "op").empty()) return "";
+  return fmt::format(", {} {}{}", escaped(text(context, "type")), escaped(text(context, "op")),
+                     context.value("reproducible", false) ? ", reproducible" : "");
+}
+
 std::string compare_section(const Json& document) {
   const Json& context = document.at("context");
   const auto records = document.at("records").get<std::vector<Json>>();
   const measure::StateInterval interval{.before = state_from_json(context.at("state_before")),
                                         .after = state_from_json(context.at("state_after"))};
   std::string html = fmt::format(
-      "<h2>{} beside the MPI library</h2>\n<p class=\"muted\">{}; {}. {} workers, {} {}. The MPI "
+      "<h2>{} beside the MPI library</h2>\n<p class=\"muted\">{}; {}. {} workers{}. The MPI "
       "library with one rank per core; threads: one process whose threads are members; per_node: "
       "one process per emulated node. {} alternating rounds; {}. Times are medians of the runs' "
       "medians with the lowest and highest; ratios are of runs in the same state of the machine."
       "</p>\n{}",
       escaped(text(context, "collective")), escaped(text(context, "processor")),
-      escaped(text(context, "mpi")), text(context, "workers"), escaped(text(context, "type")),
-      escaped(text(context, "op")), text(context, "rounds"), escaped(text(context, "buffer_use")),
-      mean_figures(context));
+      escaped(text(context, "mpi")), text(context, "workers"), reduction_text(context),
+      text(context, "rounds"), escaped(text(context, "buffer_use")), mean_figures(context));
   html += fmt::format("<p class=\"card small{}\">The machine {}</p>\n",
                       measure::state_changed(interval.before, interval.after) ? " warning" : "",
                       escaped(to_text(interval)));

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <optional>
+#include <thread>
 
 #include "core/errors.h"
 
@@ -18,6 +19,13 @@ constexpr int kMinimumRounds = 5;
 constexpr int kMaximumRounds = 2000;
 /// Reused inputs alternate between two slots: no call finds its buffers as the last call left them.
 constexpr int kReusedSlots = 2;
+/// How long the last member of a barrier lets the others wait, and how many have their turn.
+constexpr auto kLateness = std::chrono::milliseconds(1);
+constexpr int kLateMembers = 4;
+
+double now_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 /// Everything about one size, for one member.
 class SizeMeter {
@@ -26,9 +34,10 @@ class SizeMeter {
             const MeasurementOptions& options)
       : member_(member),
         options_(options),
-        count_(size_bytes / size_of(options.type)),
-        warm_up_(size_bytes, 1),
-        buffers_(size_bytes, kReusedSlots) {
+        count_(size_bytes / size_of(options.problem.type)),
+        expected_(expected_output(options.problem, count_, member.rank, member.member_count)),
+        warm_up_(buffers_for(size_bytes, 1)),
+        buffers_(buffers_for(size_bytes, kReusedSlots)) {
     data(0).fill(member_.rank, warm_up_.input(0), count_);
   }
 
@@ -49,11 +58,9 @@ class SizeMeter {
 
   /// Whether one call on every slot gives the right results on all members.
   bool verify(Contestant& contestant, std::uint64_t salt) {
-    fill_inputs(salt);
-    buffers_.poison();
-    member_.crew.meet(member_.thread);
-    contestant.run(buffers_, buffers_.slot_count());
-    const std::optional<std::string> problem = first_problem(salt);
+    const std::optional<std::string> problem = options_.problem.routine == Routine::barrier
+                                                   ? problem_of_barrier(contestant)
+                                                   : problem_of_results(contestant, salt);
     if (problem) {
       fmt::print(stderr, "hycoll: wrong result: {}, {} bytes, rank {}: {}\n", contestant.name(),
                  buffers_.size_bytes(), member_.rank, *problem);
@@ -72,25 +79,30 @@ class SizeMeter {
   /// With fresh inputs every call of a block needs buffers of its own.
   void provide_slots(int calls) {
     if (options_.inputs == InputUse::reused) return;
-    buffers_ = MemberBuffers(buffers_.size_bytes(), calls);
+    buffers_ = buffers_for(buffers_.size_bytes(), calls);
     fill_inputs(1);
     buffers_.poison();  // touches the outputs' pages
   }
 
   /// The time of a block in seconds, as this member sees it.
   double timed_block(Contestant& contestant, int calls) {
-    using Clock = std::chrono::steady_clock;
-    if (options_.inputs == InputUse::fresh) buffers_.use();
+    if (options_.inputs == InputUse::fresh) {
+      buffers_.use();
+    } else if (calls == 1) {
+      contestant.run(buffers_, buffers_.slot_count());
+    }
     member_.crew.meet(member_.thread);
     if (calls > 1) contestant.run(warm_up_, 1);
-    const Clock::time_point start = Clock::now();
-    contestant.run(buffers_, calls);
-    return std::chrono::duration<double>(Clock::now() - start).count();
+    return contestant.timed_run(buffers_, calls);
   }
 
  private:
   CheckedData data(std::uint64_t salt) const {
-    return {options_.type, options_.op, member_.member_count, salt};
+    return {options_.problem.type, options_.problem.op, member_.member_count, salt};
+  }
+
+  MemberBuffers buffers_for(std::size_t size_bytes, int slot_count) const {
+    return {size_bytes, expected_.count * size_of(options_.problem.type), slot_count};
   }
 
   void fill_inputs(std::uint64_t salt) {
@@ -99,19 +111,41 @@ class SizeMeter {
     }
   }
 
-  std::optional<std::string> first_problem(std::uint64_t salt) const {
+  std::optional<std::string> problem_of_results(Contestant& contestant, std::uint64_t salt) {
+    fill_inputs(salt);
+    buffers_.poison();
+    member_.crew.meet(member_.thread);
+    contestant.run(buffers_, buffers_.slot_count());
     for (int slot = 0; slot < buffers_.slot_count(); ++slot) {
-      if (auto difference = data(salt).first_difference(buffers_.output(slot), count_)) {
+      if (auto difference = data(salt).first_difference(buffers_.output(slot), expected_)) {
         return difference;
       }
     }
-    if (!buffers_.guards_intact()) return "memory after a buffer was overwritten";
+    if (!buffers_.guards_intact()) return "memory after an input or a result was overwritten";
     return std::nullopt;
+  }
+
+  std::optional<std::string> problem_of_barrier(Contestant& contestant) {
+    std::optional<std::string> problem;
+    for (int late = 0; late < std::min(member_.member_count, kLateMembers); ++late) {
+      member_.crew.meet(member_.thread);
+      if (member_.rank == late) std::this_thread::sleep_for(kLateness);
+      const double entered = now_seconds();
+      contestant.run(warm_up_, 1);
+      const double left = now_seconds();
+      const double last_entered = member_.crew.maximum_on_machine(member_.thread, entered);
+      if (left < last_entered) {
+        problem = fmt::format("left the barrier {:.1f} us before the last member entered",
+                              1e6 * (last_entered - left));
+      }
+    }
+    return problem;
   }
 
   MeasuringMember member_;
   MeasurementOptions options_;
   std::size_t count_;
+  ExpectedOutput expected_;
   MemberBuffers warm_up_;
   MemberBuffers buffers_;
 };
@@ -133,6 +167,10 @@ std::string_view describe(InputUse inputs) {
 SizeTimings measure_size(const MeasuringMember& member, std::size_t size_bytes,
                          std::span<const std::unique_ptr<Contestant>> contestants,
                          const MeasurementOptions& options) {
+  const std::size_t count = size_bytes / size_of(options.problem.type);
+  if (auto reason = unsuitable_count(options.problem, count, member.member_count)) {
+    return {{}, *reason};
+  }
   SizeMeter meter(member, size_bytes, options);
   for (const auto& contestant : contestants) {
     if (auto refusal = meter.refusal(*contestant)) return {{}, *refusal};

@@ -1,6 +1,7 @@
 #ifndef HYCOLL_TOOLS_COMMAND_MEASUREMENT_H_
 #define HYCOLL_TOOLS_COMMAND_MEASUREMENT_H_
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -9,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/types.h"
 #include "tools/command/bench_data.h"
 #include "tools/command/crew.h"
+#include "tools/command/routine.h"
 #include "tools/measure/statistics.h"
 
 namespace hycoll::command {
@@ -21,13 +22,21 @@ class Contestant {
  public:
   virtual ~Contestant() = default;
 
-  /// Makes `calls` allreduces on the slots of the buffers in turn, from slot 0 on.
+  /// Makes `calls` calls on the slots of the buffers in turn, from slot 0 on.
   virtual void run(const MemberBuffers& buffers, int calls) = 0;
+
+  /// The same; returns the seconds that count, which are all of them unless a contestant says
+  /// otherwise.
+  virtual double timed_run(const MemberBuffers& buffers, int calls) {
+    const auto start = std::chrono::steady_clock::now();
+    run(buffers, calls);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
 
   virtual const std::string& name() const = 0;
 };
 
-/// `call(input, output)` is one allreduce.
+/// `call(input, output)` is one call of the routine that is measured.
 template <class Call>
 std::unique_ptr<Contestant> make_contestant(std::string name, Call call) {
   class Calls final : public Contestant {
@@ -62,8 +71,7 @@ enum class InputUse {
 std::string_view describe(InputUse inputs);
 
 struct MeasurementOptions {
-  DataType type = DataType::float32;
-  Operator op = Operator::sum;
+  Problem problem;
   int rounds = 0;         ///< Blocks of calls of each contestant; 0: as many as fit `seconds`.
   double seconds = 0.25;  ///< For the timed blocks of one size, at least 5 rounds.
   InputUse inputs = InputUse::reused;
@@ -87,17 +95,22 @@ struct Timing {
 
 /// What was measured of one size.
 struct SizeTimings {
-  std::vector<Timing> timings;  ///< One for each contestant; empty if one of them refused.
+  std::vector<Timing> timings;  ///< One for each contestant; empty if the size was refused.
   std::string refusal;          ///< Why it does not serve this size.
 };
 
-/// Measures one size; called by all members of the crew with the same arguments. Returns the same
-/// on all members. A contestant refuses by throwing Error (unsupported) on all of them.
+/// Measures one size of the input vectors; called by all members of the crew with the same
+/// arguments. Returns the same on all members. A contestant refuses by throwing Error (unsupported)
+/// on all of them; a size is refused too when it is not possible with so many members.
 ///
 /// A round is a block of calls of each contestant in turn. A block takes at least 20 us, so that
 /// reading the clock does not count, and gives one sample: the time of the slowest member, divided
-/// by the number of calls. The members meet before a block, and a block of several calls begins
-/// with one that is not timed. Wrong results are reported on the standard error.
+/// by the number of calls. The members meet before a block. With reused inputs calls that are not
+/// timed come first, so that a contestant finds the caches as its own calls leave them and not as
+/// the others' do. Wrong results are reported on the standard error.
+///
+/// A barrier is verified by clocks: no member leaves before the last one on its machine, which is
+/// late on purpose, has entered.
 ///
 /// Requires a size that is a multiple of the element size.
 SizeTimings measure_size(const MeasuringMember& member, std::size_t size_bytes,

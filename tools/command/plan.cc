@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,10 +32,16 @@ namespace {
 constexpr const char* kSummary = "Count, list and draw what a collective does on a shape";
 constexpr const char* kExplanation =
     "Counts, lists and draws what a collective does on a shape: steps, messages, bytes, memory and "
-    "the critical path. Nothing is run, and no machine of that shape is needed.";
+    "the critical path. Nothing is run, and no machine of that shape is needed.\n"
+    "  hycoll plan reduce --root 3 --nodes 4 --members 2 --bytes 1Mi\n"
+    "  hycoll plan --list-algorithms\n"
+    "The scratch is what a node needs besides its members' buffers. reduce_scatter has equal "
+    "blocks, "
+    "which together are the vector; a barrier is an allreduce of one byte.";
 
 struct PlanOptions {
-  CollectiveOption collective;
+  CollectiveOption collective{.name = ""};  // allreduce; for a list of the algorithms all
+  RootOption root;
   std::string algorithm = "auto";
   int nodes = 2;
   int members = 1;
@@ -42,6 +50,7 @@ struct PlanOptions {
   int segments = 0;  // 0: chosen
   std::string bytes = "1Ki";
   std::string type = "float";
+  bool reproducible = false;
   bool list_algorithms = false;
   bool list = false;
   std::string svg_path;
@@ -57,25 +66,75 @@ struct BoundSchedule {
   int segments;
 };
 
-BoundSchedule generate(const PlanOptions& options) {
+/// The elements that a schedule is bound to: a barrier is an allreduce of one byte.
+struct PlannedVector {
+  std::size_t size_bytes;
+  std::size_t element_bytes;
+  VectorExtent extent;
+};
+
+PlannedVector vector_of(const PlanOptions& options, Routine routine, int member_count) {
+  if (routine == Routine::barrier) return {1, 1, {.count = 1}};
   const DataType type = data_type_argument("--type", options.type);
   const std::size_t size_bytes = parse_size("--bytes", options.bytes);
   check_size_fits(size_bytes, "--bytes", type);
+  const std::size_t count = size_bytes / size_of(type);
+  const Problem problem{.routine = routine};
+  if (const auto reason = unsuitable_count(problem, count, member_count)) {
+    throw Error(ErrorKind::invalid_argument,
+                fmt::format("--bytes '{}': {}. Give a multiple of {} bytes", options.bytes, *reason,
+                            size_of(type) * static_cast<std::size_t>(member_count)));
+  }
+  const bool blocks = routine == Routine::reduce_scatter;
+  return {size_bytes,
+          size_of(type),
+          {.count = blocks ? count / static_cast<std::size_t>(member_count) : count}};
+}
+
+BoundSchedule generate(const PlanOptions& options, Routine routine) {
+  const Collective collective = collective_of(routine);
+  options.root.check(routine);
+  if (options.algorithm != "auto") find_algorithm(collective, options.algorithm);
   const int workers = options.workers > 0 ? options.workers : options.members;
   const std::vector<Node> nodes(static_cast<std::size_t>(options.nodes),
                                 Node{options.members, workers});
-  const SelectedPlan selected = select_allreduce({.nodes = nodes,
-                                                  .size_bytes = size_bytes,
-                                                  .requested_lanes = options.lanes,
-                                                  .requested_algorithm = options.algorithm});
+  const int member_count = options.nodes * options.members;
+  check_root(options.root.root, member_count);
+  const PlannedVector vector = vector_of(options, routine, member_count);
+  const SelectedPlan selected =
+      select({.collective = collective,
+              .nodes = nodes,
+              .size_bytes = vector.size_bytes,
+              .order = options.reproducible ? OperandOrder::canonical : OperandOrder::any,
+              .requested_lanes = options.lanes,
+              .requested_algorithm = options.algorithm});
   const int segments = options.segments > 0 ? options.segments : selected.segments;
-  Schedule schedule = find_algorithm(Collective::allreduce, selected.algorithm)
-                          .generate(Shape(nodes, selected.lanes), segments);
-  Partition partition = partition_for(schedule, size_bytes / size_of(type), size_of(type));
-  return {std::move(schedule), std::move(partition), size_of(type), size_bytes, segments};
+  Schedule schedule = find_algorithm(collective, selected.algorithm)
+                          .generate(Shape(nodes, selected.lanes), segments, options.root.root);
+  Partition partition = partition_for(schedule, vector.extent, vector.element_bytes);
+  return {std::move(schedule), std::move(partition), vector.element_bytes, vector.size_bytes,
+          segments};
+}
+
+/// Everything that the node with most of it needs besides its members' buffers.
+std::size_t node_memory_bytes(const ScheduleStatistics& counts) {
+  std::size_t most = 0;
+  for (const NodeStatistics& node : counts.nodes) {
+    most = std::max(most, node.staging + node.scratch + node.lines);
+  }
+  return most;
+}
+
+double in_vectors(std::size_t memory_bytes, std::size_t size_bytes) {
+  return size_bytes == 0 ? 0.0
+                         : static_cast<double>(memory_bytes) / static_cast<double>(size_bytes);
 }
 
 std::string volume(std::size_t size_bytes) { return size_text(size_bytes); }
+
+const Algorithm& algorithm_of(const BoundSchedule& bound) {
+  return find_algorithm(bound.schedule.collective, bound.schedule.algorithm);
+}
 
 /// What the statistics say, as label and text.
 std::vector<std::pair<std::string, std::string>> facts_of(const BoundSchedule& bound,
@@ -89,8 +148,9 @@ std::vector<std::pair<std::string, std::string>> facts_of(const BoundSchedule& b
         fmt::format("{}{} {}", steps.empty() ? "" : ", ", counts.count_of(kind), name_of(kind));
   }
   return {
-      {"algorithm", fmt::format("{}, {} segment{}", bound.schedule.algorithm, bound.segments,
-                                bound.segments == 1 ? "" : "s")},
+      {"algorithm", fmt::format("{}, {} segment{}, operands in order: {}", bound.schedule.algorithm,
+                                bound.segments, bound.segments == 1 ? "" : "s",
+                                name_of(algorithm_of(bound).order))},
       {"shape", to_text(bound.schedule.shape)},
       {"vector",
        fmt::format("{} in {} chunks", volume(bound.size_bytes), bound.schedule.chunk_count)},
@@ -102,23 +162,29 @@ std::vector<std::pair<std::string, std::string>> facts_of(const BoundSchedule& b
        fmt::format("{} read, {} written", volume(node.reduce_read), volume(node.reduce_written))},
       {"copied by a node",
        fmt::format("{} read, {} written", volume(node.copy_read), volume(node.copy_written))},
-      {"memory of a node", fmt::format("{} staging, {} scratch, {} lines", volume(node.staging),
-                                       volume(node.scratch), volume(node.lines))},
+      {"scratch of a node",
+       fmt::format("{}, {:.2f} x the vector ({} staging, {} scratch, {} lines)",
+                   volume(node_memory_bytes(counts)),
+                   in_vectors(node_memory_bytes(counts), bound.size_bytes), volume(node.staging),
+                   volume(node.scratch), volume(node.lines))},
       {"critical path", fmt::format("{} messages, {} steps", counts.critical_message_count,
                                     counts.critical_step_count)},
   };
 }
 
-Json record_of(const PlanOptions& options, const BoundSchedule& bound,
+Json record_of(const PlanOptions& options, Routine routine, const BoundSchedule& bound,
                const ScheduleStatistics& counts, bool verified) {
   const NodeStatistics& node = counts.maximum;
-  return {{"collective", options.collective.name},
+  const std::size_t memory_bytes = node_memory_bytes(counts);
+  return {{"collective", name_of(routine)},
           {"algorithm", bound.schedule.algorithm},
           {"nodes", options.nodes},
           {"members", options.members},
           {"workers", bound.schedule.shape.node(0).workers},
           {"lanes", bound.schedule.shape.lane_count()},
           {"segments", bound.segments},
+          {"root", bound.schedule.root},
+          {"order", name_of(algorithm_of(bound).order)},
           {"bytes", bound.size_bytes},
           {"chunks", bound.schedule.chunk_count},
           {"steps", counts.step_count()},
@@ -130,6 +196,8 @@ Json record_of(const PlanOptions& options, const BoundSchedule& bound,
           {"node_reduce_written_bytes", node.reduce_written},
           {"node_copy_read_bytes", node.copy_read},
           {"node_copy_written_bytes", node.copy_written},
+          {"node_memory_bytes", memory_bytes},
+          {"node_memory_vectors", in_vectors(memory_bytes, bound.size_bytes)},
           {"node_staging_bytes", node.staging},
           {"node_scratch_bytes", node.scratch},
           {"node_lines_bytes", node.lines},
@@ -139,7 +207,9 @@ Json record_of(const PlanOptions& options, const BoundSchedule& bound,
 }
 
 ExitStatus run_plan(const PlanOptions& options) {
-  const BoundSchedule bound = generate(options);
+  const Routine routine =
+      options.collective.name.empty() ? Routine::allreduce : options.collective.routine();
+  const BoundSchedule bound = generate(options, routine);
   const Verdict verdict = verify(bound.schedule);
   if (!verdict.correct) {
     fmt::print(stderr, "hycoll: not proved: {}\n", verdict.failure);
@@ -157,22 +227,48 @@ ExitStatus run_plan(const PlanOptions& options) {
                to_svg(bound.schedule, bound.partition, bound.element_bytes));
   }
   options.output.write({.context = {{"command", "plan"}, {"type", options.type}},
-                        .records = {record_of(options, bound, counts, verdict.correct)}});
+                        .records = {record_of(options, routine, bound, counts, verdict.correct)}});
   return kSuccess;
 }
 
-ExitStatus list_algorithms(const OutputOptions& output) {
-  Report report{.context = {{"command", "plan --algorithms"}}, .records = {}};
-  for (const Algorithm& algorithm : allreduce_algorithms()) {
-    fmt::print(output.human(), "{}\n    {}\n    serves {}\n    {}\n", algorithm.name,
-               algorithm.summary, algorithm.serves, algorithm.source);
-    report.records.push_back({{"collective", name_of(Collective::allreduce)},
-                              {"algorithm", algorithm.name},
-                              {"summary", algorithm.summary},
-                              {"serves", algorithm.serves},
-                              {"source", algorithm.source}});
+/// What GeneratorParameters::segments cuts, as the list says it.
+std::string_view cut_by_segments(const Algorithm& algorithm) {
+  switch (algorithm.segmentation) {
+    case Segmentation::messages:
+      return "messages";
+    case Segmentation::partition:
+      return "partition";
+    case Segmentation::none:
+      break;
   }
-  output.write(report);
+  return "none";
+}
+
+ExitStatus list_algorithms(const PlanOptions& options) {
+  Report report{.context = {{"command", "plan --list-algorithms"}}, .records = {}};
+  std::FILE* const human = options.output.human();
+  const bool all = options.collective.name.empty();
+  const Collective only = all ? Collective::allreduce : collective_of(options.collective.routine());
+  for (const Algorithm* algorithm : all_algorithms()) {
+    if (!all && algorithm->collective != only) continue;
+    const std::string_view collective = name_of(algorithm->collective);
+    if (report.records.empty() || report.records.back().at("collective") != collective) {
+      fmt::print(human, "{}\n", collective);
+    }
+    fmt::print(
+        human,
+        "  {}\n      {}\n      serves {}; operands in order: {}; segments cut: {}\n      {}\n",
+        algorithm->name, algorithm->summary, algorithm->serves, name_of(algorithm->order),
+        cut_by_segments(*algorithm), algorithm->source);
+    report.records.push_back({{"collective", collective},
+                              {"algorithm", algorithm->name},
+                              {"summary", algorithm->summary},
+                              {"serves", algorithm->serves},
+                              {"order", name_of(algorithm->order)},
+                              {"segments_cut", cut_by_segments(*algorithm)},
+                              {"source", algorithm->source}});
+  }
+  options.output.write(report);
   return kSuccess;
 }
 
@@ -180,10 +276,11 @@ class Plan final : public Subcommand {
  public:
   explicit Plan(CLI::App& app) : app_(app.add_subcommand("plan", kSummary)) {
     app_->footer(kExplanation);
-    options_.collective.add_to(*app_, CollectiveOption::Presence::optional);
+    options_.collective.add_to(*app_, " (default: allreduce; for a list of algorithms all)");
+    options_.root.add_to(*app_);
     add_shape_options();
-    app_->add_flag("--algorithms", options_.list_algorithms,
-                   "List the algorithms with their sources and constraints instead");
+    app_->add_flag("--list-algorithms,--algorithms", options_.list_algorithms,
+                   "List the algorithms with their constraints, orders and sources instead");
     app_->add_flag("--list", options_.list, "List the schedule step by step");
     app_->add_option("--svg", options_.svg_path, "Draw the schedule as a timeline; - is stdout")
         ->type_name("FILE");
@@ -193,15 +290,14 @@ class Plan final : public Subcommand {
   bool chosen() const override { return app_->parsed(); }
 
   ExitStatus run() override {
-    options_.collective.check();
     options_.output.check();
-    return options_.list_algorithms ? list_algorithms(options_.output) : run_plan(options_);
+    return options_.list_algorithms ? list_algorithms(options_) : run_plan(options_);
   }
 
  private:
   void add_shape_options() {
     app_->add_option("--algorithm", options_.algorithm,
-                     "A name that --algorithms lists, or auto: as hycoll chooses")
+                     "A name that --list-algorithms lists, or auto: as hycoll chooses")
         ->type_name("NAME")
         ->capture_default_str();
     app_->add_option("--nodes", options_.nodes, "Nodes")
@@ -217,12 +313,11 @@ class Plan final : public Subcommand {
     app_->add_option("--segments", options_.segments,
                      "Parts into which messages are cut (default: as hycoll chooses)")
         ->check(between(1, kMaximumSegments));
-    app_->add_option("--bytes", options_.bytes, "Size of the vector: 8, 64Ki, 16Mi")
+    app_->add_option("--bytes", options_.bytes, "Size of each member's input: 8, 64Ki, 16Mi")
         ->type_name("SIZE")
         ->capture_default_str();
-    app_->add_option("--type", options_.type, "Element type")
-        ->type_name("TYPE")
-        ->capture_default_str();
+    add_type_option(*app_, options_.type);
+    add_reproducible_option(*app_, options_.reproducible);
   }
 
   CLI::App* app_;

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include "core/errors.h"
 #include "core/verifier.h"
 
 namespace hycoll::command {
@@ -31,6 +32,25 @@ void add_unequal_shapes(int node_count, int lane_count, int members, std::vector
   shapes.emplace_back(std::move(staircase), lane_count, Visibility::direct, from_the_last);
   shapes.emplace_back(std::move(first_heavy), lane_count);
   shapes.emplace_back(std::move(last_light), lane_count);
+}
+
+/// The first, the middle and the last member, for a collective that has a root.
+std::vector<int> roots(Collective collective, int member_count) {
+  if (collective != Collective::reduce) return {0};
+  std::vector<int> members = {0, member_count / 2, member_count - 1};
+  members.erase(std::unique(members.begin(), members.end()), members.end());
+  return members;
+}
+
+Error unknown_algorithm(const std::string& name, const std::vector<const Algorithm*>& all) {
+  std::string known;
+  for (const Algorithm* algorithm : all) {
+    known += fmt::format("{}{} {}", known.empty() ? "" : ", ", name_of(algorithm->collective),
+                         algorithm->name);
+  }
+  return Error(
+      ErrorKind::invalid_argument,
+      fmt::format("algorithm '{}' does not exist for any collective; known: {}", name, known));
 }
 
 /// The first failure in the order of the cases, found by several threads.
@@ -88,23 +108,36 @@ std::vector<Shape> sweep_shapes(const SweepOptions& options) {
   return shapes;
 }
 
-std::vector<SweepCase> sweep_cases(const SweepOptions& options) {
+std::vector<const Algorithm*> sweep_algorithms(const SweepOptions& options) {
+  const std::vector<const Algorithm*> all = all_algorithms();
   std::vector<const Algorithm*> algorithms;
-  if (!options.algorithm.empty()) {
-    algorithms.push_back(&find_algorithm(Collective::allreduce, options.algorithm));
-  } else {
-    for (const Algorithm& algorithm : allreduce_algorithms()) algorithms.push_back(&algorithm);
+  for (const Algorithm* algorithm : all) {
+    if (options.collective && algorithm->collective != *options.collective) continue;
+    if (!options.algorithm.empty() && algorithm->name != options.algorithm) continue;
+    algorithms.push_back(algorithm);
   }
+  // Throws: there is none of that name.
+  if (algorithms.empty() && options.collective) {
+    find_algorithm(*options.collective, options.algorithm);
+  }
+  if (algorithms.empty()) throw unknown_algorithm(options.algorithm, all);
+  return algorithms;
+}
+
+std::vector<SweepCase> sweep_cases(const SweepOptions& options) {
+  const std::vector<const Algorithm*> algorithms = sweep_algorithms(options);
   std::vector<SweepCase> cases;
   for (const Shape& shape : sweep_shapes(options)) {
     for (const Algorithm* algorithm : algorithms) {
       if (!algorithm->serves_shape(shape)) continue;
-      cases.push_back({.algorithm = algorithm, .shape = shape, .segments = 1});
       const bool cuts =
           algorithm->segmentation == Segmentation::partition ||
           (algorithm->segmentation == Segmentation::messages && shape.node_count() > 1);
-      if (cuts) {
-        cases.push_back({.algorithm = algorithm, .shape = shape, .segments = kSegments});
+      for (const int root : roots(algorithm->collective, shape.member_count())) {
+        SweepCase proof{.algorithm = algorithm, .shape = shape, .segments = 1, .root = root};
+        cases.push_back(proof);
+        proof.segments = kSegments;
+        if (cuts) cases.push_back(std::move(proof));
       }
     }
   }
@@ -118,20 +151,22 @@ SweepResult run_sweep(const std::vector<SweepCase>& cases,
   tbb::parallel_for(std::size_t{0}, cases.size(), [&](std::size_t index) {
     if (!failure.wanted(index)) return;
     const SweepCase& proof = cases[index];
-    const Verdict verdict = verify(proof.algorithm->generate(proof.shape, proof.segments));
+    const Verdict verdict = verify(proof.generate());
     step_counts[index] = verdict.step_count;
     if (!verdict.correct) {
-      failure.record(index, fmt::format("{} (segments {})", verdict.failure, proof.segments));
+      failure.record(index, fmt::format("{} (segments {}, root {})", verdict.failure,
+                                        proof.segments, proof.root));
     }
     on_progress(1);
   });
 
   SweepResult result{.proved = {}, .failure = failure.text()};
   if (result.failure) return result;
-  for (const Algorithm& algorithm : allreduce_algorithms()) {
-    SweepCounts counts{.algorithm = std::string(algorithm.name)};
+  for (const Algorithm* algorithm : all_algorithms()) {
+    SweepCounts counts{.collective = std::string(name_of(algorithm->collective)),
+                       .algorithm = std::string(algorithm->name)};
     for (std::size_t i = 0; i < cases.size(); ++i) {
-      if (cases[i].algorithm != &algorithm) continue;
+      if (cases[i].algorithm != algorithm) continue;
       ++counts.schedule_count;
       counts.step_count += step_counts[i];
     }

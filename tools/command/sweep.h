@@ -19,7 +19,8 @@ struct SweepOptions {
   std::vector<int> node_counts;
   std::vector<int> member_counts;
   std::vector<int> lane_counts;
-  std::string algorithm;  ///< "" for all.
+  std::optional<Collective> collective = {};  ///< All if not given.
+  std::string algorithm = "";                 ///< "" for all; of those collectives that have it.
   UnequalNodes unequal_nodes = UnequalNodes::include;
 };
 
@@ -28,6 +29,9 @@ struct SweepCase {
   const Algorithm* algorithm;
   Shape shape;
   int segments;
+  int root = 0;
+
+  Schedule generate() const { return algorithm->generate(shape, segments, root); }
 };
 
 /// The shapes of a sweep, without repetitions; a pure function. For every node count and lane
@@ -39,20 +43,24 @@ struct SweepCase {
 ///   node 0 with M members and the others with one; the last node with one and the others with M.
 std::vector<Shape> sweep_shapes(const SweepOptions& options);
 
+/// The algorithms of a sweep. Throws Error (invalid_argument) when there is none.
+std::vector<const Algorithm*> sweep_algorithms(const SweepOptions& options);
+
 /// Every algorithm on every shape that it serves, whole and with messages cut into 3 segments
-/// (where an algorithm cuts messages at all). Throws Error (invalid_argument) when there is no such
-/// algorithm.
+/// (where an algorithm cuts messages at all), to the first, the middle and the last member as root
+/// (where there is one). Errors: as sweep_algorithms.
 std::vector<SweepCase> sweep_cases(const SweepOptions& options);
 
 /// What a sweep proved of one algorithm.
 struct SweepCounts {
+  std::string collective;
   std::string algorithm;
   std::size_t schedule_count = 0;
   std::size_t step_count = 0;
 };
 
 struct SweepResult {
-  std::vector<SweepCounts> proved;     ///< By algorithm, in the order of the registry.
+  std::vector<SweepCounts> proved;     ///< By collective and algorithm, in the registry's order.
   std::optional<std::string> failure;  ///< Of the first case that failed, in their order.
 };
 

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,13 +26,15 @@ constexpr const char* kSummary = "Prove the schedules of a range of shapes and a
 constexpr const char* kExplanation =
     "Proves that the schedules of a range of shapes perform their collective, whatever the timing: "
     "structure, messages, deadlocks, races, and the result of every element, in place and not. "
-    "Messages are taken whole and cut into 3 segments. Besides equal nodes, nodes of one member "
+    "Messages are taken whole and cut into 3 segments; a reduce delivers to the first, the middle "
+    "and "
+    "the last member. Besides equal nodes, nodes of one member "
     "with a pool of workers are verified, and nodes with different numbers of members.\n"
     "Exit status: 0 if everything is proved; 1 and the first failing step if not; 2 for bad "
     "arguments.";
 
 struct VerifyOptions {
-  CollectiveOption collective;
+  CollectiveOption collective{.name = ""};  // all
   std::string nodes = "1:17";
   std::string members = "1:8";
   std::string lanes = "1:8";
@@ -41,9 +44,12 @@ struct VerifyOptions {
 };
 
 SweepOptions sweep_options(const VerifyOptions& options) {
+  std::optional<Collective> collective;
+  if (!options.collective.name.empty()) collective = collective_of(options.collective.routine());
   return {.node_counts = parse_numbers("--nodes", options.nodes, 1, kMaximumNodes),
           .member_counts = parse_numbers("--members", options.members, 1, kMaximumMembers),
           .lane_counts = parse_numbers("--lanes", options.lanes, 1, kMaximumLanes),
+          .collective = collective,
           .algorithm = options.algorithm,
           .unequal_nodes = options.unequal ? UnequalNodes::include : UnequalNodes::exclude};
 }
@@ -55,17 +61,18 @@ SweepResult run_with_progress(const std::vector<SweepCase>& cases) {
 
 Report report_of(const VerifyOptions& options, const SweepResult& result, double seconds) {
   Report report;
-  report.context = {{"command", "verify"},
-                    {"collective", options.collective.name},
-                    {"nodes", options.nodes},
-                    {"members", options.members},
-                    {"lanes", options.lanes},
-                    {"unequal", options.unequal},
-                    {"seconds", seconds},
-                    {"verified", !result.failure},
-                    {"failure", result.failure ? Json(*result.failure) : Json()}};
+  report.context = {
+      {"command", "verify"},
+      {"collective", options.collective.name.empty() ? "all" : options.collective.name},
+      {"nodes", options.nodes},
+      {"members", options.members},
+      {"lanes", options.lanes},
+      {"unequal", options.unequal},
+      {"seconds", seconds},
+      {"verified", !result.failure},
+      {"failure", result.failure ? Json(*result.failure) : Json()}};
   for (const SweepCounts& counts : result.proved) {
-    report.records.push_back({{"collective", options.collective.name},
+    report.records.push_back({{"collective", counts.collective},
                               {"algorithm", counts.algorithm},
                               {"schedules", counts.schedule_count},
                               {"steps", counts.step_count},
@@ -79,11 +86,11 @@ void print_result(std::FILE* human, const SweepResult& result, double seconds) {
     fmt::print(human, "not proved: {}\n", *result.failure);
     return;
   }
-  TextTable table({"algorithm", "schedules", "steps"});
-  SweepCounts total{.algorithm = "all"};
+  TextTable table({fmt::format("{:<15} algorithm", "collective"), "schedules", "steps"});
+  SweepCounts total{.collective = "all", .algorithm = "all"};
   for (const SweepCounts& counts : result.proved) {
-    table.add_row({counts.algorithm, std::to_string(counts.schedule_count),
-                   std::to_string(counts.step_count)});
+    table.add_row({fmt::format("{:<15} {}", counts.collective, counts.algorithm),
+                   std::to_string(counts.schedule_count), std::to_string(counts.step_count)});
     total.schedule_count += counts.schedule_count;
     total.step_count += counts.step_count;
   }
@@ -95,7 +102,7 @@ class Verify final : public Subcommand {
  public:
   explicit Verify(CLI::App& app) : app_(app.add_subcommand("verify", kSummary)) {
     app_->footer(kExplanation);
-    options_.collective.add_to(*app_, CollectiveOption::Presence::optional);
+    options_.collective.add_to(*app_, " (default: all; a barrier is an allreduce)");
     app_->add_option("--nodes", options_.nodes, "Node counts")->capture_default_str();
     app_->add_option("--members", options_.members, "Members per node")->capture_default_str();
     app_->add_option("--lanes", options_.lanes, "Lanes per node")->capture_default_str();
@@ -108,16 +115,15 @@ class Verify final : public Subcommand {
   bool chosen() const override { return app_->parsed(); }
 
   ExitStatus run() override {
-    options_.collective.check();
     options_.output.check();
     const auto start = std::chrono::steady_clock::now();
-    const std::vector<SweepCase> cases = sweep_cases(sweep_options(options_));
+    const SweepOptions sweep = sweep_options(options_);
+    const std::vector<SweepCase> cases = sweep_cases(sweep);
     if (cases.empty()) {
       throw Error(ErrorKind::unsupported,
                   fmt::format("--algorithm '{}' serves none of these shapes: it serves {}. Give "
                               "other --nodes, --members or --lanes",
-                              options_.algorithm,
-                              find_algorithm(Collective::allreduce, options_.algorithm).serves));
+                              options_.algorithm, sweep_algorithms(sweep).front()->serves));
     }
     const SweepResult result = run_with_progress(cases);
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;

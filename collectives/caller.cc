@@ -1,0 +1,296 @@
+#include "collectives/caller.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "collectives/arguments.h"
+#include "core/errors.h"
+
+namespace hycoll {
+namespace {
+
+/// Distinguishes lists of counts in signatures; never 0, which stands for equal blocks.
+std::uint64_t digest_of(std::span<const std::size_t> counts) {
+  std::uint64_t digest = 0xcbf29ce484222325u;
+  for (const std::size_t count : counts) digest = (digest ^ count) * 0x100000001b3u;
+  return digest | 1;
+}
+
+}  // namespace
+
+CallSignature Caller::signature_of(const Call& call, const Reduction& reduction) const {
+  CallSignature signature{.count = call.count,
+                          .collective = call.collective,
+                          .type_code = reduction.type_code,
+                          .op_code = reduction.operator_code,
+                          .is_reproducible = call.bits == Bits::reproducible};
+  if (call.collective == Collective::reduce) {
+    signature.detail = static_cast<std::uint64_t>(call.root);
+  } else if (call.collective == Collective::reduce_scatter && !call.block_counts.empty()) {
+    signature.detail = digest_of(call.block_counts);
+  }
+  return signature;
+}
+
+PlanQuery Caller::query_for(const Call& call, const Reduction& reduction) const {
+  PlanQuery query{.collective = call.collective,
+                  .element_bytes = reduction.element_bytes,
+                  .extent = {.count = call.count, .block_counts = call.block_counts}};
+  if (call.collective == Collective::reduce) query.root = call.root;
+  if (!reduction.is_commutative) query.order = OperandOrder::by_rank;
+  if (call.bits == Bits::reproducible || identity_.bits == Bits::reproducible) {
+    query.order = OperandOrder::canonical;
+  }
+  if (!reduction.data_type) query.native = NativeReduction::impossible;
+  return query;
+}
+
+PreparedCall Caller::prepare_call(const Call& call) {
+  const Reduction& reduction = reductions_.find(call.type, call.op, name_of(call.collective));
+  const CallBuffers buffers =
+      check_buffers(call, reduction.element_bytes, identity_.rank, identity_.member_count);
+  PreparedCall prepared{.query = query_for(call, reduction),
+                        .arguments = {.call = ++call_,
+                                      .input = call.input,
+                                      .output = call.output,
+                                      .reducer = reduction.reducer,
+                                      .signature = signature_of(call, reduction).packed()},
+                        .is_custom = call.op.is_custom(),
+                        .foreign_owner = reduction.foreign_owner,
+                        .work = nullptr};
+  if (reduction.data_type) {
+    prepared.arguments.type = *reduction.data_type;
+    prepared.arguments.op = *reduction.op;
+  }
+  if (buffers.input_count == 0) {
+    use_token(prepared);
+  } else if (reduction.staging != nullptr || buffers.needs_own_output) {
+    prepared.work = std::make_unique<WorkBuffers>(call, reduction, buffers);
+    prepared.arguments.input = prepared.work->input();
+    prepared.arguments.output = prepared.work->output();
+  }
+  check_processes(prepared.arguments);
+  return prepared;
+}
+
+void Caller::use_token(PreparedCall& prepared) {
+  prepared.query = {.element_bytes = sizeof(token_), .extent = {.count = 1}};
+  prepared.arguments.input = prepared.arguments.output = &token_;
+  prepared.arguments.type = DataType::uint8;
+  prepared.arguments.op = Operator::max;
+  prepared.arguments.reducer = {.kernel = reduce_kernel(Operator::max, DataType::uint8)};
+  prepared.is_custom = false;
+}
+
+PreparedCall Caller::agreement_into(std::uint64_t& mark) {
+  const CallSignature signature{.count = 1,
+                                .type_code = static_cast<std::uint8_t>(DataType::uint64),
+                                .op_code = static_cast<std::uint8_t>(Operator::max)};
+  return {.query = {.element_bytes = sizeof(mark), .extent = {.count = 1}},
+          .arguments = {.call = ++call_,
+                        .input = memory_.operator_failure_mark(identity_.slot),
+                        .output = &mark,
+                        .type = DataType::uint64,
+                        .op = Operator::max,
+                        .reducer = {.kernel = reduce_kernel(Operator::max, DataType::uint64)},
+                        .signature = signature.packed()},
+          .is_custom = false,
+          .foreign_owner = nullptr,
+          .work = nullptr};
+}
+
+void Caller::throw_if_operator_failed(std::uint64_t mark, CallNumber call) const {
+  if (failed_call_of(mark) != call) return;
+  const int rank = failed_rank_of(mark);
+  if (*memory_.operator_failure_mark(identity_.slot) == mark) {
+    throw Error(ErrorKind::user_operator, memory_.operator_failure(identity_.slot));
+  }
+  throw Error(ErrorKind::user_operator,
+              fmt::format("the operator failed on rank {} in call {}: that rank's error says why. "
+                          "The outputs of all members are unspecified",
+                          rank, call));
+}
+
+void Caller::run(const Call& call) {
+  PreparedCall prepared = prepare_call(call);
+  execute(plans_.find(prepared.query), prepared.arguments);
+  if (prepared.is_custom) {
+    std::uint64_t mark = 0;
+    const PreparedCall agreement = agreement_into(mark);
+    execute(plans_.find(agreement.query), agreement.arguments);
+    throw_if_operator_failed(mark, prepared.arguments.call);
+  }
+  if (prepared.work != nullptr) prepared.work->deliver();
+}
+
+void Caller::begin(const Plan& plan, const CallArguments& arguments, Request::State& state) {
+  state.caller = this;
+  state.call = arguments.call;
+  state.is_complete = false;
+  state.error.reset();
+  state.deferred = defer(plan, arguments, state.outcome);
+  if (state.deferred == nullptr) state.job = submit(plan, arguments);
+}
+
+std::unique_ptr<Request::State> Caller::start(const Call& call) {
+  PreparedCall prepared = prepare_call(call);
+  auto state = std::make_unique<Request::State>();
+  state->foreign_owner = std::move(prepared.foreign_owner);
+  state->work = std::move(prepared.work);
+  begin(plans_.find(prepared.query), prepared.arguments, *state);
+  if (prepared.is_custom) {
+    const PreparedCall agreement = agreement_into(state->failure_mark);
+    state->agreement = submit(plans_.find(agreement.query), agreement.arguments);
+  }
+  return state;
+}
+
+std::unique_ptr<Persistent::State> Caller::prepare(const Call& call) {
+  auto state = std::make_unique<Persistent::State>();
+  state->caller = this;
+  state->call = call;
+  state->block_counts.assign(call.block_counts.begin(), call.block_counts.end());
+  state->call.block_counts = state->block_counts;
+  PreparedCall prepared = prepare_call(state->call);
+  --call_;  // nothing has been started
+  const Plan& plan = plan_cache_.find(prepared.query);
+  if (!prepared.is_custom && prepared.work == nullptr) {
+    state->plan = &plan;
+    state->arguments = prepared.arguments;
+    state->foreign_owner = std::move(prepared.foreign_owner);
+    state->request = std::make_unique<Request::State>();
+  }
+  return state;
+}
+
+void Caller::start(Persistent::State& persistent) {
+  if (persistent.plan == nullptr) {
+    persistent.request = start(persistent.call);
+  } else {
+    persistent.arguments.call = ++call_;
+    check_processes(persistent.arguments);
+    begin(*persistent.plan, persistent.arguments, *persistent.request);
+  }
+  persistent.is_active = true;
+}
+
+void Caller::run(Persistent::State& persistent) {
+  if (persistent.plan == nullptr) return run(persistent.call);
+  persistent.arguments.call = ++call_;
+  check_processes(persistent.arguments);
+  execute(*persistent.plan, persistent.arguments);
+}
+
+SelectedPlan Caller::choice(const Call& call) {
+  const Reduction& reduction = reductions_.find(call.type, call.op, name_of(call.collective));
+  PlanQuery query = query_for(call, reduction);
+  const bool is_empty =
+      call.count == 0 &&
+      std::ranges::all_of(call.block_counts, [](std::size_t n) { return n == 0; });
+  if (is_empty) query = {.element_bytes = sizeof(token_), .extent = {.count = 1}};
+  return plan_cache_.select(query);
+}
+
+bool Request::State::test() {
+  if (is_complete) return true;
+  if (deferred != nullptr) {
+    if (!outcome.finished.load(std::memory_order_acquire)) deferred->advance();
+    if (!outcome.finished.load(std::memory_order_acquire)) return false;
+  } else if (!job->finished()) {
+    return false;
+  }
+  if (agreement != nullptr && !agreement->finished()) return false;
+  complete();
+  return true;
+}
+
+void Request::State::finish() {
+  if (is_complete) return;
+  if (deferred == nullptr) {
+    job->wait();
+  } else if (!outcome.finished.load(std::memory_order_acquire)) {
+    deferred->finish();
+  }
+  if (agreement != nullptr) agreement->wait();
+  complete();
+}
+
+void Request::State::complete() {
+  is_complete = true;
+  try {
+    if (deferred != nullptr) {
+      if (outcome.error) throw Error(*outcome.error);
+    } else {
+      job->throw_if_failed();
+    }
+    if (agreement != nullptr) {
+      agreement->throw_if_failed();
+      caller->throw_if_operator_failed(failure_mark, call);
+    }
+    if (work != nullptr) work->deliver();
+  } catch (const Error& met) {
+    error = met;
+  }
+}
+
+Request::Request() noexcept = default;
+Request::Request(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
+Request::Request(Request&&) noexcept = default;
+
+Request& Request::operator=(Request&& other) noexcept {
+  if (state_ != nullptr) state_->finish();
+  state_ = std::move(other.state_);
+  return *this;
+}
+
+Request::~Request() {
+  if (state_ != nullptr) state_->finish();
+}
+
+bool Request::test() { return state_ == nullptr || state_->test(); }
+
+void Request::wait() {
+  if (state_ == nullptr) return;
+  const std::unique_ptr<State> state = std::move(state_);
+  state->finish();
+  if (state->error) throw Error(*state->error);
+}
+
+Persistent::Persistent(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
+Persistent::Persistent(Persistent&&) noexcept = default;
+
+Persistent& Persistent::operator=(Persistent&& other) noexcept {
+  if (state_ != nullptr && state_->is_active) state_->request->finish();
+  state_ = std::move(other.state_);
+  return *this;
+}
+
+Persistent::~Persistent() {
+  if (state_ != nullptr && state_->is_active) state_->request->finish();
+}
+
+void Persistent::start() {
+  if (state_->is_active && !state_->request->test()) {
+    throw Error(ErrorKind::invalid_argument,
+                "Persistent::start: the last start is still under way; call wait() first");
+  }
+  state_->caller->start(*state_);
+}
+
+bool Persistent::test() { return !state_->is_active || state_->request->test(); }
+
+void Persistent::wait() {
+  if (!state_->is_active) return;
+  state_->request->finish();
+  state_->is_active = false;
+  if (state_->request->error) throw Error(*state_->request->error);
+}
+
+void Persistent::run() {
+  wait();
+  state_->caller->run(*state_);
+}
+
+}  // namespace hycoll

@@ -1,0 +1,139 @@
+#ifndef HYCOLL_COLLECTIVES_CALLER_H_
+#define HYCOLL_COLLECTIVES_CALLER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "collectives/hycoll.h"
+#include "collectives/plan_cache.h"
+#include "collectives/reduction.h"
+#include "collectives/work_buffers.h"
+#include "threading/deferred_run.h"
+#include "threading/executor.h"
+#include "threading/leader_pool.h"
+#include "threading/node_memory.h"
+
+namespace hycoll {
+
+/// Who makes calls.
+struct CallerIdentity {
+  int rank = 0;  ///< Among the members.
+  int member_count = 1;
+  int slot = 0;  ///< The member's index on its node.
+  Bits bits = Bits::same_on_all_members;
+};
+
+/// A call as the executor sees it.
+struct PreparedCall {
+  PlanQuery query;
+  CallArguments arguments;
+  bool is_custom = false;
+  std::shared_ptr<const ForeignReducer> foreign_owner;
+  std::unique_ptr<WorkBuffers> work;
+};
+
+/// One member's way from a Call to executed programs: what both layouts share. Checks arguments,
+/// looks up reduction and plan, numbers the calls, copies where the user's buffers cannot be used
+/// themselves, and after a call with a custom operator agrees with all members on whether that has
+/// failed anywhere. Used by one thread at a time.
+class Caller {
+ public:
+  Caller(PlanCache& plans, NodeMemory& memory, const CallerIdentity& identity)
+      : plan_cache_(plans), plans_(plans), memory_(memory), identity_(identity) {}
+  virtual ~Caller() = default;
+  Caller(const Caller&) = delete;
+  Caller& operator=(const Caller&) = delete;
+
+  /// Makes the call and returns when it has completed. Throws the Error that it meets.
+  void run(const Call& call);
+
+  /// Starts the call.
+  std::unique_ptr<Request::State> start(const Call& call);
+
+  /// Sets up a call: checks it, and makes its plan.
+  std::unique_ptr<Persistent::State> prepare(const Call& call);
+
+  /// Starts, or makes, a call that has been set up.
+  void start(Persistent::State& persistent);
+  void run(Persistent::State& persistent);
+
+  /// What the call would use.
+  SelectedPlan choice(const Call& call);
+
+ protected:
+  /// Executes a plan with the caller as a worker, after everything that is under way.
+  virtual void execute(const Plan& plan, const CallArguments& arguments) = 0;
+  /// Starts to execute a plan in the background, after everything that is under way.
+  virtual std::shared_ptr<PoolJob> submit(const Plan& plan, const CallArguments& arguments) = 0;
+  /// Starts to execute a plan that is not worth a thread of its own, to be finished by whoever asks
+  /// for it; null if something is under way, or the plan is.
+  virtual DeferredRun* defer(const Plan& plan, const CallArguments& arguments,
+                             DeferredOutcome& outcome) = 0;
+  /// Compares the call with the other processes', where that is asked for.
+  virtual void check_processes(const CallArguments& arguments) = 0;
+
+ private:
+  friend struct Request::State;
+
+  PreparedCall prepare_call(const Call& call);
+  PlanQuery query_for(const Call& call, const Reduction& reduction) const;
+  CallSignature signature_of(const Call& call, const Reduction& reduction) const;
+  void use_token(PreparedCall& prepared);
+  void begin(const Plan& plan, const CallArguments& arguments, Request::State& state);
+
+  /// The call by which members agree, after one with a custom operator; the mark of a failure ends
+  /// up in `mark`.
+  PreparedCall agreement_into(std::uint64_t& mark);
+  /// Throws Error (user_operator) if the mark says so.
+  void throw_if_operator_failed(std::uint64_t mark, CallNumber call) const;
+
+  PlanCache& plan_cache_;
+  RecentPlans plans_;
+  RecentReductions reductions_;
+  NodeMemory& memory_;
+  CallerIdentity identity_;
+  CallNumber call_ = 0;
+  std::uint8_t token_ = 0;  ///< What an empty call reduces, so that it synchronises like any other.
+};
+
+/// A nonblocking call under way: deferred, or a job of the pool.
+struct Request::State {
+  Caller* caller = nullptr;
+  CallNumber call = 0;
+  DeferredRun* deferred = nullptr;
+  DeferredOutcome outcome;
+  std::shared_ptr<PoolJob> job;
+  std::shared_ptr<PoolJob> agreement;  ///< Null unless the operator is custom.
+  std::uint64_t failure_mark = 0;      ///< What the agreement yields.
+  std::shared_ptr<const ForeignReducer> foreign_owner;
+  std::unique_ptr<WorkBuffers> work;
+  std::optional<Error> error;
+  bool is_complete = false;
+
+  bool test();
+  /// Returns when the call has completed.
+  void finish();
+
+ private:
+  /// After the end: delivers results, keeps the error.
+  void complete();
+};
+
+struct Persistent::State {
+  Caller* caller;
+  Call call;  ///< Its block counts are those of the next member.
+  std::vector<std::size_t> block_counts;
+  /// The plan and the arguments of every start, for calls that need nothing else: no buffers of
+  /// their own, and no agreement. Null for others, which are started like any call.
+  const Plan* plan = nullptr;
+  CallArguments arguments;
+  std::shared_ptr<const ForeignReducer> foreign_owner;
+  std::unique_ptr<Request::State> request;
+  bool is_active = false;
+};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_CALLER_H_

@@ -1,0 +1,25 @@
+#ifndef HYCOLL_CORE_COLLECTIVE_H_
+#define HYCOLL_CORE_COLLECTIVE_H_
+
+#include <cstdint>
+#include <string_view>
+
+namespace hycoll {
+
+/// The collectives, with P members of ranks 0..P-1. (A barrier is an allreduce of zero elements.)
+/// Nobody leaves one before all members of its process have entered.
+enum class Collective : std::uint8_t {
+  allreduce,       ///< Every output: the reduction of all inputs.
+  reduce,          ///< The output of the root: the reduction of all inputs.
+  reduce_scatter,  ///< Output of member m: the reduction of all inputs, in m's block.
+  scan,            ///< Output of member m: the reduction of the inputs of members 0..m.
+  exscan,          ///< Output of member m > 0: the reduction of the inputs of members 0..m-1.
+};
+inline constexpr int kCollectiveCount = 5;
+
+/// The lower-case name that the command line, the reports and the error messages use.
+std::string_view name_of(Collective collective) noexcept;
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_CORE_COLLECTIVE_H_

@@ -1,0 +1,119 @@
+#include "threading/deferred_run.h"
+
+#include <chrono>
+
+namespace hycoll {
+namespace {
+
+/// How long a run may be left alone. Far above the time of a short call, far below what a user
+/// notices.
+constexpr std::chrono::milliseconds kInterval{1};
+/// Looks without anything to do before the keeper sleeps until it is woken.
+constexpr int kIdleLooks = 50;
+
+}  // namespace
+
+void DeferredRun::start(const Program& program, const CallArguments& arguments,
+                        DeferredOutcome& outcome) {
+  const std::lock_guard lock(mutex_);
+  outcome.finished.store(false, std::memory_order_relaxed);
+  outcome.error.reset();
+  outcome_ = &outcome;
+  started_.store(started_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  // Sequentially consistent, as are the keeper's store of sleep_ and its look at this one: either
+  // the keeper sees the run before it falls asleep, or watch() sees that it sleeps.
+  under_way_.store(true, std::memory_order_seq_cst);
+  executor_.start(program, arguments);
+  advance_locked();
+}
+
+void DeferredRun::advance_locked() {
+  try {
+    if (executor_.advance() != WorkerExecutor::Progress::finished) return;
+  } catch (const Error& error) {
+    outcome_->error = error;
+  }
+  end_locked();
+}
+
+void DeferredRun::end_locked() {
+  // Pairs with the acquiring loads of who has started the run. It may be gone after this.
+  outcome_->finished.store(true, std::memory_order_release);
+  // Pairs with the acquiring load in finished().
+  under_way_.store(false, std::memory_order_release);
+}
+
+void DeferredRun::advance() {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (lock.owns_lock() && !finished()) advance_locked();
+}
+
+void DeferredRun::finish() {
+  if (finished()) return;
+  const std::lock_guard lock(mutex_);
+  if (finished()) return;
+  try {
+    executor_.finish();
+  } catch (const Error& error) {
+    outcome_->error = error;
+  }
+  end_locked();
+}
+
+ProgressKeeper::~ProgressKeeper() {
+  if (!thread_.joinable()) return;
+  stop_.store(true, std::memory_order_seq_cst);
+  sleep_.store(Sleep::none, std::memory_order_seq_cst);
+  sleep_.notify_one();
+  thread_.join();
+}
+
+void ProgressKeeper::watch() {
+  if (sleep_.load(std::memory_order_seq_cst) == Sleep::none) return;
+  sleep_.store(Sleep::none, std::memory_order_seq_cst);
+  std::call_once(started_, [this] { thread_ = std::thread([this] { thread_main(); }); });
+  sleep_.notify_one();
+}
+
+bool ProgressKeeper::any_under_way() const {
+  for (const DeferredRun* run : runs_) {
+    if (run->under_way_.load(std::memory_order_seq_cst)) return true;
+  }
+  return false;
+}
+
+/// Goes on with every run that was already under way at the last look.
+bool ProgressKeeper::look_after_runs(std::vector<std::uint64_t>& seen) {
+  bool any = false;
+  for (std::size_t r = 0; r < runs_.size(); ++r) {
+    DeferredRun& run = *runs_[r];
+    if (!run.under_way_.load(std::memory_order_relaxed)) continue;
+    any = true;
+    const std::uint64_t number = run.started_.load(std::memory_order_relaxed);
+    const bool left_alone = seen[r] == number;
+    seen[r] = number;
+    if (!left_alone) continue;
+    const std::unique_lock lock(run.mutex_, std::try_to_lock);
+    if (lock.owns_lock() && run.under_way_.load(std::memory_order_relaxed)) run.advance_locked();
+  }
+  return any;
+}
+
+void ProgressKeeper::thread_main() {
+  std::vector<std::uint64_t> seen(runs_.size(), 0);
+  int idle_looks = 0;
+  while (!stop_.load(std::memory_order_seq_cst)) {
+    std::this_thread::sleep_for(kInterval);
+    idle_looks = look_after_runs(seen) ? 0 : idle_looks + 1;
+    if (idle_looks < kIdleLooks) continue;
+    idle_looks = 0;
+    sleep_.store(Sleep::deep, std::memory_order_seq_cst);
+    if (any_under_way() || stop_.load(std::memory_order_seq_cst)) {
+      sleep_.store(Sleep::none, std::memory_order_relaxed);
+      continue;
+    }
+    sleep_.wait(Sleep::deep, std::memory_order_acquire);
+  }
+}
+
+}  // namespace hycoll

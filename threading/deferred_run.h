@@ -1,0 +1,84 @@
+#ifndef HYCOLL_THREADING_DEFERRED_RUN_H_
+#define HYCOLL_THREADING_DEFERRED_RUN_H_
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "core/errors.h"
+#include "threading/executor.h"
+
+namespace hycoll {
+
+/// What a deferred run leaves behind for whoever has started it.
+struct DeferredOutcome {
+  std::atomic<bool> finished{false};
+  std::optional<Error> error;  ///< Valid once finished.
+};
+
+/// A worker's program that its caller starts, does as much of as it can without waiting, and goes
+/// on with when it asks for the result: short calls are over sooner than another thread could be
+/// woken for them. A ProgressKeeper goes on with runs that their callers leave alone.
+///
+/// All functions but finished() are called by the worker's owner and by the keeper; a mutex decides
+/// who uses the executor.
+class DeferredRun {
+ public:
+  explicit DeferredRun(WorkerExecutor& executor) : executor_(executor) {}
+
+  /// Starts a run. Requires that the last one has finished, and that nobody else uses the executor
+  /// until this one has. The outcome must outlive the run.
+  void start(const Program& program, const CallArguments& arguments, DeferredOutcome& outcome);
+
+  /// Whether the last run has finished, and nobody uses the executor; acquires what it wrote.
+  bool finished() const noexcept { return !under_way_.load(std::memory_order_acquire); }
+
+  /// Does what can be done now, unless somebody else is doing so.
+  void advance();
+
+  /// Returns when the run has finished.
+  void finish();
+
+ private:
+  friend class ProgressKeeper;
+  void advance_locked();
+  void end_locked();
+
+  WorkerExecutor& executor_;
+  std::mutex mutex_;
+  DeferredOutcome* outcome_ = nullptr;     // valid while a run is under way
+  std::atomic<std::uint64_t> started_{0};  // runs; the keeper tells by it whether one is left alone
+  std::atomic<bool> under_way_{false};
+};
+
+/// A thread that looks after deferred runs from time to time, so that a process makes progress in
+/// its collectives whatever it does meanwhile (MPI's progress rule). Sleeps while there are none.
+class ProgressKeeper {
+ public:
+  /// Starts no thread yet. The runs must outlive the keeper.
+  explicit ProgressKeeper(std::vector<DeferredRun*> runs) : runs_(std::move(runs)) {}
+  ~ProgressKeeper();
+  ProgressKeeper(const ProgressKeeper&) = delete;
+  ProgressKeeper& operator=(const ProgressKeeper&) = delete;
+
+  /// After a run has been started that has not finished. May be called by several threads.
+  void watch();
+
+ private:
+  enum class Sleep : int { none, deep };
+  void thread_main();
+  bool look_after_runs(std::vector<std::uint64_t>& seen);
+  bool any_under_way() const;
+
+  std::vector<DeferredRun*> runs_;
+  std::atomic<Sleep> sleep_{Sleep::deep};
+  std::atomic<bool> stop_{false};
+  std::once_flag started_;
+  std::thread thread_;
+};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_THREADING_DEFERRED_RUN_H_

@@ -1,0 +1,99 @@
+#ifndef HYCOLL_TOOLS_COMMAND_BENCH_OPTIONS_H_
+#define HYCOLL_TOOLS_COMMAND_BENCH_OPTIONS_H_
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "numa/topology.h"
+#include "tools/command/bench_layouts.h"
+#include "tools/command/collective_option.h"
+#include "tools/command/commands.h"
+#include "tools/command/mpi_session.h"
+#include "tools/command/output.h"
+#include "tools/measure/machine_state.h"
+
+namespace CLI {
+class App;
+}
+
+namespace hycoll::command {
+
+/// The options of `hycoll bench` and what is below it. Each adds those that it has.
+struct BenchOptions {
+  CollectiveOption collective;
+  RootOption root;
+  std::string layout = "per_node";
+  std::string algorithm = "auto";
+  std::string sizes = "8:16Mi";
+  std::string type = "float";
+  std::string op = "sum";
+  bool reproducible = false;
+  int workers = 0;
+  int lanes = 0;
+  int emulated_nodes = 0;
+  int ranks = 0;
+  int rounds = 0;
+  double seconds = 0.25;
+  bool fresh_inputs = false;
+  bool native = true;
+  OutputOptions output;
+
+  /// COLLECTIVE, --root, --sizes, --type and --op.
+  void add_problem(CLI::App& app);
+  /// --algorithm, --reproducible, --workers and --lanes.
+  void add_choices(CLI::App& app);
+  /// --ranks, --rounds and --seconds.
+  void add_measurement(CLI::App& app);
+
+  /// Everything that can be checked without MPI, so that a bad argument is met before it starts.
+  /// Throws Error (invalid_argument).
+  BenchSettings settings() const;
+
+ private:
+  bool sizes_given_ = false;
+};
+
+/// What a report says of the type and the operator: nothing for a barrier.
+Json type_json(const BenchSettings& settings);
+Json operator_json(const BenchSettings& settings);
+
+/// One benchmark on one process: what surrounds the measuring.
+class BenchJob {
+ public:
+  /// Collective; rank 0 measures the machine's state while the other processes sleep. Throws Error
+  /// when the options do not fit the job.
+  BenchJob(const MpiSession& session, const BenchOptions& options, const BenchSettings& settings);
+
+  const MpiSession& session() const noexcept { return session_; }
+  const Topology& machine() const noexcept { return machine_; }
+  const BenchOptions& options() const noexcept { return options_; }
+  const BenchSettings& settings() const noexcept { return settings_; }
+  /// Where text for people goes.
+  std::FILE* human() const noexcept { return human_; }
+
+  /// Collective, when everything is measured: says how the machine was before and after. Returns
+  /// the report's context.
+  Json finish(std::string_view command);
+
+ private:
+  void check_emulated_nodes() const;
+  void warn_if_confined() const;
+  measure::MachineState measure_quietly() const;
+
+  const MpiSession& session_;
+  const BenchOptions& options_;
+  const BenchSettings& settings_;
+  std::FILE* human_;
+  Topology machine_;
+  measure::StateInterval interval_;
+};
+
+/// Runs `body` on every process of the job that this process belongs to, or of one that it starts
+/// (--ranks).
+ExitStatus run_bench_job(const BenchOptions& options, const BenchSettings& settings,
+                         const std::function<ExitStatus(BenchJob&)>& body);
+
+}  // namespace hycoll::command
+
+#endif  // HYCOLL_TOOLS_COMMAND_BENCH_OPTIONS_H_
