@@ -72,6 +72,7 @@ inline constexpr std::string_view kServesFlatShape =
 /// (*_algorithms.cc).
 std::span<const Algorithm> allreduce_algorithms() noexcept;
 std::span<const Algorithm> reduce_algorithms() noexcept;
+std::span<const Algorithm> reduce_scatter_algorithms() noexcept;
 
 }  // namespace hycoll
 

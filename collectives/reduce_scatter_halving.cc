@@ -30,6 +30,7 @@ namespace {
 void copy_pieces(ScheduleBuilder& builder, StrandId strand, const std::vector<Span>& results,
                  BufferId held) {
   for (const Span& piece : results) {
+    if (piece.buffer == held) continue;
     builder.copy(strand, piece, {held, piece.first_chunk, piece.chunk_count});
   }
 }

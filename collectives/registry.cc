@@ -15,6 +15,7 @@ std::span<const Algorithm> algorithms_of(Collective collective) noexcept {
     case Collective::reduce:
       return reduce_algorithms();
     case Collective::reduce_scatter:
+      return reduce_scatter_algorithms();
     case Collective::scan:
     case Collective::exscan:
       break;

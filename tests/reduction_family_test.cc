@@ -24,6 +24,12 @@ int power_of_two_below(int node_count) {
 
 int log2_of(int power_of_two) { return std::countr_zero(static_cast<unsigned>(power_of_two)); }
 
+int bits_reversed(int number, int bit_count) {
+  int reversed = 0;
+  for (int bit = 0; bit < bit_count; ++bit) reversed = 2 * reversed + (number >> bit) % 2;
+  return reversed;
+}
+
 std::vector<const Algorithm*> family() {
   std::vector<const Algorithm*> algorithms;
   for (const Algorithm* algorithm : all_algorithms()) {
@@ -125,10 +131,11 @@ struct Traffic {
 /// Checks an algorithm with one member per node, for any number of lanes, segments and roots.
 /// `expected` is given the nodes and the segments; a lane has `chunks_per_lane` of them.
 template <class Expected>
-void check_traffic(Collective collective, std::string_view name, const Expected& expected) {
+void check_traffic(Collective collective, std::string_view name, const Expected& expected,
+                   const std::vector<int>& lane_counts = {1, 3}) {
   const Algorithm& algorithm = find_algorithm(collective, name);
   for (int nodes = 2; nodes <= kMostNodes; ++nodes) {
-    for (const int lanes : {1, 3}) {
+    for (const int lanes : lane_counts) {
       const Shape shape = Shape::uniform(nodes, 1, lanes);
       if (!algorithm.serves_shape(shape)) continue;
       for (const int segments : segment_counts_of(algorithm)) {
@@ -168,6 +175,106 @@ TEST_CASE("reduce sends what its formulas say") {
     return Traffic{.message_count = p * log2_of(p) + p - 1 + nodes - p,
                    .sent_chunk_count = p - 1 + p / 2};
   });
+}
+
+TEST_CASE("reduce_scatter sends what its formulas say") {
+  // A chunk (times the segments) per lane and node: all but one's own are given away.
+  const auto all_but_own = [](int nodes, int segments) {
+    return Traffic{.message_count = nodes * (nodes - 1) * segments,
+                   .sent_chunk_count = (nodes - 1) * segments};
+  };
+  check_traffic(Collective::reduce_scatter, "dpml-pairwise", all_but_own);
+  check_traffic(Collective::reduce_scatter, "dpml-ring", all_but_own);
+  check_traffic(Collective::reduce_scatter, "lines-pairwise", all_but_own);
+  // Nodes that fold give everything away, partners all but what belongs to themselves.
+  const auto halving = [](int nodes, int) {
+    const int p = power_of_two_below(nodes);
+    const int folding = nodes - p;
+    return Traffic{.message_count = p * log2_of(p) + 2 * folding,
+                   .sent_chunk_count = folding > 0 ? nodes : nodes - 1};
+  };
+  check_traffic(Collective::reduce_scatter, "lines-halving", halving);
+  check_traffic(Collective::reduce_scatter, "dpml-halving", halving, {1});
+  // What each partner ends up with belongs to somebody else, unless its number reads the same
+  // backwards in bits.
+  const auto butterfly = [](int nodes, int) {
+    const int p = power_of_two_below(nodes);
+    const int folding = nodes - p;
+    int deliveries = 0;
+    for (int node = 0; node < nodes; ++node) {
+      const int partner = node < 2 * folding ? node / 2 : node - folding;
+      const bool is_acting = node >= 2 * folding || node % 2 == 1;
+      if (!is_acting || bits_reversed(partner, log2_of(p)) != partner) ++deliveries;
+    }
+    const bool sends_own_away = folding > 0 || p > 2;
+    return Traffic{.message_count = p * log2_of(p) + folding + deliveries,
+                   .sent_chunk_count = sends_own_away ? nodes : nodes - 1};
+  };
+  check_traffic(Collective::reduce_scatter, "lines-butterfly", butterfly);
+  check_traffic(Collective::reduce_scatter, "dpml-butterfly", butterfly, {1});
+}
+
+TEST_CASE("with several lanes halving sends the same, one part in a message") {
+  for (const std::string_view name : {"dpml-halving", "dpml-butterfly"}) {
+    const Algorithm& algorithm = find_algorithm(Collective::reduce_scatter, name);
+    for (int nodes = 2; nodes <= kMostNodes; ++nodes) {
+      CAPTURE(name);
+      CAPTURE(nodes);
+      const ScheduleStatistics one = statistics(algorithm.generate(Shape::uniform(nodes, 3, 1)));
+      const ScheduleStatistics three = statistics(algorithm.generate(Shape::uniform(nodes, 3, 3)));
+      CHECK(three.maximum.sent == one.maximum.sent);
+      CHECK(three.message_count >= 3 * one.message_count);
+      if (power_of_two_below(nodes) != nodes || name == "dpml-butterfly") continue;
+      CHECK(three.message_count == static_cast<std::size_t>(3 * nodes * (nodes - 1)));
+    }
+  }
+}
+
+TEST_CASE("a pairwise exchange refuses nodes that would have to receive too much") {
+  const Algorithm& pairwise = find_algorithm(Collective::reduce_scatter, "dpml-pairwise");
+  const auto serves = [&](std::vector<Node> nodes) {
+    return pairwise.serves_shape(Shape(std::move(nodes), 1));
+  };
+  CHECK(serves({{9, 9}, {1, 1}}));
+  CHECK(serves({{9, 9}, {1, 1}, {1, 1}}));
+  CHECK(serves({{3, 3}, {1, 1}, {1, 1}, {1, 1}}));
+  CHECK_FALSE(serves({{4, 4}, {1, 1}, {1, 1}, {1, 1}}));
+  CHECK(serves({{2, 2}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}));
+  CHECK_FALSE(serves({{3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}));
+}
+
+TEST_CASE("on one node a reduce_scatter passes over memory once") {
+  for (const Algorithm& algorithm : algorithms_of(Collective::reduce_scatter)) {
+    for (std::size_t members = 2; members <= 5; ++members) {
+      for (int lanes = 1; lanes <= 4; ++lanes) {
+        const Shape shape = Shape::uniform(1, static_cast<int>(members), lanes);
+        if (!algorithm.serves_shape(shape)) continue;
+        CAPTURE(algorithm.name);
+        CAPTURE(members);
+        CAPTURE(lanes);
+        const Schedule schedule = algorithm.generate(shape);
+        const auto chunks = static_cast<std::size_t>(schedule.chunk_count);
+        const NodeStatistics counted = statistics(schedule).maximum;
+        CHECK(counted.reduce_read == members * chunks);
+        CHECK(counted.reduce_written == chunks);
+        CHECK(counted.scratch == 0);
+        const bool through_lines = algorithm.name.starts_with("lines-");
+        CHECK(counted.copy_read == (through_lines ? members * chunks : 0));
+      }
+    }
+  }
+}
+
+TEST_CASE("on one node with a lane per member everybody reduces its own block") {
+  const Schedule schedule =
+      find_algorithm(Collective::reduce_scatter, "dpml-pairwise").generate(Shape::uniform(1, 4, 4));
+  for (const Strand& strand : schedule.strands) {
+    for (const Step& step : strand.steps) {
+      if (step.kind != StepKind::reduce) continue;
+      const Span written = schedule.destinations(step).front();
+      CHECK(written == Span{4 + strand.worker, strand.worker, 1});
+    }
+  }
 }
 
 TEST_CASE("on one node a reduce passes over memory once") {
