@@ -1,0 +1,129 @@
+#include "collectives/torus.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <vector>
+
+namespace hycoll {
+namespace {
+
+/// A link by its two ends, the lower one first.
+struct Link {
+  int low;
+  int high;
+  friend auto operator<=>(const Link&, const Link&) = default;
+};
+
+/// The links of a ring, the closing one included.
+std::vector<Link> links_of(const Ring& ring) {
+  std::vector<Link> links;
+  for (std::size_t i = 0; i < ring.size(); ++i) {
+    const int a = ring[i];
+    const int b = ring[(i + 1) % ring.size()];
+    links.push_back({std::min(a, b), std::max(a, b)});
+  }
+  return links;
+}
+
+/// Whether two nodes are neighbours: their coordinates differ in one dimension, by one or around.
+bool is_link(const TorusDimensions& torus, const Link& link) {
+  int a = link.low;
+  int b = link.high;
+  int differing = 0;
+  bool adjacent = true;
+  for (const int length : torus.length) {
+    const int distance = std::abs(a % length - b % length);
+    differing += distance == 0 ? 0 : 1;
+    adjacent = adjacent && (distance <= 1 || distance == length - 1);
+    a /= length;
+    b /= length;
+  }
+  return differing == 1 && adjacent;
+}
+
+std::size_t expected_ring_count(const TorusDimensions& torus) {
+  int links_of_node = 0;
+  for (const int length : torus.length) links_of_node += std::min(length - 1, 2);
+  return static_cast<std::size_t>(std::max(1, links_of_node / 2));
+}
+
+void check_rings(const TorusDimensions& torus) {
+  CAPTURE(torus.length);
+  const std::vector<Ring> rings = edge_disjoint_rings(torus);
+  REQUIRE(rings.size() == expected_ring_count(torus));
+  std::set<Link> used;
+  for (const Ring& ring : rings) {
+    REQUIRE(std::set<int>(ring.begin(), ring.end()).size() == ring.size());
+    REQUIRE(*std::min_element(ring.begin(), ring.end()) == 0);
+    REQUIRE(*std::max_element(ring.begin(), ring.end()) == torus.node_count() - 1);
+    REQUIRE(ring.size() == static_cast<std::size_t>(torus.node_count()));
+    if (torus.node_count() <= 2) continue;  // a ring needs three nodes
+    for (const Link& link : links_of(ring)) {
+      REQUIRE(is_link(torus, link));
+      REQUIRE(used.insert(link).second);
+    }
+  }
+}
+
+TEST_CASE("the rings of every small torus visit all nodes and share no link") {
+  for (int x = 1; x <= 6; ++x) {
+    for (int y = 1; y <= 6; ++y) {
+      for (int z = 1; z <= 6; ++z) check_rings({{x, y, z}});
+    }
+  }
+  for (int x = 1; x <= 8; ++x) {
+    for (int y = 1; y <= 8; ++y) check_rings({{x, y, 1}});
+  }
+}
+
+TEST_CASE("larger tori have their rings, too") {
+  for (const TorusDimensions& torus :
+       {TorusDimensions{{8, 8, 8}}, {{16, 8, 4}}, {{11, 7, 5}}, {{32, 32, 1}}, {{9, 2, 7}}}) {
+    check_rings(torus);
+  }
+}
+
+TEST_CASE("a torus is as near to a cube as the number of nodes allows") {
+  CHECK(torus_dimensions(1).length == std::array{1, 1, 1});
+  CHECK(torus_dimensions(7).length == std::array{7, 1, 1});
+  CHECK(torus_dimensions(8).length == std::array{2, 2, 2});
+  CHECK(torus_dimensions(12).length == std::array{3, 2, 2});
+  CHECK(torus_dimensions(16).length == std::array{4, 2, 2});
+  CHECK(torus_dimensions(27).length == std::array{3, 3, 3});
+  CHECK(torus_dimensions(64).length == std::array{4, 4, 4});
+  CHECK(torus_dimensions(35).length == std::array{7, 5, 1});
+  for (int nodes = 1; nodes <= 300; ++nodes) {
+    const TorusDimensions torus = torus_dimensions(nodes);
+    CHECK(torus.node_count() == nodes);
+    CHECK(std::is_sorted(torus.length.rbegin(), torus.length.rend()));
+  }
+}
+
+TEST_CASE("every lane has a ring through all nodes, and lanes start at different nodes") {
+  for (int nodes = 1; nodes <= 30; ++nodes) {
+    for (int lanes = 1; lanes <= 9; ++lanes) {
+      CAPTURE(nodes);
+      CAPTURE(lanes);
+      const std::vector<Ring> rings = rings_for_lanes(nodes, lanes);
+      REQUIRE(rings.size() == static_cast<std::size_t>(lanes));
+      for (Ring ring : rings) {
+        std::sort(ring.begin(), ring.end());
+        for (int node = 0; node < nodes; ++node) {
+          REQUIRE(ring[static_cast<std::size_t>(node)] == node);
+        }
+      }
+    }
+  }
+  const auto disjoint = edge_disjoint_rings(torus_dimensions(27)).size();
+  REQUIRE(disjoint == 3);
+  std::set<Link> used;
+  for (const Ring& ring : rings_for_lanes(27, 3)) {
+    for (const Link& link : links_of(ring)) CHECK(used.insert(link).second);
+  }
+}
+
+}  // namespace
+}  // namespace hycoll
