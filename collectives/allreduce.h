@@ -23,6 +23,27 @@ Schedule generate_dpml_pipelined_allreduce(std::string name, const Shape& shape,
 Schedule generate_lines_allreduce(std::string name, const Shape& shape,
                                   const GeneratorParameters& parameters);
 
+/// SMP-binomial and SMP-butterfly, by the exchange; see allreduce_smp.cc. Serves every shape with
+/// one lane and direct visibility.
+Schedule generate_smp_allreduce(std::string name, const Shape& shape,
+                                const GeneratorParameters& parameters);
+
+/// Colours and core specialisation of Blue Gene/P; see allreduce_colour_rings.cc. Serves every
+/// shape with direct visibility. Worker 0 of every node drives all lanes, whatever the shape says.
+Schedule generate_colour_rings_allreduce(std::string name, const Shape& shape,
+                                         const GeneratorParameters& parameters);
+
+/// One leader per node and aggregators; see allreduce_node_leader.cc. Serves shapes with one lane
+/// whose last nodes are aggregators (has_aggregators_last).
+Schedule generate_node_leader_allreduce(std::string name, const Shape& shape,
+                                        const GeneratorParameters& parameters);
+
+/// One leader per socket and aggregators; see allreduce_socket_leader.cc. Serves shapes whose last
+/// nodes are aggregators of one worker. The owner of a socket's first member drives its lane,
+/// whatever the shape says.
+Schedule generate_socket_leader_allreduce(std::string name, const Shape& shape,
+                                          const GeneratorParameters& parameters);
+
 }  // namespace hycoll
 
 #endif  // HYCOLL_COLLECTIVES_ALLREDUCE_H_

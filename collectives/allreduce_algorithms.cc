@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "collectives/aggregation.h"
 #include "collectives/algorithm.h"
 #include "collectives/allreduce.h"
 
@@ -74,6 +75,61 @@ constexpr Algorithm flat(std::string_view name, Exchange exchange) {
   return algorithm;
 }
 
+constexpr Algorithm smp(std::string_view name, Exchange exchange) {
+  Algorithm algorithm = single_leader(name, exchange);
+  algorithm.summary = "binomial trees inside the nodes, one leader per node between them";
+  algorithm.source = "Patarasuk, Yuan 2009, section 5";
+  algorithm.order = OperandOrder::by_rank;
+  algorithm.generate_with = generate_smp_allreduce;
+  algorithm.segmentation = Segmentation::none;
+  return algorithm;
+}
+
+constexpr Algorithm colour_rings() {
+  Algorithm algorithm = pipelined("colour-rings", Exchange::chain);
+  algorithm.summary =
+      "one worker drives a ring per lane, disjoint on a torus; the others reduce and copy";
+  algorithm.source = "Blue Gene/P (Mamidala et al. 2009), section 5.C";
+  algorithm.generate_with = generate_colour_rings_allreduce;
+  return algorithm;
+}
+
+constexpr std::string_view kAggregationSource = "DPML, section 4.3; SHArP (Graham et al. 2016)";
+
+bool serves_node_leader(const Shape& shape) {
+  return shape.lane_count() == 1 && has_aggregators_last(shape);
+}
+
+/// An aggregator's one worker combines what comes in on all lanes.
+bool serves_socket_leader(const Shape& shape) {
+  for (int node = 0; node < shape.node_count(); ++node) {
+    if (shape.node(node).members == 0 && shape.node(node).workers > 1) return false;
+  }
+  return has_aggregators_last(shape);
+}
+
+constexpr Algorithm node_leader() {
+  Algorithm algorithm = pipelined("node-leader", Exchange::aggregation_tree);
+  algorithm.summary = "one leader per node; aggregators without members reduce what it sends";
+  algorithm.source = kAggregationSource;
+  algorithm.serves =
+      "shapes with 1 lane whose last nodes are aggregators (--aggregators N, at least 1)";
+  algorithm.serves_shape = serves_node_leader;
+  algorithm.generate_with = generate_node_leader_allreduce;
+  return algorithm;
+}
+
+constexpr Algorithm socket_leader() {
+  Algorithm algorithm = node_leader();
+  algorithm.name = "socket-leader";
+  algorithm.summary = "a leader and a lane per socket; aggregators reduce what they send";
+  algorithm.serves =
+      "shapes whose last nodes are aggregators of 1 worker (--aggregators N, at least 1)";
+  algorithm.serves_shape = serves_socket_leader;
+  algorithm.generate_with = generate_socket_leader_allreduce;
+  return algorithm;
+}
+
 constexpr Algorithm lines(std::string_view name, Exchange exchange) {
   return {.collective = Collective::allreduce,
           .name = name,
@@ -102,6 +158,11 @@ constexpr std::array kAlgorithms = {
     single_leader("single-leader-ring", Exchange::ring),
     single_leader("single-leader-halving-doubling", Exchange::halving_doubling),
     single_leader("single-leader-native", Exchange::native),
+    smp("smp-binomial", Exchange::binomial),
+    smp("smp-butterfly", Exchange::halving_doubling),
+    colour_rings(),
+    node_leader(),
+    socket_leader(),
     flat("recursive-doubling", Exchange::recursive_doubling),
     flat("ring", Exchange::ring),
     flat("halving-doubling", Exchange::halving_doubling),
