@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <mutex>
 #include <utility>
 
@@ -51,6 +52,34 @@ Error unknown_algorithm(const std::string& name, const std::vector<const Algorit
   return Error(
       ErrorKind::invalid_argument,
       fmt::format("algorithm '{}' does not exist for any collective; known: {}", name, known));
+}
+
+constexpr int kMaximumAggregators = 3;
+
+/// The shape with aggregators behind its nodes.
+Shape with_aggregators(const Shape& shape, int aggregators, int workers) {
+  std::vector<Node> nodes;
+  for (int node = 0; node < shape.node_count(); ++node) nodes.push_back(shape.node(node));
+  nodes.insert(nodes.end(), static_cast<std::size_t>(aggregators),
+               Node{.members = 0, .workers = workers});
+  return Shape(std::move(nodes), shape.lane_count(), shape.visibility());
+}
+
+/// The numbers of segments with which an algorithm is proved on a shape. A partition in three parts
+/// has everything in it that a whole one has, so the whole one is left to the shapes with few
+/// lanes.
+std::vector<int> segments_to_prove(const Algorithm& algorithm, const Shape& shape, int few_lanes) {
+  switch (algorithm.segmentation) {
+    case Segmentation::none:
+      break;
+    case Segmentation::messages:
+      if (shape.node_count() > 1) return {1, kSegments};
+      break;
+    case Segmentation::partition:
+      if (shape.lane_count() > few_lanes) return {kSegments};
+      return {1, kSegments};
+  }
+  return {1};
 }
 
 /// The first failure in the order of the cases, found by several threads.
@@ -108,6 +137,21 @@ std::vector<Shape> sweep_shapes(const SweepOptions& options) {
   return shapes;
 }
 
+std::vector<Shape> aggregation_shapes(const SweepOptions& options) {
+  std::vector<Shape> shapes;
+  int turn = 0;
+  for (const Shape& hosts : sweep_shapes(options)) {
+    const bool every_count = hosts.lane_count() == options.lane_counts.front();
+    for (int aggregators = 1; aggregators <= kMaximumAggregators; ++aggregators) {
+      if (!every_count && aggregators != 1 + turn % kMaximumAggregators) continue;
+      const int workers = every_count ? 1 + turn % 2 : 1;
+      shapes.push_back(with_aggregators(hosts, aggregators, workers));
+    }
+    ++turn;
+  }
+  return shapes;
+}
+
 std::vector<const Algorithm*> sweep_algorithms(const SweepOptions& options) {
   const std::vector<const Algorithm*> all = all_algorithms();
   std::vector<const Algorithm*> algorithms;
@@ -127,17 +171,17 @@ std::vector<const Algorithm*> sweep_algorithms(const SweepOptions& options) {
 std::vector<SweepCase> sweep_cases(const SweepOptions& options) {
   const std::vector<const Algorithm*> algorithms = sweep_algorithms(options);
   std::vector<SweepCase> cases;
-  for (const Shape& shape : sweep_shapes(options)) {
+  std::vector<Shape> shapes = sweep_shapes(options);
+  std::ranges::copy(aggregation_shapes(options), std::back_inserter(shapes));
+  for (const Shape& shape : shapes) {
     for (const Algorithm* algorithm : algorithms) {
       if (!algorithm->serves_shape(shape)) continue;
-      const bool cuts =
-          algorithm->segmentation == Segmentation::partition ||
-          (algorithm->segmentation == Segmentation::messages && shape.node_count() > 1);
       for (const int root : roots(algorithm->collective, shape.member_count())) {
-        SweepCase proof{.algorithm = algorithm, .shape = shape, .segments = 1, .root = root};
-        cases.push_back(proof);
-        proof.segments = kSegments;
-        if (cuts) cases.push_back(std::move(proof));
+        for (const int segments :
+             segments_to_prove(*algorithm, shape, options.lane_counts.front())) {
+          cases.push_back(
+              {.algorithm = algorithm, .shape = shape, .segments = segments, .root = root});
+        }
       }
     }
   }

@@ -43,12 +43,18 @@ struct SweepCase {
 ///   node 0 with M members and the others with one; the last node with one and the others with M.
 std::vector<Shape> sweep_shapes(const SweepOptions& options);
 
+/// The shapes of sweep_shapes() with aggregators behind them: with the first of the lane counts
+/// once for each of 1, 2 and 3 aggregators, which have one worker and two in turn; with the others
+/// one of these counts in turn, and one worker.
+std::vector<Shape> aggregation_shapes(const SweepOptions& options);
+
 /// The algorithms of a sweep. Throws Error (invalid_argument) when there is none.
 std::vector<const Algorithm*> sweep_algorithms(const SweepOptions& options);
 
-/// Every algorithm on every shape that it serves, whole and with messages cut into 3 segments
-/// (where an algorithm cuts messages at all), to the first, the middle and the last member as root
-/// (where there is one). Errors: as sweep_algorithms.
+/// Every algorithm on every shape that it serves, with and without aggregators, whole and with
+/// messages or partitions cut into 3 segments (where an algorithm cuts any at all), to the first,
+/// the middle and the last member as root (where there is one). Whole partitions are left out with
+/// more lanes than the first of the lane counts. Errors: as sweep_algorithms.
 std::vector<SweepCase> sweep_cases(const SweepOptions& options);
 
 /// What a sweep proved of one algorithm.
