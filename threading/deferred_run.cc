@@ -24,7 +24,12 @@ void DeferredRun::start(const Program& program, const CallArguments& arguments,
   // the keeper sees the run before it falls asleep, or watch() sees that it sleeps.
   under_way_.store(true, std::memory_order_seq_cst);
   executor_.start(program, arguments);
-  advance_locked();
+  try {
+    if (executor_.advance_blindly() != WorkerExecutor::Progress::finished) return;
+  } catch (const Error& error) {
+    outcome_->error = error;
+  }
+  end_locked();
 }
 
 void DeferredRun::advance_locked() {

@@ -34,6 +34,7 @@ WorkerExecutor::WorkerExecutor(NodeMemory& memory, int worker, std::vector<Endpo
 void WorkerExecutor::start(const Program& program, const CallArguments& arguments) {
   arguments_ = arguments;
   blocking_ = Blocking::forbidden;
+  looking_ = Looking::allowed;
   line_tag_ = line_tag(arguments.call, arguments.signature);
   Post& post = memory_.post(worker_);
   post.input.store(static_cast<const std::byte*>(arguments.input), std::memory_order_relaxed);
@@ -91,6 +92,13 @@ WorkerExecutor::Progress WorkerExecutor::advance(int step_limit) {
   }
 }
 
+WorkerExecutor::Progress WorkerExecutor::advance_blindly() {
+  looking_ = Looking::forbidden;
+  const Progress progress = advance();
+  looking_ = Looking::allowed;
+  return progress;
+}
+
 WorkerExecutor::Progress WorkerExecutor::advance_strands(int step_limit) {
   bool finished = true;
   int issued = 0;
@@ -113,6 +121,10 @@ WorkerExecutor::Progress WorkerExecutor::advance_strands(int step_limit) {
 
 bool WorkerExecutor::try_issue(StrandState& state, const Instruction& instruction) {
   if (instruction.dependency_count > 0 && !dependencies_completed(state, instruction)) return false;
+  const bool looks = instruction.lines_source_count > 0 ||
+                     instruction.kind == InstructionKind::wait_post ||
+                     instruction.kind == InstructionKind::wait_flag;
+  if (looks && looking_ == Looking::forbidden) return false;
   switch (instruction.kind) {
     case InstructionKind::write_lines: {
       const auto all = operands(instruction);
@@ -168,6 +180,7 @@ bool WorkerExecutor::all_completed(StrandState& state) {
 bool WorkerExecutor::completed(StrandState& state, int request) {
   const auto r = static_cast<std::size_t>(request);
   if (state.pending[r] == 0) return true;
+  if (looking_ == Looking::forbidden) return false;
   Endpoint& endpoint = *endpoints_[static_cast<std::size_t>(state.pending[r] - 1)];
   if (!endpoint.test(state.requests[r])) return false;
   state.pending[r] = 0;

@@ -64,6 +64,10 @@ class WorkerExecutor {
   /// another worker of the node has met in this call; the run is over then.
   Progress advance(int step_limit = INT32_MAX);
 
+  /// Issues what can be issued without looking at others' memory or at the transport. For whoever
+  /// comes back later.
+  Progress advance_blindly();
+
   /// advance() until finished, waiting as the policy says.
   void finish();
 
@@ -87,6 +91,7 @@ class WorkerExecutor {
     std::vector<char> pending;
   };
   enum class Blocking { allowed, forbidden };
+  enum class Looking { allowed, forbidden };
 
   Progress advance_strands(int step_limit);
   bool try_issue(StrandState& state, const Instruction& instruction);
@@ -125,6 +130,7 @@ class WorkerExecutor {
   CallArguments arguments_;
   std::uint64_t line_tag_ = 0;
   Blocking blocking_ = Blocking::forbidden;
+  Looking looking_ = Looking::allowed;
   std::vector<StrandState> strands_;
   NumaBuffer scratch_;
   NumaBuffer unpacked_;
