@@ -121,6 +121,10 @@ bool is_useless(const Schedule& schedule, const Span& written) {
   });
 }
 
+bool are_useless(const Schedule& schedule, const std::vector<Span>& written) {
+  return std::ranges::all_of(written, [&](const Span& span) { return is_useless(schedule, span); });
+}
+
 /// Whether no other worker than a flag's writer waits for it to reach the value: a worker does not
 /// end before all of its strands anyway.
 bool is_awaited_by_nobody_else(const Schedule& schedule, int flag, int value) {
@@ -283,11 +287,14 @@ std::string_view justification(const Schedule& schedule, const EditableStep& at,
                    ? "no other worker waits for it"
                    : "";
       }
-      return std::ranges::all_of(at.destinations,
-                                 [&](const Span& span) { return is_useless(schedule, span); }) &&
-                     at.step.kind == StepKind::copy
+      return at.step.kind == StepKind::copy && are_useless(schedule, at.destinations)
                  ? "nobody reads it"
                  : "";
+    case Mutation::add_source:
+    case Mutation::drop_source:
+    case Mutation::reduce_twice:
+      // A reduce may be there for what it waits for.
+      return are_useless(schedule, at.destinations) ? "nobody reads it" : "";
     case Mutation::drop_dependency:
       // A signal waits for everything under way, as the builder has it, even if nobody who waits
       // for it touches that.
