@@ -73,6 +73,8 @@ inline constexpr std::string_view kServesFlatShape =
 std::span<const Algorithm> allreduce_algorithms() noexcept;
 std::span<const Algorithm> reduce_algorithms() noexcept;
 std::span<const Algorithm> reduce_scatter_algorithms() noexcept;
+std::span<const Algorithm> scan_algorithms() noexcept;
+std::span<const Algorithm> exscan_algorithms() noexcept;
 
 }  // namespace hycoll
 

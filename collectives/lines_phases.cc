@@ -39,7 +39,11 @@ void LinesPhases::reduce_inputs(int reader, Span result, int last,
                                 : lines_[static_cast<std::size_t>(member - first_member_)];
     operands.push_back(span_of(source, {result.first_chunk, result.chunk_count}));
   }
-  builder_.reduce(strand(reader), std::span(&result, 1), operands);
+  if (operands.size() == 1) {
+    builder_.copy(strand(reader), result, operands.front());
+  } else {
+    builder_.reduce(strand(reader), std::span(&result, 1), operands);
+  }
 }
 
 Span LinesPhases::publish(int member, Span source) {

@@ -7,15 +7,17 @@
 // neither does the tree of the operands. Vectors are cut into segments: a segment goes up as soon
 // as it is combined.
 //
-// Source: R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication Operations
-// in MPICH, 2005, section 4.6; the numbering by the root's bits is ours.
-// Steps:  ceil(log2 N). Messages: N - 1 for each segment. Sent: n elements by every node but the
-// root's. The tree is that of recursive doubling.
-// Serves: any number of nodes, any root. Chunks per lane: the segments.
+// Source: R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication
+// Operations in MPICH, 2005; the numbering by the root's bits is ours.
+// Steps: ceil(log2 N).
+// Messages: N - 1 for each segment.
+// Sent: n elements by every node but the root's. The tree is that of recursive doubling.
+// Serves: any number of nodes, any root.
+// Chunks per lane: the segments.
 //
-// Example, 5 nodes, root on node 0: p = 4, and the nodes 0 and 1 are one partner. Node 1 hands over
-// to node 0, which acts since it is the root's; step 0, node 2 to node 0 and node 4 to node 3; step
-// 1, node 3 to node 0.
+// Example, 5 nodes, root on node 0: p = 4, and the nodes 0 and 1 are one partner. Node 1 hands
+// over to node 0, which acts since it is the root's; step 0, node 2 to node 0 and node 4 to node
+// 3; step 1, node 3 to node 0.
 
 #include <vector>
 

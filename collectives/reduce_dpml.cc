@@ -13,9 +13,9 @@
 // adds: at most 2 n.
 // Serves: any shape with direct visibility. One lane: the classical single leader.
 //
-// Example, 2 nodes of 2 members, 2 lanes, binomial, root 0: worker 0 of each node reduces the lower
-// half of both members' inputs, on node 0 into the root's output; that of node 1 sends its sum to
-// that of node 0, which combines. The workers 1 do so with the upper halves.
+// Example, 2 nodes of 2 members, 2 lanes, binomial, root 0: worker 0 of each node reduces the
+// lower half of both members' inputs, on node 0 into the root's output; that of node 1 sends its
+// sum to that of node 0, which combines. The workers 1 do so with the upper halves.
 
 #include <utility>
 #include <vector>

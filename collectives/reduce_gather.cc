@@ -1,15 +1,16 @@
 // Reduce of long vectors: reduce-scatter between the nodes, then gather at the root's node.
 //
-// Idea: combining is shared by all nodes, each of which completes 1/N of the vector and hands it to
-// the root, segment by segment as they are completed. The reduce-scatter is that of
+// Idea: combining is shared by all nodes, each of which completes 1/N of the vector and hands it
+// to the root, segment by segment as they are completed. The reduce-scatter is that of
 // reduce_scatter_pairwise.cc (the canonical tree) or reduce_scatter_ring.cc.
 //
 // Source: R. Rabenseifner, Optimization of Collective Reduction Operations, 2004, for the two
 // halves; R. Thakur, R. Rabenseifner, W. Gropp, 2005, for long messages.
-// Messages: N - 1 from every node for each segment, then one more for each segment from all but the
-// root's. Sent: n elements by all nodes but the root's, which receives 2 n (N - 1) / N, the least
-// possible for algorithms that share the combining.
-// Serves: any number of nodes, any root. Chunks per lane: N times the segments.
+// Messages: N - 1 from every node for each segment, then one more for each segment from all but
+// the root's.
+// Sent: n elements by all nodes but the root's, which receives 2 n (N - 1) / N.
+// Serves: any number of nodes, any root.
+// Chunks per lane: N times the segments.
 //
 // Example, 3 nodes, root on node 0: node j completes block j; nodes 1 and 2 send theirs to node 0.
 

@@ -1,18 +1,21 @@
 // Reduce by recursive halving, then a binomial gather (Rabenseifner's algorithm).
 //
 // Idea: recursive halving (reduce_recursive_halving.cc), near partners first, leaves every partner
-// with one combined part; the gather goes the same way back, but only towards the root: in the step
-// of distance h those partners hand over what they hold whose number differs from the root's in
-// that bit. What is handed over always follows, or precedes, what the receiver holds.
+// with one combined part; the gather goes the same way back, but only towards the root: in the
+// step of distance h those partners hand over what they hold whose number differs from the root's
+// in that bit. What is handed over always follows, or precedes, what the receiver holds.
 //
 // Source: R. Rabenseifner, Optimization of Collective Reduction Operations, 2004.
-// Steps:  2 log2 p, and one more where N is not a power of two. Messages: p log2 p + p - 1 + N - p.
-// Sent: at most n (p - 1) / p + n / 2 elements by every partner but the root, n by nodes that fold.
-// Serves: any number of nodes, any root. Chunks per lane: p. The tree is the canonical one.
+// Steps: 2 log2 p, and one more where N is not a power of two.
+// Messages: p log2 p + p - 1 + N - p.
+// Sent: at most n (p - 1) / p + n / 2 elements by every partner but the root, n by nodes that
+// fold.
+// Serves: any number of nodes, any root.
+// Chunks per lane: p. The tree is the canonical one.
 //
-// Example, 4 nodes, root on node 0: after halving node 0 holds part 0, node 1 part 2, node 2 part 1
-// and node 3 part 3. Distance 1: node 2 hands part 1 to node 0, node 3 part 3 to node 1; distance
-// 2: node 1 hands parts 2 and 3 to node 0.
+// Example, 4 nodes, root on node 0: after halving node 0 holds part 0, node 1 part 2, node 2 part
+// 1 and node 3 part 3. Distance 1: node 2 hands part 1 to node 0, node 3 part 3 to node 1;
+// distance 2: node 1 hands parts 2 and 3 to node 0.
 
 #include "collectives/reduce_halving.h"
 

@@ -7,10 +7,11 @@
 // part in the exchange; a root that is no leader gets the result through lines of its leader.
 //
 // Source: the message counters of Blue Gene/P (A. Mamidala et al., 2009, section 5) brought into
-// the data, and the single leader of DPML. Steps:  one transfer on a single node; one, the
-// exchange, and one more for a root that does not lead otherwise. Cost:   (M - 1) n elements read
-// through lines on every node. Serves: any shape with one lane whose leaders own a member, since
-// leaders read lines.
+// the data, and the single leader of DPML.
+// Steps: one transfer on a single node; one, the exchange, and one more for a root that does not
+// lead otherwise.
+// Cost: (M - 1) n elements read through lines on every node.
+// Serves: any shape with one lane whose leaders own a member, since leaders read lines.
 //
 // Example, 1 node of 3 members, root 1: members 0 and 2 write their lines; member 1 reads both and
 // computes a b c, its own value in the middle.

@@ -3,14 +3,15 @@
 //
 // Idea: partners are given numbers such that in the step of distance h = p/2, p/4, ..., 1 the
 // partners whose numbers differ by h split what both work on, a range of 2 h parts: the one with
-// the smaller number keeps the lower half. In the end number i holds part i. With the partners' own
-// order as numbers the far ones combine first. With the bits of the numbers reversed neighbours
-// combine first, which gives the canonical tree, at the price that the parts lie elsewhere.
+// the smaller number keeps the lower half. In the end number i holds part i. With the partners'
+// own order as numbers the far ones combine first. With the bits of the numbers reversed
+// neighbours combine first, which gives the canonical tree, at the price that the parts lie
+// elsewhere.
 //
-// Source: R. Rabenseifner, Optimization of Collective Reduction Operations, 2004; R. Thakur,
-// R. Rabenseifner, W. Gropp, 2005, section 4.2.
-// Steps:  log2 p, and one more where nodes fold. Sent: n (p - 1) / p elements by every partner, n
-// by every node that folds.
+// Source: R. Rabenseifner, Optimization of Collective Reduction Operations, 2004; R. Thakur, R.
+// Rabenseifner, W. Gropp, Optimization of Collective Communication Operations in MPICH, 2005.
+// Steps: log2 p, and one more where nodes fold.
+// Sent: n (p - 1) / p elements by every partner, n by every node that folds.
 //
 // Example, 4 partners: far first, 0 and 2 split parts 0-3, as do 1 and 3; then 0 and 1 split 0-1.
 // Near first, 0 and 1 split parts 0-3, then 0 and 2 split 0-1: partner 2 ends up with part 1.

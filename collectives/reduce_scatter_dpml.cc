@@ -1,21 +1,22 @@
 // DPML reduce_scatter: several leaders per node, each with a share of every node's part.
 //
 // Idea: a node's part are the blocks of its members, which follow each other. Every part is cut
-// into as many shares as there are lanes. The leader of a lane reduces its share of every part over
-// the members of its node, combines its share of the own part with what the leaders of the same
-// lane on the other nodes send, and writes the result straight into the members' outputs. With as
-// many lanes as members a lane's share is its own member's block. Members wait until all lanes are
-// done, for until then others read their inputs.
+// into as many shares as there are lanes. The leader of a lane reduces its share of every part
+// over the members of its node, combines its share of the own part with what the leaders of the
+// same lane on the other nodes send, and writes the result straight into the members' outputs.
+// With as many lanes as members a lane's share is its own member's block. Members wait until all
+// lanes are done, for until then others read their inputs.
 //
-// On a single node that is one pass over the inputs, shared by all leaders, and two waits for every
-// other member: until it has entered and until it has read.
+// On a single node that is one pass over the inputs, shared by all leaders, and two waits for
+// every other member: until it has entered and until it has read.
 //
 // Source: M. Bayatpour et al., Scalable Reduction Collectives with Data Partitioning-based
 // Multi-Leader Design, SC'17, section 4.1, with a reduce-scatter in place of the allreduce.
 // Memory passed over on a single node: M n read, n written.
 // Scratch: the node's sums of what others need (at most n, where there are several members) and
-// what the exchange adds: at most 2 n. Serves: any shape with direct visibility. In place a
-// member's output is its own block of its input, which only the leaders of that block read.
+// what the exchange adds: at most 2 n.
+// Serves: any shape with direct visibility. In place a member's output is its own block of its
+// input, which only the leaders of that block read.
 //
 // Example, 2 nodes of 2 members, 2 lanes: worker 0 of node 0 reduces block 2 of both members'
 // inputs and sends the sum to worker 0 of node 1, gets that of block 0 from it, and reduces both

@@ -3,16 +3,16 @@
 // Idea: recursive halving (reduce_recursive_halving.cc) on the parts of the partners, a part being
 // what belongs to the nodes of the partner. Far partners first, every partner ends up with its own
 // part, and hands on only what belongs to the node that folded into it. Near partners first (the
-// butterfly) the operands form the canonical tree, and every partner sends the part that it ends up
-// with to those whom it belongs to.
+// butterfly) the operands form the canonical tree, and every partner sends the part that it ends
+// up with to those whom it belongs to.
 //
-// Source: R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication Operations
-// in MPICH, 2005, section 4.2 (recursive halving); the butterfly with its last step is MPICH's for
+// Source: R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication
+// Operations in MPICH, 2005 (recursive halving); the butterfly with its last step is MPICH's for
 // operators that do not commute.
-// Steps:  log2 p, one more for the butterfly, two more where N is not a power of two.
-// Sent: n (p - 1) / p elements by every partner for equal parts, and n / p more by the butterfly; n
-// by every node that folds. With several lanes the chunks of a lane lie apart, and messages carry
-// one part each: their number is that of pairwise then.
+// Steps: log2 p, one more for the butterfly, two more where N is not a power of two.
+// Sent: n (p - 1) / p elements by every partner for equal parts, and n / p more by the butterfly;
+// n by every node that folds. With several lanes the chunks of a lane lie apart, and messages
+// carry one part each: their number is that of pairwise then.
 // Serves: any number of nodes.
 //
 // Example, 4 nodes, butterfly: node 1 ends up with the part of node 2 and sends it there, and the

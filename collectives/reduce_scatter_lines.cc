@@ -2,15 +2,15 @@
 //
 // Idea: as in the allreduce through lines (allreduce_lines.cc) members copy their inputs into
 // lines, where data and signal travel together. On a single node every member reads its own block
-// of all lines and reduces it: it needs nobody's permission to leave, for it has left its input
-// behind in lines. With more nodes the leader of each reduces the inputs of its node, takes part in
-// the exchange, and publishes the node's part in lines of its own.
+// of all lines and reduces it: then it may leave, for it has left its input behind in lines, and
+// has seen that everybody has entered. With more nodes the leader of each reduces the inputs of
+// its node, takes part in the exchange, and publishes the node's part in lines of its own.
 //
 // Source: the message counters of Blue Gene/P (A. Mamidala et al., 2009, section 5) brought into
-// the data, and the single leader of DPML. Steps:  one transfer on a single node; two and the
-// exchange otherwise. Cost:   each member reads its block of every other member of its node: (M -
-// 1) n in all. Serves: any shape with one lane whose leaders own a member, since leaders read and
-// write lines.
+// the data, and the single leader of DPML.
+// Steps: one transfer on a single node; two and the exchange otherwise.
+// Cost: each member reads its block of every other member of its node: (M - 1) n in all.
+// Serves: any shape with one lane whose leaders own a member, since leaders read and write lines.
 //
 // Example, 1 node of 2 members: both write their lines; member 1 reads the second half of member
 // 0's and adds its own.

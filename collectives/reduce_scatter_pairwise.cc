@@ -1,14 +1,15 @@
 // Pairwise reduce-scatter: every node sends each part straight to the node that it belongs to.
 //
 // Idea: nothing is passed on, so nothing waits for anybody but its receiver, and the receiver is
-// free in how it combines: it does so in the tree that all canonical algorithms share (fold.h), and
-// reads every operand once but for the few that stand for subtrees. A node reduces a part only when
-// it sends it, so the first part travels while the next is reduced.
+// free in how it combines: it does so in the tree that all canonical algorithms share (fold.h),
+// and reads every operand once but for the few that stand for subtrees. A node reduces a part only
+// when it sends it, so the first part travels while the next is reduced.
 //
-// Source: the pairwise exchange of R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective
-// Communication Operations in MPICH, 2005, section 4.2, with all messages under way at once.
-// Steps:  1. Messages: N - 1 from every node for each segment. Sent: the parts of the other nodes,
-// n (N - 1) / N elements for equal parts, the least possible.
+// Source: the pairwise exchange of R. Thakur, R. Rabenseifner, W. Gropp, Optimization of
+// Collective Communication Operations in MPICH, 2005, with all messages under way at once.
+// Steps: 1.
+// Messages: N - 1 from every node for each segment.
+// Sent: the parts of the other nodes, n (N - 1) / N elements for equal parts, the least possible.
 // Memory: N - 1 times the own part, besides the sums.
 // Serves: any number of nodes.
 //

@@ -7,13 +7,14 @@
 //
 // Source: P. Patarasuk, X. Yuan, Bandwidth Optimal All-reduce Algorithms for Clusters of
 // Workstations, 2009, section 4 (its first half).
-// Steps:  N - 1. Messages: N - 1 from every node for each segment. Sent: n (N - 1) / N elements for
-// equal parts, the least possible. The operands of node j's part stand in the order of the ring,
-// from node j + 1 on.
+// Steps: N - 1.
+// Messages: N - 1 from every node for each segment.
+// Sent: n (N - 1) / N elements for equal parts, the least possible. The operands of node j's part
+// stand in the order of the ring, from node j + 1 on.
 // Serves: any number of nodes.
 //
-// Example, 3 nodes, parts 0..2: step 0, node 1 sends its part 0 to node 2, which adds its own; step
-// 1, node 2 sends the sum to node 0, which completes it.
+// Example, 3 nodes, parts 0..2: step 0, node 1 sends its part 0 to node 2, which adds its own;
+// step 1, node 2 sends the sum to node 0, which completes it.
 
 #include <vector>
 

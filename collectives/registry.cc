@@ -17,8 +17,9 @@ std::span<const Algorithm> algorithms_of(Collective collective) noexcept {
     case Collective::reduce_scatter:
       return reduce_scatter_algorithms();
     case Collective::scan:
+      return scan_algorithms();
     case Collective::exscan:
-      break;
+      return exscan_algorithms();
   }
   return {};
 }

@@ -277,6 +277,122 @@ TEST_CASE("on one node with a lane per member everybody reduces its own block") 
   }
 }
 
+TEST_CASE("scan and exscan send what their formulas say") {
+  for (const Collective collective : {Collective::scan, Collective::exscan}) {
+    const auto doubling = [](int nodes, int segments) {
+      int messages = 0;
+      int steps = 0;  // of node 0, which sends in all of them
+      for (int distance = 1; distance < nodes; distance *= 2, ++steps) messages += nodes - distance;
+      return Traffic{.message_count = messages * segments, .sent_chunk_count = steps * segments};
+    };
+    check_traffic(collective, "dpml-recursive-doubling", doubling);
+    check_traffic(collective, "lines-recursive-doubling", doubling);
+    check_traffic(collective, "dpml-chain", [](int nodes, int segments) {
+      return Traffic{.message_count = (nodes - 1) * segments, .sent_chunk_count = segments};
+    });
+    // A chunk for each node: node 0 gives away its totals of N - 1 blocks and the N - 1 prefixes of
+    // its own block, the next ones a prefix less.
+    check_traffic(collective, "dpml-pairwise", [](int nodes, int) {
+      return Traffic{.message_count = 2 * (nodes - 1) * (nodes - 1),
+                     .sent_chunk_count = 2 * (nodes - 1)};
+    });
+    check_traffic(collective, "lines-direct", [](int nodes, int) {
+      return Traffic{.message_count = nodes * (nodes - 1) / 2, .sent_chunk_count = nodes - 1};
+    });
+  }
+}
+
+TEST_CASE("messages of scans that follow one another") {
+  for (const Collective collective : {Collective::scan, Collective::exscan}) {
+    for (int nodes = 2; nodes <= kMostNodes; ++nodes) {
+      for (const int members : {1, 3}) {
+        CAPTURE(name_of(collective));
+        CAPTURE(nodes);
+        CAPTURE(members);
+        const auto critical = [&](std::string_view name) {
+          const Shape shape = Shape::uniform(nodes, members, 1);
+          return statistics(find_algorithm(collective, name).generate(shape))
+              .critical_message_count;
+        };
+        const auto doublings = static_cast<std::size_t>(log2_of(power_of_two_below(nodes)));
+        CHECK(critical("dpml-recursive-doubling") == doublings);
+        CHECK(critical("dpml-chain") == static_cast<std::size_t>(nodes - 1));
+        CHECK(critical("dpml-pairwise") == (nodes == 2 ? 1 : 2));
+        CHECK(critical("lines-direct") == 1);
+      }
+    }
+  }
+}
+
+TEST_CASE("nodes with many members carry along what precedes their groups") {
+  for (const int members : {8, 9, 10, 13, 16, 31}) {
+    for (const int nodes : {1, 3}) {
+      for (const int lanes : {1, 2}) {
+        const Shape shape = Shape::uniform(nodes, members, lanes);
+        for (const Collective collective : {Collective::scan, Collective::exscan}) {
+          std::vector<std::uint64_t> canonical;
+          for (const Algorithm& algorithm : algorithms_of(collective)) {
+            if (!algorithm.serves_shape(shape)) continue;
+            const Verdict verdict = prove(algorithm, shape, 1, 0);
+            CHECK(verdict.rank_ordered);
+            if (algorithm.order == OperandOrder::canonical) {
+              canonical.push_back(verdict.tree_digest);
+              CHECK(canonical.back() == canonical.front());
+            }
+          }
+          CHECK(canonical.size() >= 2);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("on one node scans pass over memory as little as they can in place") {
+  for (std::size_t members = 2; members <= 12; ++members) {
+    const Shape shape = Shape::uniform(1, static_cast<int>(members), 1);
+    CAPTURE(members);
+    for (const std::string_view name : {"dpml-chain", "dpml-recursive-doubling", "dpml-pairwise"}) {
+      CAPTURE(name);
+      const NodeStatistics scan =
+          statistics(find_algorithm(Collective::scan, name).generate(shape)).maximum;
+      CHECK(scan.reduce_read == 2 * (members - 1));
+      CHECK(scan.reduce_written == members - 1);
+      CHECK(scan.copy_written == 1);
+      CHECK(scan.scratch == 0);
+      const NodeStatistics exscan =
+          statistics(find_algorithm(Collective::exscan, name).generate(shape)).maximum;
+      if (members <= 8) {
+        CHECK(exscan.reduce_read + exscan.copy_read == members * (members - 1) / 2);
+        CHECK(exscan.reduce_written + exscan.copy_written == members - 1);
+        CHECK(exscan.scratch == 0);
+      } else {
+        const std::size_t passes =
+            exscan.reduce_read + exscan.reduce_written + exscan.copy_read + exscan.copy_written;
+        CHECK(passes < 5 * members);
+        CHECK(exscan.scratch == 1);
+      }
+    }
+  }
+}
+
+TEST_CASE("on one node through lines nobody reads what does not concern it") {
+  for (std::size_t members = 2; members <= 6; ++members) {
+    const Shape shape = Shape::uniform(1, static_cast<int>(members), 1);
+    for (const Collective collective : {Collective::scan, Collective::exscan}) {
+      for (const std::string_view name : {"lines-direct", "lines-recursive-doubling"}) {
+        CAPTURE(name_of(collective));
+        CAPTURE(name);
+        CAPTURE(members);
+        const NodeStatistics counted =
+            statistics(find_algorithm(collective, name).generate(shape)).maximum;
+        CHECK(counted.lines == members - 1);  // nobody reads the last one's
+        const std::size_t outputs = members - (collective == Collective::scan ? 0 : 1);
+        CHECK(counted.reduce_written + counted.copy_written == members - 1 + outputs);
+      }
+    }
+  }
+}
+
 TEST_CASE("on one node a reduce passes over memory once") {
   for (const Algorithm& algorithm : algorithms_of(Collective::reduce)) {
     for (std::size_t members = 2; members <= 5; ++members) {
