@@ -152,6 +152,25 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("aggregators without members combine what passes through them") {
+  std::uint64_t seed = 3000;
+  for (const auto& hosts :
+       std::vector<std::vector<Node>>{{{1, 1}},
+                                      {{2, 2}, {2, 2}},
+                                      {{4, 4}, {1, 2}, {3, 3}},
+                                      {{2, 3}, {2, 2}, {1, 1}, {5, 5}, {2, 2}}}) {
+    for (const std::size_t aggregators : {1, 2, 3}) {
+      std::vector<Node> nodes = hosts;
+      nodes.resize(hosts.size() + aggregators, Node{0, 1});
+      for (const int lanes : {1, 2, 3}) {
+        for (const std::size_t count : {1, 8, 257}) {
+          run_all_algorithms(Shape(nodes, lanes), count, seed++);
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("a leader may be any worker of its node") {
   std::uint64_t seed = 5000;
   for (const std::size_t count : {1, 100}) {
