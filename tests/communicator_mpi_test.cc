@@ -81,12 +81,29 @@ TEST_CASE("every algorithm by name, with lanes beyond the workers where it has l
   }
   for (const char* algorithm :
        {"recursive-doubling", "ring", "halving-doubling", "single-leader-native", "lines-native",
-        "lines-recursive-doubling"}) {
+        "lines-recursive-doubling", "smp-binomial", "smp-butterfly"}) {
     CAPTURE(algorithm);
     Communicator communicator(MPI_COMM_WORLD, options_with(1, 1, algorithm));
     std::vector<std::int32_t> values = contribution(communicator.rank(), 3'000, 6);
     communicator.allreduce(std::span<std::int32_t>(values));
     REQUIRE(values == expected(communicator.size(), 3'000, 6));
+  }
+}
+
+TEST_CASE("pipelined algorithms with one and with several parts") {
+  for (const char* algorithm :
+       {"dpml-pipelined-recursive-doubling", "dpml-pipelined-ring",
+        "dpml-pipelined-halving-doubling", "dpml-pipelined-native", "colour-rings"}) {
+    for (const int lanes : {1, 3}) {
+      CAPTURE(algorithm);
+      CAPTURE(lanes);
+      Communicator communicator(MPI_COMM_WORLD, options_with(2, lanes, algorithm));
+      for (const std::size_t count : {1, 30'000, 600'000}) {
+        std::vector<std::int32_t> values = contribution(communicator.rank(), count, 7);
+        communicator.allreduce(std::span<std::int32_t>(values));
+        REQUIRE(values == expected(communicator.size(), count, 7));
+      }
+    }
   }
 }
 
