@@ -7,7 +7,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <random>
 #include <vector>
 
 #include "collectives/typed_staging.h"
@@ -76,11 +75,12 @@ std::vector<std::ptrdiff_t> char_double_int_bytes() {
 class Shapes {
  public:
   Shapes() {
-    constexpr int kColumns = 4001;
+    constexpr int kColumns = 41;
     constexpr std::ptrdiff_t kRow = kColumns * sizeof(double);
     shapes_ = {
         {"column", matrix_column(kColumns), 8,
          bytes_at({0, kRow, 2 * kRow, 3 * kRow, 4 * kRow}, 8)},
+        {"interleaved", resized(ints_at({0, 12}), 0, 8), 8, bytes_at({0, 12}, 4)},
         {"struct", char_double_int(), 24, char_double_int_bytes()},
         {"negative lower bound", resized(ints_at({-20, 4}), -20, 28), 28, bytes_at({-20, 4}, 4)},
         {"data far above", resized(ints_at({1004, 1012}), 0, 1016), 1016,
@@ -106,6 +106,15 @@ class Shapes {
 
 constexpr std::byte kPoison{0xd3};
 
+/// Bytes that differ from those a few elements away; quickly, for buffers of megabytes.
+void fill_distinct(std::vector<std::byte>& bytes, std::uint64_t seed) {
+  std::uint64_t state = seed;
+  for (std::byte& byte : bytes) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    byte = static_cast<std::byte>(state >> 56);
+  }
+}
+
 /// The memory of `count` elements of a shape, with room for what lies below and above.
 class UserBuffer {
  public:
@@ -119,10 +128,7 @@ class UserBuffer {
     origin_ = 64 - below;
     memory_.assign(static_cast<std::size_t>(origin_ + above + 64), kPoison);
   }
-  void randomise(std::uint64_t seed) {
-    std::mt19937_64 bits(seed);
-    for (std::byte& byte : memory_) byte = static_cast<std::byte>(bits());
-  }
+  void randomise(std::uint64_t seed) { fill_distinct(memory_, seed); }
   std::byte* address() { return memory_.data() + origin_; }
   std::size_t index_of(std::ptrdiff_t offset) const {
     return static_cast<std::size_t>(origin_ + offset);
@@ -172,8 +178,7 @@ void check_copy_in(const Shape& shape, const TypedStaging& staging, UserBuffer& 
 void check_copy_out(const Shape& shape, const TypedStaging& staging, std::size_t total, Part part) {
   const ElementLayout& layout = staging.layout();
   std::vector<std::byte> slots(total * layout.slot_bytes);
-  std::mt19937_64 bits(total);
-  for (std::byte& byte : slots) byte = static_cast<std::byte>(bits());
+  fill_distinct(slots, total);
   UserBuffer user(shape, total);
   std::vector<std::byte> expected = user.memory();
   for_each_byte(shape, layout, part.first, part.count,
@@ -192,8 +197,10 @@ TEST_CASE("elements are copied to slots of their own and back, and nothing else 
     const std::size_t block = 64 * 1024 / shape.data_bytes.size();
     for (const std::size_t total :
          {std::size_t{1}, std::size_t{7}, block - 1, block, block + 1, 2 * block + 3}) {
-      if (shape.extent_bytes == 8 && shape.data_bytes.size() == 40 && total > 4001) continue;
-      if (shape.extent_bytes > 256 && total > block) continue;
+      // A matrix has so many columns; and megabytes of gaps show nothing that one such vector does
+      // not.
+      if (shape.data_bytes.size() == 40 && total > 41) continue;
+      if (shape.extent_bytes > 256 && total > 7 && total != block + 1) continue;
       CAPTURE(total);
       UserBuffer user(shape, total);
       user.randomise(total);
