@@ -311,7 +311,9 @@ bool WorkerExecutor::post_arrived(int worker) {
 }
 
 void WorkerExecutor::look_for_mismatch() {
-  for (int worker = 0; worker < memory_.worker_count(); ++worker) post_arrived(worker);
+  // Workers without a member pass nothing of their own, and may have gone on to calls far ahead.
+  const int members = std::min(options_.member_count, memory_.worker_count());
+  for (int worker = 0; worker < members; ++worker) post_arrived(worker);
 }
 
 void WorkerExecutor::throw_mismatch(int worker, const PackedSignature& theirs) {
