@@ -49,6 +49,10 @@ class Endpoint {
   /// Whether the request has completed; drives the transport. Once it has, the request is used up.
   virtual bool test(EndpointRequest& request) = 0;
 
+  /// Gives up an operation under way, which is used up. A receive writes nothing after that; the
+  /// memory of a send may be read until somebody has received it.
+  virtual void cancel(EndpointRequest& request) = 0;
+
   /// Lets the transport progress on behalf of everybody in the process.
   virtual void progress() = 0;
 

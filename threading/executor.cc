@@ -83,6 +83,16 @@ void WorkerExecutor::finish() {
   }
 }
 
+void WorkerExecutor::abandon() {
+  for (StrandState& state : strands_) {
+    for (std::size_t r = 0; r < state.pending.size(); ++r) {
+      if (state.pending[r] == 0) continue;
+      endpoints_[static_cast<std::size_t>(state.pending[r] - 1)]->cancel(state.requests[r]);
+      state.pending[r] = 0;
+    }
+  }
+}
+
 WorkerExecutor::Progress WorkerExecutor::advance(int step_limit) {
   try {
     return advance_strands(step_limit);
@@ -379,7 +389,8 @@ void WorkerExecutor::slow_turn(Waiter& waiter) {
 }
 
 std::string WorkerExecutor::describe_wait() const {
-  std::string text = fmt::format("rank {}", rank_of(worker_));
+  std::string text =
+      options_.member_count > 0 ? fmt::format("rank {}", rank_of(worker_)) : "the aggregator";
   for (std::size_t s = 0; s < strands_.size(); ++s) {
     const auto& instructions = program_->strands[s].instructions;
     if (strands_[s].next >= instructions.size()) continue;

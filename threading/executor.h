@@ -39,6 +39,7 @@ struct ExecutorOptions {
   int numa_domain = 0;                   ///< Where the worker's scratch is to lie.
   int first_rank = 0;                    ///< The rank of the node's first member, for messages.
   int member_count = 1;                  ///< Members of the node: the owners of its first workers.
+                                         ///< An aggregator has none.
   std::chrono::milliseconds timeout{0};  ///< 0: wait for ever.
   /// Called by the first worker whose wait exceeds the timeout, with a message that says who is
   /// missing. If it returns, the wait goes on.
@@ -73,6 +74,10 @@ class WorkerExecutor {
 
   /// start(), then finish().
   void run(const Program& program, const CallArguments& arguments);
+
+  /// Gives up a run that cannot finish because others have failed in it: nothing is received any
+  /// more.
+  void abandon();
 
   /// One slow turn of somebody who waits for this worker's run: looks for failures and timeouts,
   /// drives the transport.

@@ -176,6 +176,16 @@ class MailboxNetwork::MailboxEndpoint : public Endpoint {
     return done;
   }
 
+  void cancel(EndpointRequest& request) override {
+    const std::lock_guard lock(mail_.mutex);
+    if (request.handle != 0 && static_cast<Kind>(request.detail) == Kind::receive) {
+      auto* reception = reinterpret_cast<Reception*>(request.handle);
+      mail_.boxes[reception->address].receptions.remove(reception);
+      mail_.operations.erase(request.handle);
+    }
+    request = {};  // others live as long as the network
+  }
+
   void progress() override {}
   int tag_count() const override { return kTags; }
   std::string describe_node(int node) const override {

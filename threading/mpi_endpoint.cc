@@ -179,6 +179,15 @@ bool MpiEndpoint::test(EndpointRequest& request) {
   return true;
 }
 
+void MpiEndpoint::cancel(EndpointRequest& request) {
+  MPI_Request mpi_request = to_request(request.handle);
+  const bool is_receive = request.detail > 0;
+  request = {};
+  if (!is_receive) return check_mpi(MPI_Request_free(&mpi_request), "MPI_Request_free");
+  check_mpi(MPI_Cancel(&mpi_request), "MPI_Cancel");
+  check_mpi(MPI_Wait(&mpi_request, MPI_STATUS_IGNORE), "MPI_Wait");
+}
+
 void MpiEndpoint::progress() {
   int arrived = 0;
   // Any call that looks at the network drives it. Nobody sends to itself, so this one has no effect

@@ -34,6 +34,7 @@ class MpiEndpoint : public Endpoint {
   void blocking_allreduce(int tag, const void* source, void* destination, std::size_t count,
                           DataType type, Operator op) override;
   bool test(EndpointRequest& request) override;
+  void cancel(EndpointRequest& request) override;
   void progress() override;
   int tag_count() const override { return tag_count_; }
   std::string describe_node(int node) const override;
