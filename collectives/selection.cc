@@ -19,10 +19,12 @@ SelectedPlan select_by_rule(const SelectionQuery& query) {
     case Collective::allreduce:
       return select_allreduce(query);
     case Collective::reduce:
+      return select_reduce(query);
     case Collective::reduce_scatter:
+      return select_reduce_scatter(query);
     case Collective::scan:
     case Collective::exscan:
-      break;
+      return select_scan(query);
   }
   return select_allreduce(query);
 }

@@ -46,6 +46,9 @@ void check_requested_algorithm(std::string_view requested);
 /// The rules of the collectives, for queries without a requested algorithm; each is described in
 /// its file (selection_*.cc), and its numbers come from docs/measurements.md.
 SelectedPlan select_allreduce(const SelectionQuery& query);
+SelectedPlan select_reduce(const SelectionQuery& query);
+SelectedPlan select_reduce_scatter(const SelectionQuery& query);
+SelectedPlan select_scan(const SelectionQuery& query);  ///< And exscan.
 
 /// What the rules share.
 int fewest_workers(const std::vector<Node>& nodes);

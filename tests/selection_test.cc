@@ -1,0 +1,158 @@
+// What selection chooses: always something that works, and the documented rule at its borders.
+
+#include "collectives/selection.h"
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "collectives/registry.h"
+#include "core/schedule_text.h"
+#include "threading/node_memory.h"
+
+namespace hycoll {
+namespace {
+
+constexpr std::size_t kKiB = 1024;
+
+std::vector<std::vector<Node>> node_lists() {
+  std::vector<std::vector<Node>> lists;
+  for (const std::size_t nodes : {1, 2, 3, 4, 5, 7, 8, 16, 17, 64, 65}) {
+    for (const Node& node : {Node{1, 1}, Node{1, 4}, Node{2, 2}, Node{4, 5}}) {
+      lists.emplace_back(nodes, node);
+    }
+    lists.emplace_back(nodes, Node{1, 1});
+    lists.back().back() = {7, 7};
+  }
+  return lists;
+}
+
+std::vector<std::size_t> sizes() {
+  std::vector<std::size_t> sizes;
+  for (std::size_t size = 1; size <= (std::size_t{1} << 30); size *= 4) {
+    for (const std::size_t near : {size - 1, size, size + 1, 3 * size}) sizes.push_back(near);
+  }
+  return sizes;
+}
+
+/// Checks that a plan can be carried out as it stands.
+void check_plan(const SelectionQuery& query) {
+  const SelectedPlan plan = select(query);
+  const Shape shape(query.nodes, plan.lanes);
+  CAPTURE(name_of(query.collective));
+  CAPTURE(plan.algorithm);
+  CAPTURE(to_text(shape));
+  CAPTURE(query.size_bytes);
+  CAPTURE(name_of(query.order));
+  const Algorithm& algorithm = find_algorithm(query.collective, plan.algorithm);
+  CHECK(algorithm.serves_shape(shape));
+  CHECK(algorithm.order >= query.order);
+  CHECK(plan.segments >= 1);
+  CHECK(plan.workers_per_node >= most_members(query.nodes));
+  if (plan.algorithm.starts_with("lines-")) CHECK(query.size_bytes <= kMaximumLinesBytes);
+  if (query.requested_lanes > 0) CHECK(plan.lanes == query.requested_lanes);
+  if (algorithm.exchange == Exchange::native) CHECK(query.native == NativeReduction::possible);
+}
+
+TEST_CASE("whatever is selected serves the shape, the size and the order") {
+  for (int c = 0; c < kCollectiveCount; ++c) {
+    for (const std::vector<Node>& nodes : node_lists()) {
+      for (const std::size_t size : sizes()) {
+        for (const OperandOrder order :
+             {OperandOrder::any, OperandOrder::by_rank, OperandOrder::canonical}) {
+          for (const int lanes : {0, 1, 3}) {
+            check_plan({.collective = static_cast<Collective>(c),
+                        .nodes = nodes,
+                        .size_bytes = size,
+                        .order = order,
+                        .native = NativeReduction::impossible,
+                        .requested_lanes = lanes});
+          }
+        }
+      }
+    }
+  }
+}
+
+std::string chosen(Collective collective, int node_count, Node node, std::size_t size_bytes,
+                   OperandOrder order = OperandOrder::any) {
+  return select({.collective = collective,
+                 .nodes = std::vector<Node>(static_cast<std::size_t>(node_count), node),
+                 .size_bytes = size_bytes,
+                 .order = order})
+      .algorithm;
+}
+
+TEST_CASE("one node: lines for short vectors, all workers for longer ones") {
+  for (const Collective collective :
+       {Collective::reduce, Collective::reduce_scatter, Collective::scan, Collective::exscan}) {
+    CAPTURE(name_of(collective));
+    CHECK(chosen(collective, 1, {2, 2}, 8).starts_with("lines-"));
+    CHECK(chosen(collective, 1, {2, 2}, 512).starts_with("lines-"));
+    CHECK(chosen(collective, 1, {2, 2}, 2 * kKiB).starts_with("dpml-"));
+    const SelectedPlan plan =
+        select({.collective = collective, .nodes = {{2, 4}}, .size_bytes = kKiB * kKiB});
+    CHECK(plan.lanes == 4);
+    CHECK(plan.workers_per_node == 4);
+  }
+}
+
+TEST_CASE("reduce between nodes") {
+  const auto reduce = [](int nodes, std::size_t size, OperandOrder order = OperandOrder::any) {
+    return chosen(Collective::reduce, nodes, {1, 1}, size, order);
+  };
+  CHECK(reduce(4, 4 * kKiB) == "lines-binomial");
+  CHECK(reduce(4, 16 * kKiB) == "dpml-binomial");
+  CHECK(reduce(4, 64 * kKiB) == "dpml-halving");
+  CHECK(reduce(3, 64 * kKiB) == "dpml-pairwise");
+  CHECK(reduce(4, 16 * kKiB * kKiB) == "dpml-ring");
+  CHECK(reduce(4, 16 * kKiB * kKiB, OperandOrder::by_rank) == "dpml-pairwise");
+  CHECK(reduce(2, 16 * kKiB * kKiB) == "dpml-binomial");
+}
+
+TEST_CASE("reduce_scatter between nodes") {
+  const auto scatter = [](int nodes, std::size_t size, OperandOrder order = OperandOrder::any) {
+    return chosen(Collective::reduce_scatter, nodes, {1, 1}, size, order);
+  };
+  CHECK(scatter(4, 4 * kKiB) == "lines-pairwise");
+  CHECK(scatter(32, 4 * kKiB) == "lines-halving");
+  CHECK(scatter(32, 4 * kKiB, OperandOrder::canonical) == "lines-butterfly");
+  CHECK(scatter(4, 16 * kKiB * kKiB) == "dpml-pairwise");
+  CHECK(scatter(32, 64 * kKiB) == "dpml-halving");
+  CHECK(scatter(32, 64 * kKiB, OperandOrder::by_rank) == "dpml-butterfly");
+  CHECK(scatter(32, 16 * kKiB * kKiB) == "dpml-ring");
+  CHECK(scatter(32, 16 * kKiB * kKiB, OperandOrder::by_rank) == "dpml-pairwise");
+  // One node with most of the members: pairwise would have to receive too much there.
+  const std::vector<Node> heavy = {{1, 1}, {9, 9}, {1, 1}, {1, 1}};
+  const auto unequal = [&](OperandOrder order) {
+    return select({.collective = Collective::reduce_scatter,
+                   .nodes = heavy,
+                   .size_bytes = 64 * kKiB,
+                   .order = order})
+        .algorithm;
+  };
+  CHECK(unequal(OperandOrder::any) == "dpml-halving");
+  CHECK(unequal(OperandOrder::canonical) == "dpml-butterfly");
+}
+
+TEST_CASE("scan between nodes") {
+  for (const Collective collective : {Collective::scan, Collective::exscan}) {
+    const auto scan = [&](int nodes, std::size_t size, OperandOrder order = OperandOrder::by_rank) {
+      return chosen(collective, nodes, {1, 1}, size, order);
+    };
+    CHECK(scan(16, 8) == "lines-direct");
+    CHECK(scan(17, 8) == "lines-recursive-doubling");
+    CHECK(scan(17, 8, OperandOrder::canonical) == "lines-direct");
+    CHECK(scan(65, 8, OperandOrder::canonical) == "dpml-pairwise");
+    CHECK(scan(4, 16 * kKiB) == "dpml-recursive-doubling");
+    CHECK(scan(4, 16 * kKiB, OperandOrder::canonical) == "dpml-pairwise");
+    CHECK(scan(4, 256 * kKiB) == "dpml-pairwise");
+    CHECK(scan(4, 16 * kKiB * kKiB) == "dpml-chain");
+    CHECK(scan(2, 64 * kKiB) == "dpml-chain");
+  }
+}
+
+}  // namespace
+}  // namespace hycoll
