@@ -24,7 +24,7 @@ enum class OperandOrder : std::uint8_t {
   by_rank,    ///< Operands stand in rank order, as operators that do not commute need.
   canonical,  ///< One tree for every algorithm of the collective that has this order, any lanes,
               ///< workers, segments and sizes: left to right over the members of a node, then the
-              ///< binary tree of fold.h over the nodes.
+              ///< binary tree of fold.h over the nodes; for scan and exscan the one in scan.h.
 };
 
 std::string_view name_of(OperandOrder order) noexcept;
