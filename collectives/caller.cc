@@ -113,13 +113,33 @@ void Caller::throw_if_operator_failed(std::uint64_t mark, CallNumber call) const
                           rank, call));
 }
 
+const Plan& Caller::announced(const Plan& plan, const CallArguments& arguments) {
+  if (plan.selected.aggregators > 0 && identity_.announcer != nullptr) {
+    identity_.announcer->announce(plan, arguments);
+  }
+  return plan;
+}
+
+void Caller::retract(CallNumber call) {
+  if (identity_.announcer != nullptr) identity_.announcer->retract(call);
+}
+
+void Caller::execute_announced(const Plan& plan, const CallArguments& arguments) {
+  try {
+    execute(announced(plan, arguments), arguments);
+  } catch (const Error&) {
+    retract(arguments.call);
+    throw;
+  }
+}
+
 void Caller::run(const Call& call) {
   PreparedCall prepared = prepare_call(call);
-  execute(plans_.find(prepared.query), prepared.arguments);
+  execute_announced(plans_.find(prepared.query), prepared.arguments);
   if (prepared.is_custom) {
     std::uint64_t mark = 0;
     const PreparedCall agreement = agreement_into(mark);
-    execute(plans_.find(agreement.query), agreement.arguments);
+    execute_announced(plans_.find(agreement.query), agreement.arguments);
     throw_if_operator_failed(mark, prepared.arguments.call);
   }
   if (prepared.work != nullptr) prepared.work->deliver();
@@ -130,6 +150,7 @@ void Caller::begin(const Plan& plan, const CallArguments& arguments, Request::St
   state.call = arguments.call;
   state.is_complete = false;
   state.error.reset();
+  announced(plan, arguments);
   state.deferred = defer(plan, arguments, state.outcome);
   if (state.deferred == nullptr) state.job = submit(plan, arguments);
 }
@@ -142,7 +163,8 @@ std::unique_ptr<Request::State> Caller::start(const Call& call) {
   begin(plans_.find(prepared.query), prepared.arguments, *state);
   if (prepared.is_custom) {
     const PreparedCall agreement = agreement_into(state->failure_mark);
-    state->agreement = submit(plans_.find(agreement.query), agreement.arguments);
+    const Plan& plan = announced(plans_.find(agreement.query), agreement.arguments);
+    state->agreement = submit(plan, agreement.arguments);
   }
   return state;
 }
@@ -180,7 +202,7 @@ void Caller::run(Persistent::State& persistent) {
   if (persistent.plan == nullptr) return run(persistent.call);
   persistent.arguments.call = ++call_;
   check_processes(persistent.arguments);
-  execute(*persistent.plan, persistent.arguments);
+  execute_announced(*persistent.plan, persistent.arguments);
 }
 
 SelectedPlan Caller::choice(const Call& call) {
@@ -232,6 +254,7 @@ void Request::State::complete() {
     if (work != nullptr) work->deliver();
   } catch (const Error& met) {
     error = met;
+    caller->retract(call);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "collectives/aggregators.h"
 #include "collectives/hycoll.h"
 #include "collectives/plan_cache.h"
 #include "collectives/reduction.h"
@@ -23,6 +24,7 @@ struct CallerIdentity {
   int member_count = 1;
   int slot = 0;  ///< The member's index on its node.
   Bits bits = Bits::same_on_all_members;
+  CallAnnouncer* announcer = nullptr;  ///< Member 0's, where there are aggregators.
 };
 
 /// A call as the executor sees it.
@@ -81,6 +83,12 @@ class Caller {
   PlanQuery query_for(const Call& call, const Reduction& reduction) const;
   CallSignature signature_of(const Call& call, const Reduction& reduction) const;
   void use_token(PreparedCall& prepared);
+  void execute_announced(const Plan& plan, const CallArguments& arguments);
+  /// Tells the aggregators of a call whose plan needs them, before it is executed; returns the
+  /// plan.
+  const Plan& announced(const Plan& plan, const CallArguments& arguments);
+  /// Tells them that the call has failed, so that they do not wait for its members.
+  void retract(CallNumber call);
   void begin(const Plan& plan, const CallArguments& arguments, Request::State& state);
 
   /// The call by which members agree, after one with a custom operator; the mark of a failure ends

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "collectives/aggregators.h"
 #include "collectives/arguments.h"
 #include "collectives/caller.h"
 #include "collectives/hycoll.h"
@@ -39,12 +40,14 @@ int participants(const Plan& plan) {
 /// The one member of this process.
 class ProcessMember final : public Caller {
  public:
-  ProcessMember(ProcessGroup& group, NodeWorkers& workers, PlanCache& plans)
+  ProcessMember(ProcessGroup& group, NodeWorkers& workers, PlanCache& plans,
+                CallAnnouncer* announcer)
       : Caller(plans, workers.memory(),
                {.rank = group.rank(),
                 .member_count = workers.member_count(),
                 .slot = 0,
-                .bits = group.options().bits}),
+                .bits = group.options().bits,
+                .announcer = announcer}),
         group_(group),
         workers_(workers),
         pool_(workers.executors(), group.topology(), workers.cores(),
@@ -107,13 +110,26 @@ struct Communicator::State {
   State(MPI_Comm parent, const Options& options)
       : group(parent, options),
         workers(group, worker_count_for(group), MemberCount::one),
-        plans(workers.plan_options(group)),
-        member(group, workers, plans) {}
+        plans(workers.plan_options(group)) {
+    if (group.is_aggregator()) {
+      service = std::make_unique<AggregatorService>(group, workers, plans);
+      return;
+    }
+    if (group.announces()) announcer = std::make_unique<CallAnnouncer>(group);
+    member = std::make_unique<ProcessMember>(group, workers, plans, announcer.get());
+  }
+
+  ProcessMember& caller() {
+    if (member == nullptr) throw_aggregator_calls(group);
+    return *member;
+  }
 
   ProcessGroup group;
   NodeWorkers workers;
   PlanCache plans;
-  ProcessMember member;
+  std::unique_ptr<CallAnnouncer> announcer;    // null but for member 0 where there are aggregators
+  std::unique_ptr<ProcessMember> member;       // null on aggregators
+  std::unique_ptr<AggregatorService> service;  // null but on aggregators
 };
 
 Communicator::Communicator(MPI_Comm parent, const Options& options)
@@ -121,25 +137,30 @@ Communicator::Communicator(MPI_Comm parent, const Options& options)
 
 Communicator::~Communicator() = default;
 
-int Communicator::rank() const noexcept { return state_->group.rank(); }
-int Communicator::size() const noexcept { return state_->group.size(); }
+bool Communicator::is_aggregator() const noexcept { return state_->group.is_aggregator(); }
+
+void Communicator::serve() { serve_with(state_->service.get()); }
+
+int Communicator::rank() const noexcept { return is_aggregator() ? -1 : state_->group.rank(); }
+int Communicator::size() const noexcept { return state_->workers.member_count(); }
 int Communicator::worker_count() const noexcept { return state_->workers.count(); }
 const Options& Communicator::options() const noexcept { return state_->group.options(); }
 
-void Communicator::run(const Call& call) { state_->member.run(call); }
+void Communicator::run(const Call& call) { state_->caller().run(call); }
 
-Request Communicator::start(const Call& call) { return Request(state_->member.start(call)); }
+Request Communicator::start(const Call& call) { return Request(state_->caller().start(call)); }
 
 Persistent Communicator::prepare(const Call& call) {
-  return Persistent(state_->member.prepare(call));
+  return Persistent(state_->caller().prepare(call));
 }
 
 Communicator::Choice Communicator::choice(const Call& call) const {
-  return choice_of(state_->member.choice(call));
+  return choice_of(state_->caller().choice(call));
 }
 
 void Communicator::allreduce_many(std::span<const void* const> inputs, void* output,
                                   std::size_t count, DataType type, Operator op) {
+  state_->caller();
   if (inputs.empty()) {
     throw Error(ErrorKind::invalid_argument,
                 "allreduce_many: inputs is empty; pass at least one input, e.g. the output itself");

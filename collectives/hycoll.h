@@ -21,6 +21,10 @@
 /// pinned leader threads inside the process works on it (`per_node`). With a Team every thread of a
 /// parallel region is a member with its own buffers (`threads`). Both need MPI_THREAD_MULTIPLE.
 ///
+/// With Options::aggregators some processes have no members. They combine what the members of the
+/// others send them, in the background, as switches would that reduce by themselves; their program
+/// constructs the same communicators and teams, and calls serve() instead of collectives.
+///
 /// Every function reports misuse and a broken environment by throwing hycoll::Error. A member that
 /// does not arrive within Options::timeout ends the job with a message that says who is missing and
 /// in which call.
@@ -47,6 +51,11 @@ struct Options {
   /// Whether pool threads (Communicator) or joining threads (Team) are bound to a core each.
   enum class Pinning { pinned, unpinned } pinning = Pinning::pinned;
 
+  /// The last so many processes of the parent communicator are aggregators: they have no member,
+  /// and combine what the algorithms node-leader and socket-leader send them. At least one process
+  /// must remain. The other algorithms do without them; the native ones are refused.
+  int aggregators = 0;
+
   /// What is promised of the bits of every call's result; a single call may ask for more.
   Bits bits = Bits::same_on_all_members;
 
@@ -59,8 +68,7 @@ struct Options {
 
   /// The defaults, changed by the environment: HYCOLL_WORKERS, HYCOLL_LANES, HYCOLL_ALGORITHM,
   /// HYCOLL_PLACEMENT, HYCOLL_PIN=0|1, HYCOLL_TIMEOUT_S, HYCOLL_CHECK=0|1,
-  /// HYCOLL_REPRODUCIBLE=0|1. Throws Error when a
-  /// value cannot be read.
+  /// HYCOLL_REPRODUCIBLE=0|1, HYCOLL_AGGREGATORS. Throws Error when a value cannot be read.
   static Options from_environment();
 };
 
@@ -81,9 +89,20 @@ class Communicator : public CollectiveCalls<Communicator> {
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
+  /// Among the members; -1 on an aggregator.
   int rank() const noexcept;
+  /// The number of members.
   int size() const noexcept;
   int worker_count() const noexcept;
+
+  /// Whether this process is one of Options::aggregators. Calls on it throw Error.
+  bool is_aggregator() const noexcept;
+
+  /// On an aggregator: returns when the members have destroyed their communicators. The destructor
+  /// waits for that too. Throws Error if the aggregator cannot serve them any more (an aggregator
+  /// that is destroyed without having been asked reports that, and ends the job).
+  void serve();
+
   const Options& options() const noexcept;
 
   /// The blocking, nonblocking and persistent form of any call; CollectiveCalls has the
@@ -165,7 +184,12 @@ class Team {
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
+  /// The members of this process: 0 on an aggregator, whatever it passed.
   int thread_count() const noexcept;
+
+  /// As Communicator's. A team's aggregator has nobody to join it.
+  bool is_aggregator() const noexcept;
+  void serve();
 
   /// The member with this index among the process's threads (e.g. omp_get_thread_num()). With
   /// Options::pinning, the first call binds the calling thread to the core of this member. Every

@@ -49,6 +49,9 @@ Options Options::from_environment() {
   if (const auto reproducible = read_number("HYCOLL_REPRODUCIBLE", 1)) {
     options.bits = *reproducible == 1 ? Bits::reproducible : Bits::same_on_all_members;
   }
+  if (const auto aggregators = read_number("HYCOLL_AGGREGATORS", 1'000'000)) {
+    options.aggregators = *aggregators;
+  }
   return options;
 }
 

@@ -62,13 +62,16 @@ SelectedPlan PlanCache::select(const PlanQuery& query) const {
                          .order = query.order,
                          .native = query.native,
                          .requested_lanes = options_.requested_lanes,
-                         .requested_algorithm = options_.requested_algorithm});
+                         .requested_algorithm = options_.requested_algorithm,
+                         .aggregators = options_.aggregators,
+                         .sockets = options_.sockets});
 }
 
 Shape PlanCache::shape_for(const SelectedPlan& selected) const {
   std::vector<Node> nodes = options_.nodes;
   for (Node& node : nodes)
     node.workers = std::max(node.members, std::min(node.workers, selected.workers_per_node));
+  nodes = with_aggregators(std::move(nodes), selected.aggregators);
   // Leaders are placed on this machine; a node with other workers wraps the indices around. A
   // single lane is driven by worker 0, which owns a member and is the caller.
   const auto index = static_cast<std::size_t>(selected.lanes) - 1;

@@ -52,8 +52,10 @@ struct Plan {
 class PlanCache {
  public:
   struct Options {
-    std::vector<Node> nodes;  ///< Members and available workers of every node.
-    int node = 0;             ///< This process's.
+    std::vector<Node> nodes;  ///< Members and available workers of every node that has members.
+    int node = 0;             ///< This process's. The aggregators come after the other nodes.
+    int aggregators = 0;      ///< For the plans that use them.
+    int sockets = 1;          ///< As SelectionQuery has it.
     int requested_lanes = 0;
     std::string requested_algorithm = "auto";
     /// The worker that drives each lane, for a number of lanes; from the leaders' placement.

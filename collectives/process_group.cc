@@ -97,12 +97,47 @@ ProcessGroup::ProcessGroup(MPI_Comm parent, const Options& options)
   check_mpi(MPI_Comm_rank(control_, &rank_), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(control_, &size_), "MPI_Comm_size");
   node_names_ = gather_host_names(control_, size_);
+  try {
+    agree_on_aggregators();
+  } catch (const Error&) {
+    MPI_Comm_free(&control_);  // on every process: all have met the same
+    throw;
+  }
 }
 
 ProcessGroup::~ProcessGroup() {
   int finalized = 0;
   MPI_Finalized(&finalized);
-  if (finalized == 0) MPI_Comm_free(&control_);
+  if (finalized != 0) return;
+  if (members_ != control_ && members_ != MPI_COMM_NULL) MPI_Comm_free(&members_);
+  MPI_Comm_free(&control_);
+}
+
+void ProcessGroup::agree_on_aggregators() {
+  const int own = options_.aggregators;
+  const std::vector<int> all = gather(own);
+  const auto other = std::find_if(all.begin(), all.end(), [&](int n) { return n != all.front(); });
+  if (other != all.end()) {
+    throw Error(ErrorKind::mismatch,
+                fmt::format("Options::aggregators (HYCOLL_AGGREGATORS) is {} on {}, but {} on {}; "
+                            "pass the same number on every process",
+                            all.front(), node_names_.front(), *other,
+                            node_names_[static_cast<std::size_t>(other - all.begin())]));
+  }
+  if (own < 0 || own >= size_) {
+    throw Error(
+        ErrorKind::invalid_argument,
+        fmt::format("Options::aggregators (HYCOLL_AGGREGATORS) is {}, but of {} processes 0 "
+                    "to {} can be aggregators, for one must have members; ask for fewer, "
+                    "or start more processes",
+                    own, size_, size_ - 1));
+  }
+  members_ = control_;
+  if (own == 0) return;
+  check_mpi(MPI_Comm_split(control_, is_aggregator() ? MPI_UNDEFINED : 0, rank_, &members_),
+            "MPI_Comm_split");
+  if (is_aggregator()) return;
+  check_mpi(MPI_Comm_set_errhandler(members_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
 }
 
 std::vector<int> ProcessGroup::gather(int value) const {
@@ -165,9 +200,9 @@ ExecutorOptions ProcessGroup::executor_options(const Core& core, int first_rank,
 }
 
 void ProcessGroup::check_signature(const PackedSignature& signature) const {
-  std::vector<PackedSignature> all(static_cast<std::size_t>(size_));
+  std::vector<PackedSignature> all(static_cast<std::size_t>(member_process_count()));
   static_assert(sizeof(PackedSignature) == 2 * sizeof(std::uint64_t));
-  check_mpi(MPI_Allgather(&signature, 2, MPI_UINT64_T, all.data(), 2, MPI_UINT64_T, control_),
+  check_mpi(MPI_Allgather(&signature, 2, MPI_UINT64_T, all.data(), 2, MPI_UINT64_T, members_),
             "MPI_Allgather");
   const auto other = std::find_if(all.begin(), all.end(),
                                   [&](const PackedSignature& s) { return s != all.front(); });

@@ -22,11 +22,13 @@ struct MachineShare {
 };
 
 /// The processes of a communicator or team, each a node of its schedules: what both layouts share.
-/// Everything that may differ between processes is exchanged here once, so that all decide alike.
+/// Those with members come first, then the aggregators. Everything that may differ between
+/// processes is exchanged here once, so that all decide alike.
 class ProcessGroup {
  public:
   /// Collective over `parent`. Throws Error if MPI is not initialised or its thread level is too
-  /// low, in which case nothing has been communicated.
+  /// low, in which case nothing has been communicated; and, on every process, if the number of
+  /// aggregators is not the same on all, or leaves no process with members.
   ProcessGroup(MPI_Comm parent, const Options& options);
   ~ProcessGroup();
   ProcessGroup(const ProcessGroup&) = delete;
@@ -34,6 +36,17 @@ class ProcessGroup {
 
   int rank() const noexcept { return rank_; }
   int size() const noexcept { return size_; }
+
+  /// How many processes have members, and how many have none; of which kind this one is.
+  int member_process_count() const noexcept { return size_ - options_.aggregators; }
+  int aggregator_count() const noexcept { return options_.aggregators; }
+  bool is_aggregator() const noexcept { return rank_ >= member_process_count(); }
+  /// Whether this process tells the aggregators of calls.
+  bool announces() const noexcept { return rank_ == 0 && aggregator_count() > 0; }
+
+  /// For messages between processes outside of any lane.
+  MPI_Comm control() const noexcept { return control_; }
+
   const Options& options() const noexcept { return options_; }
 
   /// The cores of this process: its share of the machine when the launcher gave none of its own.
@@ -65,12 +78,15 @@ class ProcessGroup {
   ExecutorOptions executor_options(const Core& core, int first_rank, int member_count,
                                    const WaitPolicy& policy) const;
 
-  /// With Checking::all_processes: collective; throws Error (mismatch) on every process if the
-  /// signatures differ.
+  /// With Checking::all_processes: collective over the processes with members; throws Error
+  /// (mismatch) on every one if the signatures differ.
   void check_signature(const PackedSignature& signature) const;
 
  private:
+  void agree_on_aggregators();
+
   MPI_Comm control_ = MPI_COMM_NULL;
+  MPI_Comm members_ = MPI_COMM_NULL;  ///< The processes with members; control_ if all have.
   int rank_ = 0;
   int size_ = 1;
   Options options_;

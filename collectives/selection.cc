@@ -62,6 +62,27 @@ const Algorithm* requested_algorithm(const SelectionQuery& query) {
   return found;
 }
 
+bool needs_aggregators(const Algorithm& algorithm) {
+  return algorithm.exchange == Exchange::aggregation_tree;
+}
+
+void require_aggregators(const Algorithm& algorithm, const SelectionQuery& query) {
+  if (query.aggregators == 0) {
+    throw Error(ErrorKind::unsupported,
+                fmt::format("{} algorithm '{}' needs aggregators, and there are none: set "
+                            "Options::aggregators (HYCOLL_AGGREGATORS, --aggregators) to at least "
+                            "1, or choose another algorithm, or 'auto'",
+                            name_of(query.collective), algorithm.name));
+  }
+  if (query.native == NativeReduction::impossible) {
+    throw Error(ErrorKind::unsupported,
+                fmt::format("{} algorithm '{}' combines elements on aggregators, which have no "
+                            "operators of the user's, and no types but the integers, float and "
+                            "double; choose another algorithm, or 'auto'",
+                            name_of(query.collective), algorithm.name));
+  }
+}
+
 void require_suitable(const Algorithm& algorithm, const SelectionQuery& query) {
   if (algorithm.order < query.order) {
     throw Error(
@@ -81,6 +102,14 @@ void require_suitable(const Algorithm& algorithm, const SelectionQuery& query) {
                     "or 'auto'",
                     name_of(query.collective), algorithm.name));
   }
+  if (algorithm.exchange == Exchange::native && query.aggregators > 0) {
+    throw Error(
+        ErrorKind::unsupported,
+        fmt::format("{} algorithm '{}' leaves the exchange to the MPI library, whose lanes lead to "
+                    "the {} aggregator(s) too; choose another algorithm, or no aggregators",
+                    name_of(query.collective), algorithm.name, query.aggregators));
+  }
+  if (needs_aggregators(algorithm)) require_aggregators(algorithm, query);
 }
 
 Collective parse_collective(std::string_view name) {
@@ -127,17 +156,32 @@ void check_requested_algorithm(std::string_view requested) {
   });
 }
 
+std::vector<Node> with_aggregators(std::vector<Node> nodes, int aggregators) {
+  nodes.insert(nodes.end(), static_cast<std::size_t>(aggregators), {.members = 0, .workers = 1});
+  return nodes;
+}
+
 SelectedPlan select(const SelectionQuery& query) {
   const Algorithm* algorithm = requested_algorithm(query);
-  if (algorithm == nullptr) return select_by_rule(query);
+  if (algorithm == nullptr) {
+    SelectionQuery by_rule = query;
+    // A lane's own collectives would wait for the aggregators.
+    if (query.aggregators > 0) by_rule.native = NativeReduction::impossible;
+    return select_by_rule(by_rule);
+  }
   require_suitable(*algorithm, query);
-  const bool multi_leader = algorithm->serves_shape(Shape(query.nodes, 2));
-  SelectedPlan plan{.algorithm = std::string(algorithm->name)};
-  plan.lanes = query.requested_lanes > 0 ? query.requested_lanes
-               : multi_leader            ? fewest_workers(query.nodes)
-                                         : 1;
+  const bool aggregates = needs_aggregators(*algorithm);
+  SelectedPlan plan{.algorithm = std::string(algorithm->name),
+                    .aggregators = aggregates ? query.aggregators : 0};
+  const Shape two_lanes(with_aggregators(query.nodes, plan.aggregators), 2);
+  const int lanes_of_its_own = aggregates ? query.sockets : fewest_workers(query.nodes);
+  plan.lanes = query.requested_lanes > 0            ? query.requested_lanes
+               : algorithm->serves_shape(two_lanes) ? lanes_of_its_own
+                                                    : 1;
   plan.workers_per_node = std::max(most_members(query.nodes), plan.lanes);
-  const std::size_t lane_bytes = query.size_bytes / static_cast<std::size_t>(plan.lanes);
+  // Socket leaders send the whole vector each.
+  const std::size_t lane_bytes =
+      aggregates ? query.size_bytes : query.size_bytes / static_cast<std::size_t>(plan.lanes);
   const std::size_t block_bytes = lane_bytes / query.nodes.size();
   plan.segments = segments_for(algorithm->exchange == Exchange::ring ? block_bytes : lane_bytes);
   return plan;

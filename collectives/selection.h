@@ -17,7 +17,8 @@ enum class NativeReduction : std::uint8_t { possible, impossible };
 /// What selection looks at. The same on all processes, so that all decide alike.
 struct SelectionQuery {
   Collective collective = Collective::allreduce;
-  std::vector<Node> nodes;     ///< Members, and the workers that could take part, of every node.
+  std::vector<Node> nodes;     ///< Members, and the workers that could take part, of every node
+                               ///< that has members.
   std::size_t size_bytes = 0;  ///< Of each member's input.
   OperandOrder order = OperandOrder::any;  ///< At least this is needed.
   NativeReduction native = NativeReduction::possible;
@@ -25,6 +26,8 @@ struct SelectionQuery {
   /// "auto"; or a name, for the collectives that have an algorithm of that name; or a list such as
   /// "allreduce:dpml-ring,reduce:dpml-binomial". The other collectives select for themselves.
   std::string_view requested_algorithm = "auto";
+  int aggregators = 0;  ///< Further nodes, without members, for the algorithms that need them.
+  int sockets = 1;      ///< That the workers of a node run on, at most.
 };
 
 /// What a call uses.
@@ -33,10 +36,13 @@ struct SelectedPlan {
   int lanes = 1;
   int workers_per_node = 1;  ///< Upper bound; a node with fewer uses all of them.
   int segments = 1;
+  int aggregators = 0;  ///< Nodes without members, of one worker each, after the others.
 };
 
-/// The plan for a call. Asking for lanes or an algorithm overrides that part of the rule. Throws
-/// Error (unsupported) if the requested algorithm does not keep the order that is needed.
+/// The plan for a call. Asking for lanes or an algorithm overrides that part of the rule; an
+/// algorithm that needs aggregators is taken only if it is asked for. Throws Error (unsupported) if
+/// the requested algorithm does not keep the order that is needed, or needs aggregators where there
+/// are none, or cannot do the reduction where it wants to: in the MPI library, on aggregators.
 SelectedPlan select(const SelectionQuery& query);
 
 /// Throws Error (invalid_argument) unless this is "auto", a list of COLLECTIVE:NAME, or the name of
@@ -49,6 +55,9 @@ SelectedPlan select_allreduce(const SelectionQuery& query);
 SelectedPlan select_reduce(const SelectionQuery& query);
 SelectedPlan select_reduce_scatter(const SelectionQuery& query);
 SelectedPlan select_scan(const SelectionQuery& query);  ///< And exscan.
+
+/// The nodes, and after them so many aggregators, of one worker each.
+std::vector<Node> with_aggregators(std::vector<Node> nodes, int aggregators);
 
 /// What the rules share.
 int fewest_workers(const std::vector<Node>& nodes);

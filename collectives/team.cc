@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "collectives/aggregators.h"
 #include "collectives/caller.h"
 #include "collectives/hycoll.h"
 #include "collectives/plan_cache.h"
@@ -38,10 +39,15 @@ struct Team::State {
       : group(parent, options),
         workers(group, checked(thread_count), MemberCount::every_worker),
         plans(workers.plan_options(group)),
+        announcer(group.announces() ? std::make_unique<CallAnnouncer>(group) : nullptr),
         pool(workers.executors(), group.topology(), workers.cores(),
              options.pinning == Options::Pinning::pinned ? LeaderPool::Pinning::pinned
                                                          : LeaderPool::Pinning::unpinned,
              workers.wait_policy()) {
+    if (group.is_aggregator()) {
+      service = std::make_unique<AggregatorService>(group, workers, plans);
+      return;
+    }
     std::vector<DeferredRun*> runs;
     for (int index = 0; index < thread_count; ++index) {
       members.push_back(std::make_unique<Member::State>(*this, index));
@@ -61,10 +67,12 @@ struct Team::State {
   ProcessGroup group;
   NodeWorkers workers;
   PlanCache plans;
-  std::vector<std::unique_ptr<Member::State>> members;
+  std::unique_ptr<CallAnnouncer> announcer;  // null but for member 0 where there are aggregators
+  std::vector<std::unique_ptr<Member::State>> members;  // none on aggregators
   // Last: their threads use the others.
   LeaderPool pool;
   std::unique_ptr<ProgressKeeper> keeper;
+  std::unique_ptr<AggregatorService> service;  // null but on aggregators
 };
 
 Member::State::State(Team::State& its_team, int its_index)
@@ -72,7 +80,8 @@ Member::State::State(Team::State& its_team, int its_index)
              {.rank = its_team.workers.first_rank() + its_index,
               .member_count = its_team.workers.member_count(),
               .slot = its_index,
-              .bits = its_team.group.options().bits}),
+              .bits = its_team.group.options().bits,
+              .announcer = its_index == 0 ? its_team.announcer.get() : nullptr}),
       team(its_team),
       index(its_index),
       executor(its_team.workers.executor(its_index)),
@@ -122,9 +131,14 @@ Team::Team(MPI_Comm parent, int thread_count, const Options& options)
 
 Team::~Team() = default;
 
-int Team::thread_count() const noexcept { return state_->workers.count(); }
+int Team::thread_count() const noexcept { return static_cast<int>(state_->members.size()); }
+
+bool Team::is_aggregator() const noexcept { return state_->group.is_aggregator(); }
+
+void Team::serve() { serve_with(state_->service.get()); }
 
 Member Team::join(int thread_index) {
+  if (is_aggregator()) throw_aggregator_calls(state_->group);
   if (thread_index < 0 || thread_index >= thread_count()) {
     throw Error(
         ErrorKind::invalid_argument,
@@ -146,6 +160,7 @@ Member Team::join(int thread_index) {
 }
 
 Communicator::Choice Team::choice(const Call& call) const {
+  if (is_aggregator()) throw_aggregator_calls(state_->group);
   return choice_of(state_->members.front()->choice(call));
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <mutex>
+#include <optional>
+#include <set>
 
 #include "core/errors.h"
 #include "numa/binding.h"
@@ -13,9 +15,12 @@
 namespace hycoll {
 namespace {
 
+/// The nodes that have members.
 std::vector<Node> gather_nodes(const ProcessGroup& group, int worker_count, MemberCount members) {
   std::vector<Node> nodes;
-  for (const int workers : group.gather(worker_count)) {
+  std::vector<int> worker_counts = group.gather(worker_count);
+  worker_counts.resize(static_cast<std::size_t>(group.member_process_count()));
+  for (const int workers : worker_counts) {
     nodes.push_back({.members = members == MemberCount::one ? 1 : workers, .workers = workers});
   }
   return nodes;
@@ -27,6 +32,11 @@ std::vector<Core> place(const ProcessGroup& group, int worker_count) {
   const Placement requested = parse_placement(group.options().placement);
   return place_workers(group.topology(), worker_count,
                        requested == Placement::one_per_package ? Placement::compact : requested);
+}
+
+/// What comes in at an aggregator is combined by one thread, and its helpers.
+int workers_here(const ProcessGroup& group, int worker_count) {
+  return group.is_aggregator() ? 1 : worker_count;
 }
 
 /// Once per process: what its launch line costs it, if anything.
@@ -44,25 +54,48 @@ void warn_of_confinement(const ProcessGroup& group, int worker_count) {
 
 NodeWorkers::NodeWorkers(ProcessGroup& group, int worker_count, MemberCount members)
     : nodes_(gather_nodes(group, worker_count, members)),
-      wait_policy_(group.wait_policy(worker_count)),
-      cores_(place(group, worker_count)),
-      memory_(worker_count) {
-  for (int node = 0; node < group.size(); ++node) {
-    if (node == group.rank()) first_rank_ = member_count_;
-    member_count_ += nodes_[static_cast<std::size_t>(node)].members;
+      wait_policy_(group.wait_policy(workers_here(group, worker_count))),
+      cores_(place(group, workers_here(group, worker_count))),
+      memory_(workers_here(group, worker_count)) {
+  for (int node = 0; node < group.member_process_count(); ++node) {
+    const int its_members = nodes_[static_cast<std::size_t>(node)].members;
+    if (node < group.rank()) first_rank_ += its_members;
+    if (node == group.rank()) members_here_ = its_members;
+    member_count_ += its_members;
   }
-  warn_of_confinement(group, worker_count);
-  place_leaders(group);
+  warn_of_confinement(group, count());
+  agree_on_leaders(group);
   group.open_lanes(lane_count_);
 
   make_task_kernels(group);
-  for (int worker = 0; worker < worker_count; ++worker) {
+  for (int worker = 0; worker < count(); ++worker) {
     executors_.push_back(std::make_unique<WorkerExecutor>(
         memory_, worker, group.endpoints(), helpers_.get(),
-        group.executor_options(cores_[static_cast<std::size_t>(worker)], first_rank_,
-                               nodes_[static_cast<std::size_t>(group.rank())].members,
+        group.executor_options(cores_[static_cast<std::size_t>(worker)], first_rank_, members_here_,
                                wait_policy_)));
   }
+}
+
+void NodeWorkers::agree_on_leaders(const ProcessGroup& group) {
+  constexpr int kFailed = -1;
+  std::set<int> sockets;
+  for (const Core& core : cores_) sockets.insert(core.package);
+  std::optional<Error> failure;
+  try {
+    place_leaders(group);
+  } catch (const Error& error) {
+    failure = error;
+  }
+  std::vector<int> counts = group.gather(failure ? kFailed : static_cast<int>(sockets.size()));
+  if (failure) throw Error(*failure);
+  counts.resize(static_cast<std::size_t>(group.member_process_count()));
+  const auto failed = std::find(counts.begin(), counts.end(), kFailed);
+  if (failed != counts.end()) {
+    throw Error(ErrorKind::unsupported,
+                fmt::format("process {} cannot place its leaders; its error says why",
+                            failed - counts.begin()));
+  }
+  socket_count_ = std::min(*std::max_element(counts.begin(), counts.end()), lane_count_);
 }
 
 void NodeWorkers::make_task_kernels(const ProcessGroup& group) {
@@ -77,13 +110,11 @@ void NodeWorkers::make_task_kernels(const ProcessGroup& group) {
 }
 
 void NodeWorkers::place_leaders(const ProcessGroup& group) {
-  group.check_lanes(count());
-  const int fewest =
-      std::min_element(nodes_.begin(), nodes_.end(), [](const Node& a, const Node& b) {
-        return a.workers < b.workers;
-      })->workers;
+  const int fewest = fewest_workers(nodes_);
+  group.check_lanes(fewest);
   const int requested = group.options().lanes;
   lane_count_ = requested > 0 ? requested : fewest;
+  if (group.is_aggregator()) return;  // it has no leaders to place
   const Placement placement = parse_placement(group.options().placement);
   for (int lanes = 1; lanes <= lane_count_; ++lanes) {
     try {
@@ -99,6 +130,8 @@ void NodeWorkers::place_leaders(const ProcessGroup& group) {
 PlanCache::Options NodeWorkers::plan_options(const ProcessGroup& group) const {
   return {.nodes = nodes_,
           .node = group.rank(),
+          .aggregators = group.aggregator_count(),
+          .sockets = socket_count_,
           .requested_lanes = group.options().lanes,
           .requested_algorithm = group.options().algorithm,
           .lane_workers = lane_workers_,

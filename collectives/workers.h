@@ -22,11 +22,13 @@ enum class MemberCount { one, every_worker };
 /// share.
 class NodeWorkers {
  public:
-  /// Collective over the group: opens its lanes.
+  /// Collective over the group: opens its lanes. An aggregator has one worker and no members,
+  /// whatever it passes.
   NodeWorkers(ProcessGroup& group, int worker_count, MemberCount members);
 
   int count() const noexcept { return static_cast<int>(cores_.size()); }
-  /// The rank of this node's first member, and the number of all members of all nodes.
+  /// The rank of this node's first member, or of the next one after all members; and the number of
+  /// all members of all nodes.
   int first_rank() const noexcept { return first_rank_; }
   int member_count() const noexcept { return member_count_; }
 
@@ -46,13 +48,17 @@ class NodeWorkers {
  private:
   void make_task_kernels(const ProcessGroup& group);
   void place_leaders(const ProcessGroup& group);
+  /// Places leaders, and counts sockets; fails on every process if one cannot.
+  void agree_on_leaders(const ProcessGroup& group);
 
-  std::vector<Node> nodes_;
+  std::vector<Node> nodes_;  // those with members
+  int members_here_ = 0;
   int first_rank_ = 0;
   int member_count_ = 0;
   WaitPolicy wait_policy_;
   std::vector<Core> cores_;
   int lane_count_ = 1;
+  int socket_count_ = 1;
   std::vector<std::vector<int>> lane_workers_;  // by lane count - 1
   NodeMemory memory_;
   std::unique_ptr<TaskKernels> helpers_;    // cores without a worker
