@@ -28,7 +28,7 @@ std::size_t ElementType::slot_bytes() const {
 }
 
 bool ElementType::is_contiguous() const {
-  return given_data_type() || element_layout(handle_).is_contiguous;
+  return given_data_type() || element_layout(handle_).form == ElementLayout::Form::direct;
 }
 
 std::string ElementType::name() const {

@@ -39,7 +39,7 @@ class ElementType {
   std::optional<DataType> data_type() const;
 
   /// The distance of elements in a vector that hycoll works on, in bytes. Users' buffers look like
-  /// that if is_contiguous(); all others are copied, each element to a slot of its own.
+  /// that if is_contiguous(); others are copied.
   std::size_t slot_bytes() const;
 
   /// Whether elements lie in a user's buffer without gaps, as those of all predefined types do: the

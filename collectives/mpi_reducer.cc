@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 
@@ -13,6 +14,9 @@ namespace {
 
 /// What is folded at once; small enough for two blocks and the sources in a core's first cache.
 constexpr std::size_t kBlockBytes = 8 * 1024;
+
+/// How much of users' layout is unpacked at once, gaps included, unless one element takes more.
+constexpr std::size_t kUnpackedBlockBytes = 64 * 1024;
 
 /// A thread's own intermediate results, aligned as widely as any type asks for.
 class Scratch {
@@ -45,7 +49,14 @@ class Scratch {
   std::size_t size_bytes_ = 0;
 };
 
-std::byte* scratch_of_size(std::size_t size_bytes) {
+/// Where a thread keeps partial results.
+std::byte* folding_scratch(std::size_t size_bytes) {
+  thread_local Scratch scratch;
+  return scratch.of_size(size_bytes);
+}
+
+/// Where a thread keeps unpacked elements, beside those.
+std::byte* unpacking_scratch(std::size_t size_bytes) {
   thread_local Scratch scratch;
   return scratch.of_size(size_bytes);
 }
@@ -83,14 +94,14 @@ void FoldingReducer::fold(std::span<void* const> destinations, std::span<const v
   const std::size_t last = sources.size() - 1;
   const bool ends_in_destination = last > 1 || destination(0) != source(0);
   const bool needs_scratch = last > 1 || !ends_in_destination;
-  std::byte* const scratch = needs_scratch ? scratch_of_size(2 * size_bytes) : nullptr;
+  std::byte* const scratch = needs_scratch ? folding_scratch(2 * size_bytes) : nullptr;
 
   const std::byte* left = source(0);
   for (std::size_t index = 1; index <= last; ++index) {
     std::byte* const right =
         index == last && ends_in_destination ? destination(0) : scratch + (index % 2) * size_bytes;
     if (right != source(index)) std::memcpy(right, source(index), size_bytes);
-    apply_to_slots(left, right, count);
+    apply_to_elements(left, right, count);
     left = right;
   }
   for (std::size_t index = 0; index < destinations.size(); ++index) {
@@ -98,22 +109,48 @@ void FoldingReducer::fold(std::span<void* const> destinations, std::span<const v
   }
 }
 
-void FoldingReducer::apply_to_slots(const std::byte* left, std::byte* right_and_result,
-                                    std::size_t count) const {
-  left += layout_.origin_bytes;
-  right_and_result += layout_.origin_bytes;
-  if (layout_.is_spaced_as_extent) {
-    apply(left, right_and_result, count);
+void FoldingReducer::apply_to_elements(const std::byte* left, std::byte* right_and_result,
+                                       std::size_t count) const {
+  using Form = ElementLayout::Form;
+  if (layout_.form == Form::packed) {
+    apply_to_packed(left, right_and_result, count);
     return;
   }
-  for (std::size_t index = 0; index < count; ++index) {
-    const std::size_t offset = index * layout_.slot_bytes;
-    apply(left + offset, right_and_result + offset, 1);
+  left += layout_.origin_bytes;
+  right_and_result += layout_.origin_bytes;
+  if (layout_.form == Form::slots) {
+    for (std::size_t index = 0; index < count; ++index) {
+      const std::size_t offset = index * layout_.slot_bytes;
+      apply(left + offset, right_and_result + offset, 1);
+    }
+  } else {
+    apply(left, right_and_result, count);
   }
 }
 
-MpiReducer::MpiReducer(MPI_Op op, MPI_Datatype type)
-    : FoldingReducer(element_layout(type)),
+void FoldingReducer::apply_to_packed(const std::byte* left, std::byte* right_and_result,
+                                     std::size_t count) const {
+  const auto spacing_bytes = static_cast<std::size_t>(std::abs(staging_->extent_bytes()));
+  const std::size_t block_count =
+      std::max<std::size_t>(1, kUnpackedBlockBytes / std::max<std::size_t>(1, spacing_bytes));
+  const auto [size_bytes, origin_bytes] = staging_->user_span(std::min(block_count, count));
+  // The second half is as aligned as the first.
+  const std::size_t half_bytes = (size_bytes + 63) / 64 * 64;
+  std::byte* const scratch = unpacking_scratch(2 * half_bytes);
+  std::byte* const left_origin = scratch + origin_bytes;
+  std::byte* const right_origin = left_origin + half_bytes;
+  for (std::size_t begin = 0; begin < count; begin += block_count) {
+    const std::size_t elements = std::min(block_count, count - begin);
+    const std::size_t offset = begin * layout_.slot_bytes;
+    staging_->copy_out(left + offset, left_origin, 0, elements);
+    staging_->copy_out(right_and_result + offset, right_origin, 0, elements);
+    apply(left_origin, right_origin, elements);
+    staging_->copy_in(right_origin, right_and_result + offset, 0, elements);
+  }
+}
+
+MpiReducer::MpiReducer(MPI_Op op, MPI_Datatype type, std::shared_ptr<const TypedStaging> staging)
+    : FoldingReducer(element_layout(type), std::move(staging)),
       op_(op),
       type_(type),
       is_user_defined_(!is_predefined(op)) {}

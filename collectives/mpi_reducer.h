@@ -4,8 +4,10 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <memory>
 #include <mutex>
 #include <span>
+#include <utility>
 
 #include "collectives/operation.h"
 #include "collectives/typed_staging.h"
@@ -18,25 +20,31 @@ namespace hycoll {
 std::mutex& user_operator_mutex() noexcept;
 
 /// A reduction by an operator of two operands that overwrites the right one. Folds from the left as
-/// the kernels do, in blocks that stay in a core's own cache.
+/// the kernels do, in blocks that stay in a core's own cache. Packed elements are unpacked to where
+/// the operator can act on them, and packed again.
 class FoldingReducer : public ForeignReducer {
  public:
   void reduce(std::span<void* const> destinations, std::span<const void* const> sources,
               std::size_t count) const final;
 
  protected:
-  explicit FoldingReducer(const ElementLayout& layout) noexcept : layout_(layout) {}
+  /// The staging is that of the elements' type; null, and not needed, unless they are packed.
+  FoldingReducer(const ElementLayout& layout, std::shared_ptr<const TypedStaging> staging) noexcept
+      : layout_(layout), staging_(std::move(staging)) {}
 
   /// right_and_result[i] = left[i] op right_and_result[i] for `count` elements at these origins,
-  /// which are spaced as the type's extent. Thread-safe; may throw Error.
+  /// as far apart as in a user's buffer. Thread-safe; may throw Error.
   virtual void apply(const void* left, void* right_and_result, std::size_t count) const = 0;
 
  private:
-  void apply_to_slots(const std::byte* left, std::byte* right_and_result, std::size_t count) const;
+  void apply_to_elements(const std::byte* left, std::byte* right_and_result,
+                         std::size_t count) const;
+  void apply_to_packed(const std::byte* left, std::byte* right_and_result, std::size_t count) const;
   void fold(std::span<void* const> destinations, std::span<const void* const> sources,
             std::size_t offset_bytes, std::size_t count) const;
 
   ElementLayout layout_;
+  std::shared_ptr<const TypedStaging> staging_;
 };
 
 /// What MPI_Reduce_local does: predefined operators on types that hycoll has no kernels for, and
@@ -45,7 +53,7 @@ class MpiReducer final : public FoldingReducer {
  public:
   /// Requires that MPI defines the operator on the type; both handles outlive this object. Failures
   /// of MPI are an Error (environment) with MPI's text.
-  MpiReducer(MPI_Op op, MPI_Datatype type);
+  MpiReducer(MPI_Op op, MPI_Datatype type, std::shared_ptr<const TypedStaging> staging = nullptr);
 
  private:
   void apply(const void* left, void* right_and_result, std::size_t count) const override;
@@ -60,8 +68,9 @@ class MpiReducer final : public FoldingReducer {
 class CustomReducer final : public FoldingReducer {
  public:
   /// Requires operation.is_custom().
-  CustomReducer(const Operation& operation, const ElementLayout& layout)
-      : FoldingReducer(layout), operation_(operation) {}
+  CustomReducer(const Operation& operation, const ElementLayout& layout,
+                std::shared_ptr<const TypedStaging> staging)
+      : FoldingReducer(layout, std::move(staging)), operation_(operation) {}
 
  private:
   void apply(const void* left, void* right_and_result, std::size_t count) const override;

@@ -115,12 +115,17 @@ void set_predefined(Reduction& reduction, const ElementType& type, const Operati
   set_foreign(reduction, std::move(reducer));
 }
 
-void set_user_defined(Reduction& reduction, const ElementType& type, const Operation& operation,
-                      const ElementLayout& layout) {
+/// An operator that the user brought along, on elements of any type.
+void set_user_defined(Reduction& reduction, const ElementType& type, const Operation& operation) {
+  const ElementLayout layout = element_layout(type.handle());
+  if (layout.form != ElementLayout::Form::direct) {
+    reduction.staging = std::make_shared<TypedStaging>(type.handle());
+  }
   if (operation.is_custom()) {
-    set_foreign(reduction, std::make_shared<CustomReducer>(operation, layout));
+    set_foreign(reduction, std::make_shared<CustomReducer>(operation, layout, reduction.staging));
   } else {
-    set_foreign(reduction, std::make_shared<MpiReducer>(operation.handle(), type.handle()));
+    set_foreign(reduction,
+                std::make_shared<MpiReducer>(operation.handle(), type.handle(), reduction.staging));
   }
 }
 
@@ -131,16 +136,11 @@ Reduction resolve_reduction(const ElementType& type, const Operation& operation,
   require_handles(type, operation, collective);
   Reduction reduction;
   if (operation.is_user_defined()) {
-    const ElementLayout layout = element_layout(type.handle());
-    reduction.element_bytes = layout.slot_bytes;
-    set_user_defined(reduction, type, operation, layout);
-    if (!layout.is_contiguous) {
-      reduction.staging = std::make_shared<TypedStaging>(type.handle());
-    }
+    set_user_defined(reduction, type, operation);
   } else {
     set_predefined(reduction, type, operation, collective);
-    reduction.element_bytes = type.slot_bytes();
   }
+  reduction.element_bytes = type.slot_bytes();
   reduction.type_code = type.code();
   reduction.operator_code = operation.code();
   reduction.is_commutative = operation.is_commutative();

@@ -19,15 +19,62 @@ constexpr std::ptrdiff_t kAlignmentBytes = 16;
 /// What is packed at once: stays in a core's own cache.
 constexpr std::size_t kBlockBytes = 64 * 1024;
 
-struct Bounds {
-  std::ptrdiff_t lower_bound;
-  std::ptrdiff_t extent;
-  std::ptrdiff_t true_lower_bound;
-  std::ptrdiff_t true_extent;
-  std::ptrdiff_t size;
-};
+std::ptrdiff_t rounded_up(std::ptrdiff_t bytes) noexcept {
+  return (bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes;
+}
 
-Bounds bounds_of(MPI_Datatype type) {
+/// How far an address lies above a multiple of the alignment.
+std::ptrdiff_t misalignment(std::ptrdiff_t address) noexcept {
+  const std::ptrdiff_t remainder = address % kAlignmentBytes;
+  return remainder < 0 ? remainder + kAlignmentBytes : remainder;
+}
+
+const std::byte* bytes_of(const void* address) noexcept {
+  return static_cast<const std::byte*>(address);
+}
+std::byte* bytes_of(void* address) noexcept { return static_cast<std::byte*>(address); }
+
+std::byte* packed_block(std::size_t size_bytes) {
+  thread_local std::vector<std::byte> block;
+  if (block.size() < size_bytes) block.resize(size_bytes);
+  return block.data();
+}
+
+/// Returns how many bytes have been written.
+int pack(const std::byte* origin, MPI_Datatype type, int count, std::byte* packed, int capacity) {
+  int end = 0;
+  check_mpi(MPI_Pack(origin, count, type, packed, capacity, &end, MPI_COMM_SELF), "MPI_Pack");
+  return end;
+}
+
+void unpack(const std::byte* packed, int size_bytes, std::byte* origin, MPI_Datatype type,
+            int count) {
+  int position = 0;
+  check_mpi(MPI_Unpack(packed, size_bytes, &position, origin, count, type, MPI_COMM_SELF),
+            "MPI_Unpack");
+}
+
+/// From one datatype to another with the same data.
+void repack(const std::byte* source, MPI_Datatype source_type, std::byte* destination,
+            MPI_Datatype destination_type, int count) {
+  int capacity = 0;
+  check_mpi(MPI_Pack_size(count, source_type, MPI_COMM_SELF, &capacity), "MPI_Pack_size");
+  std::byte* const block = packed_block(static_cast<std::size_t>(capacity));
+  const int size_bytes = pack(source, source_type, count, block, capacity);
+  unpack(block, size_bytes, destination, destination_type, count);
+}
+
+/// Whether packed elements are their data and nothing else, so that they can lie in a vector.
+bool packs_data_only(MPI_Datatype type, std::ptrdiff_t size_bytes) {
+  if (size_bytes > INT_MAX) return false;  // beyond what MPI can pack at all
+  int packed_bytes = 0;
+  check_mpi(MPI_Pack_size(1, type, MPI_COMM_SELF, &packed_bytes), "MPI_Pack_size");
+  return packed_bytes == size_bytes;
+}
+
+}  // namespace
+
+TypedStaging::Bounds TypedStaging::bounds_of(MPI_Datatype type) {
   MPI_Aint lower_bound = 0;
   MPI_Aint extent = 0;
   MPI_Aint true_lower_bound = 0;
@@ -44,56 +91,42 @@ Bounds bounds_of(MPI_Datatype type) {
           .size = static_cast<std::ptrdiff_t>(size)};
 }
 
-std::ptrdiff_t rounded_up(std::ptrdiff_t bytes) noexcept {
-  return (bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes;
-}
-
-const std::byte* advanced(const void* address, std::ptrdiff_t bytes) noexcept {
-  return static_cast<const std::byte*>(address) + bytes;
-}
-std::byte* advanced(void* address, std::ptrdiff_t bytes) noexcept {
-  return static_cast<std::byte*>(address) + bytes;
-}
-
-std::vector<std::byte>& packed_block(std::size_t size_bytes) {
-  thread_local std::vector<std::byte> block;
-  if (block.size() < size_bytes) block.resize(size_bytes);
-  return block;
-}
-
-}  // namespace
-
 ElementLayout element_layout(MPI_Datatype type) {
-  const Bounds bounds = bounds_of(type);
+  using Form = ElementLayout::Form;
+  const TypedStaging::Bounds bounds = TypedStaging::bounds_of(type);
   const bool has_no_gaps = bounds.size > 0 && bounds.lower_bound == 0 &&
                            bounds.true_lower_bound == 0 && bounds.true_extent == bounds.size &&
                            bounds.extent == bounds.size;
   if (has_no_gaps || find_predefined(type)) {
-    return {.slot_bytes = static_cast<std::size_t>(bounds.extent),
-            .origin_bytes = 0,
-            .is_contiguous = true,
-            .is_spaced_as_extent = true};
+    return {.form = Form::direct,
+            .slot_bytes = static_cast<std::size_t>(bounds.extent),
+            .origin_bytes = 0};
   }
-  const std::ptrdiff_t remainder = bounds.true_lower_bound % kAlignmentBytes;
-  const std::ptrdiff_t offset = remainder < 0 ? remainder + kAlignmentBytes : remainder;
+  const std::ptrdiff_t offset = misalignment(bounds.true_lower_bound);
   const std::ptrdiff_t used = offset + bounds.true_extent;
-  const std::ptrdiff_t tight = std::max(rounded_up(used), kAlignmentBytes);
-  const bool is_spaced_as_extent =
-      bounds.size > 0 && bounds.extent >= used && bounds.extent <= 2 * tight;
-  return {.slot_bytes = static_cast<std::size_t>(is_spaced_as_extent ? bounds.extent : tight),
-          .origin_bytes = offset - bounds.true_lower_bound,
-          .is_contiguous = false,
-          .is_spaced_as_extent = is_spaced_as_extent};
+  const std::ptrdiff_t most = 2 * bounds.size;
+  ElementLayout layout{
+      .form = Form::slots,
+      .slot_bytes = static_cast<std::size_t>(std::max(rounded_up(used), kAlignmentBytes)),
+      .origin_bytes = offset - bounds.true_lower_bound};
+  if (bounds.size > 0 && bounds.extent >= used && bounds.extent <= most) {
+    layout.form = Form::spaced;
+    layout.slot_bytes = static_cast<std::size_t>(bounds.extent);
+  } else if (bounds.size > 0 && static_cast<std::ptrdiff_t>(layout.slot_bytes) > most &&
+             packs_data_only(type, bounds.size)) {
+    layout = {.form = Form::packed,
+              .slot_bytes = static_cast<std::size_t>(bounds.size),
+              .origin_bytes = 0};
+  }
+  return layout;
 }
 
-TypedStaging::TypedStaging(MPI_Datatype type) : layout_(element_layout(type)) {
-  const Bounds bounds = bounds_of(type);
-  extent_bytes_ = bounds.extent;
-  packed_bytes_ = static_cast<std::size_t>(bounds.size);
+TypedStaging::TypedStaging(MPI_Datatype type)
+    : layout_(element_layout(type)), bounds_(bounds_of(type)) {
   check_mpi(MPI_Type_dup(type, &user_type_), "MPI_Type_dup");
-  check_mpi(
-      MPI_Type_create_resized(type, 0, static_cast<MPI_Aint>(layout_.slot_bytes), &slot_type_),
-      "MPI_Type_create_resized");
+  if (layout_.form == ElementLayout::Form::packed) return;
+  const auto spacing = static_cast<MPI_Aint>(layout_.slot_bytes);
+  check_mpi(MPI_Type_create_resized(type, 0, spacing, &slot_type_), "MPI_Type_create_resized");
   check_mpi(MPI_Type_commit(&slot_type_), "MPI_Type_commit");
 }
 
@@ -101,55 +134,61 @@ TypedStaging::~TypedStaging() {
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized != 0) return;
-  MPI_Type_free(&slot_type_);
+  if (slot_type_ != MPI_DATATYPE_NULL) MPI_Type_free(&slot_type_);
   MPI_Type_free(&user_type_);
+}
+
+TypedStaging::UserSpan TypedStaging::user_span(std::size_t count) const noexcept {
+  const std::ptrdiff_t last = (static_cast<std::ptrdiff_t>(count) - 1) * bounds_.extent;
+  const std::ptrdiff_t lowest = bounds_.true_lower_bound + std::min<std::ptrdiff_t>(last, 0);
+  const std::ptrdiff_t highest =
+      bounds_.true_lower_bound + bounds_.true_extent + std::max<std::ptrdiff_t>(last, 0);
+  const std::ptrdiff_t offset = misalignment(lowest);
+  return {.size_bytes = static_cast<std::size_t>(offset + highest - lowest),
+          .origin_bytes = offset - lowest};
+}
+
+template <class Action>
+void TypedStaging::for_each_block(std::size_t first, std::size_t count,
+                                  const Action& action) const {
+  if (bounds_.size == 0) return;
+  if (bounds_.size > INT_MAX) {
+    throw Error(ErrorKind::unsupported,
+                fmt::format("{}: an element has {} bytes of data; at most {} can be staged. Use a "
+                            "type of smaller elements, and more of them",
+                            type_name(user_type_), bounds_.size, INT_MAX));
+  }
+  const std::size_t block =
+      std::max<std::size_t>(1, kBlockBytes / static_cast<std::size_t>(bounds_.size));
+  for (std::size_t begin = first; begin < first + count; begin += block) {
+    action(begin, static_cast<int>(std::min(block, first + count - begin)));
+  }
 }
 
 void TypedStaging::copy_in(const void* user_buffer, void* work_buffer, std::size_t first,
                            std::size_t count) const {
-  const auto skipped = static_cast<std::ptrdiff_t>(first);
-  const auto slot_bytes = static_cast<std::ptrdiff_t>(layout_.slot_bytes);
-  copy(advanced(user_buffer, skipped * extent_bytes_), user_type_, extent_bytes_,
-       advanced(work_buffer, skipped * slot_bytes + layout_.origin_bytes), slot_type_, slot_bytes,
-       count);
+  for_each_block(first, count, [&](std::size_t begin, int elements) {
+    const std::byte* const user = bytes_of(user_buffer) + user_offset(begin);
+    std::byte* const work = bytes_of(work_buffer) + begin * layout_.slot_bytes;
+    if (layout_.form == ElementLayout::Form::packed) {
+      pack(user, user_type_, elements, work, elements * static_cast<int>(bounds_.size));
+    } else {
+      repack(user, user_type_, work + layout_.origin_bytes, slot_type_, elements);
+    }
+  });
 }
 
 void TypedStaging::copy_out(const void* work_buffer, void* user_buffer, std::size_t first,
                             std::size_t count) const {
-  const auto skipped = static_cast<std::ptrdiff_t>(first);
-  const auto slot_bytes = static_cast<std::ptrdiff_t>(layout_.slot_bytes);
-  copy(advanced(work_buffer, skipped * slot_bytes + layout_.origin_bytes), slot_type_, slot_bytes,
-       advanced(user_buffer, skipped * extent_bytes_), user_type_, extent_bytes_, count);
-}
-
-void TypedStaging::copy(const void* source, MPI_Datatype source_type,
-                        std::ptrdiff_t source_spacing_bytes, void* destination,
-                        MPI_Datatype destination_type, std::ptrdiff_t destination_spacing_bytes,
-                        std::size_t count) const {
-  if (count == 0 || packed_bytes_ == 0) return;
-  if (packed_bytes_ > INT_MAX) {
-    throw Error(ErrorKind::unsupported,
-                fmt::format("{}: an element has {} bytes of data; at most {} can be staged. Use a "
-                            "type of smaller elements, and more of them",
-                            type_name(user_type_), packed_bytes_, INT_MAX));
-  }
-  const std::size_t block_count = std::max<std::size_t>(1, kBlockBytes / packed_bytes_);
-  for (std::size_t begin = 0; begin < count; begin += block_count) {
-    const int elements = static_cast<int>(std::min(block_count, count - begin));
-    const auto index = static_cast<std::ptrdiff_t>(begin);
-    int packed_size = 0;
-    check_mpi(MPI_Pack_size(elements, source_type, MPI_COMM_SELF, &packed_size), "MPI_Pack_size");
-    std::vector<std::byte>& block = packed_block(static_cast<std::size_t>(packed_size));
-    int end = 0;
-    check_mpi(MPI_Pack(advanced(source, index * source_spacing_bytes), elements, source_type,
-                       block.data(), packed_size, &end, MPI_COMM_SELF),
-              "MPI_Pack");
-    int position = 0;
-    check_mpi(MPI_Unpack(block.data(), end, &position,
-                         advanced(destination, index * destination_spacing_bytes), elements,
-                         destination_type, MPI_COMM_SELF),
-              "MPI_Unpack");
-  }
+  for_each_block(first, count, [&](std::size_t begin, int elements) {
+    const std::byte* const work = bytes_of(work_buffer) + begin * layout_.slot_bytes;
+    std::byte* const user = bytes_of(user_buffer) + user_offset(begin);
+    if (layout_.form == ElementLayout::Form::packed) {
+      unpack(work, elements * static_cast<int>(bounds_.size), user, user_type_, elements);
+    } else {
+      repack(work + layout_.origin_bytes, slot_type_, user, user_type_, elements);
+    }
+  });
 }
 
 }  // namespace hycoll

@@ -4,41 +4,43 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace hycoll {
 
-/// Where the elements of a datatype lie in a vector that hycoll works on. MPI is told an address
-/// that may lie far from an element's data, its origin; the slot is where the data are.
+/// How the elements of a datatype lie in a vector that hycoll works on.
 struct ElementLayout {
+  enum class Form : std::uint8_t {
+    direct,  ///< As in users' buffers, which have no gaps and are used themselves.
+    spaced,  ///< Each in a slot of its own; slots are as far apart as MPI takes elements to be.
+    slots,   ///< Each in a slot of its own, as tightly as their alignment allows.
+    packed,  ///< Their data only. To be unpacked before anybody computes with them.
+  };
+  Form form = Form::direct;
+
   /// The distance of elements; at least 1.
   std::size_t slot_bytes = 0;
 
-  /// From the begin of a slot to its element's origin; negative for data that lie above it.
+  /// From the begin of a slot to the address that MPI is told, the element's origin. Data may lie
+  /// far from it: then this is negative, or larger than the slot.
   std::ptrdiff_t origin_bytes = 0;
-
-  /// Whether users' buffers look the same, so that they are used themselves.
-  bool is_contiguous = false;
-
-  /// Whether slots are as far apart as MPI takes elements to be, so that one call of MPI can act on
-  /// several.
-  bool is_spaced_as_extent = false;
 };
 
-/// The layout of a committed datatype. Predefined types are contiguous, with their padding.
+/// The layout of a committed datatype. Predefined types are direct, with their padding.
 ///
 /// For a type with gaps a slot has the same address modulo 16 bytes, relative to the work buffer,
-/// as an element at an aligned origin: data in slots are as aligned as in the user's buffer. Slots
-/// are spaced as the type's extent if that takes no more than twice the memory, and otherwise as
-/// tightly as this alignment allows.
+/// as an element at an aligned origin: data in slots are as aligned as in the user's buffer. A
+/// vector takes at most twice the memory of its data: types with larger gaps, such as the column of
+/// a matrix, are packed.
 ElementLayout element_layout(MPI_Datatype type);
 
-/// Copies between users' buffers of a datatype with gaps and vectors in which every element has a
-/// slot of its own, as element_layout says. Elements of the user's buffer may interleave.
+/// Copies between users' buffers of a datatype with gaps and vectors that look as element_layout
+/// says. Elements of the user's buffer may interleave, those of a vector never do.
 ///
 /// Immutable; used by any number of threads at once, for instance each for a part of a vector.
 class TypedStaging {
  public:
-  /// Requires a committed datatype; it may be freed while this object lives.
+  /// Requires a committed datatype with gaps; it may be freed while this object lives.
   explicit TypedStaging(MPI_Datatype type);
   ~TypedStaging();
   TypedStaging(const TypedStaging&) = delete;
@@ -46,8 +48,19 @@ class TypedStaging {
 
   const ElementLayout& layout() const noexcept { return layout_; }
 
-  /// Copies the elements [first, first + count) of `user_buffer` to the slots of the same numbers
-  /// in `work_buffer`, which begins at a multiple of 16 bytes. What lies between the data of an
+  /// The memory that `count` elements take as a user would lay them out, at least one of them.
+  struct UserSpan {
+    std::size_t size_bytes;
+    /// From its begin, a multiple of 16 bytes, to the origin of the first element.
+    std::ptrdiff_t origin_bytes;
+  };
+  UserSpan user_span(std::size_t count) const noexcept;
+
+  /// The distance of elements in a user's buffer; may be negative.
+  std::ptrdiff_t extent_bytes() const noexcept { return bounds_.extent; }
+
+  /// Copies the elements [first, first + count) of `user_buffer` to those of the same numbers in
+  /// `work_buffer`, which begins at a multiple of 16 bytes. What lies between the data of an
   /// element is not copied. Throws Error (unsupported) for elements of more than INT_MAX bytes.
   void copy_in(const void* user_buffer, void* work_buffer, std::size_t first,
                std::size_t count) const;
@@ -57,17 +70,29 @@ class TypedStaging {
                 std::size_t count) const;
 
  private:
-  /// Copies through a packed block: elements [first, first + count) from a buffer of one datatype
-  /// to one of the other.
-  void copy(const void* source, MPI_Datatype source_type, std::ptrdiff_t source_spacing_bytes,
-            void* destination, MPI_Datatype destination_type,
-            std::ptrdiff_t destination_spacing_bytes, std::size_t count) const;
+  struct Bounds {
+    std::ptrdiff_t lower_bound;
+    std::ptrdiff_t extent;
+    std::ptrdiff_t true_lower_bound;
+    std::ptrdiff_t true_extent;
+    std::ptrdiff_t size;
+  };
+  friend ElementLayout element_layout(MPI_Datatype type);
+
+  static Bounds bounds_of(MPI_Datatype type);
+
+  /// Calls action(begin, count) for blocks of the elements [first, first + count).
+  template <class Action>
+  void for_each_block(std::size_t first, std::size_t count, const Action& action) const;
+
+  std::ptrdiff_t user_offset(std::size_t element) const noexcept {
+    return static_cast<std::ptrdiff_t>(element) * bounds_.extent;
+  }
 
   ElementLayout layout_;
+  Bounds bounds_;
   MPI_Datatype user_type_ = MPI_DATATYPE_NULL;
-  MPI_Datatype slot_type_ = MPI_DATATYPE_NULL;
-  std::ptrdiff_t extent_bytes_ = 0;
-  std::size_t packed_bytes_ = 0;  // of one element
+  MPI_Datatype slot_type_ = MPI_DATATYPE_NULL;  // null if packed
 };
 
 }  // namespace hycoll

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "collectives/typed_staging.h"
@@ -16,6 +17,7 @@ namespace {
 using hycoll::element_layout;
 using hycoll::ElementLayout;
 using hycoll::TypedStaging;
+using Form = hycoll::ElementLayout::Form;
 
 /// A datatype, and where its data lie by the definition of how it was made.
 struct Shape {
@@ -78,14 +80,18 @@ class Shapes {
     constexpr int kColumns = 41;
     constexpr std::ptrdiff_t kRow = kColumns * sizeof(double);
     shapes_ = {
-        {"column", matrix_column(kColumns), 8,
+        {"packed column", matrix_column(kColumns), 8,
          bytes_at({0, kRow, 2 * kRow, 3 * kRow, 4 * kRow}, 8)},
         {"interleaved", resized(ints_at({0, 12}), 0, 8), 8, bytes_at({0, 12}, 4)},
         {"struct", char_double_int(), 24, char_double_int_bytes()},
-        {"negative lower bound", resized(ints_at({-20, 4}), -20, 28), 28, bytes_at({-20, 4}, 4)},
-        {"data far above", resized(ints_at({1004, 1012}), 0, 1016), 1016,
-         bytes_at({1004, 1012}, 4)},
-        {"long extent", resized(ints_at({0}), 0, 512), 512, bytes_at({0}, 4)},
+        {"negative lower bound", resized(ints_at({-20, -16, -12, -4, 0, 4}), -20, 28), 28,
+         bytes_at({-20, -16, -12, -4, 0, 4}, 4)},
+        {"data far above", resized(ints_at({1004, 1008, 1012, 1016}), 0, 1020), 1020,
+         bytes_at({1004, 1008, 1012, 1016}, 4)},
+        {"packed below", resized(ints_at({-20, 4}), -20, 28), 28, bytes_at({-20, 4}, 4)},
+        {"packed above", resized(ints_at({1004, 1012}), 0, 1016), 1016, bytes_at({1004, 1012}, 4)},
+        {"packed downwards", resized(ints_at({0, 20}), 0, -28), -28, bytes_at({0, 20}, 4)},
+        {"packed, long extent", resized(ints_at({0}), 0, 512), 512, bytes_at({0}, 4)},
         {"downwards", resized(ints_at({0, 8}), 0, -16), -16, bytes_at({0, 8}, 4)},
         {"other order", resized(ints_at({8, 0}), 0, 12), 12, bytes_at({0, 8}, 4)},
         {"lower bound only", resized(ints_at({4, 8}), 4, 8), 8, bytes_at({4, 8}, 4)},
@@ -141,16 +147,19 @@ class UserBuffer {
 };
 
 /// Calls `action` with the place of every byte of data of the elements [first, first + count) in
-/// the user's buffer and among the slots.
+/// the user's buffer and in hycoll's vector.
 template <class Action>
 void for_each_byte(const Shape& shape, const ElementLayout& layout, std::size_t first,
                    std::size_t count, const Action& action) {
   for (std::size_t element = first; element < first + count; ++element) {
-    const auto index = static_cast<std::ptrdiff_t>(element);
-    for (const std::ptrdiff_t byte : shape.data_bytes) {
-      const std::ptrdiff_t slot = index * static_cast<std::ptrdiff_t>(layout.slot_bytes);
-      action(index * shape.extent_bytes + byte,
-             static_cast<std::size_t>(slot + layout.origin_bytes + byte));
+    const std::ptrdiff_t in_user = static_cast<std::ptrdiff_t>(element) * shape.extent_bytes;
+    const std::size_t slot = element * layout.slot_bytes;
+    for (std::size_t number = 0; number < shape.data_bytes.size(); ++number) {
+      const std::ptrdiff_t byte = shape.data_bytes[number];
+      const std::size_t in_slot = layout.form == Form::packed
+                                      ? number
+                                      : static_cast<std::size_t>(layout.origin_bytes + byte);
+      action(in_user + byte, slot + in_slot);
     }
   }
 }
@@ -219,28 +228,55 @@ TEST_CASE("slots hold the data of one element, as aligned as in the user's buffe
     const ElementLayout layout = element_layout(shape.type);
     const auto [lowest, highest] =
         std::minmax_element(shape.data_bytes.begin(), shape.data_bytes.end());
-    CHECK_FALSE(layout.is_contiguous);
+    CHECK(layout.slot_bytes <= 2 * shape.data_bytes.size());
+    CHECK((layout.form == Form::packed) == std::string(shape.name).starts_with("packed"));
+    if (layout.form == Form::packed) {
+      CHECK(layout.slot_bytes == shape.data_bytes.size());
+      continue;
+    }
     CHECK(layout.origin_bytes % 16 == 0);
     CHECK(layout.origin_bytes + *lowest >= 0);
     CHECK(layout.origin_bytes + *lowest < 16);
     CHECK(layout.origin_bytes + *highest < static_cast<std::ptrdiff_t>(layout.slot_bytes));
-    const auto extent = static_cast<std::size_t>(std::max<std::ptrdiff_t>(shape.extent_bytes, 0));
-    CHECK(layout.is_spaced_as_extent == (layout.slot_bytes == extent));
-    CHECK((layout.is_spaced_as_extent || layout.slot_bytes % 16 == 0));
-    // Twice what is needed at most, and what rounding to 16 bytes takes.
-    CHECK(layout.slot_bytes <= 2 * static_cast<std::size_t>(*highest - *lowest + 1 + 30));
+    const auto slot_bytes = static_cast<std::ptrdiff_t>(layout.slot_bytes);
+    CHECK((layout.form == Form::spaced) == (slot_bytes == shape.extent_bytes));
+    CHECK((layout.form == Form::spaced || slot_bytes % 16 == 0));
   }
 }
 
-TEST_CASE("slots that need no other distance are spaced as MPI takes elements to be") {
-  MPI_Datatype type = char_double_int();
-  CHECK(element_layout(type).is_spaced_as_extent);
-  CHECK(element_layout(type).slot_bytes == 24);
-  MPI_Type_free(&type);
-  type = resized(ints_at({0}), 0, 512);
-  CHECK_FALSE(element_layout(type).is_spaced_as_extent);
-  CHECK(element_layout(type).slot_bytes == 16);
-  MPI_Type_free(&type);
+TEST_CASE("what a user's layout takes has room for every byte, at an aligned origin") {
+  for (const Shape& shape : Shapes()) {
+    CAPTURE(shape.name);
+    const TypedStaging staging(shape.type);
+    for (const std::size_t count : {std::size_t{1}, std::size_t{2}, std::size_t{100}}) {
+      CAPTURE(count);
+      const TypedStaging::UserSpan span = staging.user_span(count);
+      CHECK(span.origin_bytes % 16 == 0);
+      std::ptrdiff_t lowest = PTRDIFF_MAX;
+      std::ptrdiff_t highest = PTRDIFF_MIN;
+      for_each_byte(shape, staging.layout(), 0, count, [&](std::ptrdiff_t in_user, std::size_t) {
+        lowest = std::min(lowest, span.origin_bytes + in_user);
+        highest = std::max(highest, span.origin_bytes + in_user);
+      });
+      CHECK(lowest >= 0);
+      CHECK(lowest < 16);
+      CHECK(highest + 1 == static_cast<std::ptrdiff_t>(span.size_bytes));
+    }
+  }
+}
+
+TEST_CASE("the form follows from how much memory the gaps would take") {
+  const auto form = [](MPI_Datatype type) {
+    const ElementLayout layout = element_layout(type);
+    MPI_Type_free(&type);
+    return layout.form;
+  };
+  CHECK(form(char_double_int()) == Form::spaced);
+  CHECK(form(resized(ints_at({0, 8}), 0, 12)) == Form::spaced);
+  CHECK(form(resized(ints_at({0, 8}), 0, 512)) == Form::slots);
+  CHECK(form(resized(ints_at({0}), 0, 8)) == Form::spaced);
+  CHECK(form(resized(ints_at({0}), 0, 12)) == Form::packed);
+  CHECK(form(matrix_column(3)) == Form::packed);
 }
 
 TEST_CASE("types without gaps are contiguous, and so are all predefined ones") {
@@ -250,18 +286,18 @@ TEST_CASE("types without gaps are contiguous, and so are all predefined ones") {
     MPI_Aint lower_bound = 0;
     MPI_Aint extent = 0;
     MPI_Type_get_extent(type, &lower_bound, &extent);
-    CHECK(layout.is_contiguous);
+    CHECK(layout.form == Form::direct);
     CHECK(layout.slot_bytes == static_cast<std::size_t>(extent));
     CHECK(layout.origin_bytes == 0);
   }
   MPI_Datatype type = MPI_DATATYPE_NULL;
   MPI_Type_contiguous(6, MPI_SHORT, &type);
   MPI_Type_commit(&type);
-  CHECK(element_layout(type).is_contiguous);
+  CHECK(element_layout(type).form == Form::direct);
   CHECK(element_layout(type).slot_bytes == 12);
   MPI_Type_free(&type);
   type = resized(ints_at({4, 0}), 0, 8);  // any order, but every byte
-  CHECK(element_layout(type).is_contiguous);
+  CHECK(element_layout(type).form == Form::direct);
   CHECK(element_layout(type).slot_bytes == 8);
   MPI_Type_free(&type);
 }
@@ -271,7 +307,7 @@ TEST_CASE("elements without data have slots, and nothing is copied") {
   MPI_Type_contiguous(0, MPI_INT, &type);
   MPI_Type_commit(&type);
   const TypedStaging staging(type);
-  CHECK_FALSE(staging.layout().is_contiguous);
+  CHECK(staging.layout().form == Form::slots);
   CHECK(staging.layout().slot_bytes >= 1);
   std::vector<std::byte> user(64, kPoison);
   std::vector<std::byte> slots(4 * staging.layout().slot_bytes, kPoison);
