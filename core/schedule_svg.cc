@@ -14,6 +14,7 @@
 #include "core/errors.h"
 #include "core/schedule_text.h"
 #include "core/statistics_timeline.h"
+#include "core/turns_timeline.h"
 
 namespace hycoll {
 namespace {
@@ -22,10 +23,11 @@ namespace {
 constexpr double kLabelWidth = 190;
 constexpr double kMargin = 12;
 constexpr double kHeaderHeight = 78;
+constexpr double kLegendHeight = 18;  // of the lanes
 constexpr double kBoxHeight = 16;
 constexpr double kBarHeight = 5;
 constexpr double kRowGap = 6;
-constexpr double kNodeGap = 12;
+constexpr double kNodeGap = 22;
 constexpr double kWidthPerCriticalStep = 16;
 constexpr double kMinimumTimeWidth = 760;
 constexpr double kMaximumTimeWidth = 12000;
@@ -33,9 +35,11 @@ constexpr int kMaximumBars = 8;  // of one strand under one another
 
 /// Colours that people with any colour vision can tell apart (M. Okabe, K. Ito, 2008), by StepKind.
 constexpr std::array<std::string_view, 7> kColours = {"#0072b2", "#56b4e9", "#d55e00", "#e69f00",
-                                                      "#009e73", "#bbbbbb", "#cc79a7"};
+                                                      "#009e73", "#d0d0d0", "#cc79a7"};
 
-std::string_view colour_of(StepKind kind) { return kColours[static_cast<std::size_t>(kind)]; }
+/// Colours of messages, by lane; further lanes have them again.
+constexpr std::array<std::string_view, 6> kLaneColours = {"#0072b2", "#a50026", "#6a3d9a",
+                                                          "#1b7837", "#8c510a", "#222222"};
 
 std::string escape(std::string_view text) {
   std::string escaped;
@@ -73,15 +77,17 @@ class CostModel {
   }
 
   StepCost cost_of(const Step& step, double shortest) const {
-    constexpr double kMicrosecondsPerByte = 1e-4;
-    const double per_span = static_cast<double>(bytes_of(step)) * kMicrosecondsPerByte;
+    constexpr double kMessageMicrosecondsPerByte = 1e-4;
+    constexpr double kMemoryMicrosecondsPerByte = 5e-5;
+    const auto size_bytes = static_cast<double>(bytes_of(step));
     double busy = 0.03;
     double transfer = 0;
     if (is_asynchronous(step.kind)) {
       busy = 0.2;
-      transfer = 1.5 + per_span;
+      transfer = 1.5 + size_bytes * kMessageMicrosecondsPerByte;
     } else if (step.kind == StepKind::reduce || step.kind == StepKind::copy) {
-      busy = 0.05 + per_span * (step.destination_count + step.source_count);
+      const int span_count = step.destination_count + step.source_count;
+      busy = 0.05 + size_bytes * span_count * kMemoryMicrosecondsPerByte;
     }
     return {.busy = std::max(busy, shortest), .transfer = transfer};
   }
@@ -99,6 +105,13 @@ struct Row {
   int bar_count = 0;  // of asynchronous steps under one another
 };
 
+bool has_messages(const Schedule& schedule) {
+  return std::any_of(schedule.strands.begin(), schedule.strands.end(), [](const Strand& strand) {
+    return std::any_of(strand.steps.begin(), strand.steps.end(),
+                       [](const Step& step) { return step.kind == StepKind::send; });
+  });
+}
+
 class Drawing {
  public:
   Drawing(const Schedule& schedule, const Partition& partition, std::size_t element_size_bytes)
@@ -106,7 +119,8 @@ class Drawing {
         walk_(schedule),
         model_(schedule, partition, element_size_bytes),
         bar_of_step_(static_cast<std::size_t>(walk_.index.step_count()), 0),
-        row_of_strand_(schedule.strands.size(), -1) {
+        row_of_strand_(schedule.strands.size(), -1),
+        has_lanes_(schedule.shape.lane_count() > 1 && has_messages(schedule)) {
     compute_times();
     place_rows();
   }
@@ -137,12 +151,17 @@ class Drawing {
   void place_bars(Row& row);
 
   void draw_header();
+  void draw_style();
+  void draw_lane_legend();
   void draw_axis();
   void draw_labels();
   void draw_strand(const Row& row);
   void draw_step(const Row& row, int id, const Step& step);
   void draw_arrows(const Row& row);
   void draw_arrow(int from, double from_time, int to, double to_time, std::string_view style);
+
+  double header_height() const { return kHeaderHeight + (has_lanes_ ? kLegendHeight : 0); }
+  std::string label_of(const Row& row) const;
 
   template <class... Values>
   void add(fmt::format_string<Values...> format, Values&&... values) {
@@ -159,19 +178,19 @@ class Drawing {
   int drawn_nodes_ = 0;
   double time_width_ = 0;
   double height_ = 0;
+  bool has_lanes_;  // whether messages have several colours
   std::string body_;
 };
 
 void Drawing::compute_times() {
   const Timeline chain =
-      compute_timeline(walk_, [](const Step&) { return StepCost{.busy = 1, .transfer = 0}; });
+      compute_turns_timeline(walk_, [](const Step&) { return StepCost{.busy = 1, .transfer = 0}; });
   const double chain_length = std::max(chain.end, 1.0);
-  const Timeline exact = compute_timeline(
+  const Timeline exact = compute_turns_timeline(
       walk_, [&](const Step& step) { return model_.cost_of(step, /*shortest=*/0); });
-  // No chain is longer than the longest, so this adds at most a quarter.
   const double shortest = exact.end / (4 * chain_length);
-  timeline_ =
-      compute_timeline(walk_, [&](const Step& step) { return model_.cost_of(step, shortest); });
+  timeline_ = compute_turns_timeline(
+      walk_, [&](const Step& step) { return model_.cost_of(step, shortest); });
   timeline_.end = std::max(timeline_.end, 1e-3);
   time_width_ =
       std::clamp(chain_length * kWidthPerCriticalStep, kMinimumTimeWidth, kMaximumTimeWidth);
@@ -179,7 +198,7 @@ void Drawing::compute_times() {
 
 void Drawing::place_rows() {
   const Shape& shape = schedule_.shape;
-  double y = kHeaderHeight;
+  double y = header_height();
   int workers = 0;
   for (int node = 0; node < shape.node_count(); ++node) {
     workers += shape.node(node).workers;
@@ -225,6 +244,7 @@ void Drawing::place_bars(Row& row) {
 }
 
 void Drawing::draw_header() {
+  draw_style();
   add("<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
       "<defs><marker id=\"head\" viewBox=\"0 0 6 6\" refX=\"6\" refY=\"3\" markerWidth=\"6\" "
       "markerHeight=\"6\" orient=\"auto\"><path d=\"M0,0 L6,3 L0,6 z\"/></marker></defs>\n");
@@ -241,14 +261,45 @@ void Drawing::draw_header() {
   add("<text x=\"{}\" y=\"40\" fill=\"#555555\">{}</text>\n", kMargin, escape(subtitle));
   double legend_x = kMargin;
   for (std::size_t kind = 0; kind < kColours.size(); ++kind) {
-    add("<rect x=\"{:.0f}\" y=\"51\" width=\"12\" height=\"12\" fill=\"{}\"/>"
+    add("<rect x=\"{:.0f}\" y=\"51\" width=\"12\" height=\"12\" class=\"{}\"/>"
         "<text x=\"{:.0f}\" y=\"61\">{}</text>\n",
-        legend_x, kColours[kind], legend_x + 16, name_of(static_cast<StepKind>(kind)));
+        legend_x, name_of(static_cast<StepKind>(kind)), legend_x + 16,
+        name_of(static_cast<StepKind>(kind)));
     legend_x += 66;
   }
   add("<text x=\"{:.0f}\" y=\"61\" fill=\"#555555\">bar: under way; solid arrow: message; dashed: "
       "signal or lines</text>\n",
       legend_x + 8);
+  if (has_lanes_) draw_lane_legend();
+}
+
+/// Classes keep the drawing small: one for each kind of step, and for each kind of arrow.
+void Drawing::draw_style() {
+  add("<style>rect{{stroke:#fff;stroke-width:.5}}.bar{{stroke:none;fill-opacity:.6}}"
+      ".arrow{{marker-end:url(#head)}}.announce{{stroke:{};stroke-dasharray:3 2}}",
+      kColours[static_cast<std::size_t>(StepKind::signal)]);
+  for (std::size_t kind = 0; kind < kColours.size(); ++kind) {
+    add(".{}{{fill:{}}}", name_of(static_cast<StepKind>(kind)), kColours[kind]);
+  }
+  for (std::size_t lane = 0; lane < kLaneColours.size(); ++lane) {
+    add(".lane{}{{stroke:{};stroke-opacity:.7}}", lane, kLaneColours[lane]);
+  }
+  add("</style>\n");
+}
+
+void Drawing::draw_lane_legend() {
+  const auto lane_count = static_cast<std::size_t>(schedule_.shape.lane_count());
+  double legend_x = kMargin;
+  for (std::size_t lane = 0; lane < std::min(lane_count, kLaneColours.size()); ++lane) {
+    add("<line x1=\"{0:.0f}\" y1=\"76\" x2=\"{1:.0f}\" y2=\"76\" stroke-width=\"2\" "
+        "class=\"lane{2}\"/>"
+        "<text x=\"{3:.0f}\" y=\"80\">lane {2}</text>\n",
+        legend_x, legend_x + 14, lane, legend_x + 18);
+    legend_x += 66;
+  }
+  if (lane_count > kLaneColours.size()) {
+    add("<text x=\"{:.0f}\" y=\"80\">, and so on</text>\n", legend_x - 10);
+  }
 }
 
 void Drawing::draw_axis() {
@@ -263,7 +314,7 @@ void Drawing::draw_axis() {
     add("<line x1=\"{0:.1f}\" y1=\"{1}\" x2=\"{0:.1f}\" y2=\"{2:.0f}\" stroke=\"#e4e4e4\"/>"
         "<text x=\"{0:.1f}\" y=\"{3:.0f}\" fill=\"#555555\" "
         "text-anchor=\"middle\">{4:.4g}</text>\n",
-        at, kHeaderHeight, bottom, bottom + 14, i * tick);
+        at, header_height(), bottom, bottom + 14, i * tick);
   }
   add("<text x=\"{}\" y=\"{:.0f}\" fill=\"#555555\">modelled time in us</text>\n", kMargin,
       bottom + 14);
@@ -277,18 +328,29 @@ void Drawing::draw_labels() {
     const int worker = strand_of(row.strand).worker;
     const int node = shape.node_of_worker(worker);
     if (node != last_node) {
-      const double line_y = row.y - kNodeGap / 2;
+      const double line_y = row.y - kNodeGap + 4;
       add("<line x1=\"{0}\" y1=\"{1:.1f}\" x2=\"{2:.0f}\" y2=\"{1:.1f}\" stroke=\"#999999\"/>"
           "<text x=\"{0}\" y=\"{3:.1f}\" font-weight=\"bold\">node {4}{5}</text>\n",
-          kMargin, line_y, width() - kMargin, row.y + 12, node,
+          kMargin, line_y, width() - kMargin, line_y + 13, node,
           shape.node(node).members == 0 ? ", aggregator" : "");
     }
-    const std::string label = worker != last_worker ? fmt::format("worker {}, ", worker) : "";
-    add("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}strand {}</text>\n", kLabelWidth,
-        row.y + 12, label, row.strand);
+    add("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}{}</text>\n", kLabelWidth, row.y + 12,
+        worker != last_worker ? fmt::format("worker {}, ", worker) : "", label_of(row));
     last_worker = worker;
     last_node = node;
   }
+}
+
+/// The strand, and its lane if it has messages of one only.
+std::string Drawing::label_of(const Row& row) const {
+  int lane = -1;
+  for (const Step& step : strand_of(row.strand).steps) {
+    if (schedule_.shape.lane_count() == 1 || step.lane < 0 || step.lane == lane) continue;
+    if (lane >= 0) return fmt::format("strand {}", row.strand);
+    lane = step.lane;
+  }
+  return lane < 0 ? fmt::format("strand {}", row.strand)
+                  : fmt::format("strand {}, lane {}", row.strand, lane);
 }
 
 void Drawing::draw_strand(const Row& row) {
@@ -312,21 +374,18 @@ void Drawing::draw_step(const Row& row, int id, const Step& step) {
   add("<g><title>{}: {}\n{} bytes, {:.4g} to {:.4g} us</title>", walk_.index.place[i].step,
       escape(describe_step(schedule_, step)), model_.bytes_of(step), begin,
       timeline_.completion[i]);
-  add("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\" "
-      "stroke=\"#ffffff\" stroke-width=\"0.5\"/>",
-      x(begin), row.y, std::max(x(end) - x(begin), 1.0), kBoxHeight, colour_of(step.kind));
+  add("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" class=\"{}\"/>", x(begin),
+      row.y, std::max(x(end) - x(begin), 1.0), kBoxHeight, name_of(step.kind));
   if (has_bar(step)) {
-    add("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\" "
-        "fill-opacity=\"0.6\"/>",
+    add("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" class=\"{} bar\"/>",
         x(issue), row.y + kBoxHeight + 1 + bar_of_step_[i] * kBarHeight,
-        std::max(x(timeline_.completion[i]) - x(issue), 1.0), kBarHeight - 1, colour_of(step.kind));
+        std::max(x(timeline_.completion[i]) - x(issue), 1.0), kBarHeight - 1, name_of(step.kind));
   }
   add("</g>\n");
 }
 
 void Drawing::draw_arrows(const Row& row) {
-  constexpr std::string_view kMessage = "stroke=\"#0072b2\" stroke-opacity=\"0.55\"";
-  constexpr std::string_view kSignal = "stroke=\"#009e73\" stroke-dasharray=\"3 2\"";
+  constexpr std::string_view kSignal = "announce";
   const verifier::Index& index = walk_.index;
   for (int id = index.number(row.strand, 0); id < index.number(row.strand + 1, 0); ++id) {
     const Step& step = index.step(id);
@@ -335,7 +394,8 @@ void Drawing::draw_arrows(const Row& row) {
     };
     if (step.kind == StepKind::recv) {
       const int send = walk_.matches.partner[static_cast<std::size_t>(id)];
-      draw_arrow(send, time_of(send), id, time_of(id), kMessage);
+      draw_arrow(send, time_of(send), id, time_of(id),
+                 fmt::format("lane{}", static_cast<std::size_t>(step.lane) % kLaneColours.size()));
     } else if (step.kind == StepKind::wait) {
       const int signal = index.awaited_signal(step);
       draw_arrow(signal, time_of(signal), id, time_of(id), kSignal);
@@ -359,8 +419,7 @@ void Drawing::draw_arrow(int from, double from_time, int to, double to_time,
   const double from_y = rows_[static_cast<std::size_t>(row_of(from))].y;
   const double to_y = rows_[static_cast<std::size_t>(row_of(to))].y;
   const bool down = to_y > from_y;
-  add("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" {} "
-      "marker-end=\"url(#head)\"/>\n",
+  add("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" class=\"arrow {}\"/>\n",
       x(from_time), down ? from_y + kBoxHeight : from_y, x(to_time),
       down ? to_y : to_y + kBoxHeight, style);
 }

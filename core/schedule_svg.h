@@ -16,12 +16,13 @@ inline constexpr int kMaximumDrawnWorkers = 64;
 /// Draws a schedule as a timeline: a self-contained SVG document with a row for each strand,
 /// grouped by worker and node. A box is a step that keeps its strand busy; a bar below is a message
 /// or a native call under way; arrows are messages (solid) and signals or lines (dashed). A pointer
-/// over a box shows what the step does.
+/// over a box shows what the step does. Messages have the colour of their lane.
 ///
-/// The times are a model, not a measurement, and nobody is in another's way in it: a message takes
-/// 1.5 us and 0.1 ns per byte, and 0.2 us to issue; copies and reduces 0.05 us and 0.1 ns per byte
-/// read or written; flags 0.03 us. Steps too short to be seen are drawn longer, which adds at most
-/// a quarter to the whole. Steps without elements take part like all others.
+/// The times are a model, not a measurement: a message takes 1.5 us and 0.1 ns per byte, and 0.2 us
+/// to issue; copies and reduces 0.05 us and 0.05 ns per byte read or written; flags 0.03 us. A
+/// worker does one step at a time (turns_timeline.h); that messages share links, and workers
+/// memory, is left out. Steps too short to be seen are drawn longer, which adds about a quarter to
+/// the whole at most. Steps without elements take part like all others.
 ///
 /// Requires a schedule that verify() accepts and a partition of schedule.chunk_count chunks.
 std::string to_svg(const Schedule& schedule, const Partition& partition,

@@ -98,14 +98,37 @@ TEST_CASE("messages, signals and lines are arrows") {
   const auto draw = [](const Schedule& schedule) {
     return to_svg(schedule, Partition::uniform(1, schedule.chunk_count), 8);
   };
-  const std::string_view arrow = "marker-end";
-  const std::string_view dashed = "stroke-dasharray";
+  const std::string_view arrow = "class=\"arrow ";
+  const std::string_view dashed = "class=\"arrow announce\"";
   CHECK(count(draw(testing::exchange_example()), arrow) == 2);
   CHECK(count(draw(testing::exchange_example()), dashed) == 0);
   CHECK(count(draw(testing::chain_example(4)), arrow) == 12);
   CHECK(count(draw(testing::central_example(3)), dashed) == 4);  // 2 arrive, 2 wait for the result
   CHECK(count(draw(testing::lines_example(3)), dashed) == 6);    // each from the two others
   CHECK(count(draw(testing::native_example(2)), arrow) == 4);
+}
+
+TEST_CASE("lanes are told apart by the colours of messages and the labels of strands") {
+  const auto draw = [](const Schedule& schedule) {
+    return to_svg(schedule, Partition::uniform(1, schedule.chunk_count), 8);
+  };
+  const std::string one_lane = draw(testing::exchange_example());
+  CHECK(count(one_lane, "class=\"arrow lane0\"") == 2);
+  CHECK(count(one_lane, ">lane ") == 0);
+  CHECK(count(one_lane, ", lane 0<") == 0);
+  const std::string two_lanes = draw(testing::strands_example());
+  CHECK(count(two_lanes, "class=\"arrow lane0\"") == 2);
+  CHECK(count(two_lanes, "class=\"arrow lane1\"") == 2);
+  CHECK(count(two_lanes, ">lane ") == 2);
+  CHECK(count(two_lanes, ", lane 0<") == 2);
+  CHECK(count(two_lanes, ", lane 1<") == 2);
+  // Every class that is used is defined.
+  for (const std::string_view rule :
+       {".send{", ".recv{", ".reduce{", ".copy{", ".signal{", ".wait{", ".native{", ".bar{",
+        ".arrow{", ".announce{", ".lane0{", ".lane1{"}) {
+    CAPTURE(rule);
+    CHECK(count(two_lanes, rule) == 1);
+  }
 }
 
 TEST_CASE("boxes lie inside the drawing") {
