@@ -14,6 +14,7 @@
 #include "collectives/registry.h"
 #include "numa/topology.h"
 #include "tests/collective_reference.h"
+#include "tests/lines_limit.h"
 #include "threading/executor.h"
 #include "threading/mailbox_network.h"
 #include "threading/node_memory.h"
@@ -32,21 +33,18 @@ constexpr int kCalls = 6;
 /// between them.
 class ThreadedRun {
  public:
-  ThreadedRun(const Schedule& schedule, std::size_t count, const TaskKernels* tasks)
+  ThreadedRun(const Schedule& schedule, const CollectiveReference& reference,
+              const TaskKernels* tasks)
       : schedule_(schedule),
-        reference_{.collective = schedule.collective,
-                   .member_count = schedule.shape.member_count(),
-                   .root = schedule.root,
-                   .count = count,
-                   .block_counts = {}},
+        reference_(reference),
         tasks_(tasks),
         network_(schedule.shape.node_count(), schedule.shape.lane_count(),
                  MailboxNetwork::Delivery::alternating) {
     const Shape& shape = schedule.shape;
     for (int node = 0; node < shape.node_count(); ++node) {
       memories_.push_back(std::make_unique<NodeMemory>(shape.node(node).workers));
-      programs_.push_back(
-          bind_schedule(schedule, node, {.count = count}, {.element_bytes = sizeof(std::int32_t)}));
+      programs_.push_back(bind_schedule(schedule, node, {.count = reference.count},
+                                        {.element_bytes = sizeof(std::int32_t)}));
     }
   }
 
@@ -118,15 +116,6 @@ class ThreadedRun {
   std::atomic<int> wrong_{0};
 };
 
-bool too_long_for_lines(const Schedule& schedule, std::size_t count) {
-  const std::size_t blocks = schedule.collective == Collective::reduce_scatter
-                                 ? static_cast<std::size_t>(schedule.shape.member_count())
-                                 : 1;
-  return count * blocks * sizeof(std::int32_t) > kMaximumLinesBytes &&
-         std::any_of(schedule.buffers.begin(), schedule.buffers.end(),
-                     [](const Buffer& buffer) { return buffer.role == BufferRole::lines; });
-}
-
 void run_all(const Shape& shape, std::size_t count, int segments,
              const TaskKernels* tasks = nullptr) {
   for (const Algorithm* algorithm : all_algorithms()) {
@@ -137,8 +126,14 @@ void run_all(const Shape& shape, std::size_t count, int segments,
     CAPTURE(shape.lane_count());
     const int root = algorithm->collective == Collective::reduce ? shape.member_count() - 1 : 0;
     const Schedule schedule = algorithm->generate(shape, segments, root);
-    if (too_long_for_lines(schedule, count)) continue;
-    ThreadedRun run(schedule, count, tasks);
+    const CollectiveReference reference{.collective = algorithm->collective,
+                                        .member_count = shape.member_count(),
+                                        .root = root,
+                                        .count = count,
+                                        .block_counts = {}};
+    const std::size_t input_bytes = reference.input_size() * sizeof(std::int32_t);
+    if (tests::too_long_for_lines(schedule, input_bytes)) continue;
+    ThreadedRun run(schedule, reference, tasks);
     REQUIRE(run.run() == 0);
   }
 }

@@ -128,8 +128,13 @@ class Binder {
     Program& program = programs_[static_cast<std::size_t>(strand.worker - first_worker_)];
     StrandProgram& bound = program.strands.emplace_back();
     std::vector<int> request_of_step(strand.steps.size(), -1);
+    std::vector<int> dependencies;  // of the next instruction: its own, and those of dropped steps
     for (std::size_t s = 0; s < strand.steps.size(); ++s) {
       const Step& step = strand.steps[s];
+      for (const int earlier : schedule_.dependencies_of(step)) {
+        const int request = request_of_step[static_cast<std::size_t>(earlier)];
+        if (request >= 0) dependencies.push_back(request);
+      }
       const bool is_flag_step = step.kind == StepKind::signal || step.kind == StepKind::wait;
       if (!is_flag_step &&
           partition_.range(chunks_of(step).first_chunk, chunks_of(step).chunk_count).size() == 0) {
@@ -142,12 +147,10 @@ class Binder {
         instruction.request = request_of_step[s] = bound.request_count++;
       }
       instruction.first_dependency = static_cast<std::uint32_t>(program.dependencies.size());
-      for (const int earlier : schedule_.dependencies_of(step)) {
-        const int request = request_of_step[static_cast<std::size_t>(earlier)];
-        if (request < 0) continue;
-        program.dependencies.push_back(request);
-        ++instruction.dependency_count;
-      }
+      instruction.dependency_count = static_cast<std::uint16_t>(dependencies.size());
+      program.dependencies.insert(program.dependencies.end(), dependencies.begin(),
+                                  dependencies.end());
+      dependencies.clear();
       bound.instructions.push_back(instruction);
     }
   }
