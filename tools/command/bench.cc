@@ -170,6 +170,7 @@ class Bench final : public Subcommand {
                    "Whether threads measures the limit too (default: yes)");
     options_.output.add_to(*app_);
     special_.push_back(add_bench_limit(*app_));
+    special_.push_back(add_bench_overlap(*app_));
     special_.push_back(add_bench_persistent(*app_));
   }
 

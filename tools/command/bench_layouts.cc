@@ -94,15 +94,6 @@ class LayoutRun {
     return names;
   }
 
-  Options options(const std::string& algorithm) const {
-    Options options = Options::from_environment();
-    options.algorithm = algorithm;
-    options.workers = settings_.workers;
-    options.lanes = settings_.lanes;
-    options.bits = settings_.bits;
-    return options;
-  }
-
   /// `caller` is a Communicator, or a Team of which `member_count` threads call.
   template <class Caller>
   Communicator::Choice choice_of(const Caller& caller, std::size_t size_bytes, int members) const {
@@ -181,7 +172,7 @@ void LayoutRun::run_native() {
 }
 
 void LayoutRun::run_per_node(const std::string& algorithm) {
-  Communicator communicator(session_.world, options(algorithm));
+  Communicator communicator(session_.world, hycoll_options(settings_, algorithm));
   Crew crew(session_.world, 1);
   const MeasuringMember member{crew, 0, session_.rank, session_.size};
   for (const std::size_t size_bytes : settings_.sizes_bytes) {
@@ -207,7 +198,7 @@ void LayoutRun::run_per_node(const std::string& algorithm) {
 }
 
 void LayoutRun::run_threads(const std::string& algorithm) {
-  Team team(session_.world, workers(), options(algorithm));
+  Team team(session_.world, workers(), hycoll_options(settings_, algorithm));
   Crew crew(session_.world, team.thread_count());
   LimitTeam limit(crew, settings_.measurement.problem);
   // The calling thread takes no part, because joining a team binds a thread for good, and the next
@@ -288,6 +279,15 @@ Layout parse_layout(std::string_view argument, std::string_view name) {
   throw Error(
       ErrorKind::invalid_argument,
       fmt::format("{} '{}' is no layout. Give threads, per_node or native", argument, name));
+}
+
+Options hycoll_options(const BenchSettings& settings, const std::string& algorithm) {
+  Options options = Options::from_environment();
+  options.algorithm = algorithm;
+  options.workers = settings.workers;
+  options.lanes = settings.lanes;
+  options.bits = settings.bits;
+  return options;
 }
 
 BenchResult run_bench(const MpiSession& session, const Topology& machine,

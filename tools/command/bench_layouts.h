@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "hycoll/call.h"
+#include "collectives/hycoll.h"
 #include "numa/topology.h"
 #include "tools/command/measurement.h"
 #include "tools/command/mpi_session.h"
@@ -93,6 +93,9 @@ struct BenchResult {
   std::vector<BenchRow> rows;
   std::vector<std::string> refusals;  ///< Sizes that were left out, and why.
 };
+
+/// What hycoll is told by the settings and the environment, to use that algorithm.
+Options hycoll_options(const BenchSettings& settings, const std::string& algorithm);
 
 /// Runs the benchmark; called by all processes, each bound by itself to its share of the machine.
 /// `on_row` is called on rank 0 as the rows come. The result is that of rank 0; others get theirs.

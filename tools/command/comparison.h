@@ -53,7 +53,7 @@ struct ComparedCell {
   /// The median of the runs' limits, and of their ratios of limit and median; empty without any.
   std::optional<double> limit_us = {};
   std::optional<double> of_limit = {};
-  Json description;       ///< Of the first run.
+  Json description;  ///< Of the first run.
 };
 
 /// All contenders in one state of the machine.

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
+#include <vector>
 
 #include "tools/measure/memory_limit.h"
 
@@ -20,7 +22,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::size_t kLineBytes = 64;
 constexpr std::size_t kBlockBytes = 4096;
-constexpr std::size_t kUnrolled = 2;  // vectors: a cache line or more
+constexpr std::size_t kUnrolled = 4;  // vectors: a cache line or more
 
 /// One thread's share with the element type, which is arithmetic and as wide as the type's.
 template <class T>
@@ -64,31 +66,72 @@ std::size_t elements_before_line(const TypedShare<T>& share) {
   return std::min(elements, share.share.count);
 }
 
-/// kCount: the number of inputs if known, else 0.
-template <class T, std::size_t kCount, bool kStreaming>
+/// Addresses in registers if their number is known at compile time, else read every time.
+template <class T, std::size_t kCount>
+struct Addresses {
+  template <class Pointers>
+  explicit HWY_INLINE Addresses(const Pointers& all) {
+    for (std::size_t k = 0; k < kCount; ++k) addresses[k] = static_cast<T*>(all[k]);
+  }
+  static constexpr HWY_INLINE std::size_t size() { return kCount; }
+  HWY_INLINE T* operator[](std::size_t k) const { return addresses[k]; }
+  T* addresses[kCount];
+};
+
+template <class T>
+struct Addresses<T, 0> {
+  using Pointer = std::conditional_t<std::is_const_v<T>, const void*, void*>;
+  explicit HWY_INLINE Addresses(const std::vector<Pointer>& its) : all(its) {}
+  HWY_INLINE std::size_t size() const { return all.size(); }
+  HWY_INLINE T* operator[](std::size_t k) const { return static_cast<T*>(all[k]); }
+  const std::vector<Pointer>& all;
+};
+
+/// The vectors that the loop works on at a time.
+template <class T, bool kStreaming>
+struct Registers {
+  using D = hn::ScalableTag<T>;
+  static constexpr std::size_t kLanes = HWY_LANES(T);
+
+  HWY_INLINE void load(const T* from) {
+#pragma GCC unroll 4
+    for (std::size_t v = 0; v < kUnrolled; ++v) vectors[v] = hn::LoadU(D(), from + v * kLanes);
+  }
+  HWY_INLINE void add(const T* from) {
+#pragma GCC unroll 4
+    for (std::size_t v = 0; v < kUnrolled; ++v) {
+      vectors[v] = hn::Add(vectors[v], hn::LoadU(D(), from + v * kLanes));
+    }
+  }
+  HWY_INLINE void store(T* to) const {
+#pragma GCC unroll 4
+    for (std::size_t v = 0; v < kUnrolled; ++v) {
+      measure::HWY_NAMESPACE::store<kStreaming>(vectors[v], D(), to + v * kLanes);
+    }
+  }
+
+  hn::Vec<D> vectors[kUnrolled];
+};
+
+/// kInputs, kOutputs: their numbers if known, else 0.
+template <class T, LimitShare::Form kForm, std::size_t kInputs, std::size_t kOutputs,
+          bool kStreaming>
 HWY_NOINLINE void add_vectors(const TypedShare<T>& share) {
-  const hn::ScalableTag<T> tag;
-  const std::size_t lanes = hn::Lanes(tag);
-  const std::size_t step = kUnrolled * lanes;
-  const std::size_t inputs = kCount > 0 ? kCount : share.input_count();
+  constexpr bool kFolds = kForm == LimitShare::Form::fold;
+  constexpr std::size_t kStep = kUnrolled * HWY_LANES(T);
+  const Addresses<const T, kInputs> from(share.share.inputs);
+  const Addresses<T, kOutputs> to(share.share.outputs);
   std::size_t i = kStreaming ? elements_before_line(share) : 0;
   share.add_scalars(0, i);
-  for (; share.share.count - i >= step; i += step) {
-    auto low = hn::Zero(tag);
-    auto high = hn::Zero(tag);
-    for (std::size_t k = 0; k < inputs; ++k) {
-      const T* const from = share.input(k) + i;
-      low = k == 0 ? hn::LoadU(tag, from) : hn::Add(low, hn::LoadU(tag, from));
-      high = k == 0 ? hn::LoadU(tag, from + lanes) : hn::Add(high, hn::LoadU(tag, from + lanes));
-      if (share.is_fold()) continue;
-      store<kStreaming>(low, tag, share.output(k) + i);
-      store<kStreaming>(high, tag, share.output(k) + i + lanes);
+  for (; share.share.count - i >= kStep; i += kStep) {
+    Registers<T, kStreaming> sum;
+    sum.load(from[0] + i);
+    if (!kFolds) sum.store(to[0] + i);
+    for (std::size_t k = 1; k < from.size(); ++k) {
+      sum.add(from[k] + i);
+      if (!kFolds) sum.store(to[k] + i);
     }
-    if (!share.is_fold()) continue;
-    for (std::size_t k = 0; k < share.output_count(); ++k) {
-      store<kStreaming>(low, tag, share.output(k) + i);
-      store<kStreaming>(high, tag, share.output(k) + i + lanes);
-    }
+    for (std::size_t k = 0; kFolds && k < to.size(); ++k) sum.store(to[k] + i);
   }
   share.add_scalars(i, share.share.count);
   if (kStreaming) hwy::FlushStream();
@@ -138,8 +181,18 @@ HWY_NOINLINE void add_blocks(const TypedShare<T>& share) {
 
 template <class T, bool kStreaming>
 void add_in_one_pass(const TypedShare<T>& share) {
-  if (share.input_count() == 2) return add_vectors<T, 2, kStreaming>(share);
-  add_vectors<T, 0, kStreaming>(share);
+  constexpr auto kFold = LimitShare::Form::fold;
+  constexpr auto kPrefix = LimitShare::Form::prefix;
+  const bool two_inputs = share.input_count() == 2;
+  if (!share.is_fold()) {
+    return two_inputs ? add_vectors<T, kPrefix, 2, 2, kStreaming>(share)
+                      : add_vectors<T, kPrefix, 0, 0, kStreaming>(share);
+  }
+  if (two_inputs && share.output_count() == 2)
+    return add_vectors<T, kFold, 2, 2, kStreaming>(share);
+  if (two_inputs && share.output_count() == 1)
+    return add_vectors<T, kFold, 2, 1, kStreaming>(share);
+  add_vectors<T, kFold, 0, 0, kStreaming>(share);
 }
 
 /// Whether the cache lines of all outputs begin at the same indices, as streaming needs.
