@@ -214,7 +214,7 @@ TEST_CASE("the algorithms of all collectives are listed with their constraints a
 }
 
 TEST_CASE("every collective has a plan that says what it needs") {
-  for (const char* collective :
+  for (const std::string collective :
        {"allreduce", "reduce", "reduce_scatter", "scan", "exscan", "barrier"}) {
     CAPTURE(collective);
     const Json document = json_of(
@@ -356,17 +356,17 @@ TEST_CASE("bench native measures the MPI library alone") {
 }
 
 TEST_CASE("bench measures every collective in every layout, checked") {
-  for (const char* collective :
+  for (const std::string collective :
        {"allreduce", "reduce", "reduce_scatter", "scan", "exscan", "barrier"}) {
-    for (const char* layout : {"threads", "per_node", "native"}) {
+    for (const std::string layout : {"threads", "per_node", "native"}) {
       CAPTURE(collective);
       CAPTURE(layout);
       Arguments arguments = {"bench",     collective, "--ranks",  "2",    "--workers", "1",
                              "--seconds", "0.001",    "--layout", layout, "--type",    "int32",
                              "--op",      "bxor",     "--json",   "-"};
-      const bool barrier = std::string(collective) == "barrier";
+      const bool barrier = collective == "barrier";
       if (!barrier) arguments.insert(arguments.end(), {"--sizes", "8,1Ki,72Ki"});
-      if (std::string(collective) == "reduce") {
+      if (collective == "reduce") {
         arguments.insert(arguments.end(), {"--root", "1"});
       }
       const Json document = json_of(arguments);
@@ -375,7 +375,7 @@ TEST_CASE("bench measures every collective in every layout, checked") {
         check_benchmark_record(record);
         CHECK(record.at("collective") == collective);
         CHECK(record.at("type").is_null() == barrier);
-        if (std::string(layout) == "per_node") CHECK(record.at("native_verified") == true);
+        if (layout == "per_node") CHECK(record.at("native_verified") == true);
       }
     }
   }
@@ -438,7 +438,7 @@ TEST_CASE("bench compares sums of threads with the limit, from 1 MiB on") {
 }
 
 TEST_CASE("bench limit measures its kernels for every collective, checked") {
-  for (const char* collective : {"allreduce", "reduce", "reduce_scatter", "scan", "exscan"}) {
+  for (const std::string collective : {"allreduce", "reduce", "reduce_scatter", "scan", "exscan"}) {
     CAPTURE(collective);
     const Json document = json_of({"bench", "limit", collective, "--workers", "3", "--sizes",
                                    "12,3Mi", "--type", "int8", "--rounds", "2", "--json", "-"});
@@ -461,7 +461,7 @@ TEST_CASE("bench limit measures its kernels for every collective, checked") {
 }
 
 TEST_CASE("bench persistent measures all forms of a call, checked") {
-  for (const char* layout : {"threads", "per_node"}) {
+  for (const std::string layout : {"threads", "per_node"}) {
     CAPTURE(layout);
     const Json document =
         json_of({"bench", "persistent", "--ranks", "2", "--workers", "2", "--layout", layout,
@@ -473,7 +473,7 @@ TEST_CASE("bench persistent measures all forms of a call, checked") {
         CAPTURE(key);
         CHECK(record.at(key) > 0);
       }
-      CHECK(record.at("native_us").is_null() == (std::string(layout) == "threads"));
+      CHECK(record.at("native_us").is_null() == (layout == "threads"));
     }
   }
   check_refused({"bench", "persistent", "--layout", "native"}, {"'native'", "per_node"});
@@ -530,11 +530,11 @@ TEST_CASE("compare runs all contenders and writes data and a page without extern
 }
 
 TEST_CASE("compare takes every collective") {
-  for (const char* collective : {"reduce", "reduce_scatter", "scan", "exscan", "barrier"}) {
+  for (const std::string collective : {"reduce", "reduce_scatter", "scan", "exscan", "barrier"}) {
     CAPTURE(collective);
     Arguments arguments = {"compare",   collective, "--workers", "2",       "--rounds", "1",
                            "--seconds", "0.001",    "--layouts", "threads", "--json",   "-"};
-    const bool barrier = std::string(collective) == "barrier";
+    const bool barrier = collective == "barrier";
     if (!barrier) arguments.insert(arguments.end(), {"--sizes", "8,4Ki"});
     const Json document = json_of(arguments);
     CHECK(document.at("context").at("verified") == true);

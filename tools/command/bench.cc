@@ -11,6 +11,7 @@
 #include "tools/command/arguments.h"
 #include "tools/command/bench_options.h"
 #include "tools/command/commands.h"
+#include "tools/command/limit_team.h"
 #include "tools/command/sizes.h"
 #include "tools/command/table.h"
 
@@ -43,7 +44,8 @@ struct Columns {
 Columns columns_of(const BenchJob& job) {
   const BenchSettings& settings = job.settings();
   return {.native = settings.layout == Layout::per_node && settings.native == NativeToo::yes,
-          .limit = settings.layout == Layout::threads && settings.limit == LimitToo::yes};
+          .limit = settings.layout == Layout::threads && settings.limit == LimitToo::yes &&
+                   job.session().size == 1 && LimitTeam::serves(settings.measurement.problem)};
 }
 
 std::string share_text(double share) { return fmt::format("{:.2f}", share); }
@@ -155,7 +157,7 @@ class Bench final : public Subcommand {
     app_->add_option("--layout", options_.layout, "threads, per_node or native")
         ->type_name("LAYOUT")
         ->capture_default_str();
-    options_.add_choices(*app_);
+    options_.add_choices(*app_, BenchOptions::Algorithms::all);
     app_->add_option("--emulate-nodes", options_.emulated_nodes,
                      "Checks that this many processes of one machine count as so many nodes")
         ->check(between(1, kMaximumNodes));

@@ -56,9 +56,12 @@ void BenchOptions::add_workers(CLI::App& app) {
       ->check(between(1, kMaximumWorkers));
 }
 
-void BenchOptions::add_choices(CLI::App& app) {
-  app.add_option("--algorithm", algorithm,
-                 "A name (see hycoll plan --list-algorithms), auto, or all that serve the shape")
+void BenchOptions::add_choices(CLI::App& app, Algorithms algorithms) {
+  app.add_option(
+         "--algorithm", algorithm,
+         algorithms == Algorithms::all
+             ? "A name (see hycoll plan --list-algorithms), auto, or all that serve the shape"
+             : "A name (see hycoll plan --list-algorithms), or auto")
       ->type_name("NAME")
       ->capture_default_str();
   add_reproducible_option(app, reproducible);

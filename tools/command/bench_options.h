@@ -44,8 +44,9 @@ struct BenchOptions {
   void add_problem(CLI::App& app);
   /// --workers.
   void add_workers(CLI::App& app);
+  enum class Algorithms { one, all };  ///< Whether --algorithm may be "all".
   /// --algorithm, --reproducible, --workers and --lanes.
-  void add_choices(CLI::App& app);
+  void add_choices(CLI::App& app, Algorithms algorithms);
   /// --ranks, --rounds and --seconds.
   void add_measurement(CLI::App& app);
 

@@ -135,7 +135,7 @@ class BenchOverlap final : public Subcommand {
     options_.sizes = "4Mi";
     options_.seconds = 1;
     options_.add_problem(*app_);
-    options_.add_choices(*app_);
+    options_.add_choices(*app_, BenchOptions::Algorithms::one);
     options_.add_measurement(*app_);
     app_->add_flag("--native,!--no-native", options_.native,
                    "Whether the MPI library's own is measured too (default: yes)");

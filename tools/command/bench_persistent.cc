@@ -106,7 +106,7 @@ class BenchPersistent final : public Subcommand {
     app_->add_option("--layout", options_.layout, "threads or per_node")
         ->type_name("LAYOUT")
         ->capture_default_str();
-    options_.add_choices(*app_);
+    options_.add_choices(*app_, BenchOptions::Algorithms::all);
     options_.add_measurement(*app_);
     options_.output.add_to(*app_);
   }

@@ -17,7 +17,8 @@
 namespace hycoll::command {
 namespace {
 
-constexpr int kCalibrationCalls = 7;
+constexpr int kCalibrationCalls = 15;
+constexpr std::int64_t kCalibrationIterations = 1 << 16;
 constexpr int kMinimumRounds = 5;
 constexpr int kMaximumRounds = 1000;
 constexpr int kSlots = 2;
@@ -117,14 +118,15 @@ class OverlapMeter {
   /// Makes the loop as long as the communication. Returns the latter, in seconds.
   double calibrate() {
     std::vector<double> communication;
-    for (int i = 0; i < kCalibrationCalls; ++i)
-      communication.push_back(sample(Part::communication));
-    const double target = crew_.maximum(0, measure::median(communication));
-    iterations_ = 1 << 16;
     std::vector<double> computation;
-    for (int i = 0; i < kCalibrationCalls; ++i) computation.push_back(sample(Part::computation));
+    iterations_ = kCalibrationIterations;
+    for (int i = 0; i < kCalibrationCalls; ++i) {
+      communication.push_back(sample(Part::communication));
+      computation.push_back(sample(Part::computation));
+    }
+    const double target = crew_.maximum(0, measure::median(communication));
     const double loop = crew_.maximum(0, measure::median(computation));
-    iterations_ = std::llround(static_cast<double>(iterations_) * target / loop);
+    iterations_ = std::llround(static_cast<double>(kCalibrationIterations) * target / loop);
     return target;
   }
 
