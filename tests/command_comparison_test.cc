@@ -79,6 +79,27 @@ TEST_CASE("the root and the promise of bits are part of what was run") {
   CHECK(run.samples.at(0).description.at("reproducible") == true);
 }
 
+TEST_CASE("the share of the limit is of each run, and reports show it where there is one") {
+  std::vector<ComparedRun> runs = {run_of(0, 0, kNearNs, 8, 4)};
+  for (const double limit_us : {1.0, 3.0, 1.2}) {
+    Json record = record_json(8, 2 * limit_us);
+    record["limit_us"] = 1.8 * limit_us;
+    runs.push_back(parse_run(run_json(28, 28, {record, record_json(4, 1)}).dump(), 2, 0));
+  }
+  const Comparison comparison = compare_runs(kContenders, runs);
+  const ComparedState& state = comparison.states.at(0);
+  CHECK(state.cells[2][1].value().of_limit.value() == doctest::Approx(0.9));
+  CHECK(state.cells[2][1].value().limit_us.value() == doctest::Approx(2.16));
+  CHECK_FALSE(state.cells[2][0].value().of_limit.has_value());
+  CHECK_FALSE(state.cells[0][1].value().of_limit.has_value());
+  const std::string text = to_text(comparison);
+  CHECK(text.substr(0, text.find("mean")).find("of limit") != std::string::npos);
+  CHECK(text.find("0.90") != std::string::npos);
+  const std::vector<ComparedRun> without = {run_of(2, 0, kNearNs, 8, 1)};
+  const std::string plain = to_text(compare_runs(kContenders, without));
+  CHECK(plain.substr(0, plain.find("mean")).find("of limit") == std::string::npos);
+}
+
 TEST_CASE("a run without latency is read") {
   Json run = run_json(1, 1, {});
   run["context"]["state_before"]["latency_ns"] = nullptr;

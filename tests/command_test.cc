@@ -110,6 +110,13 @@ TEST_CASE("every subcommand explains itself") {
     CHECK(result.errors == "");
     if (std::string(subcommand) != "report") CHECK(contains(result.output, "--json"));
   }
+  for (const char* special : {"limit", "overlap", "persistent"}) {
+    CAPTURE(special);
+    CHECK(contains(hycoll({"bench", "--help"}).output, special));
+    const ChildResult result = hycoll({"bench", special, "--help"});
+    CHECK(result.status == 0);
+    CHECK(contains(result.output, "hycoll bench " + std::string(special)));
+  }
 }
 
 TEST_CASE("without a known subcommand nothing is done") {
@@ -207,7 +214,7 @@ TEST_CASE("the algorithms of all collectives are listed with their constraints a
 }
 
 TEST_CASE("every collective has a plan that says what it needs") {
-  for (const char* collective :
+  for (const std::string collective :
        {"allreduce", "reduce", "reduce_scatter", "scan", "exscan", "barrier"}) {
     CAPTURE(collective);
     const Json document = json_of(
@@ -349,17 +356,17 @@ TEST_CASE("bench native measures the MPI library alone") {
 }
 
 TEST_CASE("bench measures every collective in every layout, checked") {
-  for (const char* collective :
+  for (const std::string collective :
        {"allreduce", "reduce", "reduce_scatter", "scan", "exscan", "barrier"}) {
-    for (const char* layout : {"threads", "per_node", "native"}) {
+    for (const std::string layout : {"threads", "per_node", "native"}) {
       CAPTURE(collective);
       CAPTURE(layout);
       Arguments arguments = {"bench",     collective, "--ranks",  "2",    "--workers", "1",
                              "--seconds", "0.001",    "--layout", layout, "--type",    "int32",
                              "--op",      "bxor",     "--json",   "-"};
-      const bool barrier = std::string(collective) == "barrier";
+      const bool barrier = collective == "barrier";
       if (!barrier) arguments.insert(arguments.end(), {"--sizes", "8,1Ki,72Ki"});
-      if (std::string(collective) == "reduce") {
+      if (collective == "reduce") {
         arguments.insert(arguments.end(), {"--root", "1"});
       }
       const Json document = json_of(arguments);
@@ -368,7 +375,7 @@ TEST_CASE("bench measures every collective in every layout, checked") {
         check_benchmark_record(record);
         CHECK(record.at("collective") == collective);
         CHECK(record.at("type").is_null() == barrier);
-        if (std::string(layout) == "per_node") CHECK(record.at("native_verified") == true);
+        if (layout == "per_node") CHECK(record.at("native_verified") == true);
       }
     }
   }
@@ -411,6 +418,85 @@ TEST_CASE("bench measures calls of reproducible bits") {
   }
 }
 
+TEST_CASE("bench compares sums of threads with the limit, from 1 MiB on") {
+  const Json document = json_of({"bench", "--ranks", "1", "--layout", "threads", "--workers", "2",
+                                 "--seconds", "0.001", "--sizes", "512Ki,1Mi", "--json", "-"});
+  REQUIRE(document.at("records").size() == 2);
+  CHECK(document.at("records").at(0).at("of_limit").is_null());
+  const Json& record = document.at("records").at(1);
+  const double limit_us = record.at("limit_us").get<double>();
+  CHECK(limit_us > 0);
+  CHECK(record.at("of_limit").get<double>() ==
+        doctest::Approx(limit_us / record.at("median_us").get<double>()));
+  for (const Arguments& without : {Arguments{"--no-limit"}, Arguments{"--op", "max"}}) {
+    Arguments arguments = {"bench",     "--ranks", "1",         "--layout", "threads",
+                           "--workers", "2",       "--seconds", "0.001",    "--sizes",
+                           "1Mi",       "--json",  "-"};
+    arguments.insert(arguments.end(), without.begin(), without.end());
+    CHECK(json_of(arguments).at("records").at(0).at("limit_us").is_null());
+  }
+}
+
+TEST_CASE("bench limit measures its kernels for every collective, checked") {
+  for (const std::string collective : {"allreduce", "reduce", "reduce_scatter", "scan", "exscan"}) {
+    CAPTURE(collective);
+    const Json document = json_of({"bench", "limit", collective, "--workers", "3", "--sizes",
+                                   "12,3Mi", "--type", "int8", "--rounds", "2", "--json", "-"});
+    std::set<std::string> kernels;
+    int fastest = 0;
+    for (const Json& record : document.at("records")) {
+      CHECK(record.at("verified") == true);
+      CHECK(record.at("gb_per_s") > 0);
+      CHECK(record.at("min_us") <= record.at("median_us"));
+      kernels.insert(record.at("kernel").get<std::string>());
+      if (record.at("fastest") == true) ++fastest;
+    }
+    CHECK(kernels.contains("vectors, streaming"));
+    CHECK(document.at("records").size() == 2 * kernels.size());
+    CHECK(fastest == 2);
+  }
+  check_refused({"bench", "limit", "barrier"}, {"'barrier'", "sum"});
+  check_refused({"bench", "limit", "--op", "max"}, {"'max'", "sum"});
+  check_refused({"bench", "limit", "--ranks", "2", "--workers", "1"}, {"2 processes"});
+}
+
+TEST_CASE("bench persistent measures all forms of a call, checked") {
+  for (const std::string layout : {"threads", "per_node"}) {
+    CAPTURE(layout);
+    const Json document =
+        json_of({"bench", "persistent", "--ranks", "2", "--workers", "2", "--layout", layout,
+                 "--sizes", "8,1Ki,72Ki", "--rounds", "2", "--json", "-"});
+    REQUIRE(document.at("records").size() == 3);
+    for (const Json& record : document.at("records")) {
+      CHECK(record.at("verified") == true);
+      for (const char* key : {"blocking_us", "start_us", "start_and_wait_us", "run_us"}) {
+        CAPTURE(key);
+        CHECK(record.at(key) > 0);
+      }
+      CHECK(record.at("native_us").is_null() == (layout == "threads"));
+    }
+  }
+  check_refused({"bench", "persistent", "--layout", "native"}, {"'native'", "per_node"});
+}
+
+TEST_CASE("bench overlap says what computation hides, of both libraries, checked") {
+  const Json document = json_of({"bench", "overlap", "--ranks", "2", "--workers", "1", "--sizes",
+                                 "8,256Ki", "--rounds", "3", "--json", "-"});
+  REQUIRE(document.at("records").size() == 4);
+  for (const Json& record : document.at("records")) {
+    CHECK(record.at("verified") == true);
+    const double communication_us = record.at("communication_us").get<double>();
+    const double compute_us = record.at("compute_us").get<double>();
+    const double both_us = record.at("both_us").get<double>();
+    CHECK(communication_us > 0);
+    CHECK(compute_us > 0);
+    CHECK(record.at("hidden").get<double>() ==
+          doctest::Approx((communication_us + compute_us - both_us) / communication_us));
+  }
+  CHECK(document.at("records").at(0).at("library") == "hycoll");
+  CHECK(document.at("records").at(1).at("library") == "mpi");
+}
+
 TEST_CASE("bench refuses a number of emulated nodes that is not there") {
   check_refused({"bench", "allreduce", "--ranks", "2", "--workers", "1", "--emulate-nodes", "3",
                  "--sizes", "8"},
@@ -444,11 +530,11 @@ TEST_CASE("compare runs all contenders and writes data and a page without extern
 }
 
 TEST_CASE("compare takes every collective") {
-  for (const char* collective : {"reduce", "reduce_scatter", "scan", "exscan", "barrier"}) {
+  for (const std::string collective : {"reduce", "reduce_scatter", "scan", "exscan", "barrier"}) {
     CAPTURE(collective);
     Arguments arguments = {"compare",   collective, "--workers", "2",       "--rounds", "1",
                            "--seconds", "0.001",    "--layouts", "threads", "--json",   "-"};
-    const bool barrier = std::string(collective) == "barrier";
+    const bool barrier = collective == "barrier";
     if (!barrier) arguments.insert(arguments.end(), {"--sizes", "8,4Ki"});
     const Json document = json_of(arguments);
     CHECK(document.at("context").at("verified") == true);

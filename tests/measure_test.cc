@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "tools/measure/copy_bandwidth.h"
 #include "tools/measure/core_latency.h"
 #include "tools/measure/machine_state.h"
+#include "tools/measure/memory_limit.h"
 #include "tools/measure/statistics.h"
 
 namespace hycoll::measure {
@@ -162,6 +164,128 @@ TEST_CASE("another machine's cores cannot be measured") {
   const Topology topology = Topology::synthetic("pack:1 core:2");
   CHECK_THROWS_AS(core_latency_ns(topology, topology.cores()[0], topology.cores()[1]), Error);
   CHECK_THROWS_AS(copy_bandwidth_gb_per_s(topology, topology.cores()[0]), Error);
+}
+
+/// The vectors of all threads of a limit kernel, with elements that differ between threads and
+/// indices, some elements apart from one another and poisoned there.
+template <class T>
+class LimitVectors {
+ public:
+  LimitVectors(int threads, std::size_t count, std::size_t misalignment)
+      : count_(count), offset_(misalignment) {
+    for (int thread = 0; thread < threads; ++thread) {
+      inputs_.emplace_back(count + kMargin, kPoison);
+      outputs_.emplace_back(count + kMargin, kPoison);
+      for (std::size_t i = 0; i < count; ++i) inputs_.back()[offset_ + i] = value(thread, i);
+      input_addresses_.push_back(inputs_.back().data() + offset_);
+      output_addresses_.push_back(outputs_.back().data() + offset_);
+    }
+  }
+
+  static T value(int thread, std::size_t i) {
+    return static_cast<T>((static_cast<std::size_t>(thread) * 5 + i * 3) % 11);
+  }
+
+  LimitCall call(Collective collective, DataType type, int root) const {
+    return {.collective = collective,
+            .root = root,
+            .type = type,
+            .count = count_,
+            .inputs = input_addresses_,
+            .outputs = output_addresses_};
+  }
+
+  /// Whether the output holds elements [first, first + count) of the sum of threads 0..ranks-1, and
+  /// nothing else was written.
+  bool holds(int thread, std::size_t first, std::size_t count, int ranks) const {
+    std::vector<T> expected(count_ + kMargin, kPoison);
+    for (std::size_t i = 0; i < count; ++i) {
+      T sum = 0;
+      for (int rank = 0; rank < ranks; ++rank) sum = static_cast<T>(sum + value(rank, first + i));
+      expected[offset_ + i] = sum;
+    }
+    return expected == outputs_[static_cast<std::size_t>(thread)];
+  }
+
+ private:
+  static constexpr std::size_t kMargin = 64;
+  static constexpr T kPoison = 99;
+
+  std::size_t count_;
+  std::size_t offset_;
+  std::vector<std::vector<T>> inputs_;
+  std::vector<std::vector<T>> outputs_;
+  std::vector<const void*> input_addresses_;
+  std::vector<void*> output_addresses_;
+};
+
+/// All kernels and thread counts on one type and collective.
+template <class T>
+void check_limit_kernels(Collective collective, DataType type, std::size_t misalignment) {
+  for (int kernel = 0; kernel < kLimitKernelCount; ++kernel) {
+    for (const int threads : {1, 2, 3, 5}) {
+      for (const std::size_t blocks : {0, 1, 7, 64, 1031}) {
+        const std::size_t count = blocks * static_cast<std::size_t>(threads);
+        CAPTURE(name_of(static_cast<LimitKernel>(kernel)));
+        CAPTURE(threads);
+        CAPTURE(count);
+        const int root = threads / 2;
+        const LimitVectors<T> vectors(threads, count, misalignment);
+        for (int thread = 0; thread < threads; ++thread) {
+          run_limit_kernel(static_cast<LimitKernel>(kernel),
+                           limit_share(vectors.call(collective, type, root), thread), type);
+        }
+        for (int thread = 0; thread < threads; ++thread) {
+          CAPTURE(thread);
+          const auto rank = static_cast<std::size_t>(thread);
+          if (collective == Collective::allreduce) {
+            CHECK(vectors.holds(thread, 0, count, threads));
+          } else if (collective == Collective::reduce) {
+            CHECK(vectors.holds(thread, 0, thread == root ? count : 0, threads));
+          } else if (collective == Collective::reduce_scatter) {
+            CHECK(vectors.holds(thread, rank * blocks, blocks, threads));
+          } else if (collective == Collective::scan) {
+            CHECK(vectors.holds(thread, 0, count, thread + 1));
+          } else {
+            CHECK(vectors.holds(thread, 0, thread == 0 ? 0 : count, thread));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("limit kernels write what their collective writes, in every type") {
+  for (int value = 0; value < kCollectiveCount; ++value) {
+    const auto collective = static_cast<Collective>(value);
+    CAPTURE(hycoll::name_of(collective));
+    for (const std::size_t misalignment : {0, 3}) {
+      check_limit_kernels<std::int8_t>(collective, DataType::int8, misalignment);
+      check_limit_kernels<std::uint16_t>(collective, DataType::uint16, misalignment);
+      check_limit_kernels<std::int32_t>(collective, DataType::int32, misalignment);
+      check_limit_kernels<std::uint64_t>(collective, DataType::uint64, misalignment);
+      check_limit_kernels<float>(collective, DataType::float32, misalignment);
+      check_limit_kernels<double>(collective, DataType::float64, misalignment);
+    }
+  }
+}
+
+TEST_CASE("the traffic of a limit is what its shares read and write") {
+  for (int value = 0; value < kCollectiveCount; ++value) {
+    const auto collective = static_cast<Collective>(value);
+    CAPTURE(hycoll::name_of(collective));
+    for (const int threads : {1, 2, 3, 5}) {
+      const std::size_t count = 30 * 16;
+      const LimitVectors<float> vectors(threads, count, 0);
+      std::size_t bytes = 0;
+      for (int thread = 0; thread < threads; ++thread) {
+        const LimitShare share =
+            limit_share(vectors.call(collective, DataType::float32, 0), thread);
+        bytes += share.count * sizeof(float) * (share.inputs.size() + share.outputs.size());
+      }
+      CHECK(limit_traffic_bytes(collective, threads, count * sizeof(float)) == bytes);
+    }
+  }
 }
 
 }  // namespace

@@ -4,13 +4,14 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "core/errors.h"
 #include "tools/command/arguments.h"
 #include "tools/command/bench_options.h"
 #include "tools/command/commands.h"
+#include "tools/command/limit_team.h"
 #include "tools/command/sizes.h"
 #include "tools/command/table.h"
 
@@ -29,75 +30,107 @@ constexpr const char* kExplanation =
     "size.\n"
     "Times are of one call, in microseconds: the slowest member of each block of calls; minimum, "
     "median, 95th percentile and maximum over the blocks. Results are checked before and after.\n"
+    "of limit: the time of a plain kernel with the same reads and writes in the same threads "
+    "(hycoll "
+    "bench limit), divided by the time of the call; for sums in one process, from 1 MiB on.\n"
     "Exit status: 0; 1 if a result was wrong; 2 for bad arguments.";
 
+/// The columns beyond hycoll's own times.
+struct Columns {
+  bool native = false;
+  bool limit = false;
+};
+
+Columns columns_of(const BenchJob& job) {
+  const BenchSettings& settings = job.settings();
+  return {.native = settings.layout == Layout::per_node && settings.native == NativeToo::yes,
+          .limit = settings.layout == Layout::threads && settings.limit == LimitToo::yes &&
+                   job.session().size == 1 && LimitTeam::serves(settings.measurement.problem)};
+}
+
+std::string share_text(double share) { return fmt::format("{:.2f}", share); }
+
 /// One line of the table as the sizes come.
-void print_row(std::FILE* human, const BenchRow& row) {
-  const measure::Summary& time = row.timing.call_us;
+void print_row(std::FILE* human, const Columns& columns, const BenchRow& row) {
+  const measure::Summary& time = row.fastest(Role::call)->timing.call_us;
   fmt::print(human, "{:<33} {:>5} {:>7} {:>10} {:>10} {:>10} {:>10}", row.algorithm, row.lanes,
              short_size(row.size_bytes), time_text(time.minimum), time_text(time.median),
              time_text(time.p95), time_text(time.maximum));
-  if (row.native) {
-    const double native_us = row.native->call_us.median;
+  if (columns.native) {
+    const double native_us = row.fastest(Role::native)->timing.call_us.median;
     fmt::print(human, " {:>10} {:>8}", time_text(native_us), ratio_text(native_us / time.median));
   }
-  fmt::print(human, "{}\n", row.timing.verified ? "" : "  WRONG RESULT");
+  if (columns.limit) {
+    const RoleTiming* const limit = row.fastest(Role::limit);
+    fmt::print(human, " {:>9}",
+               limit ? share_text(limit->timing.call_us.median / time.median) : "-");
+  }
+  fmt::print(human, "{}\n", row.verified(Role::call) ? "" : "  WRONG RESULT");
   std::fflush(human);
 }
 
-void print_header(std::FILE* human, NativeToo native) {
+void print_header(std::FILE* human, const Columns& columns) {
   fmt::print(human, "{:<33} {:>5} {:>7} {:>10} {:>10} {:>10} {:>10}", "algorithm", "lanes", "bytes",
              "min us", "median us", "p95 us", "max us");
-  if (native == NativeToo::yes) fmt::print(human, " {:>10} {:>8}", "MPI us", "ratio");
+  if (columns.native) fmt::print(human, " {:>10} {:>8}", "MPI us", "ratio");
+  if (columns.limit) fmt::print(human, " {:>9}", "of limit");
   fmt::print(human, "\n");
 }
 
+/// The times that calls are compared with.
+void add_others(Json& record, const BenchJob& job, const BenchRow& row) {
+  const double call_us = row.fastest(Role::call)->timing.call_us.median;
+  const RoleTiming* const native = row.fastest(Role::native);
+  const RoleTiming* const limit = row.fastest(Role::limit);
+  Json native_us = native ? Json(native->timing.call_us.median) : Json();
+  if (job.settings().layout == Layout::native) native_us = call_us;
+  record["native_median_us"] = native_us;
+  record["ratio"] = native_us.is_null() ? Json() : Json(native_us.get<double>() / call_us);
+  record["native_verified"] = native ? Json(native->timing.verified) : Json();
+  record["limit_us"] = limit ? Json(limit->timing.call_us.median) : Json();
+  record["limit_kernel"] = limit ? Json(limit->name) : Json();
+  record["of_limit"] = limit ? Json(limit->timing.call_us.median / call_us) : Json();
+}
+
 Json record_of(const BenchJob& job, const BenchRow& row) {
-  const measure::Summary& time = row.timing.call_us;
+  const Timing& timing = row.fastest(Role::call)->timing;
   const BenchSettings& settings = job.settings();
   const Problem& problem = settings.measurement.problem;
-  Json native_us;
-  if (row.native) native_us = row.native->call_us.median;
-  if (settings.layout == Layout::native) native_us = time.median;
-  return {{"collective", name_of(problem.routine)},
-          {"algorithm", row.algorithm},
-          {"layout", name_of(settings.layout)},
-          {"nodes", row.nodes},
-          {"members", row.members},
-          {"workers", row.workers},
-          {"lanes", row.lanes},
-          {"segments", row.segments},
-          {"type", type_json(settings)},
-          {"op", operator_json(settings)},
-          {"root", problem.routine == Routine::reduce ? Json(problem.root) : Json()},
-          {"reproducible", settings.bits == Bits::reproducible},
-          {"bytes", row.size_bytes},
-          {"min_us", time.minimum},
-          {"median_us", time.median},
-          {"p95_us", time.p95},
-          {"max_us", time.maximum},
-          {"native_median_us", native_us},
-          {"ratio", native_us.is_null() ? Json() : Json(native_us.get<double>() / time.median)},
-          {"rounds", row.timing.rounds},
-          {"calls_per_round", row.timing.calls_per_round},
-          {"verified", row.timing.verified},
-          {"native_verified", row.native ? Json(row.native->verified) : Json()}};
+  Json record = {{"collective", name_of(problem.routine)},
+                 {"algorithm", row.algorithm},
+                 {"layout", name_of(settings.layout)},
+                 {"nodes", row.nodes},
+                 {"members", row.members},
+                 {"workers", row.workers},
+                 {"lanes", row.lanes},
+                 {"segments", row.segments},
+                 {"type", type_json(settings)},
+                 {"op", operator_json(settings)},
+                 {"root", problem.routine == Routine::reduce ? Json(problem.root) : Json()},
+                 {"reproducible", settings.bits == Bits::reproducible},
+                 {"bytes", row.size_bytes},
+                 {"min_us", timing.call_us.minimum},
+                 {"median_us", timing.call_us.median},
+                 {"p95_us", timing.call_us.p95},
+                 {"max_us", timing.call_us.maximum},
+                 {"rounds", timing.rounds},
+                 {"calls_per_round", timing.calls_per_round},
+                 {"verified", timing.verified}};
+  add_others(record, job, row);
+  return record;
 }
 
 ExitStatus run_job(BenchJob& job) {
   bool first = true;
   const BenchResult result =
       run_bench(job.session(), job.machine(), job.settings(), [&](const BenchRow& row) {
-        if (first) print_header(job.human(), row.native ? NativeToo::yes : NativeToo::no);
+        const Columns columns = columns_of(job);
+        if (first) print_header(job.human(), columns);
         first = false;
-        print_row(job.human(), row);
+        print_row(job.human(), columns, row);
       });
   // All processes have the same rows and refusals.
-  if (result.rows.empty() && !result.refusals.empty()) {
-    throw Error(ErrorKind::unsupported,
-                fmt::format("--algorithm '{}' serves none of --sizes '{}' here. {}",
-                            job.options().algorithm, job.options().sizes, result.refusals.front()));
-  }
+  job.require_rows(result);
   const std::string_view buffer_use = describe(job.settings().measurement.inputs);
   if (job.session().speaks()) {
     for (const std::string& refusal : result.refusals) {
@@ -111,7 +144,7 @@ ExitStatus run_job(BenchJob& job) {
   for (const BenchRow& row : result.rows) report.records.push_back(record_of(job, row));
   if (job.session().speaks()) job.options().output.write(report);
   for (const BenchRow& row : result.rows) {
-    if (!row.timing.verified) return kNotProved;
+    if (!row.verified(Role::call)) return kNotProved;
   }
   return kSuccess;
 }
@@ -124,7 +157,7 @@ class Bench final : public Subcommand {
     app_->add_option("--layout", options_.layout, "threads, per_node or native")
         ->type_name("LAYOUT")
         ->capture_default_str();
-    options_.add_choices(*app_);
+    options_.add_choices(*app_, BenchOptions::Algorithms::all);
     app_->add_option("--emulate-nodes", options_.emulated_nodes,
                      "Checks that this many processes of one machine count as so many nodes")
         ->check(between(1, kMaximumNodes));
@@ -135,16 +168,27 @@ class Bench final : public Subcommand {
         "programs do; outside of the timing");
     app_->add_flag("--native,!--no-native", options_.native,
                    "Whether per_node measures the MPI library's own too (default: yes)");
+    app_->add_flag("--limit,!--no-limit", options_.limit,
+                   "Whether threads measures the limit too (default: yes)");
     options_.output.add_to(*app_);
+    special_.push_back(add_bench_limit(*app_));
+    special_.push_back(add_bench_overlap(*app_));
+    special_.push_back(add_bench_persistent(*app_));
   }
 
   bool chosen() const override { return app_->parsed(); }
 
-  ExitStatus run() override { return run_bench_job(options_, options_.settings(), run_job); }
+  ExitStatus run() override {
+    for (const auto& special : special_) {
+      if (special->chosen()) return special->run();
+    }
+    return run_bench_job(options_, options_.settings(Subject::call), run_job);
+  }
 
  private:
   CLI::App* app_;
   BenchOptions options_;
+  std::vector<std::unique_ptr<Subcommand>> special_;
 };
 
 }  // namespace

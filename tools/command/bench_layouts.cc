@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <thread>
 #include <utility>
 
@@ -13,11 +14,24 @@
 #include "tools/command/arguments.h"
 #include "tools/command/contestants.h"
 #include "tools/command/crew.h"
+#include "tools/command/limit_team.h"
+#include "tools/command/persistent_contestants.h"
 
 namespace hycoll::command {
 namespace {
 
 constexpr Layout kLayouts[] = {Layout::threads, Layout::per_node, Layout::native};
+
+/// Those that are measured in alternation, and what each of them is.
+struct Lineup {
+  Contestants contestants;
+  std::vector<Role> roles;
+
+  void add(Role role, std::unique_ptr<Contestant> contestant) {
+    roles.push_back(role);
+    contestants.push_back(std::move(contestant));
+  }
+};
 
 /// One benchmark on one process.
 class LayoutRun {
@@ -80,15 +94,6 @@ class LayoutRun {
     return names;
   }
 
-  Options options(const std::string& algorithm) const {
-    Options options = Options::from_environment();
-    options.algorithm = algorithm;
-    options.workers = settings_.workers;
-    options.lanes = settings_.lanes;
-    options.bits = settings_.bits;
-    return options;
-  }
-
   /// `caller` is a Communicator, or a Team of which `member_count` threads call.
   template <class Caller>
   Communicator::Choice choice_of(const Caller& caller, std::size_t size_bytes, int members) const {
@@ -96,11 +101,39 @@ class LayoutRun {
         call_of(settings_.measurement.problem, count_of(size_bytes), members, nullptr, nullptr));
   }
 
+  /// Whether calls of the team's threads can be compared with what they do to memory.
+  bool has_limit(std::size_t size_bytes) const {
+    const bool wanted = settings_.subject == Subject::limit ||
+                        (settings_.subject == Subject::call && settings_.limit == LimitToo::yes &&
+                         size_bytes >= kLimitBytes);
+    return wanted && session_.size == 1 && LimitTeam::serves(settings_.measurement.problem);
+  }
+
+  /// hycoll's; `caller` is a Communicator or a Member of a Team.
+  template <class Caller>
+  void add_calls(Lineup& lineup, Caller& caller, std::size_t count, const std::string& algorithm) {
+    const Problem& problem = settings_.measurement.problem;
+    if (settings_.subject == Subject::call) {
+      lineup.add(Role::call, hycoll_contestant(caller, problem, count, algorithm));
+    } else if (settings_.subject == Subject::persistent) {
+      PersistentContestants forms = persistent_contestants(caller, problem, count);
+      lineup.add(Role::call, std::move(forms.call));
+      lineup.add(Role::start, std::move(forms.start));
+      lineup.add(Role::start_and_wait, std::move(forms.start_and_wait));
+      lineup.add(Role::persistent_run, std::move(forms.run));
+    }
+  }
+
   void run_native();
   void run_per_node(const std::string& algorithm);
   void run_threads(const std::string& algorithm);
-  void run_member(Team& team, Crew& crew, int thread, const std::string& algorithm);
-  void record(BenchRow row, const SizeTimings& measured);
+  void run_member(Team& team, Crew& crew, LimitTeam& limit, int thread,
+                  const std::string& algorithm);
+  SizeTimings measure(const MeasuringMember& member, std::size_t size_bytes,
+                      const Lineup& lineup) const {
+    return measure_size(member, size_bytes, lineup.contestants, settings_.measurement);
+  }
+  void record(BenchRow row, const Lineup& lineup, const SizeTimings& measured);
 
   const MpiSession& session_;
   Topology share_;
@@ -109,14 +142,15 @@ class LayoutRun {
   BenchResult result_;
 };
 
-void LayoutRun::record(BenchRow row, const SizeTimings& measured) {
+void LayoutRun::record(BenchRow row, const Lineup& lineup, const SizeTimings& measured) {
   if (measured.timings.empty()) {
     result_.refusals.push_back(
         fmt::format("{}, {} bytes: {}", row.algorithm, row.size_bytes, measured.refusal));
     return;
   }
-  row.timing = measured.timings.front();
-  if (measured.timings.size() > 1) row.native = measured.timings.back();
+  for (std::size_t i = 0; i < measured.timings.size(); ++i) {
+    row.timings.push_back({lineup.roles[i], lineup.contestants[i]->name(), measured.timings[i]});
+  }
   if (session_.speaks()) on_row_(row);
   result_.rows.push_back(std::move(row));
 }
@@ -125,32 +159,32 @@ void LayoutRun::run_native() {
   Crew crew(session_.world, 1);
   const MeasuringMember member{crew, 0, session_.rank, session_.size};
   for (const std::size_t size_bytes : settings_.sizes_bytes) {
-    Contestants contestants;
-    contestants.push_back(
-        native_contestant(session_.world, settings_.measurement.problem, count_of(size_bytes)));
+    Lineup lineup;
+    lineup.add(Role::call, native_contestant(session_.world, settings_.measurement.problem,
+                                             count_of(size_bytes)));
     record({.algorithm = kNativeName,
             .nodes = session_.size / session_.local_size,
             .members = session_.local_size,
             .workers = session_.local_size,
             .size_bytes = size_bytes},
-           measure_size(member, size_bytes, contestants, settings_.measurement));
+           lineup, measure(member, size_bytes, lineup));
   }
 }
 
 void LayoutRun::run_per_node(const std::string& algorithm) {
-  Communicator communicator(session_.world, options(algorithm));
+  Communicator communicator(session_.world, hycoll_options(settings_, algorithm));
   Crew crew(session_.world, 1);
   const MeasuringMember member{crew, 0, session_.rank, session_.size};
   for (const std::size_t size_bytes : settings_.sizes_bytes) {
-    Contestants contestants;
-    const Problem& problem = settings_.measurement.problem;
-    const std::size_t count = count_of(size_bytes);
-    contestants.push_back(hycoll_contestant(communicator, problem, count, algorithm));
+    Lineup lineup;
+    add_calls(lineup, communicator, count_of(size_bytes), algorithm);
     if (settings_.native == NativeToo::yes) {
-      contestants.push_back(native_contestant(session_.world, problem, count));
+      const auto native =
+          settings_.subject == Subject::persistent ? timed_native_contestant : native_contestant;
+      lineup.add(Role::native,
+                 native(session_.world, settings_.measurement.problem, count_of(size_bytes)));
     }
-    const SizeTimings measured =
-        measure_size(member, size_bytes, contestants, settings_.measurement);
+    const SizeTimings measured = measure(member, size_bytes, lineup);
     const Communicator::Choice choice = choice_of(communicator, size_bytes, session_.size);
     record({.algorithm = choice.algorithm,
             .nodes = session_.size,
@@ -159,20 +193,21 @@ void LayoutRun::run_per_node(const std::string& algorithm) {
             .lanes = choice.lanes,
             .segments = choice.segments,
             .size_bytes = size_bytes},
-           measured);
+           lineup, measured);
   }
 }
 
 void LayoutRun::run_threads(const std::string& algorithm) {
-  Team team(session_.world, workers(), options(algorithm));
+  Team team(session_.world, workers(), hycoll_options(settings_, algorithm));
   Crew crew(session_.world, team.thread_count());
+  LimitTeam limit(crew, settings_.measurement.problem);
   // The calling thread takes no part, because joining a team binds a thread for good, and the next
   // team looks for cores where the threads of the process may run.
   std::vector<std::thread> threads;
   for (int thread = 0; thread < team.thread_count(); ++thread) {
     threads.emplace_back([&, thread] {
       try {
-        run_member(team, crew, thread, algorithm);
+        run_member(team, crew, limit, thread, algorithm);
       } catch (const Error& error) {
         // The others wait for this member and cannot be told.
         fmt::print(stderr, "hycoll: thread {} of rank {}: {}\n", thread, session_.rank,
@@ -184,15 +219,18 @@ void LayoutRun::run_threads(const std::string& algorithm) {
   for (std::thread& thread : threads) thread.join();
 }
 
-void LayoutRun::run_member(Team& team, Crew& crew, int thread, const std::string& algorithm) {
+void LayoutRun::run_member(Team& team, Crew& crew, LimitTeam& limit, int thread,
+                           const std::string& algorithm) {
   Member hycoll_member = team.join(thread);
   const MeasuringMember member{crew, thread, hycoll_member.rank(), hycoll_member.size()};
   for (const std::size_t size_bytes : settings_.sizes_bytes) {
-    Contestants contestants;
-    contestants.push_back(hycoll_contestant(hycoll_member, settings_.measurement.problem,
-                                            count_of(size_bytes), algorithm));
-    const SizeTimings measured =
-        measure_size(member, size_bytes, contestants, settings_.measurement);
+    Lineup lineup;
+    add_calls(lineup, hycoll_member, count_of(size_bytes), algorithm);
+    for (int kernel = 0; has_limit(size_bytes) && kernel < measure::kLimitKernelCount; ++kernel) {
+      lineup.add(Role::limit, limit.contestant(static_cast<measure::LimitKernel>(kernel), thread,
+                                               count_of(size_bytes)));
+    }
+    const SizeTimings measured = measure(member, size_bytes, lineup);
     if (thread != 0) continue;
     const Communicator::Choice choice = choice_of(team, size_bytes, member.member_count);
     record({.algorithm = choice.algorithm,
@@ -202,11 +240,26 @@ void LayoutRun::run_member(Team& team, Crew& crew, int thread, const std::string
             .lanes = choice.lanes,
             .segments = choice.segments,
             .size_bytes = size_bytes},
-           measured);
+           lineup, measured);
   }
 }
 
 }  // namespace
+
+const RoleTiming* BenchRow::fastest(Role role) const {
+  const RoleTiming* best = nullptr;
+  for (const RoleTiming& one : timings) {
+    if (one.role != role) continue;
+    if (best == nullptr || one.timing.call_us.median < best->timing.call_us.median) best = &one;
+  }
+  return best;
+}
+
+bool BenchRow::verified(Role role) const {
+  return std::all_of(timings.begin(), timings.end(), [role](const RoleTiming& one) {
+    return one.role != role || one.timing.verified;
+  });
+}
 
 std::string_view name_of(Layout layout) {
   switch (layout) {
@@ -226,6 +279,15 @@ Layout parse_layout(std::string_view argument, std::string_view name) {
   throw Error(
       ErrorKind::invalid_argument,
       fmt::format("{} '{}' is no layout. Give threads, per_node or native", argument, name));
+}
+
+Options hycoll_options(const BenchSettings& settings, const std::string& algorithm) {
+  Options options = Options::from_environment();
+  options.algorithm = algorithm;
+  options.workers = settings.workers;
+  options.lanes = settings.lanes;
+  options.bits = settings.bits;
+  return options;
 }
 
 BenchResult run_bench(const MpiSession& session, const Topology& machine,

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "hycoll/call.h"
+#include "collectives/hycoll.h"
 #include "numa/topology.h"
 #include "tools/command/measurement.h"
 #include "tools/command/mpi_session.h"
@@ -28,9 +28,31 @@ std::string_view name_of(Layout layout);
 /// The inverse. Throws Error (invalid_argument), which names the argument and lists the names.
 Layout parse_layout(std::string_view argument, std::string_view name);
 
+/// Who is measured in alternation.
+enum class Role {
+  call,            ///< hycoll's blocking call; in the layout native the MPI library's.
+  native,          ///< The MPI library's blocking call, beside hycoll's.
+  limit,           ///< A plain kernel with the reads and writes of the collective.
+  start,           ///< Of a persistent call: start() alone,
+  start_and_wait,  ///< start() and wait(),
+  persistent_run,  ///< and run().
+};
+
+/// What a benchmark is about.
+enum class Subject {
+  call,        ///< Blocking calls, with what they are compared with.
+  limit,       ///< The plain kernels alone.
+  persistent,  ///< The forms of a persistent call beside the blocking ones, each timed by itself.
+};
+
 enum class NativeToo { no, yes };
+enum class LimitToo { no, yes };
+
+/// From this size of an input on, calls are compared with the limit: memory counts, not latency.
+inline constexpr std::size_t kLimitBytes = std::size_t{1} << 20;
 
 struct BenchSettings {
+  Subject subject = Subject::call;
   Layout layout = Layout::per_node;
   std::string algorithm = "auto";  ///< A name, "auto", or "all": all that serve the shape.
   std::vector<std::size_t> sizes_bytes;
@@ -39,6 +61,14 @@ struct BenchSettings {
   int workers = 0;                    ///< Per process; 0: one per core of its share of the machine.
   int lanes = 0;                      ///< 0: chosen by hycoll.
   NativeToo native = NativeToo::yes;  ///< per_node: the MPI library's own in alternation.
+  /// threads, in one process, for sums: the limit in alternation, from kLimitBytes on.
+  LimitToo limit = LimitToo::yes;
+};
+
+struct RoleTiming {
+  Role role;
+  std::string name;
+  Timing timing;
 };
 
 /// One size of one algorithm.
@@ -50,14 +80,22 @@ struct BenchRow {
   int lanes = 0;    ///< 0 where there are none.
   int segments = 1;
   std::size_t size_bytes = 0;
-  Timing timing = {};
-  std::optional<Timing> native = {};
+  std::vector<RoleTiming> timings = {};
+
+  /// The timing with the least median of that role; null without any.
+  const RoleTiming* fastest(Role role) const;
+
+  /// Whether all results of that role were right.
+  bool verified(Role role) const;
 };
 
 struct BenchResult {
   std::vector<BenchRow> rows;
-  std::vector<std::string> refusals;  ///< Sizes that an algorithm does not serve, and why.
+  std::vector<std::string> refusals;  ///< Sizes that were left out, and why.
 };
+
+/// What hycoll is told by the settings and the environment, to use that algorithm.
+Options hycoll_options(const BenchSettings& settings, const std::string& algorithm);
 
 /// Runs the benchmark; called by all processes, each bound by itself to its share of the machine.
 /// `on_row` is called on rank 0 as the rows come. The result is that of rank 0; others get theirs.

@@ -50,15 +50,22 @@ void BenchOptions::add_problem(CLI::App& app) {
   add_operator_option(app, op);
 }
 
-void BenchOptions::add_choices(CLI::App& app) {
-  app.add_option("--algorithm", algorithm,
-                 "A name (see hycoll plan --list-algorithms), auto, or all that serve the shape")
-      ->type_name("NAME")
-      ->capture_default_str();
-  add_reproducible_option(app, reproducible);
+void BenchOptions::add_workers(CLI::App& app) {
   app.add_option("--workers", workers,
                  "Workers per process (default: the cores of its share of the machine)")
       ->check(between(1, kMaximumWorkers));
+}
+
+void BenchOptions::add_choices(CLI::App& app, Algorithms algorithms) {
+  app.add_option(
+         "--algorithm", algorithm,
+         algorithms == Algorithms::all
+             ? "A name (see hycoll plan --list-algorithms), auto, or all that serve the shape"
+             : "A name (see hycoll plan --list-algorithms), or auto")
+      ->type_name("NAME")
+      ->capture_default_str();
+  add_reproducible_option(app, reproducible);
+  add_workers(app);
   app.add_option("--lanes", lanes, "Lanes per node (default: as hycoll chooses)")
       ->check(between(1, kMaximumLanes));
 }
@@ -74,11 +81,12 @@ void BenchOptions::add_measurement(CLI::App& app) {
       ->capture_default_str();
 }
 
-BenchSettings BenchOptions::settings() const {
+BenchSettings BenchOptions::settings(Subject subject) const {
   const Routine routine = collective.routine();
   root.check(routine);
   output.check();
   BenchSettings settings;
+  settings.subject = subject;
   settings.layout = parse_layout("--layout", layout);
   settings.algorithm = algorithm;
   if (algorithm != "auto" && algorithm != "all") {
@@ -106,6 +114,7 @@ BenchSettings BenchOptions::settings() const {
   settings.workers = workers;
   settings.lanes = lanes;
   settings.native = native ? NativeToo::yes : NativeToo::no;
+  settings.limit = limit ? LimitToo::yes : LimitToo::no;
   return settings;
 }
 
@@ -155,6 +164,13 @@ measure::MachineState BenchJob::measure_quietly() const {
   if (session_.speaks()) state = measure::measure_machine_state(machine_, machine_.cores());
   session_.wait_idly();
   return state;
+}
+
+void BenchJob::require_rows(const BenchResult& result) const {
+  if (!result.rows.empty() || result.refusals.empty()) return;
+  throw Error(ErrorKind::unsupported,
+              fmt::format("--algorithm '{}' serves none of --sizes '{}' here. {}",
+                          options_.algorithm, options_.sizes, result.refusals.front()));
 }
 
 Json BenchJob::finish(std::string_view command) {

@@ -37,18 +37,22 @@ struct BenchOptions {
   double seconds = 0.25;
   bool fresh_inputs = false;
   bool native = true;
+  bool limit = true;
   OutputOptions output;
 
   /// COLLECTIVE, --root, --sizes, --type and --op.
   void add_problem(CLI::App& app);
+  /// --workers.
+  void add_workers(CLI::App& app);
+  enum class Algorithms { one, all };  ///< Whether --algorithm may be "all".
   /// --algorithm, --reproducible, --workers and --lanes.
-  void add_choices(CLI::App& app);
+  void add_choices(CLI::App& app, Algorithms algorithms);
   /// --ranks, --rounds and --seconds.
   void add_measurement(CLI::App& app);
 
   /// Everything that can be checked without MPI, so that a bad argument is met before it starts.
   /// Throws Error (invalid_argument).
-  BenchSettings settings() const;
+  BenchSettings settings(Subject subject) const;
 
  private:
   bool sizes_given_ = false;
@@ -71,6 +75,9 @@ class BenchJob {
   const BenchSettings& settings() const noexcept { return settings_; }
   /// Where text for people goes.
   std::FILE* human() const noexcept { return human_; }
+
+  /// Throws Error (unsupported) on all processes if nothing could be measured.
+  void require_rows(const BenchResult& result) const;
 
   /// Collective, when everything is measured: says how the machine was before and after. Returns
   /// the report's context.

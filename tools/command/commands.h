@@ -37,6 +37,11 @@ std::unique_ptr<Subcommand> add_bench(CLI::App& app);
 std::unique_ptr<Subcommand> add_compare(CLI::App& app);
 std::unique_ptr<Subcommand> add_report(CLI::App& app);
 
+/// Those below `hycoll bench`.
+std::unique_ptr<Subcommand> add_bench_limit(CLI::App& bench);
+std::unique_ptr<Subcommand> add_bench_overlap(CLI::App& bench);
+std::unique_ptr<Subcommand> add_bench_persistent(CLI::App& bench);
+
 }  // namespace hycoll::command
 
 #endif  // HYCOLL_TOOLS_COMMAND_COMMANDS_H_

@@ -28,7 +28,10 @@ SizeSample sample_from(const Json& record) {
                     .verified = record.at("verified").get<bool>(),
                     .description = Json::object()};
   for (const char* key : kDescribingKeys) sample.description[key] = record.at(key);
-  // Those that older versions do not write.
+  // What older versions do not write.
+  if (record.contains("limit_us") && record.at("limit_us").is_number()) {
+    sample.limit_us = record.at("limit_us").get<double>();
+  }
   for (const char* key : {"root", "reproducible"}) {
     sample.description[key] = record.value(key, Json());
   }
@@ -40,6 +43,8 @@ std::optional<ComparedCell> cell_of(const std::vector<const SizeSample*>& sample
   if (samples.empty()) return std::nullopt;
   std::vector<double> medians_us;
   std::vector<double> p95s_us;
+  std::vector<double> limits_us;
+  std::vector<double> shares;
   ComparedCell cell{.minimum_us = std::numeric_limits<double>::infinity(),
                     .runs = static_cast<int>(samples.size()),
                     .verified = true,
@@ -49,6 +54,13 @@ std::optional<ComparedCell> cell_of(const std::vector<const SizeSample*>& sample
     p95s_us.push_back(sample->p95_us);
     cell.minimum_us = std::min(cell.minimum_us, sample->minimum_us);
     cell.verified = cell.verified && sample->verified;
+    if (!sample->limit_us || !(sample->median_us > 0)) continue;
+    limits_us.push_back(*sample->limit_us);
+    shares.push_back(*sample->limit_us / sample->median_us);
+  }
+  if (!shares.empty()) {
+    cell.limit_us = measure::median(limits_us);
+    cell.of_limit = measure::median(shares);
   }
   const measure::Summary medians = measure::summarize(medians_us);
   cell.median_us = medians.median;
@@ -83,14 +95,26 @@ std::string spread_text(const ComparedCell& cell) {
   return fmt::format("{}..{}", time_text(cell.lowest_median_us), time_text(cell.highest_median_us));
 }
 
-std::string state_text(const ComparedState& state, const Comparison& comparison) {
+/// Whether any size of that contender was measured beside the limit.
+bool has_limit(const ComparedState& state, std::size_t contender) {
+  const auto& cells = state.cells[contender];
+  return std::any_of(cells.begin(), cells.end(),
+                     [](const auto& cell) { return cell && cell->of_limit; });
+}
+
+std::vector<std::string> header_of(const ComparedState& state, const Comparison& comparison) {
   std::vector<std::string> header = {"bytes"};
-  for (const Contender& contender : comparison.contenders) {
-    header.push_back(contender.name + " us");
+  for (std::size_t i = 0; i < comparison.contenders.size(); ++i) {
+    header.push_back(comparison.contenders[i].name + " us");
     header.push_back("spread");
-    if (!contender.is_reference) header.push_back("ratio");
+    if (!comparison.contenders[i].is_reference) header.push_back("ratio");
+    if (has_limit(state, i)) header.push_back("of limit");
   }
-  TextTable table(header);
+  return header;
+}
+
+std::string state_text(const ComparedState& state, const Comparison& comparison) {
+  TextTable table(header_of(state, comparison));
   for (std::size_t size = 0; size < comparison.sizes_bytes.size(); ++size) {
     std::vector<std::string> cells = {short_size(comparison.sizes_bytes[size])};
     for (std::size_t contender = 0; contender < comparison.contenders.size(); ++contender) {
@@ -99,6 +123,8 @@ std::string state_text(const ComparedState& state, const Comparison& comparison)
       cells.push_back(cell ? spread_text(*cell) : "-");
       if (comparison.contenders[contender].is_reference) continue;
       cells.push_back(ratio_text(state.ratio(comparison.contenders, contender, size).value_or(0)));
+      if (!has_limit(state, contender)) continue;
+      cells.push_back(cell && cell->of_limit ? fmt::format("{:.2f}", *cell->of_limit) : "-");
     }
     table.add_row(std::move(cells));
   }
@@ -107,6 +133,7 @@ std::string state_text(const ComparedState& state, const Comparison& comparison)
     means.insert(means.end(), {"", ""});
     if (comparison.contenders[contender].is_reference) continue;
     means.push_back(ratio_text(state.mean_ratio(comparison.contenders, contender).value_or(0)));
+    if (has_limit(state, contender)) means.emplace_back();
   }
   table.add_row(std::move(means));
   return table.to_text();
@@ -203,6 +230,8 @@ std::vector<Json> records_of(const Comparison& comparison) {
         record["runs"] = cell->runs;
         record["native_median_us"] = optional_json(state.reference_us(comparison.contenders, size));
         record["ratio"] = optional_json(state.ratio(comparison.contenders, contender, size));
+        record["limit_us"] = optional_json(cell->limit_us);
+        record["of_limit"] = optional_json(cell->of_limit);
         record["verified"] = cell->verified;
         records.push_back(std::move(record));
       }
@@ -226,7 +255,9 @@ std::string to_text(const Comparison& comparison) {
   }
   text += fmt::format(
       "Medians of the runs' medians and their spread. ratio: time of the {} divided by the time; "
-      "above 1 hycoll is faster. Runs of the same state only are compared: where one latency is "
+      "above 1 hycoll is faster. of limit: time of a plain kernel with the same reads and writes "
+      "(hycoll bench limit) in the same run, divided by the time. Runs of the same state only are "
+      "compared: where one latency is "
       "more than {}x the next lower one, another state begins; below {:.0f} ns it is called "
       "near.\n",
       std::count_if(comparison.contenders.begin(), comparison.contenders.end(),

@@ -24,6 +24,7 @@ struct SizeSample {
   double median_us = 0;
   double p95_us = 0;
   bool verified = false;
+  std::optional<double> limit_us = {};  ///< Of the plain kernel of the same run, if there was one.
   /// The keys of the run's record that say what was run: algorithm, layout, nodes, ...
   Json description;
 };
@@ -49,7 +50,10 @@ struct ComparedCell {
   double p95_us = 0;             ///< The median of the runs' 95th percentiles.
   int runs = 0;
   bool verified = false;  ///< In all runs.
-  Json description;       ///< Of the first run.
+  /// The median of the runs' limits, and of their ratios of limit and median; empty without any.
+  std::optional<double> limit_us = {};
+  std::optional<double> of_limit = {};
+  Json description;  ///< Of the first run.
 };
 
 /// All contenders in one state of the machine.

@@ -66,6 +66,37 @@ std::unique_ptr<Contestant> contestant_of(Caller& caller, const Problem& problem
   return make([&caller](const std::byte*, std::byte*) { caller.barrier(); });
 }
 
+/// use(call), with a lambda of a type of its own for each routine, as in contestant_of.
+template <class Use>
+auto with_native_call(Routine routine, const NativeProblem& p, Use use) {
+  switch (routine) {
+    case Routine::allreduce:
+      return use([p](const std::byte* in, std::byte* out) {
+        check_mpi(MPI_Allreduce(in, out, p.count, p.type, p.op, p.comm), "MPI_Allreduce");
+      });
+    case Routine::reduce:
+      return use([p](const std::byte* in, std::byte* out) {
+        check_mpi(MPI_Reduce(in, out, p.count, p.type, p.op, p.root, p.comm), "MPI_Reduce");
+      });
+    case Routine::reduce_scatter:
+      return use([p](const std::byte* in, std::byte* out) {
+        check_mpi(MPI_Reduce_scatter_block(in, out, p.block_count, p.type, p.op, p.comm),
+                  "MPI_Reduce_scatter_block");
+      });
+    case Routine::scan:
+      return use([p](const std::byte* in, std::byte* out) {
+        check_mpi(MPI_Scan(in, out, p.count, p.type, p.op, p.comm), "MPI_Scan");
+      });
+    case Routine::exscan:
+      return use([p](const std::byte* in, std::byte* out) {
+        check_mpi(MPI_Exscan(in, out, p.count, p.type, p.op, p.comm), "MPI_Exscan");
+      });
+    case Routine::barrier:
+      break;
+  }
+  return use([p](const std::byte*, std::byte*) { check_mpi(MPI_Barrier(p.comm), "MPI_Barrier"); });
+}
+
 }  // namespace
 
 Call call_of(const Problem& problem, std::size_t count, int member_count, const void* input,
@@ -100,34 +131,16 @@ std::unique_ptr<Contestant> hycoll_contestant(Member& caller, const Problem& pro
 
 std::unique_ptr<Contestant> native_contestant(MPI_Comm comm, const Problem& problem,
                                               std::size_t count) {
-  const NativeProblem p = native_problem(comm, problem, count);
-  const auto make = [](auto call) { return make_contestant(kNativeName, call); };
-  switch (problem.routine) {
-    case Routine::allreduce:
-      return make([p](const std::byte* in, std::byte* out) {
-        check_mpi(MPI_Allreduce(in, out, p.count, p.type, p.op, p.comm), "MPI_Allreduce");
-      });
-    case Routine::reduce:
-      return make([p](const std::byte* in, std::byte* out) {
-        check_mpi(MPI_Reduce(in, out, p.count, p.type, p.op, p.root, p.comm), "MPI_Reduce");
-      });
-    case Routine::reduce_scatter:
-      return make([p](const std::byte* in, std::byte* out) {
-        check_mpi(MPI_Reduce_scatter_block(in, out, p.block_count, p.type, p.op, p.comm),
-                  "MPI_Reduce_scatter_block");
-      });
-    case Routine::scan:
-      return make([p](const std::byte* in, std::byte* out) {
-        check_mpi(MPI_Scan(in, out, p.count, p.type, p.op, p.comm), "MPI_Scan");
-      });
-    case Routine::exscan:
-      return make([p](const std::byte* in, std::byte* out) {
-        check_mpi(MPI_Exscan(in, out, p.count, p.type, p.op, p.comm), "MPI_Exscan");
-      });
-    case Routine::barrier:
-      break;
-  }
-  return make([p](const std::byte*, std::byte*) { check_mpi(MPI_Barrier(p.comm), "MPI_Barrier"); });
+  return with_native_call(
+      problem.routine, native_problem(comm, problem, count),
+      [](auto call) -> std::unique_ptr<Contestant> { return make_contestant(kNativeName, call); });
+}
+
+std::function<void(const std::byte*, std::byte*)> native_call(MPI_Comm comm, const Problem& problem,
+                                                              std::size_t count) {
+  return with_native_call(
+      problem.routine, native_problem(comm, problem, count),
+      [](auto call) -> std::function<void(const std::byte*, std::byte*)> { return call; });
 }
 
 MPI_Request start_native(MPI_Comm comm, const Problem& problem, std::size_t count,

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,9 +30,13 @@ std::unique_ptr<Contestant> hycoll_contestant(Communicator& caller, const Proble
 std::unique_ptr<Contestant> hycoll_contestant(Member& caller, const Problem& problem,
                                               std::size_t count, std::string name);
 
-/// The MPI library's blocking calls. Requires a count that an int holds, as start_native does.
+/// The MPI library's blocking calls. Requires a count that an int holds, as the next two do.
 std::unique_ptr<Contestant> native_contestant(MPI_Comm comm, const Problem& problem,
                                               std::size_t count);
+
+/// One such call, of an input and an output.
+std::function<void(const std::byte*, std::byte*)> native_call(MPI_Comm comm, const Problem& problem,
+                                                              std::size_t count);
 
 /// Starts the MPI library's nonblocking call.
 MPI_Request start_native(MPI_Comm comm, const Problem& problem, std::size_t count,

@@ -42,6 +42,8 @@ std::string ratio_cell(double ratio) {
                      text_of_ratio);
 }
 
+std::string share_cell(double share) { return share > 0 ? fmt::format("{:.2f}", share) : "-"; }
+
 /// The records of one state of the machine.
 class StateSection {
  public:
@@ -70,6 +72,7 @@ class StateSection {
       header.push_back(escaped(contender) + " µs");
       header.push_back("spread");
       if (!is_reference(contender)) header.push_back("ratio");
+      if (has_limit(contender)) header.push_back("of limit");
     }
     std::vector<std::vector<std::string>> rows;
     for (const std::string& bytes : values_of(records_, "bytes")) rows.push_back(row(bytes));
@@ -90,13 +93,20 @@ class StateSection {
     });
   }
 
+  /// Whether any size of that contender was measured beside the limit.
+  bool has_limit(const std::string& contender) const {
+    return std::any_of(records_.begin(), records_.end(), [&](const Json& record) {
+      return text(record, "contender") == contender && number(record, "of_limit") > 0;
+    });
+  }
+
   std::vector<std::string> row(const std::string& bytes) const {
     std::vector<std::string> cells = {parsed_size(bytes)};
     for (const std::string& contender : contenders_) {
       const bool reference = is_reference(contender);
       const Json* record = find(contender, bytes);
       if (record == nullptr) {
-        cells.insert(cells.end(), reference ? 2 : 3, "-");
+        cells.insert(cells.end(), (reference ? 2 : 3) + (has_limit(contender) ? 1 : 0), "-");
         continue;
       }
       cells.push_back(record->value("verified", false)
@@ -108,6 +118,7 @@ class StateSection {
                                   time_text(number(*record, "lowest_median_us")),
                                   time_text(number(*record, "highest_median_us"))));
       if (!reference) cells.push_back(ratio_cell(number(*record, "ratio")));
+      if (has_limit(contender)) cells.push_back(share_cell(number(*record, "of_limit")));
     }
     return cells;
   }
@@ -191,7 +202,10 @@ std::string compare_section(const Json& document) {
       "<h2>{} beside the MPI library</h2>\n<p class=\"muted\">{}; {}. {} workers{}. The MPI "
       "library with one rank per core; threads: one process whose threads are members; per_node: "
       "one process per emulated node. {} alternating rounds; {}. Times are medians of the runs' "
-      "medians with the lowest and highest; ratios are of runs in the same state of the machine."
+      "medians with the lowest and highest; ratios are of runs in the same state of the machine; "
+      "of limit: "
+      "the time of a plain kernel with the same reads and writes in the same run, divided by the "
+      "time."
       "</p>\n{}",
       escaped(text(context, "collective")), escaped(text(context, "processor")),
       escaped(text(context, "mpi")), text(context, "workers"), reduction_text(context),

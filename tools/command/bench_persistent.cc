@@ -1,0 +1,138 @@
+// hycoll bench persistent: what the forms of a persistent call cost beside the blocking one.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "core/errors.h"
+#include "tools/command/bench_options.h"
+#include "tools/command/commands.h"
+#include "tools/command/sizes.h"
+#include "tools/command/table.h"
+
+namespace hycoll::command {
+namespace {
+
+constexpr const char* kSummary = "Measure the forms of a persistent call beside the blocking one";
+constexpr const char* kExplanation =
+    "Measures, in alternation, what a persistent call costs its caller: start() alone, start() and "
+    "wait(), and run(); beside them the blocking call, and in the layout per_node that of the MPI "
+    "library. Each is timed by itself between two readings of the clock, which all times contain "
+    "alike. What follows start() until wait() returns is not part of its time.\n"
+    "  hycoll bench persistent --ranks 2 --workers 1 --sizes 8:4Ki\n"
+    "Times are medians over blocks of calls, of the slowest member, in microseconds. Results are "
+    "checked before and after.\n"
+    "Exit status: 0; 1 if a result was wrong; 2 for bad arguments.";
+
+constexpr Role kRoles[] = {Role::call, Role::start, Role::start_and_wait, Role::persistent_run,
+                           Role::native};
+
+double median_us(const BenchRow& row, Role role) {
+  return row.fastest(role)->timing.call_us.median;
+}
+
+bool verified(const BenchRow& row) {
+  for (const Role role : kRoles) {
+    if (role != Role::native && !row.verified(role)) return false;
+  }
+  return true;
+}
+
+void print_header(const BenchJob& job) {
+  fmt::print(job.human(), "{:<33} {:>7} {:>11} {:>9} {:>12} {:>9} {:>10} {:>16}\n", "algorithm",
+             "bytes", "blocking us", "start us", "+ wait us", "run us", "MPI us",
+             "start / blocking");
+}
+
+void print_row(const BenchJob& job, const BenchRow& row) {
+  fmt::print(job.human(), "{:<33} {:>7} {:>11} {:>9} {:>12} {:>9} {:>10} {:>16.2f}{}\n",
+             row.algorithm, short_size(row.size_bytes), time_text(median_us(row, Role::call)),
+             time_text(median_us(row, Role::start)),
+             time_text(median_us(row, Role::start_and_wait)),
+             time_text(median_us(row, Role::persistent_run)),
+             row.fastest(Role::native) ? time_text(median_us(row, Role::native)) : "-",
+             median_us(row, Role::start) / median_us(row, Role::call),
+             verified(row) ? "" : "  WRONG RESULT");
+  std::fflush(job.human());
+}
+
+Json record_of(const BenchJob& job, const BenchRow& row) {
+  const BenchSettings& settings = job.settings();
+  const RoleTiming* const native = row.fastest(Role::native);
+  return {{"collective", name_of(settings.measurement.problem.routine)},
+          {"algorithm", row.algorithm},
+          {"layout", name_of(settings.layout)},
+          {"nodes", row.nodes},
+          {"members", row.members},
+          {"workers", row.workers},
+          {"lanes", row.lanes},
+          {"type", type_json(settings)},
+          {"op", operator_json(settings)},
+          {"bytes", row.size_bytes},
+          {"blocking_us", median_us(row, Role::call)},
+          {"start_us", median_us(row, Role::start)},
+          {"start_and_wait_us", median_us(row, Role::start_and_wait)},
+          {"run_us", median_us(row, Role::persistent_run)},
+          {"native_us", native ? Json(native->timing.call_us.median) : Json()},
+          {"start_share", median_us(row, Role::start) / median_us(row, Role::call)},
+          {"verified", verified(row)}};
+}
+
+ExitStatus run_job(BenchJob& job) {
+  if (job.session().speaks()) print_header(job);
+  const BenchResult result = run_bench(job.session(), job.machine(), job.settings(),
+                                       [&](const BenchRow& row) { print_row(job, row); });
+  job.require_rows(result);
+  Report report{.context = job.finish("bench persistent"), .records = {}};
+  report.context["left_out"] = result.refusals;
+  bool all_verified = true;
+  for (const BenchRow& row : result.rows) {
+    all_verified = all_verified && verified(row);
+    report.records.push_back(record_of(job, row));
+  }
+  if (job.session().speaks()) job.options().output.write(report);
+  return all_verified ? kSuccess : kNotProved;
+}
+
+class BenchPersistent final : public Subcommand {
+ public:
+  explicit BenchPersistent(CLI::App& bench) : app_(bench.add_subcommand("persistent", kSummary)) {
+    app_->footer(kExplanation);
+    options_.sizes = "8:64Ki";
+    options_.add_problem(*app_);
+    app_->add_option("--layout", options_.layout, "threads or per_node")
+        ->type_name("LAYOUT")
+        ->capture_default_str();
+    options_.add_choices(*app_, BenchOptions::Algorithms::all);
+    options_.add_measurement(*app_);
+    options_.output.add_to(*app_);
+  }
+
+  bool chosen() const override { return app_->parsed(); }
+
+  ExitStatus run() override {
+    const BenchSettings settings = options_.settings(Subject::persistent);
+    if (settings.layout == Layout::native) {
+      throw Error(
+          ErrorKind::invalid_argument,
+          "--layout 'native': the MPI library's own stands beside per_node. Give threads or "
+          "per_node");
+    }
+    return run_bench_job(options_, settings, run_job);
+  }
+
+ private:
+  CLI::App* app_;
+  BenchOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Subcommand> add_bench_persistent(CLI::App& bench) {
+  return std::make_unique<BenchPersistent>(bench);
+}
+
+}  // namespace hycoll::command
