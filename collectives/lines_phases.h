@@ -9,6 +9,9 @@ namespace hycoll {
 
 /// The members of one node in a collective of short vectors, who exchange data through lines: every
 /// step here is one of a member's worker, on its main strand.
+///
+/// Apart from NodePhases (node_phases.h), for nothing is the same but that members announce
+/// themselves: there is one lane, nobody reads another's buffer, and data carry their own signals.
 class LinesPhases {
  public:
   /// Lets every member announce that it has entered. To be constructed before any other step of the

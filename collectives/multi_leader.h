@@ -45,8 +45,14 @@ class StrandPool {
   std::vector<bool> main_taken_;
 };
 
-/// Members of one node that share leaders: what happens among them before and after an exchange.
-/// Constructed for all groups before anything else is added to their members' main strands.
+/// Members of one node that share leaders: what happens among them before and after the exchange of
+/// an allreduce. Constructed for all groups before anything else is added to their members' main
+/// strands.
+///
+/// NodePhases (node_phases.h) also lets members and leaders wait for each other, but is another
+/// thing: here every member gets the same result, so that this class knows where each part is
+/// combined and who copies it, for all members of a node or those of a socket. There results differ
+/// from member to member, their algorithms place them, and leaders only announce how far they are.
 class LeaderGroup {
  public:
   struct Members {

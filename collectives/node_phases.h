@@ -11,6 +11,10 @@ namespace hycoll {
 /// The workers of one node in a collective with several leaders: the strand on which each lane is
 /// led, and the flags by which members and leaders wait for each other. Every member announces that
 /// it has entered; every leader announces milestones of its lane.
+///
+/// For reduce, reduce_scatter and scans, which decide themselves where sums and results lie. What
+/// members of an allreduce do, who all get the same result, is in LeaderGroup (multi_leader.h);
+/// what they do without leaders' flags, through lines, in LinesPhases (lines_phases.h).
 class NodePhases {
  public:
   /// Adds strands and flags, and the members' announcements. To be constructed before any other
