@@ -35,10 +35,16 @@ void add_unequal_shapes(int node_count, int lane_count, int members, std::vector
   shapes.emplace_back(std::move(last_light), lane_count);
 }
 
-/// The first, the middle and the last member, for a collective that has a root.
-std::vector<int> roots(Collective collective, int member_count) {
+/// The roots to prove, for a collective that has one: the first, the middle and the last member,
+/// and on shapes with more lanes one of these in turn.
+std::vector<int> roots_to_prove(Collective collective, const Shape& shape, int few_lanes) {
   if (collective != Collective::reduce) return {0};
-  std::vector<int> members = {0, member_count / 2, member_count - 1};
+  const int last = shape.member_count() - 1;
+  std::vector<int> members = {0, shape.member_count() / 2, last};
+  if (shape.lane_count() > few_lanes) {
+    const int turn = shape.lane_count() + shape.node_count() + last;
+    return {members[static_cast<std::size_t>(turn % 3)]};
+  }
   members.erase(std::unique(members.begin(), members.end()), members.end());
   return members;
 }
@@ -176,7 +182,8 @@ std::vector<SweepCase> sweep_cases(const SweepOptions& options) {
   for (const Shape& shape : shapes) {
     for (const Algorithm* algorithm : algorithms) {
       if (!algorithm->serves_shape(shape)) continue;
-      for (const int root : roots(algorithm->collective, shape.member_count())) {
+      for (const int root :
+           roots_to_prove(algorithm->collective, shape, options.lane_counts.front())) {
         for (const int segments :
              segments_to_prove(*algorithm, shape, options.lane_counts.front())) {
           cases.push_back(

@@ -53,8 +53,9 @@ std::vector<const Algorithm*> sweep_algorithms(const SweepOptions& options);
 
 /// Every algorithm on every shape that it serves, with and without aggregators, whole and with
 /// messages or partitions cut into 3 segments (where an algorithm cuts any at all), to the first,
-/// the middle and the last member as root (where there is one). Whole partitions are left out with
-/// more lanes than the first of the lane counts. Errors: as sweep_algorithms.
+/// the middle and the last member as root (where there is one). With more lanes than the first of
+/// the lane counts, whole partitions are left out, and one of these roots is taken in turn. Errors:
+/// as sweep_algorithms.
 std::vector<SweepCase> sweep_cases(const SweepOptions& options);
 
 /// What a sweep proved of one algorithm.
