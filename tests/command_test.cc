@@ -326,6 +326,29 @@ TEST_CASE("bench per_node measures every size beside the MPI library, checked") 
   }
 }
 
+TEST_CASE("plan and bench take aggregators, which come after the nodes with members") {
+  const Json plan = json_of({"plan", "--algorithm", "node-leader", "--nodes", "3", "--aggregators",
+                             "2", "--bytes", "1Ki", "--json", "-"});
+  CHECK(plan.at("records").at(0).at("nodes") == 3);
+  CHECK(plan.at("records").at(0).at("aggregators") == 2);
+  const Json document = json_of({"bench", "allreduce", "--ranks", "2", "--aggregators", "1",
+                                 "--algorithm", "all", "--workers", "1", "--sizes", "8,64Ki",
+                                 "--rounds", "2", "--emulate-nodes", "2", "--json", "-"});
+  CHECK(document.at("context").at("ranks") == 3);
+  std::set<std::string> names;
+  for (const Json& record : document.at("records")) {
+    check_benchmark_record(record);
+    CHECK(record.at("nodes") == 2);
+    CHECK(record.at("aggregators") == 1);
+    CHECK(record.at("native_verified") == true);
+    names.insert(record.at("algorithm").get<std::string>());
+  }
+  CHECK(names.contains("node-leader"));
+  CHECK(names.contains("socket-leader"));
+  CHECK(names.contains("dpml-ring"));
+  CHECK(!names.contains("dpml-native"));
+}
+
 TEST_CASE("bench threads runs every algorithm, with fresh inputs too") {
   const Json document = json_of(
       {"bench", "allreduce",   "--ranks",  "1",       "--layout",       "threads", "--workers",

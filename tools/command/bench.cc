@@ -23,6 +23,7 @@ constexpr const char* kExplanation =
     "Measures a collective under mpiexec (or with --ranks, which starts mpiexec itself).\n"
     "  mpiexec -n 2 hycoll bench allreduce --layout per_node --sizes 8:16Mi\n"
     "  hycoll bench reduce_scatter --ranks 1 --layout threads --workers 2\n"
+    "  hycoll bench allreduce --ranks 2 --aggregators 1 --algorithm node-leader\n"
     "Layouts: threads, every thread is a member; per_node, every process is a member with a pool "
     "of workers, and the MPI library's own collective is measured in alternation; native, the MPI "
     "library's own only, with one rank per core as usual and MPI_THREAD_SINGLE.\n"
@@ -101,6 +102,7 @@ Json record_of(const BenchJob& job, const BenchRow& row) {
                  {"layout", name_of(settings.layout)},
                  {"nodes", row.nodes},
                  {"members", row.members},
+                 {"aggregators", settings.aggregators},
                  {"workers", row.workers},
                  {"lanes", row.lanes},
                  {"segments", row.segments},
@@ -158,6 +160,11 @@ class Bench final : public Subcommand {
         ->type_name("LAYOUT")
         ->capture_default_str();
     options_.add_choices(*app_, BenchOptions::Algorithms::all);
+    app_->add_option("--aggregators", options_.aggregators,
+                     "The last so many processes have no members and serve the algorithms that "
+                     "need them; with --ranks they are started besides the ranks")
+        ->check(between(0, kMaximumNodes))
+        ->capture_default_str();
     app_->add_option("--emulate-nodes", options_.emulated_nodes,
                      "Checks that this many processes of one machine count as so many nodes")
         ->check(between(1, kMaximumNodes));

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <thread>
 #include <utility>
 
 #include "collectives/hycoll.h"
 #include "collectives/registry.h"
+#include "collectives/selection.h"
 #include "core/errors.h"
 #include "core/shape.h"
 #include "numa/binding.h"
@@ -33,6 +35,36 @@ struct Lineup {
   }
 };
 
+/// The processes that have members: all but the last ones, the aggregators.
+class MemberProcesses {
+ public:
+  /// Collective. Throws Error if no process would remain.
+  MemberProcesses(const MpiSession& session, int aggregators)
+      : count_(session.size - aggregators), is_aggregator_(session.rank >= count_) {
+    if (count_ < 1) {
+      throw Error(ErrorKind::invalid_argument,
+                  fmt::format("--aggregators {}: {} processes have been started, and the last {} "
+                              "would have no members. Start more processes (--ranks), or ask for "
+                              "fewer aggregators",
+                              aggregators, session.size, aggregators));
+    }
+    MPI_Comm_split(session.world, is_aggregator_ ? 1 : 0, session.rank, &comm_);
+  }
+  ~MemberProcesses() { MPI_Comm_free(&comm_); }
+  MemberProcesses(const MemberProcesses&) = delete;
+  MemberProcesses& operator=(const MemberProcesses&) = delete;
+
+  int count() const noexcept { return count_; }
+  bool is_aggregator() const noexcept { return is_aggregator_; }
+  /// Of those with members; only for them.
+  MPI_Comm comm() const noexcept { return comm_; }
+
+ private:
+  int count_;
+  bool is_aggregator_;
+  MPI_Comm comm_ = MPI_COMM_NULL;
+};
+
 /// One benchmark on one process.
 class LayoutRun {
  public:
@@ -41,24 +73,36 @@ class LayoutRun {
       : session_(session),
         share_(machine.share(session.local_rank, session.local_size, LauncherBinding::none)),
         settings_(settings),
-        on_row_(on_row) {}
+        on_row_(on_row),
+        members_(session, settings.aggregators) {}
 
   BenchResult run() && {
-    check_root(settings_.measurement.problem.root, member_count());
-    if (settings_.layout == Layout::native) {
-      bind_to_share();
-      run_native();
-    } else {
-      const int members = settings_.layout == Layout::threads ? workers() : 1;
-      if (settings_.layout == Layout::per_node) bind_to_share();
-      for (const std::string& algorithm : algorithms(members)) {
-        settings_.layout == Layout::threads ? run_threads(algorithm) : run_per_node(algorithm);
-      }
+    std::optional<Error> failure;
+    try {
+      check_root(settings_.measurement.problem.root, member_count());
+      run_layout();
+    } catch (const Error& error) {
+      failure = error;
     }
+    if (settings_.aggregators > 0) tell_aggregators(failure.has_value() || result_.rows.empty());
+    if (failure) throw Error(*failure);
     return std::move(result_);
   }
 
  private:
+  void run_layout() {
+    if (settings_.layout == Layout::native) {
+      bind_to_share();
+      return run_native();
+    }
+    int members = settings_.layout == Layout::threads ? workers() : 1;
+    MPI_Bcast(&members, 1, MPI_INT, 0, session_.world);
+    if (settings_.layout == Layout::per_node) bind_to_share();
+    for (const std::string& algorithm : algorithms(members)) {
+      settings_.layout == Layout::threads ? run_threads(algorithm) : run_per_node(algorithm);
+    }
+  }
+
   int workers() const {
     return settings_.workers > 0 ? settings_.workers : share_.usable_core_count();
   }
@@ -66,8 +110,18 @@ class LayoutRun {
   /// Of all processes, which may have different numbers of workers.
   int member_count() const {
     int count = settings_.layout == Layout::threads ? workers() : 1;
+    if (members_.is_aggregator()) count = 0;
     MPI_Allreduce(MPI_IN_PLACE, &count, 1, MPI_INT, MPI_SUM, session_.world);
     return count;
+  }
+
+  /// Aggregators have no rows: they are told if there are none, so that all processes fail alike.
+  void tell_aggregators(bool nothing_measured) {
+    int is_refused = nothing_measured ? 1 : 0;
+    MPI_Bcast(&is_refused, 1, MPI_INT, 0, session_.world);
+    if (members_.is_aggregator() && is_refused != 0) {
+      result_.refusals.emplace_back("the processes with members say why");
+    }
   }
 
   std::size_t count_of(std::size_t size_bytes) const {
@@ -84,12 +138,17 @@ class LayoutRun {
 
   std::vector<std::string> algorithms(int members) const {
     if (settings_.algorithm != "all") return {settings_.algorithm};
-    const std::vector<Node> nodes(static_cast<std::size_t>(session_.size), {members, members});
-    const Shape shape(nodes, settings_.lanes > 0 ? settings_.lanes : 1);
+    const std::vector<Node> nodes(static_cast<std::size_t>(members_.count()), {members, members});
+    const int lanes = settings_.lanes > 0 ? settings_.lanes : 1;
+    const Shape shape(nodes, lanes);
+    const Shape aggregated(with_aggregators(nodes, settings_.aggregators), lanes);
     std::vector<std::string> names;
     const Collective collective = collective_of(settings_.measurement.problem.routine);
     for (const Algorithm& algorithm : algorithms_of(collective)) {
-      if (algorithm.serves_shape(shape)) names.emplace_back(algorithm.name);
+      if (settings_.aggregators > 0 && algorithm.exchange == Exchange::native) continue;
+      if (algorithm.serves_shape(shape) || algorithm.serves_shape(aggregated)) {
+        names.emplace_back(algorithm.name);
+      }
     }
     return names;
   }
@@ -139,6 +198,7 @@ class LayoutRun {
   Topology share_;
   const BenchSettings& settings_;
   const std::function<void(const BenchRow&)>& on_row_;
+  MemberProcesses members_;
   BenchResult result_;
 };
 
@@ -173,8 +233,9 @@ void LayoutRun::run_native() {
 
 void LayoutRun::run_per_node(const std::string& algorithm) {
   Communicator communicator(session_.world, hycoll_options(settings_, algorithm));
-  Crew crew(session_.world, 1);
-  const MeasuringMember member{crew, 0, session_.rank, session_.size};
+  if (communicator.is_aggregator()) return communicator.serve();
+  Crew crew(members_.comm(), 1);
+  const MeasuringMember member{crew, 0, communicator.rank(), communicator.size()};
   for (const std::size_t size_bytes : settings_.sizes_bytes) {
     Lineup lineup;
     add_calls(lineup, communicator, count_of(size_bytes), algorithm);
@@ -182,12 +243,12 @@ void LayoutRun::run_per_node(const std::string& algorithm) {
       const auto native =
           settings_.subject == Subject::persistent ? timed_native_contestant : native_contestant;
       lineup.add(Role::native,
-                 native(session_.world, settings_.measurement.problem, count_of(size_bytes)));
+                 native(members_.comm(), settings_.measurement.problem, count_of(size_bytes)));
     }
     const SizeTimings measured = measure(member, size_bytes, lineup);
-    const Communicator::Choice choice = choice_of(communicator, size_bytes, session_.size);
+    const Communicator::Choice choice = choice_of(communicator, size_bytes, member.member_count);
     record({.algorithm = choice.algorithm,
-            .nodes = session_.size,
+            .nodes = members_.count(),
             .members = 1,
             .workers = communicator.worker_count(),
             .lanes = choice.lanes,
@@ -199,7 +260,8 @@ void LayoutRun::run_per_node(const std::string& algorithm) {
 
 void LayoutRun::run_threads(const std::string& algorithm) {
   Team team(session_.world, workers(), hycoll_options(settings_, algorithm));
-  Crew crew(session_.world, team.thread_count());
+  if (team.is_aggregator()) return team.serve();
+  Crew crew(members_.comm(), team.thread_count());
   LimitTeam limit(crew, settings_.measurement.problem);
   // The calling thread takes no part, because joining a team binds a thread for good, and the next
   // team looks for cores where the threads of the process may run.
@@ -234,7 +296,7 @@ void LayoutRun::run_member(Team& team, Crew& crew, LimitTeam& limit, int thread,
     if (thread != 0) continue;
     const Communicator::Choice choice = choice_of(team, size_bytes, member.member_count);
     record({.algorithm = choice.algorithm,
-            .nodes = session_.size,
+            .nodes = members_.count(),
             .members = team.thread_count(),
             .workers = team.thread_count(),
             .lanes = choice.lanes,
@@ -287,6 +349,7 @@ Options hycoll_options(const BenchSettings& settings, const std::string& algorit
   options.workers = settings.workers;
   options.lanes = settings.lanes;
   options.bits = settings.bits;
+  options.aggregators = settings.aggregators;
   return options;
 }
 

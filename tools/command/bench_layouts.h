@@ -60,6 +60,7 @@ struct BenchSettings {
   Bits bits = Bits::same_on_all_members;
   int workers = 0;                    ///< Per process; 0: one per core of its share of the machine.
   int lanes = 0;                      ///< 0: chosen by hycoll.
+  int aggregators = 0;                ///< The last so many processes, which have no members.
   NativeToo native = NativeToo::yes;  ///< per_node: the MPI library's own in alternation.
   /// threads, in one process, for sums: the limit in alternation, from kLimitBytes on.
   LimitToo limit = LimitToo::yes;

@@ -113,6 +113,13 @@ BenchSettings BenchOptions::settings(Subject subject) const {
   settings.bits = reproducible ? Bits::reproducible : Bits::same_on_all_members;
   settings.workers = workers;
   settings.lanes = lanes;
+  settings.aggregators = aggregators;
+  if (aggregators > 0 && settings.layout == Layout::native) {
+    throw Error(ErrorKind::invalid_argument,
+                fmt::format("--aggregators {}: the layout native leaves everything to the MPI "
+                            "library. Give --layout threads or per_node",
+                            aggregators));
+  }
   settings.native = native ? NativeToo::yes : NativeToo::no;
   settings.limit = limit ? LimitToo::yes : LimitToo::no;
   return settings;
@@ -141,12 +148,13 @@ BenchJob::BenchJob(const MpiSession& session, const BenchOptions& options,
 }
 
 void BenchJob::check_emulated_nodes() const {
-  if (options_.emulated_nodes == 0 || options_.emulated_nodes == session_.local_size) return;
+  const int node_count = session_.local_size - settings_.aggregators;
+  if (options_.emulated_nodes == 0 || options_.emulated_nodes == node_count) return;
   throw Error(
       ErrorKind::invalid_argument,
       fmt::format("--emulate-nodes {}: each process counts as a node, and {} of them run on this "
                   "machine. Start {} processes (--ranks {}), or leave the option out",
-                  options_.emulated_nodes, session_.local_size, options_.emulated_nodes,
+                  options_.emulated_nodes, node_count, options_.emulated_nodes,
                   options_.emulated_nodes));
 }
 
@@ -195,7 +203,7 @@ ExitStatus run_bench_job(const BenchOptions& options, const BenchSettings& setti
   if (options.ranks > 0) {
     std::vector<std::string> program = own_arguments_without("--ranks");
     program.insert(program.begin(), own_path());
-    replace_process(mpiexec_command(options.ranks, program));
+    replace_process(mpiexec_command(options.ranks + options.aggregators, program));
   }
   return run_with_mpi(
       settings.layout == Layout::native ? ThreadLevel::single : ThreadLevel::multiple,

@@ -31,6 +31,7 @@ struct BenchOptions {
   bool reproducible = false;
   int workers = 0;
   int lanes = 0;
+  int aggregators = 0;
   int emulated_nodes = 0;
   int ranks = 0;
   int rounds = 0;

@@ -54,6 +54,7 @@ struct CompareOptions {
   std::string sizes = "8:16Mi";
   std::string layouts = "threads,per_node";
   std::string algorithm = "auto";
+  int aggregators = 0;
   std::string type = "float";
   std::string op = "sum";
   bool reproducible = false;
@@ -160,7 +161,8 @@ std::vector<std::string> command_of(const Runner& runner, const CompareOptions& 
     command.insert(command.end(), {"--sizes", options.sizes});
   }
   if (runner.layout != Layout::native) {
-    command.insert(command.end(), {"--algorithm", options.algorithm});
+    command.insert(command.end(), {"--algorithm", options.algorithm, "--aggregators",
+                                   std::to_string(options.aggregators)});
     if (options.reproducible) command.emplace_back("--reproducible");
   }
   if (options.fresh_inputs) command.emplace_back("--fresh-inputs");
@@ -364,6 +366,11 @@ class Compare final : public Subcommand {
         ->capture_default_str();
     app_->add_option("--algorithm", options_.algorithm, "Of hycoll: a name, or auto")
         ->type_name("NAME")
+        ->capture_default_str();
+    app_->add_option("--aggregators", options_.aggregators,
+                     "Processes of hycoll without members, started besides the others, for the "
+                     "algorithms that need them")
+        ->check(between(0, kMaximumNodes))
         ->capture_default_str();
     add_type_option(*app_, options_.type);
     add_operator_option(*app_, options_.op);

@@ -34,6 +34,7 @@ constexpr const char* kExplanation =
     "Counts, lists and draws what a collective does on a shape: steps, messages, bytes, memory and "
     "the critical path. Nothing is run, and no machine of that shape is needed.\n"
     "  hycoll plan reduce --root 3 --nodes 4 --members 2 --bytes 1Mi\n"
+    "  hycoll plan allreduce --algorithm node-leader --nodes 4 --aggregators 1\n"
     "  hycoll plan --list-algorithms\n"
     "The scratch is what a node needs besides its members' buffers. reduce_scatter has equal "
     "blocks, "
@@ -45,6 +46,7 @@ struct PlanOptions {
   std::string algorithm = "auto";
   int nodes = 2;
   int members = 1;
+  int aggregators = 0;
   int workers = 0;   // 0: as many as members
   int lanes = 0;     // 0: chosen
   int segments = 0;  // 0: chosen
@@ -107,10 +109,13 @@ BoundSchedule generate(const PlanOptions& options, Routine routine) {
               .size_bytes = vector.size_bytes,
               .order = options.reproducible ? OperandOrder::canonical : OperandOrder::any,
               .requested_lanes = options.lanes,
-              .requested_algorithm = options.algorithm});
+              .requested_algorithm = options.algorithm,
+              .aggregators = options.aggregators});
   const int segments = options.segments > 0 ? options.segments : selected.segments;
-  Schedule schedule = find_algorithm(collective, selected.algorithm)
-                          .generate(Shape(nodes, selected.lanes), segments, options.root.root);
+  Schedule schedule =
+      find_algorithm(collective, selected.algorithm)
+          .generate(Shape(with_aggregators(nodes, selected.aggregators), selected.lanes), segments,
+                    options.root.root);
   Partition partition = partition_for(schedule, vector.extent, vector.element_bytes);
   return {std::move(schedule), std::move(partition), vector.element_bytes, vector.size_bytes,
           segments};
@@ -180,6 +185,7 @@ Json record_of(const PlanOptions& options, Routine routine, const BoundSchedule&
           {"algorithm", bound.schedule.algorithm},
           {"nodes", options.nodes},
           {"members", options.members},
+          {"aggregators", bound.schedule.shape.node_count() - options.nodes},
           {"workers", bound.schedule.shape.node(0).workers},
           {"lanes", bound.schedule.shape.lane_count()},
           {"segments", bound.segments},
@@ -305,6 +311,10 @@ class Plan final : public Subcommand {
         ->capture_default_str();
     app_->add_option("--members", options_.members, "Members per node")
         ->check(between(1, kMaximumMembers))
+        ->capture_default_str();
+    app_->add_option("--aggregators", options_.aggregators,
+                     "Further nodes without members, for the algorithms that need them")
+        ->check(between(0, kMaximumNodes))
         ->capture_default_str();
     app_->add_option("--workers", options_.workers, "Workers per node (default: the members)")
         ->check(between(1, kMaximumMembers));
