@@ -12,6 +12,14 @@ namespace {
 /// Up to here a call takes a few microseconds.
 constexpr std::size_t kShortBytes = 8 * 1024;
 
+/// Whether the MPI library exchanges.
+bool is_native(const Schedule& schedule) {
+  return std::any_of(schedule.strands.begin(), schedule.strands.end(), [](const Strand& strand) {
+    return std::any_of(strand.steps.begin(), strand.steps.end(),
+                       [](const Step& step) { return step.kind == StepKind::native; });
+  });
+}
+
 }  // namespace
 
 PlanCache::PlanCache(Options options) : options_(std::move(options)), buckets_(kBuckets) {
@@ -35,7 +43,7 @@ const Plan& PlanCache::find(const PlanQuery& query) {
       Plan{.query = query,
            .block_counts = {query.extent.block_counts.begin(), query.extent.block_counts.end()},
            .selected = std::move(selected),
-           .is_short = size_bytes_of(query) <= kShortBytes,
+           .is_short = size_bytes_of(query) <= kShortBytes && !is_native(schedule),
            .programs = std::move(programs)});
   plan.query.extent.block_counts = plan.block_counts;
   return plan;

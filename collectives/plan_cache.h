@@ -30,7 +30,9 @@ struct Plan {
   PlanQuery query;  ///< Its block counts are those of the next member.
   std::vector<std::size_t> block_counts;
   SelectedPlan selected;
-  /// Over before another thread could have been woken for it.
+  /// Over before another thread could have been woken for it. Native exchanges never are: whether
+  /// a process finds its workers idle must not decide whether it calls MPI's blocking collective
+  /// or the nonblocking one, which do not match.
   bool is_short = false;
   std::vector<Program>
       programs;  ///< By worker on this node; those beyond the last one take no part.

@@ -70,7 +70,9 @@ struct Program {
   int flag_count = 0;  ///< Cells of this worker that it signals: 0..flag_count-1.
   std::size_t scratch_bytes = 0;
   std::size_t lines_source_bytes = 0;  ///< Room to unpack the lines sources of the largest step.
-  bool blocks_alone = false;           ///< One strand: the worker may block inside the transport.
+  /// One strand, as on every worker of every node that calls the transport's own collectives: the
+  /// worker may block inside the transport.
+  bool blocks_alone = false;
 };
 
 /// How a schedule is bound to a vector and a machine.
