@@ -12,10 +12,10 @@ namespace hycoll {
 namespace {
 
 /// Distinguishes lists of counts in signatures; never 0, which stands for equal blocks.
-std::uint64_t digest_of(std::span<const std::size_t> counts) {
+std::uint32_t digest_of(std::span<const std::size_t> counts) {
   std::uint64_t digest = 0xcbf29ce484222325u;
   for (const std::size_t count : counts) digest = (digest ^ count) * 0x100000001b3u;
-  return digest | 1;
+  return static_cast<std::uint32_t>(digest >> 32) | 1;
 }
 
 }  // namespace
@@ -26,8 +26,11 @@ CallSignature Caller::signature_of(const Call& call, const Reduction& reduction)
                           .type_code = reduction.type_code,
                           .op_code = reduction.operator_code,
                           .is_reproducible = call.bits == Bits::reproducible};
+  if (reduction.type_code == ElementType::kDerivedCode) {
+    signature.element_bytes = static_cast<std::uint32_t>(reduction.element_bytes);
+  }
   if (call.collective == Collective::reduce) {
-    signature.detail = static_cast<std::uint64_t>(call.root);
+    signature.detail = static_cast<std::uint32_t>(call.root);
   } else if (call.collective == Collective::reduce_scatter && !call.block_counts.empty()) {
     signature.detail = digest_of(call.block_counts);
   }

@@ -4,13 +4,6 @@
 #include "threading/mpi_types.h"
 
 namespace hycoll {
-namespace {
-
-/// All derived datatypes: members may describe the same elements by different ones.
-constexpr std::uint8_t kDerivedCode = 63;
-
-}  // namespace
-
 MPI_Datatype ElementType::handle() const noexcept {
   const auto given = given_data_type();
   return given ? mpi_type_of(*given) : handle_;

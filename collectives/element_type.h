@@ -52,6 +52,8 @@ class ElementType {
   /// Six bits for the comparison of calls. Types of the same representation have the same code,
   /// such as DataType::int32, MPI_INT and MPI_INTEGER; so have all derived ones.
   std::uint8_t code() const;
+  /// That of all derived datatypes: members may describe the same elements by different ones.
+  static constexpr std::uint8_t kDerivedCode = 63;
 
   /// Whether both stand for the same handle or the same DataType.
   friend bool operator==(const ElementType&, const ElementType&) = default;

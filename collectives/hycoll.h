@@ -42,7 +42,7 @@ struct Options {
   /// worker.
   int lanes = 0;
 
-  /// An algorithm's name as `hycoll plan --help` lists them, or "auto".
+  /// An algorithm's name as `hycoll plan --list-algorithms` lists them, or "auto".
   std::string algorithm = "auto";
 
   /// Where leaders run: "compact", "spread" (over NUMA domains) or "one_per_package".

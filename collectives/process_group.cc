@@ -8,6 +8,7 @@
 
 #include "core/errors.h"
 #include "numa/placement.h"
+#include "threading/mpi_types.h"
 
 namespace hycoll {
 namespace {
@@ -23,17 +24,12 @@ void require_threads() {
   int provided = MPI_THREAD_SINGLE;
   MPI_Query_thread(&provided);
   if (provided == MPI_THREAD_MULTIPLE) return;
-  constexpr std::array names = {"MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED",
-                                "MPI_THREAD_SERIALIZED"};
-  constexpr std::array levels = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED};
-  const auto found = std::find(levels.begin(), levels.end(), provided);
   throw Error(
       ErrorKind::environment,
       fmt::format("MPI provides the thread level {}, but the leaders of hycoll call MPI from "
                   "several threads: request MPI_THREAD_MULTIPLE in MPI_Init_thread, and check "
                   "that the library was built with it",
-                  found == levels.end() ? "unknown"
-                                        : names[static_cast<std::size_t>(found - levels.begin())]));
+                  thread_level_name(provided)));
 }
 
 MPI_Comm duplicate(MPI_Comm parent) {

@@ -405,4 +405,19 @@ std::string operator_name(MPI_Op op) {
                                     : "user-defined operator";
 }
 
+std::string thread_level_name(int level) {
+  switch (level) {
+    case MPI_THREAD_SINGLE:
+      return "MPI_THREAD_SINGLE";
+    case MPI_THREAD_FUNNELED:
+      return "MPI_THREAD_FUNNELED";
+    case MPI_THREAD_SERIALIZED:
+      return "MPI_THREAD_SERIALIZED";
+    case MPI_THREAD_MULTIPLE:
+      return "MPI_THREAD_MULTIPLE";
+    default:
+      return fmt::format("{} (unknown)", level);
+  }
+}
+
 }  // namespace hycoll

@@ -104,6 +104,9 @@ bool is_allowed(MPI_Op op, MPI_Datatype type);
 std::string type_name(MPI_Datatype type);
 std::string operator_name(MPI_Op op);
 
+/// The name of an MPI thread level, such as "MPI_THREAD_MULTIPLE".
+std::string thread_level_name(int level);
+
 }  // namespace hycoll
 
 #endif  // HYCOLL_THREADING_MPI_TYPES_H_

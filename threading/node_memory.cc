@@ -18,7 +18,8 @@ constexpr std::size_t kLinesPerSet = kLinesBuffersPerWorker * kLinesPerBuffer;
 std::string CallSignature::describe() const {
   const std::string type = type_code < kDataTypeCount
                                ? std::string(name_of(static_cast<DataType>(type_code)))
-                               : fmt::format("of MPI (code {})", type_code);
+                           : element_bytes == 0 ? fmt::format("of MPI (code {})", type_code)
+                                                : fmt::format("of MPI, {} bytes", element_bytes);
   const std::string op = op_code < kOperatorCount
                              ? std::string(name_of(static_cast<Operator>(op_code)))
                              : fmt::format("of MPI or the program (code {})", op_code);

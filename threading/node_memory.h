@@ -40,9 +40,11 @@ struct CallSignature {
   std::uint8_t type_code = 0;  ///< A DataType, or a code of the caller's from kDataTypeCount on.
   std::uint8_t op_code = 0;    ///< An Operator, or a code of the caller's up to 31.
   bool is_reproducible = false;
+  /// Of elements whose type has no code of its own; 0 otherwise.
+  std::uint32_t element_bytes = 0;
   /// Collective::reduce: the root. Collective::reduce_scatter: a digest of the blocks' counts if
   /// they are given one by one, otherwise 0.
-  std::uint64_t detail = 0;
+  std::uint32_t detail = 0;
 
   PackedSignature packed() const noexcept {
     return {.call = (static_cast<std::uint64_t>(count) << 16) |
@@ -50,7 +52,7 @@ struct CallSignature {
                     (static_cast<std::uint64_t>(type_code & 0x3f) << 6) |
                     (static_cast<std::uint64_t>(is_reproducible) << 5) |
                     static_cast<std::uint64_t>(op_code & 0x1f),
-            .detail = detail};
+            .detail = (static_cast<std::uint64_t>(element_bytes) << 32) | detail};
   }
   static CallSignature unpack(const PackedSignature& packed) noexcept {
     return {.count = static_cast<std::size_t>(packed.call >> 16),
@@ -58,7 +60,8 @@ struct CallSignature {
             .type_code = static_cast<std::uint8_t>((packed.call >> 6) & 0x3f),
             .op_code = static_cast<std::uint8_t>(packed.call & 0x1f),
             .is_reproducible = ((packed.call >> 5) & 1) != 0,
-            .detail = packed.detail};
+            .element_bytes = static_cast<std::uint32_t>(packed.detail >> 32),
+            .detail = static_cast<std::uint32_t>(packed.detail)};
   }
   /// For messages: "reduce, count 3, type double, operator sum, root 1".
   std::string describe() const;

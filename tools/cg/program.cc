@@ -14,6 +14,7 @@
 #include "core/errors.h"
 #include "numa/binding.h"
 #include "numa/topology.h"
+#include "threading/mpi_types.h"
 #include "tools/cg/collective_error.h"
 #include "tools/cg/command_line.h"
 #include "tools/cg/distribution.h"
@@ -34,19 +35,6 @@ int process_rank() {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   return rank;
-}
-
-std::string thread_level_name(int level) {
-  switch (level) {
-    case MPI_THREAD_SINGLE:
-      return "MPI_THREAD_SINGLE";
-    case MPI_THREAD_FUNNELED:
-      return "MPI_THREAD_FUNNELED";
-    case MPI_THREAD_SERIALIZED:
-      return "MPI_THREAD_SERIALIZED";
-    default:
-      return "MPI_THREAD_MULTIPLE";
-  }
 }
 
 /// The first line, or what of it comes before the first comma, of what the library says of itself.

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "core/errors.h"
+#include "threading/mpi_types.h"
 
 namespace hycoll::command {
 namespace {
@@ -16,26 +17,13 @@ namespace {
 constexpr auto kAgreementTime = std::chrono::seconds(2);
 constexpr auto kNap = std::chrono::microseconds(200);
 
-std::string name_of_level(int level) {
-  switch (level) {
-    case MPI_THREAD_SINGLE:
-      return "MPI_THREAD_SINGLE";
-    case MPI_THREAD_FUNNELED:
-      return "MPI_THREAD_FUNNELED";
-    case MPI_THREAD_SERIALIZED:
-      return "MPI_THREAD_SERIALIZED";
-    default:
-      return "MPI_THREAD_MULTIPLE";
-  }
-}
-
 MpiSession start_session(ThreadLevel level) {
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(nullptr, nullptr,
                   level == ThreadLevel::multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
                   &provided);
   MpiSession session{};
-  session.thread_level = name_of_level(provided);
+  session.thread_level = thread_level_name(provided);
   MPI_Comm_dup(MPI_COMM_WORLD, &session.world);
   MPI_Comm_rank(session.world, &session.rank);
   MPI_Comm_size(session.world, &session.size);
