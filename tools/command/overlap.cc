@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <optional>
 #include <utility>
 
@@ -17,8 +18,10 @@
 namespace hycoll::command {
 namespace {
 
-constexpr int kCalibrationCalls = 15;
-constexpr std::int64_t kCalibrationIterations = 1 << 16;
+/// The loops are fitted twice, for how long communication takes depends on what lies between.
+constexpr int kCalibrations = 2;
+constexpr int kCalibrationRounds = 9;
+constexpr std::int64_t kFirstIterations = 1 << 16;
 constexpr int kMinimumRounds = 5;
 constexpr int kMaximumRounds = 1000;
 constexpr int kSlots = 2;
@@ -87,15 +90,16 @@ constexpr Part kParts[] = {Part::communication, Part::computation, Part::both};
 /// One library at one size, on one process.
 class OverlapMeter {
  public:
-  OverlapMeter(Crew& crew, int rank, int size, std::size_t size_bytes, NonblockingCalls& calls,
-               const Problem& problem)
+  /// `buffers` are shared by all libraries, which take turns, and whose results are `expected`.
+  OverlapMeter(Crew& crew, int rank, int size, NonblockingCalls& calls, const Problem& problem,
+               const ExpectedOutput& expected, MemberBuffers& buffers)
       : crew_(crew),
         rank_(rank),
         calls_(calls),
         data_{problem.type, problem.op, size, 0},
-        count_(size_bytes / size_of(problem.type)),
-        expected_(expected_output(problem, count_, rank, size)),
-        buffers_(size_bytes, expected_.count * size_of(problem.type), kSlots) {}
+        count_(buffers.size_bytes() / size_of(problem.type)),
+        expected_(expected),
+        buffers_(buffers) {}
 
   /// Whether the results of start, computation and wait are right on all processes.
   bool verify(std::uint64_t salt) {
@@ -115,19 +119,9 @@ class OverlapMeter {
     return crew_.maximum(0, problem ? 1.0 : 0.0) == 0;
   }
 
-  /// Makes the loop as long as the communication. Returns the latter, in seconds.
-  double calibrate() {
-    std::vector<double> communication;
-    std::vector<double> computation;
-    iterations_ = kCalibrationIterations;
-    for (int i = 0; i < kCalibrationCalls; ++i) {
-      communication.push_back(sample(Part::communication));
-      computation.push_back(sample(Part::computation));
-    }
-    const double target = crew_.maximum(0, measure::median(communication));
-    const double loop = crew_.maximum(0, measure::median(computation));
-    iterations_ = std::llround(static_cast<double>(kCalibrationIterations) * target / loop);
-    return target;
+  /// Makes the loop, which took `compute_us`, as long as the communication took.
+  void calibrate(double communication_us, double compute_us) {
+    iterations_ = std::llround(static_cast<double>(iterations_) * communication_us / compute_us);
   }
 
   /// One timed part, as this process sees it.
@@ -148,8 +142,8 @@ class OverlapMeter {
   CheckedData data_;
   std::size_t count_;
   ExpectedOutput expected_;
-  MemberBuffers buffers_;
-  std::int64_t iterations_ = 1;
+  MemberBuffers& buffers_;
+  std::int64_t iterations_ = kFirstIterations;
   int slot_ = 0;
 };
 
@@ -163,6 +157,34 @@ struct OverlapSamples {
     return 1e6 * measure::median(samples);
   }
 };
+
+/// So many rounds of all parts of all libraries.
+std::vector<OverlapSamples> run_rounds(std::vector<OverlapMeter>& meters, int rounds) {
+  std::vector<OverlapSamples> samples(meters.size());
+  for (int round = 0; round < rounds; ++round) {
+    for (std::size_t i = 0; i < meters.size(); ++i) {
+      for (const Part part : kParts) {
+        samples[i].of[static_cast<std::size_t>(part)].push_back(meters[i].sample(part));
+      }
+    }
+  }
+  return samples;
+}
+
+/// Fits the loops under the conditions of the measurement. Returns the time of a round.
+double calibrate(Crew& crew, std::vector<OverlapMeter>& meters) {
+  double round_us = 0;
+  for (int repetition = 0; repetition < kCalibrations; ++repetition) {
+    std::vector<OverlapSamples> samples = run_rounds(meters, kCalibrationRounds);
+    round_us = 0;
+    for (std::size_t i = 0; i < meters.size(); ++i) {
+      const double communication_us = samples[i].median_us(crew, Part::communication);
+      meters[i].calibrate(communication_us, samples[i].median_us(crew, Part::computation));
+      round_us += 4 * communication_us;
+    }
+  }
+  return 1e-6 * round_us;
+}
 
 int rounds_for(const OverlapOptions& options, double seconds_per_round) {
   if (options.rounds > 0) return options.rounds;
@@ -186,24 +208,19 @@ std::vector<OverlapTimes> measure_overlap(
     Crew& crew, int rank, int size, std::size_t size_bytes,
     const std::vector<std::unique_ptr<NonblockingCalls>>& libraries,
     const OverlapOptions& options) {
+  const std::size_t element_bytes = size_of(options.problem.type);
+  const ExpectedOutput expected =
+      expected_output(options.problem, size_bytes / element_bytes, rank, size);
+  MemberBuffers buffers(size_bytes, expected.count * element_bytes, kSlots);
   std::vector<OverlapMeter> meters;
   std::vector<OverlapTimes> times(libraries.size());
-  std::vector<OverlapSamples> samples(libraries.size());
-  double seconds_per_round = 0;
   for (std::size_t i = 0; i < libraries.size(); ++i) {
-    meters.emplace_back(crew, rank, size, size_bytes, *libraries[i], options.problem);
+    meters.emplace_back(crew, rank, size, *libraries[i], options.problem, expected, buffers);
     times[i].name = libraries[i]->name();
     times[i].verified = meters[i].verify(1);
-    seconds_per_round += 4 * meters[i].calibrate();
   }
-  const int rounds = rounds_for(options, seconds_per_round);
-  for (int round = 0; round < rounds; ++round) {
-    for (std::size_t i = 0; i < libraries.size(); ++i) {
-      for (const Part part : kParts) {
-        samples[i].of[static_cast<std::size_t>(part)].push_back(meters[i].sample(part));
-      }
-    }
-  }
+  const int rounds = rounds_for(options, calibrate(crew, meters));
+  std::vector<OverlapSamples> samples = run_rounds(meters, rounds);
   for (std::size_t i = 0; i < libraries.size(); ++i) {
     times[i].communication_us = samples[i].median_us(crew, Part::communication);
     times[i].compute_us = samples[i].median_us(crew, Part::computation);
