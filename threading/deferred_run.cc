@@ -19,6 +19,7 @@ void DeferredRun::start(const Program& program, const CallArguments& arguments,
   outcome.finished.store(false, std::memory_order_relaxed);
   outcome.error.reset();
   outcome_ = &outcome;
+  waiter_.reset();
   started_.store(started_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   // Sequentially consistent, as are the keeper's store of sleep_ and its look at this one: either
   // the keeper sees the run before it falls asleep, or watch() sees that it sleeps.
@@ -35,6 +36,18 @@ void DeferredRun::start(const Program& program, const CallArguments& arguments,
 void DeferredRun::advance_locked() {
   try {
     if (executor_.advance() != WorkerExecutor::Progress::finished) return;
+  } catch (const Error& error) {
+    outcome_->error = error;
+  }
+  end_locked();
+}
+
+void DeferredRun::look_after_locked() {
+  try {
+    if (executor_.advance() != WorkerExecutor::Progress::finished) {
+      executor_.slow_turn(waiter_);
+      return;
+    }
   } catch (const Error& error) {
     outcome_->error = error;
   }
@@ -99,7 +112,9 @@ bool ProgressKeeper::look_after_runs(std::vector<std::uint64_t>& seen) {
     seen[r] = number;
     if (!left_alone) continue;
     const std::unique_lock lock(run.mutex_, std::try_to_lock);
-    if (lock.owns_lock() && run.under_way_.load(std::memory_order_relaxed)) run.advance_locked();
+    if (lock.owns_lock() && run.under_way_.load(std::memory_order_relaxed)) {
+      run.look_after_locked();
+    }
   }
   return any;
 }

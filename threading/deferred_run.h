@@ -44,10 +44,13 @@ class DeferredRun {
  private:
   friend class ProgressKeeper;
   void advance_locked();
+  /// The keeper's turn: also looks for failures, for mismatches, and for members that are missing.
+  void look_after_locked();
   void end_locked();
 
   WorkerExecutor& executor_;
   std::mutex mutex_;
+  Waiter waiter_{WaitPolicy{}};            // since the keeper has looked after this run
   DeferredOutcome* outcome_ = nullptr;     // valid while a run is under way
   std::atomic<std::uint64_t> started_{0};  // runs; the keeper tells by it whether one is left alone
   std::atomic<bool> under_way_{false};

@@ -98,6 +98,7 @@ WorkerExecutor::Progress WorkerExecutor::advance(int step_limit) {
     return advance_strands(step_limit);
   } catch (const Error& error) {
     memory_.fail(arguments_.call, error);
+    abandon();
     throw;
   }
 }
@@ -366,11 +367,12 @@ std::byte* WorkerExecutor::address(const Operand& operand) const {
 }
 
 void WorkerExecutor::slow_turn(Waiter& waiter) {
-  memory_.throw_if_failed(arguments_.call);
   try {
+    memory_.throw_if_failed(arguments_.call);
     look_for_mismatch();
   } catch (const Error& error) {
     memory_.fail(arguments_.call, error);
+    abandon();
     throw;
   }
   for (Endpoint* endpoint : endpoints_) {
