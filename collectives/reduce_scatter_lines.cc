@@ -2,11 +2,9 @@
 //
 // Idea: as in the allreduce through lines (allreduce_lines.cc) members copy their inputs into
 // lines, where data and signal travel together. On a single node every member reads its own block
-// of all lines and reduces it; it has left its input behind in lines, so it may leave when
-// everybody has entered. Having read the others' lines it would know that, but blocks may be
-// empty: so it looks at the others' announcements, which were written before their lines. With
-// more nodes the leader of each reduces the inputs of its node, takes part in the exchange, and
-// publishes the node's part in lines of its own.
+// of all lines and reduces it: then it may leave, for it has left its input behind in lines, and
+// has seen that everybody has entered. With more nodes the leader of each reduces the inputs of
+// its node, takes part in the exchange, and publishes the node's part in lines of its own.
 //
 // Source: the message counters of Blue Gene/P (A. Mamidala et al., 2009, section 5) brought into
 // the data, and the single leader of DPML.
@@ -41,7 +39,6 @@ void append_single_node(ScheduleBuilder& builder, LinesPhases& phases) {
   phases.publish_inputs();
   for (int member = 0; member < phases.member_count(); ++member) {
     phases.reduce_inputs(member, output_of(builder, member));
-    phases.await_members(member);
   }
 }
 
@@ -75,7 +72,6 @@ void append_delivery(ScheduleBuilder& builder, LinesPhases& phases, Span part) {
     const BufferId source = member == phases.leading_member() ? part.buffer : lines.buffer;
     builder.copy(builder.main_strand(builder.shape().worker_of_member(member)), output,
                  {source, output.first_chunk, output.chunk_count});
-    if (member != phases.leading_member()) phases.await_members(member);
   }
 }
 

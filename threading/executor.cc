@@ -222,6 +222,7 @@ void WorkerExecutor::issue_message(StrandState& state, const Instruction& instru
 }
 
 void WorkerExecutor::issue_reduce(const Instruction& instruction) {
+  if (instruction.count == 0) return;  // it only waited for lines
   const auto all = operands(instruction);
   const std::size_t destination_count = instruction.destination_count;
   for (std::size_t d = 0; d < destination_count; ++d) destination_addresses_[d] = address(all[d]);
@@ -249,6 +250,7 @@ void WorkerExecutor::issue_reduce(const Instruction& instruction) {
 }
 
 void WorkerExecutor::issue_copy(const Instruction& instruction) {
+  if (instruction.count == 0) return;  // it only waited for lines
   const auto all = operands(instruction);
   const std::size_t destination_count = instruction.destination_count;
   for (std::size_t d = 0; d < destination_count; ++d) destination_addresses_[d] = address(all[d]);

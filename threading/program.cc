@@ -153,10 +153,7 @@ class Binder {
         if (request >= 0) dependencies.push_back(request);
       }
       const bool is_flag_step = step.kind == StepKind::signal || step.kind == StepKind::wait;
-      if (!is_flag_step &&
-          partition_.range(chunks_of(step).first_chunk, chunks_of(step).chunk_count).size() == 0) {
-        continue;
-      }
+      if (!is_flag_step && is_empty(step) && !touches_lines(step)) continue;
       if (step.kind == StepKind::signal && flags_[static_cast<std::size_t>(step.flag)].cell < 0)
         continue;
       Instruction instruction = is_flag_step ? bind_flag_step(step) : bind_data_step(program, step);
@@ -170,6 +167,19 @@ class Binder {
       dependencies.clear();
       bound.instructions.push_back(instruction);
     }
+  }
+
+  bool is_empty(const Step& step) const {
+    return partition_.range(chunks_of(step).first_chunk, chunks_of(step).chunk_count).size() == 0;
+  }
+
+  /// Such steps stay even if they are empty: their lines are a signal.
+  bool touches_lines(const Step& step) const {
+    const auto in_lines = [&](const Span& span) {
+      return schedule_.buffers[static_cast<std::size_t>(span.buffer)].role == BufferRole::lines;
+    };
+    return std::ranges::any_of(schedule_.destinations(step), in_lines) ||
+           std::ranges::any_of(schedule_.sources(step), in_lines);
   }
 
   Instruction bind_flag_step(const Step& step) const {
@@ -260,7 +270,9 @@ class Binder {
     Operand operand = buffers_[static_cast<std::size_t>(span.buffer)];
     const std::size_t skipped =
         partition_.range(buffer.first_chunk, span.first_chunk - buffer.first_chunk).size();
-    operand.offset_bytes += skipped * element_bytes_;
+    // Whoever reads nothing of lines waits for the first of them, which is always written.
+    const bool is_signal = buffer.role == BufferRole::lines && bytes_of(span) == 0;
+    if (!is_signal) operand.offset_bytes += skipped * element_bytes_;
     return operand;
   }
 

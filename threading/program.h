@@ -22,7 +22,7 @@ struct Operand {
 
 /// What the executor does in one step. The schedule's kinds, with two differences: entering a call
 /// is announced by the executor itself, so waiting for a member to arrive has a kind of its own;
-/// and steps whose operands are empty are gone.
+/// and steps whose operands are empty are gone, except those on lines, which are signals too.
 enum class InstructionKind : std::uint8_t {
   send,
   receive,
