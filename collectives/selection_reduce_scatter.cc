@@ -1,11 +1,11 @@
 // Which reduce_scatter a call uses.
 //
-// One node: lines while a member reads no more than a few hundred bytes there, then dpml with a
-// lane per worker, which passes over memory once. Several nodes, short vectors: one lane, lines
-// inside the node, and between nodes pairwise or, with many nodes, halving: the butterfly where
-// operands must stay in order. Several nodes, longer: dpml over pairwise, which sends the least in
-// one step; with many nodes the ring for long vectors, halving or the butterfly for others and for
-// nodes that pairwise does not serve.
+// One node: lines while a member writes and reads no more than a few hundred bytes there, then dpml
+// with a lane per worker, which passes over memory once. Several nodes, short vectors: one lane,
+// lines inside the node, and between nodes pairwise or, with many nodes, halving: the butterfly
+// where operands must stay in order. Several nodes, longer: dpml over pairwise, which sends the
+// least in one step; with many nodes the ring for long vectors, halving or the butterfly for others
+// and for nodes that pairwise does not serve.
 
 #include "collectives/reduce_scatter.h"
 #include "collectives/selection.h"
@@ -16,7 +16,9 @@ namespace {
 
 SelectedPlan select_on_one_node(const SelectionQuery& query) {
   const auto members = static_cast<std::size_t>(query.nodes.front().members);
-  const bool through_lines = reads_through_lines(query, query.size_bytes / members * (members - 1));
+  // A member writes its whole input to lines, and reads its block in the others'.
+  const std::size_t read_bytes = query.size_bytes / members * (members - 1);
+  const bool through_lines = reads_through_lines(query, query.size_bytes + read_bytes);
   SelectedPlan plan = through_lines ? plan_lines(query) : plan_lanes(query);
   plan.algorithm = through_lines ? "lines-pairwise" : "dpml-pairwise";
   return plan;
