@@ -66,6 +66,7 @@ class ProcessMember final : public Caller {
     const int count = participants(plan);
     if (count > 1) {
       const auto job = std::make_shared<PoolJob>(plan.programs, arguments, count - 1);
+      job->hurry();
       pool_.submit(job, 1, count - 1);
     }
     workers_.executor(0).run(plan.programs.front(), arguments);

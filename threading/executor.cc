@@ -79,7 +79,14 @@ void WorkerExecutor::finish() {
     const Progress progress = advance();
     if (progress == Progress::finished) return;
     if (progress == Progress::advanced) waiter.reset();
-    if (waiter.turn()) slow_turn(waiter);
+    const bool unhurried =
+        arguments_.hurried != nullptr && !arguments_.hurried->load(std::memory_order_relaxed);
+    if (unhurried && progress == Progress::blocked) {
+      slow_turn(waiter);
+      Waiter::nap();
+    } else if (waiter.turn()) {
+      slow_turn(waiter);
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 #ifndef HYCOLL_THREADING_EXECUTOR_H_
 #define HYCOLL_THREADING_EXECUTOR_H_
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -30,6 +31,9 @@ struct CallArguments {
   Operator op = Operator::sum;        ///< The same.
   Reducer reducer;
   PackedSignature signature;
+  /// Whether somebody waits for the call; null if so from the start. While nobody does, long waits
+  /// leave the core to the computation that the call is to overlap with.
+  const std::atomic<bool>* hurried = nullptr;
 };
 
 /// What stays the same from call to call.

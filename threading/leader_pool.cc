@@ -9,6 +9,7 @@
 namespace hycoll {
 
 void PoolJob::wait() const {
+  hurry();
   Waiter waiter(WaitPolicy{});
   for (int left = parts_left_.load(std::memory_order_acquire); left != 0;
        left = parts_left_.load(std::memory_order_acquire)) {

@@ -24,7 +24,9 @@ class PoolJob {
   /// `programs[w]` is worker w's program; they must outlive the job. `thread_count` threads of the
   /// pool run parts of it.
   PoolJob(std::span<const Program> programs, const CallArguments& arguments, int thread_count)
-      : programs_(programs), arguments_(arguments), parts_left_(thread_count) {}
+      : programs_(programs), arguments_(arguments), parts_left_(thread_count) {
+    arguments_.hurried = &hurried_;
+  }
 
   /// Finishes a deferred run, in one part.
   explicit PoolJob(DeferredRun& deferred) : deferred_(&deferred), parts_left_(1) {}
@@ -32,7 +34,11 @@ class PoolJob {
   /// Whether all parts have been run. Acquires what they wrote.
   bool finished() const noexcept { return parts_left_.load(std::memory_order_acquire) == 0; }
 
-  /// Returns when finished(). Does not spin for long: the core may be needed by the pool.
+  /// Somebody waits for the job from now on, so its threads should too.
+  void hurry() const noexcept { hurried_.store(true, std::memory_order_relaxed); }
+
+  /// Returns when finished(). Hurries the job. Does not spin for long: the core may be needed by
+  /// the pool.
   void wait() const;
 
   /// Throws the first Error of its parts, if any. Requires finished().
@@ -45,6 +51,7 @@ class PoolJob {
   std::span<const Program> programs_;
   CallArguments arguments_;
   DeferredRun* deferred_ = nullptr;
+  mutable std::atomic<bool> hurried_{false};
   std::atomic<int> parts_left_;
   mutable std::mutex error_mutex_;
   std::optional<Error> error_;  // guarded by error_mutex_

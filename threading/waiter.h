@@ -48,6 +48,9 @@ class Waiter {
   /// Gives the core to somebody else who can use it. To be called in slow turns.
   void give_way() noexcept;
 
+  /// Leaves the core to others for some tens of microseconds.
+  static void nap();
+
   /// The time since the first call of this function, looked at only in slow turns.
   std::chrono::steady_clock::duration slow_time() noexcept;
 
