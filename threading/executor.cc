@@ -326,14 +326,28 @@ bool WorkerExecutor::post_arrived(int worker) {
   // Pairs with the releasing store in start().
   if (post.call.load(std::memory_order_acquire) < arguments_.call) return false;
   const PackedSignature theirs = post.signature(arguments_.call);
-  if (theirs != arguments_.signature) throw_mismatch(worker, theirs);
+  if (theirs == arguments_.signature) return true;
+  // Nobody leaves a call, not even one that fails, before all members have entered it:
+  // announcements are kept for two calls only.
+  if (all_members_entered()) throw_mismatch(worker, theirs);
+  return false;
+}
+
+bool WorkerExecutor::all_members_entered() const {
+  for (int worker = 0; worker < member_worker_count(); ++worker) {
+    // Nothing that the post announces is used.
+    if (memory_.post(worker).call.load(std::memory_order_relaxed) < arguments_.call) return false;
+  }
   return true;
+}
+
+int WorkerExecutor::member_worker_count() const {
+  return std::min(options_.member_count, memory_.worker_count());
 }
 
 void WorkerExecutor::look_for_mismatch() {
   // Workers without a member pass nothing of their own, and may have gone on to calls far ahead.
-  const int members = std::min(options_.member_count, memory_.worker_count());
-  for (int worker = 0; worker < members; ++worker) post_arrived(worker);
+  for (int worker = 0; worker < member_worker_count(); ++worker) post_arrived(worker);
 }
 
 void WorkerExecutor::throw_mismatch(int worker, const PackedSignature& theirs) {
@@ -377,7 +391,7 @@ std::byte* WorkerExecutor::address(const Operand& operand) const {
 
 void WorkerExecutor::slow_turn(Waiter& waiter) {
   try {
-    memory_.throw_if_failed(arguments_.call);
+    if (all_members_entered()) memory_.throw_if_failed(arguments_.call);
     look_for_mismatch();
   } catch (const Error& error) {
     memory_.fail(arguments_.call, error);

@@ -126,6 +126,8 @@ class WorkerExecutor {
   [[noreturn]] void throw_mismatch(int worker, const PackedSignature& theirs);
   std::string_view collective_name() const;
   void look_for_mismatch();
+  bool all_members_entered() const;
+  int member_worker_count() const;
   std::string describe_messages() const;
   int rank_of(int worker) const { return options_.first_rank + worker; }
 
