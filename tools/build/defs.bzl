@@ -109,7 +109,7 @@ def hycoll_mpi_test(
             env = env,
             size = size,
             # Ranks wait actively: a test that runs beside them slows both down by more than it gains.
-            tags = ["mpi", "cpu:%d" % max(2, count)] + tags,
+            tags = ["mpi", "cpu:%d" % max(2, count)] + (["noasan"] if count > 3 else []) + tags,
             **kwargs
         )
     native.test_suite(
