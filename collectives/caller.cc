@@ -50,13 +50,12 @@ PlanQuery Caller::query_for(const Call& call, const Reduction& reduction) const 
   return query;
 }
 
-PreparedCall Caller::prepare_call(const Call& call) {
+PreparedCall Caller::resolve(const Call& call) {
   const Reduction& reduction = reductions_.find(call.type, call.op, name_of(call.collective));
   const CallBuffers buffers =
       check_buffers(call, reduction.element_bytes, identity_.rank, identity_.member_count);
   PreparedCall prepared{.query = query_for(call, reduction),
-                        .arguments = {.call = ++call_,
-                                      .input = call.input,
+                        .arguments = {.input = call.input,
                                       .output = call.output,
                                       .reducer = reduction.reducer,
                                       .signature = signature_of(call, reduction).packed()},
@@ -74,8 +73,42 @@ PreparedCall Caller::prepare_call(const Call& call) {
     prepared.arguments.input = prepared.work->input();
     prepared.arguments.output = prepared.work->output();
   }
-  check_processes(prepared.arguments);
   return prepared;
+}
+
+PreparedCall Caller::make_next(const Call& call) {
+  try {
+    PreparedCall prepared = resolve(call);
+    enter(prepared.arguments);
+    return prepared;
+  } catch (const Error&) {
+    // The others wait for this member at the gate. Elsewhere nothing has happened.
+    if (identity_.gate != nullptr) {
+      identity_.gate->enter(++call_, identity_.rank, std::nullopt);
+      leave_gate(call_);
+    }
+    throw;
+  }
+}
+
+void Caller::enter(CallArguments& arguments) {
+  arguments.call = ++call_;
+  if (identity_.gate == nullptr) return;
+  identity_.gate->enter(call_, identity_.rank, arguments.signature);
+}
+
+void Caller::pass_gate(CallNumber call) {
+  if (identity_.gate != nullptr) identity_.gate->pass(call);
+}
+
+void Caller::leave_gate(CallNumber call) {
+  if (identity_.gate == nullptr) return;
+  try {
+    // The last of its process sees to it that the other processes learn of the call.
+    if (identity_.gate->all_entered(call)) identity_.gate->pass(call);
+  } catch (const Error&) {
+    // This member has an error of its own to report.
+  }
 }
 
 void Caller::use_token(PreparedCall& prepared) {
@@ -107,8 +140,8 @@ PreparedCall Caller::agreement_into(std::uint64_t& mark) {
 void Caller::throw_if_operator_failed(std::uint64_t mark, CallNumber call) const {
   if (failed_call_of(mark) != call) return;
   const int rank = failed_rank_of(mark);
-  if (*memory_.operator_failure_mark(identity_.slot) == mark) {
-    throw Error(ErrorKind::user_operator, memory_.operator_failure(identity_.slot));
+  if (const std::optional<std::string> text = memory_.operator_failure(identity_.slot, mark)) {
+    throw Error(ErrorKind::user_operator, *text);
   }
   throw Error(ErrorKind::user_operator,
               fmt::format("the operator failed on rank {} in call {}: that rank's error says why. "
@@ -137,7 +170,8 @@ void Caller::execute_announced(const Plan& plan, const CallArguments& arguments)
 }
 
 void Caller::run(const Call& call) {
-  PreparedCall prepared = prepare_call(call);
+  PreparedCall prepared = make_next(call);
+  pass_gate(prepared.arguments.call);
   execute_announced(plans_.find(prepared.query), prepared.arguments);
   if (prepared.is_custom) {
     std::uint64_t mark = 0;
@@ -154,22 +188,40 @@ void Caller::begin(const Plan& plan, const CallArguments& arguments, Request::St
   state.is_complete = false;
   state.error.reset();
   announced(plan, arguments);
+  state.deferred = nullptr;
+  if (CallGate* const gate = identity_.gate) {
+    state.job = submit(plan, arguments, [gate, call = arguments.call] { gate->pass(call); });
+    return;
+  }
   state.deferred = defer(plan, arguments, state.outcome);
-  if (state.deferred == nullptr) state.job = submit(plan, arguments);
+  if (state.deferred == nullptr) state.job = submit(plan, arguments, {});
 }
 
 std::unique_ptr<Request::State> Caller::start(const Call& call) {
-  PreparedCall prepared = prepare_call(call);
+  PreparedCall prepared = make_next(call);
   auto state = std::make_unique<Request::State>();
   state->foreign_owner = std::move(prepared.foreign_owner);
   state->work = std::move(prepared.work);
-  begin(plans_.find(prepared.query), prepared.arguments, *state);
-  if (prepared.is_custom) {
-    const PreparedCall agreement = agreement_into(state->failure_mark);
-    const Plan& plan = announced(plans_.find(agreement.query), agreement.arguments);
-    state->agreement = submit(plan, agreement.arguments);
+  try {
+    begin(plans_.find(prepared.query), prepared.arguments, *state);
+  } catch (const Error&) {
+    leave_gate(prepared.arguments.call);
+    throw;
   }
+  if (prepared.is_custom) submit_agreement(*state);
   return state;
+}
+
+/// All of the process's workers must have applied the operator, and the call must not have been
+/// refused, in which case nobody agrees.
+void Caller::submit_agreement(Request::State& state) {
+  const PreparedCall agreement = agreement_into(state.failure_mark);
+  const Plan& plan = announced(plans_.find(agreement.query), agreement.arguments);
+  state.agreement = submit(plan, agreement.arguments,
+                           [job = state.job, gate = identity_.gate, call = state.call] {
+                             if (job != nullptr) job->wait();
+                             if (gate != nullptr) gate->pass(call);
+                           });
 }
 
 std::unique_ptr<Persistent::State> Caller::prepare(const Call& call) {
@@ -178,8 +230,7 @@ std::unique_ptr<Persistent::State> Caller::prepare(const Call& call) {
   state->call = call;
   state->block_counts.assign(call.block_counts.begin(), call.block_counts.end());
   state->call.block_counts = state->block_counts;
-  PreparedCall prepared = prepare_call(state->call);
-  --call_;  // nothing has been started
+  PreparedCall prepared = resolve(state->call);
   const Plan& plan = plan_cache_.find(prepared.query);
   if (!prepared.is_custom && prepared.work == nullptr) {
     state->plan = &plan;
@@ -194,8 +245,7 @@ void Caller::start(Persistent::State& persistent) {
   if (persistent.plan == nullptr) {
     persistent.request = start(persistent.call);
   } else {
-    persistent.arguments.call = ++call_;
-    check_processes(persistent.arguments);
+    enter(persistent.arguments);
     begin(*persistent.plan, persistent.arguments, *persistent.request);
   }
   persistent.is_active = true;
@@ -203,8 +253,8 @@ void Caller::start(Persistent::State& persistent) {
 
 void Caller::run(Persistent::State& persistent) {
   if (persistent.plan == nullptr) return run(persistent.call);
-  persistent.arguments.call = ++call_;
-  check_processes(persistent.arguments);
+  enter(persistent.arguments);
+  pass_gate(persistent.arguments.call);
   execute_announced(*persistent.plan, persistent.arguments);
 }
 
@@ -298,10 +348,12 @@ Persistent::~Persistent() {
 }
 
 void Persistent::start() {
-  if (state_->is_active && !state_->request->test()) {
+  // Not whether it has completed meanwhile: a program must not depend on that.
+  if (state_->is_active && !state_->request->is_complete) {
     throw Error(ErrorKind::invalid_argument,
                 "Persistent::start: the last start is still under way; call wait() first");
   }
+  wait();
   state_->caller->start(*state_);
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "collectives/aggregators.h"
+#include "collectives/call_gate.h"
 #include "collectives/hycoll.h"
 #include "collectives/plan_cache.h"
 #include "collectives/reduction.h"
@@ -25,6 +26,7 @@ struct CallerIdentity {
   int slot = 0;  ///< The member's index on its node.
   Bits bits = Bits::same_on_all_members;
   CallAnnouncer* announcer = nullptr;  ///< Member 0's, where there are aggregators.
+  CallGate* gate = nullptr;            ///< The process's, where all processes are compared.
 };
 
 /// A call as the executor sees it.
@@ -67,19 +69,28 @@ class Caller {
  protected:
   /// Executes a plan with the caller as a worker, after everything that is under way.
   virtual void execute(const Plan& plan, const CallArguments& arguments) = 0;
-  /// Starts to execute a plan in the background, after everything that is under way.
-  virtual std::shared_ptr<PoolJob> submit(const Plan& plan, const CallArguments& arguments) = 0;
+  /// Starts to execute a plan in the background, after everything that is under way, and after
+  /// `before` has returned.
+  virtual std::shared_ptr<PoolJob> submit(const Plan& plan, const CallArguments& arguments,
+                                          PoolJob::Before before) = 0;
   /// Starts to execute a plan that is not worth a thread of its own, to be finished by whoever asks
   /// for it; null if something is under way, or the plan is.
   virtual DeferredRun* defer(const Plan& plan, const CallArguments& arguments,
                              DeferredOutcome& outcome) = 0;
-  /// Compares the call with the other processes', where that is asked for.
-  virtual void check_processes(const CallArguments& arguments) = 0;
 
  private:
   friend struct Request::State;
 
-  PreparedCall prepare_call(const Call& call);
+  /// Checks a call and looks up what it needs; gives it no number.
+  PreparedCall resolve(const Call& call);
+  /// The same, as the next call.
+  PreparedCall make_next(const Call& call);
+  /// Gives the call its number, and shows it to the others where that is asked for.
+  void enter(CallArguments& arguments);
+  /// Waits until the others have been found to make the same call; throws if they do not.
+  void pass_gate(CallNumber call);
+  /// After a call that this member has shown to the others, but does not make.
+  void leave_gate(CallNumber call);
   PlanQuery query_for(const Call& call, const Reduction& reduction) const;
   CallSignature signature_of(const Call& call, const Reduction& reduction) const;
   void use_token(PreparedCall& prepared);
@@ -90,6 +101,7 @@ class Caller {
   /// Tells them that the call has failed, so that they do not wait for its members.
   void retract(CallNumber call);
   void begin(const Plan& plan, const CallArguments& arguments, Request::State& state);
+  void submit_agreement(Request::State& state);
 
   /// The call by which members agree, after one with a custom operator; the mark of a failure ends
   /// up in `mark`.

@@ -38,8 +38,8 @@ class Persistent {
   Persistent& operator=(Persistent&&) noexcept;
   ~Persistent();
 
-  /// Starts the operation in the background. Throws Error if the last start has not been waited
-  /// for.
+  /// Starts the operation in the background. Throws Error unless wait() has returned for the last
+  /// start, or test() has been true; and the Error that it met, if that has not been thrown yet.
   void start();
 
   /// Whether the operation started last has completed.

@@ -7,6 +7,7 @@
 
 #include "collectives/aggregators.h"
 #include "collectives/arguments.h"
+#include "collectives/call_gate.h"
 #include "collectives/caller.h"
 #include "collectives/hycoll.h"
 #include "collectives/plan_cache.h"
@@ -41,14 +42,14 @@ int participants(const Plan& plan) {
 class ProcessMember final : public Caller {
  public:
   ProcessMember(ProcessGroup& group, NodeWorkers& workers, PlanCache& plans,
-                CallAnnouncer* announcer)
+                CallAnnouncer* announcer, CallGate* gate)
       : Caller(plans, workers.memory(),
                {.rank = group.rank(),
                 .member_count = workers.member_count(),
                 .slot = 0,
                 .bits = group.options().bits,
-                .announcer = announcer}),
-        group_(group),
+                .announcer = announcer,
+                .gate = gate}),
         workers_(workers),
         pool_(workers.executors(), group.topology(), workers.cores(),
               group.options().pinning == Options::Pinning::pinned ? LeaderPool::Pinning::pinned
@@ -59,23 +60,37 @@ class ProcessMember final : public Caller {
   void execute(const Plan& plan, const CallArguments& arguments) override {
     deferred_.finish();
     if (background_ != nullptr && !background_->finished()) {
-      const std::shared_ptr<PoolJob> job = submit(plan, arguments);
+      const std::shared_ptr<PoolJob> job = submit(plan, arguments, {});
       job->wait();
       return job->throw_if_failed();
     }
     const int count = participants(plan);
-    if (count > 1) {
-      const auto job = std::make_shared<PoolJob>(plan.programs, arguments, count - 1);
-      job->hurry();
-      pool_.submit(job, 1, count - 1);
-    }
+    if (count > 1) return execute_with_pool(plan, arguments, count);
     workers_.executor(0).run(plan.programs.front(), arguments);
   }
 
-  std::shared_ptr<PoolJob> submit(const Plan& plan, const CallArguments& arguments) override {
+  void execute_with_pool(const Plan& plan, const CallArguments& arguments, int count) {
+    const auto job = std::make_shared<PoolJob>(plan.programs, arguments, count - 1);
+    job->hurry();
+    pool_.submit(job, 1, count - 1);
+    try {
+      workers_.executor(0).run(plan.programs.front(), arguments);
+    } catch (const Error&) {
+      job->wait();  // they use the buffers, which are given back now
+      throw;
+    }
+    // The others may still combine what they pass on. A user's operator goes with the call, and all
+    // of them must have applied it before the members agree on whether it failed.
+    if (arguments.reducer.foreign == nullptr) return;
+    job->wait();
+    job->throw_if_failed();
+  }
+
+  std::shared_ptr<PoolJob> submit(const Plan& plan, const CallArguments& arguments,
+                                  PoolJob::Before before) override {
     if (!deferred_.finished()) pool_.submit(std::make_shared<PoolJob>(deferred_), 0, 0);
     const int count = std::max(1, participants(plan));
-    background_ = std::make_shared<PoolJob>(plan.programs, arguments, count);
+    background_ = std::make_shared<PoolJob>(plan.programs, arguments, count, std::move(before));
     pool_.submit(background_, 0, count - 1);
     return background_;
   }
@@ -90,13 +105,6 @@ class ProcessMember final : public Caller {
     return &deferred_;
   }
 
-  void check_processes(const CallArguments& arguments) override {
-    if (group_.options().checking == Options::Checking::all_processes) {
-      group_.check_signature(arguments.signature);
-    }
-  }
-
-  ProcessGroup& group_;
   NodeWorkers& workers_;
   std::shared_ptr<PoolJob> background_;  ///< The last one submitted; it may still use worker 0.
   DeferredRun deferred_{workers_.executor(0)};
@@ -117,7 +125,10 @@ struct Communicator::State {
       return;
     }
     if (group.announces()) announcer = std::make_unique<CallAnnouncer>(group);
-    member = std::make_unique<ProcessMember>(group, workers, plans, announcer.get());
+    if (options.checking == Options::Checking::all_processes) {
+      gate = std::make_unique<CallGate>(group, group.rank(), 1);
+    }
+    member = std::make_unique<ProcessMember>(group, workers, plans, announcer.get(), gate.get());
   }
 
   ProcessMember& caller() {
@@ -129,6 +140,7 @@ struct Communicator::State {
   NodeWorkers workers;
   PlanCache plans;
   std::unique_ptr<CallAnnouncer> announcer;    // null but for member 0 where there are aggregators
+  std::unique_ptr<CallGate> gate;              // null unless all processes are compared
   std::unique_ptr<ProcessMember> member;       // null on aggregators
   std::unique_ptr<AggregatorService> service;  // null but on aggregators
 };

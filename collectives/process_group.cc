@@ -86,6 +86,14 @@ std::vector<std::string> gather_host_names(MPI_Comm control, int size) {
   return described;
 }
 
+std::string describe(const PackedSignature& signature) {
+  if (signature == kRefusedSignature) return "refused its arguments (its error says why)";
+  if (signature == kMixedSignature) {
+    return "has members that passed different arguments (their errors say which)";
+  }
+  return "passed " + CallSignature::unpack(signature).describe();
+}
+
 }  // namespace
 
 ProcessGroup::ProcessGroup(MPI_Comm parent, const Options& options)
@@ -205,10 +213,9 @@ void ProcessGroup::check_signature(const PackedSignature& signature) const {
   if (other == all.end()) return;
   const auto rank = static_cast<std::size_t>(other - all.begin());
   throw Error(ErrorKind::mismatch,
-              fmt::format("{} passed {}, but {} passed {}. Every process must make the same call "
-                          "with the same count, type, operator and root",
-                          node_names_[0], CallSignature::unpack(all[0]).describe(),
-                          node_names_[rank], CallSignature::unpack(*other).describe()));
+              fmt::format("{} {}, but {} {}. Every process must make the same call with the same "
+                          "count, type, operator and root",
+                          node_names_[0], describe(all[0]), node_names_[rank], describe(*other)));
 }
 
 }  // namespace hycoll

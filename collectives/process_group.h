@@ -15,6 +15,11 @@
 
 namespace hycoll {
 
+/// In place of a call's signature: that the process's members have refused their arguments, or that
+/// they differ among themselves.
+inline constexpr PackedSignature kRefusedSignature{.call = ~std::uint64_t{0}, .detail = 0};
+inline constexpr PackedSignature kMixedSignature{.call = ~std::uint64_t{0}, .detail = 1};
+
 /// What a process may use of its machine.
 struct MachineShare {
   Topology topology;

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <utility>
 #include <vector>
 
 #include "collectives/aggregators.h"
+#include "collectives/call_gate.h"
 #include "collectives/caller.h"
 #include "collectives/hycoll.h"
 #include "collectives/plan_cache.h"
@@ -21,10 +23,10 @@ struct alignas(kCacheLineBytes) Member::State final : Caller {
   State(Team::State& its_team, int its_index);
 
   void execute(const Plan& plan, const CallArguments& arguments) override;
-  std::shared_ptr<PoolJob> submit(const Plan& plan, const CallArguments& arguments) override;
+  std::shared_ptr<PoolJob> submit(const Plan& plan, const CallArguments& arguments,
+                                  PoolJob::Before before) override;
   DeferredRun* defer(const Plan& plan, const CallArguments& arguments,
                      DeferredOutcome& outcome) override;
-  void check_processes(const CallArguments& arguments) override;
 
   Team::State& team;
   int index;
@@ -48,6 +50,9 @@ struct Team::State {
       service = std::make_unique<AggregatorService>(group, workers, plans);
       return;
     }
+    if (options.checking == Options::Checking::all_processes) {
+      gate = std::make_unique<CallGate>(group, workers.first_rank(), thread_count);
+    }
     std::vector<DeferredRun*> runs;
     for (int index = 0; index < thread_count; ++index) {
       members.push_back(std::make_unique<Member::State>(*this, index));
@@ -68,6 +73,7 @@ struct Team::State {
   NodeWorkers workers;
   PlanCache plans;
   std::unique_ptr<CallAnnouncer> announcer;  // null but for member 0 where there are aggregators
+  std::unique_ptr<CallGate> gate;            // null unless all processes are compared
   std::vector<std::unique_ptr<Member::State>> members;  // none on aggregators
   // Last: their threads use the others.
   LeaderPool pool;
@@ -81,7 +87,8 @@ Member::State::State(Team::State& its_team, int its_index)
               .member_count = its_team.workers.member_count(),
               .slot = its_index,
               .bits = its_team.group.options().bits,
-              .announcer = its_index == 0 ? its_team.announcer.get() : nullptr}),
+              .announcer = its_index == 0 ? its_team.announcer.get() : nullptr,
+              .gate = its_team.gate.get()}),
       team(its_team),
       index(its_index),
       executor(its_team.workers.executor(its_index)),
@@ -90,18 +97,19 @@ Member::State::State(Team::State& its_team, int its_index)
 void Member::State::execute(const Plan& plan, const CallArguments& arguments) {
   deferred.finish();
   if (background != nullptr && !background->finished()) {
-    const std::shared_ptr<PoolJob> job = submit(plan, arguments);
+    const std::shared_ptr<PoolJob> job = submit(plan, arguments, {});
     job->wait();
     return job->throw_if_failed();
   }
   executor.run(plan.programs[static_cast<std::size_t>(index)], arguments);
 }
 
-std::shared_ptr<PoolJob> Member::State::submit(const Plan& plan, const CallArguments& arguments) {
+std::shared_ptr<PoolJob> Member::State::submit(const Plan& plan, const CallArguments& arguments,
+                                               PoolJob::Before before) {
   if (!deferred.finished()) {
     team.pool.submit(std::make_shared<PoolJob>(deferred), index, index);
   }
-  background = std::make_shared<PoolJob>(plan.programs, arguments, 1);
+  background = std::make_shared<PoolJob>(plan.programs, arguments, 1, std::move(before));
   team.pool.submit(background, index, index);
   return background;
 }
@@ -113,17 +121,6 @@ DeferredRun* Member::State::defer(const Plan& plan, const CallArguments& argumen
   deferred.start(plan.programs[static_cast<std::size_t>(index)], arguments, outcome);
   if (!deferred.finished()) team.keeper->watch();
   return &deferred;
-}
-
-/// One member speaks for its process; the others meet a failure while they wait for it.
-void Member::State::check_processes(const CallArguments& arguments) {
-  if (team.group.options().checking != Options::Checking::all_processes || index != 0) return;
-  try {
-    team.group.check_signature(arguments.signature);
-  } catch (const Error& error) {
-    team.workers.memory().fail(arguments.call, error);
-    throw;
-  }
 }
 
 Team::Team(MPI_Comm parent, int thread_count, const Options& options)

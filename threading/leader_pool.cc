@@ -25,6 +25,7 @@ void PoolJob::throw_if_failed() const {
 
 void PoolJob::run_part(int worker, WorkerExecutor& executor) noexcept {
   try {
+    if (before_) before_();
     if (deferred_ != nullptr) {
       deferred_->finish();
     } else {

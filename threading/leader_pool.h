@@ -3,11 +3,13 @@
 
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/errors.h"
@@ -21,10 +23,18 @@ namespace hycoll {
 /// that somebody else has started.
 class PoolJob {
  public:
+  /// What every thread calls before its part. It may wait for jobs that have been handed in before
+  /// this one; what it throws ends the part.
+  using Before = std::function<void()>;
+
   /// `programs[w]` is worker w's program; they must outlive the job. `thread_count` threads of the
   /// pool run parts of it.
-  PoolJob(std::span<const Program> programs, const CallArguments& arguments, int thread_count)
-      : programs_(programs), arguments_(arguments), parts_left_(thread_count) {
+  PoolJob(std::span<const Program> programs, const CallArguments& arguments, int thread_count,
+          Before before = {})
+      : programs_(programs),
+        arguments_(arguments),
+        before_(std::move(before)),
+        parts_left_(thread_count) {
     arguments_.hurried = &hurried_;
   }
 
@@ -50,6 +60,7 @@ class PoolJob {
 
   std::span<const Program> programs_;
   CallArguments arguments_;
+  Before before_;
   DeferredRun* deferred_ = nullptr;
   mutable std::atomic<bool> hurried_{false};
   std::atomic<int> parts_left_;

@@ -94,9 +94,10 @@ void NodeMemory::record_operator_failure(int slot, int rank, CallNumber call, co
   failure.text = error.what();
 }
 
-std::string NodeMemory::operator_failure(int slot) const {
+std::optional<std::string> NodeMemory::operator_failure(int slot, std::uint64_t mark) const {
   const std::lock_guard lock(failure_mutex_);
-  return operator_failures_[static_cast<std::size_t>(slot)].text;
+  const OperatorFailure& failure = operator_failures_[static_cast<std::size_t>(slot)];
+  return failure.mark == mark ? std::optional(failure.text) : std::nullopt;
 }
 
 }  // namespace hycoll

@@ -200,8 +200,8 @@ class NodeMemory {
   const std::uint64_t* operator_failure_mark(int slot) const noexcept {
     return &operator_failures_[static_cast<std::size_t>(slot)].mark;
   }
-  /// The text of that failure.
-  std::string operator_failure(int slot) const;
+  /// The text of the failure with this mark, if it is this slot's last one.
+  std::optional<std::string> operator_failure(int slot, std::uint64_t mark) const;
 
  private:
   std::vector<Post> posts_;
