@@ -90,7 +90,9 @@ TEST_CASE("one node: lines for short vectors, all workers for longer ones") {
        {Collective::reduce, Collective::reduce_scatter, Collective::scan, Collective::exscan}) {
     CAPTURE(name_of(collective));
     CHECK(chosen(collective, 1, {2, 2}, 8).starts_with("lines-"));
-    CHECK(chosen(collective, 1, {2, 2}, 512).starts_with("lines-"));
+    // Members of a reduce_scatter also write what they do not read.
+    const std::size_t longest = collective == Collective::reduce_scatter ? 256 : 512;
+    CHECK(chosen(collective, 1, {2, 2}, longest).starts_with("lines-"));
     CHECK(chosen(collective, 1, {2, 2}, 2 * kKiB).starts_with("dpml-"));
     const SelectedPlan plan =
         select({.collective = collective, .nodes = {{2, 4}}, .size_bytes = kKiB * kKiB});
