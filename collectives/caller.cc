@@ -171,6 +171,7 @@ void Caller::execute_announced(const Plan& plan, const CallArguments& arguments)
 
 void Caller::run(const Call& call) {
   PreparedCall prepared = make_next(call);
+  prepared.arguments.is_blocking = true;
   pass_gate(prepared.arguments.call);
   execute_announced(plans_.find(prepared.query), prepared.arguments);
   if (prepared.is_custom) {
@@ -255,7 +256,9 @@ void Caller::run(Persistent::State& persistent) {
   if (persistent.plan == nullptr) return run(persistent.call);
   enter(persistent.arguments);
   pass_gate(persistent.arguments.call);
-  execute_announced(*persistent.plan, persistent.arguments);
+  CallArguments arguments = persistent.arguments;
+  arguments.is_blocking = true;
+  execute_announced(*persistent.plan, arguments);
 }
 
 SelectedPlan Caller::choice(const Call& call) {

@@ -33,7 +33,7 @@ WorkerExecutor::WorkerExecutor(NodeMemory& memory, int worker, std::vector<Endpo
 
 void WorkerExecutor::start(const Program& program, const CallArguments& arguments) {
   arguments_ = arguments;
-  blocking_ = Blocking::forbidden;
+  natives_block_ = program.blocks_alone && arguments.is_blocking;
   looking_ = Looking::allowed;
   line_tag_ = line_tag(arguments.call, arguments.signature);
   Post& post = memory_.post(worker_);
@@ -69,7 +69,6 @@ void WorkerExecutor::start(const Program& program, const CallArguments& argument
 
 void WorkerExecutor::run(const Program& program, const CallArguments& arguments) {
   start(program, arguments);
-  if (program.blocks_alone) blocking_ = Blocking::allowed;
   finish();
 }
 
@@ -215,7 +214,7 @@ void WorkerExecutor::issue_message(StrandState& state, const Instruction& instru
     request = endpoint.send(instruction.peer_node, tag, address(all[0]), instruction.size_bytes);
   } else if (instruction.kind == InstructionKind::receive) {
     request = endpoint.receive(instruction.peer_node, tag, address(all[0]), instruction.size_bytes);
-  } else if (blocking_ == Blocking::allowed) {
+  } else if (natives_block_) {
     endpoint.blocking_allreduce(tag, address(all[1]), address(all[0]), instruction.count,
                                 arguments_.type, arguments_.op);
     return;
@@ -414,24 +413,29 @@ void WorkerExecutor::slow_turn(Waiter& waiter) {
 }
 
 std::string WorkerExecutor::describe_wait() const {
-  std::string text =
-      options_.member_count > 0 ? fmt::format("rank {}", rank_of(worker_)) : "the aggregator";
+  std::string text = describe_worker(worker_);
   for (std::size_t s = 0; s < strands_.size(); ++s) {
     const auto& instructions = program_->strands[s].instructions;
     if (strands_[s].next >= instructions.size()) continue;
     const Instruction& instruction = instructions[strands_[s].next];
     if (instruction.worker >= 0) {
-      text += fmt::format(" waits for rank {};", rank_of(instruction.worker));
+      text += fmt::format(" waits for {};", describe_worker(instruction.worker));
     }
   }
   for (int worker = 0; worker < memory_.worker_count(); ++worker) {
     const CallNumber call = memory_.post(worker).call.load(std::memory_order_relaxed);
     if (call < arguments_.call) {
       text +=
-          fmt::format(" rank {} has not arrived (its last call was {});", rank_of(worker), call);
+          fmt::format(" {} has not arrived (its last call was {});", describe_worker(worker), call);
     }
   }
   return text + describe_messages();
+}
+
+std::string WorkerExecutor::describe_worker(int worker) const {
+  if (worker < options_.member_count) return fmt::format("rank {}", rank_of(worker));
+  return options_.member_count > 0 ? fmt::format("worker {} of rank {}", worker, rank_of(0))
+                                   : fmt::format("worker {} of the aggregator", worker);
 }
 
 std::string WorkerExecutor::describe_messages() const {

@@ -31,6 +31,9 @@ struct CallArguments {
   Operator op = Operator::sum;        ///< The same.
   Reducer reducer;
   PackedSignature signature;
+  /// The member waits for the call at once. All members do, or none: MPI matches no blocking
+  /// operation with one that does not block.
+  bool is_blocking = false;
   /// Whether somebody waits for the call; null if so from the start. While nobody does, long waits
   /// leave the core to the computation that the call is to overlap with.
   const std::atomic<bool>* hurried = nullptr;
@@ -99,7 +102,6 @@ class WorkerExecutor {
     std::vector<EndpointRequest> requests;
     std::vector<char> pending;
   };
-  enum class Blocking { allowed, forbidden };
   enum class Looking { allowed, forbidden };
 
   Progress advance_strands(int step_limit);
@@ -128,6 +130,7 @@ class WorkerExecutor {
   void look_for_mismatch();
   bool all_members_entered() const;
   int member_worker_count() const;
+  std::string describe_worker(int worker) const;
   std::string describe_messages() const;
   int rank_of(int worker) const { return options_.first_rank + worker; }
 
@@ -140,7 +143,7 @@ class WorkerExecutor {
   const Program* program_ = nullptr;
   CallArguments arguments_;
   std::uint64_t line_tag_ = 0;
-  Blocking blocking_ = Blocking::forbidden;
+  bool natives_block_ = false;
   Looking looking_ = Looking::allowed;
   std::vector<StrandState> strands_;
   NumaBuffer scratch_;

@@ -71,7 +71,7 @@ struct Program {
   std::size_t scratch_bytes = 0;
   std::size_t lines_source_bytes = 0;  ///< Room to unpack the lines sources of the largest step.
   /// One strand, as on every worker of every node that calls the transport's own collectives: the
-  /// worker may block inside the transport.
+  /// worker of a blocking call may block inside the transport.
   bool blocks_alone = false;
 };
 

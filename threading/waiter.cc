@@ -3,10 +3,23 @@
 #include <thread>
 
 namespace hycoll {
+namespace {
 
-void Waiter::give_way() noexcept { std::this_thread::yield(); }
+/// Threads that only yield to each other can keep a third one off their core for seconds: Linux
+/// 6.18 puts a thread back by a whole slice for each yield. Far above the time of a short call.
+constexpr std::chrono::milliseconds kYieldingTime{2};
 
-void Waiter::nap() { std::this_thread::sleep_for(std::chrono::microseconds(50)); }
+}  // namespace
+
+void Waiter::give_way() noexcept {
+  if (slow_time() < kYieldingTime) {
+    std::this_thread::yield();
+  } else {
+    nap();
+  }
+}
+
+void Waiter::nap() noexcept { std::this_thread::sleep_for(std::chrono::microseconds(50)); }
 
 std::chrono::steady_clock::duration Waiter::slow_time() noexcept {
   const auto now = std::chrono::steady_clock::now();

@@ -45,11 +45,12 @@ class Waiter {
     return true;
   }
 
-  /// Gives the core to somebody else who can use it. To be called in slow turns.
+  /// Gives the core to somebody else who can use it: for an instant, after a long wait for some
+  /// tens of microseconds. To be called in slow turns.
   void give_way() noexcept;
 
   /// Leaves the core to others for some tens of microseconds.
-  static void nap();
+  static void nap() noexcept;
 
   /// The time since the first call of this function, looked at only in slow turns.
   std::chrono::steady_clock::duration slow_time() noexcept;
