@@ -7,8 +7,7 @@
 // is that of recursive doubling.
 //
 // Source: R. Rabenseifner, Optimization of Collective Reduction Operations, 2004; named in DPML,
-// section 4.1, and as the
-//         butterfly in the ring paper, section 2.
+//         section 4.1, and as the butterfly in the ring paper, sections 1 and 5.
 // Steps:  2 log2 p, and 2 more where N is not a power of two (fold.h).
 // Sent:   2 n (p - 1) / p elements by every partner, the least possible for a power of two.
 // Serves: any number of nodes. Chunks per lane: p.

@@ -193,6 +193,16 @@ TEST_CASE("one wrong result anywhere shows") {
   CHECK(to_text(comparison).find("WRONG RESULT") != std::string::npos);
 }
 
+TEST_CASE("a wrong result of the MPI library shows, and is no failure of hycoll") {
+  Json wrong = record_json(8, 4);
+  wrong["verified"] = false;
+  const std::vector<ComparedRun> runs = {
+      parse_run(run_json(kNearNs, kNearNs, {wrong}).dump(), 0, 0), run_of(2, 0, kNearNs, 8, 1)};
+  const Comparison comparison = compare_runs(kContenders, runs);
+  CHECK(comparison.verified);
+  CHECK(to_text(comparison).find("WRONG RESULT") != std::string::npos);
+}
+
 TEST_CASE("records carry what the issue of the command asks for") {
   const std::vector<ComparedRun> runs = {run_of(0, 0, kNearNs, 8, 4), run_of(2, 0, kNearNs, 8, 1)};
   const std::vector<Json> records = records_of(compare_runs(kContenders, runs));

@@ -41,7 +41,8 @@ constexpr const char* kExplanation =
     "round: the MPI library with one rank per worker, hycoll with one process of that many threads "
     "(threads), and hycoll with that many processes, each an emulated node (per_node). Only runs "
     "in the same state of the machine are compared.\n"
-    "Exit status: 0; 1 if a result was wrong; 2 for bad arguments or a run that failed; 130 when "
+    "Exit status: 0; 1 if a result of hycoll was wrong; 2 for bad arguments or a run that failed; "
+    "130 when "
     "interrupted.";
 
 /// The end of a failed run's messages is what tells.

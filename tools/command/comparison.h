@@ -80,7 +80,7 @@ struct Comparison {
   std::vector<std::size_t> sizes_bytes;  ///< Ascending.
   std::vector<ComparedState> states;     ///< As measure::group_by_state orders them.
   std::size_t changing_runs = 0;         ///< Left out, as the machine changed its state in them.
-  bool verified = true;                  ///< Every result of every run.
+  bool verified = true;                  ///< Every result of hycoll's, in every run.
 };
 
 /// Sorts the runs by the state of the machine and summarises each state by itself. Pure.
