@@ -230,6 +230,7 @@ TEST_CASE("a member that never arrives is named") {
                           {.wait_policy = WaitPolicy::oversubscribed(),
                            .topology = &topology,
                            .first_rank = 7,
+                           .member_count = 3,
                            .timeout = std::chrono::milliseconds(20),
                            .on_timeout = report});
   std::vector<double> buffer(100, 1.0);
