@@ -37,8 +37,8 @@ void WorkerExecutor::start(const Program& program, const CallArguments& argument
   looking_ = Looking::allowed;
   line_tag_ = line_tag(arguments.call, arguments.signature);
   Post& post = memory_.post(worker_);
-  post.input.store(static_cast<const std::byte*>(arguments.input), std::memory_order_relaxed);
-  post.output.store(static_cast<std::byte*>(arguments.output), std::memory_order_relaxed);
+  post.input.store(memory_.announce(arguments.input), std::memory_order_relaxed);
+  post.output.store(memory_.announce(arguments.output), std::memory_order_relaxed);
   post.set_signature(arguments.call, arguments.signature);
   // Pairs with the acquiring load in post_arrived: whoever sees the call sees its addresses and the
   // input.
@@ -103,7 +103,7 @@ WorkerExecutor::Progress WorkerExecutor::advance(int step_limit) {
   try {
     return advance_strands(step_limit);
   } catch (const Error& error) {
-    memory_.fail(arguments_.call, error);
+    memory_.fail(worker_, arguments_.call, error);
     abandon();
     throw;
   }
@@ -368,17 +368,26 @@ std::span<const Operand> WorkerExecutor::operands(const Instruction& instruction
                static_cast<std::size_t>(instruction.destination_count) + instruction.source_count);
 }
 
+std::byte* WorkerExecutor::member_input(int member) const {
+  // Inputs are only read; the pointer type is shared with the other roles.
+  if (member == worker_) {
+    return const_cast<std::byte*>(static_cast<const std::byte*>(arguments_.input));
+  }
+  // The post was acquired by a wait.
+  return memory_.resolve(member, memory_.post(member).input.load(std::memory_order_relaxed));
+}
+
+std::byte* WorkerExecutor::member_output(int member) const {
+  if (member == worker_) return static_cast<std::byte*>(arguments_.output);
+  return memory_.resolve(member, memory_.post(member).output.load(std::memory_order_relaxed));
+}
+
 std::byte* WorkerExecutor::address(const Operand& operand) const {
   switch (operand.role) {
     case BufferRole::input:
-      // Inputs are only read; the pointer type is shared with the other roles. The post was
-      // acquired by a wait.
-      return const_cast<std::byte*>(
-                 memory_.post(operand.index).input.load(std::memory_order_relaxed)) +
-             operand.offset_bytes;
+      return member_input(operand.index) + operand.offset_bytes;
     case BufferRole::output:
-      return memory_.post(operand.index).output.load(std::memory_order_relaxed) +
-             operand.offset_bytes;
+      return member_output(operand.index) + operand.offset_bytes;
     case BufferRole::scratch:
       return scratch_.data() + operand.offset_bytes;
     case BufferRole::staging:
@@ -393,7 +402,7 @@ void WorkerExecutor::slow_turn(Waiter& waiter) {
     if (all_members_entered()) memory_.throw_if_failed(arguments_.call);
     look_for_mismatch();
   } catch (const Error& error) {
-    memory_.fail(arguments_.call, error);
+    memory_.fail(worker_, arguments_.call, error);
     abandon();
     throw;
   }

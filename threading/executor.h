@@ -121,6 +121,8 @@ class WorkerExecutor {
   bool post_arrived(int worker);
 
   std::byte* address(const Operand& operand) const;
+  std::byte* member_input(int member) const;
+  std::byte* member_output(int member) const;
   std::byte* unpacked_lines(const Instruction& instruction, int lines_source);
   const std::byte* unpacked_source(const Instruction& instruction, const Operand& operand,
                                    int lines_source);

@@ -4,14 +4,39 @@
 
 #include <algorithm>
 #include <cstring>
+#include <thread>
 
 #include "core/types.h"
 
 namespace hycoll {
 namespace {
 
-constexpr std::size_t kLinesPerBuffer = line_count_for(kMaximumLinesBytes);
-constexpr std::size_t kLinesPerSet = kLinesBuffersPerWorker * kLinesPerBuffer;
+constexpr std::size_t kPageBytes = 4096;
+
+/// A failure of a call in one word: the call's number above the worker's.
+constexpr int kWorkerBits = 16;
+constexpr std::uint64_t failure_of(CallNumber call, int worker) noexcept {
+  return call << kWorkerBits | static_cast<std::uint64_t>(worker);
+}
+constexpr CallNumber failed_call(std::uint64_t failure) noexcept { return failure >> kWorkerBits; }
+constexpr int failing_worker(std::uint64_t failure) noexcept {
+  return static_cast<int>(failure & ((1u << kWorkerBits) - 1));
+}
+
+/// Holds a lock that is held for moments, and hardly ever wanted by two.
+class SpinGuard {
+ public:
+  explicit SpinGuard(std::atomic<bool>& locked) noexcept : locked_(locked) {
+    // Pairs with the releasing store below.
+    while (locked_.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
+  }
+  ~SpinGuard() { locked_.store(false, std::memory_order_release); }
+  SpinGuard(const SpinGuard&) = delete;
+  SpinGuard& operator=(const SpinGuard&) = delete;
+
+ private:
+  std::atomic<bool>& locked_;
+};
 
 }  // namespace
 
@@ -59,45 +84,85 @@ void own_lines(const Line* lines, std::size_t size_bytes) noexcept {
 }
 
 NodeMemory::NodeMemory(int worker_count)
-    : posts_(static_cast<std::size_t>(worker_count)),
-      flags_(static_cast<std::size_t>(worker_count * kFlagsPerWorker)),
-      operator_failures_(static_cast<std::size_t>(worker_count)) {
-  for (int worker = 0; worker < worker_count; ++worker) {
-    lines_.push_back(std::make_unique<Line[]>(2 * kLinesPerSet));
+    : worker_count_(worker_count),
+      further_bytes_(0),
+      area_bytes_(area_bytes(0)),
+      own_block_(static_cast<std::byte*>(
+          ::operator new(block_bytes(worker_count, 0), std::align_val_t(kSeparationBytes)))),
+      block_(own_block_.get()) {
+  for (int worker = 0; worker < worker_count; ++worker) construct_worker(worker);
+}
+
+NodeMemory::NodeMemory(std::span<std::byte> block, int worker_count, std::size_t further_bytes,
+                       const AddressSpace* addresses)
+    : worker_count_(worker_count),
+      further_bytes_(further_bytes),
+      area_bytes_(area_bytes(further_bytes)),
+      block_(block.data()),
+      addresses_(addresses) {
+  HYCOLL_ASSERT(block.size() >= block_bytes(worker_count, further_bytes), "the block holds all");
+}
+
+void NodeMemory::Free::operator()(std::byte* memory) const noexcept {
+  ::operator delete(memory, std::align_val_t(kSeparationBytes));
+}
+
+std::size_t NodeMemory::area_bytes(std::size_t further_bytes) noexcept {
+  const std::size_t used_bytes = sizeof(WorkerCells) + further_bytes;
+  const std::size_t pages = (used_bytes + kPageBytes - 1) / kPageBytes;
+  // Equal cells of different workers in different sets of the caches.
+  return pages * kPageBytes + 2 * kSeparationBytes;
+}
+
+std::size_t NodeMemory::block_bytes(int worker_count, std::size_t further_bytes) noexcept {
+  return sizeof(NodeCells) + static_cast<std::size_t>(worker_count) * area_bytes(further_bytes);
+}
+
+NodeMemory::Extent NodeMemory::area(int worker) const noexcept {
+  return {.offset_bytes = static_cast<std::size_t>(area_begin(worker) - block_),
+          .size_bytes = area_bytes_};
+}
+
+void NodeMemory::construct_worker(int worker) {
+  if (worker == 0) new (block_) NodeCells;
+  new (area_begin(worker)) WorkerCells;
+}
+
+void NodeMemory::fail(int worker, CallNumber call, const Error& error) {
+  std::atomic<std::uint64_t>& latest = node_cells().failures[call % 2];
+  std::uint64_t known = latest.load(std::memory_order_relaxed);
+  if (failed_call(known) >= call) return;
+  FailureRecord& record = cells(worker).failures[call % 2];
+  record.kind.store(static_cast<int>(error.kind()), std::memory_order_relaxed);
+  record.text.write(error.what());
+  // Pairs with the acquiring load in throw_if_failed.
+  while (failed_call(known) < call &&
+         !latest.compare_exchange_weak(known, failure_of(call, worker), std::memory_order_release,
+                                       std::memory_order_relaxed)) {
   }
 }
 
-Line* NodeMemory::lines(int worker, int buffer, CallNumber call) noexcept {
-  return lines_[static_cast<std::size_t>(worker)].get() + (call % 2) * kLinesPerSet +
-         static_cast<std::size_t>(buffer) * kLinesPerBuffer;
-}
-
-void NodeMemory::fail(CallNumber call, const Error& error) {
-  const std::lock_guard lock(failure_mutex_);
-  if (failed_call_.load(std::memory_order_relaxed) == call) return;
-  failure_ = error;
-  // Pairs with the acquiring load in throw_if_failed.
-  failed_call_.store(call, std::memory_order_release);
-}
-
-void NodeMemory::throw_if_failed(CallNumber call) {
-  if (failed_call_.load(std::memory_order_acquire) != call) return;
-  const std::lock_guard lock(failure_mutex_);
-  if (failed_call_.load(std::memory_order_relaxed) == call) throw *failure_;
+void NodeMemory::throw_if_failed(CallNumber call) const {
+  // Pairs with the releasing exchange in fail().
+  const std::uint64_t failure = node_cells().failures[call % 2].load(std::memory_order_acquire);
+  if (failed_call(failure) != call) return;
+  const FailureRecord& record = cells(failing_worker(failure)).failures[call % 2];
+  throw Error(static_cast<ErrorKind>(record.kind.load(std::memory_order_relaxed)),
+              record.text.read());
 }
 
 void NodeMemory::record_operator_failure(int slot, int rank, CallNumber call, const Error& error) {
-  const std::lock_guard lock(failure_mutex_);
-  OperatorFailure& failure = operator_failures_[static_cast<std::size_t>(slot)];
+  OperatorFailure& failure = cells(slot).operator_failure;
+  const SpinGuard guard(failure.locked);
   if (failed_call_of(failure.mark) == call) return;
   failure.mark = (call << 24) | static_cast<std::uint64_t>(rank);
-  failure.text = error.what();
+  failure.text.write(error.what());
 }
 
 std::optional<std::string> NodeMemory::operator_failure(int slot, std::uint64_t mark) const {
-  const std::lock_guard lock(failure_mutex_);
-  const OperatorFailure& failure = operator_failures_[static_cast<std::size_t>(slot)];
-  return failure.mark == mark ? std::optional(failure.text) : std::nullopt;
+  const OperatorFailure& failure = cells(slot).operator_failure;
+  const SpinGuard guard(failure.locked);
+  return failure.mark == mark ? std::optional(failure.text.read()) : std::nullopt;
 }
 
 }  // namespace hycoll

@@ -6,13 +6,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
+#include <new>
 #include <optional>
+#include <span>
 #include <string>
-#include <vector>
 
 #include "core/collective.h"
 #include "core/errors.h"
+#include "threading/address_space.h"
+#include "threading/shared_text.h"
 
 namespace hycoll {
 
@@ -68,12 +70,13 @@ struct CallSignature {
 };
 
 /// A worker's announcement that it has entered a call, with the addresses of its member's buffers:
-/// everything that the others need lies in the one cache line that they wait for.
+/// everything that the others need lies in the one cache line that they wait for. The addresses are
+/// in the form of NodeMemory::announce.
 struct alignas(kSeparationBytes) Post {
   std::atomic<CallNumber> call{
       0};  ///< Released last; the others are relaxed and belong to this call.
-  std::atomic<const std::byte*> input{nullptr};
-  std::atomic<std::byte*> output{nullptr};
+  std::atomic<std::uint64_t> input{0};
+  std::atomic<std::uint64_t> output{0};
 
   void set_signature(CallNumber number, const PackedSignature& signature) noexcept {
     signatures_[number % 2].call.store(signature.call, std::memory_order_relaxed);
@@ -166,56 +169,136 @@ constexpr int failed_rank_of(std::uint64_t mark) noexcept {
 }
 
 /// What the workers of one node share to run schedules: announcements, flags, lines, and the first
-/// failure. Memory is written by its worker first (first touch), so it lies in that worker's NUMA
-/// domain when the worker calls touch() before use.
+/// failure. Either in memory of its own, for the threads of a process; or over a block that several
+/// processes have mapped, each at an address of its own, in which case each has a NodeMemory over
+/// its mapping. The block holds no pointers and no locks that outlive a function; a process that
+/// dies leaves nothing in it that others would have to wait for.
+///
+/// A block begins with what all workers share, followed by an area for each: what the worker
+/// writes, and then `further_bytes` bytes for the owner of the block. Areas begin at multiples of
+/// the separation, so that neighbours share a page at most at their ends.
 class NodeMemory {
  public:
+  /// In memory of its own, ready for use.
   explicit NodeMemory(int worker_count);
 
-  int worker_count() const noexcept { return static_cast<int>(posts_.size()); }
-  Post& post(int worker) noexcept { return posts_[static_cast<std::size_t>(worker)]; }
+  /// Over a block of block_bytes(worker_count, further_bytes) bytes that outlives this object.
+  /// `addresses` says what buffers of the node's members are called; it must outlive this object
+  /// too. Usable once construct_worker() has returned for every worker, in any process.
+  NodeMemory(std::span<std::byte> block, int worker_count, std::size_t further_bytes,
+             const AddressSpace* addresses);
+
+  static std::size_t block_bytes(int worker_count, std::size_t further_bytes) noexcept;
+
+  /// Where a worker's area lies in the block.
+  struct Extent {
+    std::size_t offset_bytes;
+    std::size_t size_bytes;
+  };
+  Extent area(int worker) const noexcept;
+
+  /// Initialises a worker's part of the block. Its pages come to lie in the NUMA domain of the
+  /// calling thread, unless they have been touched before.
+  void construct_worker(int worker);
+
+  int worker_count() const noexcept { return worker_count_; }
+  Post& post(int worker) noexcept { return cells(worker).post; }
   FlagCell& flag(int worker, int index) noexcept {
-    return flags_[static_cast<std::size_t>(worker * kFlagsPerWorker + index)];
+    return cells(worker).flags[static_cast<std::size_t>(index)];
   }
 
   /// The lines of a worker's buffer `buffer` in a call. Calls alternate between two sets.
-  Line* lines(int worker, int buffer, CallNumber call) noexcept;
+  Line* lines(int worker, int buffer, CallNumber call) noexcept {
+    return cells(worker).lines.data() + (call % 2) * kLinesPerSet +
+           static_cast<std::size_t>(buffer) * kLinesPerBuffer;
+  }
 
-  /// Records why a call failed, for every worker that waits in it. The first record of a call
-  /// counts.
-  void fail(CallNumber call, const Error& error);
+  /// The further bytes of a worker's area. Empty in memory of its own.
+  std::span<std::byte> further(int worker) noexcept {
+    return {area_begin(worker) + sizeof(WorkerCells), further_bytes_};
+  }
+
+  /// What a worker's post says of a buffer at this address of its own process; and where a worker's
+  /// announced buffer lies in this process, null if it cannot be reached from here.
+  std::uint64_t announce(const void* address) const noexcept {
+    return addresses_ == nullptr ? reinterpret_cast<std::uintptr_t>(address)
+                                 : addresses_->announce(address);
+  }
+  std::byte* resolve(int worker, std::uint64_t announced) const noexcept {
+    return addresses_ == nullptr ? reinterpret_cast<std::byte*>(announced)
+                                 : addresses_->resolve(worker, announced);
+  }
+
+  /// Records why a call failed on `worker`, for every worker that waits in it. The first record of
+  /// a call counts. Called by one thread at a time for each worker.
+  void fail(int worker, CallNumber call, const Error& error);
 
   /// Throws the error that was recorded for this call, if any. Cheap when there is none.
-  void throw_if_failed(CallNumber call);
+  void throw_if_failed(CallNumber call) const;
 
   /// A user's operator failed while `worker` reduced in `call`. The call goes on nevertheless, with
   /// unspecified results, so that nobody waits for ever; its members agree afterwards on whether it
-  /// has failed anywhere. `slot` is the member that speaks for the worker. The first record of a
-  /// call counts.
+  /// has failed anywhere. `slot` is the member that speaks for the worker, in the worker's process.
+  /// The first record of a call counts.
   void record_operator_failure(int slot, int rank, CallNumber call, const Error& error);
 
   /// A number that tells the last call in which an operator failed with this slot, and grows from
   /// call to call; 0 if none did. The operand of the agreement: it only changes while a later call
   /// is under way.
   const std::uint64_t* operator_failure_mark(int slot) const noexcept {
-    return &operator_failures_[static_cast<std::size_t>(slot)].mark;
+    return &cells(slot).operator_failure.mark;
   }
   /// The text of the failure with this mark, if it is this slot's last one.
   std::optional<std::string> operator_failure(int slot, std::uint64_t mark) const;
 
  private:
-  std::vector<Post> posts_;
-  std::vector<FlagCell> flags_;
-  std::vector<std::unique_ptr<Line[]>> lines_;  // per worker
-  std::atomic<CallNumber> failed_call_{0};
-  mutable std::mutex failure_mutex_;
-  std::optional<Error> failure_;  // guarded by failure_mutex_
+  static constexpr std::size_t kLinesPerBuffer = line_count_for(kMaximumLinesBytes);
+  static constexpr std::size_t kLinesPerSet = kLinesBuffersPerWorker * kLinesPerBuffer;
 
-  struct OperatorFailure {
-    std::uint64_t mark = 0;  // written under the mutex; read without it by calls that come later
-    std::string text;        // guarded by failure_mutex_
+  /// Why a call failed on one worker; written by that worker before it publishes the failure.
+  struct FailureRecord {
+    std::atomic<int> kind{0};
+    SharedText text;
   };
-  std::vector<OperatorFailure> operator_failures_;  // per worker
+  struct OperatorFailure {
+    mutable std::atomic<bool> locked{false};  // by threads of the slot's process only
+    std::uint64_t mark = 0;  // written under the lock; read without it by calls that come later
+    SharedText text;
+  };
+  /// What one worker writes.
+  struct alignas(kSeparationBytes) WorkerCells {
+    Post post;
+    std::array<FlagCell, kFlagsPerWorker> flags;
+    std::array<Line, 2 * kLinesPerSet> lines;
+    std::array<FailureRecord, 2> failures;  // of the latest even and odd call
+    OperatorFailure operator_failure;
+  };
+  /// What all write: the failures of the latest even and odd call, each a call's number and the
+  /// worker that has recorded the reason.
+  struct alignas(kSeparationBytes) NodeCells {
+    std::array<std::atomic<std::uint64_t>, 2> failures{};
+  };
+  struct Free {
+    void operator()(std::byte* memory) const noexcept;
+  };
+
+  static std::size_t area_bytes(std::size_t further_bytes) noexcept;
+  std::byte* area_begin(int worker) const noexcept {
+    return block_ + sizeof(NodeCells) + static_cast<std::size_t>(worker) * area_bytes_;
+  }
+  WorkerCells& cells(int worker) const noexcept {
+    return *std::launder(reinterpret_cast<WorkerCells*>(area_begin(worker)));
+  }
+  NodeCells& node_cells() const noexcept {
+    return *std::launder(reinterpret_cast<NodeCells*>(block_));
+  }
+
+  int worker_count_;
+  std::size_t further_bytes_;
+  std::size_t area_bytes_;
+  std::unique_ptr<std::byte, Free> own_block_;  // null over a block of others
+  std::byte* block_;
+  const AddressSpace* addresses_ = nullptr;
 };
 
 }  // namespace hycoll
