@@ -1,6 +1,8 @@
 #ifndef HYCOLL_THREADING_EXECUTOR_H_
 #define HYCOLL_THREADING_EXECUTOR_H_
 
+#include <tbb/cache_aligned_allocator.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -94,13 +96,18 @@ class WorkerExecutor {
   std::string describe_wait() const;
 
  private:
-  struct StrandState {
+  /// Of what is written in every call: its cache lines must not hold parts of the programs, which
+  /// the other workers read meanwhile.
+  template <class T>
+  using Separate = std::vector<T, tbb::cache_aligned_allocator<T>>;
+
+  struct alignas(kSeparationBytes) StrandState {
     std::size_t next = 0;
     int lines_sources_read = 0;  // of the current step's sources in lines, those that have arrived
     std::size_t lines_read = 0;  // of the next one, the lines that have, from its first on
     int first_pending = 0;       // requests below have completed
-    std::vector<EndpointRequest> requests;
-    std::vector<char> pending;
+    Separate<EndpointRequest> requests;
+    Separate<char> pending;
   };
   enum class Looking { allowed, forbidden };
 
@@ -147,11 +154,11 @@ class WorkerExecutor {
   std::uint64_t line_tag_ = 0;
   bool natives_block_ = false;
   Looking looking_ = Looking::allowed;
-  std::vector<StrandState> strands_;
+  Separate<StrandState> strands_;
   NumaBuffer scratch_;
   NumaBuffer unpacked_;
-  std::vector<void*> destination_addresses_;
-  std::vector<const void*> source_addresses_;
+  Separate<void*> destination_addresses_;
+  Separate<const void*> source_addresses_;
 };
 
 }  // namespace hycoll
