@@ -31,6 +31,12 @@ int worker_count_for(const ProcessGroup& group) {
   return requested > 0 ? requested : available;
 }
 
+/// With one worker, blocking calls are made by the thread that asks for them.
+MpiCallers mpi_callers(const Options& options) {
+  return options.workers == 1 && options.aggregators == 0 ? MpiCallers::user_only
+                                                          : MpiCallers::several;
+}
+
 /// The workers of this node that take part.
 int participants(const Plan& plan) {
   const auto last = std::find_if(plan.programs.rbegin(), plan.programs.rend(),
@@ -117,7 +123,7 @@ class ProcessMember final : public Caller {
 
 struct Communicator::State {
   State(MPI_Comm parent, const Options& options)
-      : group(parent, options),
+      : group(parent, options, mpi_callers(options)),
         workers(group, worker_count_for(group), MemberCount::one),
         plans(workers.plan_options(group)) {
     if (group.is_aggregator()) {
@@ -129,6 +135,13 @@ struct Communicator::State {
       gate = std::make_unique<CallGate>(group, group.rank(), 1);
     }
     member = std::make_unique<ProcessMember>(group, workers, plans, announcer.get(), gate.get());
+  }
+
+  /// Calls that go on by themselves need a thread that calls MPI beside the user's.
+  void require_background() {
+    if (has_background) return;
+    require_thread_multiple();
+    has_background = true;
   }
 
   ProcessMember& caller() {
@@ -143,6 +156,7 @@ struct Communicator::State {
   std::unique_ptr<CallGate> gate;              // null unless all processes are compared
   std::unique_ptr<ProcessMember> member;       // null on aggregators
   std::unique_ptr<AggregatorService> service;  // null but on aggregators
+  bool has_background = false;                 // whether MPI has been found to allow it
 };
 
 Communicator::Communicator(MPI_Comm parent, const Options& options)
@@ -161,9 +175,13 @@ const Options& Communicator::options() const noexcept { return state_->group.opt
 
 void Communicator::run(const Call& call) { state_->caller().run(call); }
 
-Request Communicator::start(const Call& call) { return Request(state_->caller().start(call)); }
+Request Communicator::start(const Call& call) {
+  state_->require_background();
+  return Request(state_->caller().start(call));
+}
 
 Persistent Communicator::prepare(const Call& call) {
+  state_->require_background();
   return Persistent(state_->caller().prepare(call));
 }
 

@@ -19,7 +19,8 @@
 ///
 /// Two layouts. With a Communicator every MPI process is one member with one buffer, and a pool of
 /// pinned leader threads inside the process works on it (`per_node`). With a Team every thread of a
-/// parallel region is a member with its own buffers (`threads`). Both need MPI_THREAD_MULTIPLE.
+/// parallel region is a member with its own buffers (`threads`). Both need MPI_THREAD_MULTIPLE, but
+/// for the blocking calls of a Communicator with one worker.
 ///
 /// With Options::aggregators some processes have no members. They combine what the members of the
 /// others send them, in the background, as switches would that reduce by themselves; their program
@@ -81,7 +82,8 @@ class Communicator : public CollectiveCalls<Communicator> {
  public:
   /// Collective over `parent`, whose processes become the nodes in rank order. Duplicates
   /// communicators: one per lane and one for control. Throws Error if MPI is not initialised with
-  /// MPI_THREAD_MULTIPLE.
+  /// MPI_THREAD_MULTIPLE; with one worker (Options::workers is 1, and there are no aggregators) any
+  /// level will do, and nonblocking and persistent calls throw instead.
   explicit Communicator(MPI_Comm parent, const Options& options = Options::from_environment());
 
   /// Collective. All requests must have completed.

@@ -13,7 +13,7 @@
 namespace hycoll {
 namespace {
 
-void require_threads() {
+void require_mpi() {
   int initialized = 0;
   MPI_Initialized(&initialized);
   if (initialized == 0) {
@@ -21,6 +21,11 @@ void require_threads() {
                 "MPI is not initialised; call MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, "
                 "&provided) before using hycoll");
   }
+}
+
+}  // namespace
+
+void require_thread_multiple() {
   int provided = MPI_THREAD_SINGLE;
   MPI_Query_thread(&provided);
   if (provided == MPI_THREAD_MULTIPLE) return;
@@ -32,8 +37,11 @@ void require_threads() {
                   thread_level_name(provided)));
 }
 
-MPI_Comm duplicate(MPI_Comm parent) {
-  require_threads();
+namespace {
+
+MPI_Comm duplicate(MPI_Comm parent, MpiCallers callers) {
+  require_mpi();
+  if (callers == MpiCallers::several) require_thread_multiple();
   MPI_Comm copy = MPI_COMM_NULL;
   check_mpi(MPI_Comm_dup(parent, &copy), "MPI_Comm_dup");
   check_mpi(MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
@@ -96,8 +104,8 @@ std::string describe(const PackedSignature& signature) {
 
 }  // namespace
 
-ProcessGroup::ProcessGroup(MPI_Comm parent, const Options& options)
-    : control_(duplicate(parent)), options_(options), share_(share_of_machine(control_)) {
+ProcessGroup::ProcessGroup(MPI_Comm parent, const Options& options, MpiCallers callers)
+    : control_(duplicate(parent, callers)), options_(options), share_(share_of_machine(control_)) {
   check_mpi(MPI_Comm_rank(control_, &rank_), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(control_, &size_), "MPI_Comm_size");
   node_names_ = gather_host_names(control_, size_);

@@ -20,6 +20,15 @@ namespace hycoll {
 inline constexpr PackedSignature kRefusedSignature{.call = ~std::uint64_t{0}, .detail = 0};
 inline constexpr PackedSignature kMixedSignature{.call = ~std::uint64_t{0}, .detail = 1};
 
+/// Which threads of a process call MPI on behalf of a group.
+enum class MpiCallers : std::uint8_t {
+  several,    ///< Several at once: MPI_THREAD_MULTIPLE is needed.
+  user_only,  ///< Those of the user's that make calls: whatever they have asked of MPI is enough.
+};
+
+/// Throws Error (environment) unless MPI provides MPI_THREAD_MULTIPLE.
+void require_thread_multiple();
+
 /// What a process may use of its machine.
 struct MachineShare {
   Topology topology;
@@ -32,9 +41,9 @@ struct MachineShare {
 class ProcessGroup {
  public:
   /// Collective over `parent`. Throws Error if MPI is not initialised or its thread level is too
-  /// low, in which case nothing has been communicated; and, on every process, if the number of
+  /// low for `callers`, in which case nothing has been communicated; and, on every process, if the number of
   /// aggregators is not the same on all, or leaves no process with members.
-  ProcessGroup(MPI_Comm parent, const Options& options);
+  ProcessGroup(MPI_Comm parent, const Options& options, MpiCallers callers = MpiCallers::several);
   ~ProcessGroup();
   ProcessGroup(const ProcessGroup&) = delete;
   ProcessGroup& operator=(const ProcessGroup&) = delete;
