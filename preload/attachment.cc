@@ -1,0 +1,137 @@
+#include "preload/attachment.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <exception>
+#include <numeric>
+#include <vector>
+
+#include "core/errors.h"
+#include "threading/mpi_types.h"
+
+namespace hycoll::preload {
+namespace {
+
+/// hycoll duplicates communicators, of which MPI libraries have some thousands; the program may
+/// need the rest itself.
+constexpr int kMaximumServers = 128;
+std::atomic<int> servers_here{0};
+
+/// Whether every process of the communicator was started together with this one, so that the
+/// settings have been compared. If one of them was not, all of them see one that was not.
+bool is_of_one_world(MPI_Comm communicator) {
+  MPI_Group here = MPI_GROUP_NULL;
+  MPI_Group world = MPI_GROUP_NULL;
+  PMPI_Comm_group(communicator, &here);
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  int size = 0;
+  PMPI_Group_size(here, &size);
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  std::vector<int> world_ranks(ranks.size());
+  PMPI_Group_translate_ranks(here, size, ranks.data(), world, world_ranks.data());
+  PMPI_Group_free(&here);
+  PMPI_Group_free(&world);
+  for (const int rank : world_ranks) {
+    if (rank == MPI_UNDEFINED) return false;
+  }
+  return true;
+}
+
+bool all_agree(MPI_Comm communicator, bool here) {
+  int agreed = here ? 1 : 0;
+  const int code = PMPI_Allreduce(MPI_IN_PLACE, &agreed, 1, MPI_INT, MPI_MIN, communicator);
+  return code == MPI_SUCCESS && agreed == 1;
+}
+
+/// A copy without the attributes and the error handler of the program's, whose functions must not
+/// be called for what hycoll does.
+MPI_Comm plain_copy(MPI_Comm communicator) {
+  MPI_Comm copy = MPI_COMM_NULL;
+  int rank = 0;
+  PMPI_Comm_rank(communicator, &rank);
+  if (PMPI_Comm_split(communicator, 0, rank, &copy) != MPI_SUCCESS) return MPI_COMM_NULL;
+  PMPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
+  return copy;
+}
+
+}  // namespace
+
+Attachment::Attachment(MPI_Comm communicator) : obstacle_(obstacle_of(communicator)) {}
+
+Attachment::~Attachment() { close(); }
+
+void Attachment::close() noexcept {
+  if (server_ == nullptr) return;
+  server_.reset();
+  servers_here.fetch_sub(1, std::memory_order_relaxed);  // a count, which orders nothing
+  obstacle_ = "after the end of hycoll's service";
+}
+
+std::string_view Attachment::obstacle_of(MPI_Comm communicator) {
+  int is_intercommunicator = 0;
+  PMPI_Comm_test_inter(communicator, &is_intercommunicator);
+  if (is_intercommunicator != 0) return "an intercommunicator";
+  int size = 0;
+  PMPI_Comm_size(communicator, &size);
+  return size == 1 ? "a communicator of one process" : "";
+}
+
+bool Attachment::is_allowed_here(MPI_Op op, MPI_Datatype type) {
+  if (op == last_op_ && type == last_type_) return last_is_allowed_;
+  last_op_ = op;
+  last_type_ = type;
+  last_is_allowed_ = type != MPI_DATATYPE_NULL && (!is_predefined(op) || is_allowed(op, type));
+  return last_is_allowed_;
+}
+
+Verdict Attachment::decide(const Candidate& candidate, const Settings& settings) {
+  if (settings.disabled[static_cast<std::size_t>(candidate.routine)]) {
+    return {.reason = "HYCOLL_DISABLE"};
+  }
+  if (server_ == nullptr && !obstacle_.empty()) return {.reason = obstacle_};
+  if (candidate.element_count <= 0 && candidate.routine != Routine::barrier) {
+    return {.reason = candidate.element_count == 0 ? "no elements" : "a negative count"};
+  }
+  if (!is_allowed_here(candidate.op, candidate.type)) {
+    return {.reason = "MPI does not define the operator on the type"};
+  }
+  if (server_ != nullptr) return {.server = server_.get()};
+  if (calls_ < settings.attach_after) {
+    ++calls_;
+    return {.reason = "one of the first calls on its communicator (HYCOLL_ATTACH_AFTER)"};
+  }
+  attach(candidate.communicator, settings);
+  return {.server = server_.get(), .reason = obstacle_};
+}
+
+void Attachment::attach(MPI_Comm communicator, const Settings& settings) {
+  if (!is_of_one_world(communicator)) {
+    obstacle_ = "processes that were not started together";
+    return;
+  }
+  if (!all_agree(communicator, servers_here.load(std::memory_order_relaxed) < kMaximumServers)) {
+    obstacle_ = fmt::format("hycoll serves {} communicators already", kMaximumServers);
+    return;
+  }
+  MPI_Comm copy = plain_copy(communicator);
+  if (copy == MPI_COMM_NULL) {
+    obstacle_ = "the MPI library has no communicator left";  // it refuses on all processes
+    return;
+  }
+  try {
+    server_ = std::make_unique<Communicator>(copy, settings.options);
+  } catch (const std::exception& error) {
+    obstacle_ = fmt::format("hycoll cannot start: {}", error.what());
+  }
+  const bool here = server_ != nullptr;
+  if (!all_agree(copy, here)) {
+    server_.reset();
+    if (here) obstacle_ = "hycoll cannot start on another process";
+  }
+  PMPI_Comm_free(&copy);
+  if (server_ != nullptr) servers_here.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace hycoll::preload

@@ -1,0 +1,69 @@
+#ifndef HYCOLL_PRELOAD_ATTACHMENT_H_
+#define HYCOLL_PRELOAD_ATTACHMENT_H_
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "collectives/hycoll.h"
+#include "preload/routine.h"
+#include "preload/settings.h"
+
+namespace hycoll::preload {
+
+/// A call of the program's, as far as it decides who serves it. What MPI demands to be the same on
+/// all processes is the same here too, so all decide alike.
+struct Candidate {
+  Routine routine = Routine::allreduce;
+  MPI_Comm communicator = MPI_COMM_NULL;
+  /// Of every process's input; negative if a count is, so that the MPI library reports it.
+  MPI_Count element_count = 0;
+  MPI_Datatype type = MPI_INT;
+  MPI_Op op = MPI_MAX;
+};
+
+/// Either hycoll's communicator, or why the MPI library serves the call. The reason lives as long
+/// as the attachment.
+struct Verdict {
+  Communicator* server = nullptr;
+  std::string_view reason = {};
+};
+
+/// What the preload library keeps for one communicator of the program's. Used as MPI demands of
+/// collectives: by one thread at a time.
+class Attachment {
+ public:
+  /// Local, and cheap: most communicators see few collectives.
+  explicit Attachment(MPI_Comm communicator);
+  ~Attachment();
+  Attachment(const Attachment&) = delete;
+  Attachment& operator=(const Attachment&) = delete;
+
+  /// Who serves a call. Counts it; the call after Settings::attach_after others is collective over
+  /// the communicator, for hycoll prepares itself then.
+  Verdict decide(const Candidate& candidate, const Settings& settings);
+
+  /// Gives up hycoll's communicator; what follows goes to the MPI library.
+  void close() noexcept;
+
+ private:
+  /// Why hycoll cannot serve this communicator, ever; empty if it can.
+  static std::string_view obstacle_of(MPI_Comm communicator);
+  bool is_allowed_here(MPI_Op op, MPI_Datatype type);
+  void attach(MPI_Comm communicator, const Settings& settings);
+
+  std::unique_ptr<Communicator> server_;
+  std::string obstacle_;
+  int calls_ = 0;
+  // The answer of the last question, for calls with the same operator and type.
+  MPI_Op last_op_ = MPI_OP_NULL;
+  MPI_Datatype last_type_ = MPI_DATATYPE_NULL;
+  bool last_is_allowed_ = false;
+};
+
+}  // namespace hycoll::preload
+
+#endif  // HYCOLL_PRELOAD_ATTACHMENT_H_

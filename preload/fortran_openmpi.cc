@@ -1,0 +1,123 @@
+// Open MPI's Fortran interfaces call PMPI themselves, so that nobody below them sees a call. mpif.h
+// and the module mpi call mpi_allreduce_ and the like, mpi_f08 calls ompi_allreduce_f: both are
+// taken here. (MPICH's call the functions of C.)
+
+#include <mpi.h>
+
+// Where Fortran's MPI_IN_PLACE and MPI_BOTTOM lie: common blocks that Open MPI shares with Fortran.
+extern "C" int mpi_fortran_in_place_;
+extern "C" int mpi_fortran_bottom_;
+
+namespace {
+
+void* buffer_of(void* given) {
+  if (given == &mpi_fortran_in_place_) return MPI_IN_PLACE;
+  return given == &mpi_fortran_bottom_ ? MPI_BOTTOM : given;
+}
+
+/// The arguments that the reductions share, as C has them.
+struct Reduction {
+  void* input;
+  void* output;
+  MPI_Datatype type;
+  MPI_Op op;
+  MPI_Comm communicator;
+
+  Reduction(void* from, void* to, const MPI_Fint* f_type, const MPI_Fint* f_op,
+            const MPI_Fint* f_communicator)
+      : input(buffer_of(from)),
+        output(buffer_of(to)),
+        type(PMPI_Type_f2c(*f_type)),
+        op(PMPI_Op_f2c(*f_op)),
+        communicator(PMPI_Comm_f2c(*f_communicator)) {}
+};
+
+/// mpi_f08 may leave the error out.
+void put(MPI_Fint* error, int code) {
+  if (error != nullptr) *error = code;
+}
+
+}  // namespace
+
+#define HYCOLL_FORTRAN_NAMES(lower, upper, arguments)                         \
+  void mpi_##lower##_ arguments __attribute__((alias("ompi_" #lower "_f")));  \
+  void mpi_##lower##__ arguments __attribute__((alias("ompi_" #lower "_f"))); \
+  void mpi_##lower arguments __attribute__((alias("ompi_" #lower "_f")));     \
+  void MPI_##upper arguments __attribute__((alias("ompi_" #lower "_f")));
+
+extern "C" {
+
+void ompi_init_f(MPI_Fint* error) { put(error, MPI_Init(nullptr, nullptr)); }
+
+void ompi_init_thread_f(MPI_Fint* required, MPI_Fint* provided, MPI_Fint* error) {
+  int level = MPI_THREAD_SINGLE;
+  put(error, MPI_Init_thread(nullptr, nullptr, *required, &level));
+  *provided = level;
+}
+
+void ompi_allreduce_f(char* input, char* output, MPI_Fint* count, MPI_Fint* type, MPI_Fint* op,
+                      MPI_Fint* communicator, MPI_Fint* error) {
+  const Reduction r(input, output, type, op, communicator);
+  put(error, MPI_Allreduce(r.input, r.output, *count, r.type, r.op, r.communicator));
+}
+
+void ompi_reduce_f(char* input, char* output, MPI_Fint* count, MPI_Fint* type, MPI_Fint* op,
+                   MPI_Fint* root, MPI_Fint* communicator, MPI_Fint* error) {
+  const Reduction r(input, output, type, op, communicator);
+  put(error, MPI_Reduce(r.input, r.output, *count, r.type, r.op, *root, r.communicator));
+}
+
+void ompi_scan_f(char* input, char* output, MPI_Fint* count, MPI_Fint* type, MPI_Fint* op,
+                 MPI_Fint* communicator, MPI_Fint* error) {
+  const Reduction r(input, output, type, op, communicator);
+  put(error, MPI_Scan(r.input, r.output, *count, r.type, r.op, r.communicator));
+}
+
+void ompi_exscan_f(char* input, char* output, MPI_Fint* count, MPI_Fint* type, MPI_Fint* op,
+                   MPI_Fint* communicator, MPI_Fint* error) {
+  const Reduction r(input, output, type, op, communicator);
+  put(error, MPI_Exscan(r.input, r.output, *count, r.type, r.op, r.communicator));
+}
+
+void ompi_reduce_scatter_block_f(char* input, char* output, MPI_Fint* count, MPI_Fint* type,
+                                 MPI_Fint* op, MPI_Fint* communicator, MPI_Fint* error) {
+  const Reduction r(input, output, type, op, communicator);
+  put(error, MPI_Reduce_scatter_block(r.input, r.output, *count, r.type, r.op, r.communicator));
+}
+
+void ompi_reduce_scatter_f(char* input, char* output, MPI_Fint* counts, MPI_Fint* type,
+                           MPI_Fint* op, MPI_Fint* communicator, MPI_Fint* error) {
+  static_assert(sizeof(MPI_Fint) == sizeof(int), "Fortran's counts are taken as C's");
+  const Reduction r(input, output, type, op, communicator);
+  put(error, MPI_Reduce_scatter(r.input, r.output, counts, r.type, r.op, r.communicator));
+}
+
+void ompi_barrier_f(MPI_Fint* communicator, MPI_Fint* error) {
+  put(error, MPI_Barrier(PMPI_Comm_f2c(*communicator)));
+}
+
+void ompi_bcast_f(char* buffer, MPI_Fint* count, MPI_Fint* type, MPI_Fint* root,
+                  MPI_Fint* communicator, MPI_Fint* error) {
+  put(error, MPI_Bcast(buffer_of(buffer), *count, PMPI_Type_f2c(*type), *root,
+                       PMPI_Comm_f2c(*communicator)));
+}
+
+HYCOLL_FORTRAN_NAMES(init, INIT, (MPI_Fint*))
+HYCOLL_FORTRAN_NAMES(init_thread, INIT_THREAD, (MPI_Fint*, MPI_Fint*, MPI_Fint*))
+HYCOLL_FORTRAN_NAMES(allreduce, ALLREDUCE,
+                     (char*, char*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*))
+HYCOLL_FORTRAN_NAMES(reduce, REDUCE,
+                     (char*, char*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                      MPI_Fint*))
+HYCOLL_FORTRAN_NAMES(scan, SCAN,
+                     (char*, char*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*))
+HYCOLL_FORTRAN_NAMES(exscan, EXSCAN,
+                     (char*, char*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*))
+HYCOLL_FORTRAN_NAMES(reduce_scatter_block, REDUCE_SCATTER_BLOCK,
+                     (char*, char*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*))
+HYCOLL_FORTRAN_NAMES(reduce_scatter, REDUCE_SCATTER,
+                     (char*, char*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*))
+HYCOLL_FORTRAN_NAMES(barrier, BARRIER, (MPI_Fint*, MPI_Fint*))
+HYCOLL_FORTRAN_NAMES(bcast, BCAST, (char*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*))
+
+}  // extern "C"

@@ -1,0 +1,30 @@
+// MPI_Init and MPI_Init_thread of the program. MPI_Finalize needs no function: MPI calls the
+// session at its beginning.
+
+#include <mpi.h>
+
+#include "preload/session.h"
+#include "preload/settings.h"
+
+using hycoll::preload::leaders_need_threads;
+using hycoll::preload::Session;
+
+extern "C" {
+
+int MPI_Init(int* argc, char*** argv) {
+  int provided = MPI_THREAD_SINGLE;
+  const int code = leaders_need_threads()
+                       ? PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided)
+                       : PMPI_Init(argc, argv);
+  if (code == MPI_SUCCESS) Session::instance().open();
+  return code;
+}
+
+int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  const int level = leaders_need_threads() ? MPI_THREAD_MULTIPLE : required;
+  const int code = PMPI_Init_thread(argc, argv, level, provided);
+  if (code == MPI_SUCCESS) Session::instance().open();
+  return code;
+}
+
+}  // extern "C"

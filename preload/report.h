@@ -1,0 +1,66 @@
+#ifndef HYCOLL_PRELOAD_REPORT_H_
+#define HYCOLL_PRELOAD_REPORT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "preload/routine.h"
+
+namespace hycoll::preload {
+
+/// Who served a call.
+enum class Server : std::uint8_t { hycoll, mpi_library };
+
+/// The calls that a line of the report stands for.
+struct ReportKey {
+  Routine routine = Routine::allreduce;
+  /// The largest size of the class: a power of two; 0 for calls without data.
+  std::size_t size_class_bytes = 0;
+  Server server = Server::mpi_library;
+  /// hycoll's algorithm, or why the MPI library served the call.
+  std::string way;
+
+  auto operator<=>(const ReportKey&) const = default;
+};
+
+/// What they came to.
+struct ReportTotals {
+  std::uint64_t calls = 0;
+  std::uint64_t bytes = 0;
+  double seconds = 0;          ///< Summed over processes.
+  double longest_seconds = 0;  ///< Of one process.
+
+  void add(const ReportTotals& other);
+};
+
+/// Calls, bytes and times by routine and size. Thread-safe.
+class Report {
+ public:
+  void record(Routine routine, std::size_t size_bytes, Server server, std::string way,
+              double seconds);
+
+  /// Adds what another process has sent. Throws if the text is no serialise()'s.
+  void merge(const std::string& serialised);
+
+  std::string serialise() const;
+
+  /// For people, for `process_count` processes.
+  std::string text(int process_count) const;
+
+  /// The same for programs: {"processes": P, "collectives": [{"collective", "size_class_bytes",
+  /// "served_by", "algorithm" or "reason", "calls", "bytes", "seconds_total", "seconds_longest"}]}.
+  std::string json(int process_count) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<ReportKey, ReportTotals> lines_;  // guarded by mutex_
+};
+
+}  // namespace hycoll::preload
+
+#endif  // HYCOLL_PRELOAD_REPORT_H_

@@ -1,0 +1,84 @@
+#ifndef HYCOLL_PRELOAD_SERVE_H_
+#define HYCOLL_PRELOAD_SERVE_H_
+
+#include <mpi.h>
+
+#include <chrono>
+#include <cstddef>
+#include <exception>
+#include <string>
+#include <string_view>
+
+#include "collectives/hycoll.h"
+#include "core/errors.h"
+#include "preload/session.h"
+
+namespace hycoll::preload {
+
+/// Bytes of `count` elements, for reports; 0 if there are none.
+inline std::size_t size_bytes(MPI_Count count, MPI_Datatype type) {
+  int type_bytes = 0;
+  if (count <= 0 || type == MPI_DATATYPE_NULL) return 0;
+  if (PMPI_Type_size(type, &type_bytes) != MPI_SUCCESS || type_bytes < 0) return 0;
+  return static_cast<std::size_t>(count) * static_cast<std::size_t>(type_bytes);
+}
+
+/// The processes of a communicator, for routines that take a count for each; 0 if hycoll does not
+/// look at the communicator at all.
+inline int process_count_of(MPI_Comm communicator) {
+  int size = 0;
+  if (Session::instance().find(communicator) != nullptr) PMPI_Comm_size(communicator, &size);
+  return size;
+}
+
+/// Makes a call in the MPI library, and reports it with this reason if reports are wanted.
+template <class Library>
+int pass_on(const Candidate& candidate, std::string_view reason, const Library& library) {
+  Report* const report = Session::instance().report();
+  if (report == nullptr) return library();
+  const auto start = std::chrono::steady_clock::now();
+  const int code = library();
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  report->record(candidate.routine, size_bytes(candidate.element_count, candidate.type),
+                 Server::mpi_library, std::string(reason), seconds.count());
+  return code;
+}
+
+/// Makes the call `make_call()` with hycoll. Returns MPI's error code.
+template <class MakeCall>
+int serve_with(Communicator& server, const Candidate& candidate, const MakeCall& make_call) {
+  try {
+    const Call call = make_call();
+    Report* const report = Session::instance().report();
+    if (report == nullptr) {
+      server.run(call);
+      return MPI_SUCCESS;
+    }
+    const auto start = std::chrono::steady_clock::now();
+    server.run(call);
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    report->record(candidate.routine, size_bytes(candidate.element_count, candidate.type),
+                   Server::hycoll, server.choice(call).algorithm, seconds.count());
+    return MPI_SUCCESS;
+  } catch (const Error& error) {
+    return raise_error(candidate.communicator, error);
+  } catch (const std::exception& error) {
+    return raise_error(candidate.communicator, Error(ErrorKind::environment, error.what()));
+  }
+}
+
+/// Serves a call of the program's: `make_call()` with hycoll, or `library()` with the MPI library.
+/// All processes of the communicator decide alike.
+template <class MakeCall, class Library>
+int serve(const Candidate& candidate, const MakeCall& make_call, const Library& library) {
+  Session& session = Session::instance();
+  Attachment* const attachment = session.find(candidate.communicator);
+  if (attachment == nullptr) return library();
+  const Verdict verdict = attachment->decide(candidate, session.settings());
+  if (verdict.server == nullptr) return pass_on(candidate, verdict.reason, library);
+  return serve_with(*verdict.server, candidate, make_call);
+}
+
+}  // namespace hycoll::preload
+
+#endif  // HYCOLL_PRELOAD_SERVE_H_

@@ -1,0 +1,82 @@
+#include "preload/settings.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "collectives/selection.h"
+#include "core/errors.h"
+
+namespace hycoll::preload {
+namespace {
+
+constexpr int kMaximumLeaders = 4096;
+
+/// A whole number from the environment.
+std::optional<int> read_number(const char* variable, int minimum, int maximum) {
+  const char* text = std::getenv(variable);
+  if (text == nullptr) return std::nullopt;
+  int value = 0;
+  const char* end = text + std::strlen(text);
+  const auto [stop, error] = std::from_chars(text, end, value);
+  if (error != std::errc{} || stop != end || value < minimum || value > maximum) {
+    throw Error(ErrorKind::invalid_argument,
+                fmt::format("{}='{}': expected a whole number from {} to {}; correct or unset it",
+                            variable, text, minimum, maximum));
+  }
+  return value;
+}
+
+int leader_count() { return read_number("HYCOLL_LEADERS", 1, kMaximumLeaders).value_or(1); }
+
+}  // namespace
+
+Settings Settings::from_environment() {
+  Settings settings;
+  if (const char* disabled = std::getenv("HYCOLL_DISABLE")) {
+    settings.disabled = parse_routines("HYCOLL_DISABLE", disabled);
+  }
+  if (const char* report = std::getenv("HYCOLL_REPORT")) {
+    if (std::string_view(report) != "0") settings.report = report;
+  }
+  settings.attach_after = read_number("HYCOLL_ATTACH_AFTER", 0, 1'000'000'000).value_or(8);
+  settings.options = Options::from_environment();
+  settings.options.workers = leader_count();
+  settings.options.aggregators = 0;
+  if (std::getenv("HYCOLL_TIMEOUT_S") == nullptr) {
+    settings.options.timeout = std::chrono::milliseconds{0};
+  }
+  check_requested_algorithm(settings.options.algorithm);
+  return settings;
+}
+
+bool leaders_need_threads() noexcept {
+  try {
+    return leader_count() > 1;
+  } catch (const Error&) {
+    return false;  // from_environment reports it, once MPI can end the job
+  }
+}
+
+std::string environment_text() {
+  std::set<std::string_view> variables;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    if (text.starts_with("HYCOLL_")) variables.insert(text);
+  }
+  std::string all;
+  for (const std::string_view variable : variables) {
+    all += variable;
+    all += '\n';
+  }
+  return all;
+}
+
+}  // namespace hycoll::preload

@@ -1,0 +1,43 @@
+#ifndef HYCOLL_PRELOAD_SETTINGS_H_
+#define HYCOLL_PRELOAD_SETTINGS_H_
+
+#include <string>
+
+#include "collectives/hycoll.h"
+#include "preload/routine.h"
+
+namespace hycoll::preload {
+
+/// What the environment says to the preload library. All processes of a job must have the same.
+struct Settings {
+  /// HYCOLL_DISABLE: what goes to the MPI library always.
+  RoutineSet disabled;
+
+  /// HYCOLL_REPORT: empty, "1" for text on standard error, or the name of a JSON file.
+  std::string report;
+
+  /// HYCOLL_ATTACH_AFTER: so many calls on a communicator go to the MPI library before hycoll
+  /// prepares itself for it, which costs about a hundred calls.
+  int attach_after = 8;
+
+  /// For hycoll's communicators: HYCOLL_LEADERS is the number of workers, 1 if it is not given, and
+  /// a missing process is waited for without end unless HYCOLL_TIMEOUT_S is given, for MPI programs
+  /// may let others wait as long as they like.
+  Options options;
+
+  bool reports() const noexcept { return !report.empty(); }
+
+  /// Throws Error when a value cannot be read.
+  static Settings from_environment();
+};
+
+/// Whether the environment asks for leaders that call MPI besides the program's own thread, so that
+/// MPI must be initialised with MPI_THREAD_MULTIPLE. False for what cannot be read.
+bool leaders_need_threads() noexcept;
+
+/// The variables HYCOLL_* of this process, one a line, sorted, for comparison between processes.
+std::string environment_text();
+
+}  // namespace hycoll::preload
+
+#endif  // HYCOLL_PRELOAD_SETTINGS_H_

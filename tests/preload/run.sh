@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Runs a program under the preload library, and checks by the library's report who served its collectives.
+#
+# usage: run.sh FLAVOUR MPIEXEC RANKS LIBRARY SERVED PROGRAM [ARGS...]
+#   SERVED   collectives, separated by commas, that hycoll must have served at 2 and more ranks; or -
+set -euo pipefail
+
+flavour=$1 mpiexec=$2 ranks=$3 library=$4 served=$5
+shift 5
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+# A copy: Bazel's tree holds links, and the programs change directories.
+work=$(mktemp -d "${TEST_TMPDIR:-/tmp}/preload.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cp -L "$library" "$work/libhycoll_pmpi.so"
+
+export HYCOLL_ATTACH_AFTER=${HYCOLL_ATTACH_AFTER:-2} HYCOLL_REPORT=$work/report.json
+"$here/../../tools/build/mpi_run.sh" "$flavour" "$mpiexec" "$ranks" \
+  env LD_PRELOAD="$work/libhycoll_pmpi.so" "$@"
+
+[[ $served != - && $ranks -gt 1 ]] || exit 0
+python3 - "$HYCOLL_REPORT" "$served" <<'END'
+import json, sys
+lines = json.load(open(sys.argv[1]))["collectives"]
+by_hycoll = {line["collective"] for line in lines if line["served_by"] == "hycoll"}
+missing = [name for name in sys.argv[2].split(",") if name not in by_hycoll]
+if missing:
+    for line in lines:
+        print(line)
+    sys.exit("hycoll did not serve: " + ", ".join(missing))
+END
