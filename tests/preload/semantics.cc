@@ -199,7 +199,7 @@ int main(int argc, char** argv) {
   MPI_Comm_free(&own);
   intercommunicators_work();
   communicators_come_and_go(comings_and_goings);
-  many_communicators_live(150);
+  many_communicators_live(140);
   const int rank = rank_of(MPI_COMM_WORLD);
   MPI_Finalize();
   if (rank == 0) std::puts("semantics: ok");
