@@ -41,8 +41,8 @@ struct MachineShare {
 class ProcessGroup {
  public:
   /// Collective over `parent`. Throws Error if MPI is not initialised or its thread level is too
-  /// low for `callers`, in which case nothing has been communicated; and, on every process, if the number of
-  /// aggregators is not the same on all, or leaves no process with members.
+  /// low for `callers`, in which case nothing has been communicated; and, on every process, if the
+  /// number of aggregators is not the same on all, or leaves no process with members.
   ProcessGroup(MPI_Comm parent, const Options& options, MpiCallers callers = MpiCallers::several);
   ~ProcessGroup();
   ProcessGroup(const ProcessGroup&) = delete;
