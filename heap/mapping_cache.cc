@@ -1,0 +1,65 @@
+#include "heap/mapping_cache.h"
+
+#include "heap/process_heap.h"
+
+namespace hycoll {
+
+MappingCache::MappingCache(std::span<const ArenaDescription> neighbours) {
+  neighbours_.reserve(neighbours.size());
+  for (const ArenaDescription& description : neighbours) {
+    neighbours_.push_back(std::make_unique<Neighbour>());
+    neighbours_.back()->description = description;
+  }
+}
+
+std::byte* MappingCache::resolve(std::size_t process, std::uint64_t offset,
+                                 std::size_t size_bytes) {
+  Neighbour& neighbour = *neighbours_[process];
+  const std::uint64_t capacity = neighbour.description.capacity_bytes;
+  if (neighbour.description.id == 0 || offset > capacity || size_bytes > capacity - offset) {
+    return nullptr;
+  }
+  // Pairs with the release in map: who sees the address sees the mapping.
+  std::byte* begin = neighbour.begin.load(std::memory_order_acquire);
+  if (begin == nullptr) begin = map(neighbour);
+  return begin == nullptr ? nullptr : begin + offset;
+}
+
+std::byte* MappingCache::resolve_address(std::size_t process, std::uint64_t address,
+                                         std::size_t size_bytes) {
+  const std::uint64_t begin = neighbours_[process]->description.begin;
+  return address < begin ? nullptr : resolve(process, address - begin, size_bytes);
+}
+
+std::byte* MappingCache::map(Neighbour& neighbour) {
+  // Only says that there is nothing to be had; what there is to be had is in `begin`.
+  if (neighbour.tried.load(std::memory_order_acquire)) {
+    return neighbour.begin.load(std::memory_order_acquire);  // Pairs with the release below.
+  }
+  const std::lock_guard lock(mutex_);
+  if (!neighbour.tried.load(std::memory_order_relaxed)) {  // Written under the mutex only.
+    std::byte* begin = nullptr;
+    if (process_heap().is_own(neighbour.description.id)) {
+      begin = reinterpret_cast<std::byte*>(neighbour.description.begin);
+    } else {
+      neighbour.mapping = std::make_unique<MappedArena>(neighbour.description);
+      begin = neighbour.mapping->data();
+    }
+    neighbour.begin.store(begin, std::memory_order_release);  // Pairs with resolve.
+    neighbour.tried.store(true, std::memory_order_release);   // Pairs with the load above.
+  }
+  return neighbour.begin.load(std::memory_order_relaxed);  // Written under the mutex only.
+}
+
+std::size_t MappingCache::mapped_bytes() const {
+  const std::lock_guard lock(mutex_);
+  std::size_t bytes = 0;
+  for (const auto& neighbour : neighbours_) {
+    if (neighbour->mapping && neighbour->mapping->data()) {
+      bytes += neighbour->description.capacity_bytes;
+    }
+  }
+  return bytes;
+}
+
+}  // namespace hycoll
