@@ -2,12 +2,23 @@
 
 load("@mpi//:config.bzl", "MPIEXEC", "MPI_FLAVOUR")
 
-def preload_test(name, program, served, ranks = [1, 2, 3], args = [], data = [], tags = [], size = "medium", **kwargs):
+def preload_test(
+        name,
+        served,
+        program = None,
+        script = "run.sh",
+        ranks = [1, 2, 3],
+        args = [],
+        data = [],
+        tags = [],
+        size = "medium",
+        **kwargs):
     """One test NAME_np2 per rank count, and the suite NAME of all of them.
 
     Args:
       name: name of the suite.
-      program: the label of the program, or the path of an installed one.
+      program: the label of the program; none if the script finds one by its arguments.
+      script: what runs it.
       served: collectives that hycoll must have served, by their names without MPI_; empty: not looked at.
       ranks: rank counts.
       args: arguments of the program.
@@ -16,20 +27,22 @@ def preload_test(name, program, served, ranks = [1, 2, 3], args = [], data = [],
       size: sets the timeout.
       **kwargs: passed to each test.
     """
-    installed = program.startswith("/")
     for count in ranks:
         native.sh_test(
             name = "%s_np%d" % (name, count),
-            srcs = ["run.sh"],
+            srcs = [script],
             args = [
                 MPI_FLAVOUR,
                 MPIEXEC,
                 str(count),
                 "$(location //preload:libhycoll_pmpi.so)",
                 ",".join(served) or "-",
-                program if installed else "$(location %s)" % program,
-            ] + args,
-            data = ["//preload:libhycoll_pmpi.so", "//tools/build:mpi_run.sh"] + ([] if installed else [program]) + data,
+            ] + (["$(location %s)" % program] if program else []) + args,
+            data = [
+                "run.sh",
+                "//preload:libhycoll_pmpi.so",
+                "//tools/build:mpi_run.sh",
+            ] + ([program] if program else []) + data,
             size = size,
             # A sanitizer's runtime must come before every preloaded library.
             tags = ["mpi", "cpu:%d" % max(2, count), "noasan", "notsan"] + tags,

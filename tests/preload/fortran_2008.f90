@@ -1,0 +1,35 @@
+! The reductions by the module mpi_f08.
+program fortran_2008
+  use mpi_f08
+  implicit none
+  integer :: rank, processes, round, provided
+  real(8) :: one(5), sum(5)
+  integer(8) :: number
+
+  call MPI_Init_thread(MPI_THREAD_FUNNELED, provided)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank)
+  call MPI_Comm_size(MPI_COMM_WORLD, processes)
+  do round = 1, 20
+    one = rank + round
+    sum = -1
+    call MPI_Allreduce(one, sum, 5, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD)
+    call require(all(sum == processes * (processes - 1) / 2 + processes * round))
+    number = rank
+    call MPI_Allreduce(MPI_IN_PLACE, number, 1, MPI_INTEGER8, MPI_MAX, MPI_COMM_WORLD)
+    call require(number == processes - 1)
+    call MPI_Reduce(one, sum, 5, MPI_DOUBLE_PRECISION, MPI_MIN, 0, MPI_COMM_WORLD)
+    call require(rank /= 0 .or. all(sum == round))
+    call MPI_Barrier(MPI_COMM_WORLD)
+  end do
+  call MPI_Finalize()
+  if (rank == 0) print *, 'fortran_2008: ok'
+
+contains
+
+  subroutine require(is_right)
+    logical, intent(in) :: is_right
+    if (is_right) return
+    print *, 'wrong on rank', rank, 'in round', round
+    call MPI_Abort(MPI_COMM_WORLD, 1)
+  end subroutine
+end program
