@@ -28,6 +28,8 @@ void PoolJob::run_part(int worker, WorkerExecutor& executor) noexcept {
     if (before_) before_();
     if (deferred_ != nullptr) {
       deferred_->finish();
+    } else if (body_) {
+      body_(arguments_);
     } else {
       executor.run(programs_[static_cast<std::size_t>(worker)], arguments_);
     }

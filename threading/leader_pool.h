@@ -38,6 +38,13 @@ class PoolJob {
     arguments_.hurried = &hurried_;
   }
 
+  /// The same with a function in place of the programs, in one part.
+  using Body = std::function<void(const CallArguments&)>;
+  PoolJob(Body body, const CallArguments& arguments, Before before = {})
+      : arguments_(arguments), before_(std::move(before)), body_(std::move(body)), parts_left_(1) {
+    arguments_.hurried = &hurried_;
+  }
+
   /// Finishes a deferred run, in one part.
   explicit PoolJob(DeferredRun& deferred) : deferred_(&deferred), parts_left_(1) {}
 
@@ -61,6 +68,7 @@ class PoolJob {
   std::span<const Program> programs_;
   CallArguments arguments_;
   Before before_;
+  Body body_;
   DeferredRun* deferred_ = nullptr;
   mutable std::atomic<bool> hurried_{false};
   std::atomic<int> parts_left_;
