@@ -21,20 +21,19 @@ struct EndpointRequest {
 inline constexpr int kTagEpochs = 4;
 
 /// What one lane of a node sends and receives through: the same lane of every other node can be
-/// reached, by its node's number. Messages match by (peer, tag), those with equal tags in the order
-/// in which they were sent. Used by one worker at a time.
+/// reached, by its node's number; or, where the workers of a node are processes of their own, every
+/// worker, by its number over all nodes (Peers in program.h). Messages match by (peer, tag), those
+/// with equal tags in the order in which they were sent. Used by one worker at a time.
 class Endpoint {
  public:
   virtual ~Endpoint() = default;
 
   /// Starts to send; the memory must stay unchanged until the request has completed.
-  virtual EndpointRequest send(int peer_node, int tag, const void* source,
-                               std::size_t size_bytes) = 0;
+  virtual EndpointRequest send(int peer, int tag, const void* source, std::size_t size_bytes) = 0;
 
   /// Starts to receive exactly `size_bytes` bytes. A message of another length is an Error
   /// (mismatch), thrown by test().
-  virtual EndpointRequest receive(int peer_node, int tag, void* destination,
-                                  std::size_t size_bytes) = 0;
+  virtual EndpointRequest receive(int peer, int tag, void* destination, std::size_t size_bytes) = 0;
 
   /// Starts the transport's own allreduce between all nodes of the lane. `source` may equal
   /// `destination`.
@@ -60,8 +59,8 @@ class Endpoint {
   /// kTagEpochs.
   virtual int tag_count() const = 0;
 
-  /// For messages: how users know a node, e.g. "node 3 (rank 3 on host a)".
-  virtual std::string describe_node(int node) const = 0;
+  /// For messages: how users know a peer, e.g. "process 3 on host a".
+  virtual std::string describe_peer(int peer) const = 0;
 };
 
 }  // namespace hycoll

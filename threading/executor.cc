@@ -211,9 +211,9 @@ void WorkerExecutor::issue_message(StrandState& state, const Instruction& instru
       instruction.tag + static_cast<int>(arguments_.call % kTagEpochs) * endpoint.tag_count();
   EndpointRequest request;
   if (instruction.kind == InstructionKind::send) {
-    request = endpoint.send(instruction.peer_node, tag, address(all[0]), instruction.size_bytes);
+    request = endpoint.send(instruction.peer, tag, address(all[0]), instruction.size_bytes);
   } else if (instruction.kind == InstructionKind::receive) {
-    request = endpoint.receive(instruction.peer_node, tag, address(all[0]), instruction.size_bytes);
+    request = endpoint.receive(instruction.peer, tag, address(all[0]), instruction.size_bytes);
   } else if (natives_block_) {
     endpoint.blocking_allreduce(tag, address(all[1]), address(all[0]), instruction.count,
                                 arguments_.type, arguments_.op);
@@ -251,7 +251,7 @@ void WorkerExecutor::issue_reduce(const Instruction& instruction) {
   } catch (const Error& error) {
     // The schedule goes on: others wait for its messages and signals. See NodeMemory.
     const int slot = worker_ < options_.member_count ? worker_ : 0;
-    memory_.record_operator_failure(slot, rank_of(slot), arguments_.call, error);
+    memory_.record_operator_failure(slot, rank_of(slot), named_call(), error);
   }
 }
 
@@ -353,7 +353,7 @@ void WorkerExecutor::throw_mismatch(int worker, const PackedSignature& theirs) {
   throw Error(ErrorKind::mismatch,
               fmt::format("call {}: rank {} passed {}, but rank {} passed {}. Every member must "
                           "make the same call with the same count, type, operator and root",
-                          arguments_.call, rank_of(worker_),
+                          named_call(), rank_of(worker_),
                           CallSignature::unpack(arguments_.signature).describe(), rank_of(worker),
                           CallSignature::unpack(theirs).describe()));
 }
@@ -414,8 +414,8 @@ void WorkerExecutor::slow_turn(Waiter& waiter) {
   if (options_.timeout.count() > 0 && waiter.slow_time() > options_.timeout &&
       options_.on_timeout) {
     options_.on_timeout(fmt::format(
-        "hycoll: {} (call {}) has been waiting for {:.1f} s: {}", collective_name(),
-        arguments_.call, std::chrono::duration<double>(options_.timeout).count(), describe_wait()));
+        "hycoll: {} (call {}) has been waiting for {:.1f} s: {}", collective_name(), named_call(),
+        std::chrono::duration<double>(options_.timeout).count(), describe_wait()));
     waiter.reset();
   }
   waiter.give_way();
@@ -453,11 +453,11 @@ std::string WorkerExecutor::describe_messages() const {
     for (const Instruction& instruction : program_->strands[s].instructions) {
       if (instruction.request < 0) continue;
       const char lane = strands_[s].pending[static_cast<std::size_t>(instruction.request)];
-      if (lane == 0 || instruction.peer_node < 0) continue;
+      if (lane == 0 || instruction.peer < 0) continue;
       text += fmt::format(
           " {} lane {} with {};",
           instruction.kind == InstructionKind::send ? "sends on" : "receives on", lane - 1,
-          endpoints_[static_cast<std::size_t>(lane - 1)]->describe_node(instruction.peer_node));
+          endpoints_[static_cast<std::size_t>(lane - 1)]->describe_peer(instruction.peer));
     }
   }
   return text;

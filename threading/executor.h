@@ -27,6 +27,9 @@ namespace hycoll {
 /// What a worker knows about one call.
 struct CallArguments {
   CallNumber call = 0;
+  /// What the member knows the call by, if it is executed as several runs of which this is one, or
+  /// as one with another number: `call` is the run's then. 0: the same.
+  CallNumber member_call = 0;
   const void* input = nullptr;  ///< Of the worker's member; unused by workers without one.
   void* output = nullptr;
   DataType type = DataType::float64;  ///< For native exchanges.
@@ -136,6 +139,9 @@ class WorkerExecutor {
   std::span<const Operand> operands(const Instruction& instruction) const;
   [[noreturn]] void throw_mismatch(int worker, const PackedSignature& theirs);
   std::string_view collective_name() const;
+  CallNumber named_call() const noexcept {
+    return arguments_.member_call != 0 ? arguments_.member_call : arguments_.call;
+  }
   void look_for_mismatch();
   bool all_members_entered() const;
   int member_worker_count() const;

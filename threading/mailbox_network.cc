@@ -188,7 +188,7 @@ class MailboxNetwork::MailboxEndpoint : public Endpoint {
 
   void progress() override {}
   int tag_count() const override { return kTags; }
-  std::string describe_node(int node) const override {
+  std::string describe_peer(int node) const override {
     return fmt::format("emulated node {}", node);
   }
 

@@ -97,46 +97,68 @@ void check_mpi(int code, const char* what) {
   throw Error(ErrorKind::environment, fmt::format("{} failed: {}", what, text.data()));
 }
 
-MpiEndpoint::MpiEndpoint(MPI_Comm parent, std::vector<std::string> node_names)
-    : node_names_(std::move(node_names)) {
+MpiCommunicator::MpiCommunicator(MPI_Comm parent) {
   MPI_Info info = MPI_INFO_NULL;
   check_mpi(MPI_Info_create(&info), "MPI_Info_create");
   for (const char* assertion : {"mpi_assert_no_any_tag", "mpi_assert_no_any_source"}) {
     check_mpi(MPI_Info_set(info, assertion, "true"), "MPI_Info_set");
   }
-  check_mpi(MPI_Comm_dup_with_info(parent, info, &communicator_), "MPI_Comm_dup_with_info");
+  check_mpi(MPI_Comm_dup_with_info(parent, info, &handle_), "MPI_Comm_dup_with_info");
   check_mpi(MPI_Info_free(&info), "MPI_Info_free");
-  check_mpi(MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  check_mpi(MPI_Comm_rank(communicator_, &rank_), "MPI_Comm_rank");
-  int* upper_bound = nullptr;
-  int found = 0;
-  check_mpi(MPI_Comm_get_attr(communicator_, MPI_TAG_UB, &upper_bound, &found),
-            "MPI_Comm_get_attr");
-  tag_count_ = (found != 0 ? *upper_bound : 32767) / kTagEpochs;
+  check_mpi(MPI_Comm_set_errhandler(handle_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
 }
 
-MpiEndpoint::~MpiEndpoint() {
+MpiCommunicator::MpiCommunicator(MPI_Comm parent, int color) {
+  int rank = 0;
+  check_mpi(MPI_Comm_rank(parent, &rank), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_split(parent, color, rank, &handle_), "MPI_Comm_split");
+  if (handle_ == MPI_COMM_NULL) return;
+  check_mpi(MPI_Comm_set_errhandler(handle_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+}
+
+MpiCommunicator::~MpiCommunicator() {
   int finalized = 0;
   MPI_Finalized(&finalized);
-  if (finalized == 0) MPI_Comm_free(&communicator_);
+  if (finalized == 0 && handle_ != MPI_COMM_NULL) MPI_Comm_free(&handle_);
 }
 
-EndpointRequest MpiEndpoint::send(int peer_node, int tag, const void* source,
-                                  std::size_t size_bytes) {
+MpiEndpoint::MpiEndpoint(MPI_Comm parent, std::vector<std::string> peer_names)
+    : MpiEndpoint(std::make_shared<const MpiCommunicator>(parent), nullptr, 0, 1,
+                  std::move(peer_names)) {
+  leaders_ = messages_;
+}
+
+MpiEndpoint::MpiEndpoint(std::shared_ptr<const MpiCommunicator> messages,
+                         std::shared_ptr<const MpiCommunicator> leaders, int lane, int lane_count,
+                         std::vector<std::string> peer_names)
+    : messages_(std::move(messages)),
+      leaders_(std::move(leaders)),
+      lane_(lane),
+      lane_count_(lane_count),
+      peer_names_(std::move(peer_names)) {
+  check_mpi(MPI_Comm_rank(messages_->handle(), &rank_), "MPI_Comm_rank");
+  int* upper_bound = nullptr;
+  int found = 0;
+  check_mpi(MPI_Comm_get_attr(messages_->handle(), MPI_TAG_UB, &upper_bound, &found),
+            "MPI_Comm_get_attr");
+  tag_count_ = (found != 0 ? *upper_bound : 32767) / kTagEpochs / lane_count_;
+}
+
+EndpointRequest MpiEndpoint::send(int peer, int tag, const void* source, std::size_t size_bytes) {
   const Bytes bytes(size_bytes);
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(MPI_Isend(source, bytes.count(), bytes.type(), peer_node, tag, communicator_, &request),
+  check_mpi(MPI_Isend(source, bytes.count(), bytes.type(), peer, own_tag(tag), messages_->handle(),
+                      &request),
             "MPI_Isend");
   return {.handle = to_handle(request), .detail = 0};
 }
 
-EndpointRequest MpiEndpoint::receive(int peer_node, int tag, void* destination,
-                                     std::size_t size_bytes) {
+EndpointRequest MpiEndpoint::receive(int peer, int tag, void* destination, std::size_t size_bytes) {
   const Bytes bytes(size_bytes);
   MPI_Request request = MPI_REQUEST_NULL;
-  check_mpi(
-      MPI_Irecv(destination, bytes.count(), bytes.type(), peer_node, tag, communicator_, &request),
-      "MPI_Irecv");
+  check_mpi(MPI_Irecv(destination, bytes.count(), bytes.type(), peer, own_tag(tag),
+                      messages_->handle(), &request),
+            "MPI_Irecv");
   return {.handle = to_handle(request), .detail = size_bytes};
 }
 
@@ -145,7 +167,7 @@ EndpointRequest MpiEndpoint::allreduce(int /*tag*/, const void* source, void* de
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(
       MPI_Iallreduce(source == destination ? MPI_IN_PLACE : source, destination, checked_int(count),
-                     mpi_type_of(type), mpi_operator_of(op), communicator_, &request),
+                     mpi_type_of(type), mpi_operator_of(op), leaders_->handle(), &request),
       "MPI_Iallreduce");
   return {.handle = to_handle(request), .detail = 0};
 }
@@ -154,7 +176,7 @@ void MpiEndpoint::blocking_allreduce(int /*tag*/, const void* source, void* dest
                                      std::size_t count, DataType type, Operator op) {
   check_mpi(
       MPI_Allreduce(source == destination ? MPI_IN_PLACE : source, destination, checked_int(count),
-                    mpi_type_of(type), mpi_operator_of(op), communicator_),
+                    mpi_type_of(type), mpi_operator_of(op), leaders_->handle()),
       "MPI_Allreduce");
 }
 
@@ -174,7 +196,7 @@ bool MpiEndpoint::test(EndpointRequest& request) {
         ErrorKind::mismatch,
         fmt::format("expected {} bytes from {} and got {}; all members must pass the same count "
                     "and type. HYCOLL_CHECK=1 names them",
-                    expected_bytes, describe_node(status.MPI_SOURCE), received_bytes));
+                    expected_bytes, describe_peer(status.MPI_SOURCE), received_bytes));
   }
   return true;
 }
@@ -192,12 +214,12 @@ void MpiEndpoint::progress() {
   int arrived = 0;
   // Any call that looks at the network drives it. Nobody sends to itself, so this one has no effect
   // of its own.
-  check_mpi(MPI_Iprobe(rank_, 0, communicator_, &arrived, MPI_STATUS_IGNORE), "MPI_Iprobe");
+  check_mpi(MPI_Iprobe(rank_, 0, messages_->handle(), &arrived, MPI_STATUS_IGNORE), "MPI_Iprobe");
 }
 
-std::string MpiEndpoint::describe_node(int node) const {
-  const auto index = static_cast<std::size_t>(node);
-  return index < node_names_.size() ? node_names_[index] : fmt::format("node {}", node);
+std::string MpiEndpoint::describe_peer(int peer) const {
+  const auto index = static_cast<std::size_t>(peer);
+  return index < peer_names_.size() ? peer_names_[index] : fmt::format("process {}", peer);
 }
 
 }  // namespace hycoll

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,20 +16,44 @@ namespace hycoll {
 /// `code` is MPI_SUCCESS.
 void check_mpi(int code, const char* what);
 
-/// A communicator of its own per lane: messages of different lanes never wait for one another in
-/// matching, as far as the MPI library can make use of it. The communicator carries the assertions
-/// that allow that: no wildcards.
+/// A communicator of hycoll's own, without wildcards and with errors returned; freed with the
+/// object.
+class MpiCommunicator {
+ public:
+  /// Collective over `parent`: its duplicate.
+  explicit MpiCommunicator(MPI_Comm parent);
+  /// Collective over `parent`: those who pass the same color, in its order. Whoever passes
+  /// MPI_UNDEFINED holds MPI_COMM_NULL.
+  MpiCommunicator(MPI_Comm parent, int color);
+  ~MpiCommunicator();
+  MpiCommunicator(const MpiCommunicator&) = delete;
+  MpiCommunicator& operator=(const MpiCommunicator&) = delete;
+
+  MPI_Comm handle() const noexcept { return handle_; }
+
+ private:
+  MPI_Comm handle_ = MPI_COMM_NULL;
+};
+
+/// A lane over MPI. Either it has a communicator of its own: messages of different lanes never wait
+/// for one another in matching, as far as the MPI library can make use of it. Or the lanes share
+/// one, because the workers that drive them are processes of their own anyway.
 class MpiEndpoint : public Endpoint {
  public:
-  /// Collective over `parent`; its ranks are the nodes. `node_names` is used by describe_node.
-  MpiEndpoint(MPI_Comm parent, std::vector<std::string> node_names);
-  ~MpiEndpoint() override;
+  /// Collective over `parent`; its ranks are the peers. `peer_names` is used by describe_peer.
+  MpiEndpoint(MPI_Comm parent, std::vector<std::string> peer_names);
+
+  /// Lane `lane` of `lane_count` that share the communicator for messages, whose ranks are the
+  /// peers. The transport's own collectives run on `leaders`, the processes that drive this lane;
+  /// null if there are none.
+  MpiEndpoint(std::shared_ptr<const MpiCommunicator> messages,
+              std::shared_ptr<const MpiCommunicator> leaders, int lane, int lane_count,
+              std::vector<std::string> peer_names);
   MpiEndpoint(const MpiEndpoint&) = delete;
   MpiEndpoint& operator=(const MpiEndpoint&) = delete;
 
-  EndpointRequest send(int peer_node, int tag, const void* source, std::size_t size_bytes) override;
-  EndpointRequest receive(int peer_node, int tag, void* destination,
-                          std::size_t size_bytes) override;
+  EndpointRequest send(int peer, int tag, const void* source, std::size_t size_bytes) override;
+  EndpointRequest receive(int peer, int tag, void* destination, std::size_t size_bytes) override;
   EndpointRequest allreduce(int tag, const void* source, void* destination, std::size_t count,
                             DataType type, Operator op) override;
   void blocking_allreduce(int tag, const void* source, void* destination, std::size_t count,
@@ -37,13 +62,18 @@ class MpiEndpoint : public Endpoint {
   void cancel(EndpointRequest& request) override;
   void progress() override;
   int tag_count() const override { return tag_count_; }
-  std::string describe_node(int node) const override;
+  std::string describe_peer(int node) const override;
 
  private:
-  MPI_Comm communicator_ = MPI_COMM_NULL;
+  int own_tag(int tag) const noexcept { return tag * lane_count_ + lane_; }
+
+  std::shared_ptr<const MpiCommunicator> messages_;
+  std::shared_ptr<const MpiCommunicator> leaders_;
+  int lane_;
+  int lane_count_;
   int rank_ = 0;
   int tag_count_ = 0;
-  std::vector<std::string> node_names_;
+  std::vector<std::string> peer_names_;
 };
 
 }  // namespace hycoll

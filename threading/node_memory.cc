@@ -118,9 +118,10 @@ std::size_t NodeMemory::block_bytes(int worker_count, std::size_t further_bytes)
   return sizeof(NodeCells) + static_cast<std::size_t>(worker_count) * area_bytes(further_bytes);
 }
 
-NodeMemory::Extent NodeMemory::area(int worker) const noexcept {
-  return {.offset_bytes = static_cast<std::size_t>(area_begin(worker) - block_),
-          .size_bytes = area_bytes_};
+NodeMemory::Extent NodeMemory::area(int worker, std::size_t further_bytes) noexcept {
+  const std::size_t size_bytes = area_bytes(further_bytes);
+  return {.offset_bytes = sizeof(NodeCells) + static_cast<std::size_t>(worker) * size_bytes,
+          .size_bytes = size_bytes};
 }
 
 void NodeMemory::construct_worker(int worker) {

@@ -195,7 +195,7 @@ class NodeMemory {
     std::size_t offset_bytes;
     std::size_t size_bytes;
   };
-  Extent area(int worker) const noexcept;
+  static Extent area(int worker, std::size_t further_bytes) noexcept;
 
   /// Initialises a worker's part of the block. Its pages come to lie in the NUMA domain of the
   /// calling thread, unless they have been touched before.

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "core/errors.h"
+#include "threading/message_ends.h"
 #include "threading/node_memory.h"
 
 namespace hycoll {
@@ -29,6 +31,7 @@ class Binder {
         partition_(partition_for(schedule, extent, options.element_bytes)),
         first_worker_(schedule.shape.first_worker(node)),
         programs_(static_cast<std::size_t>(schedule.shape.node(node).workers)) {
+    if (options.peers == Peers::workers) peers_.emplace(schedule);
     streams_ = streaming_pays(options.streaming_threshold_bytes);
   }
 
@@ -157,6 +160,7 @@ class Binder {
       if (step.kind == StepKind::signal && flags_[static_cast<std::size_t>(step.flag)].cell < 0)
         continue;
       Instruction instruction = is_flag_step ? bind_flag_step(step) : bind_data_step(program, step);
+      if (instruction.peer >= 0 && peers_) instruction.peer = peers_->other_end(node_, step);
       if (is_asynchronous(step.kind)) {
         instruction.request = request_of_step[s] = bound.request_count++;
       }
@@ -200,7 +204,7 @@ class Binder {
     const Span& chunks = chunks_of(step);
     Instruction instruction{.kind = kind_of(step)};
     instruction.lane = step.lane;
-    instruction.peer_node = step.peer_node;
+    instruction.peer = step.peer_node;
     instruction.tag = step.tag;
     instruction.count = partition_.range(chunks.first_chunk, chunks.chunk_count).size();
     instruction.size_bytes = instruction.count * element_bytes_;
@@ -294,6 +298,7 @@ class Binder {
   std::size_t element_bytes_;
   Partition partition_;
   int first_worker_;
+  std::optional<MessageEnds> peers_;
   bool streams_ = false;
   std::vector<FlagPlace> flags_;
   std::vector<Operand> buffers_;

@@ -43,7 +43,7 @@ struct Instruction {
   std::uint16_t dependency_count = 0;
   std::uint16_t lines_source_count = 0;  ///< Of the sources, those that lie in lines.
   int lane = -1;
-  int peer_node = -1;
+  int peer = -1;  ///< As BindingOptions::peers says.
   int tag = -1;
   int worker = -1;                  ///< signal, wait_flag, wait_post: whose cell, on the node.
   int cell = -1;                    ///< signal, wait_flag.
@@ -75,12 +75,19 @@ struct Program {
   bool blocks_alone = false;
 };
 
+/// Whom an endpoint sends to.
+enum class Peers {
+  nodes,    ///< One process: the node.
+  workers,  ///< One of many: the worker at the other end, counted over all nodes.
+};
+
 /// How a schedule is bound to a vector and a machine.
 struct BindingOptions {
   std::size_t element_bytes = 1;
   /// Steps that store into outputs use streaming stores when the buffers of the node exceed this
   /// together.
   std::size_t streaming_threshold_bytes = SIZE_MAX;
+  Peers peers = Peers::nodes;
 };
 
 /// The vector that a schedule is bound to.
