@@ -1,4 +1,4 @@
-// The layout per_node: one member per process, a pool of leaders inside.
+// A communicator, and the layout per_node: one member per process, a pool of leaders inside.
 
 #include <fmt/format.h>
 
@@ -10,6 +10,8 @@
 #include "collectives/call_gate.h"
 #include "collectives/caller.h"
 #include "collectives/hycoll.h"
+#include "collectives/node_process_member.h"
+#include "collectives/node_processes.h"
 #include "collectives/plan_cache.h"
 #include "collectives/process_group.h"
 #include "collectives/workers.h"
@@ -33,8 +35,8 @@ int worker_count_for(const ProcessGroup& group) {
 
 /// With one worker, blocking calls are made by the thread that asks for them.
 MpiCallers mpi_callers(const Options& options) {
-  return options.workers == 1 && options.aggregators == 0 ? MpiCallers::user_only
-                                                          : MpiCallers::several;
+  const bool has_one_worker = options.workers == 1 || options.layout == Options::Layout::processes;
+  return has_one_worker && options.aggregators == 0 ? MpiCallers::user_only : MpiCallers::several;
 }
 
 /// The workers of this node that take part.
@@ -122,19 +124,28 @@ class ProcessMember final : public Caller {
 }  // namespace
 
 struct Communicator::State {
-  State(MPI_Comm parent, const Options& options)
-      : group(parent, options, mpi_callers(options)),
-        workers(group, worker_count_for(group), MemberCount::one),
-        plans(workers.plan_options(group)) {
+  State(MPI_Comm parent, const Options& options) : group(parent, options, mpi_callers(options)) {
+    if (options.layout == Options::Layout::processes) {
+      processes = std::make_unique<NodeProcesses>(group);
+      plans = std::make_unique<PlanCache>(processes->plan_options(group));
+    } else {
+      workers = std::make_unique<NodeWorkers>(group, worker_count_for(group), MemberCount::one);
+      plans = std::make_unique<PlanCache>(workers->plan_options(group));
+    }
     if (group.is_aggregator()) {
-      service = std::make_unique<AggregatorService>(group, workers, plans);
+      service = std::make_unique<AggregatorService>(group, *workers, *plans);
       return;
     }
     if (group.announces()) announcer = std::make_unique<CallAnnouncer>(group);
     if (options.checking == Options::Checking::all_processes) {
       gate = std::make_unique<CallGate>(group, group.rank(), 1);
     }
-    member = std::make_unique<ProcessMember>(group, workers, plans, announcer.get(), gate.get());
+    if (processes != nullptr) {
+      member = std::make_unique<NodeProcessMember>(group, *processes, *plans, gate.get());
+    } else {
+      member =
+          std::make_unique<ProcessMember>(group, *workers, *plans, announcer.get(), gate.get());
+    }
   }
 
   /// Calls that go on by themselves need a thread that calls MPI beside the user's.
@@ -144,17 +155,18 @@ struct Communicator::State {
     has_background = true;
   }
 
-  ProcessMember& caller() {
+  Caller& caller() {
     if (member == nullptr) throw_aggregator_calls(group);
     return *member;
   }
 
   ProcessGroup group;
-  NodeWorkers workers;
-  PlanCache plans;
+  std::unique_ptr<NodeProcesses> processes;  // null but with the layout processes
+  std::unique_ptr<NodeWorkers> workers;      // null with the layout processes
+  std::unique_ptr<PlanCache> plans;
   std::unique_ptr<CallAnnouncer> announcer;    // null but for member 0 where there are aggregators
   std::unique_ptr<CallGate> gate;              // null unless all processes are compared
-  std::unique_ptr<ProcessMember> member;       // null on aggregators
+  std::unique_ptr<Caller> member;              // null on aggregators
   std::unique_ptr<AggregatorService> service;  // null but on aggregators
   bool has_background = false;                 // whether MPI has been found to allow it
 };
@@ -169,8 +181,10 @@ bool Communicator::is_aggregator() const noexcept { return state_->group.is_aggr
 void Communicator::serve() { serve_with(state_->service.get()); }
 
 int Communicator::rank() const noexcept { return is_aggregator() ? -1 : state_->group.rank(); }
-int Communicator::size() const noexcept { return state_->workers.member_count(); }
-int Communicator::worker_count() const noexcept { return state_->workers.count(); }
+int Communicator::size() const noexcept { return state_->group.member_process_count(); }
+int Communicator::worker_count() const noexcept {
+  return state_->workers == nullptr ? 1 : state_->workers->count();
+}
 const Options& Communicator::options() const noexcept { return state_->group.options(); }
 
 void Communicator::run(const Call& call) { state_->caller().run(call); }
@@ -201,9 +215,11 @@ void Communicator::allreduce_many(std::span<const void* const> inputs, void* out
     check_buffers(calls::allreduce(input, output, count, type, op), reduction.element_bytes, rank(),
                   size());
   }
-  if (count > 0) {
-    state_->workers.reduce_locally(reduction.reducer, output, inputs, count,
-                                   reduction.element_bytes);
+  if (count > 0 && state_->workers != nullptr) {
+    state_->workers->reduce_locally(reduction.reducer, output, inputs, count,
+                                    reduction.element_bytes);
+  } else if (count > 0) {
+    reduction.reducer(std::span<void* const>(&output, 1), inputs, count, Stores::cached);
   }
   run(calls::allreduce(output, output, count, type, op));
 }

@@ -17,10 +17,12 @@
 
 /// Collectives for programs that mix MPI and threads. The public interface of hycoll.
 ///
-/// Two layouts. With a Communicator every MPI process is one member with one buffer, and a pool of
-/// pinned leader threads inside the process works on it (`per_node`). With a Team every thread of a
-/// parallel region is a member with its own buffers (`threads`). Both need MPI_THREAD_MULTIPLE, but
-/// for the blocking calls of a Communicator with one worker.
+/// Three layouts. With a Communicator every MPI process is one member with one buffer. Either a
+/// pool of pinned leader threads inside the process works on it (`per_node`); or the processes of a
+/// machine work together, each with its calling thread, through memory that they share
+/// (`processes`, for programs with one process per core). With a Team every thread of a parallel
+/// region is a member with its own buffers (`threads`). All need MPI_THREAD_MULTIPLE, but for the
+/// blocking calls of a Communicator with one worker per process.
 ///
 /// With Options::aggregators some processes have no members. They combine what the members of the
 /// others send them, in the background, as switches would that reduce by themselves; their program
@@ -34,8 +36,25 @@ namespace hycoll {
 /// Choices that apply to all calls of one communicator or team. All processes must pass the same
 /// values.
 struct Options {
-  /// Workers per process, for a Communicator: the calling thread and workers - 1 pool threads. 0:
-  /// one per core of the process's share of the node. A Team has one worker per thread instead.
+  /// Who works on the calls of a Communicator.
+  enum class Layout {
+    per_node,   ///< Each process by itself is a node: its caller and a pool of threads.
+    processes,  ///< The processes of a machine whose ranks follow each other form a node, and each
+                ///< of them is one worker.
+  };
+  Layout layout = Layout::per_node;
+
+  /// Layout `processes`: how much memory each process shares with the others of its machine, in
+  /// KiB, for vectors to pass through; 64 to 1048576. An element must fit into half of it.
+  int staging_kib = 512;
+
+  /// Layout `processes`, for tests on one machine: the processes of every machine form so many
+  /// nodes. 0: one.
+  int emulated_nodes = 0;
+
+  /// Workers per process, for a Communicator with the layout `per_node`: the calling thread and
+  /// workers - 1 pool threads. 0: one per core of the process's share of the node. A Team has one
+  /// worker per thread instead.
   int workers = 0;
 
   /// Lanes per node: partitions that are worked on at once, each by a leader with its own MPI
@@ -69,21 +88,25 @@ struct Options {
 
   /// The defaults, changed by the environment: HYCOLL_WORKERS, HYCOLL_LANES, HYCOLL_ALGORITHM,
   /// HYCOLL_PLACEMENT, HYCOLL_PIN=0|1, HYCOLL_TIMEOUT_S, HYCOLL_CHECK=0|1,
-  /// HYCOLL_REPRODUCIBLE=0|1, HYCOLL_AGGREGATORS. Throws Error when a value cannot be read.
+  /// HYCOLL_REPRODUCIBLE=0|1, HYCOLL_AGGREGATORS, HYCOLL_LAYOUT=per_node|processes,
+  /// HYCOLL_STAGING_KIB, HYCOLL_EMULATE_NODES. Throws Error when a value cannot be read.
   static Options from_environment();
 };
 
-/// One member per process, worked on by a pool of leader threads (layout `per_node`).
+/// One member per process, worked on by a pool of leader threads (layout `per_node`), or together
+/// with the other processes of the machine (layout `processes`).
 ///
 /// As with MPI, one thread at a time calls functions of one communicator, and all processes make
 /// the same calls in the same order. Different communicators may be used by different threads at
 /// once.
 class Communicator : public CollectiveCalls<Communicator> {
  public:
-  /// Collective over `parent`, whose processes become the nodes in rank order. Duplicates
+  /// Collective over `parent`, whose processes become the members in rank order. Duplicates
   /// communicators: one per lane and one for control. Throws Error if MPI is not initialised with
-  /// MPI_THREAD_MULTIPLE; with one worker (Options::workers is 1, and there are no aggregators) any
-  /// level will do, and nonblocking and persistent calls throw instead.
+  /// MPI_THREAD_MULTIPLE; with one worker (Options::workers is 1, or the layout is `processes`, and
+  /// there are no aggregators) any level will do, and nonblocking and persistent calls throw
+  /// instead. Throws Error, on all processes, if those of a machine cannot share memory (layout
+  /// `processes`).
   explicit Communicator(MPI_Comm parent, const Options& options = Options::from_environment());
 
   /// Collective. All requests must have completed.
@@ -95,6 +118,7 @@ class Communicator : public CollectiveCalls<Communicator> {
   int rank() const noexcept;
   /// The number of members.
   int size() const noexcept;
+  /// Of this process: 1 with the layout `processes`.
   int worker_count() const noexcept;
 
   /// Whether this process is one of Options::aggregators. Calls on it throw Error.

@@ -29,6 +29,14 @@ std::optional<int> read_number(const char* variable, int maximum) {
   return value;
 }
 
+Options::Layout parse_layout(std::string_view name) {
+  if (name == "per_node") return Options::Layout::per_node;
+  if (name == "processes") return Options::Layout::processes;
+  throw Error(
+      ErrorKind::invalid_argument,
+      fmt::format("HYCOLL_LAYOUT='{}': expected per_node or processes; correct or unset it", name));
+}
+
 }  // namespace
 
 Options Options::from_environment() {
@@ -51,6 +59,11 @@ Options Options::from_environment() {
   }
   if (const auto aggregators = read_number("HYCOLL_AGGREGATORS", 1'000'000)) {
     options.aggregators = *aggregators;
+  }
+  if (const char* layout = std::getenv("HYCOLL_LAYOUT")) options.layout = parse_layout(layout);
+  if (const auto kib = read_number("HYCOLL_STAGING_KIB", 1'048'576)) options.staging_kib = *kib;
+  if (const auto nodes = read_number("HYCOLL_EMULATE_NODES", 1'000'000)) {
+    options.emulated_nodes = *nodes;
   }
   return options;
 }

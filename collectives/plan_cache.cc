@@ -1,9 +1,12 @@
 #include "collectives/plan_cache.h"
 
+#include <fmt/format.h>
+
 #include <numeric>
 #include <utility>
 
 #include "collectives/registry.h"
+#include "core/errors.h"
 
 namespace hycoll {
 
@@ -18,6 +21,40 @@ bool is_native(const Schedule& schedule) {
     return std::any_of(strand.steps.begin(), strand.steps.end(),
                        [](const Step& step) { return step.kind == StepKind::native; });
   });
+}
+
+bool crosses_members(const Schedule& schedule) {
+  const auto is_anothers = [&](int worker, const Span& span) {
+    const Buffer& buffer = schedule.buffers[static_cast<std::size_t>(span.buffer)];
+    const bool is_users = buffer.role == BufferRole::input || buffer.role == BufferRole::output;
+    return is_users && schedule.shape.worker_of_member(buffer.owner) != worker;
+  };
+  const auto touches_anothers = [&](const Strand& strand) {
+    return std::ranges::any_of(strand.steps, [&](const Step& step) {
+      const auto crosses = [&](const Span& span) { return is_anothers(strand.worker, span); };
+      return std::ranges::any_of(schedule.destinations(step), crosses) ||
+             std::ranges::any_of(schedule.sources(step), crosses);
+    });
+  };
+  return std::ranges::any_of(schedule.strands, touches_anothers);
+}
+
+/// The MPI library's collectives need a communicator of the processes that drive the lane.
+void require_led_by_placement(const Schedule& schedule) {
+  for (const Strand& strand : schedule.strands) {
+    const int node = schedule.shape.node_of_worker(strand.worker);
+    for (const Step& step : strand.steps) {
+      if (step.kind != StepKind::native ||
+          schedule.shape.leader(node, step.lane) == strand.worker) {
+        continue;
+      }
+      throw Error(ErrorKind::unsupported,
+                  fmt::format("algorithm '{}' drives lane {} by a worker that is not its leader, "
+                              "which the layout 'processes' does not serve; choose another "
+                              "exchange than native, or another algorithm",
+                              schedule.algorithm, step.lane));
+    }
+  }
 }
 
 }  // namespace
@@ -35,15 +72,18 @@ const Plan& PlanCache::find(const PlanQuery& query) {
   SelectedPlan selected = select(query);
   const Schedule schedule = find_algorithm(query.collective, selected.algorithm)
                                 .generate(shape_for(selected), selected.segments, query.root);
+  if (options_.peers == Peers::workers) require_led_by_placement(schedule);
   std::vector<Program> programs =
       bind_schedule(schedule, options_.node, query.extent,
                     {.element_bytes = query.element_bytes,
-                     .streaming_threshold_bytes = options_.streaming_threshold_bytes});
+                     .streaming_threshold_bytes = options_.streaming_threshold_bytes,
+                     .peers = options_.peers});
   Plan& plan = bucket.emplace_back(
       Plan{.query = query,
            .block_counts = {query.extent.block_counts.begin(), query.extent.block_counts.end()},
            .selected = std::move(selected),
            .is_short = size_bytes_of(query) <= kShortBytes && !is_native(schedule),
+           .crosses_members = crosses_members(schedule),
            .programs = std::move(programs)});
   plan.query.extent.block_counts = plan.block_counts;
   return plan;
@@ -83,7 +123,8 @@ Shape PlanCache::shape_for(const SelectedPlan& selected) const {
   // Leaders are placed on this machine; a node with other workers wraps the indices around. A
   // single lane is driven by worker 0, which owns a member and is the caller.
   const auto index = static_cast<std::size_t>(selected.lanes) - 1;
-  const bool placed = selected.lanes > 1 && index < options_.lane_workers.size();
+  const bool placed = (selected.lanes > 1 || options_.peers == Peers::workers) &&
+                      index < options_.lane_workers.size();
   std::vector<int> lane_workers = placed ? options_.lane_workers[index] : std::vector<int>{};
   return Shape(std::move(nodes), selected.lanes, Visibility::direct, std::move(lane_workers));
 }

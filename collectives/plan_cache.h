@@ -34,6 +34,8 @@ struct Plan {
   /// a process finds its workers idle must not decide whether it calls MPI's blocking collective
   /// or the nonblocking one, which do not match.
   bool is_short = false;
+  /// Whether some worker touches buffers of another worker's member.
+  bool crosses_members = false;
   std::vector<Program>
       programs;  ///< By worker on this node; those beyond the last one take no part.
 
@@ -63,6 +65,9 @@ class PlanCache {
     /// The worker that drives each lane, for a number of lanes; from the leaders' placement.
     std::vector<std::vector<int>> lane_workers;  ///< Index: lane count - 1; beyond: worker = lane.
     std::size_t streaming_threshold_bytes = SIZE_MAX;
+    /// Peers::workers: the workers are processes. Each drives the lane that lane_workers gives it,
+    /// single lanes included.
+    Peers peers = Peers::nodes;
   };
 
   /// Throws Error if the requested algorithm does not exist.

@@ -127,15 +127,9 @@ ProcessGroup::~ProcessGroup() {
 
 void ProcessGroup::agree_on_aggregators() {
   const int own = options_.aggregators;
-  const std::vector<int> all = gather(own);
-  const auto other = std::find_if(all.begin(), all.end(), [&](int n) { return n != all.front(); });
-  if (other != all.end()) {
-    throw Error(ErrorKind::mismatch,
-                fmt::format("Options::aggregators (HYCOLL_AGGREGATORS) is {} on {}, but {} on {}; "
-                            "pass the same number on every process",
-                            all.front(), node_names_.front(), *other,
-                            node_names_[static_cast<std::size_t>(other - all.begin())]));
-  }
+  require_same("aggregators (HYCOLL_AGGREGATORS)", own);
+  require_same("layout (HYCOLL_LAYOUT; 0: per_node, 1: processes)",
+               static_cast<int>(options_.layout));
   if (own < 0 || own >= size_) {
     throw Error(
         ErrorKind::invalid_argument,
@@ -157,6 +151,32 @@ std::vector<int> ProcessGroup::gather(int value) const {
   check_mpi(MPI_Allgather(&value, 1, MPI_INT, values.data(), 1, MPI_INT, control_),
             "MPI_Allgather");
   return values;
+}
+
+void ProcessGroup::require_same(std::string_view option, int value) const {
+  const std::vector<int> all = gather(value);
+  const auto other = std::find_if(all.begin(), all.end(), [&](int n) { return n != all.front(); });
+  if (other == all.end()) return;
+  throw Error(ErrorKind::mismatch,
+              fmt::format("Options::{} is {} on {}, but {} on {}; pass the same on every process",
+                          option, all.front(), node_names_.front(), *other,
+                          node_names_[static_cast<std::size_t>(other - all.begin())]));
+}
+
+void ProcessGroup::agree(const std::optional<Error>& failure) const {
+  constexpr int kNone = -1;
+  const std::vector<int> kinds = gather(failure ? static_cast<int>(failure->kind()) : kNone);
+  const auto first =
+      std::find_if(kinds.begin(), kinds.end(), [](int kind) { return kind != kNone; });
+  if (first == kinds.end()) return;
+  const auto rank = static_cast<int>(first - kinds.begin());
+  std::array<char, 1024> text{};
+  if (rank == rank_) std::string_view(failure->what()).copy(text.data(), text.size() - 1);
+  check_mpi(MPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, rank, control_),
+            "MPI_Bcast");
+  if (failure) throw Error(*failure);
+  throw Error(static_cast<ErrorKind>(*first),
+              fmt::format("{}: {}", node_names_[static_cast<std::size_t>(rank)], text.data()));
 }
 
 void ProcessGroup::open_lanes(int lane_count) {

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,14 +36,16 @@ struct MachineShare {
   bool cores_are_shared;  ///< With other processes, because there are more of them than cores.
 };
 
-/// The processes of a communicator or team, each a node of its schedules: what both layouts share.
+/// The processes of a communicator or team: what all layouts share. With the layouts `per_node` and
+/// `threads` each is a node of the schedules.
 /// Those with members come first, then the aggregators. Everything that may differ between
 /// processes is exchanged here once, so that all decide alike.
 class ProcessGroup {
  public:
   /// Collective over `parent`. Throws Error if MPI is not initialised or its thread level is too
   /// low for `callers`, in which case nothing has been communicated; and, on every process, if the
-  /// number of aggregators is not the same on all, or leaves no process with members.
+  /// number of aggregators is not the same on all, or leaves no process with members, or the
+  /// layouts differ.
   ProcessGroup(MPI_Comm parent, const Options& options, MpiCallers callers = MpiCallers::several);
   ~ProcessGroup();
   ProcessGroup(const ProcessGroup&) = delete;
@@ -74,6 +77,17 @@ class ProcessGroup {
 
   /// Collective: every process's value.
   std::vector<int> gather(int value) const;
+
+  /// Collective: throws Error (mismatch) on every process unless all pass the same value of an
+  /// option.
+  void require_same(std::string_view option, int value) const;
+
+  /// Collective, and nobody returns before all have entered: throws on every process if one has met
+  /// an error; its own on those that have.
+  void agree(const std::optional<Error>& failure) const;
+
+  /// "process 3 on host a", by rank.
+  const std::vector<std::string>& process_names() const noexcept { return node_names_; }
 
   /// Collective: makes one endpoint per lane. Requires that no lane is there yet.
   void open_lanes(int lane_count);

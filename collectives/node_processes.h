@@ -1,0 +1,87 @@
+#ifndef HYCOLL_COLLECTIVES_NODE_PROCESSES_H_
+#define HYCOLL_COLLECTIVES_NODE_PROCESSES_H_
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "collectives/node_grouping.h"
+#include "collectives/plan_cache.h"
+#include "collectives/process_group.h"
+#include "numa/topology.h"
+#include "threading/address_space.h"
+#include "threading/executor.h"
+#include "threading/mpi_endpoint.h"
+#include "threading/node_memory.h"
+#include "threading/shared_segment.h"
+
+namespace hycoll {
+
+/// Buffers that lie in a segment, as offsets.
+class SegmentAddresses final : public AddressSpace {
+ public:
+  explicit SegmentAddresses(std::span<std::byte> bytes) : bytes_(bytes) {}
+  std::uint64_t announce(const void* address) const noexcept override;
+  std::byte* resolve(int worker, std::uint64_t announced) const noexcept override;
+
+ private:
+  std::span<std::byte> bytes_;
+};
+
+/// The layout `processes`: this process as one worker, and one member, of a node of several
+/// processes, with the segment that they share.
+class NodeProcesses {
+ public:
+  /// Collective over the group. Throws Error on every process if one cannot map the segment, or if
+  /// the options differ.
+  explicit NodeProcesses(ProcessGroup& group);
+
+  /// This process among those of its node, and the node.
+  int worker() const noexcept { return worker_; }
+  int node() const noexcept { return node_; }
+
+  NodeMemory& memory() noexcept { return *memory_; }
+  WorkerExecutor& executor() noexcept { return *executors_.front(); }
+  std::span<const std::unique_ptr<WorkerExecutor>> executors() const { return executors_; }
+  const std::vector<Core>& cores() const noexcept { return cores_; }
+  const WaitPolicy& wait_policy() const noexcept { return wait_policy_; }
+
+  /// This member's parts of the segment, of equal size, for data on their way to the others and
+  /// back.
+  std::span<std::byte> staging_for_input() noexcept;
+  std::span<std::byte> staging_for_output() noexcept;
+
+  PlanCache::Options plan_options(const ProcessGroup& group) const;
+
+ private:
+  void map_segment(const ProcessGroup& group);
+  /// Whether all processes of the node have mapped a segment of this kind.
+  bool attach(SharedSegment::Kind kind, std::optional<Error>& failure);
+  std::span<std::byte> staging(int half) noexcept;
+  void place_leaders(const ProcessGroup& group);
+  void open_lanes(const ProcessGroup& group);
+
+  NodeGrouping grouping_;
+  int node_ = 0;
+  int worker_ = 0;
+  std::unique_ptr<MpiCommunicator> neighbours_;  // the processes of this node; until it is set up
+  std::vector<Core> cores_;                      // this process's one
+  WaitPolicy wait_policy_;
+  std::size_t staging_bytes_ = 0;
+  int lane_count_ = 1;
+  std::vector<int> leaders_;  // by lane, counted on their node, modulo its processes
+  SharedSegment segment_;
+  std::unique_ptr<SegmentAddresses> addresses_;
+  std::unique_ptr<NodeMemory> memory_;
+  std::vector<std::unique_ptr<MpiEndpoint>> lanes_;
+  std::vector<std::unique_ptr<WorkerExecutor>> executors_;  // one
+};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_NODE_PROCESSES_H_
