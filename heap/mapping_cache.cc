@@ -1,8 +1,29 @@
 #include "heap/mapping_cache.h"
 
+#include <map>
+
 #include "heap/process_heap.h"
 
 namespace hycoll {
+namespace {
+
+/// The mapping of an arena that some cache of this process has, or a new one.
+std::shared_ptr<const MappedArena> mapping_of(const ArenaDescription& description) {
+  static std::mutex mutex;
+  static std::map<std::uint64_t, std::weak_ptr<const MappedArena>> mappings;  // By the arena's id.
+  const std::lock_guard lock(mutex);
+  std::erase_if(mappings, [](const auto& entry) { return entry.second.expired(); });
+  std::weak_ptr<const MappedArena>& known = mappings[description.id];
+  std::shared_ptr<const MappedArena> mapping = known.lock();
+  if (mapping == nullptr) {
+    mapping = std::make_shared<const MappedArena>(description);
+    // What cannot be mapped now may be mapped later.
+    if (mapping->data() != nullptr) known = mapping;
+  }
+  return mapping;
+}
+
+}  // namespace
 
 MappingCache::MappingCache(std::span<const ArenaDescription> neighbours) {
   neighbours_.reserve(neighbours.size());
@@ -42,7 +63,7 @@ std::byte* MappingCache::map(Neighbour& neighbour) {
     if (process_heap().is_own(neighbour.description.id)) {
       begin = reinterpret_cast<std::byte*>(neighbour.description.begin);
     } else {
-      neighbour.mapping = std::make_unique<MappedArena>(neighbour.description);
+      neighbour.mapping = mapping_of(neighbour.description);
       begin = neighbour.mapping->data();
     }
     neighbour.begin.store(begin, std::memory_order_release);  // Pairs with resolve.

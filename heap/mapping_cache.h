@@ -28,6 +28,7 @@ namespace hycoll {
 /// that ended. What remains for callers is what holds for the owner's threads too: a block must not
 /// be read after it was freed.
 ///
+/// All caches of a process share their mappings; one is dropped with the last cache that uses it.
 /// resolve may be called concurrently.
 class MappingCache {
  public:
@@ -53,7 +54,7 @@ class MappingCache {
     ArenaDescription description;
     std::atomic<std::byte*> begin = nullptr;  ///< Null until mapped.
     std::atomic<bool> tried = false;
-    std::unique_ptr<MappedArena> mapping;  ///< Guarded by mutex_; null for this process itself.
+    std::shared_ptr<const MappedArena> mapping;  ///< Guarded by mutex_; null for this process.
   };
 
   std::byte* map(Neighbour& neighbour);

@@ -262,8 +262,14 @@ TEST_CASE("a neighbour's block is read and written in place") {
     owner.end(SIGKILL);
     CHECK(holds(block, kMiB, 2));
     CHECK(files_in_shared_memory_directory() == before);
-    MappingCache late(arenas);
-    CHECK(late.resolve(1, owner.offer().place.offset, kMiB) == nullptr);
+    // Mappings are shared while somebody has them; without one it is too late.
+    MappingCache sharing(arenas);
+    CHECK(sharing.resolve(1, owner.offer().place.offset, kMiB) == block);
+    Owner unmapped;
+    const ArenaDescription arena = unmapped.offer().arena;
+    unmapped.end(SIGKILL);
+    MappingCache late(std::span(&arena, 1));
+    CHECK(late.resolve(0, unmapped.offer().place.offset, kMiB) == nullptr);
   }
   SUBCASE("what lies outside, or belongs to nobody, is refused") {
     const std::uint64_t capacity = owner.offer().arena.capacity_bytes;

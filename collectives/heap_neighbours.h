@@ -1,0 +1,62 @@
+#ifndef HYCOLL_COLLECTIVES_HEAP_NEIGHBOURS_H_
+#define HYCOLL_COLLECTIVES_HEAP_NEIGHBOURS_H_
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <memory>
+
+#include "hycoll/heap.h"
+
+namespace hycoll {
+
+/// The processes of one machine, for direct access to one another's blocks of the shared heap
+/// (hycoll/heap.h): the second paper's RMA-fence, RMA-Put and RMA-Get.
+///
+/// Between two fences every process may put into and get from the others' blocks, as long as no two
+/// touch the same bytes and one of them writes. A put or get is a copy by the caller: when it
+/// returns, the bytes have been moved, and after the next fence the owner sees them.
+///
+/// Different threads may put and get at once; fence is for one thread at a time.
+/// Source: "Overlapped NUMA-aware multi-leader multi-port all-to-all", section 7.1.
+class HeapNeighbours {
+ public:
+  /// Collective over `communicator`. The neighbours are its processes that can share memory with
+  /// this one (MPI_COMM_TYPE_SHARED), in the order of their ranks. Every process gets its arena
+  /// here if it has none yet. Errors: environment, if an MPI function fails.
+  explicit HeapNeighbours(MPI_Comm communicator);
+  ~HeapNeighbours();
+  HeapNeighbours(const HeapNeighbours&) = delete;
+  HeapNeighbours& operator=(const HeapNeighbours&) = delete;
+
+  /// This process among its neighbours, and their number, itself included.
+  int rank() const noexcept;
+  int size() const noexcept;
+
+  /// Whether every neighbour can access every neighbour's arena; the same on all of them. If not
+  /// (containers with process namespaces of their own, other users), put and get may throw.
+  bool all_reachable() const noexcept;
+
+  /// Collective over the neighbours: what was put before is seen after.
+  void fence();
+
+  /// Copies `size_bytes` to, or from, an address that lies in a block of `neighbour`, as that
+  /// process sees it. Errors: invalid_argument, if there is no such neighbour or the range is not
+  /// in its arena; environment, if its arena cannot be accessed from here.
+  void put(int neighbour, void* address, const void* source, std::size_t size_bytes);
+  void get(int neighbour, const void* address, void* destination, std::size_t size_bytes);
+
+  /// Where this process sees a neighbour's block; nullptr where put and get would throw.
+  void* resolve(int neighbour, const void* address, std::size_t size_bytes) noexcept;
+
+  /// The same for a place that hycoll::announce has told; nullptr also if no neighbour has it.
+  void* resolve(const HeapAddress& place, std::size_t size_bytes) noexcept;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_HEAP_NEIGHBOURS_H_
