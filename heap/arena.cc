@@ -99,7 +99,7 @@ void Arena::free(void* address) {
   const std::size_t offset = block_at(address);
   if (offset == 0 || extents_.size_of(offset) == 0) invalid_block("free", address);
   extents_.release(offset);
-  give_back_beyond(std::max(limits_.kept_bytes, extents_.block_bytes() / 4));
+  give_back_beyond(std::max(limits_.kept_bytes, extents_.block_bytes()));
 }
 
 bool Arena::resize(void* address, std::size_t size_bytes) {

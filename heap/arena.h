@@ -16,8 +16,8 @@ namespace hycoll {
 /// How an arena uses memory.
 struct ArenaLimits {
   std::size_t capacity_bytes = 0;
-  /// Free memory that has been written is kept for the next blocks up to this much, or a quarter of
-  /// the blocks' bytes if that is more; beyond it, it is given back to the system.
+  /// Free memory that has been written is kept for the next blocks up to this much, or up to the
+  /// blocks' bytes if that is more; beyond it, it is given back to the system.
   std::size_t kept_bytes = std::size_t{64} << 20;
   enum class Commit {
     on_touch,    ///< Pages come with the first access, near whoever makes it.
