@@ -1,0 +1,29 @@
+// Rank 1 stops inside a collective of the layout processes; the others must say so and end the job.
+// missing_process_test.sh looks at what they say. Arguments: stop|kill COUNT.
+
+#include <hycoll/hycoll.h>
+#include <mpi.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+int main(int argc, char** argv) {
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  if (argc != 3) return 2;
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  hycoll::Options options = hycoll::Options::from_environment();
+  options.layout = hycoll::Options::Layout::processes;
+  hycoll::Communicator communicator(MPI_COMM_WORLD, options);
+  std::vector<double> vector(static_cast<std::size_t>(std::atoi(argv[2])), 1.0);
+  for (int call = 1; call <= 3; ++call) communicator.allreduce(vector);
+  if (rank == 1) std::raise(std::string_view(argv[1]) == "kill" ? SIGKILL : SIGSTOP);
+  communicator.allreduce(vector);
+  std::puts("the call has returned");
+  MPI_Finalize();
+  return 0;
+}
