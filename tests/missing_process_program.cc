@@ -23,7 +23,8 @@ int main(int argc, char** argv) {
   for (int call = 1; call <= 3; ++call) communicator.allreduce(vector);
   if (rank == 1) std::raise(std::string_view(argv[1]) == "kill" ? SIGKILL : SIGSTOP);
   communicator.allreduce(vector);
-  std::puts("the call has returned");
+  // Launchers let a stopped process go on when they end the job.
+  if (rank != 1) std::puts("the call has returned");
   MPI_Finalize();
   return 0;
 }

@@ -434,8 +434,10 @@ std::string WorkerExecutor::describe_wait() const {
   for (int worker = 0; worker < memory_.worker_count(); ++worker) {
     const CallNumber call = memory_.post(worker).call.load(std::memory_order_relaxed);
     if (call < arguments_.call) {
-      text +=
-          fmt::format(" {} has not arrived (its last call was {});", describe_worker(worker), call);
+      text += fmt::format(" {} has not arrived", describe_worker(worker));
+      // Where runs have numbers of their own, those mean nothing to the user.
+      if (arguments_.member_call == 0) text += fmt::format(" (its last call was {})", call);
+      text += ';';
     }
   }
   return text + describe_messages();
