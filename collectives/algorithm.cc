@@ -5,6 +5,7 @@
 #include <array>
 
 #include "core/errors.h"
+#include "core/staging.h"
 
 namespace hycoll {
 
@@ -14,6 +15,9 @@ std::string_view name_of(OperandOrder order) noexcept {
 }
 
 Schedule Algorithm::generate(const Shape& shape, int segments, int root) const {
+  if (shape.visibility() == Visibility::staged) {
+    return staged(generate(shape.with_visibility(Visibility::direct), segments, root));
+  }
   if (!serves_shape(shape)) {
     throw Error(
         ErrorKind::unsupported,

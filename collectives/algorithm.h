@@ -45,13 +45,15 @@ struct Algorithm {
   OperandOrder order;
   Exchange exchange;
   std::string_view serves;  ///< The constraint in words, for error messages.
+  /// Requires direct visibility; what is served so is served with staged visibility, too.
   bool (*serves_shape)(const Shape& shape);
   Schedule (*generate_with)(std::string name, const Shape& shape,
                             const GeneratorParameters& parameters);
   Segmentation segmentation;
 
-  /// The schedule on one shape. Throws Error (unsupported) if the algorithm does not serve the
-  /// shape.
+  /// The schedule on one shape; with staged visibility, staged() of the direct one
+  /// (core/staging.h). Throws Error (unsupported) if the algorithm does not serve the shape with
+  /// direct visibility.
   Schedule generate(const Shape& shape, int segments = 1, int root = 0) const;
 };
 

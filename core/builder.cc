@@ -58,6 +58,12 @@ BufferId ScheduleBuilder::add_lines(int worker, ChunkRange chunks) {
   return add_buffer(BufferRole::lines, worker, chunks);
 }
 
+BufferId ScheduleBuilder::repeat_buffer(const Buffer& buffer) {
+  HYCOLL_ASSERT(buffer.role != BufferRole::input && buffer.role != BufferRole::output,
+                "members' buffers are there from the start");
+  return add_buffer(buffer.role, buffer.owner, {buffer.first_chunk, buffer.chunk_count});
+}
+
 StrandId ScheduleBuilder::add_strand(int worker) {
   schedule_.strands.push_back({worker, {}});
   outstanding_.emplace_back();
@@ -114,11 +120,36 @@ void ScheduleBuilder::copy(StrandId strand, Span destination, Span source) {
   copy(strand, std::span(&destination, 1), source);
 }
 
-void ScheduleBuilder::signal(StrandId strand, FlagId flag) {
+void ScheduleBuilder::repeat(StrandId strand, const Step& step, std::span<const Span> destinations,
+                             std::span<const Span> sources) {
+  HYCOLL_ASSERT(step.kind != StepKind::signal && step.kind != StepKind::wait,
+                "flags belong to one schedule");
+  add_step(strand,
+           {.kind = step.kind, .lane = step.lane, .peer_node = step.peer_node, .tag = step.tag},
+           destinations, sources);
+}
+
+Step ScheduleBuilder::next_signal(StrandId strand, FlagId flag) {
   HYCOLL_ASSERT(schedule_.flags[static_cast<std::size_t>(flag)].writer_strand == strand,
                 "a flag has one writer");
   const int value = ++signalled_[static_cast<std::size_t>(flag)];
-  add_step(strand, {.kind = StepKind::signal, .flag = flag, .value = value}, {}, {});
+  return {.kind = StepKind::signal, .flag = flag, .value = value};
+}
+
+void ScheduleBuilder::signal(StrandId strand, FlagId flag) {
+  Step step = next_signal(strand, flag);
+  step.first_dependency = static_cast<int>(schedule_.dependencies.size());
+  auto& outstanding = outstanding_[static_cast<std::size_t>(strand)];
+  for (const Outstanding& earlier : outstanding) schedule_.dependencies.push_back(earlier.step);
+  step.dependency_count = static_cast<int>(outstanding.size());
+  outstanding.clear();
+  append(strand, step);
+}
+
+void ScheduleBuilder::signal(StrandId strand, FlagId flag, std::span<const Span> announced) {
+  Step step = next_signal(strand, flag);
+  infer_dependencies(strand, step, announced, {});
+  append(strand, step);
 }
 
 void ScheduleBuilder::wait(StrandId strand, FlagId flag) {
@@ -133,12 +164,12 @@ void ScheduleBuilder::wait(StrandId strand, FlagId flag, int value) {
 void ScheduleBuilder::add_step(StrandId strand, Step step, std::span<const Span> destinations,
                                std::span<const Span> sources) {
   infer_dependencies(strand, step, destinations, sources);
+  auto& steps = schedule_.strands[static_cast<std::size_t>(strand)].steps;
   step.first_span = static_cast<int>(schedule_.spans.size());
   step.destination_count = static_cast<int>(destinations.size());
   step.source_count = static_cast<int>(sources.size());
   schedule_.spans.insert(schedule_.spans.end(), destinations.begin(), destinations.end());
   schedule_.spans.insert(schedule_.spans.end(), sources.begin(), sources.end());
-  auto& steps = schedule_.strands[static_cast<std::size_t>(strand)].steps;
   if (is_asynchronous(step.kind)) {
     outstanding_[static_cast<std::size_t>(strand)].push_back(
         {.step = static_cast<int>(steps.size()),
@@ -148,13 +179,19 @@ void ScheduleBuilder::add_step(StrandId strand, Step step, std::span<const Span>
   steps.push_back(step);
 }
 
+void ScheduleBuilder::append(StrandId strand, const Step& step) {
+  Step appended = step;
+  appended.first_span = static_cast<int>(schedule_.spans.size());
+  schedule_.strands[static_cast<std::size_t>(strand)].steps.push_back(appended);
+}
+
 void ScheduleBuilder::infer_dependencies(StrandId strand, Step& step,
                                          std::span<const Span> destinations,
                                          std::span<const Span> sources) {
   step.first_dependency = static_cast<int>(schedule_.dependencies.size());
   auto& outstanding = outstanding_[static_cast<std::size_t>(strand)];
   std::erase_if(outstanding, [&](const Outstanding& earlier) {
-    const bool conflicts = step.kind == StepKind::signal || any_overlap(earlier.writes, sources) ||
+    const bool conflicts = any_overlap(earlier.writes, sources) ||
                            any_overlap(earlier.writes, destinations) ||
                            any_overlap(earlier.reads, destinations);
     if (conflicts) schedule_.dependencies.push_back(earlier.step);

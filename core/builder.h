@@ -26,6 +26,7 @@ inline Span span_of(BufferId buffer, ChunkRange chunks) {
 /// after read, write after write), a signal on all of them, for it announces them. Tags are
 /// numbered per (lane, from, to) in the order of the calls, so a generator adds the sends and the
 /// receives of one pair of nodes and lane in the same order.
+/// synchroniser.h infers the flags, too, for whoever has the steps of all strands in an order.
 ///
 /// Not thread-safe. Breaking a requirement is a bug of the generator and fails an assertion.
 class ScheduleBuilder {
@@ -36,6 +37,7 @@ class ScheduleBuilder {
                   int root = 0);
 
   const Shape& shape() const noexcept { return schedule_.shape; }
+  std::span<const Buffer> buffers() const noexcept { return schedule_.buffers; }
   int chunk_count() const noexcept { return schedule_.chunk_count; }
   int root() const noexcept { return schedule_.root; }
   ChunkRange all_chunks() const noexcept { return {0, schedule_.chunk_count}; }
@@ -52,9 +54,16 @@ class ScheduleBuilder {
   BufferId add_scratch(int worker, ChunkRange chunks);
   BufferId add_lines(int worker, ChunkRange chunks);
 
+  /// A staging, scratch or lines buffer like one of another schedule.
+  BufferId repeat_buffer(const Buffer& buffer);
+
   /// The worker's first strand, which every worker has, or a further one.
   StrandId main_strand(int worker) const { return worker; }
   StrandId add_strand(int worker);
+  int strand_count() const noexcept { return static_cast<int>(schedule_.strands.size()); }
+  int worker_of(StrandId strand) const {
+    return schedule_.strands[static_cast<std::size_t>(strand)].worker;
+  }
 
   /// A flag that only `writer` signals.
   FlagId add_flag(StrandId writer);
@@ -68,8 +77,15 @@ class ScheduleBuilder {
   void copy(StrandId strand, std::span<const Span> destinations, Span source);
   void copy(StrandId strand, Span destination, Span source);
 
+  /// Appends a send, recv, native, reduce or copy of another schedule on the same nodes, with its
+  /// lane, peer and tag, but other spans.
+  void repeat(StrandId strand, const Step& step, std::span<const Span> destinations,
+              std::span<const Span> sources);
+
   /// Raises the flag by one. The strand must be the flag's writer.
   void signal(StrandId strand, FlagId flag);
+  /// The same, but of the asynchronous steps the signal announces only those that touch a span.
+  void signal(StrandId strand, FlagId flag, std::span<const Span> announced);
 
   /// Waits until everything that has been signalled on the flag so far in the order of these calls
   /// is there.
@@ -94,8 +110,10 @@ class ScheduleBuilder {
   };
 
   BufferId add_buffer(BufferRole role, int owner, ChunkRange chunks);
+  Step next_signal(StrandId strand, FlagId flag);
   void add_step(StrandId strand, Step step, std::span<const Span> destinations,
                 std::span<const Span> sources);
+  void append(StrandId strand, const Step& step);
   void infer_dependencies(StrandId strand, Step& step, std::span<const Span> destinations,
                           std::span<const Span> sources);
   bool overlap(const Span& a, const Span& b) const;

@@ -16,7 +16,9 @@ namespace hycoll {
 enum class BufferRole : std::uint8_t {
   input,    ///< The input of member `owner`. Only read.
   output,   ///< The output of member `owner`. May be the same memory as its input (in place).
-  staging,  ///< Memory of node `owner` that all its workers may touch.
+  staging,  ///< Memory of node `owner` that all its workers may touch. The executor keeps it with
+            ///< the worker that writes it first, has two sets and alternates between them from run
+            ///< to run: nothing that a run leaves in it is there in the next one.
   scratch,  ///< Memory of worker `owner` alone.
   lines,    ///< Memory written by worker `owner` and read by its whole node, whose every cache line
           ///< carries the number of the call, so that data and signal travel in one transfer. Each

@@ -66,6 +66,12 @@ Shape Shape::uniform(int node_count, int members, int lane_count, Visibility vis
                lane_count, visibility);
 }
 
+Shape Shape::with_visibility(Visibility visibility) const {
+  Shape shape = *this;
+  shape.visibility_ = visibility;
+  return shape;
+}
+
 bool Shape::has_aggregators() const noexcept {
   return std::any_of(nodes_.begin(), nodes_.end(),
                      [](const Node& node) { return node.members == 0; });

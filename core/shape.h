@@ -36,6 +36,9 @@ class Shape {
   static Shape uniform(int node_count, int members, int lane_count,
                        Visibility visibility = Visibility::direct);
 
+  /// The same shape with another visibility.
+  Shape with_visibility(Visibility visibility) const;
+
   int node_count() const noexcept { return static_cast<int>(nodes_.size()); }
   int lane_count() const noexcept { return lane_count_; }
   Visibility visibility() const noexcept { return visibility_; }

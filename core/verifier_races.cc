@@ -16,10 +16,10 @@ class RaceCheck {
   RaceCheck(const Index& index, std::span<const int> order, Aliasing aliasing)
       : index_(index), order_(order), clocks_(index), history_(place_cells(aliasing)) {}
 
-  /// Two runs in a row show how any two follow each other; lines are the same memory only in every
-  /// second run.
+  /// Two runs in a row show how any two follow each other; lines and staging are the same memory
+  /// only in every second run.
   std::optional<Finding> run() {
-    const int run_count = has_lines_ ? 3 : 2;
+    const int run_count = has_sets_ ? 3 : 2;
     for (run_ = 0; run_ < run_count; ++run_) {
       clocks_.start_run();
       if (auto finding = add_callers()) return finding;
@@ -36,6 +36,11 @@ class RaceCheck {
   }
 
  private:
+  /// Whether there are two sets of a buffer, which alternate from run to run.
+  static bool alternates(const Buffer& buffer) {
+    return buffer.role == BufferRole::lines || buffer.role == BufferRole::staging;
+  }
+
   /// Gives every chunk of every buffer its cells of memory; returns their number.
   int place_cells(Aliasing aliasing) {
     const int member_count = index_.schedule.shape.member_count();
@@ -43,15 +48,15 @@ class RaceCheck {
     for (int id = 0; std::cmp_less(id, index_.schedule.buffers.size()); ++id) {
       const Buffer& buffer = index_.schedule.buffers[static_cast<std::size_t>(id)];
       const bool is_output = id >= member_count && id < 2 * member_count;
-      const bool is_lines = buffer.role == BufferRole::lines;
+      const bool has_sets = alternates(buffer);
       if (is_output && aliasing == Aliasing::in_place) {
         first_cell_.push_back(first_cell_[static_cast<std::size_t>(id - member_count)] +
                               buffer.first_chunk);
         continue;
       }
-      has_lines_ = has_lines_ || is_lines;
+      has_sets_ = has_sets_ || has_sets;
       first_cell_.push_back(cell_count);
-      cell_count += is_lines ? 2 * buffer.chunk_count : buffer.chunk_count;
+      cell_count += has_sets ? 2 * buffer.chunk_count : buffer.chunk_count;
     }
     return cell_count;
   }
@@ -59,7 +64,7 @@ class RaceCheck {
   int first_cell_of(const Span& span) const {
     const auto id = static_cast<std::size_t>(span.buffer);
     const Buffer& buffer = index_.schedule.buffers[id];
-    const bool second_set = buffer.role == BufferRole::lines && run_ % 2 == 1;
+    const bool second_set = alternates(buffer) && run_ % 2 == 1;
     return first_cell_[id] + span.first_chunk - buffer.first_chunk +
            (second_set ? buffer.chunk_count : 0);
   }
@@ -166,8 +171,8 @@ class RaceCheck {
   const Index& index_;
   std::span<const int> order_;
   Clocks clocks_;
-  bool has_lines_ = false;
-  std::vector<int> first_cell_;  // per buffer; lines have their second set behind the first
+  bool has_sets_ = false;
+  std::vector<int> first_cell_;  // per buffer; a second set lies behind the first
   AccessHistory history_;
   int run_ = 0;
 };

@@ -62,7 +62,7 @@ class ReferenceRaces {
     int first_chunk;
     int end_chunk;
     bool is_write;
-    int lines_set;
+    int set;        // of the two between which lines and staging alternate
     int lines_run;  // of an access to lines: its run; else -1
     int issue;
     int complete;
@@ -153,8 +153,10 @@ class ReferenceRaces {
     const bool is_output = span.buffer >= members && span.buffer < 2 * members;
     const int shift = is_output && aliasing_ == Aliasing::in_place ? members : 0;
     const bool lines = is_lines(schedule_, span);
+    const bool has_sets = lines || schedule_.buffers[static_cast<std::size_t>(span.buffer)].role ==
+                                       BufferRole::staging;
     accesses_.push_back({span.buffer - shift, span.first_chunk, span.first_chunk + span.chunk_count,
-                         is_write, lines ? run % 2 : 0, lines ? run : -1, issue, complete});
+                         is_write, has_sets ? run % 2 : 0, lines ? run : -1, issue, complete});
   }
 
   /// Transitive closure.
@@ -182,7 +184,7 @@ class ReferenceRaces {
 
   bool conflict(const Access& a, const Access& b) const {
     if (a.issue == b.issue) return false;  // one step, or one caller
-    if (a.buffer != b.buffer || a.lines_set != b.lines_set) return false;
+    if (a.buffer != b.buffer || a.set != b.set) return false;
     if (!a.is_write && !b.is_write) return false;
     if (a.end_chunk <= b.first_chunk || b.end_chunk <= a.first_chunk) return false;
     // Readers of lines wait for the write of their own run.
