@@ -4,8 +4,10 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "collectives/registry.h"
@@ -84,8 +86,9 @@ std::vector<std::size_t> unequal_blocks(int member_count, std::size_t count) {
   return blocks;
 }
 
-void run_algorithm(const Algorithm& algorithm, const Shape& shape, std::size_t count,
-                   std::uint64_t seed) {
+/// Returns the most runs that a call has taken.
+int run_algorithm(const Algorithm& algorithm, const Shape& shape, std::size_t count,
+                  std::uint64_t seed, StagingLimit limit = {}) {
   const int members = shape.member_count();
   CollectiveReference reference{.collective = algorithm.collective,
                                 .member_count = members,
@@ -100,7 +103,8 @@ void run_algorithm(const Algorithm& algorithm, const Shape& shape, std::size_t c
   }
   const int segments = 1 + static_cast<int>(seed % 3);
   const Schedule schedule = algorithm.generate(shape, segments, reference.root);
-  if (tests::too_long_for_lines(schedule, reference.input_size() * sizeof(std::int64_t))) return;
+  if (tests::too_long_for_lines(schedule, reference.input_size() * sizeof(std::int64_t))) return 0;
+  int runs = 0;
   const auto delivery = static_cast<Delivery>(seed % 3);
   for (const bool in_place : {false, true}) {
     CAPTURE(name_of(algorithm.collective));
@@ -112,11 +116,13 @@ void run_algorithm(const Algorithm& algorithm, const Shape& shape, std::size_t c
     CAPTURE(seed);
     CAPTURE(in_place);
     RandomDriver driver(schedule, {.count = count, .block_counts = reference.block_counts},
-                        DataType::int64, Operator::sum, delivery);
+                        DataType::int64, Operator::sum, delivery, limit);
     Buffers64 buffers(reference, in_place);
     REQUIRE_NOTHROW(driver.run(seed, 4, buffers.callbacks()));
     REQUIRE(buffers.wrong() == 0);
+    runs = std::max(runs, driver.runs_per_call());
   }
+  return runs;
 }
 
 void run_all_algorithms(const Shape& shape, std::size_t count, std::uint64_t seed) {
@@ -177,6 +183,40 @@ TEST_CASE("a leader may be any worker of its node") {
   for (const std::size_t count : {1, 100}) {
     run_all_algorithms(Shape({{2, 4}, {3, 3}}, 3, Visibility::direct, {3, 1, 1}), count, seed++);
     run_all_algorithms(Shape({{1, 4}}, 2, Visibility::direct, {2, 3}), count, seed++);
+  }
+}
+
+TEST_CASE("staged schedules are right, and vectors pass through bounded staging in several runs") {
+  std::uint64_t seed = 7000;
+  std::map<const Algorithm*, int> most_runs;
+  const std::vector<std::vector<Node>> node_lists = {{{2, 2}},
+                                                     {{3, 3}},
+                                                     {{4, 4}},
+                                                     {{1, 3}},
+                                                     {{2, 2}, {2, 2}},
+                                                     {{1, 1}, {3, 3}},
+                                                     {{2, 3}, {1, 2}, {4, 4}},
+                                                     {{1, 1}, {2, 2}, {3, 3}, {1, 1}, {2, 2}},
+                                                     {{2, 2}, {3, 3}, {0, 1}}};
+  for (const auto& nodes : node_lists) {
+    for (const int lanes : {1, 2, 4}) {
+      const Shape shape(nodes, lanes);
+      const std::size_t count = std::array{1, 131, 2057}[seed % 3];
+      for (const Algorithm* algorithm : all_algorithms()) {
+        if (!algorithm->serves_shape(shape)) continue;
+        for (const std::size_t kib : {2, 64}) {
+          const int runs = run_algorithm(*algorithm, shape.with_visibility(Visibility::staged),
+                                         count, seed++, {.bytes = kib * 1024});
+          most_runs[algorithm] = std::max(most_runs[algorithm], runs);
+        }
+      }
+    }
+  }
+  for (const auto& [algorithm, runs] : most_runs) {
+    if (!algorithm->name.starts_with("dpml")) continue;
+    CAPTURE(name_of(algorithm->collective));
+    CAPTURE(algorithm->name);
+    CHECK(runs > 2);
   }
 }
 

@@ -19,6 +19,7 @@
 #include "threading/mailbox_network.h"
 #include "threading/node_memory.h"
 #include "threading/program.h"
+#include "threading/staging_slices.h"
 #include "threading/task_kernels.h"
 
 namespace hycoll {
@@ -34,19 +35,22 @@ constexpr int kCalls = 6;
 class ThreadedRun {
  public:
   ThreadedRun(const Schedule& schedule, const CollectiveReference& reference,
-              const TaskKernels* tasks)
+              const TaskKernels* tasks, std::size_t staging_bytes = SIZE_MAX)
       : schedule_(schedule),
         reference_(reference),
         tasks_(tasks),
+        sliced_(bind_slices(schedule, {.count = reference.count},
+                            {.element_bytes = sizeof(std::int32_t)}, staging_bytes)),
         network_(schedule.shape.node_count(), schedule.shape.lane_count(),
                  MailboxNetwork::Delivery::alternating) {
     const Shape& shape = schedule.shape;
     for (int node = 0; node < shape.node_count(); ++node) {
-      memories_.push_back(std::make_unique<NodeMemory>(shape.node(node).workers));
-      programs_.push_back(bind_schedule(schedule, node, {.count = reference.count},
-                                        {.element_bytes = sizeof(std::int32_t)}));
+      memories_.push_back(std::make_unique<NodeMemory>(
+          shape.node(node).workers, 2 * (sliced_.staging_bytes + kSeparationBytes)));
     }
   }
+
+  std::size_t runs_per_call() const { return sliced_.run_count; }
 
   /// The number of wrong elements over all members and calls.
   int run() {
@@ -73,8 +77,6 @@ class ThreadedRun {
                              .topology = &topology_,
                              .first_rank = shape.first_member(node),
                              .on_timeout = {}});
-    const Program& program =
-        programs_[static_cast<std::size_t>(node)][static_cast<std::size_t>(index)];
     std::vector<std::int32_t> input(reference_.input_size());
     std::vector<std::int32_t> output(member < 0 ? 0 : reference_.output_size(member));
     for (int call = 1; call <= kCalls; ++call) {
@@ -85,13 +87,17 @@ class ThreadedRun {
       std::int32_t* result = output.data();
       if (call % 2 == 0 && member >= 0) result = input.data() + reference_.output_begin(member);
       const CallSignature signature{.count = reference_.count, .collective = schedule_.collective};
-      executor.run(program, {.call = static_cast<CallNumber>(call),
-                             .input = input.data(),
-                             .output = result,
-                             .type = DataType::int32,
-                             .op = Operator::sum,
-                             .reducer = {.kernel = reduce_kernel(Operator::sum, DataType::int32)},
-                             .signature = signature.packed()});
+      for (std::size_t run = 0; run < sliced_.run_count; ++run) {
+        const std::size_t first = run * sliced_.displacement_bytes / sizeof(std::int32_t);
+        executor.run(sliced_.program(run, node, index),
+                     {.call = static_cast<CallNumber>(call - 1) * sliced_.run_count + run + 1,
+                      .input = input.data() + first,
+                      .output = result + first,
+                      .type = DataType::int32,
+                      .op = Operator::sum,
+                      .reducer = {.kernel = reduce_kernel(Operator::sum, DataType::int32)},
+                      .signature = signature.packed()});
+      }
       if (member >= 0) check(result, member, call);
     }
   }
@@ -109,10 +115,10 @@ class ThreadedRun {
   const Schedule& schedule_;
   CollectiveReference reference_;
   const TaskKernels* tasks_;
+  SlicedPrograms sliced_;
   Topology topology_ = Topology::synthetic("core:4");
   MailboxNetwork network_;
   std::vector<std::unique_ptr<NodeMemory>> memories_;
-  std::vector<std::vector<Program>> programs_;
   std::atomic<int> wrong_{0};
 };
 
@@ -154,6 +160,32 @@ TEST_CASE("threads of several emulated nodes, every algorithm") {
   run_all(Shape({{1, 1}, {3, 3}, {2, 2}}, 3), 1000, 2);
   run_all(Shape({{2, 2}, {1, 1}, {2, 2}, {1, 1}, {1, 1}}, 1), 5, 1);
   run_all(Shape({{1, 3}, {1, 2}}, 4), 3001, 1);
+}
+
+TEST_CASE("threads that use staged schedules, a vector in several runs") {
+  std::size_t most_runs = 0;
+  for (const Shape& shape : {Shape::uniform(1, 2, 2), Shape::uniform(1, 3, 1), Shape({{1, 3}}, 2),
+                             Shape::uniform(2, 2, 2), Shape({{1, 1}, {3, 3}, {2, 2}}, 3)}) {
+    for (const Algorithm* algorithm : all_algorithms()) {
+      if (!algorithm->serves_shape(shape)) continue;
+      CAPTURE(name_of(algorithm->collective));
+      CAPTURE(algorithm->name);
+      const int root = algorithm->collective == Collective::reduce ? shape.member_count() - 1 : 0;
+      const Schedule schedule =
+          algorithm->generate(shape.with_visibility(Visibility::staged), 2, root);
+      const CollectiveReference reference{.collective = algorithm->collective,
+                                          .member_count = shape.member_count(),
+                                          .root = root,
+                                          .count = 3000,
+                                          .block_counts = {}};
+      const std::size_t input_bytes = reference.input_size() * sizeof(std::int32_t);
+      if (tests::too_long_for_lines(schedule, input_bytes)) continue;
+      ThreadedRun run(schedule, reference, nullptr, 4096);
+      REQUIRE(run.run() == 0);
+      most_runs = std::max(most_runs, run.runs_per_call());
+    }
+  }
+  CHECK(most_runs > 2);
 }
 
 // libtbb is not instrumented: ThreadSanitizer sees none of its synchronisation and reports every

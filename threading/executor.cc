@@ -45,6 +45,7 @@ void WorkerExecutor::start(const Program& program, const CallArguments& argument
   post.call.store(arguments.call, std::memory_order_release);
 
   if (program_ != &program) {
+    HYCOLL_ASSERT(program.staging_bytes <= memory_.staging_bytes(), "the slice fits into staging");
     program_ = &program;
     ensure(scratch_, program.scratch_bytes, options_);
     ensure(unpacked_, program.lines_source_bytes, options_);
@@ -391,6 +392,7 @@ std::byte* WorkerExecutor::address(const Operand& operand) const {
     case BufferRole::scratch:
       return scratch_.data() + operand.offset_bytes;
     case BufferRole::staging:
+      return memory_.staging(operand.index, arguments_.call) + operand.offset_bytes;
     case BufferRole::lines:
       break;
   }

@@ -83,12 +83,12 @@ void own_lines(const Line* lines, std::size_t size_bytes) noexcept {
   }
 }
 
-NodeMemory::NodeMemory(int worker_count)
+NodeMemory::NodeMemory(int worker_count, std::size_t further_bytes)
     : worker_count_(worker_count),
-      further_bytes_(0),
-      area_bytes_(area_bytes(0)),
-      own_block_(static_cast<std::byte*>(
-          ::operator new(block_bytes(worker_count, 0), std::align_val_t(kSeparationBytes)))),
+      further_bytes_(further_bytes),
+      area_bytes_(area_bytes(further_bytes)),
+      own_block_(static_cast<std::byte*>(::operator new(block_bytes(worker_count, further_bytes),
+                                                        std::align_val_t(kSeparationBytes)))),
       block_(own_block_.get()) {
   for (int worker = 0; worker < worker_count; ++worker) construct_worker(worker);
 }

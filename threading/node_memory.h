@@ -175,12 +175,12 @@ constexpr int failed_rank_of(std::uint64_t mark) noexcept {
 /// dies leaves nothing in it that others would have to wait for.
 ///
 /// A block begins with what all workers share, followed by an area for each: what the worker
-/// writes, and then `further_bytes` bytes for the owner of the block. Areas begin at multiples of
+/// writes, and then `further_bytes` bytes, two sets of staging. Areas begin at multiples of
 /// the separation, so that neighbours share a page at most at their ends.
 class NodeMemory {
  public:
   /// In memory of its own, ready for use.
-  explicit NodeMemory(int worker_count);
+  explicit NodeMemory(int worker_count, std::size_t further_bytes = 0);
 
   /// Over a block of block_bytes(worker_count, further_bytes) bytes that outlives this object.
   /// `addresses` says what buffers of the node's members are called; it must outlive this object
@@ -213,9 +213,18 @@ class NodeMemory {
            static_cast<std::size_t>(buffer) * kLinesPerBuffer;
   }
 
-  /// The further bytes of a worker's area. Empty in memory of its own.
+  /// The further bytes of a worker's area.
   std::span<std::byte> further(int worker) noexcept {
     return {area_begin(worker) + sizeof(WorkerCells), further_bytes_};
+  }
+
+  /// A worker's staging in a call: the first or the second half of its further bytes, in turn, of
+  /// staging_bytes() each.
+  std::byte* staging(int worker, CallNumber call) noexcept {
+    return further(worker).data() + (call % 2) * staging_bytes();
+  }
+  std::size_t staging_bytes() const noexcept {
+    return further_bytes_ / 2 / kSeparationBytes * kSeparationBytes;
   }
 
   /// What a worker's post says of a buffer at this address of its own process; and where a worker's

@@ -10,9 +10,20 @@
 #include "core/errors.h"
 #include "threading/message_ends.h"
 #include "threading/node_memory.h"
+#include "threading/staging_slices.h"
 
 namespace hycoll {
 namespace {
+
+/// Of a vector or block of `count` elements those that are in the slice.
+std::size_t slice_of(std::size_t count, const VectorExtent& extent) {
+  return count <= extent.first ? 0 : std::min(extent.limit, count - extent.first);
+}
+
+std::size_t block_count(const VectorExtent& extent, int member) {
+  return extent.block_counts.empty() ? extent.count
+                                     : extent.block_counts[static_cast<std::size_t>(member)];
+}
 
 /// A flag of the schedule as the executor keeps it.
 struct FlagPlace {
@@ -32,7 +43,8 @@ class Binder {
         first_worker_(schedule.shape.first_worker(node)),
         programs_(static_cast<std::size_t>(schedule.shape.node(node).workers)) {
     if (options.peers == Peers::workers) peers_.emplace(schedule);
-    streams_ = streaming_pays(options.streaming_threshold_bytes);
+    streams_ = streaming_pays(extent, options.streaming_threshold_bytes);
+    if (schedule.collective == Collective::reduce_scatter) add_gaps(extent);
   }
 
   std::vector<Program> bind() {
@@ -70,19 +82,62 @@ class Binder {
 
   /// Whether outputs are too large to stay in the caches until somebody reads them. A prefix is
   /// read by the next one at once.
-  bool streaming_pays(std::size_t threshold_bytes) const {
+  bool streaming_pays(const VectorExtent& extent, std::size_t threshold_bytes) const {
     if (schedule_.collective == Collective::scan || schedule_.collective == Collective::exscan) {
       return false;
     }
+    const Partition whole_vector = partition_for(
+        schedule_, {.count = extent.count, .block_counts = extent.block_counts}, element_bytes_);
     std::size_t buffers_bytes = 0;
     for (int i = 0; i < schedule_.shape.node(node_).members; ++i) {
       const int member = schedule_.shape.first_member(node_) + i;
       for (const int buffer : {member, schedule_.shape.member_count() + member}) {
         const Buffer& whole = schedule_.buffers[static_cast<std::size_t>(buffer)];
-        buffers_bytes += bytes_of({buffer, whole.first_chunk, whole.chunk_count});
+        buffers_bytes +=
+            whole_vector.range(whole.first_chunk, whole.chunk_count).size() * element_bytes_;
       }
     }
     return buffers_bytes > threshold_bytes;
+  }
+
+  /// Between the slices of neighbouring blocks there is a gap in the inputs: what is left of the
+  /// first one.
+  void add_gaps(const VectorExtent& extent) {
+    std::size_t gap = 0;
+    for (int member = 0; member < schedule_.shape.member_count(); ++member) {
+      gap_before_block_.push_back(gap);
+      const std::size_t block = block_count(extent, member);
+      gap += block - slice_of(block, extent);
+    }
+    if (gap == 0) gap_before_block_.clear();
+  }
+
+  int block_of(int chunk) const {
+    return chunk / (schedule_.chunk_count / schedule_.shape.member_count());
+  }
+
+  /// The parts of a step whose operands are contiguous: those of each block, if it touches an input
+  /// whose blocks have gaps between their slices.
+  std::vector<Span> parts_of(const Step& step) const {
+    const Span& whole = chunks_of(step);
+    const auto is_input = [&](const Span& span) {
+      return schedule_.buffers[static_cast<std::size_t>(span.buffer)].role == BufferRole::input;
+    };
+    const int last = whole.first_chunk + whole.chunk_count - 1;
+    if (gap_before_block_.empty() || block_of(whole.first_chunk) == block_of(last) ||
+        std::ranges::none_of(schedule_.sources(step), is_input)) {
+      return {whole};
+    }
+    require(!is_asynchronous(step.kind) && !touches_lines(step), "slices of several blocks at once",
+            0);
+    std::vector<Span> parts;
+    for (int chunk = whole.first_chunk; chunk <= last; ++chunk) {
+      if (parts.empty() || block_of(chunk) != block_of(chunk - 1)) {
+        parts.push_back({whole.buffer, chunk, 0});
+      }
+      ++parts.back().chunk_count;
+    }
+    return parts;
   }
 
   /// A flag raised once, by a member's owner as its very first step, says no more than that the
@@ -115,9 +170,9 @@ class Binder {
   void place_buffers() {
     buffers_.resize(schedule_.buffers.size());
     std::vector<int> lines_used(programs_.size(), 0);
+    const std::vector<int> staging_owners = staging_workers(schedule_);
     for (std::size_t b = 0; b < schedule_.buffers.size(); ++b) {
       const Buffer& buffer = schedule_.buffers[b];
-      require(buffer.role != BufferRole::staging, "kinds of buffers (staging)", 0);
       Operand& base = buffers_[b];
       base = {.role = buffer.role, .index = 0, .lines_buffer = 0, .offset_bytes = 0};
       const std::size_t size_bytes =
@@ -126,14 +181,15 @@ class Binder {
         base.index = static_cast<std::uint16_t>(buffer.owner - schedule_.shape.first_member(node_));
         continue;
       }
-      const int worker = buffer.owner - first_worker_;
+      const bool is_staging = buffer.role == BufferRole::staging;
+      const int worker = (is_staging ? staging_owners[b] : buffer.owner) - first_worker_;
       if (worker < 0 || worker >= static_cast<int>(programs_.size())) continue;
       base.index = static_cast<std::uint16_t>(worker);
       const auto w = static_cast<std::size_t>(worker);
-      if (buffer.role == BufferRole::scratch) {
-        base.offset_bytes = programs_[w].scratch_bytes;
-        programs_[w].scratch_bytes +=
-            (size_bytes + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
+      if (buffer.role != BufferRole::lines) {
+        std::size_t& used = is_staging ? programs_[w].staging_bytes : programs_[w].scratch_bytes;
+        base.offset_bytes = used;
+        used += padded_bytes(buffer, partition_, element_bytes_);
       } else {
         base.lines_buffer = static_cast<std::uint16_t>(lines_used[w]++);
         require(lines_used[w] <= kLinesBuffersPerWorker, "lines buffers of one worker",
@@ -156,25 +212,33 @@ class Binder {
         if (request >= 0) dependencies.push_back(request);
       }
       const bool is_flag_step = step.kind == StepKind::signal || step.kind == StepKind::wait;
-      if (!is_flag_step && is_empty(step) && !touches_lines(step)) continue;
+      if (!is_flag_step) {
+        for (const Span& part : parts_of(step)) {
+          if (bytes_of(part) == 0 && !touches_lines(step)) continue;
+          Instruction instruction = bind_data_step(program, step, part);
+          if (instruction.peer >= 0 && peers_) instruction.peer = peers_->other_end(node_, step);
+          if (is_asynchronous(step.kind)) {
+            instruction.request = request_of_step[s] = bound.request_count++;
+          }
+          add_instruction(program, bound, instruction, dependencies);
+        }
+        continue;
+      }
       if (step.kind == StepKind::signal && flags_[static_cast<std::size_t>(step.flag)].cell < 0)
         continue;
-      Instruction instruction = is_flag_step ? bind_flag_step(step) : bind_data_step(program, step);
-      if (instruction.peer >= 0 && peers_) instruction.peer = peers_->other_end(node_, step);
-      if (is_asynchronous(step.kind)) {
-        instruction.request = request_of_step[s] = bound.request_count++;
-      }
-      instruction.first_dependency = static_cast<std::uint32_t>(program.dependencies.size());
-      instruction.dependency_count = static_cast<std::uint16_t>(dependencies.size());
-      program.dependencies.insert(program.dependencies.end(), dependencies.begin(),
-                                  dependencies.end());
-      dependencies.clear();
-      bound.instructions.push_back(instruction);
+      add_instruction(program, bound, bind_flag_step(step), dependencies);
     }
   }
 
-  bool is_empty(const Step& step) const {
-    return partition_.range(chunks_of(step).first_chunk, chunks_of(step).chunk_count).size() == 0;
+  /// `dependencies` are those of the instruction; none are left.
+  static void add_instruction(Program& program, StrandProgram& strand, Instruction instruction,
+                              std::vector<int>& dependencies) {
+    instruction.first_dependency = static_cast<std::uint32_t>(program.dependencies.size());
+    instruction.dependency_count = static_cast<std::uint16_t>(dependencies.size());
+    program.dependencies.insert(program.dependencies.end(), dependencies.begin(),
+                                dependencies.end());
+    dependencies.clear();
+    strand.instructions.push_back(instruction);
   }
 
   /// Such steps stay even if they are empty: their lines are a signal.
@@ -200,8 +264,11 @@ class Binder {
     return instruction;
   }
 
-  Instruction bind_data_step(Program& program, const Step& step) const {
-    const Span& chunks = chunks_of(step);
+  /// One part of a step, by its chunks.
+  Instruction bind_data_step(Program& program, const Step& step, const Span& chunks) const {
+    const auto part_of = [&](const Span& span) {
+      return Span{span.buffer, chunks.first_chunk, chunks.chunk_count};
+    };
     Instruction instruction{.kind = kind_of(step)};
     instruction.lane = step.lane;
     instruction.peer = step.peer_node;
@@ -213,11 +280,11 @@ class Binder {
     instruction.first_operand = static_cast<std::uint32_t>(program.operands.size());
     bool final_outputs = schedule_.shape.node_count() == 1 || step.kind == StepKind::copy;
     for (const Span& span : schedule_.destinations(step)) {
-      program.operands.push_back(operand_of(span));
+      program.operands.push_back(operand_of(part_of(span)));
       final_outputs = final_outputs && program.operands.back().role == BufferRole::output;
     }
     for (const Span& span : schedule_.sources(step)) {
-      program.operands.push_back(operand_of(span));
+      program.operands.push_back(operand_of(part_of(span)));
       if (program.operands.back().role == BufferRole::lines) ++instruction.lines_source_count;
     }
     require_lines_alone(step);
@@ -277,6 +344,10 @@ class Binder {
     // Whoever reads nothing of lines waits for the first of them, which is always written.
     const bool is_signal = buffer.role == BufferRole::lines && bytes_of(span) == 0;
     if (!is_signal) operand.offset_bytes += skipped * element_bytes_;
+    if (buffer.role == BufferRole::input && !gap_before_block_.empty()) {
+      operand.offset_bytes +=
+          gap_before_block_[static_cast<std::size_t>(block_of(span.first_chunk))] * element_bytes_;
+    }
     return operand;
   }
 
@@ -300,6 +371,7 @@ class Binder {
   int first_worker_;
   std::optional<MessageEnds> peers_;
   bool streams_ = false;
+  std::vector<std::size_t> gap_before_block_;  // elements, by member; empty if there are no gaps
   std::vector<FlagPlace> flags_;
   std::vector<Operand> buffers_;
   std::vector<Program> programs_;
@@ -311,15 +383,13 @@ Partition partition_for(const Schedule& schedule, const VectorExtent& extent,
                         std::size_t element_bytes) {
   const std::size_t granule = std::max<std::size_t>(1, kCacheLineBytes / element_bytes);
   if (schedule.collective != Collective::reduce_scatter) {
-    return Partition::balanced(extent.count, schedule.chunk_count, granule);
+    return Partition::balanced(slice_of(extent.count, extent), schedule.chunk_count, granule);
   }
   const int member_count = schedule.shape.member_count();
   const int chunks_per_block = schedule.chunk_count / member_count;
   std::vector<std::size_t> offsets{0};
   for (int member = 0; member < member_count; ++member) {
-    const std::size_t block = extent.block_counts.empty()
-                                  ? extent.count
-                                  : extent.block_counts[static_cast<std::size_t>(member)];
+    const std::size_t block = slice_of(block_count(extent, member), extent);
     const Partition chunks = Partition::balanced(block, chunks_per_block, granule);
     const std::size_t begin = offsets.back();
     for (int chunk = 0; chunk < chunks_per_block; ++chunk) {

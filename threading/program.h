@@ -15,7 +15,8 @@ namespace hycoll {
 /// Where an operand lies, resolved as far as possible without the addresses of a call.
 struct Operand {
   BufferRole role;
-  std::uint16_t index;  ///< Member on the node (input, output), or worker on the node (lines).
+  std::uint16_t index;  ///< Member on the node (input, output), or worker on the node (staging,
+                        ///< lines).
   std::uint16_t lines_buffer;
   std::size_t offset_bytes;  ///< In lines: of the payload.
 };
@@ -69,6 +70,7 @@ struct Program {
   std::vector<int> dependencies;
   int flag_count = 0;  ///< Cells of this worker that it signals: 0..flag_count-1.
   std::size_t scratch_bytes = 0;
+  std::size_t staging_bytes = 0;       ///< Of this worker, in one set.
   std::size_t lines_source_bytes = 0;  ///< Room to unpack the lines sources of the largest step.
   /// One strand, as on every worker of every node that calls the transport's own collectives: the
   /// worker of a blocking call may block inside the transport.
@@ -96,6 +98,12 @@ struct VectorExtent {
   std::size_t count = 0;
   /// reduce_scatter with unequal blocks: the elements of each, by member. Empty otherwise.
   std::span<const std::size_t> block_counts = {};
+  /// Only these elements of the vector, or of every block, as far as there are any: a slice that
+  /// passes through bounded staging (staging_slices.h). The buffers of a call are then those of the
+  /// whole vector, both displaced by `first` elements, and slices of the same length have the same
+  /// programs.
+  std::size_t first = 0;
+  std::size_t limit = SIZE_MAX;
 };
 
 /// The programs of one node's workers. Chunks are balanced in units of cache lines. Throws Error

@@ -9,17 +9,21 @@
 #include "threading/executor.h"
 #include "threading/node_memory.h"
 #include "threading/program.h"
+#include "threading/staging_slices.h"
 
 namespace hycoll {
 namespace {
 
 /// One worker, and how far it is.
 struct Worker {
-  const Program* program;
+  int node;
+  int index;   ///< On the node.
   int member;  ///< -1: it owns none.
   std::unique_ptr<WorkerExecutor> executor;
   int calls_entered = 0;
   int calls_left = 0;
+  std::size_t run = 0;  ///< Of the current call.
+  RandomDriver::Buffers buffers{nullptr, nullptr};
 };
 
 }  // namespace
@@ -31,17 +35,20 @@ struct RandomDriver::State {
   CallSignature signature;
   MailboxNetwork network;
   std::vector<std::unique_ptr<NodeMemory>> memories;
-  std::vector<std::vector<Program>> programs;
+  SlicedPrograms sliced;
   std::vector<Worker> workers;
-  int calls_before = 0;  ///< In earlier runs.
+  int calls_before = 0;  ///< In earlier calls of run().
 
+  void add_workers(const Shape& shape, int node);
+  /// Enters the next run of the worker's call.
+  void start(Worker& worker);
   /// One step of one worker. Returns whether anything happened.
   bool step(Worker& worker, int call_count, const Callbacks& callbacks);
   [[noreturn]] void report_deadlock(int call_count) const;
 };
 
 RandomDriver::RandomDriver(const Schedule& schedule, const VectorExtent& extent, DataType type,
-                           Operator op, MailboxNetwork::Delivery delivery)
+                           Operator op, MailboxNetwork::Delivery delivery, StagingLimit limit)
     : state_(new State{.topology = Topology::synthetic("core:1"),
                        .type = type,
                        .op = op,
@@ -53,31 +60,38 @@ RandomDriver::RandomDriver(const Schedule& schedule, const VectorExtent& extent,
                        .network = MailboxNetwork(schedule.shape.node_count(),
                                                  schedule.shape.lane_count(), delivery),
                        .memories = {},
-                       .programs = {},
+                       .sliced = {},
                        .workers = {}}) {
-  const Shape& shape = schedule.shape;
-  for (int node = 0; node < shape.node_count(); ++node) {
-    const int worker_count = shape.node(node).workers;
-    state_->memories.push_back(std::make_unique<NodeMemory>(worker_count));
-    state_->programs.push_back(
-        bind_schedule(schedule, node, extent, {.element_bytes = size_of(type)}));
-    std::vector<Endpoint*> endpoints;
-    for (int lane = 0; lane < shape.lane_count(); ++lane) {
-      endpoints.push_back(&state_->network.endpoint(node, lane));
-    }
-    for (int w = 0; w < worker_count; ++w) {
-      const ExecutorOptions options{.wait_policy = {},
-                                    .topology = &state_->topology,
-                                    .first_rank = shape.first_member(node),
-                                    .member_count = shape.node(node).members,
-                                    .on_timeout = {}};
-      state_->workers.push_back(
-          {.program = &state_->programs.back()[static_cast<std::size_t>(w)],
-           .member = w < shape.node(node).members ? shape.first_member(node) + w : -1,
-           .executor = std::make_unique<WorkerExecutor>(*state_->memories.back(), w, endpoints,
-                                                        nullptr, options)});
-    }
+  state_->sliced = bind_slices(schedule, extent, {.element_bytes = size_of(type)}, limit.bytes);
+  for (int node = 0; node < schedule.shape.node_count(); ++node) {
+    state_->add_workers(schedule.shape, node);
   }
+}
+
+void RandomDriver::State::add_workers(const Shape& shape, int node) {
+  const int worker_count = shape.node(node).workers;
+  memories.push_back(
+      std::make_unique<NodeMemory>(worker_count, 2 * (sliced.staging_bytes + kSeparationBytes)));
+  std::vector<Endpoint*> endpoints;
+  for (int lane = 0; lane < shape.lane_count(); ++lane) {
+    endpoints.push_back(&network.endpoint(node, lane));
+  }
+  for (int w = 0; w < worker_count; ++w) {
+    const ExecutorOptions options{.wait_policy = {},
+                                  .topology = &topology,
+                                  .first_rank = shape.first_member(node),
+                                  .member_count = shape.node(node).members,
+                                  .on_timeout = {}};
+    workers.push_back({.node = node,
+                       .index = w,
+                       .member = w < shape.node(node).members ? shape.first_member(node) + w : -1,
+                       .executor = std::make_unique<WorkerExecutor>(*memories.back(), w, endpoints,
+                                                                    nullptr, options)});
+  }
+}
+
+int RandomDriver::runs_per_call() const noexcept {
+  return static_cast<int>(state_->sliced.run_count);
 }
 
 RandomDriver::~RandomDriver() = default;
@@ -106,26 +120,42 @@ void RandomDriver::run(std::uint64_t seed, int call_count, const Callbacks& call
 bool RandomDriver::State::step(Worker& worker, int call_count, const Callbacks& callbacks) {
   if (worker.calls_left == call_count) return false;
   if (worker.calls_entered == worker.calls_left) {
-    Buffers buffers{nullptr, nullptr};
-    if (worker.member >= 0) buffers = callbacks.enter(worker.member, worker.calls_entered);
+    if (worker.member >= 0) worker.buffers = callbacks.enter(worker.member, worker.calls_entered);
     ++worker.calls_entered;
-    worker.executor->start(*worker.program,
-                           {.call = static_cast<CallNumber>(calls_before + worker.calls_entered),
-                            .input = buffers.input,
-                            .output = buffers.output,
-                            .type = type,
-                            .op = op,
-                            .reducer = {.kernel = reduce_kernel(op, type)},
-                            .signature = signature.packed()});
+    worker.run = 0;
+    start(worker);
     return true;
   }
   const WorkerExecutor::Progress progress = worker.executor->advance(1);
   if (progress != WorkerExecutor::Progress::finished) {
     return progress == WorkerExecutor::Progress::advanced;
   }
+  if (++worker.run < sliced.run_count) {
+    start(worker);
+    return true;
+  }
   if (worker.member >= 0) callbacks.leave(worker.member, worker.calls_left);
   ++worker.calls_left;
   return true;
+}
+
+void RandomDriver::State::start(Worker& worker) {
+  const std::size_t displacement = worker.run * sliced.displacement_bytes;
+  Buffers slice = worker.buffers;
+  if (slice.input != nullptr) {
+    slice.input = static_cast<const std::byte*>(slice.input) + displacement;
+  }
+  if (slice.output != nullptr) slice.output = static_cast<std::byte*>(slice.output) + displacement;
+  const std::size_t runs_before =
+      static_cast<std::size_t>(calls_before + worker.calls_entered - 1) * sliced.run_count;
+  worker.executor->start(sliced.program(worker.run, worker.node, worker.index),
+                         {.call = runs_before + worker.run + 1,
+                          .input = slice.input,
+                          .output = slice.output,
+                          .type = type,
+                          .op = op,
+                          .reducer = {.kernel = reduce_kernel(op, type)},
+                          .signature = signature.packed()});
 }
 
 void RandomDriver::State::report_deadlock(int call_count) const {

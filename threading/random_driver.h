@@ -12,6 +12,12 @@
 
 namespace hycoll {
 
+/// How a driver executes a schedule whose staging is bounded.
+struct StagingLimit {
+  std::size_t bytes =
+      SIZE_MAX;  ///< Of each worker, in one set. A call has as many runs as it takes.
+};
+
 /// Runs a schedule with all its workers on all its emulated nodes in one thread, one step of a
 /// randomly chosen worker at a time: hunts races and deadlocks without threads and without MPI. The
 /// same seed gives the same interleaving. Workers that have finished a call enter the next one
@@ -33,12 +39,15 @@ class RandomDriver {
   };
 
   RandomDriver(const Schedule& schedule, const VectorExtent& extent, DataType type, Operator op,
-               MailboxNetwork::Delivery delivery);
+               MailboxNetwork::Delivery delivery, StagingLimit limit = {});
   ~RandomDriver();
 
   /// Runs `call_count` calls. Throws Error (timeout) that names who waits for what if nobody can go
   /// on.
   void run(std::uint64_t seed, int call_count, const Callbacks& callbacks);
+
+  /// The runs of each call.
+  int runs_per_call() const noexcept;
 
  private:
   struct State;
