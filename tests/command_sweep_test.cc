@@ -4,6 +4,7 @@
 #include <atomic>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collectives/registry.h"
@@ -72,7 +73,7 @@ TEST_CASE("every algorithm of every collective is swept, those that cut also wit
   std::set<const Algorithm*> whole;
   std::set<const Algorithm*> cut;
   for (const SweepCase& proof : cases) {
-    CHECK(proof.algorithm->serves_shape(proof.shape));
+    CHECK(proof.algorithm->serves_shape(proof.shape.with_visibility(Visibility::direct)));
     (proof.segments == 1 ? whole : cut).insert(proof.algorithm);
   }
   for (const Algorithm* algorithm : all_algorithms()) {
@@ -95,6 +96,30 @@ TEST_CASE("a reduce delivers to the first, the middle and the last member, other
   }
   const bool reduces = !algorithms_of(Collective::reduce).empty();
   CHECK(roots == (reduces ? std::set<int>{0, 4, 8} : std::set<int>{}));
+}
+
+TEST_CASE(
+    "staged schedules of every algorithm are swept, on fewer shapes unless they are asked for") {
+  SweepOptions options = small_options();
+  const auto staged_count = [&] {
+    std::set<const Algorithm*> algorithms;
+    std::ptrdiff_t count = 0;
+    for (const SweepCase& proof : sweep_cases(options)) {
+      if (proof.shape.visibility() != Visibility::staged) continue;
+      algorithms.insert(proof.algorithm);
+      ++count;
+    }
+    CHECK((count == 0 || algorithms.size() == all_algorithms().size()));
+    return count;
+  };
+  const std::ptrdiff_t some = staged_count();
+  options.visibility = Visibility::direct;
+  const std::size_t direct = sweep_cases(options).size();
+  CHECK(staged_count() == 0);
+  options.visibility = Visibility::staged;
+  CHECK(std::cmp_equal(staged_count(), direct));
+  CHECK(some > 0);
+  CHECK(std::cmp_less(some, direct));
 }
 
 TEST_CASE("one collective or algorithm is swept when it is named, and an unknown one refused") {

@@ -46,6 +46,13 @@ Operator operator_argument(const std::string& argument, const std::string& name)
                           names<Operator>(kOperatorCount)));
 }
 
+Visibility visibility_argument(const std::string& argument, const std::string& name) {
+  if (name == "direct") return Visibility::direct;
+  if (name == "staged") return Visibility::staged;
+  throw Error(ErrorKind::invalid_argument,
+              fmt::format("{} '{}' is no visibility. Give one of direct, staged", argument, name));
+}
+
 void check_operator(Operator op, DataType type) {
   if (is_defined_for(op, type)) return;
   throw Error(ErrorKind::invalid_argument,

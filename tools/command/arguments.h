@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "core/shape.h"
 #include "core/types.h"
 
 namespace hycoll::command {
@@ -24,6 +25,9 @@ std::function<std::string(const std::string&)> between(int minimum, int maximum)
 /// and all names.
 DataType data_type_argument(const std::string& argument, const std::string& name);
 Operator operator_argument(const std::string& argument, const std::string& name);
+
+/// "direct" or "staged". Errors: the same.
+Visibility visibility_argument(const std::string& argument, const std::string& name);
 
 /// Throws Error (invalid_argument) unless the operator is defined for the type.
 void check_operator(Operator op, DataType type);

@@ -19,6 +19,7 @@
 #include "core/verifier.h"
 #include "numa/topology.h"
 #include "threading/program.h"
+#include "threading/staging_slices.h"
 #include "tools/command/arguments.h"
 #include "tools/command/collective_option.h"
 #include "tools/command/commands.h"
@@ -52,6 +53,7 @@ struct PlanOptions {
   int segments = 0;  // 0: chosen
   std::string bytes = "1Ki";
   std::string type = "float";
+  std::string visibility = "direct";
   bool reproducible = false;
   bool list_algorithms = false;
   bool list = false;
@@ -66,6 +68,7 @@ struct BoundSchedule {
   std::size_t element_bytes;
   std::size_t size_bytes;
   int segments;
+  std::size_t worker_staging_bytes;  ///< Of the worker that needs most, for one run.
 };
 
 /// The elements that a schedule is bound to: a barrier is an allreduce of one byte.
@@ -114,11 +117,17 @@ BoundSchedule generate(const PlanOptions& options, Routine routine) {
   const int segments = options.segments > 0 ? options.segments : selected.segments;
   Schedule schedule =
       find_algorithm(collective, selected.algorithm)
-          .generate(Shape(with_aggregators(nodes, selected.aggregators), selected.lanes), segments,
-                    options.root.root);
+          .generate(Shape(with_aggregators(nodes, selected.aggregators), selected.lanes,
+                          visibility_argument("--visibility", options.visibility)),
+                    segments, options.root.root);
   Partition partition = partition_for(schedule, vector.extent, vector.element_bytes);
-  return {std::move(schedule), std::move(partition), vector.element_bytes, vector.size_bytes,
-          segments};
+  const std::size_t staging = staging_bytes(schedule, vector.extent, vector.element_bytes);
+  return {std::move(schedule),
+          std::move(partition),
+          vector.element_bytes,
+          vector.size_bytes,
+          segments,
+          staging};
 }
 
 /// Everything that the node with most of it needs besides its members' buffers.
@@ -172,6 +181,10 @@ std::vector<std::pair<std::string, std::string>> facts_of(const BoundSchedule& b
                    volume(node_memory_bytes(counts)),
                    in_vectors(node_memory_bytes(counts), bound.size_bytes), volume(node.staging),
                    volume(node.scratch), volume(node.lines))},
+      {"staging", bound.worker_staging_bytes == 0
+                      ? "none"
+                      : fmt::format("{} for a worker at most, if all passes through in one run",
+                                    volume(bound.worker_staging_bytes))},
       {"critical path", fmt::format("{} messages, {} steps", counts.critical_message_count,
                                     counts.critical_step_count)},
   };
@@ -190,6 +203,7 @@ Json record_of(const PlanOptions& options, Routine routine, const BoundSchedule&
           {"lanes", bound.schedule.shape.lane_count()},
           {"segments", bound.segments},
           {"root", bound.schedule.root},
+          {"visibility", options.visibility},
           {"order", name_of(algorithm_of(bound).order)},
           {"bytes", bound.size_bytes},
           {"chunks", bound.schedule.chunk_count},
@@ -205,6 +219,7 @@ Json record_of(const PlanOptions& options, Routine routine, const BoundSchedule&
           {"node_memory_bytes", memory_bytes},
           {"node_memory_vectors", in_vectors(memory_bytes, bound.size_bytes)},
           {"node_staging_bytes", node.staging},
+          {"worker_staging_bytes", bound.worker_staging_bytes},
           {"node_scratch_bytes", node.scratch},
           {"node_lines_bytes", node.lines},
           {"critical_messages", counts.critical_message_count},
@@ -325,6 +340,11 @@ class Plan final : public Subcommand {
         ->check(between(1, kMaximumSegments));
     app_->add_option("--bytes", options_.bytes, "Size of each member's input: 8, 64Ki, 16Mi")
         ->type_name("SIZE")
+        ->capture_default_str();
+    app_->add_option("--visibility", options_.visibility,
+                     "direct: workers reach all buffers of their node; staged: their own member's "
+                     "and staging only")
+        ->type_name("NAME")
         ->capture_default_str();
     add_type_option(*app_, options_.type);
     add_reproducible_option(*app_, options_.reproducible);

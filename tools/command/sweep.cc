@@ -88,6 +88,25 @@ std::vector<int> segments_to_prove(const Algorithm& algorithm, const Shape& shap
   return {1};
 }
 
+/// Staged schedules for a sweep of both visibilities.
+void add_some_staged(const std::vector<const Algorithm*>& algorithms,
+                     const std::vector<Shape>& shapes, std::vector<SweepCase>& cases) {
+  constexpr int kFewNodes = 2;
+  constexpr std::size_t kStride = 8;
+  for (std::size_t s = 0; s < shapes.size(); ++s) {
+    if (shapes[s].node_count() > kFewNodes && s % kStride != 0) continue;
+    for (const Algorithm* algorithm : algorithms) {
+      if (!algorithm->serves_shape(shapes[s])) continue;
+      const bool is_rooted = algorithm->collective == Collective::reduce;
+      const auto turn = static_cast<int>(s / kStride);
+      cases.push_back({.algorithm = algorithm,
+                       .shape = shapes[s].with_visibility(Visibility::staged),
+                       .segments = algorithm->segmentation == Segmentation::none ? 1 : kSegments,
+                       .root = is_rooted ? turn % shapes[s].member_count() : 0});
+    }
+  }
+}
+
 /// The first failure in the order of the cases, found by several threads.
 class FirstFailure {
  public:
@@ -176,22 +195,26 @@ std::vector<const Algorithm*> sweep_algorithms(const SweepOptions& options) {
 
 std::vector<SweepCase> sweep_cases(const SweepOptions& options) {
   const std::vector<const Algorithm*> algorithms = sweep_algorithms(options);
-  std::vector<SweepCase> cases;
   std::vector<Shape> shapes = sweep_shapes(options);
   std::ranges::copy(aggregation_shapes(options), std::back_inserter(shapes));
+  std::vector<SweepCase> cases;
+  const int few_lanes = options.lane_counts.front();
   for (const Shape& shape : shapes) {
     for (const Algorithm* algorithm : algorithms) {
       if (!algorithm->serves_shape(shape)) continue;
-      for (const int root :
-           roots_to_prove(algorithm->collective, shape, options.lane_counts.front())) {
-        for (const int segments :
-             segments_to_prove(*algorithm, shape, options.lane_counts.front())) {
-          cases.push_back(
-              {.algorithm = algorithm, .shape = shape, .segments = segments, .root = root});
+      for (const int root : roots_to_prove(algorithm->collective, shape, few_lanes)) {
+        for (const int segments : segments_to_prove(*algorithm, shape, few_lanes)) {
+          cases.push_back({algorithm, shape, segments, root});
         }
       }
     }
   }
+  if (options.visibility == Visibility::direct) return cases;
+  if (options.visibility == Visibility::staged) {
+    for (SweepCase& proof : cases) proof.shape = proof.shape.with_visibility(Visibility::staged);
+    return cases;
+  }
+  add_some_staged(algorithms, shapes, cases);
   return cases;
 }
 

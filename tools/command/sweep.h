@@ -22,6 +22,7 @@ struct SweepOptions {
   std::optional<Collective> collective = {};  ///< All if not given.
   std::string algorithm = "";                 ///< "" for all; of those collectives that have it.
   UnequalNodes unequal_nodes = UnequalNodes::include;
+  std::optional<Visibility> visibility = {};  ///< Both if not given, staged with fewer shapes.
 };
 
 /// One schedule to prove.
@@ -54,8 +55,11 @@ std::vector<const Algorithm*> sweep_algorithms(const SweepOptions& options);
 /// Every algorithm on every shape that it serves, with and without aggregators, whole and with
 /// messages or partitions cut into 3 segments (where an algorithm cuts any at all), to the first,
 /// the middle and the last member as root (where there is one). With more lanes than the first of
-/// the lane counts, whole partitions are left out, and one of these roots is taken in turn. Errors:
-/// as sweep_algorithms.
+/// the lane counts, whole partitions are left out, and one of these roots is taken in turn.
+///
+/// With both visibilities the staged schedules come last: those of all shapes with up to 2 nodes
+/// and of every 8th other one, cut where an algorithm cuts, to one root. Each is made from a
+/// direct one that is proved anyway, by one function for all. Errors: as sweep_algorithms.
 std::vector<SweepCase> sweep_cases(const SweepOptions& options);
 
 /// What a sweep proved of one algorithm.

@@ -29,7 +29,9 @@ constexpr const char* kExplanation =
     "Messages are taken whole and cut into 3 segments; a reduce delivers to the first, the middle "
     "and "
     "the last member. Besides equal nodes, nodes of one member "
-    "with a pool of workers are verified, and nodes with different numbers of members.\n"
+    "with a pool of workers are verified, and nodes with different numbers of members. Schedules "
+    "for processes that cannot reach each other's buffers (staged) are made from these and proved, "
+    "too, by default on fewer shapes.\n"
     "Exit status: 0 if everything is proved; 1 and the first failing step if not; 2 for bad "
     "arguments.";
 
@@ -40,6 +42,7 @@ struct VerifyOptions {
   std::string lanes = "1:8";
   std::string algorithm;
   bool unequal = true;
+  std::string visibility = "all";
   OutputOptions output;
 };
 
@@ -51,7 +54,10 @@ SweepOptions sweep_options(const VerifyOptions& options) {
           .lane_counts = parse_numbers("--lanes", options.lanes, 1, kMaximumLanes),
           .collective = collective,
           .algorithm = options.algorithm,
-          .unequal_nodes = options.unequal ? UnequalNodes::include : UnequalNodes::exclude};
+          .unequal_nodes = options.unequal ? UnequalNodes::include : UnequalNodes::exclude,
+          .visibility = options.visibility == "all" ? std::nullopt
+                                                    : std::optional(visibility_argument(
+                                                          "--visibility", options.visibility))};
 }
 
 SweepResult run_with_progress(const std::vector<SweepCase>& cases) {
@@ -68,6 +74,7 @@ Report report_of(const VerifyOptions& options, const SweepResult& result, double
       {"members", options.members},
       {"lanes", options.lanes},
       {"unequal", options.unequal},
+      {"visibility", options.visibility},
       {"seconds", seconds},
       {"verified", !result.failure},
       {"failure", result.failure ? Json(*result.failure) : Json()}};
@@ -109,6 +116,11 @@ class Verify final : public Subcommand {
     app_->add_option("--algorithm", options_.algorithm, "Only this algorithm")->type_name("NAME");
     app_->add_flag("--unequal,!--no-unequal", options_.unequal,
                    "Whether nodes with different numbers of members are covered (default: yes)");
+    app_->add_option("--visibility", options_.visibility,
+                     "direct: workers reach all buffers of their node; staged: their own member's "
+                     "and staging only; all: both, staged on fewer shapes")
+        ->type_name("NAME")
+        ->capture_default_str();
     options_.output.add_to(*app_);
   }
 
