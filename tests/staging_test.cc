@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "collectives/registry.h"
+#include "core/partition.h"
 #include "core/schedule_text.h"
+#include "core/statistics.h"
 #include "core/verifier.h"
 
 namespace hycoll {
@@ -67,6 +69,22 @@ TEST_CASE("M members with M lanes: every chunk is copied in by M - 1, once out b
       CHECK(counts["copy to staging"] == chunks * (members - 1));
       CHECK(counts["reduce to staging"] == chunks);
       CHECK(counts["copy to output"] == chunks * (members - 1));
+    }
+  }
+}
+
+TEST_CASE("bytes moved on one node whose leaders are members: (5 M - 2) n") {
+  for (const int members : {2, 3, 4, 8}) {
+    for (int lanes = 1; lanes <= members; ++lanes) {
+      const Schedule schedule =
+          staged(direct_schedule("dpml-ring", Shape::uniform(1, members, lanes)));
+      const NodeStatistics node =
+          statistics(schedule, Partition::uniform(1, schedule.chunk_count), 1).maximum;
+      const auto m = static_cast<std::size_t>(members);
+      const auto n = static_cast<std::size_t>(schedule.chunk_count);
+      CHECK(node.copy_read + node.copy_written + node.reduce_read + node.reduce_written ==
+            (5 * m - 2) * n);
+      CHECK(node.staging == m * n);
     }
   }
 }

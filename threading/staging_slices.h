@@ -32,7 +32,7 @@ std::size_t staging_bytes(const Schedule& schedule, const VectorExtent& extent,
 /// run r + 2 uses the memory of run r. No worker leaves run r + 1 before all workers of its node
 /// have entered it, and these have left run r then: nobody uses its staging any more.
 ///
-/// Throws Error (unsupported) if the capacity does not suffice for one cache line of every chunk.
+/// Throws Error (unsupported) if the capacity does not suffice for a cache line of the vector.
 std::size_t slice_limit(const Schedule& schedule, const VectorExtent& extent,
                         std::size_t element_bytes, std::size_t capacity_bytes);
 
