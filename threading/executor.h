@@ -1,8 +1,6 @@
 #ifndef HYCOLL_THREADING_EXECUTOR_H_
 #define HYCOLL_THREADING_EXECUTOR_H_
 
-#include <tbb/cache_aligned_allocator.h>
-
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -19,6 +17,7 @@
 #include "threading/endpoint.h"
 #include "threading/node_memory.h"
 #include "threading/program.h"
+#include "threading/separate.h"
 #include "threading/task_kernels.h"
 #include "threading/waiter.h"
 
@@ -99,18 +98,14 @@ class WorkerExecutor {
   std::string describe_wait() const;
 
  private:
-  /// Of what is written in every call: its cache lines must not hold parts of the programs, which
-  /// the other workers read meanwhile.
-  template <class T>
-  using Separate = std::vector<T, tbb::cache_aligned_allocator<T>>;
-
+  /// Written in every call; the programs that others read meanwhile must not share its lines.
   struct alignas(kSeparationBytes) StrandState {
     std::size_t next = 0;
     int lines_sources_read = 0;  // of the current step's sources in lines, those that have arrived
     std::size_t lines_read = 0;  // of the next one, the lines that have, from its first on
     int first_pending = 0;       // requests below have completed
-    Separate<EndpointRequest> requests;
-    Separate<char> pending;
+    SeparateVector<EndpointRequest> requests;
+    SeparateVector<char> pending;
   };
   enum class Looking { allowed, forbidden };
 
@@ -160,11 +155,11 @@ class WorkerExecutor {
   std::uint64_t line_tag_ = 0;
   bool natives_block_ = false;
   Looking looking_ = Looking::allowed;
-  Separate<StrandState> strands_;
+  SeparateVector<StrandState> strands_;
   NumaBuffer scratch_;
   NumaBuffer unpacked_;
-  Separate<void*> destination_addresses_;
-  Separate<const void*> source_addresses_;
+  SeparateVector<void*> destination_addresses_;
+  SeparateVector<const void*> source_addresses_;
 };
 
 }  // namespace hycoll
