@@ -414,7 +414,7 @@ TEST_CASE("numbers of aggregators that do not fit the processes are an error eve
   }
   const int disagreeing = world_rank() == world_size() - 1 ? 1 : 0;
   CHECK_THROWS_WITH_AS(Team(MPI_COMM_WORLD, 2, options_with(disagreeing, "auto")),
-                       Contains("pass the same number on every process"), Error);
+                       Contains("pass the same on every process"), Error);
 }
 
 TEST_CASE("what members cannot do is an error on the aggregators too") {
