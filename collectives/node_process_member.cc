@@ -88,11 +88,12 @@ void NodeProcessMember::run_here(const Plan& plan, const CallArguments& argument
   }
 }
 
-void NodeProcessMember::run_staged(const PlanQuery& part, const CallArguments& arguments) {
-  CallArguments staged = next_run(arguments);
-  staged.input = processes_.staging_for_input().data();
-  staged.output = processes_.staging_for_output().data();
-  processes_.executor().run(program(parts_.find(part)), staged);
+void NodeProcessMember::run_part(const PlanQuery& part, const CallArguments& arguments,
+                                 const void* input, void* output) {
+  CallArguments run = next_run(arguments);
+  run.input = input;
+  run.output = output;
+  processes_.executor().run(program(parts_.find(part)), run);
 }
 
 void NodeProcessMember::require_staging(const PlanQuery& query, std::size_t elements) const {
@@ -118,14 +119,24 @@ void NodeProcessMember::run_by_elements(const Plan& plan, const CallArguments& a
   const auto* input = static_cast<const std::byte*>(arguments.input);
   auto* output = static_cast<std::byte*>(arguments.output);
   const std::size_t count = plan.query.extent.count;
+  // What lies in the shared heap needs no staging. Plans of parts reckon with two buffers.
+  const bool shares_input = processes_.is_in_shared_heap(input);
+  const bool shares_output =
+      output != input && gets_result(part) && processes_.is_in_shared_heap(output);
   for (std::size_t begin = 0; begin < count; begin += part_elements) {
     part.extent.count = std::min(part_elements, count - begin);
     const std::size_t offset_bytes = begin * element_bytes;
     const std::size_t part_bytes = part.extent.count * element_bytes;
-    copy_bytes(processes_.staging_for_input().data(), input + offset_bytes, part_bytes);
-    run_staged(part, arguments);
-    if (!gets_result(part)) continue;
-    copy_bytes(output + offset_bytes, processes_.staging_for_output().data(), part_bytes);
+    const std::byte* from = input + offset_bytes;
+    if (!shares_input) {
+      copy_bytes(processes_.staging_for_input().data(), from, part_bytes);
+      from = processes_.staging_for_input().data();
+    }
+    std::byte* const to =
+        shares_output ? output + offset_bytes : processes_.staging_for_output().data();
+    run_part(part, arguments, from, to);
+    if (shares_output || !gets_result(part)) continue;
+    copy_bytes(output + offset_bytes, to, part_bytes);
   }
 }
 
@@ -152,7 +163,8 @@ void NodeProcessMember::run_by_blocks(const Plan& plan, const CallArguments& arg
       block += counts[m] * element_bytes;
     }
     part.extent = {.count = 0, .block_counts = part_counts};
-    run_staged(part, arguments);
+    run_part(part, arguments, processes_.staging_for_input().data(),
+             processes_.staging_for_output().data());
     const std::size_t own = static_cast<std::size_t>(rank_);
     copy_bytes(output + std::min(begin, counts[own]) * element_bytes,
                processes_.staging_for_output().data(), part_counts[own] * element_bytes);

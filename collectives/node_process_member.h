@@ -36,8 +36,9 @@ class NodeProcessMember final : public Caller {
   void run_here(const Plan& plan, const CallArguments& arguments);
   void run_by_elements(const Plan& plan, const CallArguments& arguments);
   void run_by_blocks(const Plan& plan, const CallArguments& arguments);
-  /// Runs one part, whose input has been staged; its result is in the staging for outputs then.
-  void run_staged(const PlanQuery& part, const CallArguments& arguments);
+  /// Runs one part, on buffers that the node's other processes can access.
+  void run_part(const PlanQuery& part, const CallArguments& arguments, const void* input,
+                void* output);
   void require_staging(const PlanQuery& query, std::size_t elements) const;
   bool gets_result(const PlanQuery& query) const;
 

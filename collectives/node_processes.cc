@@ -7,12 +7,16 @@
 #include <utility>
 
 #include "core/errors.h"
+#include "heap/process_heap.h"
 #include "numa/placement.h"
 
 namespace hycoll {
 namespace {
 
 constexpr std::size_t kKib = 1024;
+
+/// Distinguishes offsets in a shared heap from those in the segment, which are smaller.
+constexpr std::uint64_t kInSharedHeap = std::uint64_t{1} << 63;
 
 /// The rank of the first process on the machine of each.
 std::vector<int> machines_of(const ProcessGroup& group) {
@@ -77,14 +81,23 @@ const Options& checked(const ProcessGroup& group) {
 
 }  // namespace
 
-std::uint64_t SegmentAddresses::announce(const void* address) const noexcept {
-  const auto begin = reinterpret_cast<std::uintptr_t>(bytes_.data());
-  const auto place = reinterpret_cast<std::uintptr_t>(address);
-  return place >= begin && place < begin + bytes_.size() ? place - begin + 1 : 0;
+bool NodeAddresses::is_in_shared_heap(const void* address) const noexcept {
+  return arenas_.all_reachable && process_heap().shared_offset(address).has_value();
 }
 
-std::byte* SegmentAddresses::resolve(int /*worker*/, std::uint64_t announced) const noexcept {
-  return announced == 0 ? nullptr : bytes_.data() + (announced - 1);
+std::uint64_t NodeAddresses::announce(const void* address) const noexcept {
+  const auto begin = reinterpret_cast<std::uintptr_t>(segment_.data());
+  const auto place = reinterpret_cast<std::uintptr_t>(address);
+  if (place >= begin && place < begin + segment_.size()) return place - begin + 1;
+  if (!arenas_.all_reachable) return 0;
+  const auto offset = process_heap().shared_offset(address);
+  return offset ? kInSharedHeap | *offset : 0;
+}
+
+std::byte* NodeAddresses::resolve(int worker, std::uint64_t announced) const noexcept {
+  if (announced == 0) return nullptr;
+  if ((announced & kInSharedHeap) == 0) return segment_.data() + (announced - 1);
+  return arenas_.mappings->resolve(static_cast<std::size_t>(worker), announced & ~kInSharedHeap, 1);
 }
 
 NodeProcesses::NodeProcesses(ProcessGroup& group)
@@ -138,7 +151,8 @@ void NodeProcesses::map_segment(const ProcessGroup& group) {
        {SharedSegment::Kind::anonymous, SharedSegment::Kind::named}) {
     failure.reset();
     if (attach(kind, failure)) {
-      addresses_ = std::make_unique<SegmentAddresses>(segment_.bytes());
+      addresses_ =
+          std::make_unique<NodeAddresses>(segment_.bytes(), exchange_arenas(neighbours_->handle()));
       memory_ = std::make_unique<NodeMemory>(segment_.bytes(), grouping_.size_of(node_),
                                              staging_bytes_, addresses_.get());
       memory_->construct_worker(worker_);

@@ -8,8 +8,10 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "collectives/arena_exchange.h"
 #include "collectives/node_grouping.h"
 #include "collectives/plan_cache.h"
 #include "collectives/process_group.h"
@@ -22,15 +24,21 @@
 
 namespace hycoll {
 
-/// Buffers that lie in a segment, as offsets.
-class SegmentAddresses final : public AddressSpace {
+/// Buffers that lie in a segment of the node or in its processes' shared heaps, as offsets.
+class NodeAddresses final : public AddressSpace {
  public:
-  explicit SegmentAddresses(std::span<std::byte> bytes) : bytes_(bytes) {}
+  /// `arenas`: those of the node's processes, by worker; used only if all can reach all.
+  NodeAddresses(std::span<std::byte> segment, ExchangedArenas arenas)
+      : segment_(segment), arenas_(std::move(arenas)) {}
   std::uint64_t announce(const void* address) const noexcept override;
   std::byte* resolve(int worker, std::uint64_t announced) const noexcept override;
 
+  /// Whether the other processes can access the buffer at `address` of this one where it is.
+  bool is_in_shared_heap(const void* address) const noexcept;
+
  private:
-  std::span<std::byte> bytes_;
+  std::span<std::byte> segment_;
+  ExchangedArenas arenas_;
 };
 
 /// The layout `processes`: this process as one worker, and one member, of a node of several
@@ -56,6 +64,11 @@ class NodeProcesses {
   std::span<std::byte> staging_for_input() noexcept;
   std::span<std::byte> staging_for_output() noexcept;
 
+  /// Whether the node's other processes can access this member's buffer without staging.
+  bool is_in_shared_heap(const void* buffer) const noexcept {
+    return addresses_->is_in_shared_heap(buffer);
+  }
+
   PlanCache::Options plan_options(const ProcessGroup& group) const;
 
  private:
@@ -76,7 +89,7 @@ class NodeProcesses {
   int lane_count_ = 1;
   std::vector<int> leaders_;  // by lane, counted on their node, modulo its processes
   SharedSegment segment_;
-  std::unique_ptr<SegmentAddresses> addresses_;
+  std::unique_ptr<NodeAddresses> addresses_;
   std::unique_ptr<NodeMemory> memory_;
   std::vector<std::unique_ptr<MpiEndpoint>> lanes_;
   std::vector<std::unique_ptr<WorkerExecutor>> executors_;  // one
