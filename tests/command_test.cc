@@ -381,7 +381,7 @@ TEST_CASE("bench native measures the MPI library alone") {
 TEST_CASE("bench measures every collective in every layout, checked") {
   for (const std::string collective :
        {"allreduce", "reduce", "reduce_scatter", "scan", "exscan", "barrier"}) {
-    for (const std::string layout : {"threads", "per_node", "native"}) {
+    for (const std::string layout : {"threads", "per_node", "processes", "native"}) {
       CAPTURE(collective);
       CAPTURE(layout);
       Arguments arguments = {"bench",     collective, "--ranks",  "2",    "--workers", "1",
@@ -398,9 +398,42 @@ TEST_CASE("bench measures every collective in every layout, checked") {
         check_benchmark_record(record);
         CHECK(record.at("collective") == collective);
         CHECK(record.at("type").is_null() == barrier);
-        if (layout == "per_node") CHECK(record.at("native_verified") == true);
+        if (layout == "per_node" || layout == "processes")
+          CHECK(record.at("native_verified") == true);
       }
     }
+  }
+}
+
+TEST_CASE("bench processes runs every algorithm, on shared and on own buffers") {
+  for (const std::string layout : {"processes", "processes_heap"}) {
+    CAPTURE(layout);
+    const Json document =
+        json_of({"bench", "allreduce", "--ranks", "2", "--layout", layout, "--sizes", "8,200Ki",
+                 "--rounds", "1", "--algorithm", "all", "--json", "-"});
+    std::set<std::string> names;
+    for (const Json& record : document.at("records")) {
+      check_benchmark_record(record);
+      CHECK(record.at("layout") == layout);
+      CHECK(record.at("nodes") == 1);
+      CHECK(record.at("members") == 2);
+      CHECK(record.at("native_verified") == true);
+      names.insert(record.at("algorithm").get<std::string>());
+    }
+    CHECK(names.contains("dpml-ring"));
+    CHECK(names.contains("lines-recursive-doubling"));
+  }
+}
+
+TEST_CASE("bench processes emulates nodes") {
+  const Json document =
+      json_of({"bench", "allreduce", "--ranks", "4", "--layout", "processes", "--sizes", "8,40Ki",
+               "--rounds", "1", "--emulate-nodes", "2", "--json", "-"});
+  REQUIRE(document.at("records").size() == 2);
+  for (const Json& record : document.at("records")) {
+    check_benchmark_record(record);
+    CHECK(record.at("nodes") == 2);
+    CHECK(record.at("members") == 2);
   }
 }
 
@@ -540,7 +573,7 @@ TEST_CASE("compare runs all contenders and writes data and a page without extern
                directory.file("a.csv"), "--json", "-"});
   const Json& context = document.at("context");
   CHECK(context.at("verified") == true);
-  CHECK(context.at("runs").size() == 3);
+  CHECK(context.at("runs").size() == 5);  // the library, and four layouts
   CHECK(context.contains("state_before"));
   CHECK(context.contains("state_changed"));
   for (const Json& record : document.at("records")) CHECK(record.at("verified") == true);

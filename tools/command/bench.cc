@@ -25,8 +25,10 @@ constexpr const char* kExplanation =
     "  hycoll bench reduce_scatter --ranks 1 --layout threads --workers 2\n"
     "  hycoll bench allreduce --ranks 2 --aggregators 1 --algorithm node-leader\n"
     "Layouts: threads, every thread is a member; per_node, every process is a member with a pool "
-    "of workers, and the MPI library's own collective is measured in alternation; native, the MPI "
-    "library's own only, with one rank per core as usual and MPI_THREAD_SINGLE.\n"
+    "of workers; processes, every process is a member and a worker of its node, and processes_heap "
+    "the same with buffers in the shared heap. With those of processes the MPI library's own "
+    "collective is measured in alternation; native, the MPI library's own only, with one rank per "
+    "core as usual and MPI_THREAD_SINGLE.\n"
     "reduce_scatter has equal blocks, which together are the size that is given. A barrier has no "
     "size.\n"
     "Times are of one call, in microseconds: the slowest member of each block of calls; minimum, "
@@ -44,7 +46,7 @@ struct Columns {
 
 Columns columns_of(const BenchJob& job) {
   const BenchSettings& settings = job.settings();
-  return {.native = settings.layout == Layout::per_node && settings.native == NativeToo::yes,
+  return {.native = has_communicator(settings.layout) && settings.native == NativeToo::yes,
           .limit = settings.layout == Layout::threads && settings.limit == LimitToo::yes &&
                    job.session().size == 1 && LimitTeam::serves(settings.measurement.problem)};
 }
@@ -156,7 +158,8 @@ class Bench final : public Subcommand {
   explicit Bench(CLI::App& app) : app_(app.add_subcommand("bench", kSummary)) {
     app_->footer(kExplanation);
     options_.add_problem(*app_);
-    app_->add_option("--layout", options_.layout, "threads, per_node or native")
+    app_->add_option("--layout", options_.layout,
+                     "threads, per_node, processes, processes_heap or native")
         ->type_name("LAYOUT")
         ->capture_default_str();
     options_.add_choices(*app_, BenchOptions::Algorithms::all);
@@ -166,7 +169,8 @@ class Bench final : public Subcommand {
         ->check(between(0, kMaximumNodes))
         ->capture_default_str();
     app_->add_option("--emulate-nodes", options_.emulated_nodes,
-                     "Checks that this many processes of one machine count as so many nodes")
+                     "Layouts processes and processes_heap: the processes of a machine form so "
+                     "many nodes; others: checks that as many processes run on one machine")
         ->check(between(1, kMaximumNodes));
     options_.add_measurement(*app_);
     app_->add_flag(
@@ -174,7 +178,7 @@ class Bench final : public Subcommand {
         "Before every timed call members write to their inputs and read their outputs, as "
         "programs do; outside of the timing");
     app_->add_flag("--native,!--no-native", options_.native,
-                   "Whether per_node measures the MPI library's own too (default: yes)");
+                   "Whether layouts of processes measure the MPI library's own too (default: yes)");
     app_->add_flag("--limit,!--no-limit", options_.limit,
                    "Whether threads measures the limit too (default: yes)");
     options_.output.add_to(*app_);

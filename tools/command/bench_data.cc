@@ -7,6 +7,8 @@
 #include <new>
 #include <type_traits>
 
+#include "heap/heap.h"
+
 namespace hycoll::command {
 namespace {
 
@@ -157,16 +159,23 @@ std::optional<std::string> CheckedData::first_difference(const std::byte* output
                    [&]<class T>(T) { return first_difference_of<T>(*this, output, expected); });
 }
 
-MemberBuffers::MemberBuffers(std::size_t size_bytes, std::size_t result_bytes, int slot_count)
+MemberBuffers::MemberBuffers(std::size_t size_bytes, std::size_t result_bytes, int slot_count,
+                             BufferMemory memory)
     : size_bytes_(size_bytes),
       result_bytes_(result_bytes),
       slot_count_(slot_count),
       stride_bytes_((size_bytes + kLineBytes - 1) / kLineBytes * kLineBytes + kLineBytes),
-      memory_(static_cast<std::byte*>(
-          ::operator new(2 * static_cast<std::size_t>(slot_count) * stride_bytes_,
-                         std::align_val_t(kPageBytes)))) {}
+      memory_(allocate(2 * static_cast<std::size_t>(slot_count) * stride_bytes_, memory),
+              Release{memory}) {}
+
+std::byte* MemberBuffers::allocate(std::size_t size_bytes, BufferMemory where) {
+  return static_cast<std::byte*>(where == BufferMemory::shared_heap
+                                     ? hycoll::allocate(size_bytes, kPageBytes)
+                                     : ::operator new(size_bytes, std::align_val_t(kPageBytes)));
+}
 
 void MemberBuffers::Release::operator()(std::byte* memory) const noexcept {
+  if (where == BufferMemory::shared_heap) return hycoll::deallocate(memory);
   ::operator delete(memory, std::align_val_t(kPageBytes));
 }
 

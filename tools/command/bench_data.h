@@ -29,6 +29,12 @@ struct CheckedData {
                                               const ExpectedOutput& expected) const;
 };
 
+/// Where the buffers of members lie.
+enum class BufferMemory {
+  own,          ///< Of the process alone.
+  shared_heap,  ///< Which the processes of a node reach (heap/heap.h).
+};
+
 /// The buffers of one member: `slot_count` pairs of an input and an output of the same size. Each
 /// is followed by a cache line that nobody may write to, nor to what an output has beyond the
 /// result.
@@ -36,7 +42,8 @@ class MemberBuffers {
  public:
   /// Results are the first `result_bytes` <= size_bytes of an output. Does not touch the memory:
   /// its pages lie where the member first writes them.
-  MemberBuffers(std::size_t size_bytes, std::size_t result_bytes, int slot_count);
+  MemberBuffers(std::size_t size_bytes, std::size_t result_bytes, int slot_count,
+                BufferMemory memory = BufferMemory::own);
 
   int slot_count() const noexcept { return slot_count_; }
   std::size_t size_bytes() const noexcept { return size_bytes_; }
@@ -59,8 +66,10 @@ class MemberBuffers {
     return memory_.get() + static_cast<std::size_t>(buffer) * stride_bytes_;
   }
   struct Release {
+    BufferMemory where;
     void operator()(std::byte* memory) const noexcept;
   };
+  static std::byte* allocate(std::size_t size_bytes, BufferMemory where);
 
   std::size_t size_bytes_;
   std::size_t result_bytes_;

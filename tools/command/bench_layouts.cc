@@ -22,7 +22,8 @@
 namespace hycoll::command {
 namespace {
 
-constexpr Layout kLayouts[] = {Layout::threads, Layout::per_node, Layout::native};
+constexpr Layout kLayouts[] = {Layout::threads, Layout::per_node, Layout::processes,
+                               Layout::processes_heap, Layout::native};
 
 /// Those that are measured in alternation, and what each of them is.
 struct Lineup {
@@ -95,11 +96,10 @@ class LayoutRun {
       bind_to_share();
       return run_native();
     }
-    int members = settings_.layout == Layout::threads ? workers() : 1;
-    MPI_Bcast(&members, 1, MPI_INT, 0, session_.world);
-    if (settings_.layout == Layout::per_node) bind_to_share();
-    for (const std::string& algorithm : algorithms(members)) {
-      settings_.layout == Layout::threads ? run_threads(algorithm) : run_per_node(algorithm);
+    std::vector<Node> nodes = member_nodes();
+    if (has_communicator(settings_.layout)) bind_to_share();
+    for (const std::string& algorithm : algorithms(nodes)) {
+      settings_.layout == Layout::threads ? run_threads(algorithm) : run_communicator(algorithm);
     }
   }
 
@@ -136,9 +136,25 @@ class LayoutRun {
     }
   }
 
-  std::vector<std::string> algorithms(int members) const {
+  /// The nodes, as far as which algorithms serve them depends on it. Collective.
+  std::vector<Node> member_nodes() const {
+    int members = settings_.layout == Layout::threads ? workers() : 1;
+    MPI_Bcast(&members, 1, MPI_INT, 0, session_.world);
+    if (shares_nodes(settings_.layout)) members = members_per_node();
+    return {static_cast<std::size_t>(node_count()), {members, members}};
+  }
+
+  int node_count() const {
+    if (!shares_nodes(settings_.layout)) return members_.count();
+    const int machines = session_.size / session_.local_size;
+    return machines * std::max(settings_.emulated_nodes, 1);
+  }
+
+  /// Where the processes share nodes: of the largest ones.
+  int members_per_node() const { return (members_.count() + node_count() - 1) / node_count(); }
+
+  std::vector<std::string> algorithms(const std::vector<Node>& nodes) const {
     if (settings_.algorithm != "all") return {settings_.algorithm};
-    const std::vector<Node> nodes(static_cast<std::size_t>(members_.count()), {members, members});
     const int lanes = settings_.lanes > 0 ? settings_.lanes : 1;
     const Shape shape(nodes, lanes);
     const Shape aggregated(with_aggregators(nodes, settings_.aggregators), lanes);
@@ -184,7 +200,7 @@ class LayoutRun {
   }
 
   void run_native();
-  void run_per_node(const std::string& algorithm);
+  void run_communicator(const std::string& algorithm);
   void run_threads(const std::string& algorithm);
   void run_member(Team& team, Crew& crew, LimitTeam& limit, int thread,
                   const std::string& algorithm);
@@ -231,7 +247,7 @@ void LayoutRun::run_native() {
   }
 }
 
-void LayoutRun::run_per_node(const std::string& algorithm) {
+void LayoutRun::run_communicator(const std::string& algorithm) {
   Communicator communicator(session_.world, hycoll_options(settings_, algorithm));
   if (communicator.is_aggregator()) return communicator.serve();
   Crew crew(members_.comm(), 1);
@@ -247,10 +263,11 @@ void LayoutRun::run_per_node(const std::string& algorithm) {
     }
     const SizeTimings measured = measure(member, size_bytes, lineup);
     const Communicator::Choice choice = choice_of(communicator, size_bytes, member.member_count);
+    const int members = shares_nodes(settings_.layout) ? members_per_node() : 1;
     record({.algorithm = choice.algorithm,
-            .nodes = members_.count(),
-            .members = 1,
-            .workers = communicator.worker_count(),
+            .nodes = node_count(),
+            .members = members,
+            .workers = members * communicator.worker_count(),
             .lanes = choice.lanes,
             .segments = choice.segments,
             .size_bytes = size_bytes},
@@ -329,9 +346,19 @@ std::string_view name_of(Layout layout) {
       return "threads";
     case Layout::per_node:
       return "per_node";
+    case Layout::processes:
+      return "processes";
+    case Layout::processes_heap:
+      return "processes_heap";
     default:
       return "native";
   }
+}
+
+bool has_communicator(Layout layout) { return layout == Layout::per_node || shares_nodes(layout); }
+
+bool shares_nodes(Layout layout) {
+  return layout == Layout::processes || layout == Layout::processes_heap;
 }
 
 Layout parse_layout(std::string_view argument, std::string_view name) {
@@ -340,7 +367,9 @@ Layout parse_layout(std::string_view argument, std::string_view name) {
   }
   throw Error(
       ErrorKind::invalid_argument,
-      fmt::format("{} '{}' is no layout. Give threads, per_node or native", argument, name));
+      fmt::format("{} '{}' is no layout. Give threads, per_node, processes, processes_heap or "
+                  "native",
+                  argument, name));
 }
 
 Options hycoll_options(const BenchSettings& settings, const std::string& algorithm) {
@@ -350,6 +379,11 @@ Options hycoll_options(const BenchSettings& settings, const std::string& algorit
   options.lanes = settings.lanes;
   options.bits = settings.bits;
   options.aggregators = settings.aggregators;
+  if (has_communicator(settings.layout)) {
+    options.layout =
+        shares_nodes(settings.layout) ? Options::Layout::processes : Options::Layout::per_node;
+  }
+  options.emulated_nodes = settings.emulated_nodes;
   return options;
 }
 

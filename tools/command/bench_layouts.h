@@ -17,15 +17,24 @@ namespace hycoll::command {
 
 /// Who the members of a benchmark are.
 enum class Layout {
-  threads,   ///< The threads of each process: hycoll's Team.
-  per_node,  ///< The processes, each with a pool of workers: hycoll's Communicator.
-  native,    ///< The processes, through the MPI library's own collective.
+  threads,         ///< The threads of each process: hycoll's Team.
+  per_node,        ///< The processes, each with a pool of workers: hycoll's Communicator.
+  processes,       ///< The processes, each one worker of its node: the Communicator's other layout.
+  processes_heap,  ///< The same, with the members' buffers in the shared heap.
+  native,          ///< The processes, through the MPI library's own collective.
 };
 
-/// "threads", "per_node", "native".
+/// "threads", "per_node", "processes", "processes_heap", "native".
 std::string_view name_of(Layout layout);
 
-/// The inverse. Throws Error (invalid_argument), which names the argument and lists the names.
+/// Whether every process is a member, and hycoll's Communicator serves them.
+bool has_communicator(Layout layout);
+
+/// Whether the processes are the workers of their node.
+bool shares_nodes(Layout layout);
+
+/// The inverse of name_of. Throws Error (invalid_argument), which names the argument and lists the
+/// names.
 Layout parse_layout(std::string_view argument, std::string_view name);
 
 /// Who is measured in alternation.
@@ -58,10 +67,12 @@ struct BenchSettings {
   std::vector<std::size_t> sizes_bytes;
   MeasurementOptions measurement;
   Bits bits = Bits::same_on_all_members;
-  int workers = 0;                    ///< Per process; 0: one per core of its share of the machine.
-  int lanes = 0;                      ///< 0: chosen by hycoll.
-  int aggregators = 0;                ///< The last so many processes, which have no members.
-  NativeToo native = NativeToo::yes;  ///< per_node: the MPI library's own in alternation.
+  int workers = 0;         ///< Per process; 0: one per core of its share of the machine.
+  int lanes = 0;           ///< 0: chosen by hycoll.
+  int aggregators = 0;     ///< The last so many processes, which have no members.
+  int emulated_nodes = 0;  ///< processes: per machine; 0: one.
+  /// Layouts of processes: the MPI library's own in alternation.
+  NativeToo native = NativeToo::yes;
   /// threads, in one process, for sums: the limit in alternation, from kLimitBytes on.
   LimitToo limit = LimitToo::yes;
 };

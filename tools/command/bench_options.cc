@@ -114,6 +114,9 @@ BenchSettings BenchOptions::settings(Subject subject) const {
   settings.workers = workers;
   settings.lanes = lanes;
   settings.aggregators = aggregators;
+  if (shares_nodes(settings.layout)) settings.emulated_nodes = emulated_nodes;
+  settings.measurement.memory =
+      settings.layout == Layout::processes_heap ? BufferMemory::shared_heap : BufferMemory::own;
   if (aggregators > 0 && settings.layout == Layout::native) {
     throw Error(ErrorKind::invalid_argument,
                 fmt::format("--aggregators {}: the layout native leaves everything to the MPI "
@@ -149,7 +152,8 @@ BenchJob::BenchJob(const MpiSession& session, const BenchOptions& options,
 
 void BenchJob::check_emulated_nodes() const {
   const int node_count = session_.local_size - settings_.aggregators;
-  if (options_.emulated_nodes == 0 || options_.emulated_nodes == node_count) return;
+  if (options_.emulated_nodes == 0 || shares_nodes(settings_.layout)) return;
+  if (options_.emulated_nodes == node_count) return;
   throw Error(
       ErrorKind::invalid_argument,
       fmt::format("--emulate-nodes {}: each process counts as a node, and {} of them run on this "

@@ -103,7 +103,7 @@ class BenchPersistent final : public Subcommand {
     app_->footer(kExplanation);
     options_.sizes = "8:64Ki";
     options_.add_problem(*app_);
-    app_->add_option("--layout", options_.layout, "threads or per_node")
+    app_->add_option("--layout", options_.layout, "threads, per_node, processes or processes_heap")
         ->type_name("LAYOUT")
         ->capture_default_str();
     options_.add_choices(*app_, BenchOptions::Algorithms::all);
@@ -118,8 +118,8 @@ class BenchPersistent final : public Subcommand {
     if (settings.layout == Layout::native) {
       throw Error(
           ErrorKind::invalid_argument,
-          "--layout 'native': the MPI library's own stands beside per_node. Give threads or "
-          "per_node");
+          "--layout 'native': the MPI library's own stands beside per_node and processes. Give one "
+          "of those, or threads");
     }
     return run_bench_job(options_, settings, run_job);
   }

@@ -39,8 +39,9 @@ constexpr const char* kSummary =
 constexpr const char* kExplanation =
     "Compares hycoll with the MPI library on this machine. Starts short runs in turn, round after "
     "round: the MPI library with one rank per worker, hycoll with one process of that many threads "
-    "(threads), and hycoll with that many processes, each an emulated node (per_node). Only runs "
-    "in the same state of the machine are compared.\n"
+    "(threads), hycoll with that many processes that are the workers of one node (processes; "
+    "processes_heap with buffers in the shared heap), and hycoll with that many processes, each an "
+    "emulated node (per_node). Only runs in the same state of the machine are compared.\n"
     "Exit status: 0; 1 if a result of hycoll was wrong; 2 for bad arguments or a run that failed; "
     "130 when "
     "interrupted.";
@@ -53,7 +54,7 @@ struct CompareOptions {
   RootOption root;
   int workers = 0;
   std::string sizes = "8:16Mi";
-  std::string layouts = "threads,per_node";
+  std::string layouts = "threads,per_node,processes,processes_heap";
   std::string algorithm = "auto";
   int aggregators = 0;
   std::string type = "float";
@@ -89,8 +90,8 @@ std::vector<Layout> layouts_of(const CompareOptions& options) {
     if (layout == Layout::native) {
       throw Error(
           ErrorKind::invalid_argument,
-          "--layouts 'native': the MPI library always takes part. Give threads, per_node or "
-          "both");
+          "--layouts 'native': the MPI library always takes part. Give some of threads, per_node, "
+          "processes and processes_heap");
     }
     if (std::find(layouts.begin(), layouts.end(), layout) == layouts.end()) {
       layouts.push_back(layout);
@@ -362,7 +363,8 @@ class Compare final : public Subcommand {
             "8 to 16 Mi are 8:16Mi; a list is 8,24,1Ki")
         ->type_name("SIZES")
         ->capture_default_str();
-    app_->add_option("--layouts", options_.layouts, "threads, per_node, or both")
+    app_->add_option("--layouts", options_.layouts,
+                     "Of threads, per_node, processes and processes_heap")
         ->type_name("LAYOUTS")
         ->capture_default_str();
     app_->add_option("--algorithm", options_.algorithm, "Of hycoll: a name, or auto")

@@ -200,8 +200,10 @@ std::string compare_section(const Json& document) {
                                         .after = state_from_json(context.at("state_after"))};
   std::string html = fmt::format(
       "<h2>{} beside the MPI library</h2>\n<p class=\"muted\">{}; {}. {} workers{}. The MPI "
-      "library with one rank per core; threads: one process whose threads are members; per_node: "
-      "one process per emulated node. {} alternating rounds; {}. Times are medians of the runs' "
+      "library with one rank per core; threads: one process whose threads are members; "
+      "processes: processes that are the workers of one node, processes_heap: with buffers in the "
+      "shared heap; per_node: one process per emulated node. {} alternating rounds; {}. Times are "
+      "medians of the runs' "
       "medians with the lowest and highest; ratios are of runs in the same state of the machine; "
       "of limit: "
       "the time of a plain kernel with the same reads and writes in the same run, divided by the "

@@ -102,7 +102,8 @@ class SizeMeter {
   }
 
   MemberBuffers buffers_for(std::size_t size_bytes, int slot_count) const {
-    return {size_bytes, expected_.count * size_of(options_.problem.type), slot_count};
+    return {size_bytes, expected_.count * size_of(options_.problem.type), slot_count,
+            options_.memory};
   }
 
   void fill_inputs(std::uint64_t salt) {

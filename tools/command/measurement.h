@@ -75,6 +75,7 @@ struct MeasurementOptions {
   int rounds = 0;         ///< Blocks of calls of each contestant; 0: as many as fit `seconds`.
   double seconds = 0.25;  ///< For the timed blocks of one size, at least 5 rounds.
   InputUse inputs = InputUse::reused;
+  BufferMemory memory = BufferMemory::own;
 };
 
 /// The member that measures: a thread of the crew.
