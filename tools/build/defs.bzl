@@ -48,8 +48,11 @@ def hycoll_binary(name, srcs = [], deps = [], copts = [], **kwargs):
         **kwargs
     )
 
-def hycoll_test(name, srcs, deps = [], copts = [], size = "small", **kwargs):
-    """A doctest program whose main comes from //tests:doctest_main. Its timeout follows from its size."""
+def hycoll_test(name, srcs, deps = [], copts = [], size = "small", single_threaded = False, tags = [], **kwargs):
+    """A doctest program whose main comes from //tests:doctest_main. Its timeout follows from its size.
+
+    One that is `single_threaded` starts no thread: ThreadSanitizer has nothing to look for, so its stage leaves it out.
+    """
     deps = deps + ["//tests:doctest_main"]
     cc_test(
         name = name,
@@ -57,6 +60,7 @@ def hycoll_test(name, srcs, deps = [], copts = [], size = "small", **kwargs):
         copts = _copts(copts, deps),
         linkstatic = True,
         size = size,
+        tags = tags + (["notsan"] if single_threaded else []),
         deps = deps,
         **kwargs
     )
