@@ -18,18 +18,6 @@ constexpr std::size_t kKib = 1024;
 /// Distinguishes offsets in a shared heap from those in the segment, which are smaller.
 constexpr std::uint64_t kInSharedHeap = std::uint64_t{1} << 63;
 
-/// The rank of the first process on the machine of each.
-std::vector<int> machines_of(const ProcessGroup& group) {
-  MPI_Comm machine = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_split_type(group.control(), MPI_COMM_TYPE_SHARED, group.rank(), MPI_INFO_NULL,
-                                &machine),
-            "MPI_Comm_split_type");
-  int first = group.rank();
-  check_mpi(MPI_Bcast(&first, 1, MPI_INT, 0, machine), "MPI_Bcast");
-  check_mpi(MPI_Comm_free(&machine), "MPI_Comm_free");
-  return group.gather(first);
-}
-
 /// A process's core as all processes of the machine know it.
 Core on_machine(const Topology& topology, Core core) {
   const auto packages = topology.packages();
@@ -58,12 +46,9 @@ bool holds_on_all(bool holds, MPI_Comm communicator) {
   return all == 1;
 }
 
-/// The options, if all processes have the same, and this layout serves them.
+/// The options, if this layout serves them.
 const Options& checked(const ProcessGroup& group) {
   const Options& options = group.options();
-  group.require_same("staging_kib (HYCOLL_STAGING_KIB)", options.staging_kib);
-  group.require_same("emulated_nodes (HYCOLL_EMULATE_NODES)", options.emulated_nodes);
-  group.require_same("lanes (HYCOLL_LANES)", options.lanes);
   if (options.aggregators > 0) {
     throw Error(ErrorKind::invalid_argument,
                 fmt::format("Options::aggregators (HYCOLL_AGGREGATORS) is {}, but the layout "
@@ -101,7 +86,7 @@ std::byte* NodeAddresses::resolve(int worker, std::uint64_t announced) const noe
 }
 
 NodeProcesses::NodeProcesses(ProcessGroup& group)
-    : grouping_(group_processes(machines_of(group), checked(group).emulated_nodes)),
+    : grouping_(group_processes(group.machines(), checked(group).emulated_nodes)),
       node_(grouping_.node_of(group.rank())),
       worker_(group.rank() - grouping_.first_rank[static_cast<std::size_t>(node_)]),
       neighbours_(std::make_unique<MpiCommunicator>(group.control(), node_)),
@@ -216,7 +201,12 @@ PlanCache::Options NodeProcesses::plan_options(const ProcessGroup& group) const 
 }
 
 void NodeProcesses::open_lanes(const ProcessGroup& group) {
-  if (grouping_.node_count() == 1) return;  // nothing is ever sent
+  if (grouping_.node_count() == 1) {
+    // Nothing is ever sent, but whoever waits drives the program's own messages.
+    lanes_.push_back(std::make_unique<MpiEndpoint>(MpiCommunicator::borrowed(group.control()),
+                                                   nullptr, 0, 1, group.process_names()));
+    return;
+  }
   const bool uses_collectives = group.options().algorithm.find("native") != std::string::npos;
   const auto messages = std::make_shared<const MpiCommunicator>(group.control());
   for (int lane = 0; lane < lane_count_; ++lane) {

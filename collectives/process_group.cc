@@ -42,56 +42,13 @@ namespace {
 MPI_Comm duplicate(MPI_Comm parent, MpiCallers callers) {
   require_mpi();
   if (callers == MpiCallers::several) require_thread_multiple();
+  // Not MPI_Comm_dup: the attributes of the user's are no business of hycoll's.
   MPI_Comm copy = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_dup(parent, &copy), "MPI_Comm_dup");
+  int rank = 0;
+  check_mpi(MPI_Comm_rank(parent, &rank), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_split(parent, 0, rank, &copy), "MPI_Comm_split");
   check_mpi(MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   return copy;
-}
-
-/// This process's share of its machine's cores.
-MachineShare share_of_machine(MPI_Comm control) {
-  const Topology machine = Topology::this_machine();
-  MPI_Comm neighbours = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_split_type(control, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &neighbours),
-            "MPI_Comm_split_type");
-  int local_rank = 0;
-  int local_size = 1;
-  check_mpi(MPI_Comm_rank(neighbours, &local_rank), "MPI_Comm_rank");
-  check_mpi(MPI_Comm_size(neighbours, &local_size), "MPI_Comm_size");
-
-  std::vector<std::uint64_t> words = machine.affinity().words();
-  int word_count = static_cast<int>(words.size());
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &word_count, 1, MPI_INT, MPI_MAX, neighbours),
-            "MPI_Allreduce");
-  words.resize(static_cast<std::size_t>(word_count));
-  std::vector<std::uint64_t> all(words.size() * static_cast<std::size_t>(local_size));
-  check_mpi(MPI_Allgather(words.data(), word_count, MPI_UINT64_T, all.data(), word_count,
-                          MPI_UINT64_T, neighbours),
-            "MPI_Allgather");
-  check_mpi(MPI_Comm_free(&neighbours), "MPI_Comm_free");
-
-  std::vector<AffinityMask> masks;
-  for (std::size_t begin = 0; begin < all.size(); begin += words.size()) {
-    masks.push_back(AffinityMask::from_words(std::span(all).subspan(begin, words.size())));
-  }
-  return {.topology = machine.share(masks, local_rank),
-          .cores_are_shared = local_size > machine.usable_core_count()};
-}
-
-std::vector<std::string> gather_host_names(MPI_Comm control, int size) {
-  std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
-  int length = 0;
-  check_mpi(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");
-  std::vector<char> names(name.size() * static_cast<std::size_t>(size));
-  check_mpi(MPI_Allgather(name.data(), MPI_MAX_PROCESSOR_NAME, MPI_CHAR, names.data(),
-                          MPI_MAX_PROCESSOR_NAME, MPI_CHAR, control),
-            "MPI_Allgather");
-  std::vector<std::string> described;
-  for (int rank = 0; rank < size; ++rank) {
-    const char* host = names.data() + static_cast<std::size_t>(rank) * name.size();
-    described.push_back(fmt::format("process {} on host {}", rank, host));
-  }
-  return described;
 }
 
 std::string describe(const PackedSignature& signature) {
@@ -105,10 +62,10 @@ std::string describe(const PackedSignature& signature) {
 }  // namespace
 
 ProcessGroup::ProcessGroup(MPI_Comm parent, const Options& options, MpiCallers callers)
-    : control_(duplicate(parent, callers)), options_(options), share_(share_of_machine(control_)) {
+    : control_(duplicate(parent, callers)), options_(options), map_(ProcessMap::of(control_)) {
   check_mpi(MPI_Comm_rank(control_, &rank_), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(control_, &size_), "MPI_Comm_size");
-  node_names_ = gather_host_names(control_, size_);
+  node_names_ = map_.names();
   try {
     agree_on_aggregators();
   } catch (const Error&) {
@@ -127,9 +84,15 @@ ProcessGroup::~ProcessGroup() {
 
 void ProcessGroup::agree_on_aggregators() {
   const int own = options_.aggregators;
-  require_same("aggregators (HYCOLL_AGGREGATORS)", own);
-  require_same("layout (HYCOLL_LAYOUT; 0: per_node, 1: processes)",
-               static_cast<int>(options_.layout));
+  const std::array<NumberedOption, 5> numbers = {{
+      {.name = "aggregators (HYCOLL_AGGREGATORS)", .value = own},
+      {.name = "layout (HYCOLL_LAYOUT; 0: per_node, 1: processes)",
+       .value = static_cast<int>(options_.layout)},
+      {.name = "lanes (HYCOLL_LANES)", .value = options_.lanes},
+      {.name = "staging_kib (HYCOLL_STAGING_KIB)", .value = options_.staging_kib},
+      {.name = "emulated_nodes (HYCOLL_EMULATE_NODES)", .value = options_.emulated_nodes},
+  }};
+  require_same(numbers);
   if (own < 0 || own >= size_) {
     throw Error(
         ErrorKind::invalid_argument,
@@ -153,14 +116,22 @@ std::vector<int> ProcessGroup::gather(int value) const {
   return values;
 }
 
-void ProcessGroup::require_same(std::string_view option, int value) const {
-  const std::vector<int> all = gather(value);
-  const auto other = std::find_if(all.begin(), all.end(), [&](int n) { return n != all.front(); });
-  if (other == all.end()) return;
-  throw Error(ErrorKind::mismatch,
-              fmt::format("Options::{} is {} on {}, but {} on {}; pass the same on every process",
-                          option, all.front(), node_names_.front(), *other,
-                          node_names_[static_cast<std::size_t>(other - all.begin())]));
+void ProcessGroup::require_same(std::span<const NumberedOption> options) const {
+  std::vector<int> own;
+  for (const NumberedOption& option : options) own.push_back(option.value);
+  const int count = static_cast<int>(own.size());
+  std::vector<int> all(own.size() * static_cast<std::size_t>(size_));
+  check_mpi(MPI_Allgather(own.data(), count, MPI_INT, all.data(), count, MPI_INT, control_),
+            "MPI_Allgather");
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const NumberedOption& option = options[i % own.size()];
+    const int first = all[i % own.size()];
+    if (all[i] == first) continue;
+    throw Error(
+        ErrorKind::mismatch,
+        fmt::format("Options::{} is {} on {}, but {} on {}; pass the same on every process",
+                    option.name, first, node_names_.front(), all[i], node_names_[i / own.size()]));
+  }
 }
 
 void ProcessGroup::agree(const std::optional<Error>& failure) const {
@@ -202,13 +173,13 @@ void ProcessGroup::check_lanes(int worker_count) const {
 
 WaitPolicy ProcessGroup::wait_policy(int worker_count) const {
   const bool oversubscribed =
-      share_.cores_are_shared || worker_count > share_.topology.usable_core_count();
+      share().cores_are_shared || worker_count > share().topology.usable_core_count();
   return oversubscribed ? WaitPolicy::oversubscribed() : WaitPolicy{};
 }
 
 std::size_t ProcessGroup::streaming_threshold_bytes() const {
   std::size_t largest = 0;
-  for (const Cache& cache : share_.topology.caches()) {
+  for (const Cache& cache : share().topology.caches()) {
     largest = std::max(largest, static_cast<std::size_t>(cache.size_bytes));
   }
   return largest == 0 ? SIZE_MAX : largest;
@@ -217,7 +188,7 @@ std::size_t ProcessGroup::streaming_threshold_bytes() const {
 ExecutorOptions ProcessGroup::executor_options(const Core& core, int first_rank, int member_count,
                                                const WaitPolicy& policy) const {
   return {.wait_policy = policy,
-          .topology = &share_.topology,
+          .topology = &share().topology,
           .numa_domain = core.numa_domain,
           .first_rank = first_rank,
           .member_count = member_count,

@@ -5,11 +5,13 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "collectives/hycoll.h"
+#include "collectives/process_map.h"
 #include "numa/topology.h"
 #include "threading/executor.h"
 #include "threading/mpi_endpoint.h"
@@ -30,10 +32,10 @@ enum class MpiCallers : std::uint8_t {
 /// Throws Error (environment) unless MPI provides MPI_THREAD_MULTIPLE.
 void require_thread_multiple();
 
-/// What a process may use of its machine.
-struct MachineShare {
-  Topology topology;
-  bool cores_are_shared;  ///< With other processes, because there are more of them than cores.
+/// An option whose values are numbers.
+struct NumberedOption {
+  std::string_view name;
+  int value = 0;
 };
 
 /// The processes of a communicator or team: what all layouts share. With the layouts `per_node` and
@@ -67,10 +69,10 @@ class ProcessGroup {
   const Options& options() const noexcept { return options_; }
 
   /// The cores of this process: its share of the machine when the launcher gave none of its own.
-  const Topology& topology() const noexcept { return share_.topology; }
+  const Topology& topology() const { return map_.share().topology; }
 
   /// Whether this machine runs more processes than it has cores.
-  bool cores_are_shared() const noexcept { return share_.cores_are_shared; }
+  bool cores_are_shared() const { return map_.share().cores_are_shared; }
 
   /// How workers wait when each process has this many.
   WaitPolicy wait_policy(int worker_count) const;
@@ -78,9 +80,8 @@ class ProcessGroup {
   /// Collective: every process's value.
   std::vector<int> gather(int value) const;
 
-  /// Collective: throws Error (mismatch) on every process unless all pass the same value of an
-  /// option.
-  void require_same(std::string_view option, int value) const;
+  /// By rank: a number for each machine.
+  const std::vector<int>& machines() const noexcept { return map_.machines(); }
 
   /// Collective, and nobody returns before all have entered: throws on every process if one has met
   /// an error; its own on those that have.
@@ -112,6 +113,9 @@ class ProcessGroup {
 
  private:
   void agree_on_aggregators();
+  /// Collective: throws Error (mismatch) on every process unless all pass the same values.
+  void require_same(std::span<const NumberedOption> options) const;
+  const MachineShare& share() const { return map_.share(); }
 
   MPI_Comm control_ = MPI_COMM_NULL;
   MPI_Comm members_ = MPI_COMM_NULL;  ///< The processes with members; control_ if all have.
@@ -119,7 +123,7 @@ class ProcessGroup {
   int size_ = 1;
   Options options_;
   std::vector<std::string> node_names_;
-  MachineShare share_;
+  ProcessMap map_;
   std::vector<std::unique_ptr<MpiEndpoint>> lanes_;
 };
 

@@ -116,7 +116,15 @@ MpiCommunicator::MpiCommunicator(MPI_Comm parent, int color) {
   check_mpi(MPI_Comm_set_errhandler(handle_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
 }
 
+std::shared_ptr<const MpiCommunicator> MpiCommunicator::borrowed(MPI_Comm communicator) {
+  const std::shared_ptr<MpiCommunicator> made(new MpiCommunicator);
+  made->handle_ = communicator;
+  made->is_borrowed_ = true;
+  return made;
+}
+
 MpiCommunicator::~MpiCommunicator() {
+  if (is_borrowed_) return;
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized == 0 && handle_ != MPI_COMM_NULL) MPI_Comm_free(&handle_);

@@ -25,6 +25,8 @@ class MpiCommunicator {
   /// Collective over `parent`: those who pass the same color, in its order. Whoever passes
   /// MPI_UNDEFINED holds MPI_COMM_NULL.
   MpiCommunicator(MPI_Comm parent, int color);
+  /// Somebody else's, which outlives the object.
+  static std::shared_ptr<const MpiCommunicator> borrowed(MPI_Comm communicator);
   ~MpiCommunicator();
   MpiCommunicator(const MpiCommunicator&) = delete;
   MpiCommunicator& operator=(const MpiCommunicator&) = delete;
@@ -32,7 +34,10 @@ class MpiCommunicator {
   MPI_Comm handle() const noexcept { return handle_; }
 
  private:
+  MpiCommunicator() = default;
+
   MPI_Comm handle_ = MPI_COMM_NULL;
+  bool is_borrowed_ = false;
 };
 
 /// A lane over MPI. Either it has a communicator of its own: messages of different lanes never wait

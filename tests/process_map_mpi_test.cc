@@ -1,0 +1,78 @@
+// Who shares a machine: asked of the processes, and known from MPI_COMM_WORLD.
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "collectives/process_map.h"
+
+namespace hycoll {
+namespace {
+
+int rank_in(MPI_Comm communicator) {
+  int rank = 0;
+  MPI_Comm_rank(communicator, &rank);
+  return rank;
+}
+
+int size_of(MPI_Comm communicator) {
+  int size = 1;
+  MPI_Comm_size(communicator, &size);
+  return size;
+}
+
+/// Two processes share a machine in both maps, or in none. (The numbers themselves may differ.)
+bool same_machines(const ProcessMap& left, const ProcessMap& right) {
+  const auto& a = left.machines();
+  const auto& b = right.machines();
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    for (std::size_t j = 0; j < a.size(); ++j) {
+      if ((a[i] == a[j]) != (b[i] == b[j])) return false;
+    }
+  }
+  return true;
+}
+
+TEST_CASE("what is known from the world is what asking tells") {
+  const int rank = rank_in(MPI_COMM_WORLD);
+  MPI_Comm reversed = MPI_COMM_NULL;
+  MPI_Comm halves = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &reversed);
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &halves);
+  const std::vector<MPI_Comm> communicators = {MPI_COMM_WORLD, reversed, halves, MPI_COMM_SELF};
+  std::vector<ProcessMap> asked;
+  for (const MPI_Comm communicator : communicators) asked.push_back(ProcessMap::of(communicator));
+  ProcessMap::explore_world();
+  ProcessMap::explore_world();
+  for (std::size_t c = 0; c < communicators.size(); ++c) {
+    CAPTURE(c);
+    const ProcessMap known = ProcessMap::of(communicators[c]);
+    const int size = size_of(communicators[c]);
+    CHECK(static_cast<int>(known.machines().size()) == size);
+    CHECK(same_machines(asked[c], known));
+    CHECK(asked[c].names() == known.names());
+    CHECK(known.names().back().starts_with(fmt::format("process {} on host ", size - 1)));
+    // The launcher has started all of them on this machine.
+    CHECK(known.has_neighbours() == (size > 1));
+    CHECK(asked[c].has_neighbours() == (size > 1));
+  }
+  MPI_Comm_free(&halves);
+  MPI_Comm_free(&reversed);
+}
+
+TEST_CASE("a machine is shared with all processes of the world") {
+  ProcessMap::explore_world();
+  const MachineShare& of_world = ProcessMap::of(MPI_COMM_WORLD).share();
+  const MachineShare& of_self = ProcessMap::of(MPI_COMM_SELF).share();
+  CHECK(of_self.topology.affinity() == of_world.topology.affinity());
+  CHECK(of_self.cores_are_shared == of_world.cores_are_shared);
+  const int cores = Topology::this_machine().usable_core_count();
+  CHECK(of_self.cores_are_shared == (size_of(MPI_COMM_WORLD) > cores));
+}
+
+}  // namespace
+}  // namespace hycoll
