@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "collectives/process_map.h"
 #include "core/errors.h"
 #include "threading/mpi_types.h"
 
@@ -43,17 +44,6 @@ bool all_agree(MPI_Comm communicator, bool here) {
   int agreed = here ? 1 : 0;
   const int code = PMPI_Allreduce(MPI_IN_PLACE, &agreed, 1, MPI_INT, MPI_MIN, communicator);
   return code == MPI_SUCCESS && agreed == 1;
-}
-
-/// A copy without the attributes and the error handler of the program's, whose functions must not
-/// be called for what hycoll does.
-MPI_Comm plain_copy(MPI_Comm communicator) {
-  MPI_Comm copy = MPI_COMM_NULL;
-  int rank = 0;
-  PMPI_Comm_rank(communicator, &rank);
-  if (PMPI_Comm_split(communicator, 0, rank, &copy) != MPI_SUCCESS) return MPI_COMM_NULL;
-  PMPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
-  return copy;
 }
 
 }  // namespace
@@ -115,22 +105,21 @@ void Attachment::attach(MPI_Comm communicator, const Settings& settings) {
     obstacle_ = fmt::format("hycoll serves {} communicators already", kMaximumServers);
     return;
   }
-  MPI_Comm copy = plain_copy(communicator);
-  if (copy == MPI_COMM_NULL) {
-    obstacle_ = "the MPI library has no communicator left";  // it refuses on all processes
-    return;
+  Options options = settings.options;
+  if (settings.layout == Settings::Layout::by_machine) {
+    options.layout = ProcessMap::of(communicator).has_neighbours() ? Options::Layout::processes
+                                                                   : Options::Layout::per_node;
   }
   try {
-    server_ = std::make_unique<Communicator>(copy, settings.options);
+    server_ = std::make_unique<Communicator>(communicator, options);
   } catch (const std::exception& error) {
     obstacle_ = fmt::format("hycoll cannot start: {}", error.what());
   }
   const bool here = server_ != nullptr;
-  if (!all_agree(copy, here)) {
+  if (!all_agree(communicator, here)) {
     server_.reset();
     if (here) obstacle_ = "hycoll cannot start on another process";
   }
-  PMPI_Comm_free(&copy);
   if (server_ != nullptr) servers_here.fetch_add(1, std::memory_order_relaxed);
 }
 

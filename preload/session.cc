@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "collectives/process_map.h"
 #include "core/errors.h"
 
 namespace hycoll::preload {
@@ -126,6 +127,12 @@ void Session::open() {
     }
   }
   if (!same) return;
+  try {
+    ProcessMap::explore_world();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "hycoll (preloaded): %s\n", error.what());
+    PMPI_Abort(MPI_COMM_WORLD, 2);
+  }
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Session::forget, &attachment_key_, nullptr);
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Session::end, &end_key_, nullptr);
   PMPI_Comm_set_attr(MPI_COMM_SELF, end_key_, this);

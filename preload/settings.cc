@@ -34,7 +34,20 @@ std::optional<int> read_number(const char* variable, int minimum, int maximum) {
   return value;
 }
 
-int leader_count() { return read_number("HYCOLL_LEADERS", 1, kMaximumLeaders).value_or(1); }
+std::optional<int> leader_count() { return read_number("HYCOLL_LEADERS", 1, kMaximumLeaders); }
+
+void set_layout(Settings& settings) {
+  const std::optional<int> leaders = leader_count();
+  settings.options.workers = leaders.value_or(1);
+  const bool has_layout = std::getenv("HYCOLL_LAYOUT") != nullptr;
+  if (has_layout || leaders) settings.layout = Settings::Layout::given;
+  if (has_layout && settings.options.layout == Options::Layout::processes && leaders > 1) {
+    throw Error(ErrorKind::invalid_argument,
+                fmt::format("HYCOLL_LEADERS='{}', but with HYCOLL_LAYOUT='processes' every process "
+                            "has one worker; unset one of them",
+                            *leaders));
+  }
+}
 
 }  // namespace
 
@@ -48,7 +61,7 @@ Settings Settings::from_environment() {
   }
   settings.attach_after = read_number("HYCOLL_ATTACH_AFTER", 0, 1'000'000'000).value_or(8);
   settings.options = Options::from_environment();
-  settings.options.workers = leader_count();
+  set_layout(settings);
   settings.options.aggregators = 0;
   if (std::getenv("HYCOLL_TIMEOUT_S") == nullptr) {
     settings.options.timeout = std::chrono::milliseconds{0};
@@ -59,7 +72,7 @@ Settings Settings::from_environment() {
 
 bool leaders_need_threads() noexcept {
   try {
-    return leader_count() > 1;
+    return leader_count().value_or(1) > 1;
   } catch (const Error&) {
     return false;  // from_environment reports it, once MPI can end the job
   }

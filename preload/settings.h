@@ -20,6 +20,11 @@ struct Settings {
   /// prepares itself for it, which costs about a hundred calls.
   int attach_after = 8;
 
+  /// by_machine: a communicator of which some processes share a machine gets the layout
+  /// `processes`, any other one `per_node`. given: options.layout, because HYCOLL_LAYOUT or
+  /// HYCOLL_LEADERS, which stands for `per_node`, is set.
+  enum class Layout { by_machine, given } layout = Layout::by_machine;
+
   /// For hycoll's communicators: HYCOLL_LEADERS is the number of workers, 1 if it is not given, and
   /// a missing process is waited for without end unless HYCOLL_TIMEOUT_S is given, for MPI programs
   /// may let others wait as long as they like.
