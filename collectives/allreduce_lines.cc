@@ -5,8 +5,8 @@
 // call: data and signal travel together, and no flag is needed. On a single node everybody reads
 // all lines and reduces for itself, in rank order, so all get the same bits. With more nodes the
 // node's leader reduces, exchanges with the other leaders, and publishes the result in lines of its
-// own. Nobody waits for readers: a set of lines is used again two calls later, and by then
-// everybody has entered the call between.
+// own. Nobody waits for readers: a set of lines is used again eight calls later, and by
+// then everybody has left this one (docs/decisions/0015).
 //
 // Source: the message counters of Blue Gene/P (A. Mamidala et al., 2009, section 5) brought into
 // the data, and the single

@@ -172,6 +172,7 @@ void Caller::execute_announced(const Plan& plan, const CallArguments& arguments)
 void Caller::run(const Call& call) {
   PreparedCall prepared = make_next(call);
   prepared.arguments.is_blocking = true;
+  prepared.arguments.is_agreed_on = prepared.is_custom;
   pass_gate(prepared.arguments.call);
   execute_announced(plans_.find(prepared.query), prepared.arguments);
   if (prepared.is_custom) {

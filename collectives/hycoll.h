@@ -82,8 +82,10 @@ struct Options {
   /// How long a call waits for a missing member before it reports and ends the job. 0: for ever.
   std::chrono::milliseconds timeout{600'000};
 
-  /// Arguments are always compared between the members of a process. `all_processes` compares them
-  /// between processes too, at the cost of a small MPI_Allreduce per call.
+  /// Arguments are always compared between the members of a process; a member that has left a short
+  /// reduce, scan or exscan before others entered it gets the Error at the end of one of its next
+  /// calls. `all_processes` compares them between processes too, at the cost of a small
+  /// MPI_Allreduce per call, and lets nobody leave early.
   enum class Checking { process, all_processes } checking = Checking::process;
 
   /// The defaults, changed by the environment: HYCOLL_WORKERS, HYCOLL_LANES, HYCOLL_ALGORITHM,

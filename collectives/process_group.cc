@@ -192,6 +192,11 @@ ExecutorOptions ProcessGroup::executor_options(const Core& core, int first_rank,
           .numa_domain = core.numa_domain,
           .first_rank = first_rank,
           .member_count = member_count,
+          // Who asks for all members to be compared wants errors where they belong; then, and with
+          // aggregators, calls that nobody executes leave gaps in the numbers, too.
+          .running_ahead = options_.checking == Options::Checking::process && size_ == 1
+                               ? RunningAhead::allowed
+                               : RunningAhead::forbidden,
           .timeout = options_.timeout,
           .on_timeout = [](const std::string& message) {
             std::fprintf(

@@ -8,12 +8,14 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "collectives/registry.h"
 #include "core/errors.h"
 #include "tests/collective_reference.h"
 #include "tests/lines_limit.h"
+#include "threading/node_memory.h"
 #include "threading/random_driver.h"
 
 namespace hycoll {
@@ -22,6 +24,9 @@ namespace {
 using Delivery = MailboxNetwork::Delivery;
 using tests::CollectiveReference;
 
+/// On one node members may run ahead, more calls than their lines have sets.
+constexpr int kCallsOnOneNode = 24;
+constexpr int kCalls = 4;
 constexpr std::int64_t kPoison = -7'777'777;
 
 /// The members' buffers of several calls; checks what comes out.
@@ -104,8 +109,8 @@ int run_algorithm(const Algorithm& algorithm, const Shape& shape, std::size_t co
   const int segments = 1 + static_cast<int>(seed % 3);
   const Schedule schedule = algorithm.generate(shape, segments, reference.root);
   if (tests::too_long_for_lines(schedule, reference.input_size() * sizeof(std::int64_t))) return 0;
-  int runs = 0;
-  const auto delivery = static_cast<Delivery>(seed % 3);
+  RandomDriver driver(schedule, {.count = count, .block_counts = reference.block_counts},
+                      DataType::int64, Operator::sum, static_cast<Delivery>(seed % 3), limit);
   for (const bool in_place : {false, true}) {
     CAPTURE(name_of(algorithm.collective));
     CAPTURE(algorithm.name);
@@ -115,14 +120,12 @@ int run_algorithm(const Algorithm& algorithm, const Shape& shape, std::size_t co
     CAPTURE(count);
     CAPTURE(seed);
     CAPTURE(in_place);
-    RandomDriver driver(schedule, {.count = count, .block_counts = reference.block_counts},
-                        DataType::int64, Operator::sum, delivery, limit);
     Buffers64 buffers(reference, in_place);
-    REQUIRE_NOTHROW(driver.run(seed, 4, buffers.callbacks()));
+    const int calls = shape.node_count() == 1 ? kCallsOnOneNode : kCalls;
+    REQUIRE_NOTHROW(driver.run(seed, calls, buffers.callbacks()));
     REQUIRE(buffers.wrong() == 0);
-    runs = std::max(runs, driver.runs_per_call());
   }
-  return runs;
+  return driver.runs_per_call();
 }
 
 void run_all_algorithms(const Shape& shape, std::size_t count, std::uint64_t seed) {
@@ -217,6 +220,60 @@ TEST_CASE("staged schedules are right, and vectors pass through bounded staging 
     CAPTURE(name_of(algorithm->collective));
     CAPTURE(algorithm->name);
     CHECK(runs > 2);
+  }
+}
+
+/// Notes how many calls the member that is furthest has entered beyond the one that is least far.
+class Leads {
+ public:
+  explicit Leads(int member_count) : entered_(static_cast<std::size_t>(member_count), 0) {}
+
+  RandomDriver::Callbacks watching(const RandomDriver::Callbacks& callbacks) {
+    return {.enter =
+                [this, callbacks](int member, int call) {
+                  entered_[static_cast<std::size_t>(member)] = call + 1;
+                  const auto [least, most] = std::minmax_element(entered_.begin(), entered_.end());
+                  largest_ = std::max(largest_, *most - *least);
+                  return callbacks.enter(member, call);
+                },
+            .leave = callbacks.leave};
+  }
+  int largest() const { return largest_; }
+
+ private:
+  std::vector<int> entered_;
+  int largest_ = 0;
+};
+
+TEST_CASE("members whom nobody waits for run ahead, as far as lines are kept") {
+  constexpr int kFurthest = static_cast<int>(kMaximumLead) + 1;
+  const Shape shape = Shape::uniform(1, 3, 1);
+  for (const Algorithm* algorithm : all_algorithms()) {
+    CAPTURE(name_of(algorithm->collective));
+    CAPTURE(algorithm->name);
+    if (!algorithm->serves_shape(shape)) continue;
+    const bool is_short = std::string(algorithm->name).starts_with("lines");
+    const bool some_only_send = algorithm->collective == Collective::reduce ||
+                                algorithm->collective == Collective::scan ||
+                                algorithm->collective == Collective::exscan;
+    const Schedule schedule = algorithm->generate(shape, 1, 0);
+    const CollectiveReference reference{.collective = algorithm->collective,
+                                        .member_count = 3,
+                                        .root = 0,
+                                        .count = 9,
+                                        .block_counts = {}};
+    const bool runs_ahead = is_short && some_only_send;
+    const std::uint64_t last_seed = runs_ahead ? 20 : 2;
+    int largest = 0;
+    for (std::uint64_t seed = 1; seed <= last_seed; ++seed) {
+      RandomDriver driver(schedule, {.count = 9}, DataType::int64, Operator::sum, Delivery::eager);
+      Buffers64 buffers(reference, false);
+      Leads leads(3);
+      REQUIRE_NOTHROW(driver.run(seed, 200, leads.watching(buffers.callbacks())));
+      REQUIRE(buffers.wrong() == 0);
+      largest = std::max(largest, leads.largest());
+    }
+    CHECK(largest == (runs_ahead ? kFurthest : 1));
   }
 }
 

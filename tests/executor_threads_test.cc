@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -29,6 +30,8 @@ using tests::CollectiveReference;
 
 constexpr std::int32_t kPoison = -123'456;
 constexpr int kCalls = 6;
+/// On one node members may run ahead, more calls than their lines have sets.
+constexpr int kCallsOnOneNode = 20;
 
 /// All workers of all nodes of a schedule, a thread each, several calls in a row without a barrier
 /// between them.
@@ -76,10 +79,13 @@ class ThreadedRun {
                             {.wait_policy = WaitPolicy::oversubscribed(),
                              .topology = &topology_,
                              .first_rank = shape.first_member(node),
+                             .member_count = shape.node(node).members,
+                             .running_ahead = RunningAhead::allowed,
                              .on_timeout = {}});
     std::vector<std::int32_t> input(reference_.input_size());
     std::vector<std::int32_t> output(member < 0 ? 0 : reference_.output_size(member));
-    for (int call = 1; call <= kCalls; ++call) {
+    const int calls = shape.node_count() == 1 ? kCallsOnOneNode : kCalls;
+    for (int call = 1; call <= calls; ++call) {
       if (member >= 0) {
         for (std::size_t i = 0; i < input.size(); ++i) input[i] = element(member, call, i);
         output.assign(output.size(), kPoison);
@@ -248,6 +254,121 @@ TEST_CASE("members that pass different arguments all learn what each passed") {
             std::string::npos);
     }
   }
+}
+
+/// Two members of one node in one thread, member 1 the root of a reduce through lines.
+class TwoMembers {
+ public:
+  TwoMembers() {
+    for (int worker = 0; worker < 2; ++worker) {
+      executors_.push_back(
+          std::make_unique<WorkerExecutor>(memory_, worker, std::vector<Endpoint*>{}, nullptr,
+                                           ExecutorOptions{.wait_policy = {},
+                                                           .topology = &topology_,
+                                                           .member_count = 2,
+                                                           .running_ahead = RunningAhead::allowed,
+                                                           .on_timeout = {}}));
+    }
+  }
+
+  void start(int worker, CallNumber call, std::size_t count) {
+    const auto w = static_cast<std::size_t>(worker);
+    inputs_[w].assign(4, static_cast<double>(10 * call + w));
+    const CallSignature signature{.count = count, .collective = Collective::reduce, .detail = 1};
+    executors_[w]->start(programs_of(count)[w],
+                         {.call = call,
+                          .input = inputs_[w].data(),
+                          .output = &output_,
+                          .reducer = {.kernel = reduce_kernel(Operator::sum, DataType::float64)},
+                          .signature = signature.packed()});
+  }
+  bool finishes(int worker) {
+    for (int turn = 0; turn < 10; ++turn) {
+      const auto progress = executors_[static_cast<std::size_t>(worker)]->advance();
+      if (progress == WorkerExecutor::Progress::finished) return true;
+    }
+    return false;
+  }
+  void slow_turn(int worker) {
+    Waiter waiter{WaitPolicy{}};
+    executors_[static_cast<std::size_t>(worker)]->slow_turn(waiter);
+  }
+  double output() const { return output_[0]; }
+
+ private:
+  std::vector<Program>& programs_of(std::size_t count) {
+    std::vector<Program>& programs = programs_[count];
+    if (programs.empty()) {
+      programs = bind_schedule(schedule_, 0, {.count = count}, {.element_bytes = sizeof(double)});
+    }
+    return programs;
+  }
+
+  Schedule schedule_ =
+      find_algorithm(Collective::reduce, "lines-binomial").generate(Shape::uniform(1, 2, 1), 1, 1);
+  Topology topology_ = Topology::synthetic("core:1");
+  NodeMemory memory_{2};
+  std::map<std::size_t, std::vector<Program>> programs_;
+  std::vector<std::unique_ptr<WorkerExecutor>> executors_;
+  std::vector<double> inputs_[2];
+  double output_[4] = {};
+};
+
+TEST_CASE("a member leaves the first call of its kind only after the others have entered") {
+  TwoMembers members;
+  members.start(0, 1, 1);
+  CHECK_FALSE(members.finishes(0));
+  members.start(1, 1, 1);
+  CHECK(members.finishes(0));
+  CHECK(members.finishes(1));
+  members.start(0, 2, 2);
+  CHECK_FALSE(members.finishes(0));
+}
+
+TEST_CASE("a member that has run ahead learns of a failure at the end of a later call") {
+  TwoMembers members;
+  members.start(0, 1, 3);
+  members.start(1, 1, 3);
+  REQUIRE(members.finishes(0));
+  REQUIRE(members.finishes(1));
+  for (const CallNumber call : {2, 3}) {
+    members.start(0, call, 3);
+    REQUIRE(members.finishes(0));
+  }
+  members.start(1, 2, 3);
+  REQUIRE(members.finishes(1));
+  CHECK(members.output() == 41);
+  members.start(1, 3, 4);
+  CHECK_FALSE(members.finishes(1));
+  CHECK_THROWS_WITH_AS(members.slow_turn(1), doctest::Contains("call 3: rank 1 passed"), Error);
+  members.start(0, 4, 3);
+  CHECK_THROWS_WITH_AS(members.finishes(0), doctest::Contains("call 3: rank 1 passed"), Error);
+  members.start(1, 4, 3);
+  REQUIRE(members.finishes(1));
+  CHECK(members.output() == 81);
+  members.start(0, 5, 3);
+  CHECK(members.finishes(0));
+  members.start(1, 5, 3);
+  CHECK(members.finishes(1));
+  CHECK(members.output() == 101);
+}
+
+TEST_CASE("after a failure a member waits for the others again") {
+  TwoMembers members;
+  for (const CallNumber call : {1, 2}) {
+    members.start(0, call, 3);
+    members.start(1, call, call == 1 ? 3 : 4);
+    CHECK(members.finishes(0));
+    if (call == 1) CHECK(members.finishes(1));
+  }
+  CHECK_FALSE(members.finishes(1));
+  CHECK_THROWS_AS(members.slow_turn(1), Error);
+  // Again both make the call that they made last. Somebody must notice that they differ.
+  members.start(1, 3, 4);
+  members.start(0, 3, 3);
+  CHECK_THROWS_AS(members.finishes(0), Error);  // of call 2
+  CHECK_FALSE(members.finishes(1));
+  CHECK_THROWS_WITH_AS(members.slow_turn(1), doctest::Contains("call 3: rank 1 passed"), Error);
 }
 
 TEST_CASE("a member that never arrives is named") {

@@ -285,6 +285,46 @@ TEST_CASE("what members of a process do differently") {
   }
 }
 
+/// Many like calls, one of which a member makes differently. Members that have left it by then get
+/// the error in a later call, but every member gets one.
+std::string try_deviation_in_loop(Member& member, Collective collective, bool deviates) {
+  Room room;
+  int errors = 0;
+  const auto attempt = [&](Collective called, std::size_t count) {
+    Call call = sum_of(room, called, count);
+    call.root = member.size() - 1;
+    try {
+      member.run(call);
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::mismatch) ++errors;
+    }
+  };
+  for (int repetition = 0; repetition < 10; ++repetition) {
+    for (int call = 0; call < 5; ++call) attempt(collective, 5);
+    attempt(collective, deviates ? 6 : 5);
+    for (int call = 0; call < 5; ++call) attempt(collective, 5);
+    attempt(Collective::allreduce, 5);
+    if (errors != repetition + 1) {
+      return fmt::format("{}: {} errors after {} deviations", name_of(collective), errors,
+                         repetition + 1);
+    }
+  }
+  return complaint_about_next(member);
+}
+
+TEST_CASE("what a member does differently after like calls") {
+  for (const Collective collective :
+       {Collective::reduce, Collective::scan, Collective::exscan, Collective::allreduce}) {
+    for (const int deviating : {0, 1, 2}) {
+      CAPTURE(deviating);
+      Team team(MPI_COMM_SELF, 3);
+      CHECK(in_every_thread(team, [&](Member& member) {
+              return try_deviation_in_loop(member, collective, member.rank() == deviating);
+            }) == "");
+    }
+  }
+}
+
 Options comparing_options() {
   Options options = Options::from_environment();
   options.checking = Options::Checking::all_processes;

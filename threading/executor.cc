@@ -21,6 +21,15 @@ void ensure(NumaBuffer& buffer, std::size_t size_bytes, const ExecutorOptions& o
                       options.numa_domain);
 }
 
+/// After so many calls in a row whose lines were there at the first look, their writers are ahead,
+/// and the lines of the next call are fetched early. Fetching a line before it is written takes it
+/// away from its writer, which costs more than fetching early saves.
+constexpr int kReadyCallsBeforeFetching = 16;
+
+void fetch_for_reading(const Line* lines, std::size_t first_line, std::size_t end_line) {
+  for (std::size_t l = first_line; l < end_line; ++l) __builtin_prefetch(lines + l);
+}
+
 }  // namespace
 
 WorkerExecutor::WorkerExecutor(NodeMemory& memory, int worker, std::vector<Endpoint*> endpoints,
@@ -29,12 +38,17 @@ WorkerExecutor::WorkerExecutor(NodeMemory& memory, int worker, std::vector<Endpo
       worker_(worker),
       endpoints_(std::move(endpoints)),
       tasks_(tasks),
-      options_(std::move(options)) {}
+      options_(std::move(options)),
+      calls_seen_(static_cast<std::size_t>(memory.worker_count()) / kSeenTogether + 1) {}
 
 void WorkerExecutor::start(const Program& program, const CallArguments& arguments) {
+  runs_ahead_ = may_run_ahead(arguments);
+  // Before the others may record failures of the call.
+  if (some_failed()) find_missed_failure(arguments.call - 1);
   arguments_ = arguments;
   natives_block_ = program.blocks_alone && arguments.is_blocking;
   looking_ = Looking::allowed;
+  ready_calls_ = std::min(ready_calls_ + 1, kReadyCallsBeforeFetching);
   line_tag_ = line_tag(arguments.call, arguments.signature);
   Post& post = memory_.post(worker_);
   post.input.store(memory_.announce(arguments.input), std::memory_order_relaxed);
@@ -66,6 +80,40 @@ void WorkerExecutor::start(const Program& program, const CallArguments& argument
     state.requests.resize(request_count);
     state.pending.assign(request_count, 0);
   }
+}
+
+bool WorkerExecutor::may_run_ahead(const CallArguments& next) const {
+  const CallNumber last = arguments_.call;
+  return options_.running_ahead == RunningAhead::allowed && next.call == last + 1 &&
+         next.signature == arguments_.signature && failed_calls_[last % kCallSets] != last;
+}
+
+void WorkerExecutor::find_missed_failure(CallNumber last_left) {
+  if (options_.running_ahead == RunningAhead::forbidden || missed_failure_) return;
+  last_failure_seen_ = memory_.last_failed_call();
+  const CallNumber end = last_left + 1;
+  for (CallNumber call = end > kCallSets ? end - kCallSets : 1; call < end; ++call) {
+    CallNumber& failed_here = failed_calls_[call % kCallSets];
+    if (failed_here == call) continue;
+    try {
+      memory_.throw_if_failed(call);
+    } catch (const Error& error) {
+      failed_here = call;
+      missed_failure_ = error;
+      return;
+    }
+  }
+}
+
+void WorkerExecutor::throw_missed_failure() {
+  const Error error = *std::exchange(missed_failure_, std::nullopt);
+  throw error;
+}
+
+void WorkerExecutor::fail(const Error& error) {
+  failed_calls_[arguments_.call % kCallSets] = arguments_.call;
+  memory_.fail(worker_, arguments_.call, error);
+  abandon();
 }
 
 void WorkerExecutor::run(const Program& program, const CallArguments& arguments) {
@@ -101,13 +149,18 @@ void WorkerExecutor::abandon() {
 }
 
 WorkerExecutor::Progress WorkerExecutor::advance(int step_limit) {
+  Progress progress;
   try {
-    return advance_strands(step_limit);
+    progress = advance_strands(step_limit);
   } catch (const Error& error) {
-    memory_.fail(worker_, arguments_.call, error);
-    abandon();
+    fail(error);
     throw;
   }
+  if (progress == Progress::finished) {
+    if (some_failed()) find_missed_failure(arguments_.call);
+    if (missed_failure_ && !arguments_.is_agreed_on) throw_missed_failure();
+  }
+  return progress;
 }
 
 WorkerExecutor::Progress WorkerExecutor::advance_blindly() {
@@ -162,6 +215,8 @@ bool WorkerExecutor::try_issue(StrandState& state, const Instruction& instructio
       return true;
     case InstructionKind::wait_post:
       return post_arrived(instruction.worker);
+    case InstructionKind::follow_post:
+      return post_followed(instruction.worker);
     case InstructionKind::wait_flag:
       // Pairs with the releasing store of the signal below.
       return memory_.flag(instruction.worker, instruction.cell)
@@ -295,7 +350,14 @@ bool WorkerExecutor::lines_arrived(StrandState& state, const Instruction& instru
     state.lines_read = read_lines(lines + first_line, state.lines_read,
                                   unpacked_lines(instruction, lines_source - 1),
                                   end_bytes - first_line * Line::kPayloadBytes);
-    if (state.lines_read < end_line - first_line) return false;
+    if (state.lines_read < end_line - first_line) {
+      ready_calls_ = 0;
+      return false;
+    }
+    if (program_->some_run_ahead && runs_ahead_ && ready_calls_ >= kReadyCallsBeforeFetching) {
+      fetch_for_reading(memory_.lines(operand.index, operand.lines_buffer, arguments_.call + 1),
+                        first_line, end_line);
+    }
     state.lines_read = 0;
     ++state.lines_sources_read;
   }
@@ -325,12 +387,21 @@ bool WorkerExecutor::post_arrived(int worker) {
   Post& post = memory_.post(worker);
   // Pairs with the releasing store in start().
   if (post.call.load(std::memory_order_acquire) < arguments_.call) return false;
-  const PackedSignature theirs = post.signature(arguments_.call);
-  if (theirs == arguments_.signature) return true;
-  // Nobody leaves a call, not even one that fails, before all members have entered it:
-  // announcements are kept for two calls only.
-  if (all_members_entered()) throw_mismatch(worker, theirs);
+  if (post.digest(arguments_.call) == arguments_.signature.digest()) return true;
+  // Nobody leaves a call that fails before all members have entered it: announcements and failures
+  // are kept for the latest calls only.
+  if (all_members_entered()) throw_mismatch(worker, post.signature(arguments_.call));
   return false;
+}
+
+bool WorkerExecutor::post_followed(int worker) {
+  if (!runs_ahead_) return looking_ == Looking::allowed && post_arrived(worker);
+  CallNumber& seen = call_seen(worker);
+  if (seen + kMaximumLead >= arguments_.call) return true;
+  if (looking_ == Looking::forbidden) return false;
+  // Pairs with the releasing store in start(): the worker has read all lines of the calls before.
+  seen = memory_.post(worker).call.load(std::memory_order_acquire);
+  return seen + kMaximumLead >= arguments_.call;
 }
 
 bool WorkerExecutor::all_members_entered() const {
@@ -348,19 +419,6 @@ int WorkerExecutor::member_worker_count() const {
 void WorkerExecutor::look_for_mismatch() {
   // Workers without a member pass nothing of their own, and may have gone on to calls far ahead.
   for (int worker = 0; worker < member_worker_count(); ++worker) post_arrived(worker);
-}
-
-void WorkerExecutor::throw_mismatch(int worker, const PackedSignature& theirs) {
-  throw Error(ErrorKind::mismatch,
-              fmt::format("call {}: rank {} passed {}, but rank {} passed {}. Every member must "
-                          "make the same call with the same count, type, operator and root",
-                          named_call(), rank_of(worker_),
-                          CallSignature::unpack(arguments_.signature).describe(), rank_of(worker),
-                          CallSignature::unpack(theirs).describe()));
-}
-
-std::string_view WorkerExecutor::collective_name() const {
-  return name_of(CallSignature::unpack(arguments_.signature).collective);
 }
 
 std::span<const Operand> WorkerExecutor::operands(const Instruction& instruction) const {
@@ -404,8 +462,7 @@ void WorkerExecutor::slow_turn(Waiter& waiter) {
     if (all_members_entered()) memory_.throw_if_failed(arguments_.call);
     look_for_mismatch();
   } catch (const Error& error) {
-    memory_.fail(worker_, arguments_.call, error);
-    abandon();
+    fail(error);
     throw;
   }
   for (Endpoint* endpoint : endpoints_) {
@@ -421,50 +478,6 @@ void WorkerExecutor::slow_turn(Waiter& waiter) {
     waiter.reset();
   }
   waiter.give_way();
-}
-
-std::string WorkerExecutor::describe_wait() const {
-  std::string text = describe_worker(worker_);
-  for (std::size_t s = 0; s < strands_.size(); ++s) {
-    const auto& instructions = program_->strands[s].instructions;
-    if (strands_[s].next >= instructions.size()) continue;
-    const Instruction& instruction = instructions[strands_[s].next];
-    if (instruction.worker >= 0) {
-      text += fmt::format(" waits for {};", describe_worker(instruction.worker));
-    }
-  }
-  for (int worker = 0; worker < memory_.worker_count(); ++worker) {
-    const CallNumber call = memory_.post(worker).call.load(std::memory_order_relaxed);
-    if (call < arguments_.call) {
-      text += fmt::format(" {} has not arrived", describe_worker(worker));
-      // Where runs have numbers of their own, those mean nothing to the user.
-      if (arguments_.member_call == 0) text += fmt::format(" (its last call was {})", call);
-      text += ';';
-    }
-  }
-  return text + describe_messages();
-}
-
-std::string WorkerExecutor::describe_worker(int worker) const {
-  if (worker < options_.member_count) return fmt::format("rank {}", rank_of(worker));
-  return options_.member_count > 0 ? fmt::format("worker {} of rank {}", worker, rank_of(0))
-                                   : fmt::format("worker {} of the aggregator", worker);
-}
-
-std::string WorkerExecutor::describe_messages() const {
-  std::string text;
-  for (std::size_t s = 0; s < strands_.size(); ++s) {
-    for (const Instruction& instruction : program_->strands[s].instructions) {
-      if (instruction.request < 0) continue;
-      const char lane = strands_[s].pending[static_cast<std::size_t>(instruction.request)];
-      if (lane == 0 || instruction.peer < 0) continue;
-      text += fmt::format(
-          " {} lane {} with {};",
-          instruction.kind == InstructionKind::send ? "sends on" : "receives on", lane - 1,
-          endpoints_[static_cast<std::size_t>(lane - 1)]->describe_peer(instruction.peer));
-    }
-  }
-  return text;
 }
 
 }  // namespace hycoll

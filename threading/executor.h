@@ -1,11 +1,13 @@
 #ifndef HYCOLL_THREADING_EXECUTOR_H_
 #define HYCOLL_THREADING_EXECUTOR_H_
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,16 +43,26 @@ struct CallArguments {
   /// Whether somebody waits for the call; null if so from the start. While nobody does, long waits
   /// leave the core to the computation that the call is to overlap with.
   const std::atomic<bool>* hurried = nullptr;
+  /// A call by which members agree on this one's success follows at once: it must not be left out
+  /// because of the failure of an earlier call.
+  bool is_agreed_on = false;
 };
+
+/// Whether members may leave calls that others of their node have not entered yet, where nobody
+/// needs them any more.
+enum class RunningAhead : std::uint8_t { forbidden, allowed };
 
 /// What stays the same from call to call.
 struct ExecutorOptions {
   WaitPolicy wait_policy;
-  const Topology* topology = nullptr;    ///< Of this machine; must outlive the executor.
-  int numa_domain = 0;                   ///< Where the worker's scratch is to lie.
-  int first_rank = 0;                    ///< The rank of the node's first member, for messages.
-  int member_count = 1;                  ///< Members of the node: the owners of its first workers.
-                                         ///< An aggregator has none.
+  const Topology* topology = nullptr;  ///< Of this machine; must outlive the executor.
+  int numa_domain = 0;                 ///< Where the worker's scratch is to lie.
+  int first_rank = 0;                  ///< The rank of the node's first member, for messages.
+  int member_count = 1;                ///< Members of the node: the owners of its first workers.
+                                       ///< An aggregator has none.
+  /// The same for all workers of a node. Requires, if allowed, that calls are numbered without
+  /// gaps.
+  RunningAhead running_ahead = RunningAhead::forbidden;
   std::chrono::milliseconds timeout{0};  ///< 0: wait for ever.
   /// Called by the first worker whose wait exceeds the timeout, with a message that says who is
   /// missing. If it returns, the wait goes on.
@@ -73,7 +85,9 @@ class WorkerExecutor {
   void start(const Program& program, const CallArguments& arguments);
 
   /// Issues what can be issued now, at most `step_limit` steps. Throws the Error that this or
-  /// another worker of the node has met in this call; the run is over then.
+  /// another worker of the node has met in this call; the run is over then. A member that has run
+  /// ahead of a call that then failed throws its Error at the end of a later one, whose results are
+  /// right nevertheless.
   Progress advance(int step_limit = INT32_MAX);
 
   /// Issues what can be issued without looking at others' memory or at the transport. For whoever
@@ -107,6 +121,11 @@ class WorkerExecutor {
     SeparateVector<EndpointRequest> requests;
     SeparateVector<char> pending;
   };
+  /// Of several workers; apart from what other executors write.
+  static constexpr std::size_t kSeenTogether = kSeparationBytes / sizeof(CallNumber);
+  struct alignas(kSeparationBytes) SeenCalls {
+    std::array<CallNumber, kSeenTogether> calls{};
+  };
   enum class Looking { allowed, forbidden };
 
   Progress advance_strands(int step_limit);
@@ -124,6 +143,18 @@ class WorkerExecutor {
   std::size_t read_lines(const Line* lines, std::size_t first_line, std::byte* destination,
                          std::size_t size_bytes) const;
   bool post_arrived(int worker);
+  bool post_followed(int worker);
+  /// The last call that a postponable wait has seen in a worker's post.
+  CallNumber& call_seen(int worker) {
+    const auto w = static_cast<std::size_t>(worker);
+    return calls_seen_[w / kSeenTogether].calls[w % kSeenTogether];
+  }
+  bool may_run_ahead(const CallArguments& next) const;
+  bool some_failed() const { return memory_.last_failed_call() != last_failure_seen_; }
+  void find_missed_failure(CallNumber last_left);
+  void throw_missed_failure();
+  /// The run fails: for the others, and here.
+  void fail(const Error& error);
 
   std::byte* address(const Operand& operand) const;
   std::byte* member_input(int member) const;
@@ -154,6 +185,12 @@ class WorkerExecutor {
   CallArguments arguments_;
   std::uint64_t line_tag_ = 0;
   bool natives_block_ = false;
+  bool runs_ahead_ = false;
+  int ready_calls_ = 0;                // in a row in which lines did not have to be waited for
+  std::vector<SeenCalls> calls_seen_;  // see call_seen()
+  std::array<CallNumber, kCallSets> failed_calls_{};  // the latest that have thrown here
+  CallNumber last_failure_seen_ = 0;
+  std::optional<Error> missed_failure_;  // of a call that this worker has left before it failed
   Looking looking_ = Looking::allowed;
   SeparateVector<StrandState> strands_;
   NumaBuffer scratch_;

@@ -130,10 +130,10 @@ void NodeMemory::construct_worker(int worker) {
 }
 
 void NodeMemory::fail(int worker, CallNumber call, const Error& error) {
-  std::atomic<std::uint64_t>& latest = node_cells().failures[call % 2];
+  std::atomic<std::uint64_t>& latest = node_cells().failures[call % kCallSets];
   std::uint64_t known = latest.load(std::memory_order_relaxed);
   if (failed_call(known) >= call) return;
-  FailureRecord& record = cells(worker).failures[call % 2];
+  FailureRecord& record = cells(worker).failures[call % kCallSets];
   record.kind.store(static_cast<int>(error.kind()), std::memory_order_relaxed);
   record.text.write(error.what());
   // Pairs with the acquiring load in throw_if_failed.
@@ -141,13 +141,17 @@ void NodeMemory::fail(int worker, CallNumber call, const Error& error) {
          !latest.compare_exchange_weak(known, failure_of(call, worker), std::memory_order_release,
                                        std::memory_order_relaxed)) {
   }
+  // It grows: a call's failures are recorded after all members have entered it. Pairs with the
+  // acquiring load in last_failed_call().
+  node_cells().last_failed_call.store(call, std::memory_order_release);
 }
 
 void NodeMemory::throw_if_failed(CallNumber call) const {
   // Pairs with the releasing exchange in fail().
-  const std::uint64_t failure = node_cells().failures[call % 2].load(std::memory_order_acquire);
+  const std::uint64_t failure =
+      node_cells().failures[call % kCallSets].load(std::memory_order_acquire);
   if (failed_call(failure) != call) return;
-  const FailureRecord& record = cells(failing_worker(failure)).failures[call % 2];
+  const FailureRecord& record = cells(failing_worker(failure)).failures[call % kCallSets];
   throw Error(static_cast<ErrorKind>(record.kind.load(std::memory_order_relaxed)),
               record.text.read());
 }

@@ -27,11 +27,16 @@ inline constexpr std::size_t kSeparationBytes = 128;
 /// The number of a collective call on one communicator or team: 1, 2, 3, ... alike on all members.
 using CallNumber = std::uint64_t;
 
-/// What members must agree on in a call, packed into two words so that comparing two members costs
-/// two loads from the line that is awaited anyway.
+/// What members must agree on in a call, packed into two words.
 struct PackedSignature {
   std::uint64_t call = 0;
   std::uint64_t detail = 0;
+
+  /// What members compare.
+  constexpr std::uint32_t digest() const noexcept {
+    return static_cast<std::uint32_t>(
+        ((call + detail * 0xd1b54a32d192ed03u) * 0x9e3779b97f4a7c15u) >> 32);
+  }
   friend bool operator==(const PackedSignature&, const PackedSignature&) = default;
 };
 
@@ -69,6 +74,17 @@ struct CallSignature {
   std::string describe() const;
 };
 
+/// How far a member may run ahead: it may leave a call that nobody waits for it in (Program) when
+/// all members of its node have entered the call that lies so many calls back.
+inline constexpr CallNumber kMaximumLead = 6;
+
+/// The sets of what is kept for several calls: signatures, lines, failures. A call uses set
+/// call % kCallSets, and may overwrite what it finds there. Why that is safe: whoever starts call c
+/// has left c - 1, so every member of its node has entered c - 1 - kMaximumLead and left all calls
+/// before. What set c % kCallSets holds is of call c - kCallSets = c - 2 - kMaximumLead or older,
+/// which nobody reads any more.
+inline constexpr std::size_t kCallSets = kMaximumLead + 2;
+
 /// A worker's announcement that it has entered a call, with the addresses of its member's buffers:
 /// everything that the others need lies in the one cache line that they wait for. The addresses are
 /// in the form of NodeMemory::announce.
@@ -79,12 +95,26 @@ struct alignas(kSeparationBytes) Post {
   std::atomic<std::uint64_t> output{0};
 
   void set_signature(CallNumber number, const PackedSignature& signature) noexcept {
-    signatures_[number % 2].call.store(signature.call, std::memory_order_relaxed);
-    signatures_[number % 2].detail.store(signature.detail, std::memory_order_relaxed);
+    const std::size_t set = number % kCallSets;
+    const Signature& kept = signatures_[set];
+    // A call is often like the one before it in its set.
+    if (signature.call == kept.call.load(std::memory_order_relaxed) &&
+        signature.detail == kept.detail.load(std::memory_order_relaxed)) {
+      return;
+    }
+    digests_[set].store(signature.digest(), std::memory_order_relaxed);
+    signatures_[set].call.store(signature.call, std::memory_order_relaxed);
+    signatures_[set].detail.store(signature.detail, std::memory_order_relaxed);
   }
+  /// PackedSignature::digest of the signature: in the line that is awaited anyway.
+  std::uint32_t digest(CallNumber number) const noexcept {
+    return digests_[number % kCallSets].load(std::memory_order_relaxed);
+  }
+  /// In lines of their own: for messages.
   PackedSignature signature(CallNumber number) const noexcept {
-    return {.call = signatures_[number % 2].call.load(std::memory_order_relaxed),
-            .detail = signatures_[number % 2].detail.load(std::memory_order_relaxed)};
+    const Signature& kept = signatures_[number % kCallSets];
+    return {.call = kept.call.load(std::memory_order_relaxed),
+            .detail = kept.detail.load(std::memory_order_relaxed)};
   }
 
  private:
@@ -92,11 +122,11 @@ struct alignas(kSeparationBytes) Post {
     std::atomic<std::uint64_t> call{0};
     std::atomic<std::uint64_t> detail{0};
   };
-  /// Of the latest even and odd call: a member may already be in the next call while others compare
-  /// this one's, but not two calls ahead.
-  std::array<Signature, 2> signatures_{};
+  /// Of the latest calls.
+  std::array<std::atomic<std::uint32_t>, kCallSets> digests_{};
+  alignas(kCacheLineBytes) std::array<Signature, kCallSets> signatures_{};
 };
-static_assert(sizeof(Post) == kSeparationBytes);
+static_assert(sizeof(Post) == 2 * kSeparationBytes);
 
 /// A monotonic counter with one writing worker. Its value is flag_value(call, signals so far).
 struct alignas(kSeparationBytes) FlagCell {
@@ -132,9 +162,7 @@ constexpr std::size_t unpacked_stride_bytes(std::size_t size_bytes) noexcept {
 /// The tag of a line: the call and a digest of its signature, so that members that disagree find
 /// out.
 constexpr std::uint64_t line_tag(CallNumber call, const PackedSignature& signature) noexcept {
-  const std::uint64_t digest =
-      ((signature.call + signature.detail * 0xd1b54a32d192ed03u) * 0x9e3779b97f4a7c15u) >> 48;
-  return (call << 16) | digest;
+  return (call << 16) | (signature.digest() >> 16);
 }
 
 /// Writes `size_bytes` bytes into lines. Others may read the same lines meanwhile.
@@ -207,9 +235,9 @@ class NodeMemory {
     return cells(worker).flags[static_cast<std::size_t>(index)];
   }
 
-  /// The lines of a worker's buffer `buffer` in a call. Calls alternate between two sets.
+  /// The lines of a worker's buffer `buffer` in a call. Calls take the sets in turn.
   Line* lines(int worker, int buffer, CallNumber call) noexcept {
-    return cells(worker).lines.data() + (call % 2) * kLinesPerSet +
+    return cells(worker).lines.data() + (call % kCallSets) * kLinesPerSet +
            static_cast<std::size_t>(buffer) * kLinesPerBuffer;
   }
 
@@ -245,6 +273,13 @@ class NodeMemory {
   /// Throws the error that was recorded for this call, if any. Cheap when there is none.
   void throw_if_failed(CallNumber call) const;
 
+  /// The last call for which a failure has been recorded; 0 if none. Whoever has seen a member
+  /// enter a call sees the failures that the member has met before.
+  CallNumber last_failed_call() const noexcept {
+    // Pairs with the releasing store in fail(): its record can be read.
+    return node_cells().last_failed_call.load(std::memory_order_acquire);
+  }
+
   /// A user's operator failed while `worker` reduced in `call`. The call goes on nevertheless, with
   /// unspecified results, so that nobody waits for ever; its members agree afterwards on whether it
   /// has failed anywhere. `slot` is the member that speaks for the worker, in the worker's process.
@@ -278,14 +313,15 @@ class NodeMemory {
   struct alignas(kSeparationBytes) WorkerCells {
     Post post;
     std::array<FlagCell, kFlagsPerWorker> flags;
-    std::array<Line, 2 * kLinesPerSet> lines;
-    std::array<FailureRecord, 2> failures;  // of the latest even and odd call
+    std::array<Line, kCallSets * kLinesPerSet> lines;
+    std::array<FailureRecord, kCallSets> failures;  // of the latest calls
     OperatorFailure operator_failure;
   };
-  /// What all write: the failures of the latest even and odd call, each a call's number and the
-  /// worker that has recorded the reason.
+  /// What all write: the failures of the latest calls, each a call's number and the worker that has
+  /// recorded the reason; and the last call that has failed.
   struct alignas(kSeparationBytes) NodeCells {
-    std::array<std::atomic<std::uint64_t>, 2> failures{};
+    std::array<std::atomic<std::uint64_t>, kCallSets> failures{};
+    std::atomic<CallNumber> last_failed_call{0};
   };
   struct Free {
     void operator()(std::byte* memory) const noexcept;

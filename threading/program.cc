@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <utility>
 
@@ -60,6 +61,7 @@ class Binder {
                     [](const StrandProgram& strand) { return strand.instructions.empty(); });
       program.blocks_alone = natives_block && program.strands.size() == 1;
     }
+    let_run_ahead();
     return std::move(programs_);
   }
 
@@ -239,6 +241,41 @@ class Binder {
                                 dependencies.end());
     dependencies.clear();
     strand.instructions.push_back(instruction);
+  }
+
+  /// By worker: whether others touch the buffers of its member.
+  std::vector<bool> touched_by_others() const {
+    std::vector<bool> is_touched(programs_.size(), false);
+    for (std::size_t w = 0; w < programs_.size(); ++w) {
+      for (const Operand& operand : programs_[w].operands) {
+        const bool is_members =
+            operand.role == BufferRole::input || operand.role == BufferRole::output;
+        if (is_members && operand.index != w) is_touched[operand.index] = true;
+      }
+    }
+    return is_touched;
+  }
+
+  /// A member whose buffers nobody else touches is done when its data steps are: others find what
+  /// they need of it in lines. What it waits for at the end is only that the others have entered.
+  /// On a single node, where calls send no messages; and without staging, which has two sets only.
+  void let_run_ahead() {
+    const bool uses_staging = std::ranges::any_of(
+        programs_, [](const Program& program) { return program.staging_bytes > 0; });
+    if (schedule_.shape.node_count() > 1 || uses_staging) return;
+    const std::vector<bool> is_touched = touched_by_others();
+    bool some_run_ahead = false;
+    for (std::size_t w = 0; w < static_cast<std::size_t>(schedule_.shape.member_count()); ++w) {
+      if (is_touched[w]) continue;
+      for (StrandProgram& strand : programs_[w].strands) {
+        for (Instruction& instruction : std::views::reverse(strand.instructions)) {
+          if (instruction.kind != InstructionKind::wait_post) break;
+          instruction.kind = InstructionKind::follow_post;
+          some_run_ahead = true;
+        }
+      }
+    }
+    for (Program& program : programs_) program.some_run_ahead = some_run_ahead;
   }
 
   /// Such steps stay even if they are empty: their lines are a signal.

@@ -22,7 +22,7 @@ struct Operand {
 };
 
 /// What the executor does in one step. The schedule's kinds, with two differences: entering a call
-/// is announced by the executor itself, so waiting for a member to arrive has a kind of its own;
+/// is announced by the executor itself, so waiting for a member to arrive has kinds of its own;
 /// and steps whose operands are empty are gone, except those on lines, which are signals too.
 enum class InstructionKind : std::uint8_t {
   send,
@@ -34,6 +34,8 @@ enum class InstructionKind : std::uint8_t {
   signal,
   wait_flag,
   wait_post,
+  follow_post,  ///< A wait_post that may be postponed: at the end of a strand of a member whose
+                ///< buffers nobody else touches.
 };
 
 struct Instruction {
@@ -46,7 +48,7 @@ struct Instruction {
   int lane = -1;
   int peer = -1;  ///< As BindingOptions::peers says.
   int tag = -1;
-  int worker = -1;                  ///< signal, wait_flag, wait_post: whose cell, on the node.
+  int worker = -1;                  ///< signal and the waits: whose cell, on the node.
   int cell = -1;                    ///< signal, wait_flag.
   std::uint32_t value = 0;          ///< signal, wait_flag.
   int request = -1;                 ///< Asynchronous: its slot in the strand's requests.
@@ -75,6 +77,8 @@ struct Program {
   /// One strand, as on every worker of every node that calls the transport's own collectives: the
   /// worker of a blocking call may block inside the transport.
   bool blocks_alone = false;
+  /// Some programs of the node have postponable waits.
+  bool some_run_ahead = false;
 };
 
 /// Whom an endpoint sends to.

@@ -81,6 +81,7 @@ void RandomDriver::State::add_workers(const Shape& shape, int node) {
                                   .topology = &topology,
                                   .first_rank = shape.first_member(node),
                                   .member_count = shape.node(node).members,
+                                  .running_ahead = RunningAhead::allowed,
                                   .on_timeout = {}};
     workers.push_back({.node = node,
                        .index = w,

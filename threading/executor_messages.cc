@@ -1,0 +1,67 @@
+// What an executor says of a run that fails or waits.
+
+#include <fmt/format.h>
+
+#include "core/errors.h"
+#include "threading/executor.h"
+
+namespace hycoll {
+
+void WorkerExecutor::throw_mismatch(int worker, const PackedSignature& theirs) {
+  throw Error(ErrorKind::mismatch,
+              fmt::format("call {}: rank {} passed {}, but rank {} passed {}. Every member must "
+                          "make the same call with the same count, type, operator and root",
+                          named_call(), rank_of(worker_),
+                          CallSignature::unpack(arguments_.signature).describe(), rank_of(worker),
+                          CallSignature::unpack(theirs).describe()));
+}
+
+std::string_view WorkerExecutor::collective_name() const {
+  return name_of(CallSignature::unpack(arguments_.signature).collective);
+}
+
+std::string WorkerExecutor::describe_wait() const {
+  std::string text = describe_worker(worker_);
+  for (std::size_t s = 0; s < strands_.size(); ++s) {
+    const auto& instructions = program_->strands[s].instructions;
+    if (strands_[s].next >= instructions.size()) continue;
+    const Instruction& instruction = instructions[strands_[s].next];
+    if (instruction.worker >= 0) {
+      text += fmt::format(" waits for {};", describe_worker(instruction.worker));
+    }
+  }
+  for (int worker = 0; worker < memory_.worker_count(); ++worker) {
+    const CallNumber call = memory_.post(worker).call.load(std::memory_order_relaxed);
+    if (call < arguments_.call) {
+      text += fmt::format(" {} has not arrived", describe_worker(worker));
+      // Where runs have numbers of their own, those mean nothing to the user.
+      if (arguments_.member_call == 0) text += fmt::format(" (its last call was {})", call);
+      text += ';';
+    }
+  }
+  return text + describe_messages();
+}
+
+std::string WorkerExecutor::describe_worker(int worker) const {
+  if (worker < options_.member_count) return fmt::format("rank {}", rank_of(worker));
+  return options_.member_count > 0 ? fmt::format("worker {} of rank {}", worker, rank_of(0))
+                                   : fmt::format("worker {} of the aggregator", worker);
+}
+
+std::string WorkerExecutor::describe_messages() const {
+  std::string text;
+  for (std::size_t s = 0; s < strands_.size(); ++s) {
+    for (const Instruction& instruction : program_->strands[s].instructions) {
+      if (instruction.request < 0) continue;
+      const char lane = strands_[s].pending[static_cast<std::size_t>(instruction.request)];
+      if (lane == 0 || instruction.peer < 0) continue;
+      text += fmt::format(
+          " {} lane {} with {};",
+          instruction.kind == InstructionKind::send ? "sends on" : "receives on", lane - 1,
+          endpoints_[static_cast<std::size_t>(lane - 1)]->describe_peer(instruction.peer));
+    }
+  }
+  return text;
+}
+
+}  // namespace hycoll
