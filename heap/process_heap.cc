@@ -53,7 +53,7 @@ ArenaLimits limits_from_environment() {
   ArenaLimits limits;
   limits.capacity_bytes = bytes_from_environment(kLimitVariable, default_capacity_bytes());
   limits.commit = overcommits() ? ArenaLimits::Commit::on_touch : ArenaLimits::Commit::on_allocate;
-  limits.available_bytes = [] { return available_memory_bytes(); };
+  limits.available_bytes = [memory = AvailableMemory()] { return memory.bytes(); };
   return limits;
 }
 

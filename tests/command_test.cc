@@ -15,90 +15,13 @@
 
 #include "collectives/registry.h"
 #include "core/types.h"
+#include "tests/command_runs.h"
+#include "tests/temporary_directory.h"
 #include "tools/command/child.h"
 #include "tools/command/output.h"
 
 namespace hycoll::command {
 namespace {
-
-using Arguments = std::vector<std::string>;
-
-ChildResult hycoll(Arguments arguments) {
-  const char* path = std::getenv("HYCOLL_COMMAND");
-  REQUIRE(path != nullptr);
-  arguments.insert(arguments.begin(), std::filesystem::absolute(path).string());
-  ChildResult result = run_child(arguments, std::chrono::seconds(240));
-  INFO(result.errors);
-  CHECK(result.end == ChildResult::End::exited);
-  return result;
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-/// Bad arguments: status 2, nothing on the standard output, and every part in the message, once.
-void check_refused(const Arguments& arguments, const std::vector<std::string>& parts) {
-  CAPTURE(arguments);
-  const ChildResult result = hycoll(arguments);
-  CHECK(result.status == 2);
-  CHECK(result.output == "");
-  for (const std::string& part : parts) {
-    CAPTURE(part);
-    CAPTURE(result.errors);
-    CHECK(contains(result.errors, part));
-  }
-}
-
-Json json_of(const Arguments& arguments) {
-  const ChildResult result = hycoll(arguments);
-  CAPTURE(arguments);
-  CAPTURE(result.errors);
-  CHECK(result.status == 0);
-  const Json document = Json::parse(result.output, nullptr, false);
-  REQUIRE_FALSE(document.is_discarded());
-  REQUIRE(document.at("context").is_object());
-  REQUIRE(document.at("records").is_array());
-  return document;
-}
-
-void check_benchmark_record(const Json& record) {
-  for (const char* key :
-       {"collective", "algorithm", "layout", "nodes", "members", "lanes", "bytes", "min_us",
-        "median_us", "p95_us", "native_median_us", "ratio", "verified"}) {
-    CAPTURE(key);
-    CHECK(record.contains(key));
-  }
-  CHECK(record.at("verified") == true);
-  CHECK(record.at("min_us") > 0);
-  CHECK(record.at("min_us") <= record.at("median_us"));
-  CHECK(record.at("median_us") <= record.at("p95_us"));
-}
-
-/// A directory that vanishes with the object.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "hycoll-XXXXXX").string();
-    REQUIRE(mkdtemp(pattern.data()) != nullptr);
-    path_ = pattern;
-  }
-  ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
-
-std::string text_of(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 TEST_CASE("every subcommand explains itself") {
   CHECK(contains(hycoll({"--help"}).output, "compare"));

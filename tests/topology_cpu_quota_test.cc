@@ -1,5 +1,4 @@
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -7,32 +6,24 @@
 #include <string>
 
 #include "numa/cpu_quota.h"
+#include "tests/temporary_directory.h"
 
 namespace hycoll {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// A root directory with the files of proc and cgroup, removed at the end.
+/// A root directory with the files of proc and cgroup.
 class FakeRoot {
  public:
-  FakeRoot() {
-    std::string pattern = (fs::temp_directory_path() / "hycoll_quota_XXXXXX").string();
-    REQUIRE(mkdtemp(pattern.data()) != nullptr);
-    root_ = pattern;
-  }
-  ~FakeRoot() { fs::remove_all(root_); }
-  FakeRoot(const FakeRoot&) = delete;
-  FakeRoot& operator=(const FakeRoot&) = delete;
-
   void write(const std::string& path, const std::string& content) {
-    fs::create_directories((root_ / path).parent_path());
-    std::ofstream(root_ / path) << content;
+    fs::create_directories((directory_.path() / path).parent_path());
+    std::ofstream(directory_.path() / path) << content;
   }
-  std::optional<double> quota() const { return cpu_quota_cores(root_); }
+  std::optional<double> quota() const { return cpu_quota_cores(directory_.path()); }
 
  private:
-  fs::path root_;
+  TemporaryDirectory directory_;
 };
 
 constexpr const char* kMountV2 =
