@@ -173,6 +173,10 @@ class Bench final : public Subcommand {
                      "many nodes; others: checks that as many processes run on one machine")
         ->check(between(1, kMaximumNodes));
     options_.add_measurement(*app_);
+    app_->add_option("--preload", options_.preload,
+                     "With --ranks: libraries that the ranks preload, separated by colons, e.g. "
+                     "libhycoll_pmpi.so to measure the layout native through it")
+        ->type_name("FILES");
     app_->add_flag(
         "--fresh-inputs", options_.fresh_inputs,
         "Before every timed call members write to their inputs and read their outputs, as "

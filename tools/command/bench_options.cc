@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "collectives/registry.h"
@@ -123,6 +125,12 @@ BenchSettings BenchOptions::settings(Subject subject) const {
                             "library. Give --layout threads or per_node",
                             aggregators));
   }
+  if (!preload.empty() && ranks == 0 && std::getenv("LD_PRELOAD") == nullptr) {
+    throw Error(ErrorKind::invalid_argument,
+                fmt::format("--preload '{}': the ranks have been started without it. Let them be "
+                            "started (--ranks)",
+                            preload));
+  }
   settings.native = native ? NativeToo::yes : NativeToo::no;
   settings.limit = limit ? LimitToo::yes : LimitToo::no;
   return settings;
@@ -207,6 +215,9 @@ ExitStatus run_bench_job(const BenchOptions& options, const BenchSettings& setti
   if (options.ranks > 0) {
     std::vector<std::string> program = own_arguments_without("--ranks");
     program.insert(program.begin(), own_path());
+    if (!options.preload.empty()) {
+      program = with_preloaded("--preload", options.preload, std::move(program));
+    }
     replace_process(mpiexec_command(options.ranks + options.aggregators, program));
   }
   return run_with_mpi(

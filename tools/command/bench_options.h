@@ -34,6 +34,7 @@ struct BenchOptions {
   int aggregators = 0;
   int emulated_nodes = 0;
   int ranks = 0;
+  std::string preload;
   int rounds = 0;
   double seconds = 0.25;
   bool fresh_inputs = false;

@@ -65,6 +65,7 @@ struct CompareOptions {
   int timeout_s = 300;
   bool fresh_inputs = false;
   std::vector<std::string> references;
+  std::string preload;
   std::string html_path;
   OutputOptions output;
 };
@@ -81,6 +82,7 @@ struct Runner {
   Contender contender;
   Layout layout = Layout::native;
   std::string binary;
+  std::string preload = {};
 };
 
 std::vector<Layout> layouts_of(const CompareOptions& options) {
@@ -111,6 +113,7 @@ void check_arguments(const CompareOptions& options) {
   }
   if (options.algorithm != "auto") find_algorithm(collective_of(routine), options.algorithm);
   layouts_of(options);
+  if (!options.preload.empty()) with_preloaded("--preload", options.preload, {});
 }
 
 enum class Role { reference, hycoll };
@@ -132,6 +135,10 @@ std::vector<Runner> runners_of(const CompareOptions& options) {
   }
   for (const Layout layout : layouts_of(options)) {
     add_runner(runners, std::string(name_of(layout)), Role::hycoll, layout, own_path());
+  }
+  if (!options.preload.empty()) {
+    add_runner(runners, "preloaded", Role::hycoll, Layout::native, own_path());
+    runners.back().preload = options.preload;
   }
   return runners;
 }
@@ -167,6 +174,7 @@ std::vector<std::string> command_of(const Runner& runner, const CompareOptions& 
                                    std::to_string(options.aggregators)});
     if (options.reproducible) command.emplace_back("--reproducible");
   }
+  if (!runner.preload.empty()) command.insert(command.end(), {"--preload", runner.preload});
   if (options.fresh_inputs) command.emplace_back("--fresh-inputs");
   return command;
 }
@@ -375,6 +383,10 @@ class Compare final : public Subcommand {
                      "algorithms that need them")
         ->check(between(0, kMaximumNodes))
         ->capture_default_str();
+    app_->add_option("--preload", options_.preload,
+                     "Compares the MPI library with these libraries preloaded too, separated by "
+                     "colons, e.g. libhycoll_pmpi.so: what unmodified programs get")
+        ->type_name("FILES");
     add_type_option(*app_, options_.type);
     add_operator_option(*app_, options_.op);
     add_reproducible_option(*app_, options_.reproducible);

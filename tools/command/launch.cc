@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -25,6 +26,21 @@ std::vector<std::string> mpiexec_command(int ranks, const std::vector<std::strin
                                       std::to_string(ranks)};
   command.insert(command.end(), program.begin(), program.end());
   return command;
+}
+
+std::vector<std::string> with_preloaded(const std::string& argument, const std::string& libraries,
+                                        std::vector<std::string> program) {
+  std::string all;
+  for (const std::string& library : CLI::detail::split(libraries, ':')) {
+    if (access(library.c_str(), R_OK) != 0) {
+      throw Error(ErrorKind::invalid_argument,
+                  fmt::format("{} '{}': {}. Give the path of a library, e.g. of libhycoll_pmpi.so",
+                              argument, library, std::strerror(errno)));
+    }
+    all += (all.empty() ? "" : ":") + std::filesystem::absolute(library).string();
+  }
+  program.insert(program.begin(), {"env", "LD_PRELOAD=" + all});
+  return program;
 }
 
 std::string own_path() {

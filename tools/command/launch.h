@@ -11,6 +11,11 @@ namespace hycoll::command {
 /// more ranks than cores if need be, unbound.
 std::vector<std::string> mpiexec_command(int ranks, const std::vector<std::string>& program);
 
+/// The same program with these libraries preloaded: paths, separated by colons. Throws Error
+/// (invalid_argument), which names the argument, for one that cannot be read.
+std::vector<std::string> with_preloaded(const std::string& argument, const std::string& libraries,
+                                        std::vector<std::string> program);
+
 /// The path of the running program. Throws Error (environment) if the system does not tell.
 std::string own_path();
 
