@@ -45,7 +45,8 @@ struct Options {
   Layout layout = Layout::per_node;
 
   /// Layout `processes`: how much memory each process shares with the others of its machine, in
-  /// KiB, for vectors to pass through; 64 to 1048576. An element must fit into half of it.
+  /// KiB, for vectors to pass through; 64 to 1048576. What a call stages of one element of the
+  /// vector must fit into half of it.
   int staging_kib = 512;
 
   /// Layout `processes`, for tests on one machine: the processes of every machine form so many

@@ -1,20 +1,19 @@
 #include "collectives/node_process_member.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cstring>
 #include <utility>
-
-#include "core/errors.h"
-#include "core/kernels.h"
 
 namespace hycoll {
 namespace {
 
-void copy_bytes(void* destination, const void* source, std::size_t size_bytes) {
-  if (size_bytes == 0) return;
-  copy_kernel(std::span<void* const>(&destination, 1), source, size_bytes, Stores::cached);
+/// A run in which a worker does nothing but wait until all others have entered it.
+Program arrival_of_others(int worker, int worker_count) {
+  Program program;
+  StrandProgram& strand = program.strands.emplace_back();
+  for (int other = 0; other < worker_count; ++other) {
+    if (other == worker) continue;
+    strand.instructions.push_back({.kind = InstructionKind::wait_post, .worker = other});
+  }
+  return program;
 }
 
 }  // namespace
@@ -29,9 +28,8 @@ NodeProcessMember::NodeProcessMember(ProcessGroup& group, NodeProcesses& process
               .announcer = nullptr,
               .gate = gate}),
       processes_(processes),
-      parts_(plans),
       rank_(group.rank()),
-      member_count_(group.size()),
+      arrival_(arrival_of_others(processes.worker(), processes.memory().worker_count())),
       deferred_(processes.executor()),
       // The background thread runs where the process may: it has hardly more than one core.
       pool_(processes.executors(), group.topology(), processes.cores(),
@@ -61,8 +59,11 @@ std::shared_ptr<PoolJob> NodeProcessMember::submit(const Plan& plan, const CallA
 DeferredRun* NodeProcessMember::defer(const Plan& plan, const CallArguments& arguments,
                                       DeferredOutcome& outcome) {
   const bool is_idle = deferred_.finished() && (background_ == nullptr || background_->finished());
-  if (!plan.is_short || plan.crosses_members || !is_idle) return nullptr;
-  deferred_.start(program(plan), next_run(arguments), outcome);
+  const bool is_one_run = !plan.crossing || plan.crossing->staged.run_count == 1;
+  if (!plan.is_short || !is_one_run || !is_idle) return nullptr;
+  const Program& only =
+      plan.crossing ? plan.crossing->staged.program(0, processes_.worker()) : program(plan);
+  deferred_.start(only, next_run(arguments), outcome);
   if (!deferred_.finished()) keeper_.watch();
   return &deferred_;
 }
@@ -79,96 +80,58 @@ CallArguments NodeProcessMember::next_run(const CallArguments& arguments) {
 }
 
 void NodeProcessMember::run_here(const Plan& plan, const CallArguments& arguments) {
-  if (!plan.crosses_members) {
+  if (!plan.crossing) {
     processes_.executor().run(program(plan), next_run(arguments));
-  } else if (plan.query.collective == Collective::reduce_scatter) {
-    run_by_blocks(plan, arguments);
-  } else {
-    run_by_elements(plan, arguments);
+    return;
+  }
+  CallArguments slice = next_run(arguments);
+  // Short nonblocking calls may be deferred, on some members.
+  const bool may_meet = arguments.is_blocking || !plan.is_short;
+  const bool directly = may_meet && all_reach_all(plan, slice);
+  const SlicedPrograms& sliced = directly ? *plan.crossing->direct : plan.crossing->staged;
+  for (std::size_t run = 0; run < sliced.run_count; ++run) {
+    if (run > 0) slice = slice_of(arguments, run * sliced.displacement_bytes);
+    slice.is_agreed_on = arguments.is_agreed_on || run + 1 < sliced.run_count;
+    processes_.executor().run(sliced.program(run, processes_.worker()), slice);
   }
 }
 
-void NodeProcessMember::run_part(const PlanQuery& part, const CallArguments& arguments,
-                                 const void* input, void* output) {
-  CallArguments run = next_run(arguments);
-  run.input = input;
-  run.output = output;
-  processes_.executor().run(program(parts_.find(part)), run);
+CallArguments NodeProcessMember::slice_of(const CallArguments& arguments,
+                                          std::size_t displacement_bytes) {
+  CallArguments slice = next_run(arguments);
+  if (slice.input != nullptr) {
+    slice.input = static_cast<const std::byte*>(slice.input) + displacement_bytes;
+  }
+  if (slice.output != nullptr) {
+    slice.output = static_cast<std::byte*>(slice.output) + displacement_bytes;
+  }
+  return slice;
 }
 
-void NodeProcessMember::require_staging(const PlanQuery& query, std::size_t elements) const {
-  if (elements > 0) return;
-  throw Error(
-      ErrorKind::unsupported,
-      fmt::format("{} of elements of {} bytes over {} members: not one of them, or of their "
-                  "blocks, fits into half of the memory that processes share; raise "
-                  "Options::staging_kib (HYCOLL_STAGING_KIB)",
-                  name_of(query.collective), query.element_bytes, member_count_));
+bool NodeProcessMember::all_reach_all(const Plan& plan, const CallArguments& arguments) {
+  if (!processes_.shares_heaps() || !plan.crossing->direct) return false;
+  NodeMemory& memory = processes_.memory();
+  const auto is_reached = [&](const void* buffer) {
+    return buffer == nullptr || memory.announce(buffer) != 0;
+  };
+  const bool is_own_reached =
+      is_reached(arguments.input) && (!gets_result(plan.query) || is_reached(arguments.output));
+  memory.post(processes_.worker())
+      .set_reach(arguments.call, is_own_reached ? Reach::node : Reach::worker);
+  if (!is_own_reached) return false;
+  // The same run, up to the moment when all have announced it.
+  CallArguments beginning = arguments;
+  beginning.is_agreed_on = true;
+  processes_.executor().run(arrival_, beginning);
+  for (int worker = 0; worker < memory.worker_count(); ++worker) {
+    if (memory.post(worker).reach(arguments.call) == Reach::worker) return false;
+  }
+  return true;
 }
 
 bool NodeProcessMember::gets_result(const PlanQuery& query) const {
   if (query.collective == Collective::reduce) return rank_ == query.root;
   return query.collective != Collective::exscan || rank_ > 0;
-}
-
-void NodeProcessMember::run_by_elements(const Plan& plan, const CallArguments& arguments) {
-  PlanQuery part = plan.query;
-  const std::size_t element_bytes = part.element_bytes;
-  const std::size_t part_elements = processes_.staging_for_input().size() / element_bytes;
-  require_staging(part, part_elements);
-  const auto* input = static_cast<const std::byte*>(arguments.input);
-  auto* output = static_cast<std::byte*>(arguments.output);
-  const std::size_t count = plan.query.extent.count;
-  // What lies in the shared heap needs no staging. Plans of parts reckon with two buffers.
-  const bool shares_input = processes_.is_in_shared_heap(input);
-  const bool shares_output =
-      output != input && gets_result(part) && processes_.is_in_shared_heap(output);
-  for (std::size_t begin = 0; begin < count; begin += part_elements) {
-    part.extent.count = std::min(part_elements, count - begin);
-    const std::size_t offset_bytes = begin * element_bytes;
-    const std::size_t part_bytes = part.extent.count * element_bytes;
-    const std::byte* from = input + offset_bytes;
-    if (!shares_input) {
-      copy_bytes(processes_.staging_for_input().data(), from, part_bytes);
-      from = processes_.staging_for_input().data();
-    }
-    std::byte* const to =
-        shares_output ? output + offset_bytes : processes_.staging_for_output().data();
-    run_part(part, arguments, from, to);
-    if (shares_output || !gets_result(part)) continue;
-    copy_bytes(output + offset_bytes, to, part_bytes);
-  }
-}
-
-void NodeProcessMember::run_by_blocks(const Plan& plan, const CallArguments& arguments) {
-  PlanQuery part = plan.query;
-  const std::size_t element_bytes = part.element_bytes;
-  std::vector<std::size_t> counts = plan.block_counts;
-  if (counts.empty()) counts.assign(static_cast<std::size_t>(member_count_), part.extent.count);
-  const std::size_t part_elements =
-      processes_.staging_for_input().size() / element_bytes / counts.size();
-  require_staging(part, part_elements);
-  const auto* input = static_cast<const std::byte*>(arguments.input);
-  auto* output = static_cast<std::byte*>(arguments.output);
-  const std::size_t longest = *std::max_element(counts.begin(), counts.end());
-  std::vector<std::size_t> part_counts(counts.size());
-  for (std::size_t begin = 0; begin < longest; begin += part_elements) {
-    std::byte* staged = processes_.staging_for_input().data();
-    const std::byte* block = input;
-    for (std::size_t m = 0; m < counts.size(); ++m) {
-      const std::size_t first = std::min(begin, counts[m]);
-      part_counts[m] = std::min(part_elements, counts[m] - first);
-      copy_bytes(staged, block + first * element_bytes, part_counts[m] * element_bytes);
-      staged += part_counts[m] * element_bytes;
-      block += counts[m] * element_bytes;
-    }
-    part.extent = {.count = 0, .block_counts = part_counts};
-    run_part(part, arguments, processes_.staging_for_input().data(),
-             processes_.staging_for_output().data());
-    const std::size_t own = static_cast<std::size_t>(rank_);
-    copy_bytes(output + std::min(begin, counts[own]) * element_bytes,
-               processes_.staging_for_output().data(), part_counts[own] * element_bytes);
-  }
 }
 
 }  // namespace hycoll

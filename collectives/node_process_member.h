@@ -16,9 +16,11 @@ namespace hycoll {
 /// The member of a process in the layout `processes`: its calling thread is the worker, or, for
 /// long calls in the background, a thread beside it.
 ///
-/// Plans in which every worker touches its own member's buffers only run on the user's buffers. The
-/// others run on the process's staging memory, a part of the vector after the other: every part is
-/// a run of its own on the node, so runs have numbers of their own.
+/// Plans in which every worker touches its own member's buffers only are executed like any other.
+/// In the others a vector passes through the processes' staging, a slice after the other: every
+/// slice is a run of its own on the node, so runs have numbers of their own. Where all members of
+/// the node pass buffers of their shared heaps, which the members find out when they meet, these
+/// are read and written where they are.
 class NodeProcessMember final : public Caller {
  public:
   NodeProcessMember(ProcessGroup& group, NodeProcesses& processes, PlanCache& plans,
@@ -34,18 +36,16 @@ class NodeProcessMember final : public Caller {
   const Program& program(const Plan& plan) const;
   CallArguments next_run(const CallArguments& arguments);
   void run_here(const Plan& plan, const CallArguments& arguments);
-  void run_by_elements(const Plan& plan, const CallArguments& arguments);
-  void run_by_blocks(const Plan& plan, const CallArguments& arguments);
-  /// Runs one part, on buffers that the node's other processes can access.
-  void run_part(const PlanQuery& part, const CallArguments& arguments, const void* input,
-                void* output);
-  void require_staging(const PlanQuery& query, std::size_t elements) const;
+  /// The next run, on buffers displaced by so much.
+  CallArguments slice_of(const CallArguments& arguments, std::size_t displacement_bytes);
+  /// Whether all processes of the node can access the buffers of all in this run, which is the
+  /// first one of its call. The same on all of them.
+  bool all_reach_all(const Plan& plan, const CallArguments& arguments);
   bool gets_result(const PlanQuery& query) const;
 
   NodeProcesses& processes_;
-  RecentPlans parts_;
   int rank_;
-  int member_count_;
+  Program arrival_;
   CallNumber run_ = 0;  // used by whoever executes
   std::shared_ptr<PoolJob> background_;
   DeferredRun deferred_;

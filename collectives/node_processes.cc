@@ -66,10 +66,6 @@ const Options& checked(const ProcessGroup& group) {
 
 }  // namespace
 
-bool NodeAddresses::is_in_shared_heap(const void* address) const noexcept {
-  return arenas_.all_reachable && process_heap().shared_offset(address).has_value();
-}
-
 std::uint64_t NodeAddresses::announce(const void* address) const noexcept {
   const auto begin = reinterpret_cast<std::uintptr_t>(segment_.data());
   const auto place = reinterpret_cast<std::uintptr_t>(address);
@@ -173,14 +169,6 @@ void NodeProcesses::place_leaders(const ProcessGroup& group) {
   check_mpi(MPI_Bcast(leaders_.data(), lane_count_, MPI_INT, 0, group.control()), "MPI_Bcast");
 }
 
-std::span<std::byte> NodeProcesses::staging(int half) noexcept {
-  const std::size_t half_bytes = staging_bytes_ / 2;
-  return memory_->further(worker_).subspan(static_cast<std::size_t>(half) * half_bytes, half_bytes);
-}
-
-std::span<std::byte> NodeProcesses::staging_for_input() noexcept { return staging(0); }
-std::span<std::byte> NodeProcesses::staging_for_output() noexcept { return staging(1); }
-
 PlanCache::Options NodeProcesses::plan_options(const ProcessGroup& group) const {
   PlanCache::Options options{.nodes = {},
                              .node = node_,
@@ -188,7 +176,8 @@ PlanCache::Options NodeProcesses::plan_options(const ProcessGroup& group) const 
                              .requested_algorithm = group.options().algorithm,
                              .lane_workers = {},
                              .streaming_threshold_bytes = group.streaming_threshold_bytes(),
-                             .peers = Peers::workers};
+                             .peers = Peers::workers,
+                             .staging_bytes = memory_->staging_bytes()};
   for (int node = 0; node < grouping_.node_count(); ++node) {
     options.nodes.push_back(
         {.members = grouping_.size_of(node), .workers = grouping_.size_of(node)});

@@ -33,8 +33,8 @@ class NodeAddresses final : public AddressSpace {
   std::uint64_t announce(const void* address) const noexcept override;
   std::byte* resolve(int worker, std::uint64_t announced) const noexcept override;
 
-  /// Whether the other processes can access the buffer at `address` of this one where it is.
-  bool is_in_shared_heap(const void* address) const noexcept;
+  /// Whether the processes can access one another's shared heaps. The same on all of them.
+  bool reaches_heaps() const noexcept { return arenas_.all_reachable; }
 
  private:
   std::span<std::byte> segment_;
@@ -59,15 +59,8 @@ class NodeProcesses {
   const std::vector<Core>& cores() const noexcept { return cores_; }
   const WaitPolicy& wait_policy() const noexcept { return wait_policy_; }
 
-  /// This member's parts of the segment, of equal size, for data on their way to the others and
-  /// back.
-  std::span<std::byte> staging_for_input() noexcept;
-  std::span<std::byte> staging_for_output() noexcept;
-
-  /// Whether the node's other processes can access this member's buffer without staging.
-  bool is_in_shared_heap(const void* buffer) const noexcept {
-    return addresses_->is_in_shared_heap(buffer);
-  }
+  /// Whether the node's processes can access one another's shared heaps. The same on all of them.
+  bool shares_heaps() const noexcept { return addresses_->reaches_heaps(); }
 
   PlanCache::Options plan_options(const ProcessGroup& group) const;
 
@@ -75,7 +68,6 @@ class NodeProcesses {
   void map_segment(const ProcessGroup& group);
   /// Whether all processes of the node have mapped a segment of this kind.
   bool attach(SharedSegment::Kind kind, std::optional<Error>& failure);
-  std::span<std::byte> staging(int half) noexcept;
   void place_leaders(const ProcessGroup& group);
   void open_lanes(const ProcessGroup& group);
 

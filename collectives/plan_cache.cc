@@ -7,6 +7,7 @@
 
 #include "collectives/registry.h"
 #include "core/errors.h"
+#include "core/staging.h"
 
 namespace hycoll {
 
@@ -69,24 +70,52 @@ const Plan& PlanCache::find(const PlanQuery& query) {
   const auto found =
       std::find_if(bucket.begin(), bucket.end(), [&](const Plan& p) { return p.serves(query); });
   if (found != bucket.end()) return *found;
-  SelectedPlan selected = select(query);
-  const Schedule schedule = find_algorithm(query.collective, selected.algorithm)
-                                .generate(shape_for(selected), selected.segments, query.root);
-  if (options_.peers == Peers::workers) require_led_by_placement(schedule);
-  std::vector<Program> programs =
-      bind_schedule(schedule, options_.node, query.extent,
-                    {.element_bytes = query.element_bytes,
-                     .streaming_threshold_bytes = options_.streaming_threshold_bytes,
-                     .peers = options_.peers});
-  Plan& plan = bucket.emplace_back(
-      Plan{.query = query,
-           .block_counts = {query.extent.block_counts.begin(), query.extent.block_counts.end()},
-           .selected = std::move(selected),
-           .is_short = size_bytes_of(query) <= kShortBytes && !is_native(schedule),
-           .crosses_members = crosses_members(schedule),
-           .programs = std::move(programs)});
+  Plan& plan = bucket.emplace_back(make_plan(query));
   plan.query.extent.block_counts = plan.block_counts;
   return plan;
+}
+
+Plan PlanCache::make_plan(const PlanQuery& query) const {
+  const SelectedPlan selected = select(query);
+  const Schedule schedule = find_algorithm(query.collective, selected.algorithm)
+                                .generate(shape_for(selected), selected.segments, query.root);
+  Plan plan{.query = query,
+            .block_counts = {query.extent.block_counts.begin(), query.extent.block_counts.end()},
+            .selected = selected,
+            .is_short = size_bytes_of(query) <= kShortBytes && !is_native(schedule),
+            .programs = {}};
+  if (options_.peers == Peers::workers) require_led_by_placement(schedule);
+  if (options_.peers == Peers::workers && crosses_members(schedule)) {
+    plan.crossing = crossing_programs(schedule, query);
+  } else {
+    plan.programs = bind_schedule(schedule, options_.node, query.extent, binding_options(query));
+  }
+  return plan;
+}
+
+CrossingPrograms PlanCache::crossing_programs(const Schedule& direct,
+                                              const PlanQuery& query) const {
+  const BindingOptions options = binding_options(query);
+  const Schedule through_staging = staged(direct);
+  const std::size_t limit =
+      slice_limit(through_staging, query.extent, query.element_bytes, options_.staging_bytes);
+  CrossingPrograms programs{
+      .staged = bind_slices(through_staging, options_.node, query.extent, options, limit),
+      .direct = std::nullopt};
+  const bool is_alone = direct.shape.node_count() == 1;
+  try {
+    programs.direct =
+        bind_slices(direct, options_.node, query.extent, options, is_alone ? SIZE_MAX : limit);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::unsupported) throw;
+  }
+  return programs;
+}
+
+BindingOptions PlanCache::binding_options(const PlanQuery& query) const {
+  return {.element_bytes = query.element_bytes,
+          .streaming_threshold_bytes = options_.streaming_threshold_bytes,
+          .peers = options_.peers};
 }
 
 std::size_t PlanCache::size_bytes_of(const PlanQuery& query) const {

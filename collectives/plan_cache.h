@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <list>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "collectives/selection.h"
 #include "core/shape.h"
 #include "threading/program.h"
+#include "threading/staging_slices.h"
 
 namespace hycoll {
 
@@ -25,6 +27,17 @@ struct PlanQuery {
   VectorExtent extent;
 };
 
+/// The programs of a plan in which workers need what other workers' members pass, where the workers
+/// are processes.
+struct CrossingPrograms {
+  /// Through staging: whatever the members pass.
+  SlicedPrograms staged;
+  /// Where they are: if the node's processes can access all buffers of all of them. With other
+  /// nodes, in the same slices, so that each node may do as it can. None where the algorithm cannot
+  /// do that in slices.
+  std::optional<SlicedPrograms> direct;
+};
+
 /// One query's way through a collective on this node: what was selected, and each worker's program.
 struct Plan {
   PlanQuery query;  ///< Its block counts are those of the next member.
@@ -34,10 +47,10 @@ struct Plan {
   /// a process finds its workers idle must not decide whether it calls MPI's blocking collective
   /// or the nonblocking one, which do not match.
   bool is_short = false;
-  /// Whether some worker touches buffers of another worker's member.
-  bool crosses_members = false;
-  std::vector<Program>
-      programs;  ///< By worker on this node; those beyond the last one take no part.
+  /// By worker on this node; those beyond the last one take no part. None where there are crossing
+  /// ones.
+  std::vector<Program> programs;
+  std::optional<CrossingPrograms> crossing = {};
 
   bool serves(const PlanQuery& other) const noexcept {
     return query.extent.count == other.extent.count && query.element_bytes == other.element_bytes &&
@@ -68,6 +81,8 @@ class PlanCache {
     /// Peers::workers: the workers are processes. Each drives the lane that lane_workers gives it,
     /// single lanes included.
     Peers peers = Peers::nodes;
+    /// Peers::workers: the staging of each worker, in one set.
+    std::size_t staging_bytes = 0;
   };
 
   /// Throws Error if the requested algorithm does not exist.
@@ -92,6 +107,9 @@ class PlanCache {
   }
 
  private:
+  Plan make_plan(const PlanQuery& query) const;
+  CrossingPrograms crossing_programs(const Schedule& direct, const PlanQuery& query) const;
+  BindingOptions binding_options(const PlanQuery& query) const;
   std::size_t size_bytes_of(const PlanQuery& query) const;
   Shape shape_for(const SelectedPlan& selected) const;
 

@@ -42,18 +42,20 @@ class ThreadedRun {
       : schedule_(schedule),
         reference_(reference),
         tasks_(tasks),
-        sliced_(bind_slices(schedule, {.count = reference.count},
-                            {.element_bytes = sizeof(std::int32_t)}, staging_bytes)),
         network_(schedule.shape.node_count(), schedule.shape.lane_count(),
                  MailboxNetwork::Delivery::alternating) {
     const Shape& shape = schedule.shape;
+    const VectorExtent extent{.count = reference.count};
+    const BindingOptions options{.element_bytes = sizeof(std::int32_t)};
+    const std::size_t limit = slice_limit(schedule, extent, options.element_bytes, staging_bytes);
     for (int node = 0; node < shape.node_count(); ++node) {
+      sliced_.push_back(bind_slices(schedule, node, extent, options, limit));
       memories_.push_back(std::make_unique<NodeMemory>(
-          shape.node(node).workers, 2 * (sliced_.staging_bytes + kSeparationBytes)));
+          shape.node(node).workers, 2 * (sliced_.back().staging_bytes + kSeparationBytes)));
     }
   }
 
-  std::size_t runs_per_call() const { return sliced_.run_count; }
+  std::size_t runs_per_call() const { return sliced_.front().run_count; }
 
   /// The number of wrong elements over all members and calls.
   int run() {
@@ -93,10 +95,11 @@ class ThreadedRun {
       std::int32_t* result = output.data();
       if (call % 2 == 0 && member >= 0) result = input.data() + reference_.output_begin(member);
       const CallSignature signature{.count = reference_.count, .collective = schedule_.collective};
-      for (std::size_t run = 0; run < sliced_.run_count; ++run) {
-        const std::size_t first = run * sliced_.displacement_bytes / sizeof(std::int32_t);
-        executor.run(sliced_.program(run, node, index),
-                     {.call = static_cast<CallNumber>(call - 1) * sliced_.run_count + run + 1,
+      const SlicedPrograms& sliced = sliced_[static_cast<std::size_t>(node)];
+      for (std::size_t run = 0; run < sliced.run_count; ++run) {
+        const std::size_t first = run * sliced.displacement_bytes / sizeof(std::int32_t);
+        executor.run(sliced.program(run, index),
+                     {.call = static_cast<CallNumber>(call - 1) * sliced.run_count + run + 1,
                       .input = input.data() + first,
                       .output = result + first,
                       .type = DataType::int32,
@@ -121,7 +124,7 @@ class ThreadedRun {
   const Schedule& schedule_;
   CollectiveReference reference_;
   const TaskKernels* tasks_;
-  SlicedPrograms sliced_;
+  std::vector<SlicedPrograms> sliced_;  // by node
   Topology topology_ = Topology::synthetic("core:4");
   MailboxNetwork network_;
   std::vector<std::unique_ptr<NodeMemory>> memories_;

@@ -1,19 +1,22 @@
 // The layout `processes` with buffers in the shared heap: each mixture of shared and private
 // buffers over the members, in place and not, gives the same results as private buffers everywhere.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <mpi.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "hycoll/heap.h"
 #include "hycoll/hycoll.h"
+#include "tests/call_trial.h"
 
+namespace hycoll::tests {
 namespace {
 
-constexpr auto kType = hycoll::data_type_of<std::int64_t>();
-const hycoll::Operation kSum = hycoll::Operator::sum;
+constexpr std::int64_t kPoison = -77;
 
 enum class Where { shared_heap, own_memory };
 
@@ -21,66 +24,102 @@ class Buffer {
  public:
   Buffer(std::size_t count, Where where)
       : where_(where),
-        shared_(where == Where::shared_heap ? count : 0),
-        own_(where == Where::own_memory ? count : 0) {}
+        shared_(where == Where::shared_heap ? count : 0, kPoison),
+        own_(where == Where::own_memory ? count : 0, kPoison) {}
   std::int64_t* data() { return where_ == Where::shared_heap ? shared_.data() : own_.data(); }
 
  private:
   Where where_;
-  std::vector<std::int64_t, hycoll::Allocator<std::int64_t>> shared_;
+  std::vector<std::int64_t, Allocator<std::int64_t>> shared_;
   std::vector<std::int64_t> own_;
 };
 
-std::int64_t value_of(int rank, std::size_t index) {
-  return (rank + 1) * 1'000'003 + static_cast<std::int64_t>(index) * (rank + 7);
+/// Bit `bit` of a mixture.
+Where where_of(unsigned mixture, int bit) {
+  return (mixture >> bit & 1) != 0 ? Where::shared_heap : Where::own_memory;
 }
 
-std::int64_t sum_of(int ranks, std::size_t index) {
-  std::int64_t sum = 0;
-  for (int rank = 0; rank < ranks; ++rank) sum += value_of(rank, index);
-  return sum;
-}
-
-struct World {
-  World() {
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+/// One member's part in one call.
+class Trial {
+ public:
+  Trial(const CollectiveReference& reference, int member, unsigned mixture, Placement placement)
+      : reference_(reference),
+        member_(member),
+        placement_(placement),
+        input_(reference.input_size(), where_of(mixture, 0)),
+        output_(reference.output_size(member), where_of(mixture, 1)) {
+    for (std::size_t i = 0; i < reference.input_size(); ++i) {
+      input_.data()[i] = CollectiveReference::element(member, 1, i);
+    }
   }
-  int rank = 0;
-  int size = 1;
+
+  Call call() {
+    return {.collective = reference_.collective,
+            .input = input_.data(),
+            .output = placement_ == Placement::in_place ? input_.data() : output_.data(),
+            .count = reference_.count,
+            .block_counts = reference_.block_counts,
+            .type = DataType::int64,
+            .op = Operator::sum,
+            .root = reference_.root};
+  }
+
+  std::string complaint() {
+    const std::int64_t* result = placement_ == Placement::in_place ? input_.data() : output_.data();
+    for (std::size_t i = 0; i < reference_.output_size(member_); ++i) {
+      if (result[i] != reference_.expected(member_, 1, i)) {
+        return fmt::format("element {} of the result is {}", i, result[i]);
+      }
+    }
+    for (std::size_t i = 0; placement_ == Placement::separate && i < reference_.input_size(); ++i) {
+      if (input_.data()[i] != CollectiveReference::element(member_, 1, i)) {
+        return fmt::format("element {} of the input is {}", i, input_.data()[i]);
+      }
+    }
+    return "";
+  }
+
+ private:
+  const CollectiveReference& reference_;
+  int member_;
+  Placement placement_;
+  Buffer input_;
+  Buffer output_;
 };
 
-Where where_of(unsigned mask, int bit) {
-  return (mask >> bit & 1) != 0 ? Where::shared_heap : Where::own_memory;
-}
-
-}  // namespace
-
-TEST_CASE("allreduce over any mixture of shared and private buffers") {
-  const World world;
-  hycoll::Options options;
-  options.layout = hycoll::Options::Layout::processes;
-  options.staging_kib = 64;
-  hycoll::Communicator communicator(MPI_COMM_WORLD, options);
-  for (const std::size_t count : {1, 100, 5000, 40'000}) {
-    for (unsigned mask = 0; mask < 16; ++mask) {
-      CAPTURE(count);
-      CAPTURE(mask);
-      // Odd and even members differ.
-      const unsigned own = world.rank % 2 == 0 ? mask : mask >> 2;
-      Buffer input(count, where_of(own, 0));
-      Buffer output(count, where_of(own, 1));
-      for (std::size_t i = 0; i < count; ++i) input.data()[i] = value_of(world.rank, i);
-      std::fill_n(output.data(), count, -1);
-      communicator.run(hycoll::calls::allreduce(input.data(), output.data(), count, kType, kSum));
-      for (std::size_t i = 0; i < count; ++i) {
-        REQUIRE(output.data()[i] == sum_of(world.size, i));
-        REQUIRE(input.data()[i] == value_of(world.rank, i));
-      }
-      communicator.run(hycoll::calls::allreduce(input.data(), input.data(), count, kType, kSum));
-      for (std::size_t i = 0; i < count; ++i) {
-        REQUIRE(input.data()[i] == sum_of(world.size, i));
+/// On one node all members, or some, or none pass shared buffers; on others this may differ.
+void sweep(Communicator& communicator, std::size_t count) {
+  for (const CollectiveReference& reference : references_of_all(communicator.size(), count)) {
+    for (unsigned mixture = 0; mixture < 16; ++mixture) {
+      // The first half of the members and the second one differ.
+      const bool is_late = 2 * communicator.rank() >= communicator.size();
+      const unsigned own = is_late ? mixture >> 2 : mixture & 3;
+      for (const Placement placement : {Placement::separate, Placement::in_place}) {
+        Trial trial(reference, communicator.rank(), own, placement);
+        communicator.run(trial.call());
+        CAPTURE(name_of(reference.collective));
+        CAPTURE(reference.root);
+        CAPTURE(count);
+        CAPTURE(mixture);
+        CAPTURE(static_cast<int>(placement));
+        CHECK(trial.complaint() == "");
       }
     }
   }
 }
+
+TEST_CASE("every collective over any mixture of shared and private buffers") {
+  for (const int nodes : {1, 2}) {
+    CAPTURE(nodes);
+    Options options;
+    options.layout = Options::Layout::processes;
+    options.staging_kib = 64;
+    options.emulated_nodes = nodes;
+    Communicator communicator(MPI_COMM_WORLD, options);
+    sweep(communicator, 100);
+    sweep(communicator, 40'000);
+  }
+}
+
+}  // namespace
+}  // namespace hycoll::tests

@@ -43,8 +43,8 @@ struct CallArguments {
   /// Whether somebody waits for the call; null if so from the start. While nobody does, long waits
   /// leave the core to the computation that the call is to overlap with.
   const std::atomic<bool>* hurried = nullptr;
-  /// A call by which members agree on this one's success follows at once: it must not be left out
-  /// because of the failure of an earlier call.
+  /// A further run of the same call, or a call by which members agree on this one's success,
+  /// follows at once: it must not be left out because of the failure of an earlier call.
   bool is_agreed_on = false;
 };
 

@@ -85,6 +85,12 @@ inline constexpr CallNumber kMaximumLead = 6;
 /// which nobody reads any more.
 inline constexpr std::size_t kCallSets = kMaximumLead + 2;
 
+/// Who can access the buffers that a worker's member passes in a run.
+enum class Reach : std::uint8_t {
+  worker,  ///< Its own process only.
+  node,    ///< Every process of the node, at the addresses that its post announces.
+};
+
 /// A worker's announcement that it has entered a call, with the addresses of its member's buffers:
 /// everything that the others need lies in the one cache line that they wait for. The addresses are
 /// in the form of NodeMemory::announce.
@@ -106,6 +112,25 @@ struct alignas(kSeparationBytes) Post {
     signatures_[set].call.store(signature.call, std::memory_order_relaxed);
     signatures_[set].detail.store(signature.detail, std::memory_order_relaxed);
   }
+  /// To be set before a run is announced, by members of processes in each run that may do with
+  /// either. Kept for kReachRuns runs.
+  void set_reach(CallNumber number, Reach reach) noexcept {
+    const std::uint64_t latest = reach_.load(std::memory_order_relaxed);  // this worker's own
+    const CallNumber passed = number - (latest >> kReachRuns);
+    const std::uint64_t earlier =
+        passed < kReachRuns ? (latest << passed) & ((1u << kReachRuns) - 1) : 0;
+    // Released by the announcement.
+    reach_.store(number << kReachRuns | earlier | (reach == Reach::node ? 1 : 0),
+                 std::memory_order_relaxed);
+  }
+  /// Requires that the run has been announced.
+  Reach reach(CallNumber number) const noexcept {
+    // Acquired by the load of the announcement.
+    const std::uint64_t latest = reach_.load(std::memory_order_relaxed);
+    const CallNumber passed = (latest >> kReachRuns) - number;
+    return passed < kReachRuns && (latest >> passed & 1) != 0 ? Reach::node : Reach::worker;
+  }
+
   /// PackedSignature::digest of the signature: in the line that is awaited anyway.
   std::uint32_t digest(CallNumber number) const noexcept {
     return digests_[number % kCallSets].load(std::memory_order_relaxed);
@@ -118,6 +143,9 @@ struct alignas(kSeparationBytes) Post {
   }
 
  private:
+  static constexpr int kReachRuns = 16;
+  /// The number of a run, and what holds for that one and those before it, a bit each.
+  std::atomic<std::uint64_t> reach_{0};
   struct Signature {
     std::atomic<std::uint64_t> call{0};
     std::atomic<std::uint64_t> detail{0};

@@ -35,7 +35,7 @@ struct RandomDriver::State {
   CallSignature signature;
   MailboxNetwork network;
   std::vector<std::unique_ptr<NodeMemory>> memories;
-  SlicedPrograms sliced;
+  std::vector<SlicedPrograms> sliced;  // by node
   std::vector<Worker> workers;
   int calls_before = 0;  ///< In earlier calls of run().
 
@@ -62,16 +62,18 @@ RandomDriver::RandomDriver(const Schedule& schedule, const VectorExtent& extent,
                        .memories = {},
                        .sliced = {},
                        .workers = {}}) {
-  state_->sliced = bind_slices(schedule, extent, {.element_bytes = size_of(type)}, limit.bytes);
+  const BindingOptions options{.element_bytes = size_of(type)};
+  const std::size_t slice = slice_limit(schedule, extent, options.element_bytes, limit.bytes);
   for (int node = 0; node < schedule.shape.node_count(); ++node) {
+    state_->sliced.push_back(bind_slices(schedule, node, extent, options, slice));
     state_->add_workers(schedule.shape, node);
   }
 }
 
 void RandomDriver::State::add_workers(const Shape& shape, int node) {
   const int worker_count = shape.node(node).workers;
-  memories.push_back(
-      std::make_unique<NodeMemory>(worker_count, 2 * (sliced.staging_bytes + kSeparationBytes)));
+  memories.push_back(std::make_unique<NodeMemory>(
+      worker_count, 2 * (sliced.back().staging_bytes + kSeparationBytes)));
   std::vector<Endpoint*> endpoints;
   for (int lane = 0; lane < shape.lane_count(); ++lane) {
     endpoints.push_back(&network.endpoint(node, lane));
@@ -92,7 +94,7 @@ void RandomDriver::State::add_workers(const Shape& shape, int node) {
 }
 
 int RandomDriver::runs_per_call() const noexcept {
-  return static_cast<int>(state_->sliced.run_count);
+  return static_cast<int>(state_->sliced.front().run_count);
 }
 
 RandomDriver::~RandomDriver() = default;
@@ -131,7 +133,7 @@ bool RandomDriver::State::step(Worker& worker, int call_count, const Callbacks& 
   if (progress != WorkerExecutor::Progress::finished) {
     return progress == WorkerExecutor::Progress::advanced;
   }
-  if (++worker.run < sliced.run_count) {
+  if (++worker.run < sliced.front().run_count) {
     start(worker);
     return true;
   }
@@ -141,15 +143,16 @@ bool RandomDriver::State::step(Worker& worker, int call_count, const Callbacks& 
 }
 
 void RandomDriver::State::start(Worker& worker) {
-  const std::size_t displacement = worker.run * sliced.displacement_bytes;
+  const SlicedPrograms& programs = sliced[static_cast<std::size_t>(worker.node)];
+  const std::size_t displacement = worker.run * programs.displacement_bytes;
   Buffers slice = worker.buffers;
   if (slice.input != nullptr) {
     slice.input = static_cast<const std::byte*>(slice.input) + displacement;
   }
   if (slice.output != nullptr) slice.output = static_cast<std::byte*>(slice.output) + displacement;
   const std::size_t runs_before =
-      static_cast<std::size_t>(calls_before + worker.calls_entered - 1) * sliced.run_count;
-  worker.executor->start(sliced.program(worker.run, worker.node, worker.index),
+      static_cast<std::size_t>(calls_before + worker.calls_entered - 1) * programs.run_count;
+  worker.executor->start(programs.program(worker.run, worker.index),
                          {.call = runs_before + worker.run + 1,
                           .input = slice.input,
                           .output = slice.output,

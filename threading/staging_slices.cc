@@ -67,7 +67,8 @@ std::size_t slice_limit(const Schedule& schedule, const VectorExtent& extent,
     if (limit <= granule) {
       throw Error(ErrorKind::unsupported,
                   fmt::format("algorithm '{}' needs {} bytes of staging for each worker to work on "
-                              "{} elements, there are {}; allow more staging, or choose another "
+                              "{} elements, there are {}; allow more staging (twice that is "
+                              "Options::staging_kib, HYCOLL_STAGING_KIB), or choose another "
                               "algorithm or fewer segments",
                               schedule.algorithm, used, limit, capacity_bytes));
     }
@@ -76,11 +77,11 @@ std::size_t slice_limit(const Schedule& schedule, const VectorExtent& extent,
   }
 }
 
-SlicedPrograms bind_slices(const Schedule& schedule, const VectorExtent& extent,
-                           const BindingOptions& options, std::size_t capacity_bytes) {
-  VectorExtent slice = extent;
-  slice.limit = slice_limit(schedule, extent, options.element_bytes, capacity_bytes);
+SlicedPrograms bind_slices(const Schedule& schedule, int node, const VectorExtent& extent,
+                           const BindingOptions& options, std::size_t limit) {
   const std::size_t all = std::max<std::size_t>(longest_block(extent), 1);
+  VectorExtent slice = extent;
+  slice.limit = std::min(limit, all);
   SlicedPrograms sliced{.run_count = (all + slice.limit - 1) / slice.limit,
                         .displacement_bytes = slice.limit * options.element_bytes,
                         .staging_bytes = staging_bytes(schedule, slice, options.element_bytes),
@@ -89,10 +90,7 @@ SlicedPrograms bind_slices(const Schedule& schedule, const VectorExtent& extent,
     const bool is_repetition = extent.block_counts.empty() && run > 0 && run + 1 < sliced.run_count;
     if (is_repetition) continue;
     slice.first = run * slice.limit;
-    auto& nodes = sliced.programs.emplace_back();
-    for (int node = 0; node < schedule.shape.node_count(); ++node) {
-      nodes.push_back(bind_schedule(schedule, node, slice, options));
-    }
+    sliced.programs.push_back(bind_schedule(schedule, node, slice, options));
   }
   return sliced;
 }

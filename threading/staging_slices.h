@@ -39,25 +39,26 @@ std::size_t slice_limit(const Schedule& schedule, const VectorExtent& extent,
 /// The elements that a vector, or the longest block of a reduce_scatter, has.
 std::size_t longest_block(const VectorExtent& extent);
 
-/// A schedule bound to a vector that passes through bounded staging in several runs.
+/// A schedule bound to one node and to a vector that is worked on in several runs.
 struct SlicedPrograms {
   std::size_t run_count = 1;
   std::size_t displacement_bytes = 0;  ///< Of the buffers from one run to the next.
   std::size_t staging_bytes = 0;       ///< That a worker needs at most, in one set.
-  /// By node and worker, of each run; or, where the slices of all runs but the last have the same
-  /// length, of those and of the last one.
-  std::vector<std::vector<std::vector<Program>>> programs;
+  /// By worker, of each run; or, where the slices of all runs but the last have the same length, of
+  /// those and of the last one.
+  std::vector<std::vector<Program>> programs;
 
-  const Program& program(std::size_t run, int node, int worker) const {
+  const Program& program(std::size_t run, int worker) const {
     const std::size_t index =
         programs.size() == run_count ? run : (run + 1 == run_count ? programs.size() - 1 : 0);
-    return programs[index][static_cast<std::size_t>(node)][static_cast<std::size_t>(worker)];
+    return programs[index][static_cast<std::size_t>(worker)];
   }
 };
 
-/// Binds all nodes to all slices. Errors: as slice_limit and bind_schedule.
-SlicedPrograms bind_slices(const Schedule& schedule, const VectorExtent& extent,
-                           const BindingOptions& options, std::size_t capacity_bytes);
+/// Binds a node to all slices of at most `limit` elements: what slice_limit says, or SIZE_MAX for
+/// one slice. Errors: as bind_schedule.
+SlicedPrograms bind_slices(const Schedule& schedule, int node, const VectorExtent& extent,
+                           const BindingOptions& options, std::size_t limit);
 
 }  // namespace hycoll
 
