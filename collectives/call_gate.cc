@@ -48,7 +48,7 @@ std::optional<Error> CallGate::exchange(const Entered& entered) const {
   if (entered.signature) own = *entered.signature;
   if (entered.difference) own = kMixedSignature;
   try {
-    group_.check_signature(own);
+    group_.check_signature(entered.call, own);
   } catch (const Error& error) {
     return entered.difference ? entered.difference : error;
   }

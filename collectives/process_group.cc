@@ -207,19 +207,21 @@ ExecutorOptions ProcessGroup::executor_options(const Core& core, int first_rank,
           }};
 }
 
-void ProcessGroup::check_signature(const PackedSignature& signature) const {
+void ProcessGroup::check_signature(CallNumber call, const PackedSignature& signature) const {
   std::vector<PackedSignature> all(static_cast<std::size_t>(member_process_count()));
   static_assert(sizeof(PackedSignature) == 2 * sizeof(std::uint64_t));
   check_mpi(MPI_Allgather(&signature, 2, MPI_UINT64_T, all.data(), 2, MPI_UINT64_T, members_),
             "MPI_Allgather");
-  const auto other = std::find_if(all.begin(), all.end(),
-                                  [&](const PackedSignature& s) { return s != all.front(); });
+  // Either all are like this process's own, or some other one is to be named.
+  const auto other =
+      std::ranges::find_if(all, [&](const PackedSignature& theirs) { return theirs != signature; });
   if (other == all.end()) return;
   const auto rank = static_cast<std::size_t>(other - all.begin());
   throw Error(ErrorKind::mismatch,
-              fmt::format("{} {}, but {} {}. Every process must make the same call with the same "
-                          "count, type, operator and root",
-                          node_names_[0], describe(all[0]), node_names_[rank], describe(*other)));
+              fmt::format("call {}: {}, this one, {}, but {} {}. Every process must make the same "
+                          "call with the same count, type, operator and root",
+                          call, node_names_[static_cast<std::size_t>(rank_)], describe(signature),
+                          node_names_[rank], describe(*other)));
 }
 
 }  // namespace hycoll

@@ -109,7 +109,8 @@ class ProcessGroup {
 
   /// With Checking::all_processes: collective over the processes with members; throws Error
   /// (mismatch) on every one if the signatures differ.
-  void check_signature(const PackedSignature& signature) const;
+  /// The message names this process's call and one that differs from it.
+  void check_signature(CallNumber call, const PackedSignature& signature) const;
 
  private:
   void agree_on_aggregators();

@@ -357,6 +357,35 @@ TEST_CASE("what members of different processes do differently") {
   }
 }
 
+TEST_CASE("each process names its own call and another one, and whose that is") {
+  Communicator communicator(MPI_COMM_WORLD, comparing_options());
+  const int size = communicator.size();
+  const int rank = communicator.rank();
+  if (size == 1) return;
+  Room room;
+  // Three different calls, if there are three processes.
+  Call call = sum_of(room, rank % 3 == 0 ? Collective::allreduce : Collective::reduce, 5);
+  call.root = rank % 3 == 2 ? 1 : 0;
+  const auto described = [](int of) {
+    return of % 3 == 0 ? std::string("passed allreduce, count 5")
+                       : fmt::format("root {}", of % 3 - 1);
+  };
+  const int other = rank == 0 ? 1 : 0;
+  std::string text;
+  try {
+    communicator.run(call);
+  } catch (const Error& error) {
+    text = error.what();
+  }
+  CAPTURE(text);
+  const std::size_t but = text.find(", but ");
+  REQUIRE(but != std::string::npos);
+  CHECK(text.find(fmt::format("call 1: process {} ", rank)) == 0);
+  CHECK(text.find(described(rank)) < but);
+  CHECK(text.find(fmt::format(", but process {} ", other)) == but);
+  CHECK(text.find(described(other), but) != std::string::npos);
+}
+
 /// One member refuses its arguments; the others learn of it.
 template <class Caller>
 std::string try_refusals(Caller& caller, int refusing) {
