@@ -16,7 +16,8 @@ std::string_view name_of(OperandOrder order) noexcept {
 
 Schedule Algorithm::generate(const Shape& shape, int segments, int root) const {
   if (shape.visibility() == Visibility::staged) {
-    return staged(generate(shape.with_visibility(Visibility::direct), segments, root));
+    return staged(generate(shape.with_visibility(Visibility::direct), segments, root),
+                  shape.processes());
   }
   if (!serves_shape(shape)) {
     throw Error(

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <set>
 
 namespace hycoll {
 namespace {
@@ -82,8 +83,13 @@ std::string to_text(const Shape& shape) {
     text += " x " + plural(first.members, "member");
     if (first.workers != first.members) text += fmt::format(" and {} workers", first.workers);
   }
-  return text + ", " + plural(shape.lane_count(), "lane") + ", " +
-         std::string(name_of(shape.visibility()));
+  text +=
+      ", " + plural(shape.lane_count(), "lane") + ", " + std::string(name_of(shape.visibility()));
+  const bool shows_processes =
+      shape.visibility() == Visibility::staged && !shape.processes().empty();
+  if (!shows_processes) return text;
+  const std::set<int> processes(shape.processes().begin(), shape.processes().end());
+  return text + fmt::format(" between {} processes", processes.size());
 }
 
 std::string describe_call(const Schedule& schedule) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "core/errors.h"
@@ -72,6 +73,41 @@ Shape Shape::with_visibility(Visibility visibility) const {
   return shape;
 }
 
+Shape Shape::with_processes(std::vector<int> processes) const {
+  if (!processes.empty() && std::cmp_not_equal(processes.size(), worker_count())) {
+    throw Error(ErrorKind::invalid_argument,
+                fmt::format("shape: processes has {} entries for {} workers; give one per worker, "
+                            "or none",
+                            processes.size(), worker_count()));
+  }
+  std::map<int, int> node_of_process;
+  for (int worker = 0; std::cmp_less(worker, processes.size()); ++worker) {
+    const int process = processes[static_cast<std::size_t>(worker)];
+    const int node = node_of_worker(worker);
+    if (process < 0 || node_of_process.try_emplace(process, node).first->second != node) {
+      throw Error(
+          ErrorKind::invalid_argument,
+          fmt::format("shape: worker {} of node {} is in process {}; processes are numbered "
+                      "from 0 on, and have workers on one node only",
+                      worker, node, process));
+    }
+  }
+  Shape shape = with_visibility(Visibility::staged);
+  shape.processes_ = std::move(processes);
+  return shape;
+}
+
+Shape Shape::with_processes_of(int thread_count) const {
+  HYCOLL_ASSERT(thread_count >= 1, "a process has at least one worker");
+  std::vector<int> processes;
+  int first_of_node = 0;
+  for (const Node& node : nodes_) {
+    for (int i = 0; i < node.workers; ++i) processes.push_back(first_of_node + i / thread_count);
+    first_of_node = processes.back() + 1;
+  }
+  return with_processes(std::move(processes));
+}
+
 bool Shape::has_aggregators() const noexcept {
   return std::any_of(nodes_.begin(), nodes_.end(),
                      [](const Node& node) { return node.members == 0; });
@@ -80,6 +116,12 @@ bool Shape::has_aggregators() const noexcept {
 int Shape::worker_of_member(int member) const {
   const int node = node_of_member(member);
   return first_worker(node) + member - first_member(node);
+}
+
+bool Shape::reaches(int worker, int member) const {
+  const int owner = worker_of_member(member);
+  return visibility_ == Visibility::direct ? node_of_worker(worker) == node_of_worker(owner)
+                                           : process(worker) == process(owner);
 }
 
 int Shape::node_of_member(int member) const { return find_range(first_member_, member); }

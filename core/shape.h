@@ -8,7 +8,7 @@ namespace hycoll {
 /// Which buffers a worker may touch.
 enum class Visibility {
   direct,  ///< Every buffer of its node: threads of one process, or processes with a shared heap.
-  staged,  ///< Its own member's buffers and the node's staging only.
+  staged,  ///< The buffers of its own process's members (Shape::process), and the node's staging.
 };
 
 /// One node: a set of workers that share memory, and the members whose buffers lie there. Member i
@@ -39,9 +39,24 @@ class Shape {
   /// The same shape with another visibility.
   Shape with_visibility(Visibility visibility) const;
 
+  /// The same shape with staged visibility, whose workers are threads of processes.
+  /// `processes[w]` is the process of worker w: any number from 0 on, the same for workers that
+  /// share their address space, which only workers of one node do. Throws Error otherwise. Empty:
+  /// every worker is a process of its own, and numbered like it.
+  Shape with_processes(std::vector<int> processes) const;
+
+  /// The same, where each process has so many neighbouring workers of a node, the last one of a
+  /// node what is left. Requires thread_count >= 1.
+  Shape with_processes_of(int thread_count) const;
+
   int node_count() const noexcept { return static_cast<int>(nodes_.size()); }
   int lane_count() const noexcept { return lane_count_; }
   Visibility visibility() const noexcept { return visibility_; }
+  /// As with_processes() has got them; kept, and meaningless, with direct visibility.
+  const std::vector<int>& processes() const noexcept { return processes_; }
+  int process(int worker) const {
+    return processes_.empty() ? worker : processes_[static_cast<std::size_t>(worker)];
+  }
   const Node& node(int node) const { return nodes_[static_cast<std::size_t>(node)]; }
 
   /// Whether some node has no members.
@@ -56,6 +71,10 @@ class Shape {
   /// is done.
   int worker_of_member(int member) const;
   int node_of_member(int member) const;
+
+  /// Whether a worker may touch the buffers of a member.
+  bool reaches(int worker, int member) const;
+
   int node_of_worker(int worker) const;
 
   /// The leader: the worker that drives `lane` on `node`. A node with fewer workers than lanes
@@ -71,6 +90,7 @@ class Shape {
   std::vector<int> lane_workers_;
   std::vector<int> first_member_;  // node_count + 1 entries
   std::vector<int> first_worker_;  // node_count + 1 entries
+  std::vector<int> processes_;     // by worker, or empty
 };
 
 }  // namespace hycoll

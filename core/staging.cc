@@ -19,14 +19,12 @@ constexpr int kNone = -1;
 
 class StagedSchedule {
  public:
-  StagedSchedule(const verifier::Index& index, std::span<const int> order)
+  StagedSchedule(const verifier::Index& index, std::span<const int> order, const Shape& shape)
       : direct_(index.schedule),
         index_(index),
         order_(order),
-        flow_(index, order),
-        builder_(direct_.collective, direct_.algorithm,
-                 direct_.shape.with_visibility(Visibility::staged), direct_.chunk_count,
-                 direct_.root),
+        flow_(index, order, shape),
+        builder_(direct_.collective, direct_.algorithm, shape, direct_.chunk_count, direct_.root),
         staging_of_value_(flow_.values().size(), kNone),
         step_counts_(direct_.strands.size(), 0),
         new_step_(static_cast<std::size_t>(index.step_count()), kNone) {}
@@ -256,8 +254,7 @@ class StagedSchedule {
   std::vector<int> new_step_;     // per step of the direct schedule; of a message its one part
 };
 
-bool touches_foreign_buffers(const Schedule& schedule) {
-  const Shape& shape = schedule.shape;
+bool touches_foreign_buffers(const Schedule& schedule, const Shape& shape) {
   return std::ranges::any_of(schedule.strands, [&](const Strand& strand) {
     return std::ranges::any_of(strand.steps, [&](const Step& step) {
       const auto spans =
@@ -266,7 +263,7 @@ bool touches_foreign_buffers(const Schedule& schedule) {
                        static_cast<std::size_t>(step.destination_count + step.source_count));
       return std::ranges::any_of(spans, [&](const Span& span) {
         return span.buffer < 2 * shape.member_count() &&
-               shape.worker_of_member(span.buffer % shape.member_count()) != strand.worker;
+               !shape.reaches(strand.worker, span.buffer % shape.member_count());
       });
     });
   });
@@ -274,10 +271,11 @@ bool touches_foreign_buffers(const Schedule& schedule) {
 
 }  // namespace
 
-Schedule staged(const Schedule& direct) {
-  if (!touches_foreign_buffers(direct)) {
+Schedule staged(const Schedule& direct, std::vector<int> processes) {
+  const Shape shape = direct.shape.with_processes(std::move(processes));
+  if (!touches_foreign_buffers(direct, shape)) {
     Schedule schedule = direct;
-    schedule.shape = direct.shape.with_visibility(Visibility::staged);
+    schedule.shape = shape;
     return schedule;
   }
   const verifier::Index index(direct);
@@ -286,7 +284,7 @@ Schedule staged(const Schedule& direct) {
   const bool is_broken = verifier::check_messages(index, matches).has_value() ||
                          verifier::check_deadlock(index, matches, order).has_value();
   HYCOLL_ASSERT(!is_broken, "a schedule to be staged is correct");
-  return StagedSchedule(index, order).make();
+  return StagedSchedule(index, order, shape).make();
 }
 
 }  // namespace hycoll

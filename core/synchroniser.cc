@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "core/errors.h"
@@ -27,6 +28,7 @@ class Synchroniser {
 
   Schedule run() {
     for (int at = 0; std::cmp_less(at, steps_.size()); ++at) find_waits(at);
+    for (int m = 0; m < builder_.shape().member_count(); ++m) find_last_waits(m);
     add_arrivals();
     for (const auto& signals : signals_) {
       flags_.push_back(signals.empty() ? kNone
@@ -37,6 +39,9 @@ class Synchroniser {
     emitted_.assign(signals_.size(), 0);
     for (std::size_t at = 0; at < steps_.size(); ++at) emit(at);
     for (std::size_t s = 0; s < signals_.size(); ++s) emit_signals(static_cast<StrandId>(s));
+    for (int m = 0; m < builder_.shape().member_count(); ++m) {
+      emit_waits(owner_strand(m), last_waits_[static_cast<std::size_t>(m)]);
+    }
     await_arrivals();
     return std::move(builder_).finish();
   }
@@ -64,6 +69,7 @@ class Synchroniser {
                            0);
     }
     steps_of_.resize(static_cast<std::size_t>(strand_count));
+    entered_.resize(static_cast<std::size_t>(strand_count));
     signals_.resize(static_cast<std::size_t>(strand_count));
   }
 
@@ -100,8 +106,32 @@ class Synchroniser {
                                      static_cast<std::size_t>(span.chunk_count));
   }
 
+  StrandId owner_strand(int member) const {
+    return builder_.main_strand(builder_.shape().worker_of_member(member));
+  }
+
+  /// The others' workers whose members' buffers a step touches, unless its strand knows already
+  /// that they have entered.
+  std::vector<int> unknown_owners(int at) {
+    const StrandId strand = step(at).strand;
+    std::vector<int> owners;
+    for (const auto* spans : {&step(at).sources, &step(at).destinations}) {
+      for (const Span& span : *spans) {
+        const Buffer& buffer = builder_.buffers()[static_cast<std::size_t>(span.buffer)];
+        if (buffer.role != BufferRole::input && buffer.role != BufferRole::output) continue;
+        const StrandId owner = owner_strand(buffer.owner);
+        const int worker = builder_.worker_of(owner);
+        if (worker == builder_.worker_of(strand) || known(strand, owner) > 0) continue;
+        if (!entered_[static_cast<std::size_t>(strand)].insert(worker).second) continue;
+        owners.push_back(worker);
+      }
+    }
+    return owners;
+  }
+
   void find_waits(int at) {
     const StrandId strand = step(at).strand;
+    owners_.push_back(unknown_owners(at));
     needed_.clear();
     for (const Span& span : step(at).sources) {
       for (Cell& cell : cells_of(span)) {
@@ -117,20 +147,43 @@ class Synchroniser {
       }
     }
     auto& own_steps = steps_of_[static_cast<std::size_t>(strand)];
-    add_waits(strand);
+    waits_.push_back(waits_of(strand));
     position_.push_back(static_cast<int>(own_steps.size()));
     own_steps.push_back(at);
     known(strand, strand) = static_cast<int>(own_steps.size());
     snapshots_.push_back(clocks_[static_cast<std::size_t>(strand)]);
   }
 
-  /// `strand` needs to know that a step has completed.
-  void need(StrandId strand, int earlier) {
+  /// The owner of a member's buffers needs to know that the others are done with them. It leaves
+  /// when all its strands have ended.
+  void find_last_waits(int member) {
+    const StrandId strand = owner_strand(member);
+    needed_.clear();
+    for (const BufferId buffer : {builder_.input(member), builder_.output(member)}) {
+      const Buffer& whole = builder_.buffers()[static_cast<std::size_t>(buffer)];
+      for (const Cell& cell : cells_of({buffer, whole.first_chunk, whole.chunk_count})) {
+        need_at_end(strand, cell.writer);
+        for (const int reader : cell.readers) need_at_end(strand, reader);
+      }
+    }
+    last_waits_.push_back(waits_of(strand));
+  }
+
+  void need_at_end(StrandId strand, int earlier) {
+    if (earlier == kNone) return;
+    const StrandId other = step(earlier).strand;
+    if (builder_.worker_of(other) == builder_.worker_of(strand)) return;
+    need(strand, earlier, static_cast<int>(steps_of_[static_cast<std::size_t>(other)].size()));
+  }
+
+  /// `strand` needs to know that a step has completed, which its strand waits for at position
+  /// `latest` at the latest.
+  void need(StrandId strand, int earlier, int latest = DataStep::kAtEnd) {
     if (earlier == kNone || step(earlier).strand == strand) return;
     const StrandId other = step(earlier).strand;
     const bool is_async = is_asynchronous(step(earlier).step.kind);
-    const int position =
-        is_async ? step(earlier).known_at : position_[static_cast<std::size_t>(earlier)] + 1;
+    const int position = is_async ? std::min(step(earlier).known_at, latest)
+                                  : position_[static_cast<std::size_t>(earlier)] + 1;
     HYCOLL_ASSERT(std::cmp_less_equal(position, steps_of_[static_cast<std::size_t>(other)].size()),
                   "a step on which others depend completes before them");
     if (is_async) {
@@ -138,8 +191,8 @@ class Synchroniser {
       if (std::ranges::find(announced, earlier) == announced.end()) announced.push_back(earlier);
     }
     if (known(strand, other) >= position && !is_async) return;
-    int& latest = needed_[other];
-    latest = std::max(latest, position);
+    int& furthest = needed_[other];
+    furthest = std::max(furthest, position);
   }
 
   const std::vector<int>& snapshot(const Moment& moment) const {
@@ -148,7 +201,8 @@ class Synchroniser {
         steps[static_cast<std::size_t>(moment.position) - 1])];
   }
 
-  void add_waits(StrandId strand) {
+  /// For what is in needed_, which the strand knows then.
+  std::vector<Moment> waits_of(StrandId strand) {
     std::vector<Moment> waits;
     for (const auto& [other, position] : needed_) {
       if (known(strand, other) >= position) continue;
@@ -165,7 +219,7 @@ class Synchroniser {
       const std::vector<int>& theirs = snapshot(wait);
       for (std::size_t i = 0; i < clock.size(); ++i) clock[i] = std::max(clock[i], theirs[i]);
     }
-    waits_.push_back(std::move(waits));
+    return waits;
   }
 
   /// As every main strand's first step, so that the executor need not announce it.
@@ -193,14 +247,20 @@ class Synchroniser {
   void emit(std::size_t at) {
     const DataStep& next = steps_[at];
     emit_signals(next.strand);
-    for (const Moment& wait : waits_[at]) {
-      const Signals& signals = signals_[static_cast<std::size_t>(wait.strand)];
-      const auto value = std::distance(signals.begin(), signals.find(wait.position)) + 1;
-      builder_.wait(next.strand, flags_[static_cast<std::size_t>(wait.strand)],
-                    static_cast<int>(value));
+    for (const int owner : owners_[at]) {
+      builder_.wait(next.strand, arrived_[static_cast<std::size_t>(owner)], 1);
     }
+    emit_waits(next.strand, waits_[at]);
     builder_.repeat(next.strand, next.step, next.destinations, next.sources);
     ++emitted_[static_cast<std::size_t>(next.strand)];
+  }
+
+  void emit_waits(StrandId strand, const std::vector<Moment>& waits) {
+    for (const Moment& wait : waits) {
+      const Signals& signals = signals_[static_cast<std::size_t>(wait.strand)];
+      const auto value = std::distance(signals.begin(), signals.find(wait.position)) + 1;
+      builder_.wait(strand, flags_[static_cast<std::size_t>(wait.strand)], static_cast<int>(value));
+    }
   }
 
   /// The signals that are due before the strand's next data step.
@@ -230,6 +290,9 @@ class Synchroniser {
   std::vector<int> position_;                         // per step, in its strand
   std::vector<std::vector<int>> snapshots_;           // per step: its strand's clock behind it
   std::vector<std::vector<Moment>> waits_;            // per step
+  std::vector<std::vector<Moment>> last_waits_;       // per member
+  std::vector<std::set<int>> entered_;                // per strand: workers that it has waited for
+  std::vector<std::vector<int>> owners_;              // per step: workers whose entry it waits for
   std::vector<FlagId> flags_;                         // per strand
   std::vector<FlagId> arrived_;                       // per worker
   std::vector<Signals::const_iterator> next_signal_;  // per strand

@@ -27,6 +27,8 @@ struct DataStep {
 /// other: wherever two strands of a node touch the same memory, and one of them writes it, the
 /// later step waits. A member's input and output count as the same memory. Each strand has one
 /// flag at most, which it raises where others need it; waits that others imply are left out.
+/// Nobody touches a member's buffers before its owner has entered, and the owner does not leave
+/// before the others are done with them.
 ///
 /// `steps` stand in an order in which they could be executed one after the other, where a send
 /// or native has completed when all its partners have been issued. What is conflicting must be

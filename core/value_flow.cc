@@ -11,12 +11,9 @@ constexpr int kNoPlace = -1;
 
 }  // namespace
 
-ValueFlow::ValueFlow(const verifier::Index& index, std::span<const int> order) : index_(index) {
+ValueFlow::ValueFlow(const verifier::Index& index, std::span<const int> order, const Shape& staged)
+    : index_(index), staged_(staged) {
   const Schedule& schedule = index.schedule;
-  for (int id = 0; id < 2 * schedule.shape.member_count(); ++id) {
-    owner_.push_back(
-        schedule.shape.worker_of_member(schedule.buffers[static_cast<std::size_t>(id)].owner));
-  }
   int operand_count = 0;
   for (const Span& span : schedule.spans) {
     first_operand_.push_back(operand_count);
@@ -36,7 +33,7 @@ const Place& ValueFlow::result(int buffer, int chunk) const {
 }
 
 bool ValueFlow::is_kept(const Place& place) const {
-  if (!place.is_own) return false;
+  if (!place.is_reached) return false;
   if (place.writer == Value::kInput) return true;
   const bool is_message = is_asynchronous(index_.step(place.writer).kind);
   return (place.is_read || place.is_result) && !(is_message && value(place).is_staged);
@@ -57,7 +54,7 @@ bool ValueFlow::must_be_contiguous(const Step& step, const Span& source) const {
 
 bool ValueFlow::is_read_directly(int worker, const Step& step, int span, int chunk) const {
   const Span& source = index_.schedule.spans[static_cast<std::size_t>(span)];
-  if (!is_own(worker, source.buffer) || must_be_contiguous(step, source)) return false;
+  if (!reaches(worker, source.buffer) || must_be_contiguous(step, source)) return false;
   if (!is_asynchronous(step.kind)) return is_kept(operand(span, chunk));
   for (int other = 0; other < source.chunk_count; ++other) {
     if (!is_kept(operand(span, other))) return false;
@@ -68,14 +65,14 @@ bool ValueFlow::is_read_directly(int worker, const Step& step, int span, int chu
 void ValueFlow::add_inputs() {
   const Schedule& schedule = index_.schedule;
   for (int member = 0; member < schedule.shape.member_count(); ++member) {
-    const int worker = owner_[static_cast<std::size_t>(member)];
+    const int worker = schedule.shape.worker_of_member(member);
     for (int chunk = 0; chunk < schedule.chunk_count; ++chunk) {
       cell_place_[static_cast<std::size_t>(index_.cell({member, chunk, 1}))] =
           static_cast<int>(places_.size());
       places_.push_back({.value = static_cast<int>(values_.size()),
                          .buffer = member,
                          .writer = Value::kInput,
-                         .is_own = true});
+                         .is_reached = true});
       values_.push_back({.producer = Value::kInput,
                          .worker = worker,
                          .home = member,
@@ -91,7 +88,7 @@ void ValueFlow::add_step(int id) {
   const int worker = index_.schedule.strands[static_cast<std::size_t>(strand)].worker;
   const int first_source = step.first_span + step.destination_count;
   const auto is_foreign = [&](const Span& span) {
-    return is_member_buffer(span.buffer) && !is_own(worker, span.buffer);
+    return is_member_buffer(span.buffer) && !reaches(worker, span.buffer);
   };
   // What only gives others' buffers a value reads nothing: their owners fetch it from its producer.
   const bool reads =
@@ -105,8 +102,8 @@ void ValueFlow::add_step(int id) {
           cell_place_[static_cast<std::size_t>(index_.cell(span) + chunk)];
     }
     if (reads) read(worker, step, first_source + s);
-    if (is_asynchronous(step.kind) && is_own(worker, span.buffer)) {
-      own_messages_.push_back({worker, id, first_source + s});
+    if (is_asynchronous(step.kind) && reaches(worker, span.buffer)) {
+      reached_messages_.push_back({worker, id, first_source + s});
     }
   }
   if (is_renaming(step)) {
@@ -123,7 +120,7 @@ void ValueFlow::read(int worker, const Step& step, int span) {
     const int at = operand_places_[static_cast<std::size_t>(chunk)];
     HYCOLL_ASSERT(at != kNoPlace, "nothing is read before it is written");
     Place& place = places_[static_cast<std::size_t>(at)];
-    if (place.is_own && is_own(worker, place.buffer) && !must_be_contiguous(step, source)) {
+    if (place.is_reached && reaches(worker, place.buffer) && !must_be_contiguous(step, source)) {
       place.is_read = true;
     } else {
       values_[static_cast<std::size_t>(place.value)].is_staged = true;
@@ -176,7 +173,7 @@ void ValueFlow::write(int id, int span, int chunk, int value) {
   places_.push_back({.value = value,
                      .buffer = written.buffer,
                      .writer = id,
-                     .is_own = is_own(worker, written.buffer)});
+                     .is_reached = reaches(worker, written.buffer)});
 }
 
 void ValueFlow::add_results() {
@@ -189,7 +186,7 @@ void ValueFlow::add_results() {
       place.is_result = true;
       Value& value = values_[static_cast<std::size_t>(place.value)];
       const bool is_own_input = value.home == output - member_count;
-      if (!place.is_own && !is_own_input) value.is_staged = true;
+      if (!place.is_reached && !is_own_input) value.is_staged = true;
     }
   }
 }
@@ -199,7 +196,7 @@ void ValueFlow::add_results() {
 void ValueFlow::stage_whole_messages() {
   for (bool has_changed = true; has_changed;) {
     has_changed = false;
-    for (const OwnMessage& message : own_messages_) {
+    for (const ReachedMessage& message : reached_messages_) {
       if (is_read_directly(message.worker, index_.step(message.step), message.span, 0)) continue;
       const Span& span = index_.schedule.spans[static_cast<std::size_t>(message.span)];
       for (int chunk = 0; chunk < span.chunk_count; ++chunk) {

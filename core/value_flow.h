@@ -18,7 +18,7 @@ struct Value {
   int home;      ///< The first member's buffer that it lies in.
   int chunk;
   int place_count = 0;     ///< Chunks of members' buffers that hold it at some time.
-  bool is_staged = false;  ///< Some worker needs it that cannot reach it in a buffer of its member.
+  bool is_staged = false;  ///< Some worker needs it that cannot reach it in a member's buffer.
 };
 
 /// A value in one chunk of a member's buffer.
@@ -26,17 +26,18 @@ struct Place {
   int value;
   int buffer;
   int writer;            ///< A step's number, or Value::kInput.
-  bool is_own;           ///< The worker that writes it owns the buffer.
-  bool is_read = false;  ///< By that worker.
+  bool is_reached;       ///< The worker that writes it may touch the buffer.
+  bool is_read = false;  ///< By a worker that may touch the buffer.
   bool is_result = false;
 };
 
 /// The values that flow through the members' buffers of a schedule with direct visibility, and
-/// which of them have to be staged when workers see their own member's buffers only.
+/// which of them have to be staged when workers see the buffers of their own process only.
 class ValueFlow {
  public:
-  /// Both outlive the flow. The order is one from check_deadlock().
-  ValueFlow(const verifier::Index& index, std::span<const int> order);
+  /// All outlive the flow. The order is one from check_deadlock(). `staged` is the schedule's
+  /// shape, but says what workers reach.
+  ValueFlow(const verifier::Index& index, std::span<const int> order, const Shape& staged);
 
   const std::vector<Value>& values() const noexcept { return values_; }
 
@@ -59,8 +60,8 @@ class ValueFlow {
   bool is_member_buffer(int buffer) const {
     return buffer < 2 * index_.schedule.shape.member_count();
   }
-  bool is_own(int worker, int buffer) const {
-    return owner_[static_cast<std::size_t>(buffer)] == worker;
+  bool reaches(int worker, int buffer) const {
+    return staged_.reaches(worker, buffer % staged_.member_count());
   }
   /// Whether the step only gives a value in members' buffers further places.
   bool is_renaming(const Step& step) const;
@@ -69,14 +70,14 @@ class ValueFlow {
   bool is_read_directly(int worker, const Step& step, int span, int chunk) const;
 
  private:
-  /// A message from a worker's own member's buffer.
-  struct OwnMessage {
+  /// A message from a member's buffer that its sender reaches.
+  struct ReachedMessage {
     int worker;
     int step;
     int span;
   };
 
-  /// Whether a worker reads a source through staging although it owns the buffer: messages of
+  /// Whether a worker reads a source through staging although it reaches the buffer: messages of
   /// several members' blocks, which are not contiguous when a run works on a slice of each block.
   bool must_be_contiguous(const Step& step, const Span& source) const;
   void stage_whole_messages();
@@ -89,13 +90,13 @@ class ValueFlow {
   void add_results();
 
   const verifier::Index& index_;
-  std::vector<int> owner_;          // per member's buffer: the worker
+  const Shape& staged_;
   std::vector<int> first_operand_;  // per span, into operand_places_
   std::vector<int> operand_places_;
   std::vector<int> cell_place_;  // per cell: what it holds now, in the end the results
   std::vector<Value> values_;
   std::vector<Place> places_;
-  std::vector<OwnMessage> own_messages_;
+  std::vector<ReachedMessage> reached_messages_;
 };
 
 }  // namespace hycoll

@@ -117,11 +117,8 @@ class SpanCheck {
     switch (buffer.role) {
       case BufferRole::input:
       case BufferRole::output:
-        if (schedule_.shape.visibility() == Visibility::direct ||
-            schedule_.shape.worker_of_member(buffer.owner) == context.worker) {
-          return {};
-        }
-        return fmt::format("touches the {} of member {}, which is staged: only its owner sees it",
+        if (schedule_.shape.reaches(context.worker, buffer.owner)) return {};
+        return fmt::format("touches the {} of member {}, which is staged: only its process sees it",
                            name_of(buffer.role), buffer.owner);
       case BufferRole::scratch:
         if (buffer.owner == context.worker) return {};

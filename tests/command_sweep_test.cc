@@ -103,12 +103,15 @@ TEST_CASE(
   SweepOptions options = small_options();
   const auto staged_count = [&] {
     std::set<const Algorithm*> algorithms;
+    std::set<const Algorithm*> with_threads;
     std::ptrdiff_t count = 0;
     for (const SweepCase& proof : sweep_cases(options)) {
       if (proof.shape.visibility() != Visibility::staged) continue;
       algorithms.insert(proof.algorithm);
+      if (!proof.shape.processes().empty()) with_threads.insert(proof.algorithm);
       ++count;
     }
+    CHECK((count == 0 || options.visibility || with_threads.size() == all_algorithms().size()));
     CHECK((count == 0 || algorithms.size() == all_algorithms().size()));
     return count;
   };

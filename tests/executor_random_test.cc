@@ -223,6 +223,25 @@ TEST_CASE("staged schedules are right, and vectors pass through bounded staging 
   }
 }
 
+TEST_CASE("threads of several processes: what crosses between them passes through staging") {
+  std::uint64_t seed = 9000;
+  const std::vector<std::vector<Node>> node_lists = {
+      {{4, 4}}, {{3, 3}}, {{2, 4}}, {{4, 4}, {2, 2}}, {{3, 4}, {1, 1}, {4, 4}}};
+  int most_runs = 0;
+  for (const auto& nodes : node_lists) {
+    for (const int lanes : {1, 2, 4}) {
+      const Shape shape = Shape(nodes, lanes).with_processes_of(2);
+      const std::size_t count = std::array{1, 131, 2057}[seed % 3];
+      for (const Algorithm* algorithm : all_algorithms()) {
+        if (!algorithm->serves_shape(shape.with_visibility(Visibility::direct))) continue;
+        most_runs = std::max(most_runs,
+                             run_algorithm(*algorithm, shape, count, seed++, {.bytes = 4 * 1024}));
+      }
+    }
+  }
+  CHECK(most_runs > 2);
+}
+
 /// Notes how many calls the member that is furthest has entered beyond the one that is least far.
 class Leads {
  public:

@@ -14,6 +14,8 @@ TEST_CASE("shapes in one line") {
   CHECK(to_text(Shape::uniform(1, 1, 1)) == "1 node x 1 member, 1 lane, direct");
   CHECK(to_text(Shape::uniform(3, 2, 4, Visibility::staged)) ==
         "3 nodes x 2 members, 4 lanes, staged");
+  CHECK(to_text(Shape::uniform(2, 3, 1).with_processes_of(2)) ==
+        "2 nodes x 3 members, 1 lane, staged between 4 processes");
   CHECK(to_text(Shape({{1, 4}, {1, 4}}, 2)) == "2 nodes x 1 member and 4 workers, 2 lanes, direct");
   CHECK(to_text(Shape({{2, 2}, {1, 3}}, 2)) ==
         "2 nodes (members/workers 2/2, 1/3), 2 lanes, direct");

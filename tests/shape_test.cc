@@ -127,6 +127,40 @@ TEST_CASE("lane_workers names the leaders, modulo the node's workers") {
   for (int lane = 0; lane < 3; ++lane) CHECK(shape.leader(2, lane) == 7);
 }
 
+TEST_CASE("a worker reaches the members of its node, or, staged, those of its process") {
+  const Shape direct({{2, 4}, {3, 3}}, 1);
+  const Shape pairs = direct.with_processes_of(2);
+  CHECK(pairs.visibility() == Visibility::staged);
+  CHECK(pairs.processes() == std::vector<int>{0, 0, 1, 1, 2, 2, 3});
+  const Shape alone = direct.with_visibility(Visibility::staged);
+  const Shape mixed = direct.with_processes({5, 0, 5, 0, 7, 2, 7});
+  for (int worker = 0; worker < direct.worker_count(); ++worker) {
+    CHECK(alone.process(worker) == worker);
+    for (int member = 0; member < direct.member_count(); ++member) {
+      const int owner = direct.worker_of_member(member);
+      CHECK(direct.reaches(worker, member) == ((worker < 4) == (owner < 4)));
+      CHECK(alone.reaches(worker, member) == (worker == owner));
+      CHECK(pairs.reaches(worker, member) == (pairs.process(worker) == pairs.process(owner)));
+      CHECK(mixed.reaches(worker, member) == (mixed.process(worker) == mixed.process(owner)));
+    }
+  }
+  CHECK_FALSE(mixed.reaches(0, 1));
+  CHECK(mixed.reaches(2, 0));
+  CHECK(mixed.with_visibility(Visibility::direct).reaches(0, 1));
+}
+
+TEST_CASE("what is wrong with processes is named") {
+  const Shape shape({{2, 2}, {1, 1}}, 1);
+  CHECK_THROWS_WITH_AS(shape.with_processes({0, 0}),
+                       "shape: processes has 2 entries for 3 workers; give one per worker, or none",
+                       Error);
+  CHECK_THROWS_WITH_AS(shape.with_processes({0, 1, 0}),
+                       "shape: worker 2 of node 1 is in process 0; processes are numbered from 0 "
+                       "on, and have workers on one node only",
+                       Error);
+  CHECK_THROWS_AS(shape.with_processes({0, -1, 2}), Error);
+}
+
 TEST_CASE("equality sees every part") {
   const Shape shape({{2, 3}, {1, 1}}, 2);
   CHECK(shape == Shape({{2, 3}, {1, 1}}, 2));
@@ -136,6 +170,7 @@ TEST_CASE("equality sees every part") {
   CHECK_FALSE(shape == Shape({{2, 3}, {1, 1}}, 1));
   CHECK_FALSE(shape == Shape({{2, 3}, {1, 1}}, 2, Visibility::staged));
   CHECK_FALSE(shape == Shape({{2, 3}, {1, 1}}, 2, Visibility::direct, {1, 0}));
+  CHECK_FALSE(shape.with_processes({}) == shape.with_processes_of(2));
 }
 
 TEST_CASE("what is wrong with a shape is named") {

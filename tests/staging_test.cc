@@ -89,6 +89,30 @@ TEST_CASE("bytes moved on one node whose leaders are members: (5 M - 2) n") {
   }
 }
 
+TEST_CASE("two processes of two threads: only what crosses between them is staged") {
+  // Every lane's leader reads two inputs of the other process, where each has one of its own.
+  const Shape shape = Shape::uniform(1, 4, 4);
+  const Schedule schedule =
+      staged(direct_schedule("dpml-ring", shape), shape.with_processes_of(2).processes());
+  std::map<std::string, int> counts = chunks_by_kind(schedule);
+  CHECK(counts["copy to staging"] == 4 * 2);
+  CHECK(counts["reduce to staging"] == 4);
+  CHECK(counts["reduce to output"] == 4 * 2);
+  CHECK(counts["copy to output"] == 4 * 2);
+  CHECK(verify(schedule).correct);
+}
+
+TEST_CASE("one process per node with all its threads: nothing is staged") {
+  for (const int nodes : {1, 3}) {
+    const Shape shape = Shape::uniform(nodes, 3, 2);
+    const Schedule direct = direct_schedule("dpml-ring", shape);
+    const Schedule schedule = staged(direct, shape.with_processes_of(3).processes());
+    CHECK(schedule.buffers.size() == direct.buffers.size());
+    CHECK(schedule.step_count() == direct.step_count());
+    CHECK(verify(schedule).correct);
+  }
+}
+
 TEST_CASE("one lane: the leader's input is read where it is, and so is its result") {
   const Schedule schedule = staged(direct_schedule("single-leader-ring", Shape::uniform(1, 4, 1)));
   std::map<std::string, int> counts = chunks_by_kind(schedule);
@@ -144,6 +168,16 @@ void check_staging_is_needed(const Schedule& schedule) {
   }
 }
 
+/// Workers dealt to two processes in turn.
+Shape interleaved(const Shape& shape) {
+  std::vector<int> processes;
+  for (int worker = 0; worker < shape.worker_count(); ++worker) {
+    const int node = shape.node_of_worker(worker);
+    processes.push_back(2 * node + (worker - shape.first_worker(node)) % 2);
+  }
+  return shape.with_processes(std::move(processes));
+}
+
 std::vector<Shape> shapes_to_stage() {
   std::vector<Shape> shapes;
   for (const int lanes : {1, 2, 3, 5}) {
@@ -188,6 +222,36 @@ TEST_CASE("every algorithm on many shapes: proved, with the trees of the direct 
     }
   }
   CHECK(count > 3000);
+}
+
+TEST_CASE("threads of several processes: proved, with the trees of the direct schedule") {
+  std::size_t count = 0;
+  std::size_t seed = 0;
+  for (const Shape& shape : shapes_to_stage()) {
+    const Shape ways[] = {shape.with_processes_of(2), shape.with_processes_of(3),
+                          interleaved(shape)};
+    for (const Algorithm* algorithm : all_algorithms()) {
+      if (!algorithm->serves_shape(shape)) continue;
+      const Shape& way = ways[seed % std::size(ways)];
+      const int segments = seed++ % 2 == 0 ? 1 : 3;
+      CAPTURE(to_text(way));
+      CAPTURE(name_of(algorithm->collective));
+      CAPTURE(algorithm->name);
+      CAPTURE(segments);
+      const int root = algorithm->collective == Collective::reduce ? shape.member_count() / 2 : 0;
+      const Verdict direct = verify(algorithm->generate(shape, segments, root));
+      const Schedule schedule = algorithm->generate(way, segments, root);
+      const Verdict verdict = verify(schedule);
+      REQUIRE_MESSAGE(verdict.correct, verdict.failure);
+      CHECK(schedule.shape.processes() == way.processes());
+      CHECK(verdict.rank_ordered == direct.rank_ordered);
+      CHECK(verdict.tree_digest == direct.tree_digest);
+      CHECK(verdict.resources.message_count == direct.resources.message_count);
+      check_staging_is_needed(schedule);
+      ++count;
+    }
+  }
+  CHECK(count > 1500);
 }
 
 TEST_CASE("a direct schedule is not taken for a staged one") {

@@ -170,10 +170,10 @@ TEST_SUITE("structure") {
         " (send): touches buffer 1 of node 1");
     expect(
         staged, 0, [](EditableStep& s) { s.sources[0].buffer = 1; },
-        " (copy): touches the input of member 1, which is staged: only its owner sees it");
+        " (copy): touches the input of member 1, which is staged: only its process sees it");
     expect(
         staged, 3, [](EditableStep& s) { s.destinations[0].buffer = 3; },
-        " (reduce): touches the output of member 1, which is staged: only its owner sees it");
+        " (reduce): touches the output of member 1, which is staged: only its process sees it");
     expect(
         lines, 0, [](EditableStep& s) { s.destinations[0].buffer = 5; },
         " (copy): writes lines 5, which only worker 1 may do");

@@ -54,6 +54,7 @@ struct PlanOptions {
   std::string bytes = "1Ki";
   std::string type = "float";
   std::string visibility = "direct";
+  int threads = 1;
   bool reproducible = false;
   bool list_algorithms = false;
   bool list = false;
@@ -96,6 +97,23 @@ PlannedVector vector_of(const PlanOptions& options, Routine routine, int member_
           {.count = blocks ? count / static_cast<std::size_t>(member_count) : count}};
 }
 
+/// The shape, whose workers reach what the options say.
+Shape with_reach(const Shape& shape, const PlanOptions& options) {
+  const Visibility visibility = visibility_argument("--visibility", options.visibility);
+  if (options.threads < 1) {
+    throw Error(ErrorKind::invalid_argument,
+                fmt::format("--threads is {}; a process has at least 1", options.threads));
+  }
+  if (options.threads == 1) return shape.with_visibility(visibility);
+  if (visibility == Visibility::direct) {
+    throw Error(ErrorKind::invalid_argument,
+                fmt::format("--threads is {}, but with --visibility direct all workers of a node "
+                            "reach each other's buffers anyway; give --visibility staged",
+                            options.threads));
+  }
+  return shape.with_processes_of(options.threads);
+}
+
 BoundSchedule generate(const PlanOptions& options, Routine routine) {
   const Collective collective = collective_of(routine);
   options.root.check(routine);
@@ -117,8 +135,8 @@ BoundSchedule generate(const PlanOptions& options, Routine routine) {
   const int segments = options.segments > 0 ? options.segments : selected.segments;
   Schedule schedule =
       find_algorithm(collective, selected.algorithm)
-          .generate(Shape(with_aggregators(nodes, selected.aggregators), selected.lanes,
-                          visibility_argument("--visibility", options.visibility)),
+          .generate(with_reach(Shape(with_aggregators(nodes, selected.aggregators), selected.lanes),
+                               options),
                     segments, options.root.root);
   Partition partition = partition_for(schedule, vector.extent, vector.element_bytes);
   const std::size_t staging = staging_bytes(schedule, vector.extent, vector.element_bytes);
@@ -204,6 +222,7 @@ Json record_of(const PlanOptions& options, Routine routine, const BoundSchedule&
           {"segments", bound.segments},
           {"root", bound.schedule.root},
           {"visibility", options.visibility},
+          {"threads", options.threads},
           {"order", name_of(algorithm_of(bound).order)},
           {"bytes", bound.size_bytes},
           {"chunks", bound.schedule.chunk_count},
@@ -345,6 +364,11 @@ class Plan final : public Subcommand {
                      "direct: workers reach all buffers of their node; staged: their own member's "
                      "and staging only")
         ->type_name("NAME")
+        ->capture_default_str();
+    app_->add_option("--threads", options_.threads,
+                     "With --visibility staged: so many neighbouring workers of a node share a "
+                     "process, and reach each other's members' buffers")
+        ->type_name("COUNT")
         ->capture_default_str();
     add_type_option(*app_, options_.type);
     add_reproducible_option(*app_, options_.reproducible);

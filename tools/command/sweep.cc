@@ -88,6 +88,13 @@ std::vector<int> segments_to_prove(const Algorithm& algorithm, const Shape& shap
   return {1};
 }
 
+/// A shape whose workers are processes, or threads of some, in turn.
+Shape staged_shape(const Shape& shape, int turn) {
+  const int threads = 1 + turn % 3;
+  return threads == 1 ? shape.with_visibility(Visibility::staged)
+                      : shape.with_processes_of(threads);
+}
+
 /// Staged schedules for a sweep of both visibilities.
 void add_some_staged(const std::vector<const Algorithm*>& algorithms,
                      const std::vector<Shape>& shapes, std::vector<SweepCase>& cases) {
@@ -100,7 +107,7 @@ void add_some_staged(const std::vector<const Algorithm*>& algorithms,
       const bool is_rooted = algorithm->collective == Collective::reduce;
       const auto turn = static_cast<int>(s / kStride);
       cases.push_back({.algorithm = algorithm,
-                       .shape = shapes[s].with_visibility(Visibility::staged),
+                       .shape = staged_shape(shapes[s], static_cast<int>(s)),
                        .segments = algorithm->segmentation == Segmentation::none ? 1 : kSegments,
                        .root = is_rooted ? turn % shapes[s].member_count() : 0});
     }

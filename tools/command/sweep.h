@@ -58,8 +58,9 @@ std::vector<const Algorithm*> sweep_algorithms(const SweepOptions& options);
 /// the lane counts, whole partitions are left out, and one of these roots is taken in turn.
 ///
 /// With both visibilities the staged schedules come last: those of all shapes with up to 2 nodes
-/// and of every 8th other one, cut where an algorithm cuts, to one root. Each is made from a
-/// direct one that is proved anyway, by one function for all. Errors: as sweep_algorithms.
+/// and of every 8th other one, cut where an algorithm cuts, to one root, with processes of 1, 2 and
+/// 3 threads in turn. Each is made from a direct one that is proved anyway, by one function for
+/// all. Errors: as sweep_algorithms.
 std::vector<SweepCase> sweep_cases(const SweepOptions& options);
 
 /// What a sweep proved of one algorithm.
