@@ -126,7 +126,8 @@ class ProcessMember final : public Caller {
 struct Communicator::State {
   State(MPI_Comm parent, const Options& options) : group(parent, options, mpi_callers(options)) {
     if (options.layout == Options::Layout::processes) {
-      processes = std::make_unique<NodeProcesses>(group);
+      processes = std::make_unique<NodeProcesses>(
+          group, std::vector<int>(static_cast<std::size_t>(group.size()), 1));
       plans = std::make_unique<PlanCache>(processes->plan_options(group));
     } else {
       workers = std::make_unique<NodeWorkers>(group, worker_count_for(group), MemberCount::one);

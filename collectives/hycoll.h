@@ -21,7 +21,8 @@
 /// pool of pinned leader threads inside the process works on it (`per_node`); or the processes of a
 /// machine work together, each with its calling thread, through memory that they share
 /// (`processes`, for programs with one process per core). With a Team every thread of a parallel
-/// region is a member with its own buffers (`threads`). All need MPI_THREAD_MULTIPLE, but for the
+/// region is a member with its own buffers (`threads`), and the processes of a machine may again
+/// work together. All need MPI_THREAD_MULTIPLE, but for the
 /// blocking calls of a Communicator with one worker per process.
 ///
 /// With Options::aggregators some processes have no members. They combine what the members of the
@@ -36,15 +37,17 @@ namespace hycoll {
 /// Choices that apply to all calls of one communicator or team. All processes must pass the same
 /// values.
 struct Options {
-  /// Who works on the calls of a Communicator.
+  /// What a node is: who exchanges through memory rather than messages.
   enum class Layout {
-    per_node,   ///< Each process by itself is a node: its caller and a pool of threads.
-    processes,  ///< The processes of a machine whose ranks follow each other form a node, and each
-                ///< of them is one worker.
+    per_node,   ///< Each process by itself: the caller of a Communicator and a pool of threads; the
+                ///< threads of a Team.
+    processes,  ///< The processes of a machine whose ranks follow each other: each is one worker of
+                ///< a Communicator, and its threads are those of a Team (for one process per NUMA
+                ///< domain).
   };
   Layout layout = Layout::per_node;
 
-  /// Layout `processes`: how much memory each process shares with the others of its machine, in
+  /// Layout `processes`: how much memory each worker shares with other processes of its machine, in
   /// KiB, for vectors to pass through; 64 to 1048576. What a call stages of one element of the
   /// vector must fit into half of it.
   int staging_kib = 512;
@@ -200,12 +203,15 @@ class Member : public CollectiveCalls<Member> {
 };
 
 /// The threads of a parallel region as members (layout `threads`): OpenMP threads, TBB workers,
-/// std::thread alike.
+/// std::thread alike. With Options::layout `processes` the threads of all processes of a machine
+/// work together: through each other's buffers inside a process, through memory that the processes
+/// share between them; and there is one exchange between machines for all of them.
 class Team {
  public:
   /// Collective over `parent`, called by one thread of each process; processes may have different
   /// thread counts. Throws Error if MPI is not initialised with MPI_THREAD_MULTIPLE, or
-  /// thread_count is below 1.
+  /// thread_count is below 1; on all processes, if those of a machine cannot share memory (layout
+  /// `processes`).
   Team(MPI_Comm parent, int thread_count, const Options& options = Options::from_environment());
 
   /// Collective; no member may be inside a call.

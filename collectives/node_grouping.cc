@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <utility>
 
 namespace hycoll {
 
@@ -14,6 +15,18 @@ int NodeGrouping::node_of(int rank) const {
 int NodeGrouping::size_of(int node) const {
   const auto n = static_cast<std::size_t>(node);
   return first_rank[n + 1] - first_rank[n];
+}
+
+ThreadNumbering::ThreadNumbering(std::span<const int> thread_counts) : first_of_process{0} {
+  for (const int count : thread_counts) first_of_process.push_back(first_of_process.back() + count);
+}
+
+std::vector<int> ThreadNumbering::processes() const {
+  std::vector<int> processes;
+  for (int process = 0; std::cmp_less(process + 1, first_of_process.size()); ++process) {
+    processes.insert(processes.end(), static_cast<std::size_t>(count_of(process)), process);
+  }
+  return processes;
 }
 
 NodeGrouping group_processes(std::span<const int> machines, int emulated_nodes) {

@@ -19,19 +19,20 @@ Program arrival_of_others(int worker, int worker_count) {
 }  // namespace
 
 NodeProcessMember::NodeProcessMember(ProcessGroup& group, NodeProcesses& processes,
-                                     PlanCache& plans, CallGate* gate)
+                                     PlanCache& plans, CallGate* gate, int thread)
     : Caller(plans, processes.memory(),
-             {.rank = group.rank(),
-              .member_count = group.size(),
-              .slot = processes.worker(),
+             {.rank = processes.first_rank() + thread,
+              .member_count = processes.member_count(),
+              .slot = processes.worker() + thread,
               .bits = group.options().bits,
               .announcer = nullptr,
               .gate = gate}),
       processes_(processes),
-      rank_(group.rank()),
-      arrival_(arrival_of_others(processes.worker(), processes.memory().worker_count())),
-      deferred_(processes.executor()),
-      // The background thread runs where the process may: it has hardly more than one core.
+      thread_(thread),
+      rank_(processes.first_rank() + thread),
+      arrival_(arrival_of_others(worker(), processes.memory().worker_count())),
+      deferred_(executor()),
+      // Background threads run where the process may: it has hardly more cores than threads.
       pool_(processes.executors(), group.topology(), processes.cores(),
             LeaderPool::Pinning::unpinned, processes.wait_policy()),
       keeper_({&deferred_}) {}
@@ -48,11 +49,11 @@ void NodeProcessMember::execute(const Plan& plan, const CallArguments& arguments
 
 std::shared_ptr<PoolJob> NodeProcessMember::submit(const Plan& plan, const CallArguments& arguments,
                                                    PoolJob::Before before) {
-  if (!deferred_.finished()) pool_.submit(std::make_shared<PoolJob>(deferred_), 0, 0);
+  if (!deferred_.finished()) pool_.submit(std::make_shared<PoolJob>(deferred_), thread_, thread_);
   background_ = std::make_shared<PoolJob>(
       [this, &plan](const CallArguments& job_arguments) { run_here(plan, job_arguments); },
       arguments, std::move(before));
-  pool_.submit(background_, 0, 0);
+  pool_.submit(background_, thread_, thread_);
   return background_;
 }
 
@@ -61,15 +62,14 @@ DeferredRun* NodeProcessMember::defer(const Plan& plan, const CallArguments& arg
   const bool is_idle = deferred_.finished() && (background_ == nullptr || background_->finished());
   const bool is_one_run = !plan.crossing || plan.crossing->staged.run_count == 1;
   if (!plan.is_short || !is_one_run || !is_idle) return nullptr;
-  const Program& only =
-      plan.crossing ? plan.crossing->staged.program(0, processes_.worker()) : program(plan);
+  const Program& only = plan.crossing ? plan.crossing->staged.program(0, worker()) : program(plan);
   deferred_.start(only, next_run(arguments), outcome);
   if (!deferred_.finished()) keeper_.watch();
   return &deferred_;
 }
 
 const Program& NodeProcessMember::program(const Plan& plan) const {
-  return plan.programs[static_cast<std::size_t>(processes_.worker())];
+  return plan.programs[static_cast<std::size_t>(worker())];
 }
 
 CallArguments NodeProcessMember::next_run(const CallArguments& arguments) {
@@ -81,7 +81,7 @@ CallArguments NodeProcessMember::next_run(const CallArguments& arguments) {
 
 void NodeProcessMember::run_here(const Plan& plan, const CallArguments& arguments) {
   if (!plan.crossing) {
-    processes_.executor().run(program(plan), next_run(arguments));
+    executor().run(program(plan), next_run(arguments));
     return;
   }
   CallArguments slice = next_run(arguments);
@@ -92,7 +92,7 @@ void NodeProcessMember::run_here(const Plan& plan, const CallArguments& argument
   for (std::size_t run = 0; run < sliced.run_count; ++run) {
     if (run > 0) slice = slice_of(arguments, run * sliced.displacement_bytes);
     slice.is_agreed_on = arguments.is_agreed_on || run + 1 < sliced.run_count;
-    processes_.executor().run(sliced.program(run, processes_.worker()), slice);
+    executor().run(sliced.program(run, worker()), slice);
   }
 }
 
@@ -116,13 +116,12 @@ bool NodeProcessMember::all_reach_all(const Plan& plan, const CallArguments& arg
   };
   const bool is_own_reached =
       is_reached(arguments.input) && (!gets_result(plan.query) || is_reached(arguments.output));
-  memory.post(processes_.worker())
-      .set_reach(arguments.call, is_own_reached ? Reach::node : Reach::worker);
+  memory.post(worker()).set_reach(arguments.call, is_own_reached ? Reach::node : Reach::worker);
   if (!is_own_reached) return false;
   // The same run, up to the moment when all have announced it.
   CallArguments beginning = arguments;
   beginning.is_agreed_on = true;
-  processes_.executor().run(arrival_, beginning);
+  executor().run(arrival_, beginning);
   for (int worker = 0; worker < memory.worker_count(); ++worker) {
     if (memory.post(worker).reach(arguments.call) == Reach::worker) return false;
   }

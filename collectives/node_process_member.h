@@ -13,8 +13,8 @@
 
 namespace hycoll {
 
-/// The member of a process in the layout `processes`: its calling thread is the worker, or, for
-/// long calls in the background, a thread beside it.
+/// A member of a process in the layout `processes`, the only one or that of one of its threads: the
+/// calling thread is the worker, or, for long calls in the background, a thread beside it.
 ///
 /// Plans in which every worker touches its own member's buffers only are executed like any other.
 /// In the others a vector passes through the processes' staging, a slice after the other: every
@@ -23,8 +23,8 @@ namespace hycoll {
 /// are read and written where they are.
 class NodeProcessMember final : public Caller {
  public:
-  NodeProcessMember(ProcessGroup& group, NodeProcesses& processes, PlanCache& plans,
-                    CallGate* gate);
+  NodeProcessMember(ProcessGroup& group, NodeProcesses& processes, PlanCache& plans, CallGate* gate,
+                    int thread = 0);
 
  private:
   void execute(const Plan& plan, const CallArguments& arguments) override;
@@ -43,7 +43,11 @@ class NodeProcessMember final : public Caller {
   bool all_reach_all(const Plan& plan, const CallArguments& arguments);
   bool gets_result(const PlanQuery& query) const;
 
+  int worker() const noexcept { return processes_.worker() + thread_; }  // on its node
+  WorkerExecutor& executor() noexcept { return processes_.executor(thread_); }
+
   NodeProcesses& processes_;
+  int thread_;
   int rank_;
   Program arrival_;
   CallNumber run_ = 0;  // used by whoever executes

@@ -31,13 +31,32 @@ Core on_machine(const Topology& topology, Core core) {
   return core;
 }
 
-std::vector<Core> gather_cores(MPI_Comm neighbours, const Core& own) {
-  int count = 1;
-  check_mpi(MPI_Comm_size(neighbours, &count), "MPI_Comm_size");
-  static_assert(sizeof(Core) == 5 * sizeof(int));
-  std::vector<Core> cores(static_cast<std::size_t>(count));
-  check_mpi(MPI_Allgather(&own, 5, MPI_INT, cores.data(), 5, MPI_INT, neighbours), "MPI_Allgather");
+/// The cores of the workers of a node whose processes have so many threads each.
+std::vector<Core> gather_cores(MPI_Comm neighbours, const std::vector<Core>& own,
+                               std::span<const int> thread_counts) {
+  constexpr int kInts = 5;
+  static_assert(sizeof(Core) == kInts * sizeof(int));
+  std::vector<int> counts;
+  std::vector<int> begins;
+  int total = 0;
+  for (const int threads : thread_counts) {
+    counts.push_back(kInts * threads);
+    begins.push_back(kInts * total);
+    total += threads;
+  }
+  std::vector<Core> cores(static_cast<std::size_t>(total));
+  check_mpi(MPI_Allgatherv(own.data(), kInts * static_cast<int>(own.size()), MPI_INT, cores.data(),
+                           counts.data(), begins.data(), MPI_INT, neighbours),
+            "MPI_Allgatherv");
   return cores;
+}
+
+/// Only leaders follow one_per_package where there are more workers than packages.
+std::vector<Core> place(const ProcessGroup& group, int thread_count) {
+  const Placement requested = parse_placement(group.options().placement);
+  const bool is_leaders_only = thread_count == 1 || requested == Placement::one_per_package;
+  return place_workers(group.topology(), thread_count,
+                       is_leaders_only ? Placement::compact : requested);
 }
 
 bool holds_on_all(bool holds, MPI_Comm communicator) {
@@ -81,13 +100,16 @@ std::byte* NodeAddresses::resolve(int worker, std::uint64_t announced) const noe
   return arenas_.mappings->resolve(static_cast<std::size_t>(worker), announced & ~kInSharedHeap, 1);
 }
 
-NodeProcesses::NodeProcesses(ProcessGroup& group)
+NodeProcesses::NodeProcesses(ProcessGroup& group, const std::vector<int>& thread_counts)
     : grouping_(group_processes(group.machines(), checked(group).emulated_nodes)),
+      threads_(thread_counts),
       node_(grouping_.node_of(group.rank())),
-      worker_(group.rank() - grouping_.first_rank[static_cast<std::size_t>(node_)]),
+      first_rank_(threads_.first_of(group.rank())),
+      worker_(first_rank_ -
+              threads_.first_of(grouping_.first_rank[static_cast<std::size_t>(node_)])),
       neighbours_(std::make_unique<MpiCommunicator>(group.control(), node_)),
-      cores_(place_workers(group.topology(), 1, Placement::compact)),
-      wait_policy_(group.wait_policy(1)),
+      cores_(place(group, threads_.count_of(group.rank()))),
+      wait_policy_(group.wait_policy(thread_count())),
       staging_bytes_(static_cast<std::size_t>(group.options().staging_kib) * kKib) {
   map_segment(group);
   place_leaders(group);
@@ -95,18 +117,25 @@ NodeProcesses::NodeProcesses(ProcessGroup& group)
   neighbours_.reset();
   std::vector<Endpoint*> endpoints;
   for (const auto& lane : lanes_) endpoints.push_back(lane.get());
-  executors_.push_back(std::make_unique<WorkerExecutor>(
-      *memory_, worker_, std::move(endpoints), nullptr,
-      group.executor_options(cores_.front(), group.rank() - worker_, grouping_.size_of(node_),
-                             wait_policy_)));
+  for (int thread = 0; thread < thread_count(); ++thread) {
+    executors_.push_back(std::make_unique<WorkerExecutor>(
+        *memory_, worker_ + thread, endpoints, nullptr,
+        group.executor_options(cores_[static_cast<std::size_t>(thread)], first_rank_ - worker_,
+                               worker_count(node_), wait_policy_)));
+  }
+}
+
+int NodeProcesses::worker_count(int node) const {
+  const auto n = static_cast<std::size_t>(node);
+  return threads_.first_of(grouping_.first_rank[n + 1]) -
+         threads_.first_of(grouping_.first_rank[n]);
 }
 
 bool NodeProcesses::attach(SharedSegment::Kind kind, std::optional<Error>& failure) {
   SharedSegment::Handle handle;
   try {
     if (worker_ == 0) {
-      segment_ =
-          SharedSegment(kind, NodeMemory::block_bytes(grouping_.size_of(node_), staging_bytes_));
+      segment_ = SharedSegment(kind, NodeMemory::block_bytes(worker_count(node_), staging_bytes_));
       handle = segment_.handle();
     }
   } catch (const Error& error) {
@@ -116,8 +145,8 @@ bool NodeProcesses::attach(SharedSegment::Kind kind, std::optional<Error>& failu
   const bool is_there = handle.size_bytes > 0;
   try {
     if (is_there && worker_ != 0) segment_ = SharedSegment(handle);
-    if (is_there) {
-      const NodeMemory::Extent area = NodeMemory::area(worker_, staging_bytes_);
+    for (int thread = 0; is_there && thread < thread_count(); ++thread) {
+      const NodeMemory::Extent area = NodeMemory::area(worker_ + thread, staging_bytes_);
       segment_.reserve(area.offset_bytes, area.size_bytes);
     }
   } catch (const Error& error) {
@@ -132,11 +161,12 @@ void NodeProcesses::map_segment(const ProcessGroup& group) {
        {SharedSegment::Kind::anonymous, SharedSegment::Kind::named}) {
     failure.reset();
     if (attach(kind, failure)) {
-      addresses_ =
-          std::make_unique<NodeAddresses>(segment_.bytes(), exchange_arenas(neighbours_->handle()));
-      memory_ = std::make_unique<NodeMemory>(segment_.bytes(), grouping_.size_of(node_),
-                                             staging_bytes_, addresses_.get());
-      memory_->construct_worker(worker_);
+      announce_addresses();
+      memory_ = std::make_unique<NodeMemory>(segment_.bytes(), worker_count(node_), staging_bytes_,
+                                             addresses_.get());
+      for (int thread = 0; thread < thread_count(); ++thread) {
+        memory_->construct_worker(worker_ + thread);
+      }
       break;
     }
     segment_ = SharedSegment();
@@ -146,17 +176,34 @@ void NodeProcesses::map_segment(const ProcessGroup& group) {
   segment_.close();
 }
 
+void NodeProcesses::announce_addresses() {
+  if (!threads_.is_one_each()) {
+    addresses_ = std::make_unique<ThreadAddresses>(worker_, thread_count());
+    return;
+  }
+  auto addresses =
+      std::make_unique<NodeAddresses>(segment_.bytes(), exchange_arenas(neighbours_->handle()));
+  reaches_heaps_ = addresses->reaches_heaps();
+  addresses_ = std::move(addresses);
+}
+
 void NodeProcesses::place_leaders(const ProcessGroup& group) {
-  int fewest = grouping_.size_of(0);
+  int fewest = worker_count(0);
   for (int node = 1; node < grouping_.node_count(); ++node) {
-    fewest = std::min(fewest, grouping_.size_of(node));
+    fewest = std::min(fewest, worker_count(node));
   }
   group.check_lanes(fewest);
   const int requested = group.options().lanes;
   lane_count_ = requested > 0 ? requested : fewest;
   // Every node is led like the first one.
-  const std::vector<Core> cores =
-      gather_cores(neighbours_->handle(), on_machine(group.topology(), cores_.front()));
+  std::vector<Core> own;
+  for (const Core& core : cores_) own.push_back(on_machine(group.topology(), core));
+  std::vector<int> thread_counts;
+  for (int i = 0; i < grouping_.size_of(node_); ++i) {
+    const int first_process = grouping_.first_rank[static_cast<std::size_t>(node_)];
+    thread_counts.push_back(threads_.count_of(first_process + i));
+  }
+  const std::vector<Core> cores = gather_cores(neighbours_->handle(), own, thread_counts);
   std::optional<Error> failure;
   try {
     leaders_ = lane_workers(cores, lane_count_, parse_placement(group.options().placement));
@@ -170,17 +217,18 @@ void NodeProcesses::place_leaders(const ProcessGroup& group) {
 }
 
 PlanCache::Options NodeProcesses::plan_options(const ProcessGroup& group) const {
-  PlanCache::Options options{.nodes = {},
-                             .node = node_,
-                             .requested_lanes = group.options().lanes,
-                             .requested_algorithm = group.options().algorithm,
-                             .lane_workers = {},
-                             .streaming_threshold_bytes = group.streaming_threshold_bytes(),
-                             .peers = Peers::workers,
-                             .staging_bytes = memory_->staging_bytes()};
+  PlanCache::Options options{
+      .nodes = {},
+      .node = node_,
+      .requested_lanes = group.options().lanes,
+      .requested_algorithm = group.options().algorithm,
+      .lane_workers = {},
+      .streaming_threshold_bytes = group.streaming_threshold_bytes(),
+      .peers = Peers::processes,
+      .processes = threads_.is_one_each() ? std::vector<int>() : threads_.processes(),
+      .staging_bytes = memory_->staging_bytes()};
   for (int node = 0; node < grouping_.node_count(); ++node) {
-    options.nodes.push_back(
-        {.members = grouping_.size_of(node), .workers = grouping_.size_of(node)});
+    options.nodes.push_back({.members = worker_count(node), .workers = worker_count(node)});
   }
   // The leaders of fewer lanes are the first ones of many.
   for (int lanes = 1; lanes <= lane_count_; ++lanes) {
@@ -197,15 +245,19 @@ void NodeProcesses::open_lanes(const ProcessGroup& group) {
     return;
   }
   const bool uses_collectives = group.options().algorithm.find("native") != std::string::npos;
-  const auto messages = std::make_shared<const MpiCommunicator>(group.control());
+  // Threads of a process that drive lanes of their own should not wait for one another.
+  const bool shares = threads_.is_one_each();
+  auto messages = std::make_shared<const MpiCommunicator>(group.control());
   for (int lane = 0; lane < lane_count_; ++lane) {
-    const int leader = leaders_[static_cast<std::size_t>(lane)] % grouping_.size_of(node_);
+    const int leader = leaders_[static_cast<std::size_t>(lane)] % worker_count(node_);
+    const bool leads = leader >= worker_ && leader < worker_ + thread_count();
     std::shared_ptr<const MpiCommunicator> leaders;
     if (uses_collectives) {
-      leaders = std::make_shared<const MpiCommunicator>(group.control(),
-                                                        leader == worker_ ? 0 : MPI_UNDEFINED);
+      leaders = std::make_shared<const MpiCommunicator>(group.control(), leads ? 0 : MPI_UNDEFINED);
     }
-    lanes_.push_back(std::make_unique<MpiEndpoint>(messages, std::move(leaders), lane, lane_count_,
+    if (!shares && lane > 0) messages = std::make_shared<const MpiCommunicator>(group.control());
+    lanes_.push_back(std::make_unique<MpiEndpoint>(messages, std::move(leaders), shares ? lane : 0,
+                                                   shares ? lane_count_ : 1,
                                                    group.process_names()));
   }
 }

@@ -41,26 +41,52 @@ class NodeAddresses final : public AddressSpace {
   ExchangedArenas arenas_;
 };
 
-/// The layout `processes`: this process as one worker, and one member, of a node of several
-/// processes, with the segment that they share.
+/// Buffers of processes with several threads, as addresses that mean something in one process.
+class ThreadAddresses final : public AddressSpace {
+ public:
+  /// The threads of this process are the node's workers from `first` on, `count` of them.
+  ThreadAddresses(int first, int count) : first_(first), count_(count) {}
+  std::uint64_t announce(const void* address) const noexcept override {
+    return reinterpret_cast<std::uintptr_t>(address);
+  }
+  std::byte* resolve(int worker, std::uint64_t announced) const noexcept override {
+    const bool is_here = worker >= first_ && worker < first_ + count_;
+    return is_here ? reinterpret_cast<std::byte*>(announced) : nullptr;
+  }
+
+ private:
+  int first_;
+  int count_;
+};
+
+/// The layout `processes`: the threads of this process, or its only one, as workers of a node of
+/// several processes, each of which is a member; with the segment that the processes share.
 class NodeProcesses {
  public:
-  /// Collective over the group. Throws Error on every process if one cannot map the segment, or if
-  /// the options differ.
-  explicit NodeProcesses(ProcessGroup& group);
+  /// Collective over the group. `thread_counts[r]` threads of the process with rank r are members,
+  /// at least one. Throws Error on every process if one cannot map the segment, or if the options
+  /// differ.
+  NodeProcesses(ProcessGroup& group, const std::vector<int>& thread_counts);
 
-  /// This process among those of its node, and the node.
+  /// The first of this process's workers among those of its node, and the node.
   int worker() const noexcept { return worker_; }
   int node() const noexcept { return node_; }
 
+  /// The rank of this process's first member, and the number of all members.
+  int first_rank() const noexcept { return first_rank_; }
+  int member_count() const noexcept { return threads_.count(); }
+
   NodeMemory& memory() noexcept { return *memory_; }
-  WorkerExecutor& executor() noexcept { return *executors_.front(); }
+  /// Those of this process's workers, and their cores.
+  WorkerExecutor& executor(int thread) noexcept {
+    return *executors_[static_cast<std::size_t>(thread)];
+  }
   std::span<const std::unique_ptr<WorkerExecutor>> executors() const { return executors_; }
   const std::vector<Core>& cores() const noexcept { return cores_; }
   const WaitPolicy& wait_policy() const noexcept { return wait_policy_; }
 
   /// Whether the node's processes can access one another's shared heaps. The same on all of them.
-  bool shares_heaps() const noexcept { return addresses_->reaches_heaps(); }
+  bool shares_heaps() const noexcept { return reaches_heaps_; }
 
   PlanCache::Options plan_options(const ProcessGroup& group) const;
 
@@ -68,23 +94,29 @@ class NodeProcesses {
   void map_segment(const ProcessGroup& group);
   /// Whether all processes of the node have mapped a segment of this kind.
   bool attach(SharedSegment::Kind kind, std::optional<Error>& failure);
+  void announce_addresses();
+  int worker_count(int node) const;
+  int thread_count() const noexcept { return static_cast<int>(cores_.size()); }
   void place_leaders(const ProcessGroup& group);
   void open_lanes(const ProcessGroup& group);
 
   NodeGrouping grouping_;
+  ThreadNumbering threads_;
   int node_ = 0;
+  int first_rank_ = 0;
   int worker_ = 0;
   std::unique_ptr<MpiCommunicator> neighbours_;  // the processes of this node; until it is set up
-  std::vector<Core> cores_;                      // this process's one
+  std::vector<Core> cores_;                      // this process's
   WaitPolicy wait_policy_;
   std::size_t staging_bytes_ = 0;
   int lane_count_ = 1;
-  std::vector<int> leaders_;  // by lane, counted on their node, modulo its processes
+  std::vector<int> leaders_;  // by lane, counted on their node, modulo its workers
   SharedSegment segment_;
-  std::unique_ptr<NodeAddresses> addresses_;
+  std::unique_ptr<AddressSpace> addresses_;
+  bool reaches_heaps_ = false;
   std::unique_ptr<NodeMemory> memory_;
   std::vector<std::unique_ptr<MpiEndpoint>> lanes_;
-  std::vector<std::unique_ptr<WorkerExecutor>> executors_;  // one
+  std::vector<std::unique_ptr<WorkerExecutor>> executors_;  // this process's
 };
 
 }  // namespace hycoll

@@ -24,22 +24,6 @@ bool is_native(const Schedule& schedule) {
   });
 }
 
-bool crosses_members(const Schedule& schedule) {
-  const auto is_anothers = [&](int worker, const Span& span) {
-    const Buffer& buffer = schedule.buffers[static_cast<std::size_t>(span.buffer)];
-    const bool is_users = buffer.role == BufferRole::input || buffer.role == BufferRole::output;
-    return is_users && schedule.shape.worker_of_member(buffer.owner) != worker;
-  };
-  const auto touches_anothers = [&](const Strand& strand) {
-    return std::ranges::any_of(strand.steps, [&](const Step& step) {
-      const auto crosses = [&](const Span& span) { return is_anothers(strand.worker, span); };
-      return std::ranges::any_of(schedule.destinations(step), crosses) ||
-             std::ranges::any_of(schedule.sources(step), crosses);
-    });
-  };
-  return std::ranges::any_of(schedule.strands, touches_anothers);
-}
-
 /// The MPI library's collectives need a communicator of the processes that drive the lane.
 void require_led_by_placement(const Schedule& schedule) {
   for (const Strand& strand : schedule.strands) {
@@ -77,15 +61,20 @@ const Plan& PlanCache::find(const PlanQuery& query) {
 
 Plan PlanCache::make_plan(const PlanQuery& query) const {
   const SelectedPlan selected = select(query);
-  const Schedule schedule = find_algorithm(query.collective, selected.algorithm)
-                                .generate(shape_for(selected), selected.segments, query.root);
+  Schedule schedule = find_algorithm(query.collective, selected.algorithm)
+                          .generate(shape_for(selected), selected.segments, query.root);
   Plan plan{.query = query,
             .block_counts = {query.extent.block_counts.begin(), query.extent.block_counts.end()},
             .selected = selected,
             .is_short = size_bytes_of(query) <= kShortBytes && !is_native(schedule),
             .programs = {}};
-  if (options_.peers == Peers::workers) require_led_by_placement(schedule);
-  if (options_.peers == Peers::workers && crosses_members(schedule)) {
+  if (options_.peers == Peers::processes) {
+    require_led_by_placement(schedule);
+    // Which process a message goes to.
+    schedule.shape =
+        schedule.shape.with_processes(options_.processes).with_visibility(Visibility::direct);
+  }
+  if (options_.peers == Peers::processes && crosses_processes(schedule, options_.processes)) {
     plan.crossing = crossing_programs(schedule, query);
   } else {
     plan.programs = bind_schedule(schedule, options_.node, query.extent, binding_options(query));
@@ -96,12 +85,14 @@ Plan PlanCache::make_plan(const PlanQuery& query) const {
 CrossingPrograms PlanCache::crossing_programs(const Schedule& direct,
                                               const PlanQuery& query) const {
   const BindingOptions options = binding_options(query);
-  const Schedule through_staging = staged(direct);
+  const Schedule through_staging = staged(direct, options_.processes);
   const std::size_t limit =
       slice_limit(through_staging, query.extent, query.element_bytes, options_.staging_bytes);
   CrossingPrograms programs{
       .staged = bind_slices(through_staging, options_.node, query.extent, options, limit),
       .direct = std::nullopt};
+  // Threads announce addresses that mean nothing to other processes.
+  if (!options_.processes.empty()) return programs;
   const bool is_alone = direct.shape.node_count() == 1;
   try {
     programs.direct =
@@ -152,7 +143,7 @@ Shape PlanCache::shape_for(const SelectedPlan& selected) const {
   // Leaders are placed on this machine; a node with other workers wraps the indices around. A
   // single lane is driven by worker 0, which owns a member and is the caller.
   const auto index = static_cast<std::size_t>(selected.lanes) - 1;
-  const bool placed = (selected.lanes > 1 || options_.peers == Peers::workers) &&
+  const bool placed = (selected.lanes > 1 || options_.peers == Peers::processes) &&
                       index < options_.lane_workers.size();
   std::vector<int> lane_workers = placed ? options_.lane_workers[index] : std::vector<int>{};
   return Shape(std::move(nodes), selected.lanes, Visibility::direct, std::move(lane_workers));

@@ -78,10 +78,12 @@ class PlanCache {
     /// The worker that drives each lane, for a number of lanes; from the leaders' placement.
     std::vector<std::vector<int>> lane_workers;  ///< Index: lane count - 1; beyond: worker = lane.
     std::size_t streaming_threshold_bytes = SIZE_MAX;
-    /// Peers::workers: the workers are processes. Each drives the lane that lane_workers gives it,
-    /// single lanes included.
+    /// Peers::processes: nodes have several processes. Each worker drives the lane that
+    /// lane_workers gives it, single lanes included.
     Peers peers = Peers::nodes;
-    /// Peers::workers: the staging of each worker, in one set.
+    /// Peers::processes: which ones, as Shape::with_processes() wants it.
+    std::vector<int> processes = {};
+    /// Peers::processes: the staging of each worker, in one set.
     std::size_t staging_bytes = 0;
   };
 

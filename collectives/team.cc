@@ -1,4 +1,5 @@
-// The layout threads: the threads of a parallel region are the members.
+// The layout threads: the threads of a parallel region are the members. They and those of other
+// processes of the machine may form one node.
 
 #include <fmt/format.h>
 
@@ -9,6 +10,8 @@
 #include "collectives/call_gate.h"
 #include "collectives/caller.h"
 #include "collectives/hycoll.h"
+#include "collectives/node_process_member.h"
+#include "collectives/node_processes.h"
 #include "collectives/plan_cache.h"
 #include "collectives/process_group.h"
 #include "collectives/workers.h"
@@ -18,109 +21,172 @@
 
 namespace hycoll {
 
-/// What one thread keeps to itself.
-struct alignas(kCacheLineBytes) Member::State final : Caller {
-  State(Team::State& its_team, int its_index);
+namespace {
 
+int checked(int thread_count) {
+  if (thread_count >= 1) return thread_count;
+  throw Error(ErrorKind::invalid_argument,
+              fmt::format("Team: thread_count is {}; a team needs at least 1 thread, e.g. "
+                          "omp_get_max_threads()",
+                          thread_count));
+}
+
+/// A thread of a process that is a node by itself.
+class alignas(kCacheLineBytes) ThreadMember final : public Caller {
+ public:
+  /// `identity.slot` is the thread's index. What is passed by reference outlives the member.
+  ThreadMember(PlanCache& plans, NodeWorkers& workers, LeaderPool& pool,
+               const CallerIdentity& identity)
+      : Caller(plans, workers.memory(), identity),
+        index_(identity.slot),
+        executor_(workers.executor(index_)),
+        pool_(pool),
+        deferred_(executor_) {}
+
+  /// What a keeper is to look after, and the keeper; to be set before the first call.
+  DeferredRun* deferred() noexcept { return &deferred_; }
+  void set_keeper(ProgressKeeper& keeper) noexcept { keeper_ = &keeper; }
+
+ private:
   void execute(const Plan& plan, const CallArguments& arguments) override;
   std::shared_ptr<PoolJob> submit(const Plan& plan, const CallArguments& arguments,
                                   PoolJob::Before before) override;
   DeferredRun* defer(const Plan& plan, const CallArguments& arguments,
                      DeferredOutcome& outcome) override;
 
-  Team::State& team;
-  int index;
-  bool bound = false;
-  WorkerExecutor& executor;
-  std::shared_ptr<PoolJob> background;  ///< The last one submitted; it may still use the executor.
-  DeferredRun deferred;
+  int index_;
+  WorkerExecutor& executor_;
+  LeaderPool& pool_;
+  std::shared_ptr<PoolJob> background_;  // the last one submitted; it may still use the executor
+  DeferredRun deferred_;
+  ProgressKeeper* keeper_ = nullptr;
 };
 
-struct Team::State {
-  State(MPI_Comm parent, int thread_count, const Options& options)
-      : group(parent, options),
-        workers(group, checked(thread_count), MemberCount::every_worker),
-        plans(workers.plan_options(group)),
-        announcer(group.announces() ? std::make_unique<CallAnnouncer>(group) : nullptr),
-        pool(workers.executors(), group.topology(), workers.cores(),
-             options.pinning == Options::Pinning::pinned ? LeaderPool::Pinning::pinned
-                                                         : LeaderPool::Pinning::unpinned,
-             workers.wait_policy()) {
-    if (group.is_aggregator()) {
-      service = std::make_unique<AggregatorService>(group, workers, plans);
-      return;
-    }
-    if (options.checking == Options::Checking::all_processes) {
-      gate = std::make_unique<CallGate>(group, workers.first_rank(), thread_count);
-    }
-    std::vector<DeferredRun*> runs;
-    for (int index = 0; index < thread_count; ++index) {
-      members.push_back(std::make_unique<Member::State>(*this, index));
-      runs.push_back(&members.back()->deferred);
-    }
-    keeper = std::make_unique<ProgressKeeper>(std::move(runs));
-  }
-
-  static int checked(int thread_count) {
-    if (thread_count >= 1) return thread_count;
-    throw Error(ErrorKind::invalid_argument,
-                fmt::format("Team: thread_count is {}; a team needs at least 1 thread, e.g. "
-                            "omp_get_max_threads()",
-                            thread_count));
-  }
-
-  ProcessGroup group;
-  NodeWorkers workers;
-  PlanCache plans;
-  std::unique_ptr<CallAnnouncer> announcer;  // null but for member 0 where there are aggregators
-  std::unique_ptr<CallGate> gate;            // null unless all processes are compared
-  std::vector<std::unique_ptr<Member::State>> members;  // none on aggregators
-  // Last: their threads use the others.
-  LeaderPool pool;
-  std::unique_ptr<ProgressKeeper> keeper;
-  std::unique_ptr<AggregatorService> service;  // null but on aggregators
-};
-
-Member::State::State(Team::State& its_team, int its_index)
-    : Caller(its_team.plans, its_team.workers.memory(),
-             {.rank = its_team.workers.first_rank() + its_index,
-              .member_count = its_team.workers.member_count(),
-              .slot = its_index,
-              .bits = its_team.group.options().bits,
-              .announcer = its_index == 0 ? its_team.announcer.get() : nullptr,
-              .gate = its_team.gate.get()}),
-      team(its_team),
-      index(its_index),
-      executor(its_team.workers.executor(its_index)),
-      deferred(executor) {}
-
-void Member::State::execute(const Plan& plan, const CallArguments& arguments) {
-  deferred.finish();
-  if (background != nullptr && !background->finished()) {
+void ThreadMember::execute(const Plan& plan, const CallArguments& arguments) {
+  deferred_.finish();
+  if (background_ != nullptr && !background_->finished()) {
     const std::shared_ptr<PoolJob> job = submit(plan, arguments, {});
     job->wait();
     return job->throw_if_failed();
   }
-  executor.run(plan.programs[static_cast<std::size_t>(index)], arguments);
+  executor_.run(plan.programs[static_cast<std::size_t>(index_)], arguments);
 }
 
-std::shared_ptr<PoolJob> Member::State::submit(const Plan& plan, const CallArguments& arguments,
-                                               PoolJob::Before before) {
-  if (!deferred.finished()) {
-    team.pool.submit(std::make_shared<PoolJob>(deferred), index, index);
+std::shared_ptr<PoolJob> ThreadMember::submit(const Plan& plan, const CallArguments& arguments,
+                                              PoolJob::Before before) {
+  if (!deferred_.finished()) {
+    pool_.submit(std::make_shared<PoolJob>(deferred_), index_, index_);
   }
-  background = std::make_shared<PoolJob>(plan.programs, arguments, 1, std::move(before));
-  team.pool.submit(background, index, index);
-  return background;
+  background_ = std::make_shared<PoolJob>(plan.programs, arguments, 1, std::move(before));
+  pool_.submit(background_, index_, index_);
+  return background_;
 }
 
-DeferredRun* Member::State::defer(const Plan& plan, const CallArguments& arguments,
-                                  DeferredOutcome& outcome) {
-  const bool is_idle = deferred.finished() && (background == nullptr || background->finished());
+DeferredRun* ThreadMember::defer(const Plan& plan, const CallArguments& arguments,
+                                 DeferredOutcome& outcome) {
+  const bool is_idle = deferred_.finished() && (background_ == nullptr || background_->finished());
   if (!plan.is_short || !is_idle) return nullptr;
-  deferred.start(plan.programs[static_cast<std::size_t>(index)], arguments, outcome);
-  if (!deferred.finished()) team.keeper->watch();
-  return &deferred;
+  deferred_.start(plan.programs[static_cast<std::size_t>(index_)], arguments, outcome);
+  if (!deferred_.finished()) keeper_->watch();
+  return &deferred_;
+}
+
+}  // namespace
+
+/// What a thread's handle stands for.
+struct Member::State {
+  std::unique_ptr<Caller> caller;
+  int rank;
+  int size;
+  bool bound = false;
+};
+
+struct Team::State {
+  State(MPI_Comm parent, int thread_count, const Options& options) : group(parent, options) {
+    if (options.layout == Options::Layout::processes) {
+      share_node(checked(thread_count));
+    } else {
+      make_node(checked(thread_count));
+    }
+  }
+
+  /// The process is a node.
+  void make_node(int thread_count);
+  void add_members(int thread_count);
+  /// It forms one together with others.
+  void share_node(int thread_count);
+  void make_gate(int first_rank, int thread_count);
+
+  const std::vector<Core>& cores() const {
+    return processes != nullptr ? processes->cores() : workers->cores();
+  }
+
+  ProcessGroup group;
+  std::unique_ptr<NodeProcesses> processes;  // null but with the layout processes
+  std::unique_ptr<NodeWorkers> workers;      // null with the layout processes
+  std::unique_ptr<PlanCache> plans;
+  std::unique_ptr<CallAnnouncer> announcer;  // null but for member 0 where there are aggregators
+  std::unique_ptr<CallGate> gate;            // null unless all processes are compared
+  std::vector<Member::State> members;        // none on aggregators
+  // Last: their threads use the others.
+  std::unique_ptr<LeaderPool> pool;            // null with the layout processes
+  std::unique_ptr<ProgressKeeper> keeper;      // the same, and on aggregators
+  std::unique_ptr<AggregatorService> service;  // null but on aggregators
+};
+
+void Team::State::make_node(int thread_count) {
+  const Options& options = group.options();
+  workers = std::make_unique<NodeWorkers>(group, thread_count, MemberCount::every_worker);
+  plans = std::make_unique<PlanCache>(workers->plan_options(group));
+  if (group.announces()) announcer = std::make_unique<CallAnnouncer>(group);
+  pool = std::make_unique<LeaderPool>(workers->executors(), group.topology(), workers->cores(),
+                                      options.pinning == Options::Pinning::pinned
+                                          ? LeaderPool::Pinning::pinned
+                                          : LeaderPool::Pinning::unpinned,
+                                      workers->wait_policy());
+  if (group.is_aggregator()) {
+    service = std::make_unique<AggregatorService>(group, *workers, *plans);
+    return;
+  }
+  make_gate(workers->first_rank(), thread_count);
+  add_members(thread_count);
+}
+
+void Team::State::add_members(int thread_count) {
+  std::vector<ThreadMember*> threads;
+  std::vector<DeferredRun*> runs;
+  for (int index = 0; index < thread_count; ++index) {
+    const int rank = workers->first_rank() + index;
+    auto member = std::make_unique<ThreadMember>(
+        *plans, *workers, *pool,
+        CallerIdentity{.rank = rank,
+                       .member_count = workers->member_count(),
+                       .slot = index,
+                       .bits = group.options().bits,
+                       .announcer = index == 0 ? announcer.get() : nullptr,
+                       .gate = gate.get()});
+    threads.push_back(member.get());
+    runs.push_back(member->deferred());
+    members.push_back({std::move(member), rank, workers->member_count()});
+  }
+  keeper = std::make_unique<ProgressKeeper>(std::move(runs));
+  for (ThreadMember* thread : threads) thread->set_keeper(*keeper);
+}
+
+void Team::State::share_node(int thread_count) {
+  processes = std::make_unique<NodeProcesses>(group, group.gather(thread_count));
+  plans = std::make_unique<PlanCache>(processes->plan_options(group));
+  make_gate(processes->first_rank(), thread_count);
+  for (int index = 0; index < thread_count; ++index) {
+    auto member = std::make_unique<NodeProcessMember>(group, *processes, *plans, gate.get(), index);
+    members.push_back(
+        {std::move(member), processes->first_rank() + index, processes->member_count()});
+  }
+}
+
+void Team::State::make_gate(int first_rank, int thread_count) {
+  if (group.options().checking != Options::Checking::all_processes) return;
+  gate = std::make_unique<CallGate>(group, first_rank, thread_count);
 }
 
 Team::Team(MPI_Comm parent, int thread_count, const Options& options)
@@ -143,12 +209,12 @@ Member Team::join(int thread_index) {
                     "here: pass 0 to {}",
                     thread_index, thread_count(), thread_count() - 1));
   }
-  Member::State& member = *state_->members[static_cast<std::size_t>(thread_index)];
+  Member::State& member = state_->members[static_cast<std::size_t>(thread_index)];
   if (!member.bound && state_->group.options().pinning == Options::Pinning::pinned) {
     member.bound = true;
     try {
       bind_this_thread(state_->group.topology(),
-                       state_->workers.cores()[static_cast<std::size_t>(thread_index)]);
+                       state_->cores()[static_cast<std::size_t>(thread_index)]);
     } catch (const Error&) {
       // A container may forbid binding; the thread then runs wherever the process may.
     }
@@ -158,16 +224,16 @@ Member Team::join(int thread_index) {
 
 Communicator::Choice Team::choice(const Call& call) const {
   if (is_aggregator()) throw_aggregator_calls(state_->group);
-  return choice_of(state_->members.front()->choice(call));
+  return choice_of(state_->members.front().caller->choice(call));
 }
 
-int Member::rank() const noexcept { return state_->team.workers.first_rank() + state_->index; }
-int Member::size() const noexcept { return state_->team.workers.member_count(); }
+int Member::rank() const noexcept { return state_->rank; }
+int Member::size() const noexcept { return state_->size; }
 
-void Member::run(const Call& call) { state_->run(call); }
+void Member::run(const Call& call) { state_->caller->run(call); }
 
-Request Member::start(const Call& call) { return Request(state_->start(call)); }
+Request Member::start(const Call& call) { return Request(state_->caller->start(call)); }
 
-Persistent Member::prepare(const Call& call) { return Persistent(state_->prepare(call)); }
+Persistent Member::prepare(const Call& call) { return Persistent(state_->caller->prepare(call)); }
 
 }  // namespace hycoll

@@ -254,6 +254,7 @@ class StagedSchedule {
   std::vector<int> new_step_;     // per step of the direct schedule; of a message its one part
 };
 
+/// Whether a worker touches buffers that it does not reach in this shape.
 bool touches_foreign_buffers(const Schedule& schedule, const Shape& shape) {
   return std::ranges::any_of(schedule.strands, [&](const Strand& strand) {
     return std::ranges::any_of(strand.steps, [&](const Step& step) {
@@ -270,6 +271,10 @@ bool touches_foreign_buffers(const Schedule& schedule, const Shape& shape) {
 }
 
 }  // namespace
+
+bool crosses_processes(const Schedule& direct, const std::vector<int>& processes) {
+  return touches_foreign_buffers(direct, direct.shape.with_processes(processes));
+}
 
 Schedule staged(const Schedule& direct, std::vector<int> processes) {
   const Shape shape = direct.shape.with_processes(std::move(processes));

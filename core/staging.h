@@ -29,6 +29,9 @@ namespace hycoll {
 /// visibility.
 Schedule staged(const Schedule& direct, std::vector<int> processes = {});
 
+/// Whether some worker would touch buffers of another process's member.
+bool crosses_processes(const Schedule& direct, const std::vector<int>& processes);
+
 }  // namespace hycoll
 
 #endif  // HYCOLL_CORE_STAGING_H_

@@ -43,5 +43,16 @@ TEST_CASE("every rank is on the node that begins last before it") {
   CHECK(grouping.size_of(2) == 3);
 }
 
+TEST_CASE("threads are numbered process by process") {
+  const ThreadNumbering threads(std::vector<int>{2, 1, 3});
+  CHECK(threads.count() == 6);
+  CHECK(threads.processes() == std::vector<int>{0, 0, 1, 2, 2, 2});
+  CHECK(threads.first_of(2) == 3);
+  CHECK(threads.count_of(0) == 2);
+  CHECK(threads.count_of(2) == 3);
+  CHECK_FALSE(threads.is_one_each());
+  CHECK(ThreadNumbering(std::vector<int>{1, 1, 1}).is_one_each());
+}
+
 }  // namespace
 }  // namespace hycoll

@@ -43,7 +43,7 @@ class Binder {
         partition_(partition_for(schedule, extent, options.element_bytes)),
         first_worker_(schedule.shape.first_worker(node)),
         programs_(static_cast<std::size_t>(schedule.shape.node(node).workers)) {
-    if (options.peers == Peers::workers) peers_.emplace(schedule);
+    if (options.peers == Peers::processes) peers_.emplace(schedule);
     streams_ = streaming_pays(extent, options.streaming_threshold_bytes);
     if (schedule.collective == Collective::reduce_scatter) add_gaps(extent);
   }
@@ -218,7 +218,9 @@ class Binder {
         for (const Span& part : parts_of(step)) {
           if (bytes_of(part) == 0 && !touches_lines(step)) continue;
           Instruction instruction = bind_data_step(program, step, part);
-          if (instruction.peer >= 0 && peers_) instruction.peer = peers_->other_end(node_, step);
+          if (instruction.peer >= 0 && peers_) {
+            instruction.peer = schedule_.shape.process(peers_->other_end(node_, step));
+          }
           if (is_asynchronous(step.kind)) {
             instruction.request = request_of_step[s] = bound.request_count++;
           }

@@ -83,8 +83,8 @@ struct Program {
 
 /// Whom an endpoint sends to.
 enum class Peers {
-  nodes,    ///< One process: the node.
-  workers,  ///< One of many: the worker at the other end, counted over all nodes.
+  nodes,      ///< One process: the node.
+  processes,  ///< One of many: the process of the worker at the other end (Shape::process).
 };
 
 /// How a schedule is bound to a vector and a machine.
