@@ -52,6 +52,11 @@ struct Options {
   /// vector must fit into half of it.
   int staging_kib = 512;
 
+  /// Layout `processes`: vectors of so many KiB and more are read and written where they are, by
+  /// the kernel (process_vm_readv), if all processes of the machine may do that to each other;
+  /// shorter ones, and those in the shared heap, are not. 0: none.
+  int single_copy_kib = 32;
+
   /// Layout `processes`, for tests on one machine: the processes of every machine form so many
   /// nodes. 0: one.
   int emulated_nodes = 0;
@@ -95,7 +100,8 @@ struct Options {
   /// The defaults, changed by the environment: HYCOLL_WORKERS, HYCOLL_LANES, HYCOLL_ALGORITHM,
   /// HYCOLL_PLACEMENT, HYCOLL_PIN=0|1, HYCOLL_TIMEOUT_S, HYCOLL_CHECK=0|1,
   /// HYCOLL_REPRODUCIBLE=0|1, HYCOLL_AGGREGATORS, HYCOLL_LAYOUT=per_node|processes,
-  /// HYCOLL_STAGING_KIB, HYCOLL_EMULATE_NODES. Throws Error when a value cannot be read.
+  /// HYCOLL_STAGING_KIB, HYCOLL_SINGLE_COPY_KIB, HYCOLL_EMULATE_NODES. Throws Error when a value
+  /// cannot be read.
   static Options from_environment();
 };
 

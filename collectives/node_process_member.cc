@@ -86,8 +86,8 @@ void NodeProcessMember::run_here(const Plan& plan, const CallArguments& argument
   }
   CallArguments slice = next_run(arguments);
   // Short nonblocking calls may be deferred, on some members.
-  const bool may_meet = arguments.is_blocking || !plan.is_short;
-  const bool directly = may_meet && all_reach_all(plan, slice);
+  const bool may_choose = arguments.is_blocking || !plan.is_short;
+  const bool directly = may_choose && (plan.crossing->copies || all_reach_all(plan, slice));
   const SlicedPrograms& sliced = directly ? *plan.crossing->direct : plan.crossing->staged;
   for (std::size_t run = 0; run < sliced.run_count; ++run) {
     if (run > 0) slice = slice_of(arguments, run * sliced.displacement_bytes);
@@ -110,12 +110,12 @@ CallArguments NodeProcessMember::slice_of(const CallArguments& arguments,
 
 bool NodeProcessMember::all_reach_all(const Plan& plan, const CallArguments& arguments) {
   if (!processes_.shares_heaps() || !plan.crossing->direct) return false;
-  NodeMemory& memory = processes_.memory();
   const auto is_reached = [&](const void* buffer) {
-    return buffer == nullptr || memory.announce(buffer) != 0;
+    return buffer == nullptr || processes_.is_shared(buffer);
   };
   const bool is_own_reached =
       is_reached(arguments.input) && (!gets_result(plan.query) || is_reached(arguments.output));
+  NodeMemory& memory = processes_.memory();
   memory.post(worker()).set_reach(arguments.call, is_own_reached ? Reach::node : Reach::worker);
   if (!is_own_reached) return false;
   // The same run, up to the moment when all have announced it.

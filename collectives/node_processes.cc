@@ -17,6 +17,8 @@ constexpr std::size_t kKib = 1024;
 
 /// Distinguishes offsets in a shared heap from those in the segment, which are smaller.
 constexpr std::uint64_t kInSharedHeap = std::uint64_t{1} << 63;
+/// Distinguishes addresses in a process's own memory from offsets.
+constexpr std::uint64_t kInOwnMemory = std::uint64_t{1} << 62;
 
 /// A process's core as all processes of the machine know it.
 Core on_machine(const Topology& topology, Core core) {
@@ -85,7 +87,7 @@ const Options& checked(const ProcessGroup& group) {
 
 }  // namespace
 
-std::uint64_t NodeAddresses::announce(const void* address) const noexcept {
+std::uint64_t NodeAddresses::offset_of(const void* address) const noexcept {
   const auto begin = reinterpret_cast<std::uintptr_t>(segment_.data());
   const auto place = reinterpret_cast<std::uintptr_t>(address);
   if (place >= begin && place < begin + segment_.size()) return place - begin + 1;
@@ -94,10 +96,28 @@ std::uint64_t NodeAddresses::announce(const void* address) const noexcept {
   return offset ? kInSharedHeap | *offset : 0;
 }
 
+std::uint64_t NodeAddresses::announce(const void* address) const noexcept {
+  const std::uint64_t offset = offset_of(address);
+  if (offset != 0 || !copies()) return offset;
+  return kInOwnMemory | reinterpret_cast<std::uintptr_t>(address);
+}
+
 std::byte* NodeAddresses::resolve(int worker, std::uint64_t announced) const noexcept {
-  if (announced == 0) return nullptr;
+  if (announced == 0 || (announced & (kInSharedHeap | kInOwnMemory)) == kInOwnMemory) {
+    return nullptr;
+  }
   if ((announced & kInSharedHeap) == 0) return segment_.data() + (announced - 1);
   return arenas_.mappings->resolve(static_cast<std::size_t>(worker), announced & ~kInSharedHeap, 1);
+}
+
+void NodeAddresses::read(int worker, std::uint64_t announced, std::size_t offset_bytes,
+                         void* destination, std::size_t size_bytes) const {
+  single_copy_.read(worker, (announced & ~kInOwnMemory) + offset_bytes, destination, size_bytes);
+}
+
+void NodeAddresses::write(int worker, std::uint64_t announced, std::size_t offset_bytes,
+                          const void* source, std::size_t size_bytes) const {
+  single_copy_.write(worker, (announced & ~kInOwnMemory) + offset_bytes, source, size_bytes);
 }
 
 NodeProcesses::NodeProcesses(ProcessGroup& group, const std::vector<int>& thread_counts)
@@ -161,7 +181,7 @@ void NodeProcesses::map_segment(const ProcessGroup& group) {
        {SharedSegment::Kind::anonymous, SharedSegment::Kind::named}) {
     failure.reset();
     if (attach(kind, failure)) {
-      announce_addresses();
+      announce_addresses(group);
       memory_ = std::make_unique<NodeMemory>(segment_.bytes(), worker_count(node_), staging_bytes_,
                                              addresses_.get());
       for (int thread = 0; thread < thread_count(); ++thread) {
@@ -176,14 +196,16 @@ void NodeProcesses::map_segment(const ProcessGroup& group) {
   segment_.close();
 }
 
-void NodeProcesses::announce_addresses() {
+void NodeProcesses::announce_addresses(const ProcessGroup& group) {
   if (!threads_.is_one_each()) {
     addresses_ = std::make_unique<ThreadAddresses>(worker_, thread_count());
     return;
   }
-  auto addresses =
-      std::make_unique<NodeAddresses>(segment_.bytes(), exchange_arenas(neighbours_->handle()));
-  reaches_heaps_ = addresses->reaches_heaps();
+  const bool wishes_copies = group.options().single_copy_kib > 0;
+  auto addresses = std::make_unique<NodeAddresses>(
+      segment_.bytes(), exchange_arenas(neighbours_->handle()),
+      wishes_copies ? SingleCopy(neighbours_->handle()) : SingleCopy());
+  shareable_ = addresses.get();
   addresses_ = std::move(addresses);
 }
 
@@ -226,7 +248,8 @@ PlanCache::Options NodeProcesses::plan_options(const ProcessGroup& group) const 
       .streaming_threshold_bytes = group.streaming_threshold_bytes(),
       .peers = Peers::processes,
       .processes = threads_.is_one_each() ? std::vector<int>() : threads_.processes(),
-      .staging_bytes = memory_->staging_bytes()};
+      .staging_bytes = memory_->staging_bytes(),
+      .single_copy_bytes = SIZE_MAX};
   for (int node = 0; node < grouping_.node_count(); ++node) {
     options.nodes.push_back({.members = worker_count(node), .workers = worker_count(node)});
   }

@@ -15,6 +15,7 @@
 #include "collectives/node_grouping.h"
 #include "collectives/plan_cache.h"
 #include "collectives/process_group.h"
+#include "collectives/single_copy.h"
 #include "numa/topology.h"
 #include "threading/address_space.h"
 #include "threading/executor.h"
@@ -24,21 +25,34 @@
 
 namespace hycoll {
 
-/// Buffers that lie in a segment of the node or in its processes' shared heaps, as offsets.
+/// Buffers that lie in a segment of the node or in its processes' shared heaps, as offsets; and
+/// others, if the kernel copies between the processes.
 class NodeAddresses final : public AddressSpace {
  public:
   /// `arenas`: those of the node's processes, by worker; used only if all can reach all.
-  NodeAddresses(std::span<std::byte> segment, ExchangedArenas arenas)
-      : segment_(segment), arenas_(std::move(arenas)) {}
+  NodeAddresses(std::span<std::byte> segment, ExchangedArenas arenas, SingleCopy single_copy)
+      : segment_(segment), arenas_(std::move(arenas)), single_copy_(std::move(single_copy)) {}
   std::uint64_t announce(const void* address) const noexcept override;
   std::byte* resolve(int worker, std::uint64_t announced) const noexcept override;
+  void read(int worker, std::uint64_t announced, std::size_t offset_bytes, void* destination,
+            std::size_t size_bytes) const override;
+  void write(int worker, std::uint64_t announced, std::size_t offset_bytes, const void* source,
+             std::size_t size_bytes) const override;
 
   /// Whether the processes can access one another's shared heaps. The same on all of them.
   bool reaches_heaps() const noexcept { return arenas_.all_reachable; }
+  /// Whether the others find the buffer at `address` of this process in their own mappings.
+  bool is_mapped(const void* address) const noexcept { return offset_of(address) != 0; }
+  /// Whether the kernel copies all others. The same on all processes.
+  bool copies() const noexcept { return single_copy_.is_permitted(); }
 
  private:
+  /// In the segment or the heap; 0: elsewhere.
+  std::uint64_t offset_of(const void* address) const noexcept;
+
   std::span<std::byte> segment_;
   ExchangedArenas arenas_;
+  SingleCopy single_copy_;
 };
 
 /// Buffers of processes with several threads, as addresses that mean something in one process.
@@ -86,7 +100,13 @@ class NodeProcesses {
   const WaitPolicy& wait_policy() const noexcept { return wait_policy_; }
 
   /// Whether the node's processes can access one another's shared heaps. The same on all of them.
-  bool shares_heaps() const noexcept { return reaches_heaps_; }
+  bool shares_heaps() const noexcept {
+    return shareable_ != nullptr && shareable_->reaches_heaps();
+  }
+  /// Whether the others find this process's buffer in their own mappings.
+  bool is_shared(const void* buffer) const noexcept {
+    return shareable_ != nullptr && shareable_->is_mapped(buffer);
+  }
 
   PlanCache::Options plan_options(const ProcessGroup& group) const;
 
@@ -94,7 +114,7 @@ class NodeProcesses {
   void map_segment(const ProcessGroup& group);
   /// Whether all processes of the node have mapped a segment of this kind.
   bool attach(SharedSegment::Kind kind, std::optional<Error>& failure);
-  void announce_addresses();
+  void announce_addresses(const ProcessGroup& group);
   int worker_count(int node) const;
   int thread_count() const noexcept { return static_cast<int>(cores_.size()); }
   void place_leaders(const ProcessGroup& group);
@@ -113,7 +133,7 @@ class NodeProcesses {
   std::vector<int> leaders_;  // by lane, counted on their node, modulo its workers
   SharedSegment segment_;
   std::unique_ptr<AddressSpace> addresses_;
-  bool reaches_heaps_ = false;
+  const NodeAddresses* shareable_ = nullptr;  // the same, if each process has one thread
   std::unique_ptr<NodeMemory> memory_;
   std::vector<std::unique_ptr<MpiEndpoint>> lanes_;
   std::vector<std::unique_ptr<WorkerExecutor>> executors_;  // this process's

@@ -24,6 +24,23 @@ bool is_native(const Schedule& schedule) {
   });
 }
 
+/// Whether some message is sent from, or received into, a buffer of another worker's member.
+bool sends_others_buffers(const Schedule& schedule) {
+  const auto is_others = [&](int worker, const Span& span) {
+    const Buffer& buffer = schedule.buffers[static_cast<std::size_t>(span.buffer)];
+    const bool is_users = buffer.role == BufferRole::input || buffer.role == BufferRole::output;
+    return is_users && schedule.shape.worker_of_member(buffer.owner) != worker;
+  };
+  return std::ranges::any_of(schedule.strands, [&](const Strand& strand) {
+    return std::ranges::any_of(strand.steps, [&](const Step& step) {
+      const auto reaches = [&](const Span& span) { return is_others(strand.worker, span); };
+      return is_asynchronous(step.kind) &&
+             (std::ranges::any_of(schedule.destinations(step), reaches) ||
+              std::ranges::any_of(schedule.sources(step), reaches));
+    });
+  });
+}
+
 /// The MPI library's collectives need a communicator of the processes that drive the lane.
 void require_led_by_placement(const Schedule& schedule) {
   for (const Strand& strand : schedule.strands) {
@@ -100,6 +117,8 @@ CrossingPrograms PlanCache::crossing_programs(const Schedule& direct,
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::unsupported) throw;
   }
+  programs.copies = programs.direct && size_bytes_of(query) >= options_.single_copy_bytes &&
+                    !sends_others_buffers(direct);
   return programs;
 }
 

@@ -36,6 +36,9 @@ struct CrossingPrograms {
   /// nodes, in the same slices, so that each node may do as it can. None where the algorithm cannot
   /// do that in slices.
   std::optional<SlicedPrograms> direct;
+  /// Whether the direct ones are to run wherever the buffers are, for the kernel copies between
+  /// processes. The same on all processes of the node.
+  bool copies = false;
 };
 
 /// One query's way through a collective on this node: what was selected, and each worker's program.
@@ -85,6 +88,8 @@ class PlanCache {
     std::vector<int> processes = {};
     /// Peers::processes: the staging of each worker, in one set.
     std::size_t staging_bytes = 0;
+    /// The same: the shortest vectors that the kernel copies between the processes of this node.
+    std::size_t single_copy_bytes = SIZE_MAX;
   };
 
   /// Throws Error if the requested algorithm does not exist.

@@ -84,12 +84,13 @@ ProcessGroup::~ProcessGroup() {
 
 void ProcessGroup::agree_on_aggregators() {
   const int own = options_.aggregators;
-  const std::array<NumberedOption, 5> numbers = {{
+  const std::array<NumberedOption, 6> numbers = {{
       {.name = "aggregators (HYCOLL_AGGREGATORS)", .value = own},
       {.name = "layout (HYCOLL_LAYOUT; 0: per_node, 1: processes)",
        .value = static_cast<int>(options_.layout)},
       {.name = "lanes (HYCOLL_LANES)", .value = options_.lanes},
       {.name = "staging_kib (HYCOLL_STAGING_KIB)", .value = options_.staging_kib},
+      {.name = "single_copy_kib (HYCOLL_SINGLE_COPY_KIB)", .value = options_.single_copy_kib},
       {.name = "emulated_nodes (HYCOLL_EMULATE_NODES)", .value = options_.emulated_nodes},
   }};
   require_same(numbers);

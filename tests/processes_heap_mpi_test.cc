@@ -109,12 +109,18 @@ void sweep(Communicator& communicator, std::size_t count) {
 }
 
 TEST_CASE("every collective over any mixture of shared and private buffers") {
-  for (const int nodes : {1, 2}) {
-    CAPTURE(nodes);
+  struct Setting {
+    int nodes;
+    int single_copy_kib;
+  };
+  for (const Setting& setting : {Setting{1, 0}, Setting{2, 0}, Setting{1, 1}}) {
+    CAPTURE(setting.nodes);
+    CAPTURE(setting.single_copy_kib);
     Options options;
     options.layout = Options::Layout::processes;
     options.staging_kib = 64;
-    options.emulated_nodes = nodes;
+    options.single_copy_kib = setting.single_copy_kib;
+    options.emulated_nodes = setting.nodes;
     Communicator communicator(MPI_COMM_WORLD, options);
     sweep(communicator, 100);
     sweep(communicator, 40'000);

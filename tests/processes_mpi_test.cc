@@ -60,6 +60,7 @@ TEST_CASE("vectors pass through little memory in many parts") {
   for (const int nodes : kNodes) {
     Options options = options_with(nodes);
     options.staging_kib = 64;
+    options.single_copy_kib = 0;
     Communicator communicator(MPI_COMM_WORLD, options);
     CHECK(sweep_calls(communicator, {4096, 30'000}) == "");
   }

@@ -285,6 +285,7 @@ void WorkerExecutor::issue_message(StrandState& state, const Instruction& instru
 
 void WorkerExecutor::issue_reduce(const Instruction& instruction) {
   if (instruction.count == 0) return;  // it only waited for lines
+  if (is_far(instruction)) return issue_far(instruction);
   const auto all = operands(instruction);
   const std::size_t destination_count = instruction.destination_count;
   for (std::size_t d = 0; d < destination_count; ++d) destination_addresses_[d] = address(all[d]);
@@ -297,12 +298,18 @@ void WorkerExecutor::issue_reduce(const Instruction& instruction) {
   }
   const std::span<void* const> destinations(destination_addresses_.data(), destination_count);
   const std::span<const void* const> sources(source_addresses_.data(), instruction.source_count);
+  combine(destinations, sources, instruction, instruction.count);
+}
+
+void WorkerExecutor::combine(std::span<void* const> destinations,
+                             std::span<const void* const> sources, const Instruction& instruction,
+                             std::size_t count) {
   try {
     if (tasks_ != nullptr && instruction.size_bytes >= TaskKernels::kMinimumBytes) {
-      tasks_->reduce(arguments_.reducer, destinations, sources, instruction.count,
+      tasks_->reduce(arguments_.reducer, destinations, sources, count,
                      instruction.size_bytes / instruction.count, instruction.stores);
     } else {
-      arguments_.reducer(destinations, sources, instruction.count, instruction.stores);
+      arguments_.reducer(destinations, sources, count, instruction.stores);
     }
   } catch (const Error& error) {
     // The schedule goes on: others wait for its messages and signals. See NodeMemory.
@@ -313,6 +320,7 @@ void WorkerExecutor::issue_reduce(const Instruction& instruction) {
 
 void WorkerExecutor::issue_copy(const Instruction& instruction) {
   if (instruction.count == 0) return;  // it only waited for lines
+  if (is_far(instruction)) return issue_far(instruction);
   const auto all = operands(instruction);
   const std::size_t destination_count = instruction.destination_count;
   for (std::size_t d = 0; d < destination_count; ++d) destination_addresses_[d] = address(all[d]);

@@ -17,6 +17,7 @@
 #include "core/types.h"
 #include "numa/memory.h"
 #include "threading/endpoint.h"
+#include "threading/far_steps.h"
 #include "threading/node_memory.h"
 #include "threading/program.h"
 #include "threading/separate.h"
@@ -137,6 +138,14 @@ class WorkerExecutor {
   void issue_message(StrandState& state, const Instruction& instruction);
   void issue_reduce(const Instruction& instruction);
   void issue_copy(const Instruction& instruction);
+  /// A reduce or copy with operands in other processes' own memory.
+  void issue_far(const Instruction& instruction);
+  bool is_far(const Instruction& instruction) const;
+  bool is_far(const Operand& operand) const;
+  OperandPlace place_of(const Operand& operand) const;
+  /// Combines; an operator that throws is recorded.
+  void combine(std::span<void* const> destinations, std::span<const void* const> sources,
+               const Instruction& instruction, std::size_t count);
   bool lines_arrived(StrandState& state, const Instruction& instruction);
   /// Reads lines from `first_line` on as far as they have arrived; returns the first one that has
   /// not.
@@ -172,6 +181,8 @@ class WorkerExecutor {
   bool all_members_entered() const;
   int member_worker_count() const;
   std::string describe_worker(int worker) const;
+  /// Whose lines, flag or announcement the instruction waits for; -1: none.
+  int awaited_worker(const StrandState& state, const Instruction& instruction) const;
   std::string describe_messages() const;
   int rank_of(int worker) const { return options_.first_rank + worker; }
 
@@ -197,6 +208,7 @@ class WorkerExecutor {
   NumaBuffer unpacked_;
   SeparateVector<void*> destination_addresses_;
   SeparateVector<const void*> source_addresses_;
+  FarSteps far_steps_;
 };
 
 }  // namespace hycoll

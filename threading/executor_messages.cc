@@ -20,16 +20,26 @@ std::string_view WorkerExecutor::collective_name() const {
   return name_of(CallSignature::unpack(arguments_.signature).collective);
 }
 
+int WorkerExecutor::awaited_worker(const StrandState& state, const Instruction& instruction) const {
+  if (instruction.lines_source_count == 0) return instruction.worker;
+  int lines_source = 0;
+  for (const Operand& operand : operands(instruction).subspan(instruction.destination_count)) {
+    if (operand.role != BufferRole::lines) continue;
+    if (lines_source++ == state.lines_sources_read) return operand.index;
+  }
+  return -1;
+}
+
 std::string WorkerExecutor::describe_wait() const {
-  std::string text = describe_worker(worker_);
+  std::string awaited;
   for (std::size_t s = 0; s < strands_.size(); ++s) {
     const auto& instructions = program_->strands[s].instructions;
     if (strands_[s].next >= instructions.size()) continue;
-    const Instruction& instruction = instructions[strands_[s].next];
-    if (instruction.worker >= 0) {
-      text += fmt::format(" waits for {};", describe_worker(instruction.worker));
-    }
+    const int worker = awaited_worker(strands_[s], instructions[strands_[s].next]);
+    if (worker < 0) continue;
+    awaited += fmt::format("{}{}", awaited.empty() ? " for " : ", ", describe_worker(worker));
   }
+  std::string text = fmt::format("{} waits{};", describe_worker(worker_), awaited);
   for (int worker = 0; worker < memory_.worker_count(); ++worker) {
     const CallNumber call = memory_.post(worker).call.load(std::memory_order_relaxed);
     if (call < arguments_.call) {

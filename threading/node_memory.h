@@ -294,6 +294,9 @@ class NodeMemory {
                                  : addresses_->resolve(worker, announced);
   }
 
+  /// How buffers of other processes are called; null if the node is a process.
+  const AddressSpace* addresses() const noexcept { return addresses_; }
+
   /// Records why a call failed on `worker`, for every worker that waits in it. The first record of
   /// a call counts. Called by one thread at a time for each worker.
   void fail(int worker, CallNumber call, const Error& error);
