@@ -215,8 +215,8 @@ void NodeProcesses::place_leaders(const ProcessGroup& group) {
     fewest = std::min(fewest, worker_count(node));
   }
   group.check_lanes(fewest);
-  const int requested = group.options().lanes;
-  lane_count_ = requested > 0 ? requested : fewest;
+  const int requested = group.requested_lanes();
+  lane_count_ = group.lane_count(fewest);
   // Every node is led like the first one.
   std::vector<Core> own;
   for (const Core& core : cores_) own.push_back(on_machine(group.topology(), core));

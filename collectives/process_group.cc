@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdio>
 
+#include "collectives/selection.h"
 #include "core/errors.h"
 #include "numa/placement.h"
 #include "threading/mpi_types.h"
@@ -88,7 +89,7 @@ void ProcessGroup::agree_on_aggregators() {
       {.name = "aggregators (HYCOLL_AGGREGATORS)", .value = own},
       {.name = "layout (HYCOLL_LAYOUT; 0: per_node, 1: processes)",
        .value = static_cast<int>(options_.layout)},
-      {.name = "lanes (HYCOLL_LANES)", .value = options_.lanes},
+      {.name = "lanes (HYCOLL_LANES)", .value = requested_lanes()},
       {.name = "staging_kib (HYCOLL_STAGING_KIB)", .value = options_.staging_kib},
       {.name = "single_copy_kib (HYCOLL_SINGLE_COPY_KIB)", .value = options_.single_copy_kib},
       {.name = "emulated_nodes (HYCOLL_EMULATE_NODES)", .value = options_.emulated_nodes},
@@ -164,12 +165,25 @@ std::vector<Endpoint*> ProcessGroup::endpoints() const {
   return endpoints;
 }
 
+int ProcessGroup::requested_lanes() const {
+  return std::max(options_.lanes, most_requested_lanes(options_.algorithm));
+}
+
+int ProcessGroup::lane_count(int worker_count) const {
+  return std::max(options_.lanes > 0 ? options_.lanes : worker_count, requested_lanes());
+}
+
 void ProcessGroup::check_lanes(int worker_count) const {
-  if (options_.lanes >= 0 && options_.lanes <= maximum_lanes(worker_count)) return;
+  if (options_.lanes >= 0 && requested_lanes() <= maximum_lanes(worker_count)) return;
+  const std::string asked =
+      requested_lanes() == options_.lanes || options_.lanes < 0
+          ? fmt::format("Options::lanes (HYCOLL_LANES) is {}", options_.lanes)
+          : fmt::format("Options::algorithm (HYCOLL_ALGORITHM) '{}' asks for {} lanes",
+                        options_.algorithm, requested_lanes());
   throw Error(ErrorKind::invalid_argument,
-              fmt::format("Options::lanes (HYCOLL_LANES) is {}, but {} workers per process serve 0 "
-                          "(automatic) to {} lanes; ask for fewer lanes or more workers",
-                          options_.lanes, worker_count, maximum_lanes(worker_count)));
+              fmt::format("{}, but {} workers per process serve 0 (automatic) to {} lanes; ask for "
+                          "fewer lanes or more workers",
+                          asked, worker_count, maximum_lanes(worker_count)));
 }
 
 WaitPolicy ProcessGroup::wait_policy(int worker_count) const {

@@ -97,6 +97,11 @@ class ProcessGroup {
   /// How many lanes a node with these workers may ask for.
   static int maximum_lanes(int worker_count) noexcept { return 8 * worker_count; }
 
+  /// The lanes that the options ask for, for all calls or with an algorithm; 0 if they do not.
+  int requested_lanes() const;
+  /// The lanes that nodes with at least so many workers open.
+  int lane_count(int worker_count) const;
+
   /// Throws Error (invalid_argument) if the options ask for more.
   void check_lanes(int worker_count) const;
 

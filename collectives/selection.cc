@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 
 #include "collectives/registry.h"
@@ -13,6 +14,7 @@ namespace {
 
 constexpr std::size_t kSegmentBytes = 256 * 1024;
 constexpr int kMaximumSegments = 16;
+constexpr int kMaximumRequestedLanes = 4096;
 
 SelectedPlan select_by_rule(const SelectionQuery& query) {
   switch (query.collective) {
@@ -36,30 +38,113 @@ const Algorithm* find_by_name(Collective collective, std::string_view name) {
   return nullptr;
 }
 
-/// Calls body(collective name or "", algorithm name) for each part of a request.
+/// A part of a request: [COLLECTIVE:]NAME[:LANES].
+struct RequestPart {
+  std::string_view collective;  ///< "" for all.
+  std::string_view name;
+  std::optional<int> lanes;
+};
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+int parse_lanes(std::string_view part, std::string_view text) {
+  int lanes = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), lanes);
+  if (error == std::errc{} && end == text.data() + text.size() && lanes >= 1 &&
+      lanes <= kMaximumRequestedLanes) {
+    return lanes;
+  }
+  throw Error(ErrorKind::invalid_argument,
+              fmt::format("algorithm '{}': '{}' is no number of lanes; expected 1 to {}, as in "
+                          "'allreduce:dpml-ring:4'",
+                          part, text, kMaximumRequestedLanes));
+}
+
+RequestPart parse_part(std::string_view part) {
+  RequestPart parsed;
+  std::string_view rest = part;
+  const auto next = [&] {
+    const std::size_t colon = std::min(rest.find(':'), rest.size());
+    const std::string_view word = rest.substr(0, colon);
+    rest.remove_prefix(std::min(colon + 1, rest.size()));
+    return word;
+  };
+  const std::string_view first = next();
+  const bool has_second = first.size() < part.size();
+  const std::string_view second = next();
+  if (!has_second) {
+    parsed.name = first;
+  } else if (rest.empty() && part.back() != ':' && is_number(second)) {
+    parsed.name = first;
+    parsed.lanes = parse_lanes(part, second);
+  } else {
+    parsed.collective = first;
+    parsed.name = second;
+    if (first.size() + 1 + second.size() < part.size()) parsed.lanes = parse_lanes(part, rest);
+  }
+  return parsed;
+}
+
+/// Calls body(part) for each part of a request.
 template <class Body>
 void for_each_part(std::string_view requested, const Body& body) {
   while (!requested.empty()) {
     const std::size_t comma = std::min(requested.find(','), requested.size());
-    const std::string_view part = requested.substr(0, comma);
+    body(parse_part(requested.substr(0, comma)));
     requested.remove_prefix(std::min(comma + 1, requested.size()));
-    const std::size_t colon = part.find(':');
-    if (colon == std::string_view::npos) {
-      body(std::string_view(), part);
-    } else {
-      body(part.substr(0, colon), part.substr(colon + 1));
-    }
   }
 }
 
-/// The algorithm that the request names for this collective, if any.
-const Algorithm* requested_algorithm(const SelectionQuery& query) {
-  const Algorithm* found = nullptr;
-  for_each_part(query.requested_algorithm, [&](std::string_view collective, std::string_view name) {
-    if (!collective.empty() && collective != name_of(query.collective)) return;
-    if (const Algorithm* algorithm = find_by_name(query.collective, name)) found = algorithm;
+/// Whether the algorithm is a variant of this one: dpml-ring of dpml.
+bool is_variant(std::string_view algorithm, std::string_view family) {
+  return algorithm.size() > family.size() && algorithm.starts_with(family) &&
+         algorithm[family.size()] == '-';
+}
+
+bool has_variants(Collective collective, std::string_view family) {
+  return std::ranges::any_of(algorithms_of(collective), [&](const Algorithm& algorithm) {
+    return is_variant(algorithm.name, family);
   });
-  return found;
+}
+
+/// What the request says of this collective.
+struct RequestedChoice {
+  const Algorithm* algorithm = nullptr;  ///< Null: selection decides.
+  std::string_view family;               ///< Among its variants; "": among all.
+  int lanes = 0;                         ///< 0: selection decides.
+};
+
+RequestedChoice requested_choice(const SelectionQuery& query) {
+  RequestedChoice choice;
+  choice.lanes = query.requested_lanes;
+  for_each_part(query.requested_algorithm, [&](const RequestPart& part) {
+    if (!part.collective.empty() && part.collective != name_of(query.collective)) return;
+    const Algorithm* algorithm = find_by_name(query.collective, part.name);
+    const bool is_family = algorithm == nullptr && has_variants(query.collective, part.name);
+    if (algorithm == nullptr && !is_family && part.name != "auto") return;
+    choice.algorithm = algorithm;
+    choice.family = is_family ? part.name : "";
+    if (part.lanes) choice.lanes = *part.lanes;
+  });
+  return choice;
+}
+
+/// The rule's choice, if it is of the family that the request names; otherwise the family's first
+/// variant that keeps the order.
+const Algorithm* variant_of(const RequestedChoice& requested, const SelectionQuery& query,
+                            const SelectedPlan& by_rule) {
+  if (is_variant(by_rule.algorithm, requested.family)) return nullptr;
+  for (const Algorithm& algorithm : algorithms_of(query.collective)) {
+    if (is_variant(algorithm.name, requested.family) && algorithm.order >= query.order) {
+      return &algorithm;
+    }
+  }
+  throw Error(ErrorKind::unsupported,
+              fmt::format("no {} algorithm '{}-...' combines operands in the order '{}'; choose "
+                          "another algorithm, or 'auto'",
+                          name_of(query.collective), requested.family, name_of(query.order)));
 }
 
 bool needs_aggregators(const Algorithm& algorithm) {
@@ -143,17 +228,26 @@ int segments_for(std::size_t message_bytes) noexcept {
 }
 
 void check_requested_algorithm(std::string_view requested) {
-  for_each_part(requested, [](std::string_view collective, std::string_view name) {
-    if (name == "auto") return;
-    if (!collective.empty()) {
-      find_algorithm(parse_collective(collective), name);
+  for_each_part(requested, [](const RequestPart& part) {
+    if (!part.collective.empty()) {
+      const Collective collective = parse_collective(part.collective);
+      const bool is_known = part.name == "auto" || has_variants(collective, part.name);
+      if (!is_known) find_algorithm(collective, part.name);
       return;
     }
+    if (part.name == "auto") return;
     for (const Algorithm* algorithm : all_algorithms()) {
-      if (algorithm->name == name) return;
+      if (algorithm->name == part.name || is_variant(algorithm->name, part.name)) return;
     }
-    find_algorithm(Collective::allreduce, name);
+    find_algorithm(Collective::allreduce, part.name);
   });
+}
+
+int most_requested_lanes(std::string_view requested) {
+  int most = 0;
+  for_each_part(requested,
+                [&](const RequestPart& part) { most = std::max(most, part.lanes.value_or(0)); });
+  return most;
 }
 
 std::vector<Node> with_aggregators(std::vector<Node> nodes, int aggregators) {
@@ -162,12 +256,17 @@ std::vector<Node> with_aggregators(std::vector<Node> nodes, int aggregators) {
 }
 
 SelectedPlan select(const SelectionQuery& query) {
-  const Algorithm* algorithm = requested_algorithm(query);
+  const RequestedChoice requested = requested_choice(query);
+  const Algorithm* algorithm = requested.algorithm;
   if (algorithm == nullptr) {
     SelectionQuery by_rule = query;
+    by_rule.requested_lanes = requested.lanes;
     // A lane's own collectives would wait for the aggregators.
     if (query.aggregators > 0) by_rule.native = NativeReduction::impossible;
-    return select_by_rule(by_rule);
+    SelectedPlan plan = select_by_rule(by_rule);
+    if (requested.family.empty()) return plan;
+    algorithm = variant_of(requested, query, plan);
+    if (algorithm == nullptr) return plan;
   }
   require_suitable(*algorithm, query);
   const bool aggregates = needs_aggregators(*algorithm);
@@ -175,7 +274,7 @@ SelectedPlan select(const SelectionQuery& query) {
                     .aggregators = aggregates ? query.aggregators : 0};
   const Shape two_lanes(with_aggregators(query.nodes, plan.aggregators), 2);
   const int lanes_of_its_own = aggregates ? query.sockets : fewest_workers(query.nodes);
-  plan.lanes = query.requested_lanes > 0            ? query.requested_lanes
+  plan.lanes = requested.lanes > 0                  ? requested.lanes
                : algorithm->serves_shape(two_lanes) ? lanes_of_its_own
                                                     : 1;
   plan.workers_per_node = std::max(most_members(query.nodes), plan.lanes);

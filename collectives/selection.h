@@ -24,7 +24,9 @@ struct SelectionQuery {
   NativeReduction native = NativeReduction::possible;
   int requested_lanes = 0;  ///< 0: selection decides.
   /// "auto"; or a name, for the collectives that have an algorithm of that name; or a list such as
-  /// "allreduce:dpml-ring,reduce:dpml-binomial". The other collectives select for themselves.
+  /// "allreduce:dpml-ring:4,reduce:dpml-binomial", whose parts are [COLLECTIVE:]NAME[:LANES]; the
+  /// lanes override requested_lanes. A name such as "dpml" stands for its variants ("dpml-ring"),
+  /// among which selection decides. The other collectives select for themselves.
   std::string_view requested_algorithm = "auto";
   int aggregators = 0;  ///< Further nodes, without members, for the algorithms that need them.
   int sockets = 1;      ///< That the workers of a node run on, at most.
@@ -45,9 +47,13 @@ struct SelectedPlan {
 /// are none, or cannot do the reduction where it wants to: in the MPI library, on aggregators.
 SelectedPlan select(const SelectionQuery& query);
 
-/// Throws Error (invalid_argument) unless this is "auto", a list of COLLECTIVE:NAME, or the name of
-/// an algorithm of some collective.
+/// Throws Error (invalid_argument) unless this is "auto", the name of an algorithm of some
+/// collective, or a list as SelectionQuery::requested_algorithm takes.
 void check_requested_algorithm(std::string_view requested);
+
+/// The most lanes that a part of such a list asks for; 0 if none does. Throws as above if a number
+/// cannot be read.
+int most_requested_lanes(std::string_view requested);
 
 /// The rules of the collectives, for queries without a requested algorithm; each is described in
 /// its file (selection_*.cc), and its numbers come from docs/measurements.md.

@@ -112,8 +112,8 @@ void NodeWorkers::make_task_kernels(const ProcessGroup& group) {
 void NodeWorkers::place_leaders(const ProcessGroup& group) {
   const int fewest = fewest_workers(nodes_);
   group.check_lanes(fewest);
-  const int requested = group.options().lanes;
-  lane_count_ = requested > 0 ? requested : fewest;
+  const int requested = group.requested_lanes();
+  lane_count_ = group.lane_count(fewest);
   if (group.is_aggregator()) return;  // it has no leaders to place
   const Placement placement = parse_placement(group.options().placement);
   for (int lanes = 1; lanes <= lane_count_; ++lanes) {

@@ -101,6 +101,59 @@ TEST_CASE("one node: lines for short vectors, all workers for longer ones") {
   }
 }
 
+TEST_CASE("a request names an algorithm, lanes, or both, for one collective or for all") {
+  const auto plan = [](Collective collective, std::string_view requested, int lanes = 0) {
+    return select({.collective = collective,
+                   .nodes = std::vector<Node>(3, Node{4, 4}),
+                   .size_bytes = kKiB * kKiB,
+                   .requested_lanes = lanes,
+                   .requested_algorithm = requested});
+  };
+  const std::string_view list = "allreduce:dpml-ring:3,reduce:dpml-binomial,scan:auto:2";
+  check_requested_algorithm(list);
+  CHECK(most_requested_lanes(list) == 3);
+  CHECK(plan(Collective::allreduce, list).algorithm == "dpml-ring");
+  CHECK(plan(Collective::allreduce, list).lanes == 3);
+  CHECK(plan(Collective::allreduce, list, 2).lanes == 3);
+  CHECK(plan(Collective::reduce, list).algorithm == "dpml-binomial");
+  CHECK(plan(Collective::reduce, list, 2).lanes == 2);
+  CHECK(plan(Collective::scan, list).lanes == 2);
+  CHECK(plan(Collective::reduce_scatter, list).lanes ==
+        plan(Collective::reduce_scatter, "auto").lanes);
+  CHECK(plan(Collective::allreduce, "dpml-ring:2").algorithm == "dpml-ring");
+  CHECK(plan(Collective::allreduce, "dpml-ring:2").lanes == 2);
+  CHECK(plan(Collective::reduce, "auto:1").lanes == 1);
+  CHECK(plan(Collective::allreduce, "allreduce:dpml:4").algorithm ==
+        chosen(Collective::allreduce, 3, {4, 4}, kKiB * kKiB));
+  CHECK(plan(Collective::allreduce, "allreduce:dpml:4").lanes == 4);
+  for (int c = 0; c < kCollectiveCount; ++c) {
+    for (const std::size_t size : sizes()) {
+      const SelectedPlan dpml = select({.collective = static_cast<Collective>(c),
+                                        .nodes = {{2, 2}},
+                                        .size_bytes = size,
+                                        .requested_algorithm = "dpml"});
+      CAPTURE(dpml.algorithm);
+      CHECK(dpml.algorithm.starts_with("dpml-"));
+    }
+  }
+  CHECK(most_requested_lanes("auto") == 0);
+  CHECK(most_requested_lanes("dpml-ring") == 0);
+}
+
+TEST_CASE("a request that cannot be read is refused, with what is wrong in it") {
+  for (const char* requested :
+       {"allreduce:dpml-ring:", "allreduce:dpml-ring:0", "allreduce:dpml-ring:-1",
+        "allreduce:dpml-ring:4x", "allreduce:dpml-ring:4:4", "allreduce:dpml-ring:99999999999",
+        "allreduce:nothing", "nothing:dpml-ring", "dpml-ring:", "allreduce:", "nothing:4",
+        "allreduce:dpml-ring,nothing", "dpml-ring:5000"}) {
+    CAPTURE(requested);
+    CHECK_THROWS_AS(check_requested_algorithm(requested), Error);
+  }
+  CHECK_THROWS_WITH(check_requested_algorithm("allreduce:dpml-ring:x"),
+                    "algorithm 'allreduce:dpml-ring:x': 'x' is no number of lanes; expected 1 to "
+                    "4096, as in 'allreduce:dpml-ring:4'");
+}
+
 TEST_CASE("reduce between nodes") {
   const auto reduce = [](int nodes, std::size_t size, OperandOrder order = OperandOrder::any) {
     return chosen(Collective::reduce, nodes, {1, 1}, size, order);
