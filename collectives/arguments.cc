@@ -99,7 +99,8 @@ void check_overlap(const Call& call, CallBuffers& buffers, std::size_t element_b
 
 }  // namespace
 
-CallBuffers check_buffers(const Call& call, std::size_t element_bytes, int rank, int member_count) {
+CallBuffers check_buffers(const Call& call, std::size_t element_bytes, int rank, int member_count,
+                          Addresses addresses) {
   check_root(call, member_count);
   check_block_counts(call, member_count);
   CallBuffers buffers = counts_of(call, rank, member_count);
@@ -107,6 +108,8 @@ CallBuffers check_buffers(const Call& call, std::size_t element_bytes, int rank,
     refuse(call, "count is {} elements of {} bytes, more than memory can have", buffers.input_count,
            element_bytes);
   }
+  // A datatype may hold addresses itself (MPI_BOTTOM).
+  if (addresses == Addresses::of_datatypes) return buffers;
   check_null(call, buffers, element_bytes);
   check_overlap(call, buffers, element_bytes);
   return buffers;

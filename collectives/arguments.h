@@ -16,10 +16,18 @@ struct CallBuffers {
   bool needs_own_output = false;  ///< In place, and the result lies where other input lies.
 };
 
+/// Whose addresses a call's buffers are.
+enum class Addresses {
+  of_elements,
+  of_datatypes,  ///< The elements lie where a datatype with gaps says, counted from the buffers.
+};
+
 /// Throws Error (invalid_argument), naming argument, value and remedy, if a member cannot make this
 /// call: a root or block counts that do not fit the members, a null buffer with a positive count,
-/// more bytes than memory has, or buffers that overlap in part.
-CallBuffers check_buffers(const Call& call, std::size_t element_bytes, int rank, int member_count);
+/// more bytes than memory has, or buffers that overlap in part. Where datatypes tell the addresses
+/// of the elements, buffers may be null, and overlap.
+CallBuffers check_buffers(const Call& call, std::size_t element_bytes, int rank, int member_count,
+                          Addresses addresses = Addresses::of_elements);
 
 }  // namespace hycoll
 

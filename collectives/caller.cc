@@ -52,8 +52,9 @@ PlanQuery Caller::query_for(const Call& call, const Reduction& reduction) const 
 
 PreparedCall Caller::resolve(const Call& call) {
   const Reduction& reduction = reductions_.find(call.type, call.op, name_of(call.collective));
-  const CallBuffers buffers =
-      check_buffers(call, reduction.element_bytes, identity_.rank, identity_.member_count);
+  const CallBuffers buffers = check_buffers(
+      call, reduction.element_bytes, identity_.rank, identity_.member_count,
+      reduction.staging != nullptr ? Addresses::of_datatypes : Addresses::of_elements);
   PreparedCall prepared{.query = query_for(call, reduction),
                         .arguments = {.input = call.input,
                                       .output = call.output,

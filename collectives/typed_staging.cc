@@ -40,17 +40,52 @@ std::byte* packed_block(std::size_t size_bytes) {
   return block.data();
 }
 
+/// Elements at an address. MPICH's MPI_Pack refuses MPI_BOTTOM, so what is counted from there is
+/// counted from another address.
+class Elements {
+ public:
+  Elements(const std::byte* origin, MPI_Datatype type) : origin_(origin), type_(type) {
+    if (origin != nullptr) return;
+    constexpr MPI_Aint kElsewhere = 1 << 16;
+    const MPI_Aint back = -kElsewhere;
+    check_mpi(MPI_Type_create_hindexed_block(1, 1, &back, type, &displaced_),
+              "MPI_Type_create_hindexed_block");
+    check_mpi(MPI_Type_commit(&displaced_), "MPI_Type_commit");
+    // Never looked at: the type leads back from it.
+    origin_ = reinterpret_cast<const std::byte*>(kElsewhere);
+    type_ = displaced_;
+  }
+  ~Elements() {
+    if (displaced_ != MPI_DATATYPE_NULL) MPI_Type_free(&displaced_);
+  }
+  Elements(const Elements&) = delete;
+  Elements& operator=(const Elements&) = delete;
+
+  const std::byte* origin() const noexcept { return origin_; }
+  MPI_Datatype type() const noexcept { return type_; }
+
+ private:
+  const std::byte* origin_;
+  MPI_Datatype type_;
+  MPI_Datatype displaced_ = MPI_DATATYPE_NULL;
+};
+
 /// Returns how many bytes have been written.
 int pack(const std::byte* origin, MPI_Datatype type, int count, std::byte* packed, int capacity) {
   int end = 0;
-  check_mpi(MPI_Pack(origin, count, type, packed, capacity, &end, MPI_COMM_SELF), "MPI_Pack");
+  const Elements elements(origin, type);
+  check_mpi(
+      MPI_Pack(elements.origin(), count, elements.type(), packed, capacity, &end, MPI_COMM_SELF),
+      "MPI_Pack");
   return end;
 }
 
 void unpack(const std::byte* packed, int size_bytes, std::byte* origin, MPI_Datatype type,
             int count) {
   int position = 0;
-  check_mpi(MPI_Unpack(packed, size_bytes, &position, origin, count, type, MPI_COMM_SELF),
+  const Elements elements(origin, type);
+  check_mpi(MPI_Unpack(packed, size_bytes, &position, const_cast<std::byte*>(elements.origin()),
+                       count, elements.type(), MPI_COMM_SELF),
             "MPI_Unpack");
 }
 
