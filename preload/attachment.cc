@@ -9,6 +9,7 @@
 
 #include "collectives/process_map.h"
 #include "core/errors.h"
+#include "preload/hand_over.h"
 #include "threading/mpi_types.h"
 
 namespace hycoll::preload {
@@ -72,8 +73,16 @@ bool Attachment::is_allowed_here(MPI_Op op, MPI_Datatype type) {
   if (op == last_op_ && type == last_type_) return last_is_allowed_;
   last_op_ = op;
   last_type_ = type;
+  int type_bytes = 0;
+  if (type != MPI_DATATYPE_NULL) PMPI_Type_size(type, &type_bytes);
+  last_type_bytes_ = type_bytes > 0 ? static_cast<std::size_t>(type_bytes) : 0;
   last_is_allowed_ = type != MPI_DATATYPE_NULL && (!is_predefined(op) || is_allowed(op, type));
   return last_is_allowed_;
+}
+
+bool Attachment::is_handed_over(const Candidate& candidate) const {
+  const auto count = static_cast<std::size_t>(candidate.element_count);
+  return hands_over_ && library_is_faster(candidate.routine, count * last_type_bytes_);
 }
 
 Verdict Attachment::decide(const Candidate& candidate, const Settings& settings) {
@@ -87,7 +96,10 @@ Verdict Attachment::decide(const Candidate& candidate, const Settings& settings)
   if (!is_allowed_here(candidate.op, candidate.type)) {
     return {.reason = "MPI does not define the operator on the type"};
   }
-  if (server_ != nullptr) return {.server = server_.get()};
+  if (server_ != nullptr) {
+    if (is_handed_over(candidate)) return {.reason = "the MPI library is faster at this size"};
+    return {.server = server_.get()};
+  }
   if (calls_ < settings.attach_after) {
     ++calls_;
     return {.reason = "one of the first calls on its communicator (HYCOLL_ATTACH_AFTER)"};
@@ -120,6 +132,8 @@ void Attachment::attach(MPI_Comm communicator, const Settings& settings) {
     server_.reset();
     if (here) obstacle_ = "hycoll cannot start on another process";
   }
+  hands_over_ = server_ != nullptr && settings.hand_over == Settings::HandOver::where_faster &&
+                options.layout == Options::Layout::processes && server_->size() == 2;
   if (server_ != nullptr) servers_here.fetch_add(1, std::memory_order_relaxed);
 }
 

@@ -53,6 +53,7 @@ class Attachment {
   /// Why hycoll cannot serve this communicator, ever; empty if it can.
   static std::string_view obstacle_of(MPI_Comm communicator);
   bool is_allowed_here(MPI_Op op, MPI_Datatype type);
+  bool is_handed_over(const Candidate& candidate) const;
   void attach(MPI_Comm communicator, const Settings& settings);
 
   std::unique_ptr<Communicator> server_;
@@ -62,6 +63,8 @@ class Attachment {
   MPI_Op last_op_ = MPI_OP_NULL;
   MPI_Datatype last_type_ = MPI_DATATYPE_NULL;
   bool last_is_allowed_ = false;
+  std::size_t last_type_bytes_ = 0;
+  bool hands_over_ = false;  ///< Whether the MPI library serves what it serves faster.
 };
 
 }  // namespace hycoll::preload

@@ -62,6 +62,11 @@ Settings Settings::from_environment() {
   settings.attach_after = read_number("HYCOLL_ATTACH_AFTER", 0, 1'000'000'000).value_or(8);
   settings.options = Options::from_environment();
   set_layout(settings);
+  const bool is_plain =
+      settings.options.algorithm == "auto" && std::getenv("HYCOLL_SHARED_HEAP") == nullptr;
+  if (!is_plain || read_number("HYCOLL_HAND_OVER", 0, 1) == 0) {
+    settings.hand_over = Settings::HandOver::never;
+  }
   settings.options.aggregators = 0;
   if (std::getenv("HYCOLL_TIMEOUT_S") == nullptr) {
     settings.options.timeout = std::chrono::milliseconds{0};

@@ -25,6 +25,11 @@ struct Settings {
   /// HYCOLL_LEADERS, which stands for `per_node`, is set.
   enum class Layout { by_machine, given } layout = Layout::by_machine;
 
+  /// Whether the MPI library serves what it serves faster (hand_over.h). Not if HYCOLL_HAND_OVER=0,
+  /// nor if HYCOLL_ALGORITHM asks for something, nor with the shared heap, whose buffers need no
+  /// copies.
+  enum class HandOver { never, where_faster } hand_over = HandOver::where_faster;
+
   /// For hycoll's communicators: HYCOLL_LEADERS is the number of workers, 1 if it is not given, and
   /// a missing process is waited for without end unless HYCOLL_TIMEOUT_S is given, for MPI programs
   /// may let others wait as long as they like.

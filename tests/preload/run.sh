@@ -14,6 +14,8 @@ work=$(mktemp -d "${TEST_TMPDIR:-/tmp}/preload.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cp -L "$library" "$work/libhycoll_pmpi.so"
 
+# hycoll serves all sizes unless the test says otherwise.
+export HYCOLL_HAND_OVER=${HYCOLL_HAND_OVER:-0}
 export HYCOLL_ATTACH_AFTER=${HYCOLL_ATTACH_AFTER:-2} HYCOLL_REPORT=$work/report.json
 "$here/../../tools/build/mpi_run.sh" "$flavour" "$mpiexec" "$ranks" \
   env LD_PRELOAD="$work/libhycoll_pmpi.so" "$@"

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <thread>
@@ -175,6 +176,62 @@ void communicators_come_and_go(int count) {
   }
 }
 
+/// Where the datatype of bottom_is_an_address has its integer, from an element's origin.
+MPI_Aint displacement = 0;
+
+void add_displaced(void* input, void* inout, int* count, MPI_Datatype* /*type*/) {
+  const auto at = [](void* origin, int element) {
+    const auto address = reinterpret_cast<std::uintptr_t>(origin) +
+                         static_cast<std::uintptr_t>(displacement) +
+                         static_cast<std::uintptr_t>(element) * sizeof(int);
+    return reinterpret_cast<int*>(address);
+  };
+  for (int i = 0; i < *count; ++i) *at(inout, i) += *at(input, i);
+}
+
+/// An address in the datatype, and MPI_BOTTOM for the buffer, on one rank; ordinary ones elsewhere.
+void bottom_is_an_address(MPI_Comm communicator) {
+  const int size = size_of(communicator);
+  const bool by_address = rank_of(communicator) == 0;
+  int value = 0;
+  if (by_address) MPI_Get_address(&value, &displacement);
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Type_create_hindexed_block(1, 1, &displacement, MPI_INT, &type);
+  MPI_Type_commit(&type);
+  MPI_Op sum = MPI_OP_NULL;
+  MPI_Op_create(&add_displaced, 1, &sum);
+  for (int i = 0; i < 20; ++i) {
+    value = rank_of(communicator) + i;
+    MPI_Allreduce(MPI_IN_PLACE, by_address ? MPI_BOTTOM : &value, 1, type, sum, communicator);
+    REQUIRE_HERE(value == size * i + size * (size - 1) / 2);
+  }
+  MPI_Op_free(&sum);
+  MPI_Type_free(&type);
+}
+
+/// A program's own choice of what errors do is asked for at the time of the error.
+void handlers_may_change(MPI_Comm communicator) {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_Comm_create_errhandler(&count_errors, &handler);
+  int value = 1;
+  const auto refused = [&] {
+    const int code = MPI_Reduce(&value, nullptr, 1, MPI_INT, MPI_SUM, 1000, communicator);
+    int error_class = MPI_SUCCESS;
+    MPI_Error_class(code, &error_class);
+    return code != MPI_SUCCESS && error_class != MPI_SUCCESS;
+  };
+  const int before = handled;
+  for (int i = 0; i < 3; ++i) {
+    MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
+    REQUIRE_HERE(refused() && handled == before + i);
+    MPI_Comm_set_errhandler(communicator, handler);
+    REQUIRE_HERE(refused() && handled == before + i + 1);
+  }
+  MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
+  MPI_Errhandler_free(&handler);
+  REQUIRE_HERE(sum_over(communicator, 3) == 3 * size_of(communicator));
+}
+
 /// Many at once, more than hycoll serves: the rest goes to the MPI library.
 void many_communicators_live(int count) {
   std::vector<MPI_Comm> copies(static_cast<std::size_t>(count), MPI_COMM_NULL);
@@ -193,6 +250,8 @@ int main(int argc, char** argv) {
   warm_up(own);
   errors_reach_the_handler(own);
   attributes_are_left_alone(own);
+  handlers_may_change(own);
+  bottom_is_an_address(own);
   messages_go_on(own);
   nonblocking_ones_go_on(own);
   late_ranks_are_waited_for(own);

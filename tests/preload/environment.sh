@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# What the preload library does with variables that it cannot read, and with those that differ between processes.
+#
+# usage: environment.sh FLAVOUR MPIEXEC RANKS LIBRARY SERVED PROGRAM
+set -euo pipefail
+
+flavour=$1 mpiexec=$2 library=$4
+program=$(realpath "$6")
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+work=$(mktemp -d "${TEST_TMPDIR:-/tmp}/preload.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cp -L "$library" "$work/libhycoll_pmpi.so"
+
+run() { # variables, as arguments of env, or a command with its arguments
+  timeout 60 "$here/../../tools/build/mpi_run.sh" "$flavour" "$mpiexec" 2 \
+    env LD_PRELOAD="$work/libhycoll_pmpi.so" "$@" >"$work/output" 2>&1
+}
+
+# The job ends with a message.
+refused() { # variable=value, what the message says
+  if run "$1" "$program" 0; then
+    echo "$1: not refused"
+    exit 1
+  fi
+  if ! grep -q -F -e "$2" "$work/output"; then
+    echo "$1: the message does not tell '$2':"
+    cat "$work/output"
+    exit 1
+  fi
+}
+
+refused HYCOLL_LEADERS=many "HYCOLL_LEADERS='many': expected"
+refused HYCOLL_ATTACH_AFTER=-1 "HYCOLL_ATTACH_AFTER='-1': expected"
+refused HYCOLL_DISABLE=sum 'HYCOLL_DISABLE'
+refused HYCOLL_LAYOUT=threads 'expected per_node or processes'
+refused HYCOLL_ALGORITHM=allreduce:nothing "algorithm 'nothing' does not exist for allreduce"
+refused HYCOLL_ALGORITHM=allreduce:dpml:many 'is no number of lanes'
+refused HYCOLL_TIMEOUT_S=1s "HYCOLL_TIMEOUT_S='1s': expected"
+
+run HYCOLL_ALGORITHM=allreduce:dpml:2,reduce:auto "$program" 0
+# shellcheck disable=SC2016
+run bash -c 'export HYCOLL_LANES=$((${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-0}} + 1)); exec "$@"' - "$program" 0
+grep -q 'of processes 0 and 1 differ' "$work/output"
