@@ -14,7 +14,8 @@ class AddressSpace {
  public:
   virtual ~AddressSpace() = default;
 
-  /// What this process announces for a buffer at `address`; 0 if no other process can reach it.
+  /// What this process announces for a buffer at `address`; 0 if nobody else can reach it. If the
+  /// process has several workers, that may mean something to these only.
   virtual std::uint64_t announce(const void* address) const noexcept = 0;
 
   /// Where the buffer that the process of `worker` has announced lies in this process; null if it
