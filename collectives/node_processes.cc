@@ -3,17 +3,29 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <new>
 #include <string>
 #include <utility>
 
 #include "core/errors.h"
 #include "heap/process_heap.h"
 #include "numa/placement.h"
+#include "threading/handoff.h"
 
 namespace hycoll {
 namespace {
 
 constexpr std::size_t kKib = 1024;
+
+/// Processes whose handoffs take longer do not share a cache. There, a line that one has written
+/// and the other reads costs more than memory: staging is written past the caches, from so many
+/// bytes of a step on (docs/measurements.md).
+constexpr double kFarHandoffNs = 100;
+constexpr std::size_t kStreamingStagingBytes = kKib;
+
+constexpr std::chrono::milliseconds kHandoffPatience{2};
 
 /// Distinguishes offsets in a shared heap from those in the segment, which are smaller.
 constexpr std::uint64_t kInSharedHeap = std::uint64_t{1} << 63;
@@ -187,6 +199,7 @@ void NodeProcesses::map_segment(const ProcessGroup& group) {
       for (int thread = 0; thread < thread_count(); ++thread) {
         memory_->construct_worker(worker_ + thread);
       }
+      new (memory_->staging(worker_, 0)) HandoffBall;
       break;
     }
     segment_ = SharedSegment();
@@ -194,6 +207,26 @@ void NodeProcesses::map_segment(const ProcessGroup& group) {
   // Nobody writes into the memory of others before they have constructed it.
   group.agree(failure);
   segment_.close();
+  measure_distance(group);
+}
+
+void NodeProcesses::measure_distance(const ProcessGroup& group) {
+  const int first_rank = grouping_.first_rank[static_cast<std::size_t>(node_)];
+  const int process = group.rank() - first_rank;
+  // Neighbours in rank order tend to be neighbours on the machine: half a node apart is far.
+  const int pairs = grouping_.size_of(node_) / 2;
+  if (process < 2 * pairs && !group.cores_are_shared()) {
+    const auto side = process < pairs ? HandoffSide::first : HandoffSide::second;
+    const int owner =
+        threads_.first_of(first_rank + process % pairs) - threads_.first_of(first_rank);
+    auto& ball = *std::launder(reinterpret_cast<HandoffBall*>(memory_->staging(owner, 0)));
+    const std::vector<double> batches =
+        measure_handoff(ball, side, HandoffRounds{}, kHandoffPatience);
+    if (!batches.empty()) handoff_ns_ = *std::min_element(batches.begin(), batches.end());
+  }
+  check_mpi(
+      MPI_Allreduce(MPI_IN_PLACE, &handoff_ns_, 1, MPI_DOUBLE, MPI_MAX, neighbours_->handle()),
+      "MPI_Allreduce");
 }
 
 void NodeProcesses::announce_addresses(const ProcessGroup& group) {
@@ -249,7 +282,8 @@ PlanCache::Options NodeProcesses::plan_options(const ProcessGroup& group) const 
       .peers = Peers::processes,
       .processes = threads_.is_one_each() ? std::vector<int>() : threads_.processes(),
       .staging_bytes = memory_->staging_bytes(),
-      .single_copy_bytes = SIZE_MAX};
+      .single_copy_bytes = SIZE_MAX,
+      .streaming_staging_bytes = handoff_ns_ > kFarHandoffNs ? kStreamingStagingBytes : SIZE_MAX};
   for (int node = 0; node < grouping_.node_count(); ++node) {
     options.nodes.push_back({.members = worker_count(node), .workers = worker_count(node)});
   }

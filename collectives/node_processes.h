@@ -114,6 +114,9 @@ class NodeProcesses {
   void map_segment(const ProcessGroup& group);
   /// Whether all processes of the node have mapped a segment of this kind.
   bool attach(SharedSegment::Kind kind, std::optional<Error>& failure);
+  /// Finds out how far the processes are from one another. Requires that all have constructed their
+  /// part of the memory.
+  void measure_distance(const ProcessGroup& group);
   void announce_addresses(const ProcessGroup& group);
   int worker_count(int node) const;
   int thread_count() const noexcept { return static_cast<int>(cores_.size()); }
@@ -129,6 +132,7 @@ class NodeProcesses {
   std::vector<Core> cores_;                      // this process's
   WaitPolicy wait_policy_;
   std::size_t staging_bytes_ = 0;
+  double handoff_ns_ = 0;  // between processes half a node apart, the slowest pair; 0: not measured
   int lane_count_ = 1;
   std::vector<int> leaders_;  // by lane, counted on their node, modulo its workers
   SharedSegment segment_;

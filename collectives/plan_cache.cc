@@ -125,6 +125,7 @@ CrossingPrograms PlanCache::crossing_programs(const Schedule& direct,
 BindingOptions PlanCache::binding_options(const PlanQuery& query) const {
   return {.element_bytes = query.element_bytes,
           .streaming_threshold_bytes = options_.streaming_threshold_bytes,
+          .streaming_staging_bytes = options_.streaming_staging_bytes,
           .peers = options_.peers};
 }
 

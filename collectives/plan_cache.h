@@ -90,6 +90,8 @@ class PlanCache {
     std::size_t staging_bytes = 0;
     /// The same: the shortest vectors that the kernel copies between the processes of this node.
     std::size_t single_copy_bytes = SIZE_MAX;
+    /// As BindingOptions has it.
+    std::size_t streaming_staging_bytes = SIZE_MAX;
   };
 
   /// Throws Error if the requested algorithm does not exist.

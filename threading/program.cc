@@ -40,6 +40,7 @@ class Binder {
       : schedule_(schedule),
         node_(node),
         element_bytes_(options.element_bytes),
+        streaming_staging_bytes_(options.streaming_staging_bytes),
         partition_(partition_for(schedule, extent, options.element_bytes)),
         first_worker_(schedule.shape.first_worker(node)),
         programs_(static_cast<std::size_t>(schedule.shape.node(node).workers)) {
@@ -317,17 +318,21 @@ class Binder {
     instruction.destination_count = static_cast<std::uint16_t>(step.destination_count);
     instruction.source_count = static_cast<std::uint16_t>(step.source_count);
     instruction.first_operand = static_cast<std::uint32_t>(program.operands.size());
+    bool fills_staging = false;
     bool final_outputs = schedule_.shape.node_count() == 1 || step.kind == StepKind::copy;
     for (const Span& span : schedule_.destinations(step)) {
       program.operands.push_back(operand_of(part_of(span)));
-      final_outputs = final_outputs && program.operands.back().role == BufferRole::output;
+      const BufferRole role = program.operands.back().role;
+      final_outputs = final_outputs && role == BufferRole::output;
+      fills_staging = fills_staging || role == BufferRole::staging;
     }
     for (const Span& span : schedule_.sources(step)) {
       program.operands.push_back(operand_of(part_of(span)));
       if (program.operands.back().role == BufferRole::lines) ++instruction.lines_source_count;
     }
     require_lines_alone(step);
-    if (streams_ && final_outputs) instruction.stores = Stores::streaming;
+    fills_staging = fills_staging && instruction.size_bytes >= streaming_staging_bytes_;
+    if ((streams_ && final_outputs) || fills_staging) instruction.stores = Stores::streaming;
     program.lines_source_bytes =
         std::max(program.lines_source_bytes,
                  instruction.lines_source_count * unpacked_stride_bytes(instruction.size_bytes));
@@ -406,6 +411,7 @@ class Binder {
   const Schedule& schedule_;
   int node_;
   std::size_t element_bytes_;
+  std::size_t streaming_staging_bytes_;
   Partition partition_;
   int first_worker_;
   std::optional<MessageEnds> peers_;

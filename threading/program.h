@@ -93,6 +93,8 @@ struct BindingOptions {
   /// Steps that store into outputs use streaming stores when the buffers of the node exceed this
   /// together.
   std::size_t streaming_threshold_bytes = SIZE_MAX;
+  /// Steps that store so much or more into staging use streaming stores.
+  std::size_t streaming_staging_bytes = SIZE_MAX;
   Peers peers = Peers::nodes;
 };
 
