@@ -53,9 +53,10 @@ struct Options {
   int staging_kib = 512;
 
   /// Layout `processes`: vectors of so many KiB and more are read and written where they are, by
-  /// the kernel (process_vm_readv), if all processes of the machine may do that to each other;
-  /// shorter ones, and those in the shared heap, are not. 0: none.
-  int single_copy_kib = 32;
+  /// the kernel (process_vm_readv), if all processes of the machine may do that to each other. 0:
+  /// none. It pays where processes are far from one another and staging is not written past the
+  /// caches: docs/decisions/0017.
+  int single_copy_kib = 0;
 
   /// Layout `processes`, for tests on one machine: the processes of every machine form so many
   /// nodes. 0: one.

@@ -284,6 +284,9 @@ PlanCache::Options NodeProcesses::plan_options(const ProcessGroup& group) const 
       .staging_bytes = memory_->staging_bytes(),
       .single_copy_bytes = SIZE_MAX,
       .streaming_staging_bytes = handoff_ns_ > kFarHandoffNs ? kStreamingStagingBytes : SIZE_MAX};
+  if (shareable_ != nullptr && shareable_->copies()) {
+    options.single_copy_bytes = static_cast<std::size_t>(group.options().single_copy_kib) * kKib;
+  }
   for (int node = 0; node < grouping_.node_count(); ++node) {
     options.nodes.push_back({.members = worker_count(node), .workers = worker_count(node)});
   }

@@ -66,6 +66,15 @@ TEST_CASE("vectors pass through little memory in many parts") {
   }
 }
 
+TEST_CASE("the kernel copies vectors between processes") {
+  for (const int nodes : {1, 2}) {
+    Options options = options_with(nodes);
+    options.single_copy_kib = 1;
+    Communicator communicator(MPI_COMM_WORLD, options);
+    CHECK(sweep_calls(communicator, {1000, 70'001}) == "");
+  }
+}
+
 TEST_CASE("calls of different collectives and sizes are under way at once") {
   for (const int nodes : kNodes) {
     Communicator communicator(MPI_COMM_WORLD, options_with(nodes));

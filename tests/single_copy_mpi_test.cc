@@ -108,11 +108,31 @@ std::size_t lines_of(const std::string& text) {
   return static_cast<std::size_t>(std::ranges::count(text, '\n'));
 }
 
+TEST_CASE("long vectors are copied by the kernel; if it refuses one, every member gets an error") {
+  const World world;
+  if (world.size == 1) return;
+  Options options;
+  options.layout = Options::Layout::processes;
+  options.single_copy_kib = 100;
+  Communicator communicator(MPI_COMM_WORLD, options);
+  std::vector<double> vector(100 * 1024 / sizeof(double), 1);
+  communicator.allreduce(vector);
+  CHECK(vector.back() == world.size);
+  if (world.rank == world.size - 1) forbid_process_vm_readv();
+  CHECK_THROWS_WITH_AS(communicator.allreduce(vector), doctest::Contains("process_vm_readv"),
+                       Error);
+  // Shorter ones are not.
+  vector.assign(vector.size() - 1, 1);
+  communicator.allreduce(vector);
+  CHECK(vector.back() == world.size);
+}
+
 // The last one: what is forbidden stays so.
 TEST_CASE("where one process may not, all stage, and one of them says so once") {
   const World world;
   Options options;
   options.layout = Options::Layout::processes;
+  options.single_copy_kib = 32;
   if (world.rank == world.size - 1) forbid_process_vm_readv();
   const std::string said = stderr_of([&] {
     for (int i = 0; i < 2; ++i) {

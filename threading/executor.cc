@@ -157,6 +157,11 @@ WorkerExecutor::Progress WorkerExecutor::advance(int step_limit) {
     throw;
   }
   if (progress == Progress::finished) {
+    // Whoever has failed may be in its next call, whose signals count for this one, too.
+    if (options_.running_ahead == RunningAhead::forbidden &&
+        memory_.last_failed_call() >= arguments_.call) {
+      memory_.throw_if_failed(arguments_.call);
+    }
     if (some_failed()) find_missed_failure(arguments_.call);
     if (missed_failure_ && !arguments_.is_agreed_on) throw_missed_failure();
   }
