@@ -13,12 +13,19 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$(mktemp -d "${TEST_TMPDIR:-/tmp}/preload.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cp -L "$library" "$work/libhycoll_pmpi.so"
+preloaded=$work/libhycoll_pmpi.so
+# The shared heap beside it, if the test names its library.
+if [[ -n ${HYCOLL_TEST_HEAP:-} ]]; then
+  cp -L "$HYCOLL_TEST_HEAP" "$work/libhycoll_heap.so"
+  preloaded="$work/libhycoll_heap.so $preloaded"
+  export HYCOLL_SHARED_HEAP=1
+fi
 
 # hycoll serves all sizes unless the test says otherwise.
 export HYCOLL_HAND_OVER=${HYCOLL_HAND_OVER:-0}
 export HYCOLL_ATTACH_AFTER=${HYCOLL_ATTACH_AFTER:-2} HYCOLL_REPORT=$work/report.json
 "$here/../../tools/build/mpi_run.sh" "$flavour" "$mpiexec" "$ranks" \
-  env LD_PRELOAD="$work/libhycoll_pmpi.so" "$@"
+  env LD_PRELOAD="$preloaded" "$@"
 
 [[ $served != - && $ranks -gt 1 ]] || exit 0
 python3 - "$HYCOLL_REPORT" "$served" <<'END'
