@@ -56,8 +56,18 @@ std::optional<HeapAddress> announce(const void* address) noexcept {
 HeapUsage heap_usage() {
   const ProcessHeap& heap = process_heap();
   const ArenaUsage usage = heap.usage();
-  return {usage.block_bytes, usage.block_count,    usage.peak_block_bytes,
-          usage.kept_bytes,  usage.capacity_bytes, heap.private_fallbacks()};
+  const MappingCounts& mappings = heap.mappings();
+  // Statistics, which order nothing.
+  return {.block_bytes = usage.block_bytes,
+          .block_count = usage.block_count,
+          .peak_block_bytes = usage.peak_block_bytes,
+          .kept_bytes = usage.kept_bytes,
+          .capacity_bytes = usage.capacity_bytes,
+          .private_fallbacks = heap.private_fallbacks(),
+          .mapped_arenas = mappings.arenas.load(std::memory_order_relaxed),
+          .mapped_bytes = mappings.bytes.load(std::memory_order_relaxed),
+          .mappings_made = mappings.made.load(std::memory_order_relaxed),
+          .mapping_hits = mappings.hits.load(std::memory_order_relaxed)};
 }
 
 }  // namespace hycoll
@@ -99,4 +109,6 @@ void* hycoll_realloc(void* block, size_t size_bytes) {
 }
 
 void hycoll_free(void* block) { hycoll::deallocate(block); }
+
+void hycoll_get_heap_usage(struct hycoll_heap_usage* usage) { *usage = hycoll::heap_usage(); }
 }

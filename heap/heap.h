@@ -37,6 +37,24 @@ void* hycoll_realloc(void* block, size_t size_bytes);
 void* hycoll_aligned_alloc(size_t alignment_bytes, size_t size_bytes);
 void hycoll_free(void* block);
 
+/// What this process has in the shared heap, and of the heaps of its neighbours.
+struct hycoll_heap_usage {
+  size_t block_bytes; /**< In blocks now, rounded up to their granularity. */
+  size_t block_count;
+  size_t peak_block_bytes;
+  size_t kept_bytes;        /**< Free, but kept for the next blocks. */
+  size_t capacity_bytes;    /**< The arena's size; 0 while there is no arena. */
+  size_t private_fallbacks; /**< Allocations that got private memory instead. */
+
+  size_t mapped_arenas; /**< Of neighbours, mapped here now: one mapping each. */
+  size_t mapped_bytes;  /**< Address space that those take; no memory. */
+  size_t mappings_made; /**< Since the process began. */
+  size_t mapping_hits;  /**< Accesses to a neighbour's arena that found it mapped. */
+};
+
+/// Writes this process's usage to `*usage`.
+void hycoll_get_heap_usage(struct hycoll_heap_usage* usage);
+
 #ifdef __cplusplus
 }
 
@@ -84,15 +102,8 @@ struct HeapAddress {
 /// that begins inside reaches beyond it.
 std::optional<HeapAddress> announce(const void* address) noexcept;
 
-/// What this process has in the shared heap.
-struct HeapUsage {
-  std::size_t block_bytes = 0;  ///< In blocks now, rounded up to their granularity.
-  std::size_t block_count = 0;
-  std::size_t peak_block_bytes = 0;
-  std::size_t kept_bytes = 0;         ///< Free, but kept for the next blocks.
-  std::size_t capacity_bytes = 0;     ///< The arena's size; 0 while there is no arena.
-  std::size_t private_fallbacks = 0;  ///< Allocations that got private memory instead.
-};
+/// What this process has in the shared heap, and of the heaps of its neighbours.
+using HeapUsage = ::hycoll_heap_usage;
 
 HeapUsage heap_usage();
 

@@ -7,6 +7,23 @@
 namespace hycoll {
 namespace {
 
+/// An arena that is mapped anew, and counted as long as it is.
+std::shared_ptr<const MappedArena> make_mapping(const ArenaDescription& description) {
+  auto arena = std::make_unique<const MappedArena>(description);
+  if (arena->data() == nullptr) return arena;
+  // Statistics, which order nothing.
+  MappingCounts& counts = process_heap().mappings();
+  const std::size_t size_bytes = description.capacity_bytes;
+  counts.made.fetch_add(1, std::memory_order_relaxed);
+  counts.arenas.fetch_add(1, std::memory_order_relaxed);
+  counts.bytes.fetch_add(size_bytes, std::memory_order_relaxed);
+  return {arena.release(), [&counts, size_bytes](const MappedArena* mapped) {
+            delete mapped;
+            counts.arenas.fetch_sub(1, std::memory_order_relaxed);
+            counts.bytes.fetch_sub(size_bytes, std::memory_order_relaxed);
+          }};
+}
+
 /// The mapping of an arena that some cache of this process has, or a new one.
 std::shared_ptr<const MappedArena> mapping_of(const ArenaDescription& description) {
   static std::mutex mutex;
@@ -16,7 +33,7 @@ std::shared_ptr<const MappedArena> mapping_of(const ArenaDescription& descriptio
   std::weak_ptr<const MappedArena>& known = mappings[description.id];
   std::shared_ptr<const MappedArena> mapping = known.lock();
   if (mapping == nullptr) {
-    mapping = std::make_shared<const MappedArena>(description);
+    mapping = make_mapping(description);
     // What cannot be mapped now may be mapped later.
     if (mapping->data() != nullptr) known = mapping;
   }
@@ -42,7 +59,11 @@ std::byte* MappingCache::resolve(std::size_t process, std::uint64_t offset,
   }
   // Pairs with the release in map: who sees the address sees the mapping.
   std::byte* begin = neighbour.begin.load(std::memory_order_acquire);
-  if (begin == nullptr) begin = map(neighbour);
+  if (begin == nullptr) {
+    begin = map(neighbour);
+  } else if (!neighbour.is_own) {
+    process_heap().mappings().hits.fetch_add(1, std::memory_order_relaxed);  // A statistic.
+  }
   return begin == nullptr ? nullptr : begin + offset;
 }
 
@@ -61,6 +82,7 @@ std::byte* MappingCache::map(Neighbour& neighbour) {
   if (!neighbour.tried.load(std::memory_order_relaxed)) {  // Written under the mutex only.
     std::byte* begin = nullptr;
     if (process_heap().is_own(neighbour.description.id)) {
+      neighbour.is_own = true;
       begin = reinterpret_cast<std::byte*>(neighbour.description.begin);
     } else {
       neighbour.mapping = mapping_of(neighbour.description);

@@ -54,6 +54,7 @@ class MappingCache {
     ArenaDescription description;
     std::atomic<std::byte*> begin = nullptr;  ///< Null until mapped.
     std::atomic<bool> tried = false;
+    bool is_own = false;                         ///< This process itself. Written before begin is.
     std::shared_ptr<const MappedArena> mapping;  ///< Guarded by mutex_; null for this process.
   };
 

@@ -180,7 +180,7 @@ ProcessHeap& own_process_heap() {
 }  // namespace hycoll
 
 extern "C" __attribute__((visibility("default"), used)) hycoll::ProcessHeap*
-hycoll_process_heap_v1() {
+hycoll_process_heap_v2() {
   return &hycoll::own_process_heap();
 }
 
@@ -189,7 +189,7 @@ namespace hycoll {
 ProcessHeap& process_heap() {
   static ProcessHeap* const heap = [] {
     using Finder = ProcessHeap* (*)();
-    const auto find = reinterpret_cast<Finder>(dlsym(RTLD_DEFAULT, "hycoll_process_heap_v1"));
+    const auto find = reinterpret_cast<Finder>(dlsym(RTLD_DEFAULT, "hycoll_process_heap_v2"));
     return find != nullptr ? find() : &own_process_heap();
   }();
   return *heap;

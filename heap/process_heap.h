@@ -11,6 +11,14 @@
 
 namespace hycoll {
 
+/// What this process's mappings of its neighbours' arenas come to, of all caches. Statistics only.
+struct MappingCounts {
+  std::atomic<std::size_t> arenas = 0;  ///< Mapped now.
+  std::atomic<std::size_t> bytes = 0;   ///< Of address space, now.
+  std::atomic<std::size_t> made = 0;    ///< So far.
+  std::atomic<std::size_t> hits = 0;    ///< Accesses so far that found their arena mapped.
+};
+
 /// The one arena of this process, made when it is first needed, with what the environment says
 /// about it: HYCOLL_SHARED_HEAP_LIMIT (bytes; suffixes K, M, G, T) is its capacity, by default the
 /// machine's memory, or less if that many processes of that size would not fit an address space.
@@ -57,6 +65,10 @@ class ProcessHeap {
     return private_fallbacks_.load(std::memory_order_relaxed);  // A statistic.
   }
 
+  /// Kept here because several libraries may contain a copy of the code that counts.
+  MappingCounts& mappings() { return mappings_; }
+  const MappingCounts& mappings() const { return mappings_; }
+
   /// For pthread_atfork.
   void before_fork();
   void after_fork_in_parent();
@@ -74,10 +86,11 @@ class ProcessHeap {
   std::atomic<std::size_t> private_fallbacks_ = 0;
   std::mutex mutex_;  ///< Held while the arena is made.
   std::optional<Arena> arena_;
+  alignas(64) MappingCounts mappings_;  ///< Apart from what every allocation reads.
 };
 
 /// The heap of this process: also where several libraries contain a copy of this code, the one
-/// whose symbol hycoll_process_heap_v1 the dynamic linker finds first. Never destroyed.
+/// whose symbol hycoll_process_heap_v2 the dynamic linker finds first. Never destroyed.
 ProcessHeap& process_heap();
 
 /// The copy that this library contains, for the library that is preloaded.

@@ -22,6 +22,54 @@ std::string way_text(const ReportKey& key) {
   return key.server == Server::hycoll ? "hycoll: " + key.way : "MPI library: " + key.way;
 }
 
+/// A number of HeapUsage, in reports.
+struct HeapNumber {
+  const char* name;     ///< In JSON.
+  const char* heading;  ///< In text.
+  std::size_t HeapUsage::*value;
+};
+
+constexpr HeapNumber kHeapNumbers[] = {
+    {"blocks", "blocks", &HeapUsage::block_count},
+    {"block_bytes", "bytes", &HeapUsage::block_bytes},
+    {"peak_block_bytes", "peak bytes", &HeapUsage::peak_block_bytes},
+    {"kept_bytes", "kept bytes", &HeapUsage::kept_bytes},
+    {"capacity_bytes", "capacity", &HeapUsage::capacity_bytes},
+    {"private_fallbacks", "private", &HeapUsage::private_fallbacks},
+    {"mapped_arenas", "mapped heaps", &HeapUsage::mapped_arenas},
+    {"mapped_bytes", "mapped bytes", &HeapUsage::mapped_bytes},
+    {"mappings_made", "mappings made", &HeapUsage::mappings_made},
+    {"mapping_hits", "mapping hits", &HeapUsage::mapping_hits},
+};
+
+bool is_used(const std::vector<HeapUsage>& heaps) {
+  return std::ranges::any_of(heaps, [](const HeapUsage& heap) {
+    return heap.peak_block_bytes > 0 || heap.private_fallbacks > 0;
+  });
+}
+
+std::string heaps_text(const std::vector<HeapUsage>& heaps) {
+  std::string text = "hycoll: the shared heaps, by process\n  process";
+  for (const HeapNumber& number : kHeapNumbers) text += fmt::format("  {:>13}", number.heading);
+  for (std::size_t rank = 0; rank < heaps.size(); ++rank) {
+    text += fmt::format("\n  {:>7}", rank);
+    for (const HeapNumber& number : kHeapNumbers) {
+      text += fmt::format("  {:>13}", heaps[rank].*number.value);
+    }
+  }
+  return text + "\n";
+}
+
+nlohmann::json heaps_json(const std::vector<HeapUsage>& heaps) {
+  nlohmann::json all = nlohmann::json::array();
+  for (std::size_t rank = 0; rank < heaps.size(); ++rank) {
+    nlohmann::json line = {{"process", rank}};
+    for (const HeapNumber& number : kHeapNumbers) line[number.name] = heaps[rank].*number.value;
+    all.push_back(std::move(line));
+  }
+  return all;
+}
+
 }  // namespace
 
 void ReportTotals::add(const ReportTotals& other) {
@@ -53,12 +101,24 @@ std::string Report::serialise() const {
                      static_cast<int>(key.server), key.way, totals.calls, totals.bytes,
                      totals.seconds, totals.longest_seconds});
   }
-  return lines.dump();
+  nlohmann::json heaps = nlohmann::json::array();
+  for (const HeapUsage& heap : heaps_) {
+    nlohmann::json numbers = nlohmann::json::array();
+    for (const HeapNumber& number : kHeapNumbers) numbers.push_back(heap.*number.value);
+    heaps.push_back(std::move(numbers));
+  }
+  return nlohmann::json{{"lines", std::move(lines)}, {"heaps", std::move(heaps)}}.dump();
+}
+
+void Report::set_heap_usage(const HeapUsage& usage) {
+  const std::lock_guard lock(mutex_);
+  heaps_.assign(1, usage);
 }
 
 void Report::merge(const std::string& serialised) {
   const std::lock_guard lock(mutex_);
-  for (const auto& line : nlohmann::json::parse(serialised)) {
+  const auto all = nlohmann::json::parse(serialised);
+  for (const auto& line : all.at("lines")) {
     const ReportKey key{.routine = static_cast<Routine>(line.at(0).get<int>()),
                         .size_class_bytes = line.at(1).get<std::size_t>(),
                         .server = static_cast<Server>(line.at(2).get<int>()),
@@ -67,6 +127,13 @@ void Report::merge(const std::string& serialised) {
                      .bytes = line.at(5).get<std::uint64_t>(),
                      .seconds = line.at(6).get<double>(),
                      .longest_seconds = line.at(7).get<double>()});
+  }
+  for (const auto& numbers : all.at("heaps")) {
+    HeapUsage& heap = heaps_.emplace_back();
+    std::size_t i = 0;
+    for (const HeapNumber& number : kHeapNumbers) {
+      heap.*number.value = numbers.at(i++).get<std::size_t>();
+    }
   }
 }
 
@@ -85,6 +152,7 @@ std::string Report::text(int process_count) const {
                         1e6 * totals.seconds / static_cast<double>(totals.calls), way_text(key));
   }
   if (lines_.empty()) text += "  none\n";
+  if (is_used(heaps_)) text += heaps_text(heaps_);
   return text;
 }
 
@@ -102,7 +170,8 @@ std::string Report::json(int process_count) const {
                      {"seconds_total", totals.seconds},
                      {"seconds_longest", totals.longest_seconds}});
   }
-  const nlohmann::json all = {{"processes", process_count}, {"collectives", std::move(lines)}};
+  nlohmann::json all = {{"processes", process_count}, {"collectives", std::move(lines)}};
+  if (is_used(heaps_)) all["shared_heap"] = heaps_json(heaps_);
   return all.dump(2) + "\n";
 }
 

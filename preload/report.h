@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "hycoll/heap.h"
 #include "preload/routine.h"
 
 namespace hycoll::preload {
@@ -38,13 +39,16 @@ struct ReportTotals {
   void add(const ReportTotals& other);
 };
 
-/// Calls, bytes and times by routine and size. Thread-safe.
+/// Calls, bytes and times by routine and size, and each process's shared heap. Thread-safe.
 class Report {
  public:
   void record(Routine routine, std::size_t size_bytes, Server server, std::string way,
               double seconds);
 
-  /// Adds what another process has sent. Throws if the text is no serialise()'s.
+  /// What this process has in the shared heap. To be said once, before merge().
+  void set_heap_usage(const HeapUsage& usage);
+
+  /// Adds what the process of the next rank has sent. Throws if the text is no serialise()'s.
   void merge(const std::string& serialised);
 
   std::string serialise() const;
@@ -53,12 +57,14 @@ class Report {
   std::string text(int process_count) const;
 
   /// The same for programs: {"processes": P, "collectives": [{"collective", "size_class_bytes",
-  /// "served_by", "algorithm" or "reason", "calls", "bytes", "seconds_total", "seconds_longest"}]}.
+  /// "served_by", "algorithm" or "reason", "calls", "bytes", "seconds_total", "seconds_longest"}],
+  /// "shared_heap": [{"process", "blocks", ...}]}; the last one only if a process used the heap.
   std::string json(int process_count) const;
 
  private:
   mutable std::mutex mutex_;
   std::map<ReportKey, ReportTotals> lines_;  // guarded by mutex_
+  std::vector<HeapUsage> heaps_;             // by rank; guarded by mutex_
 };
 
 }  // namespace hycoll::preload

@@ -222,6 +222,8 @@ int Session::end(MPI_Comm /*communicator*/, int /*key*/, void* /*value*/, void* 
 
 void Session::close() noexcept {
   if (!is_open_.exchange(false)) return;
+  // While hycoll's communicators still have their mappings.
+  if (settings_.reports()) report_.set_heap_usage(heap_usage());
   for (Attachment* const attachment : attachments_) attachment->close();
   if (settings_.reports()) write_report();
 }

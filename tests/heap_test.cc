@@ -291,6 +291,39 @@ TEST_CASE("a process's own blocks resolve to themselves") {
   hycoll::deallocate(block);
 }
 
+TEST_CASE("mappings and their use are counted") {
+  Owner owner;
+  auto* own = static_cast<std::byte*>(hycoll::allocate(1000));
+  const std::vector<ArenaDescription> arenas{hycoll::process_heap().describe(),
+                                             owner.offer().arena};
+  const hycoll::HeapUsage before = hycoll::heap_usage();
+  CHECK(before.mapped_arenas == 0);
+  CHECK(before.mapped_bytes == 0);
+  {
+    MappingCache cache(arenas);
+    CHECK(hycoll::heap_usage().mappings_made == before.mappings_made);
+    for (int access = 0; access < 5; ++access) {
+      CHECK(cache.resolve(1, 0, 1) != nullptr);
+      CHECK(cache.resolve(0, hycoll::announce(own)->offset, 1) == own);  // Needs no mapping.
+      CHECK(hycoll::heap_usage().mapping_hits - before.mapping_hits ==
+            static_cast<std::size_t>(access));
+    }
+    // The second cache shares the mapping, but has not used it before.
+    MappingCache sharing(arenas);
+    CHECK(sharing.resolve(1, 0, 1) != nullptr);
+    hycoll_heap_usage usage;
+    hycoll_get_heap_usage(&usage);
+    CHECK(usage.mappings_made == before.mappings_made + 1);
+    CHECK(usage.mapping_hits == before.mapping_hits + 4);
+    CHECK(usage.mapped_arenas == 1);
+    CHECK(usage.mapped_bytes == owner.offer().arena.capacity_bytes);
+  }
+  CHECK(hycoll::heap_usage().mapped_arenas == 0);
+  CHECK(hycoll::heap_usage().mapped_bytes == 0);
+  CHECK(hycoll::heap_usage().mappings_made == before.mappings_made + 1);
+  hycoll::deallocate(own);
+}
+
 TEST_CASE("another file under the same number is not taken for an arena") {
   Owner owner;
   const auto refused = [](const ArenaDescription& description) {

@@ -3,6 +3,7 @@
 #
 # usage: run.sh FLAVOUR MPIEXEC RANKS LIBRARY SERVED PROGRAM [ARGS...]
 #   SERVED   collectives, separated by commas, that hycoll must have served at 2 and more ranks; or -
+#   HYCOLL_TEST_HEAP=LIBRARY  preloads the shared heap too, which every process must then have used
 set -euo pipefail
 
 flavour=$1 mpiexec=$2 ranks=$3 library=$4 served=$5
@@ -28,13 +29,20 @@ export HYCOLL_ATTACH_AFTER=${HYCOLL_ATTACH_AFTER:-2} HYCOLL_REPORT=$work/report.
   env LD_PRELOAD="$preloaded" "$@"
 
 [[ $served != - && $ranks -gt 1 ]] || exit 0
-python3 - "$HYCOLL_REPORT" "$served" <<'END'
+python3 - "$HYCOLL_REPORT" "$served" "${HYCOLL_TEST_HEAP:-}" <<'END'
 import json, sys
-lines = json.load(open(sys.argv[1]))["collectives"]
+report = json.load(open(sys.argv[1]))
+lines = report["collectives"]
 by_hycoll = {line["collective"] for line in lines if line["served_by"] == "hycoll"}
 missing = [name for name in sys.argv[2].split(",") if name not in by_hycoll]
 if missing:
     for line in lines:
         print(line)
     sys.exit("hycoll did not serve: " + ", ".join(missing))
+heaps = report.get("shared_heap", [])
+if [heap["process"] for heap in heaps] != (list(range(report["processes"])) if sys.argv[3] else []):
+    sys.exit("the shared heaps in the report: %s" % heaps)
+for heap in heaps:
+    if min(heap[name] for name in ["peak_block_bytes", "capacity_bytes", "mappings_made", "mapping_hits"]) == 0:
+        sys.exit("not used: %s" % heap)
 END
