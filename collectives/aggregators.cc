@@ -10,6 +10,7 @@
 #include "core/errors.h"
 #include "core/kernels.h"
 #include "numa/binding.h"
+#include "threading/end_job.h"
 #include "threading/mpi_endpoint.h"
 #include "threading/waiter.h"
 
@@ -93,10 +94,9 @@ AggregatorService::AggregatorService(const ProcessGroup& group, NodeWorkers& wor
 AggregatorService::~AggregatorService() {
   if (thread_.joinable()) thread_.join();
   if (!error_ || is_reported_) return;
-  std::fprintf(stderr,
-               "hycoll: an aggregator, process %d, serves no more: %s. hycoll ends the job\n",
-               group_.rank(), error_->what());
-  MPI_Abort(MPI_COMM_WORLD, 1);
+  end_job(fmt::format("hycoll: an aggregator, process {}, serves no more: {}. hycoll ends the job",
+                      group_.rank(), error_->what()),
+          1);
 }
 
 void AggregatorService::finish() {

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 
 #include "collectives/selection.h"
 #include "core/errors.h"
 #include "numa/placement.h"
+#include "threading/end_job.h"
 #include "threading/mpi_types.h"
 
 namespace hycoll {
@@ -202,24 +202,23 @@ std::size_t ProcessGroup::streaming_threshold_bytes() const {
 
 ExecutorOptions ProcessGroup::executor_options(const Core& core, int first_rank, int member_count,
                                                const WaitPolicy& policy) const {
-  return {.wait_policy = policy,
-          .topology = &share().topology,
-          .numa_domain = core.numa_domain,
-          .first_rank = first_rank,
-          .member_count = member_count,
-          // Who asks for all members to be compared wants errors where they belong; then, and with
-          // aggregators, calls that nobody executes leave gaps in the numbers, too.
-          .running_ahead = options_.checking == Options::Checking::process && size_ == 1
-                               ? RunningAhead::allowed
-                               : RunningAhead::forbidden,
-          .timeout = options_.timeout,
-          .on_timeout = [](const std::string& message) {
-            std::fprintf(
-                stderr,
-                "%s hycoll ends the job; HYCOLL_TIMEOUT_S changes the time, 0 waits for ever.\n",
-                message.c_str());
-            MPI_Abort(MPI_COMM_WORLD, 1);
-          }};
+  return {
+      .wait_policy = policy,
+      .topology = &share().topology,
+      .numa_domain = core.numa_domain,
+      .first_rank = first_rank,
+      .member_count = member_count,
+      // Who asks for all members to be compared wants errors where they belong; then, and with
+      // aggregators, calls that nobody executes leave gaps in the numbers, too.
+      .running_ahead = options_.checking == Options::Checking::process && size_ == 1
+                           ? RunningAhead::allowed
+                           : RunningAhead::forbidden,
+      .timeout = options_.timeout,
+      .on_timeout = [](const std::string& message) {
+        end_job(
+            message + " hycoll ends the job; HYCOLL_TIMEOUT_S changes the time, 0 waits for ever.",
+            1);
+      }};
 }
 
 void ProcessGroup::check_signature(CallNumber call, const PackedSignature& signature) const {

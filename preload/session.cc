@@ -13,6 +13,7 @@
 
 #include "collectives/process_map.h"
 #include "core/errors.h"
+#include "threading/end_job.h"
 
 namespace hycoll::preload {
 namespace {
@@ -135,16 +136,14 @@ void Session::open() {
     settings_ = Settings::from_environment();
   } catch (const std::exception& error) {
     if (!same || world_rank() == 0) {
-      std::fprintf(stderr, "hycoll (preloaded): %s\n", error.what());
-      PMPI_Abort(MPI_COMM_WORLD, 2);
+      end_job(std::string("hycoll (preloaded): ") + error.what(), 2);
     }
   }
   if (!same) return;
   try {
     ProcessMap::explore_world();
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "hycoll (preloaded): %s\n", error.what());
-    PMPI_Abort(MPI_COMM_WORLD, 2);
+    end_job(std::string("hycoll (preloaded): ") + error.what(), 2);
   }
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Session::forget, &attachment_key_, nullptr);
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Session::end, &end_key_, nullptr);

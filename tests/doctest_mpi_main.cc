@@ -4,11 +4,13 @@
 // prints its report and ends the whole job. When all pass, rank 0's summary stands for the job.
 #include <mpi.h>
 
-#include <cstdio>
 #include <iostream>
+#include <string>
 
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
+
+#include "threading/end_job.h"
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/lsan_interface.h>
@@ -38,9 +40,8 @@ class AbortJobOnFailure : public doctest::IReporter {
     }
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    std::cout << "rank " << rank << " failed; the job ends here" << std::endl;
-    std::fflush(nullptr);
-    MPI_Abort(MPI_COMM_WORLD, 1);
+    std::cout << std::flush;
+    hycoll::end_job("rank " + std::to_string(rank) + " failed; the job ends here", 1);
   }
 
   void report_query(const doctest::QueryData&) override {}
@@ -66,9 +67,10 @@ int main(int argc, char** argv) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (provided < MPI_THREAD_MULTIPLE) {
-    std::cerr << "rank " << rank << ": MPI thread level " << provided << " provided, "
-              << MPI_THREAD_MULTIPLE << " (MPI_THREAD_MULTIPLE) needed by the tests\n";
-    MPI_Abort(MPI_COMM_WORLD, 1);
+    hycoll::end_job("rank " + std::to_string(rank) + ": MPI thread level " +
+                        std::to_string(provided) +
+                        " provided, MPI_THREAD_MULTIPLE needed by the tests",
+                    1);
   }
   doctest::Context context(argc, argv);
   if (rank != 0) {

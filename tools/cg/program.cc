@@ -14,6 +14,7 @@
 #include "core/errors.h"
 #include "numa/binding.h"
 #include "numa/topology.h"
+#include "threading/end_job.h"
 #include "threading/mpi_types.h"
 #include "tools/cg/collective_error.h"
 #include "tools/cg/command_line.h"
@@ -140,14 +141,12 @@ int run_and_report_errors(const CommandLine& command_line) {
   } catch (const Error& error) {
     const bool everywhere =
         error.kind() == ErrorKind::invalid_argument || error.kind() == ErrorKind::unsupported;
-    if (!everywhere || process_rank() == 0) fmt::print(stderr, "hycoll_cg: {}\n", error.what());
-    if (everywhere) return kUnusableInput;
+    if (!everywhere) end_job(fmt::format("hycoll_cg: {}", error.what()), kUnusableInput);
+    if (process_rank() == 0) fmt::print(stderr, "hycoll_cg: {}\n", error.what());
+    return kUnusableInput;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "hycoll_cg: process {}: {}\n", process_rank(), error.what());
+    end_job(fmt::format("hycoll_cg: process {}: {}", process_rank(), error.what()), kUnusableInput);
   }
-  std::fflush(nullptr);
-  MPI_Abort(MPI_COMM_WORLD, kUnusableInput);
-  return kUnusableInput;
 }
 
 }  // namespace

@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <exception>
 
 #include "core/errors.h"
+#include "threading/end_job.h"
 
 namespace hycoll::cg {
 namespace {
@@ -35,13 +35,11 @@ void require_threads(int thread_count) {
   }
 }
 
-[[noreturn]] void end_job(const char* message) {
+[[noreturn]] void end_job_of_thread(const char* message) {
   int rank = -1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  fmt::print(stderr, "hycoll_cg: process {}, thread {}: {}\n", rank, omp_get_thread_num(), message);
-  std::fflush(stderr);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-  std::terminate();
+  end_job(fmt::format("hycoll_cg: process {}, thread {}: {}", rank, omp_get_thread_num(), message),
+          1);
 }
 
 }  // namespace
@@ -191,7 +189,7 @@ SolverResult Solver::solve(Reducer& reducer, const SolverLimits& limits) {
       const SolverResult of_thread = ThreadPart(*this, reducer, thread).run(limits);
       if (thread == 0) result = of_thread;
     } catch (const std::exception& error) {
-      end_job(error.what());
+      end_job_of_thread(error.what());
     }
   }
   return result;

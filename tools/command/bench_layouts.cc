@@ -13,6 +13,7 @@
 #include "core/errors.h"
 #include "core/shape.h"
 #include "numa/binding.h"
+#include "threading/end_job.h"
 #include "tools/command/arguments.h"
 #include "tools/command/contestants.h"
 #include "tools/command/crew.h"
@@ -289,9 +290,9 @@ void LayoutRun::run_threads(const std::string& algorithm) {
         run_member(team, crew, limit, thread, algorithm);
       } catch (const Error& error) {
         // The others wait for this member and cannot be told.
-        fmt::print(stderr, "hycoll: thread {} of rank {}: {}\n", thread, session_.rank,
-                   error.what());
-        MPI_Abort(MPI_COMM_WORLD, kUsage);
+        end_job(
+            fmt::format("hycoll: thread {} of rank {}: {}", thread, session_.rank, error.what()),
+            kUsage);
       }
     });
   }

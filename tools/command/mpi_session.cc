@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "core/errors.h"
+#include "threading/end_job.h"
 #include "threading/mpi_types.h"
 
 namespace hycoll::command {
@@ -54,10 +55,10 @@ bool meet_idly(MPI_Comm comm, std::chrono::steady_clock::duration patience) {
 ExitStatus report_failure(const MpiSession& session, MPI_Comm failures, const Error& error) {
   const bool everybody_failed = meet_idly(failures, kAgreementTime);
   if (everybody_failed && !session.speaks()) return kUsage;
-  fmt::print(stderr, "hycoll: {}{}\n",
-             everybody_failed ? "" : fmt::format("rank {}: ", session.rank), error.what());
-  std::fflush(stderr);
-  if (!everybody_failed) MPI_Abort(MPI_COMM_WORLD, kUsage);
+  if (!everybody_failed) {
+    end_job(fmt::format("hycoll: rank {}: {}", session.rank, error.what()), kUsage);
+  }
+  fmt::print(stderr, "hycoll: {}\n", error.what());
   return kUsage;
 }
 
