@@ -153,7 +153,7 @@ NodeProcesses::NodeProcesses(ProcessGroup& group, const std::vector<int>& thread
     executors_.push_back(std::make_unique<WorkerExecutor>(
         *memory_, worker_ + thread, endpoints, nullptr,
         group.executor_options(cores_[static_cast<std::size_t>(thread)], first_rank_ - worker_,
-                               worker_count(node_), wait_policy_)));
+                               worker_count(node_), grouping_.node_count(), wait_policy_)));
   }
 }
 

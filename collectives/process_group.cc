@@ -201,7 +201,7 @@ std::size_t ProcessGroup::streaming_threshold_bytes() const {
 }
 
 ExecutorOptions ProcessGroup::executor_options(const Core& core, int first_rank, int member_count,
-                                               const WaitPolicy& policy) const {
+                                               int node_count, const WaitPolicy& policy) const {
   return {
       .wait_policy = policy,
       .topology = &share().topology,
@@ -210,7 +210,7 @@ ExecutorOptions ProcessGroup::executor_options(const Core& core, int first_rank,
       .member_count = member_count,
       // Who asks for all members to be compared wants errors where they belong; then, and with
       // aggregators, calls that nobody executes leave gaps in the numbers, too.
-      .running_ahead = options_.checking == Options::Checking::process && size_ == 1
+      .running_ahead = options_.checking == Options::Checking::process && node_count == 1
                            ? RunningAhead::allowed
                            : RunningAhead::forbidden,
       .timeout = options_.timeout,

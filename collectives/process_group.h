@@ -108,9 +108,10 @@ class ProcessGroup {
   /// Where calls of one size stop fitting into the caches: see BindingOptions.
   std::size_t streaming_threshold_bytes() const;
 
-  /// For the executor of one worker of this process.
+  /// For the executor of one worker of this process. `node_count` nodes make calls, aggregators
+  /// included.
   ExecutorOptions executor_options(const Core& core, int first_rank, int member_count,
-                                   const WaitPolicy& policy) const;
+                                   int node_count, const WaitPolicy& policy) const;
 
   /// With Checking::all_processes: collective over the processes with members; throws Error
   /// (mismatch) on every one if the signatures differ.

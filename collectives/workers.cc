@@ -72,7 +72,7 @@ NodeWorkers::NodeWorkers(ProcessGroup& group, int worker_count, MemberCount memb
     executors_.push_back(std::make_unique<WorkerExecutor>(
         memory_, worker, group.endpoints(), helpers_.get(),
         group.executor_options(cores_[static_cast<std::size_t>(worker)], first_rank_, members_here_,
-                               wait_policy_)));
+                               group.size(), wait_policy_)));
   }
 }
 
