@@ -20,6 +20,42 @@ std::uint32_t digest_of(std::span<const std::size_t> counts) {
 
 }  // namespace
 
+void RepeatableCall::remember(const Call& call, const PreparedCall& prepared, const Plan& plan) {
+  plan_ = &plan;
+  call_ = call;
+  arguments_ = prepared.arguments;
+  const std::size_t element_bytes = prepared.query.element_bytes;
+  input_bytes_ = prepared.buffers.input_count * element_bytes;
+  output_bytes_ = prepared.buffers.output_count * element_bytes;
+  own_block_bytes_ = prepared.buffers.block_begin * element_bytes;
+}
+
+bool RepeatableCall::is_like(const Call& call) const noexcept {
+  return plan_ != nullptr && call.count == call_.count && call.collective == call_.collective &&
+         call.type == call_.type && call.op == call_.op && call.root == call_.root &&
+         call.bits == call_.bits && call.block_counts.empty() &&
+         (input_bytes_ == 0 || may_use(call.input, call.output));
+}
+
+bool RepeatableCall::may_use(const void* input, const void* output) const noexcept {
+  if (input == nullptr) return false;
+  if (output_bytes_ == 0) return true;
+  const auto input_begin = reinterpret_cast<std::uintptr_t>(input);
+  const auto output_begin = reinterpret_cast<std::uintptr_t>(output);
+  const bool apart =
+      output_begin + output_bytes_ <= input_begin || input_begin + input_bytes_ <= output_begin;
+  return output != nullptr && (apart || output_begin == input_begin + own_block_bytes_);
+}
+
+const CallArguments& RepeatableCall::arguments_for(const Call& call, CallNumber number) noexcept {
+  arguments_.call = number;
+  if (input_bytes_ > 0) {
+    arguments_.input = call.input;
+    arguments_.output = call.output;
+  }
+  return arguments_;
+}
+
 CallSignature Caller::signature_of(const Call& call, const Reduction& reduction) const {
   CallSignature signature{.count = call.count,
                           .collective = call.collective,
@@ -62,7 +98,8 @@ PreparedCall Caller::resolve(const Call& call) {
                                       .signature = signature_of(call, reduction).packed()},
                         .is_custom = call.op.is_custom(),
                         .foreign_owner = reduction.foreign_owner,
-                        .work = nullptr};
+                        .work = nullptr,
+                        .buffers = buffers};
   if (reduction.data_type) {
     prepared.arguments.type = *reduction.data_type;
     prepared.arguments.op = *reduction.op;
@@ -114,10 +151,12 @@ void Caller::leave_gate(CallNumber call) {
 
 void Caller::use_token(PreparedCall& prepared) {
   prepared.query = {.element_bytes = sizeof(token_), .extent = {.count = 1}};
-  prepared.arguments.input = prepared.arguments.output = &token_;
-  prepared.arguments.type = DataType::uint8;
+  // Not in place: what the next call sends does not depend on what this one has received.
+  prepared.arguments.input = &token_;
+  prepared.arguments.output = &tokens_reduced_;
+  prepared.arguments.type = DataType::uint64;
   prepared.arguments.op = Operator::max;
-  prepared.arguments.reducer = {.kernel = reduce_kernel(Operator::max, DataType::uint8)};
+  prepared.arguments.reducer = {.kernel = reduce_kernel(Operator::max, DataType::uint64)};
   prepared.is_custom = false;
 }
 
@@ -170,12 +209,22 @@ void Caller::execute_announced(const Plan& plan, const CallArguments& arguments)
   }
 }
 
+bool Caller::is_repeatable(const Call& call, const PreparedCall& prepared) const {
+  return prepared.arguments.reducer.kernel != nullptr && prepared.work == nullptr &&
+         call.block_counts.empty() && identity_.gate == nullptr && identity_.announcer == nullptr;
+}
+
 void Caller::run(const Call& call) {
+  if (repeatable_.is_like(call)) {
+    return execute(repeatable_.plan(), repeatable_.arguments_for(call, ++call_));
+  }
   PreparedCall prepared = make_next(call);
   prepared.arguments.is_blocking = true;
   prepared.arguments.is_agreed_on = prepared.is_custom;
   pass_gate(prepared.arguments.call);
-  execute_announced(plans_.find(prepared.query), prepared.arguments);
+  const Plan& plan = plans_.find(prepared.query);
+  if (is_repeatable(call, prepared)) repeatable_.remember(call, prepared, plan);
+  execute_announced(plan, prepared.arguments);
   if (prepared.is_custom) {
     std::uint64_t mark = 0;
     const PreparedCall agreement = agreement_into(mark);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "collectives/aggregators.h"
+#include "collectives/arguments.h"
 #include "collectives/call_gate.h"
 #include "collectives/hycoll.h"
 #include "collectives/plan_cache.h"
@@ -36,6 +37,32 @@ struct PreparedCall {
   bool is_custom = false;
   std::shared_ptr<const ForeignReducer> foreign_owner;
   std::unique_ptr<WorkBuffers> work;
+  CallBuffers buffers = {};
+};
+
+/// A call that needed nothing but a plan: those that follow, and differ by their buffers only, need
+/// not be resolved again.
+class RepeatableCall {
+ public:
+  /// Requires a call of predefined type and operator, which always mean the same.
+  void remember(const Call& call, const PreparedCall& prepared, const Plan& plan);
+
+  /// Whether a call is like the one remembered, on buffers that may be used as they are.
+  bool is_like(const Call& call) const noexcept;
+
+  /// The arguments of such a call.
+  const CallArguments& arguments_for(const Call& call, CallNumber number) noexcept;
+  const Plan& plan() const noexcept { return *plan_; }
+
+ private:
+  bool may_use(const void* input, const void* output) const noexcept;
+
+  const Plan* plan_ = nullptr;  // null: none is remembered
+  Call call_;
+  CallArguments arguments_;
+  std::size_t input_bytes_ = 0;  // 0: the call's buffers are not used
+  std::size_t output_bytes_ = 0;
+  std::size_t own_block_bytes_ = 0;  // from the input to where an output in place begins
 };
 
 /// One member's way from a Call to executed programs: what both layouts share. Checks arguments,
@@ -85,6 +112,7 @@ class Caller {
   PreparedCall resolve(const Call& call);
   /// The same, as the next call.
   PreparedCall make_next(const Call& call);
+  bool is_repeatable(const Call& call, const PreparedCall& prepared) const;
   /// Gives the call its number, and shows it to the others where that is asked for.
   void enter(CallArguments& arguments);
   /// Waits until the others have been found to make the same call; throws if they do not.
@@ -112,10 +140,13 @@ class Caller {
   PlanCache& plan_cache_;
   RecentPlans plans_;
   RecentReductions reductions_;
+  RepeatableCall repeatable_;
   NodeMemory& memory_;
   CallerIdentity identity_;
   CallNumber call_ = 0;
-  std::uint8_t token_ = 0;  ///< What an empty call reduces, so that it synchronises like any other.
+  /// What an empty call reduces, so that it synchronises like any other, and to what.
+  std::uint64_t token_ = 0;
+  std::uint64_t tokens_reduced_ = 0;
 };
 
 /// A nonblocking call under way: deferred, or a job of the pool.

@@ -38,7 +38,7 @@ NodeProcessMember::NodeProcessMember(ProcessGroup& group, NodeProcesses& process
       keeper_({&deferred_}) {}
 
 void NodeProcessMember::execute(const Plan& plan, const CallArguments& arguments) {
-  deferred_.finish();
+  if (!deferred_.finished()) deferred_.finish();
   if (background_ != nullptr && !background_->finished()) {
     const std::shared_ptr<PoolJob> job = submit(plan, arguments, {});
     job->wait();
@@ -80,10 +80,7 @@ CallArguments NodeProcessMember::next_run(const CallArguments& arguments) {
 }
 
 void NodeProcessMember::run_here(const Plan& plan, const CallArguments& arguments) {
-  if (!plan.crossing) {
-    executor().run(program(plan), next_run(arguments));
-    return;
-  }
+  if (!plan.crossing) return executor().run(program(plan), arguments, ++run_);
   CallArguments slice = next_run(arguments);
   // Short nonblocking calls may be deferred, on some members.
   const bool may_choose = arguments.is_blocking || !plan.is_short;

@@ -73,6 +73,7 @@ bool Attachment::is_allowed_here(MPI_Op op, MPI_Datatype type) {
   if (op == last_op_ && type == last_type_) return last_is_allowed_;
   last_op_ = op;
   last_type_ = type;
+  last_type_stays_ = type != MPI_DATATYPE_NULL && find_predefined(type).has_value();
   int type_bytes = 0;
   if (type != MPI_DATATYPE_NULL) PMPI_Type_size(type, &type_bytes);
   last_type_bytes_ = type_bytes > 0 ? static_cast<std::size_t>(type_bytes) : 0;
@@ -86,6 +87,7 @@ bool Attachment::is_handed_over(const Candidate& candidate) const {
 }
 
 Verdict Attachment::decide(const Candidate& candidate, const Settings& settings) {
+  if (server_ != nullptr && candidate == last_served_) return {.server = server_.get()};
   if (settings.disabled[static_cast<std::size_t>(candidate.routine)]) {
     return {.reason = "HYCOLL_DISABLE"};
   }
@@ -98,6 +100,7 @@ Verdict Attachment::decide(const Candidate& candidate, const Settings& settings)
   }
   if (server_ != nullptr) {
     if (is_handed_over(candidate)) return {.reason = "the MPI library is faster at this size"};
+    if (last_type_stays_) last_served_ = candidate;
     return {.server = server_.get()};
   }
   if (calls_ < settings.attach_after) {

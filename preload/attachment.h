@@ -23,6 +23,8 @@ struct Candidate {
   MPI_Count element_count = 0;
   MPI_Datatype type = MPI_INT;
   MPI_Op op = MPI_MAX;
+
+  friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 
 /// Either hycoll's communicator, or why the MPI library serves the call. The reason lives as long
@@ -59,10 +61,12 @@ class Attachment {
   std::unique_ptr<Communicator> server_;
   std::string obstacle_;
   int calls_ = 0;
+  Candidate last_served_;  // of a type that stays; the communicator tells whether there is one
   // The answer of the last question, for calls with the same operator and type.
   MPI_Op last_op_ = MPI_OP_NULL;
   MPI_Datatype last_type_ = MPI_DATATYPE_NULL;
   bool last_is_allowed_ = false;
+  bool last_type_stays_ = false;  // predefined: its handle always means the same
   std::size_t last_type_bytes_ = 0;
   bool hands_over_ = false;  ///< Whether the MPI library serves what it serves faster.
 };

@@ -25,7 +25,8 @@ struct RecentAttachment {
   Attachment* attachment = nullptr;
   std::uint64_t forgotten = 0;
 };
-thread_local RecentAttachment recent;
+// Preloaded libraries are there from the start, so that its place may be known then.
+[[gnu::tls_model("initial-exec")]] thread_local RecentAttachment recent;
 
 int world_rank() {
   int rank = 0;

@@ -21,15 +21,6 @@ void ensure(NumaBuffer& buffer, std::size_t size_bytes, const ExecutorOptions& o
                       options.numa_domain);
 }
 
-/// After so many calls in a row whose lines were there at the first look, their writers are ahead,
-/// and the lines of the next call are fetched early. Fetching a line before it is written takes it
-/// away from its writer, which costs more than fetching early saves.
-constexpr int kReadyCallsBeforeFetching = 16;
-
-void fetch_for_reading(const Line* lines, std::size_t first_line, std::size_t end_line) {
-  for (std::size_t l = first_line; l < end_line; ++l) __builtin_prefetch(lines + l);
-}
-
 }  // namespace
 
 WorkerExecutor::WorkerExecutor(NodeMemory& memory, int worker, std::vector<Endpoint*> endpoints,
@@ -42,21 +33,31 @@ WorkerExecutor::WorkerExecutor(NodeMemory& memory, int worker, std::vector<Endpo
       calls_seen_(static_cast<std::size_t>(memory.worker_count()) / kSeenTogether + 1) {}
 
 void WorkerExecutor::start(const Program& program, const CallArguments& arguments) {
-  runs_ahead_ = may_run_ahead(arguments);
+  start(program, arguments, arguments.call);
+}
+
+void WorkerExecutor::start(const Program& program, const CallArguments& arguments, CallNumber run) {
+  runs_ahead_ = may_run_ahead(run, arguments.signature);
   // Before the others may record failures of the call.
-  if (some_failed()) find_missed_failure(arguments.call - 1);
+  if (some_failed()) find_missed_failure(run - 1);
   arguments_ = arguments;
+  if (run != arguments.call) {
+    arguments_.member_call = arguments.call;
+    arguments_.call = run;
+  }
   natives_block_ = program.blocks_alone && arguments.is_blocking;
   looking_ = Looking::allowed;
-  ready_calls_ = std::min(ready_calls_ + 1, kReadyCallsBeforeFetching);
-  line_tag_ = line_tag(arguments.call, arguments.signature);
+  ++ready_calls_;
+  line_tag_ = line_tag(run, arguments.signature);
   Post& post = memory_.post(worker_);
-  post.input.store(memory_.announce(arguments.input), std::memory_order_relaxed);
-  post.output.store(memory_.announce(arguments.output), std::memory_order_relaxed);
-  post.set_signature(arguments.call, arguments.signature);
+  if (program.is_looked_up) {
+    post.input.store(memory_.announce(arguments.input), std::memory_order_relaxed);
+    post.output.store(memory_.announce(arguments.output), std::memory_order_relaxed);
+  }
+  post.set_signature(run, arguments.signature);
   // Pairs with the acquiring load in post_arrived: whoever sees the call sees its addresses and the
   // input.
-  post.call.store(arguments.call, std::memory_order_release);
+  post.call.store(run, std::memory_order_release);
 
   if (program_ != &program) {
     HYCOLL_ASSERT(program.staging_bytes <= memory_.staging_bytes(), "the slice fits into staging");
@@ -82,10 +83,10 @@ void WorkerExecutor::start(const Program& program, const CallArguments& argument
   }
 }
 
-bool WorkerExecutor::may_run_ahead(const CallArguments& next) const {
+bool WorkerExecutor::may_run_ahead(CallNumber next, const PackedSignature& signature) const {
   const CallNumber last = arguments_.call;
-  return options_.running_ahead == RunningAhead::allowed && next.call == last + 1 &&
-         next.signature == arguments_.signature && failed_calls_[last % kCallSets] != last;
+  return options_.running_ahead == RunningAhead::allowed && next == last + 1 &&
+         signature == arguments_.signature && failed_calls_[last % kCallSets] != last;
 }
 
 void WorkerExecutor::find_missed_failure(CallNumber last_left) {
@@ -117,7 +118,11 @@ void WorkerExecutor::fail(const Error& error) {
 }
 
 void WorkerExecutor::run(const Program& program, const CallArguments& arguments) {
-  start(program, arguments);
+  run(program, arguments, arguments.call);
+}
+
+void WorkerExecutor::run(const Program& program, const CallArguments& arguments, CallNumber run) {
+  start(program, arguments, run);
   finish();
 }
 
@@ -290,7 +295,7 @@ void WorkerExecutor::issue_message(StrandState& state, const Instruction& instru
 
 void WorkerExecutor::issue_reduce(const Instruction& instruction) {
   if (instruction.count == 0) return;  // it only waited for lines
-  if (is_far(instruction)) return issue_far(instruction);
+  if (instruction.reaches_others && is_far(instruction)) return issue_far(instruction);
   const auto all = operands(instruction);
   const std::size_t destination_count = instruction.destination_count;
   for (std::size_t d = 0; d < destination_count; ++d) destination_addresses_[d] = address(all[d]);
@@ -325,7 +330,7 @@ void WorkerExecutor::combine(std::span<void* const> destinations,
 
 void WorkerExecutor::issue_copy(const Instruction& instruction) {
   if (instruction.count == 0) return;  // it only waited for lines
-  if (is_far(instruction)) return issue_far(instruction);
+  if (instruction.reaches_others && is_far(instruction)) return issue_far(instruction);
   const auto all = operands(instruction);
   const std::size_t destination_count = instruction.destination_count;
   for (std::size_t d = 0; d < destination_count; ++d) destination_addresses_[d] = address(all[d]);
@@ -339,61 +344,6 @@ void WorkerExecutor::issue_copy(const Instruction& instruction) {
   } else {
     copy_kernel(destinations, source, instruction.size_bytes, instruction.stores);
   }
-}
-
-std::byte* WorkerExecutor::unpacked_lines(const Instruction& instruction, int lines_source) {
-  return unpacked_.data() +
-         static_cast<std::size_t>(lines_source) * unpacked_stride_bytes(instruction.size_bytes);
-}
-
-const std::byte* WorkerExecutor::unpacked_source(const Instruction& instruction,
-                                                 const Operand& operand, int lines_source) {
-  return unpacked_lines(instruction, lines_source) + operand.offset_bytes % Line::kPayloadBytes;
-}
-
-bool WorkerExecutor::lines_arrived(StrandState& state, const Instruction& instruction) {
-  int lines_source = 0;
-  for (const Operand& operand : operands(instruction).subspan(instruction.destination_count)) {
-    if (operand.role != BufferRole::lines) continue;
-    if (lines_source++ < state.lines_sources_read) continue;
-    const Line* lines = memory_.lines(operand.index, operand.lines_buffer, arguments_.call);
-    const std::size_t first_line = operand.offset_bytes / Line::kPayloadBytes;
-    const std::size_t end_bytes = operand.offset_bytes + instruction.size_bytes;
-    const std::size_t end_line = line_count_for(end_bytes);
-    state.lines_read = read_lines(lines + first_line, state.lines_read,
-                                  unpacked_lines(instruction, lines_source - 1),
-                                  end_bytes - first_line * Line::kPayloadBytes);
-    if (state.lines_read < end_line - first_line) {
-      ready_calls_ = 0;
-      return false;
-    }
-    if (program_->some_run_ahead && runs_ahead_ && ready_calls_ >= kReadyCallsBeforeFetching) {
-      fetch_for_reading(memory_.lines(operand.index, operand.lines_buffer, arguments_.call + 1),
-                        first_line, end_line);
-    }
-    state.lines_read = 0;
-    ++state.lines_sources_read;
-  }
-  state.lines_sources_read = 0;
-  return true;
-}
-
-std::size_t WorkerExecutor::read_lines(const Line* lines, std::size_t first_line,
-                                       std::byte* destination, std::size_t size_bytes) const {
-  const std::size_t word_count = (size_bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
-  const std::size_t line_count = line_count_for(size_bytes);
-  for (std::size_t l = first_line; l < line_count; ++l) {
-    // Pairs with the releasing store of the tag in write_lines: the payload is this call's.
-    if (lines[l].tag.load(std::memory_order_acquire) != line_tag_) return l;
-    const std::size_t begin = l * Line::kWords;
-    const std::size_t words_here = std::min(word_count - begin, Line::kWords);
-    std::byte* words = destination + begin * sizeof(std::uint64_t);
-    for (std::size_t w = 0; w < words_here; ++w) {
-      const std::uint64_t word = lines[l].payload[w].load(std::memory_order_relaxed);
-      std::memcpy(words + w * sizeof(word), &word, sizeof(word));
-    }
-  }
-  return line_count;
 }
 
 bool WorkerExecutor::post_arrived(int worker) {

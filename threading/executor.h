@@ -85,6 +85,9 @@ class WorkerExecutor {
   /// Enters a call: announces this worker to its node. The program must outlive the run.
   void start(const Program& program, const CallArguments& arguments);
 
+  /// The same as the run with this number, for callers whose runs have numbers of their own.
+  void start(const Program& program, const CallArguments& arguments, CallNumber run);
+
   /// Issues what can be issued now, at most `step_limit` steps. Throws the Error that this or
   /// another worker of the node has met in this call; the run is over then. A member that has run
   /// ahead of a call that then failed throws its Error at the end of a later one, whose results are
@@ -100,6 +103,7 @@ class WorkerExecutor {
 
   /// start(), then finish().
   void run(const Program& program, const CallArguments& arguments);
+  void run(const Program& program, const CallArguments& arguments, CallNumber run);
 
   /// Gives up a run that cannot finish because others have failed in it: nothing is received any
   /// more.
@@ -158,7 +162,7 @@ class WorkerExecutor {
     const auto w = static_cast<std::size_t>(worker);
     return calls_seen_[w / kSeenTogether].calls[w % kSeenTogether];
   }
-  bool may_run_ahead(const CallArguments& next) const;
+  bool may_run_ahead(CallNumber next, const PackedSignature& signature) const;
   bool some_failed() const { return memory_.last_failed_call() != last_failure_seen_; }
   void find_missed_failure(CallNumber last_left);
   void throw_missed_failure();
@@ -197,7 +201,7 @@ class WorkerExecutor {
   std::uint64_t line_tag_ = 0;
   bool natives_block_ = false;
   bool runs_ahead_ = false;
-  int ready_calls_ = 0;                // in a row in which lines did not have to be waited for
+  std::uint64_t ready_calls_ = 0;      // in a row in which lines did not have to be waited for
   std::vector<SeenCalls> calls_seen_;  // see call_seen()
   std::array<CallNumber, kCallSets> failed_calls_{};  // the latest that have thrown here
   CallNumber last_failure_seen_ = 0;

@@ -62,6 +62,7 @@ class Binder {
                     [](const StrandProgram& strand) { return strand.instructions.empty(); });
       program.blocks_alone = natives_block && program.strands.size() == 1;
     }
+    note_who_is_reached();
     let_run_ahead();
     return std::move(programs_);
   }
@@ -246,17 +247,33 @@ class Binder {
     strand.instructions.push_back(instruction);
   }
 
-  /// By worker: whether others touch the buffers of its member.
-  std::vector<bool> touched_by_others() const {
-    std::vector<bool> is_touched(programs_.size(), false);
+  static bool is_of_others(const Operand& operand, std::size_t worker) {
+    const bool is_members = operand.role == BufferRole::input || operand.role == BufferRole::output;
+    return is_members && operand.index != worker;
+  }
+
+  /// Which instructions touch the buffers of others' members, and whose members' buffers are
+  /// touched by others.
+  void note_who_is_reached() {
+    for (Program& program : programs_) program.is_looked_up = false;
     for (std::size_t w = 0; w < programs_.size(); ++w) {
-      for (const Operand& operand : programs_[w].operands) {
-        const bool is_members =
-            operand.role == BufferRole::input || operand.role == BufferRole::output;
-        if (is_members && operand.index != w) is_touched[operand.index] = true;
+      for (StrandProgram& strand : programs_[w].strands) {
+        for (Instruction& instruction : strand.instructions) {
+          for (const Operand& operand : operands_of(programs_[w], instruction)) {
+            if (!is_of_others(operand, w)) continue;
+            instruction.reaches_others = true;
+            programs_[operand.index].is_looked_up = true;
+          }
+        }
       }
     }
-    return is_touched;
+  }
+
+  static std::span<const Operand> operands_of(const Program& program,
+                                              const Instruction& instruction) {
+    return std::span(program.operands)
+        .subspan(instruction.first_operand,
+                 std::size_t{instruction.destination_count} + instruction.source_count);
   }
 
   /// A member whose buffers nobody else touches is done when its data steps are: others find what
@@ -266,10 +283,9 @@ class Binder {
     const bool uses_staging = std::ranges::any_of(
         programs_, [](const Program& program) { return program.staging_bytes > 0; });
     if (schedule_.shape.node_count() > 1 || uses_staging) return;
-    const std::vector<bool> is_touched = touched_by_others();
     bool some_run_ahead = false;
     for (std::size_t w = 0; w < static_cast<std::size_t>(schedule_.shape.member_count()); ++w) {
-      if (is_touched[w]) continue;
+      if (programs_[w].is_looked_up) continue;
       for (StrandProgram& strand : programs_[w].strands) {
         for (Instruction& instruction : std::views::reverse(strand.instructions)) {
           if (instruction.kind != InstructionKind::wait_post) break;

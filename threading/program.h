@@ -52,6 +52,7 @@ struct Instruction {
   int cell = -1;                    ///< signal, wait_flag.
   std::uint32_t value = 0;          ///< signal, wait_flag.
   int request = -1;                 ///< Asynchronous: its slot in the strand's requests.
+  bool reaches_others = false;      ///< Some operands are buffers of other workers' members.
   std::uint32_t first_operand = 0;  ///< Into Program::operands: destinations, then sources.
   std::uint32_t first_dependency =
       0;                  ///< Into Program::dependencies: request slots to complete first.
@@ -77,6 +78,8 @@ struct Program {
   /// One strand, as on every worker of every node that calls the transport's own collectives: the
   /// worker of a blocking call may block inside the transport.
   bool blocks_alone = false;
+  /// Others may look where the buffers of this worker's member are: false only if nobody does.
+  bool is_looked_up = true;
   /// Some programs of the node have postponable waits.
   bool some_run_ahead = false;
 };
