@@ -15,7 +15,7 @@ namespace hycoll {
 struct GeneratorParameters {
   Exchange exchange = Exchange::recursive_doubling;
   int segments = 1;  ///< Parts into which messages, or a lane's partition, are cut; at least 1.
-  int root = 0;      ///< The member that a reduce delivers to.
+  int root = 0;      ///< The member that a reduce delivers to, or a broadcast begins at.
 };
 
 /// What is promised of the order in which operands are combined. Each kind includes those before.
@@ -77,6 +77,7 @@ std::span<const Algorithm> reduce_algorithms() noexcept;
 std::span<const Algorithm> reduce_scatter_algorithms() noexcept;
 std::span<const Algorithm> scan_algorithms() noexcept;
 std::span<const Algorithm> exscan_algorithms() noexcept;
+std::span<const Algorithm> broadcast_algorithms() noexcept;
 
 }  // namespace hycoll
 

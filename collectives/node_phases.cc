@@ -28,10 +28,20 @@ NodePhases::NodePhases(ScheduleBuilder& builder, int node)
 }
 
 void NodePhases::await_members(int lane) {
+  for (int member = first_member_; member <= last_member(); ++member) await_member(lane, member);
+}
+
+void NodePhases::await_member(int lane, int member) {
   const Shape& shape = builder_.shape();
-  for (int i = 0; i < member_count_; ++i) {
-    if (shape.worker_of_member(first_member_ + i) == shape.leader(node_, lane)) continue;
-    builder_.wait(leader(lane), arrived_[static_cast<std::size_t>(i)]);
+  if (shape.worker_of_member(member) == shape.leader(node_, lane)) return;
+  builder_.wait(leader(lane), arrived_[static_cast<std::size_t>(member - first_member_)]);
+}
+
+void NodePhases::await_members_as(int member) {
+  const StrandId strand = builder_.main_strand(builder_.shape().worker_of_member(member));
+  for (int other = first_member_; other <= last_member(); ++other) {
+    if (other == member) continue;
+    builder_.wait(strand, arrived_[static_cast<std::size_t>(other - first_member_)]);
   }
 }
 
@@ -44,9 +54,12 @@ void NodePhases::await_lanes(int member, int milestone) {
   const int worker = shape.worker_of_member(member);
   for (int lane = 0; lane < shape.lane_count(); ++lane) {
     if (shape.leader(node_, lane) == worker) continue;
-    builder_.wait(builder_.main_strand(worker), milestones_[static_cast<std::size_t>(lane)],
-                  milestone);
+    await_lane(builder_.main_strand(worker), lane, milestone);
   }
+}
+
+void NodePhases::await_lane(StrandId strand, int lane, int milestone) {
+  builder_.wait(strand, milestones_[static_cast<std::size_t>(lane)], milestone);
 }
 
 std::vector<NodePhases> phases_of_nodes(ScheduleBuilder& builder) {

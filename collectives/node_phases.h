@@ -33,6 +33,12 @@ class NodePhases {
   /// The lane's leader waits until all members of the node have entered.
   void await_members(int lane);
 
+  /// The lane's leader waits until this member has entered.
+  void await_member(int lane, int member);
+
+  /// A member waits on its worker's main strand until all members of the node have entered.
+  void await_members_as(int member);
+
   /// The lane's leader announces its next milestone, when all that it has begun is complete.
   void announce(int lane);
 
@@ -40,6 +46,9 @@ class NodePhases {
   /// first that its leader announced. Lanes that the worker leads itself need no waiting: it ends
   /// when all of its strands have ended.
   void await_lanes(int member, int milestone);
+
+  /// A strand of the node waits until the leader of a lane has announced a milestone.
+  void await_lane(StrandId strand, int lane, int milestone);
 
  private:
   ScheduleBuilder& builder_;

@@ -20,6 +20,8 @@ std::span<const Algorithm> algorithms_of(Collective collective) noexcept {
       return scan_algorithms();
     case Collective::exscan:
       return exscan_algorithms();
+    case Collective::broadcast:
+      return broadcast_algorithms();
   }
   return {};
 }

@@ -15,8 +15,14 @@ enum class Collective : std::uint8_t {
   reduce_scatter,  ///< Output of member m: the reduction of all inputs, in m's block.
   scan,            ///< Output of member m: the reduction of the inputs of members 0..m.
   exscan,          ///< Output of member m > 0: the reduction of the inputs of members 0..m-1.
+  broadcast,       ///< Output of every member but the root: the input of the root.
 };
-inline constexpr int kCollectiveCount = 5;
+inline constexpr int kCollectiveCount = 6;
+
+/// Whether one member, the root, has a part of its own.
+constexpr bool has_root(Collective collective) noexcept {
+  return collective == Collective::reduce || collective == Collective::broadcast;
+}
 
 /// The lower-case name that the command line, the reports and the error messages use.
 std::string_view name_of(Collective collective) noexcept;

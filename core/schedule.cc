@@ -27,6 +27,9 @@ ChunkRange output_chunks(Collective collective, const Shape& shape, int chunk_co
     case Collective::exscan:
       if (member == 0) return {};
       break;
+    case Collective::broadcast:
+      if (member == root) return {};
+      break;
   }
   return {.first = 0, .count = chunk_count};
 }

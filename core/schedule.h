@@ -114,7 +114,7 @@ struct Schedule {
   Shape shape;
   int chunk_count;  ///< Of the partition that an executor binds to it. For reduce_scatter a
                     ///< multiple of the members, whose blocks follow each other in rank order.
-  int root = 0;     ///< Of reduce: a member. 0 otherwise.
+  int root = 0;     ///< Of a collective that has one: a member. 0 otherwise.
   std::vector<Buffer> buffers;
   std::vector<Flag> flags;
   std::vector<Strand> strands;
@@ -140,8 +140,8 @@ struct Schedule {
 
 /// The chunks that a collective on `chunk_count` chunks writes into a member's output: all of them;
 /// for reduce those of the root only; for reduce_scatter the member's block, one of equal numbers
-/// of chunks; for exscan none of member 0. The output buffers of a schedule hold these and no
-/// others.
+/// of chunks; for exscan none of member 0; for broadcast none of the root. The output buffers of a
+/// schedule hold these and no others.
 ChunkRange output_chunks(Collective collective, const Shape& shape, int chunk_count, int root,
                          int member);
 

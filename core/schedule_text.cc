@@ -97,6 +97,7 @@ std::string describe_call(const Schedule& schedule) {
   const bool exists = static_cast<int>(collective) < kCollectiveCount;
   std::string text(exists ? name_of(collective) : "?");
   if (collective == Collective::reduce) text += fmt::format(" to member {}", schedule.root);
+  if (collective == Collective::broadcast) text += fmt::format(" from member {}", schedule.root);
   return text + fmt::format(" '{}'", schedule.algorithm);
 }
 

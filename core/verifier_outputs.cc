@@ -26,6 +26,8 @@ int OutputCheck::contributor_count(int member) const {
       return member + 1;
     case Collective::exscan:
       return member;
+    case Collective::broadcast:
+      return 1;
   }
   return schedule_.shape.member_count();
 }
@@ -63,6 +65,7 @@ std::optional<Finding> OutputCheck::compare_with_first(int member,
 
 std::optional<Finding> OutputCheck::check_value(int member, std::size_t at, Expression value) {
   if (value == kUndefined) return finding(member, at, "is never written");
+  if (schedule_.collective == Collective::broadcast) return check_copy(member, at, value);
   const Contributions found = expressions_.contributions_of(value, contributor_count_);
   is_rank_ordered_ = is_rank_ordered_ && found.is_rank_ordered;
   if (found.is_each_once) return {};
@@ -70,6 +73,13 @@ std::optional<Finding> OutputCheck::check_value(int member, std::size_t at, Expr
       member, at,
       fmt::format("is {}, expected {}", expressions_.to_text(value),
                   describe_contributors(contributor_count_, schedule_.shape.member_count())));
+}
+
+std::optional<Finding> OutputCheck::check_copy(int member, std::size_t at, Expression value) const {
+  if (value == expressions_.leaf(schedule_.root)) return {};
+  return finding(member, at,
+                 fmt::format("is {}, expected the input of member {}", expressions_.to_text(value),
+                             schedule_.root));
 }
 
 Finding OutputCheck::finding(int member, std::size_t at, std::string_view what) const {

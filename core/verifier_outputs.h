@@ -28,10 +28,12 @@ class OutputCheck {
  private:
   static constexpr Expression kNone = -2;
 
-  /// The contributors of a member's output are the first so many members.
+  /// The contributors of a member's output are the first so many members; of a broadcast there is
+  /// one, the root.
   int contributor_count(int member) const;
   std::optional<Finding> compare_with_first(int member, std::span<const Expression> output) const;
   std::optional<Finding> check_value(int member, std::size_t at, Expression value);
+  std::optional<Finding> check_copy(int member, std::size_t at, Expression value) const;
   Finding finding(int member, std::size_t at, std::string_view what) const;
 
   const Schedule& schedule_;

@@ -93,8 +93,9 @@ Problem check_collective(const Schedule& schedule) {
   if (schedule.root < 0 || schedule.root >= members) {
     return fmt::format("the root is member {} of {}", schedule.root, members);
   }
-  if (schedule.root != 0 && schedule.collective != Collective::reduce) {
-    return fmt::format("the root is member {}, but only a reduce has one", schedule.root);
+  if (schedule.root != 0 && !has_root(schedule.collective)) {
+    return fmt::format("the root is member {}, but {} has none", schedule.root,
+                       name_of(schedule.collective));
   }
   if (schedule.collective == Collective::reduce_scatter && schedule.chunk_count % members != 0) {
     return fmt::format("the partition has {} chunks, which {} members cannot share equally",

@@ -47,7 +47,7 @@ TEST_SUITE("outputs") {
     }
     expect_failure(
         chain_scan_example(Collective::scan, 2), [](EditableSchedule& s) { s.frame.root = 1; },
-        check, "the root is member 1, but only a reduce has one");
+        check, "the root is member 1, but scan has none");
     Schedule unknown = reduce;
     unknown.collective = static_cast<Collective>(9);
     CHECK(verify(unknown).failure.starts_with("? 'chain' on 3 nodes"));

@@ -1,0 +1,40 @@
+#ifndef HYCOLL_COLLECTIVES_BROADCAST_H_
+#define HYCOLL_COLLECTIVES_BROADCAST_H_
+
+#include <string>
+
+#include "collectives/algorithm.h"
+#include "collectives/broadcast_exchange.h"
+#include "core/schedule.h"
+
+namespace hycoll {
+
+/// Broadcast by several leaders per node, each of a partition; see broadcast_multi_leader.cc.
+/// Serves every shape with Visibility::direct.
+Schedule generate_multi_leader_broadcast(std::string name, const Shape& shape,
+                                         const GeneratorParameters& parameters,
+                                         BroadcastExchange exchange);
+
+/// Broadcast through the leaders' buffers, which the others copy from as message counters grow; see
+/// broadcast_shared_address.cc. Serves every shape with Visibility::direct.
+Schedule generate_shared_address_broadcast(std::string name, const Shape& shape,
+                                           const GeneratorParameters& parameters,
+                                           BroadcastExchange exchange);
+
+/// Broadcast of short vectors through signal-carrying lines; see broadcast_lines.cc. Serves every
+/// shape with one lane and direct visibility whose leaders own a member.
+Schedule generate_lines_broadcast(std::string name, const Shape& shape,
+                                  const GeneratorParameters& parameters,
+                                  BroadcastExchange exchange);
+
+/// Where a lane's chunks are on a node: the input of the root on its node, on another the output of
+/// the leader's member or, if the leader owns none, of the first member.
+struct BroadcastPlace {
+  int member;
+  BufferId buffer;
+};
+BroadcastPlace broadcast_place(const ScheduleBuilder& builder, int node, int lane);
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_BROADCAST_H_

@@ -1,0 +1,58 @@
+#ifndef HYCOLL_COLLECTIVES_BROADCAST_EXCHANGE_H_
+#define HYCOLL_COLLECTIVES_BROADCAST_EXCHANGE_H_
+
+#include <functional>
+#include <vector>
+
+#include "core/builder.h"
+
+namespace hycoll {
+
+/// How the leaders of one lane pass a vector on from one of the nodes to all others. Each kind is
+/// described in its file.
+enum class BroadcastExchange {
+  binomial,          ///< broadcast_tree.cc
+  knomial,           ///< broadcast_tree.cc
+  chain,             ///< broadcast_tree.cc
+  scatter_ring,      ///< broadcast_scatter_allgather.cc
+  scatter_ring_opt,  ///< broadcast_scatter_allgather.cc
+  scatter_doubling,  ///< broadcast_scatter_allgather.cc
+};
+
+/// When a leader posts its receives.
+enum class Receives {
+  ahead,     ///< All at once, before it passes anything on.
+  in_order,  ///< Each after the last one's data have been announced: an announcement waits for
+             ///< everything that its strand has begun.
+};
+
+/// One lane's part of the vector on every node; what is indexed is indexed by node.
+struct BroadcastVector {
+  int lane;
+  ChunkRange chunks;
+  int segments;  ///< Parts that messages of a tree are cut into.
+  int root_node;
+  Receives receives;
+  std::vector<StrandId> strands;  ///< The leader's strand.
+  std::vector<BufferId> places;   ///< Where the chunks arrive; on the root's node, where they are.
+  /// Appends what is done on a node, other than the root's, with chunks that have arrived. Called
+  /// once for every chunk.
+  std::function<void(int node, ChunkRange chunks)> on_arrival;
+};
+
+/// The number of chunks that an exchange needs of each lane. Only trees use the segments.
+int broadcast_chunks_per_lane(BroadcastExchange exchange, int node_count, int segments) noexcept;
+
+/// Appends the exchange of one lane to every node's strand. With one node nothing is to be done.
+void append_broadcast_exchange(ScheduleBuilder& builder, BroadcastExchange exchange,
+                               const BroadcastVector& vector);
+
+/// The kinds, for append_broadcast_exchange. They require at least two nodes.
+void append_broadcast_tree(ScheduleBuilder& builder, BroadcastExchange exchange,
+                           const BroadcastVector& vector);
+void append_scatter_allgather(ScheduleBuilder& builder, BroadcastExchange exchange,
+                              const BroadcastVector& vector);
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_BROADCAST_EXCHANGE_H_

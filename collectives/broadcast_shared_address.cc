@@ -1,0 +1,136 @@
+// Shared address space with message counters: members copy what has arrived in the leader's buffer.
+//
+// Idea: data arrive in the buffer of the lane's leader, the master, who does nothing but drive the
+// network and raise a counter of what is there. The others of its node follow the counter and copy
+// directly from the master's buffer into their own, while more arrives; on the root's node they
+// copy from the root's. A second counter, of those who are done, gives the buffer back.
+//
+// Source: A. Mamidala et al., MPI Collective Communications on the Blue Gene/P Supercomputer:
+// Algorithms and Optimizations, 2009, section 5: broadcast with shared address space and message
+// counters.
+// Memory passed over on every node: (M - 1) n read, (M - 1) n written, by the members' own cores.
+// Scratch: none but that of the exchange.
+// Serves: any shape with direct visibility. Chunks per lane: those of the exchange; the counter
+// counts what is announced at once.
+//
+// Example, 1 node of 4 members, 1 lane, root 1: the members 0, 2 and 3 copy the root's input; the
+// root waits for the three.
+
+#include <utility>
+#include <vector>
+
+#include "collectives/broadcast.h"
+#include "collectives/node_phases.h"
+#include "core/errors.h"
+
+namespace hycoll {
+namespace {
+
+/// One node in all lanes.
+class Followers {
+ public:
+  Followers(ScheduleBuilder& builder, NodePhases& phases) : builder_(builder), phases_(phases) {
+    for (int member = phases.first_member(); member <= phases.last_member(); ++member) {
+      // Its main strand may be the leader of a lane, which must not wait for another lane.
+      const StrandId strand = builder.add_strand(builder.shape().worker_of_member(member));
+      strands_.push_back(strand);
+      done_.push_back(builder.add_flag(strand));
+    }
+  }
+
+  NodePhases& phases() { return phases_; }
+
+  /// What the lane's leader has announced, in this order.
+  void add_announced(ChunkRange chunks) { announced_.push_back(chunks); }
+
+  /// Every member but the owner of the place copies what has been announced in this lane. The owner
+  /// waits until the lane's leader, if that is another worker, has passed it on.
+  void append_copies(int lane, const BroadcastPlace& place) {
+    const Shape& shape = builder_.shape();
+    for (std::size_t m = 0; m < strands_.size(); ++m) {
+      const int member = phases_.first_member() + static_cast<int>(m);
+      if (member == place.member) {
+        if (shape.worker_of_member(member) == shape.leader(phases_.node(), lane)) continue;
+        phases_.announce(lane);
+        phases_.await_lane(strands_[m], lane, static_cast<int>(announced_.size()) + 1);
+        continue;
+      }
+      int milestone = 0;
+      for (const ChunkRange& chunks : announced_) {
+        phases_.await_lane(strands_[m], lane, ++milestone);
+        builder_.copy(strands_[m], span_of(builder_.output(member), chunks),
+                      span_of(place.buffer, chunks));
+      }
+    }
+    announced_.clear();
+  }
+
+  /// Members say that they are done, and leave when all have entered and all are done.
+  void append_end() {
+    for (std::size_t m = 0; m < strands_.size(); ++m) builder_.signal(strands_[m], done_[m]);
+    for (std::size_t m = 0; m < strands_.size(); ++m) {
+      for (std::size_t other = 0; other < strands_.size(); ++other) {
+        if (other != m) builder_.wait(strands_[m], done_[other]);
+      }
+    }
+  }
+
+ private:
+  ScheduleBuilder& builder_;
+  NodePhases& phases_;
+  std::vector<StrandId> strands_;  // per member
+  std::vector<FlagId> done_;       // per member
+  std::vector<ChunkRange> announced_;
+};
+
+void append_lane(ScheduleBuilder& builder, std::vector<Followers>& nodes,
+                 BroadcastExchange exchange, BroadcastVector vector) {
+  std::vector<BroadcastPlace> places;
+  for (Followers& node : nodes) {
+    NodePhases& phases = node.phases();
+    places.push_back(broadcast_place(builder, phases.node(), vector.lane));
+    vector.strands.push_back(phases.leader(vector.lane));
+    vector.places.push_back(places.back().buffer);
+    phases.await_member(vector.lane, places.back().member);
+  }
+  vector.on_arrival = [&](int node, ChunkRange chunks) {
+    Followers& followers = nodes[static_cast<std::size_t>(node)];
+    if (followers.phases().member_count() == 1) return;
+    followers.phases().announce(vector.lane);
+    followers.add_announced(chunks);
+  };
+  vector.on_arrival(vector.root_node, vector.chunks);
+  append_broadcast_exchange(builder, exchange, vector);
+  for (std::size_t node = 0; node < nodes.size(); ++node) {
+    nodes[node].append_copies(vector.lane, places[node]);
+  }
+}
+
+}  // namespace
+
+Schedule generate_shared_address_broadcast(std::string name, const Shape& shape,
+                                           const GeneratorParameters& parameters,
+                                           BroadcastExchange exchange) {
+  HYCOLL_ASSERT(shape.visibility() == Visibility::direct, "members read their leaders' buffers");
+  const int per_lane = broadcast_chunks_per_lane(exchange, shape.node_count(), parameters.segments);
+  ScheduleBuilder builder(Collective::broadcast, std::move(name), shape,
+                          per_lane * shape.lane_count(), parameters.root);
+  std::vector<NodePhases> phases = phases_of_nodes(builder);
+  std::vector<Followers> nodes;
+  for (NodePhases& node : phases) nodes.emplace_back(builder, node);
+  for (int lane = 0; lane < shape.lane_count(); ++lane) {
+    append_lane(builder, nodes, exchange,
+                {.lane = lane,
+                 .chunks = {lane * per_lane, per_lane},
+                 .segments = parameters.segments,
+                 .root_node = shape.node_of_member(parameters.root),
+                 .receives = Receives::in_order,
+                 .strands = {},
+                 .places = {},
+                 .on_arrival = {}});
+  }
+  for (Followers& node : nodes) node.append_end();
+  return std::move(builder).finish();
+}
+
+}  // namespace hycoll
