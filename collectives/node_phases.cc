@@ -37,14 +37,6 @@ void NodePhases::await_member(int lane, int member) {
   builder_.wait(leader(lane), arrived_[static_cast<std::size_t>(member - first_member_)]);
 }
 
-void NodePhases::await_members_as(int member) {
-  const StrandId strand = builder_.main_strand(builder_.shape().worker_of_member(member));
-  for (int other = first_member_; other <= last_member(); ++other) {
-    if (other == member) continue;
-    builder_.wait(strand, arrived_[static_cast<std::size_t>(other - first_member_)]);
-  }
-}
-
 void NodePhases::announce(int lane) {
   builder_.signal(leader(lane), milestones_[static_cast<std::size_t>(lane)]);
 }

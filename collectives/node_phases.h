@@ -36,9 +36,6 @@ class NodePhases {
   /// The lane's leader waits until this member has entered.
   void await_member(int lane, int member);
 
-  /// A member waits on its worker's main strand until all members of the node have entered.
-  void await_members_as(int member);
-
   /// The lane's leader announces its next milestone, when all that it has begun is complete.
   void announce(int lane);
 

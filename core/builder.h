@@ -31,8 +31,8 @@ inline Span span_of(BufferId buffer, ChunkRange chunks) {
 /// Not thread-safe. Breaking a requirement is a bug of the generator and fails an assertion.
 class ScheduleBuilder {
  public:
-  /// `root` is the member that a reduce delivers to, or a broadcast begins at. A reduce_scatter needs a chunk count that the
-  /// members divide.
+  /// `root` is the member that a reduce delivers to, or a broadcast begins at. A reduce_scatter
+  /// needs a chunk count that the members divide.
   ScheduleBuilder(Collective collective, std::string algorithm, Shape shape, int chunk_count,
                   int root = 0);
 

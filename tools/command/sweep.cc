@@ -38,7 +38,7 @@ void add_unequal_shapes(int node_count, int lane_count, int members, std::vector
 /// The roots to prove, for a collective that has one: the first, the middle and the last member,
 /// and on shapes with more lanes one of these in turn.
 std::vector<int> roots_to_prove(Collective collective, const Shape& shape, int few_lanes) {
-  if (collective != Collective::reduce) return {0};
+  if (!has_root(collective)) return {0};
   const int last = shape.member_count() - 1;
   std::vector<int> members = {0, shape.member_count() / 2, last};
   if (shape.lane_count() > few_lanes) {
@@ -104,7 +104,7 @@ void add_some_staged(const std::vector<const Algorithm*>& algorithms,
     if (shapes[s].node_count() > kFewNodes && s % kStride != 0) continue;
     for (const Algorithm* algorithm : algorithms) {
       if (!algorithm->serves_shape(shapes[s])) continue;
-      const bool is_rooted = algorithm->collective == Collective::reduce;
+      const bool is_rooted = has_root(algorithm->collective);
       const auto turn = static_cast<int>(s / kStride);
       cases.push_back({.algorithm = algorithm,
                        .shape = staged_shape(shapes[s], static_cast<int>(s)),
