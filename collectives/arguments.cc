@@ -19,7 +19,7 @@ template <class... Arguments>
 }
 
 void check_root(const Call& call, int member_count) {
-  if (call.collective != Collective::reduce) return;
+  if (!has_root(call.collective)) return;
   if (call.root >= 0 && call.root < member_count) return;
   refuse(call, "root is {}, but the ranks are 0 to {}; pass one of them", call.root,
          member_count - 1);
@@ -44,6 +44,9 @@ CallBuffers counts_of(const Call& call, int rank, int member_count) {
       break;
     case Collective::exscan:
       if (rank == 0) buffers.output_count = 0;
+      break;
+    case Collective::broadcast:
+      (rank == call.root ? buffers.output_count : buffers.input_count) = 0;
       break;
     case Collective::reduce_scatter:
       if (call.block_counts.empty()) {

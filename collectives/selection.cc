@@ -27,6 +27,8 @@ SelectedPlan select_by_rule(const SelectionQuery& query) {
     case Collective::scan:
     case Collective::exscan:
       return select_scan(query);
+    case Collective::broadcast:
+      return select_broadcast(query);
   }
   return select_allreduce(query);
 }

@@ -61,6 +61,7 @@ SelectedPlan select_allreduce(const SelectionQuery& query);
 SelectedPlan select_reduce(const SelectionQuery& query);
 SelectedPlan select_reduce_scatter(const SelectionQuery& query);
 SelectedPlan select_scan(const SelectionQuery& query);  ///< And exscan.
+SelectedPlan select_broadcast(const SelectionQuery& query);
 
 /// The nodes, and after them so many aggregators, of one worker each.
 std::vector<Node> with_aggregators(std::vector<Node> nodes, int aggregators);

@@ -65,15 +65,18 @@ std::vector<Shape> all_shapes() {
   return shapes;
 }
 
-/// What the tree of a canonical algorithm may depend on: the members of each node that has some.
+/// What the tree of a canonical algorithm may depend on: the members of each node that has some,
+/// and which member's input a broadcast passes on.
 struct TreeKey {
   Collective collective;
   std::vector<int> members;
+  int source;
   friend auto operator<=>(const TreeKey&, const TreeKey&) = default;
 };
 
 TreeKey key_of(const Schedule& schedule) {
-  TreeKey key{.collective = schedule.collective, .members = {}};
+  TreeKey key{.collective = schedule.collective, .members = {}, .source = 0};
+  if (schedule.collective == Collective::broadcast) key.source = schedule.root;
   for (int node = 0; node < schedule.shape.node_count(); ++node) {
     const int members = schedule.shape.node(node).members;
     if (members > 0) key.members.push_back(members);
@@ -118,7 +121,7 @@ class OrderCheck {
 };
 
 std::vector<int> roots_of(Collective collective, const Shape& shape) {
-  if (collective != Collective::reduce) return {0};
+  if (!has_root(collective)) return {0};
   const int last = shape.member_count() - 1;
   std::vector<int> roots = {0, last / 2, last};
   roots.erase(std::unique(roots.begin(), roots.end()), roots.end());

@@ -69,7 +69,7 @@ TEST_CASE("outputs hold what the collective writes") {
     const int chunk_count = 3 * members;
     for (int c = 0; c < kCollectiveCount; ++c) {
       const auto collective = static_cast<Collective>(c);
-      const int root = collective == Collective::reduce ? members - 1 : 0;
+      const int root = has_root(collective) ? members - 1 : 0;
       ScheduleBuilder builder(collective, "empty", shape, chunk_count, root);
       CHECK(builder.root() == root);
       for (int member = 0; member < members; ++member) {
@@ -79,6 +79,7 @@ TEST_CASE("outputs hold what the collective writes") {
         if (collective == Collective::reduce_scatter) expected = {3 * member, 3};
         if (collective == Collective::reduce && member != root) expected = {0, 0};
         if (collective == Collective::exscan && member == 0) expected = {0, 0};
+        if (collective == Collective::broadcast && member == root) expected = {0, 0};
         CHECK(builder.output_chunks(member) == expected);
         CHECK(output_chunks(collective, shape, chunk_count, root, member) == expected);
       }

@@ -78,6 +78,8 @@ void run_by_name(Caller& caller, const Call& c) {
       return caller.scan(c.input, c.output, c.count, c.type, c.op);
     case Collective::exscan:
       return caller.exscan(c.input, c.output, c.count, c.type, c.op);
+    case Collective::broadcast:
+      return caller.run(c);
   }
 }
 
@@ -97,6 +99,8 @@ Request start_by_name(Caller& caller, const Call& c) {
       return caller.iscan(c.input, c.output, c.count, c.type, c.op);
     case Collective::exscan:
       return caller.iexscan(c.input, c.output, c.count, c.type, c.op);
+    case Collective::broadcast:
+      return caller.start(c);
   }
   return caller.iallreduce(c.input, c.output, c.count, c.type, c.op);
 }
@@ -117,6 +121,8 @@ Persistent prepare_by_name(Caller& caller, const Call& c) {
       return caller.scan_init(c.input, c.output, c.count, c.type, c.op);
     case Collective::exscan:
       return caller.exscan_init(c.input, c.output, c.count, c.type, c.op);
+    case Collective::broadcast:
+      return caller.prepare(c);
   }
   return caller.allreduce_init(c.input, c.output, c.count, c.type, c.op);
 }

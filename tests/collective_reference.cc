@@ -17,6 +17,8 @@ std::size_t CollectiveReference::output_size(int member) const {
       return member == root ? count : 0;
     case Collective::exscan:
       return member > 0 ? count : 0;
+    case Collective::broadcast:
+      return member != root ? count : 0;
     case Collective::reduce_scatter:
       return block_size(member);
     case Collective::allreduce:
@@ -34,6 +36,7 @@ std::size_t CollectiveReference::output_begin(int member) const {
 }
 
 std::int64_t CollectiveReference::expected(int member, int call, std::size_t index) const {
+  if (collective == Collective::broadcast) return element(root, call, index);
   int last = member_count - 1;
   if (collective == Collective::scan) last = member;
   if (collective == Collective::exscan) last = member - 1;

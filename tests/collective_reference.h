@@ -9,8 +9,8 @@
 
 namespace hycoll::tests {
 
-/// What every collective of the reduction family is to yield for sums of whole numbers, computed
-/// without hycoll. Element i of member m in call c is element(m, c, i): distinct, and exact in any
+/// What every collective is to yield, for sums of whole numbers where it reduces, computed without
+/// hycoll. Element i of member m in call c is element(m, c, i): distinct, and exact in any
 /// order of summation.
 struct CollectiveReference {
   Collective collective = Collective::allreduce;

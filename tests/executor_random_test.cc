@@ -100,7 +100,7 @@ int run_algorithm(const Algorithm& algorithm, const Shape& shape, std::size_t co
                                 .root = 0,
                                 .count = count,
                                 .block_counts = {}};
-  if (algorithm.collective == Collective::reduce) {
+  if (has_root(algorithm.collective)) {
     reference.root = static_cast<int>(seed % static_cast<std::uint64_t>(members));
   }
   if (algorithm.collective == Collective::reduce_scatter && seed % 2 == 0) {

@@ -139,7 +139,7 @@ void run_all(const Shape& shape, std::size_t count, int segments,
     CAPTURE(algorithm->name);
     CAPTURE(count);
     CAPTURE(shape.lane_count());
-    const int root = algorithm->collective == Collective::reduce ? shape.member_count() - 1 : 0;
+    const int root = has_root(algorithm->collective) ? shape.member_count() - 1 : 0;
     const Schedule schedule = algorithm->generate(shape, segments, root);
     const CollectiveReference reference{.collective = algorithm->collective,
                                         .member_count = shape.member_count(),
@@ -179,7 +179,7 @@ TEST_CASE("threads that use staged schedules, a vector in several runs") {
       if (!algorithm->serves_shape(shape)) continue;
       CAPTURE(name_of(algorithm->collective));
       CAPTURE(algorithm->name);
-      const int root = algorithm->collective == Collective::reduce ? shape.member_count() - 1 : 0;
+      const int root = has_root(algorithm->collective) ? shape.member_count() - 1 : 0;
       const Schedule schedule =
           algorithm->generate(shape.with_visibility(Visibility::staged), 2, root);
       const CollectiveReference reference{.collective = algorithm->collective,

@@ -207,6 +207,13 @@ class LimitVectors {
     return expected == outputs_[static_cast<std::size_t>(thread)];
   }
 
+  /// The same of the first `count` elements of one thread's input.
+  bool holds_copy(int thread, std::size_t count, int source) const {
+    std::vector<T> expected(count_ + kMargin, kPoison);
+    for (std::size_t i = 0; i < count; ++i) expected[offset_ + i] = value(source, i);
+    return expected == outputs_[static_cast<std::size_t>(thread)];
+  }
+
  private:
   static constexpr std::size_t kMargin = 64;
   static constexpr T kPoison = 99;
@@ -246,6 +253,8 @@ void check_limit_kernels(Collective collective, DataType type, std::size_t misal
             CHECK(vectors.holds(thread, rank * blocks, blocks, threads));
           } else if (collective == Collective::scan) {
             CHECK(vectors.holds(thread, 0, count, thread + 1));
+          } else if (collective == Collective::broadcast) {
+            CHECK(vectors.holds_copy(thread, thread == root ? 0 : count, root));
           } else {
             CHECK(vectors.holds(thread, 0, thread == 0 ? 0 : count, thread));
           }

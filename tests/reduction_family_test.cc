@@ -33,7 +33,8 @@ int bits_reversed(int number, int bit_count) {
 std::vector<const Algorithm*> family() {
   std::vector<const Algorithm*> algorithms;
   for (const Algorithm* algorithm : all_algorithms()) {
-    if (algorithm->collective != Collective::allreduce) algorithms.push_back(algorithm);
+    const bool reduces = algorithm->collective != Collective::broadcast;
+    if (reduces && algorithm->collective != Collective::allreduce) algorithms.push_back(algorithm);
   }
   return algorithms;
 }

@@ -206,7 +206,7 @@ TEST_CASE("every algorithm on many shapes: proved, with the trees of the direct 
         CAPTURE(name_of(algorithm->collective));
         CAPTURE(algorithm->name);
         CAPTURE(segments);
-        const int root = algorithm->collective == Collective::reduce ? shape.member_count() / 2 : 0;
+        const int root = has_root(algorithm->collective) ? shape.member_count() / 2 : 0;
         const Verdict direct = verify(algorithm->generate(shape, segments, root));
         const Schedule schedule =
             algorithm->generate(shape.with_visibility(Visibility::staged), segments, root);

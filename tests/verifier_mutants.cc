@@ -53,9 +53,9 @@ class Mutator {
   void mutate_promise() {
     const int members = schedule_.shape.member_count();
     for (int root = 0; root < members; ++root) {
-      if (schedule_.collective != Collective::reduce || root == schedule_.root) continue;
+      if (!has_root(schedule_.collective) || root == schedule_.root) continue;
       add(Mutation::other_root, root,
-          [&](EditableSchedule& mutant) { promise(mutant.frame, Collective::reduce, root); });
+          [&](EditableSchedule& mutant) { promise(mutant.frame, schedule_.collective, root); });
     }
     for (int other = 0; other < kCollectiveCount; ++other) {
       const auto collective = static_cast<Collective>(other);

@@ -360,7 +360,7 @@ TEST_CASE("generated schedules: every survivor has a reason") {
       mutant_count +=
           check_survivors(algorithm->generate(shape.with_visibility(Visibility::staged)));
       const int last = shape.member_count() - 1;
-      if (algorithm->collective == Collective::reduce) {
+      if (has_root(algorithm->collective)) {
         mutant_count += check_survivors(algorithm->generate(shape, 1, last));
       }
     }

@@ -49,10 +49,10 @@ std::string CallSignature::describe() const {
   const std::string op = op_code < kOperatorCount
                              ? std::string(name_of(static_cast<Operator>(op_code)))
                              : fmt::format("of MPI or the program (code {})", op_code);
-  std::string text =
-      fmt::format("{}, count {}, type {}, operator {}", name_of(collective), count, type, op);
+  std::string text = fmt::format("{}, count {}, type {}", name_of(collective), count, type);
+  if (collective != Collective::broadcast) text += fmt::format(", operator {}", op);
   if (is_reproducible) text += ", reproducible";
-  if (collective == Collective::reduce) text += fmt::format(", root {}", detail);
+  if (has_root(collective)) text += fmt::format(", root {}", detail);
   if (collective == Collective::reduce_scatter && detail != 0) {
     text += fmt::format(", block counts with digest {:x}", detail);
   }

@@ -95,7 +95,10 @@ class Binder {
     std::size_t buffers_bytes = 0;
     for (int i = 0; i < schedule_.shape.node(node_).members; ++i) {
       const int member = schedule_.shape.first_member(node_) + i;
+      const bool has_input =
+          schedule_.collective != Collective::broadcast || member == schedule_.root;
       for (const int buffer : {member, schedule_.shape.member_count() + member}) {
+        if (buffer == member && !has_input) continue;
         const Buffer& whole = schedule_.buffers[static_cast<std::size_t>(buffer)];
         buffers_bytes +=
             whole_vector.range(whole.first_chunk, whole.chunk_count).size() * element_bytes_;

@@ -53,7 +53,7 @@ std::vector<Shape> aggregation_shapes(const SweepOptions& options);
 std::vector<const Algorithm*> sweep_algorithms(const SweepOptions& options);
 
 /// Every algorithm on every shape that it serves, with and without aggregators, whole and with
-/// messages or partitions cut into 3 segments (where an algorithm cuts any at all), to the first,
+/// messages or partitions cut into 3 segments (where an algorithm cuts any at all), with the first,
 /// the middle and the last member as root (where there is one). With more lanes than the first of
 /// the lane counts, whole partitions are left out, and one of these roots is taken in turn.
 ///

@@ -16,6 +16,7 @@ struct Streams {
   int input_count;
   int first_output;
   int output_count;
+  int not_output = -1;  ///< A thread among them whose output is not written; -1: there is none.
 };
 
 Streams streams_of(Collective collective, int thread, int thread_count, int root) {
@@ -29,6 +30,8 @@ Streams streams_of(Collective collective, int thread, int thread_count, int root
       return {Form::fold, 0, thread_count, thread, 1};
     case Collective::scan:
       return {Form::prefix, 0, thread_count, 0, thread_count};
+    case Collective::broadcast:
+      return {Form::fold, root, 1, 0, thread_count, root};
     case Collective::exscan:
       break;
   }
@@ -60,6 +63,7 @@ LimitShare limit_share(const LimitCall& call, int thread) {
     share.inputs.push_back(static_cast<const std::byte*>(input) + offset_bytes);
   }
   for (int i = 0; i < streams.output_count; ++i) {
+    if (streams.first_output + i == streams.not_output) continue;
     void* const output = call.outputs[static_cast<std::size_t>(streams.first_output + i)];
     share.outputs.push_back(static_cast<std::byte*>(output) + (has_blocks ? 0 : offset_bytes));
   }
@@ -75,6 +79,9 @@ std::size_t limit_traffic_bytes(Collective collective, int thread_count, std::si
     case Collective::reduce:
     case Collective::reduce_scatter:
       return (threads + 1) * size_bytes;
+    case Collective::broadcast:
+      // Every thread reads its slice, also where there is nobody to write it to.
+      return threads * size_bytes;
     case Collective::exscan:
       break;
   }

@@ -13,9 +13,9 @@
 namespace hycoll::measure {
 
 /// How fast a collective of threads could be: plain kernels, without any coordination, with the
-/// same reads and writes. Thread t reads slice t of the inputs of all threads and writes slice t of
-/// all outputs that the collective has; sums, as simple to compute as anything. They share no code
-/// with hycoll's kernels.
+/// same reads and writes. Thread t reads slice t of all inputs that the collective has, and writes
+/// slice t of all its outputs; sums, as simple to compute as anything, and for broadcast copies.
+/// They share no code with hycoll's kernels.
 
 /// Which of them is the fastest depends on the machine and the size.
 enum class LimitKernel : std::uint8_t {
@@ -44,7 +44,7 @@ struct LimitShare {
 /// One call of all threads: the inputs and outputs of all of them, in their order.
 struct LimitCall {
   Collective collective = Collective::allreduce;
-  int root = 0;  ///< Of reduce.
+  int root = 0;  ///< Of reduce and broadcast.
   DataType type = DataType::float32;
   std::size_t count = 0;  ///< Elements of each input; reduce_scatter has equal blocks of them.
   std::span<const void* const> inputs;
