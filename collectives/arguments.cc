@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 
@@ -73,14 +74,18 @@ void check_null(const Call& call, const CallBuffers& buffers, std::size_t elemen
   const bool output_missing = call.output == nullptr && buffers.output_count > 0;
   if (!input_missing && !output_missing) return;
   const std::size_t count = input_missing ? buffers.input_count : buffers.output_count;
+  const std::size_t size_bytes = count * element_bytes;
+  if (call.collective == Collective::broadcast) {
+    refuse(call, "buffer is null with count {}; pass a buffer of {} bytes", count, size_bytes);
+  }
   refuse(call,
          "{} is null with count {}; pass a buffer of {} bytes, or the same address twice for in "
          "place",
-         input_missing ? "input" : "output", count, count * element_bytes);
+         input_missing ? "input" : "output", count, size_bytes);
 }
 
 void check_overlap(const Call& call, CallBuffers& buffers, std::size_t element_bytes) {
-  if (buffers.output_count == 0) return;
+  if (buffers.output_count == 0 || buffers.input_count == 0) return;
   const auto input = reinterpret_cast<std::uintptr_t>(call.input);
   const auto output = reinterpret_cast<std::uintptr_t>(call.output);
   const std::uintptr_t own_block = input + buffers.block_begin * element_bytes;
@@ -102,17 +107,19 @@ void check_overlap(const Call& call, CallBuffers& buffers, std::size_t element_b
 
 }  // namespace
 
-CallBuffers check_buffers(const Call& call, std::size_t element_bytes, int rank, int member_count,
-                          Addresses addresses) {
+CallBuffers check_buffers(const Call& call, const VectorElements& elements, int rank,
+                          int member_count) {
   check_root(call, member_count);
   check_block_counts(call, member_count);
   CallBuffers buffers = counts_of(call, rank, member_count);
-  if (buffers.input_count > std::numeric_limits<std::ptrdiff_t>::max() / element_bytes) {
-    refuse(call, "count is {} elements of {} bytes, more than memory can have", buffers.input_count,
+  const std::size_t element_bytes = std::max<std::size_t>(elements.element_bytes, 1);
+  const std::size_t most = std::max(buffers.input_count, buffers.output_count);
+  if (most > std::numeric_limits<std::ptrdiff_t>::max() / element_bytes) {
+    refuse(call, "count is {} elements of {} bytes, more than memory can have", most,
            element_bytes);
   }
   // A datatype may hold addresses itself (MPI_BOTTOM).
-  if (addresses == Addresses::of_datatypes) return buffers;
+  if (elements.staging != nullptr) return buffers;
   check_null(call, buffers, element_bytes);
   check_overlap(call, buffers, element_bytes);
   return buffers;

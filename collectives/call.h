@@ -32,6 +32,10 @@ enum class Bits : std::uint8_t {
 ///
 /// A buffer holds whole elements of `type`. Every member passes the same collective, counts, type,
 /// operator and root. Operators that do not commute see their operands in rank order.
+///
+/// Where nothing is combined, types are any that MPI can describe, and members may pass different
+/// ones, with other counts, for the same data: the sizes in bytes must be equal. The operator and
+/// `bits` mean nothing then.
 struct Call {
   Collective collective = Collective::allreduce;
   const void* input = nullptr;  ///< May equal the output: in place. Only read otherwise.
@@ -43,7 +47,7 @@ struct Call {
   std::span<const std::size_t> block_counts = {};
   ElementType type = DataType::float64;
   Operation op = Operator::sum;
-  int root = 0;  ///< Of reduce: the rank that gets the result.
+  int root = 0;  ///< Of reduce: the rank that gets the result. Of broadcast: whose input it is.
   Bits bits = Bits::same_on_all_members;
 
   /// The same call with reproducible bits.
@@ -142,6 +146,17 @@ inline Call exscan(const void* input, void* output, std::size_t count, ElementTy
           .op = op};
 }
 
+/// The root's buffer is copied to those of all others. Derived datatypes may have gaps, which are
+/// left as they are; their data pass through a copy.
+inline Call broadcast(void* buffer, std::size_t count, ElementType type, int root) {
+  return {.collective = Collective::broadcast,
+          .input = buffer,
+          .output = buffer,
+          .count = count,
+          .type = type,
+          .root = root};
+}
+
 /// A call that moves nothing and completes when all members have entered.
 inline Call barrier() { return allreduce(nullptr, nullptr, 0, DataType::uint8, Operator::max); }
 
@@ -201,6 +216,13 @@ exscan(const In& input, Out&& output, const Operation& op = Operator::sum) {
   require_same_size(std::ranges::size(input), std::ranges::size(output));
   return exscan(std::ranges::data(input), std::ranges::data(output), std::ranges::size(output),
                 data_type_of<std::ranges::range_value_t<In>>(), op);
+}
+
+/// Every member's buffer has the same size.
+template <OutputVector Buffer>
+Call broadcast(Buffer&& buffer, int root = 0) {
+  return broadcast(std::ranges::data(buffer), std::ranges::size(buffer),
+                   data_type_of<std::ranges::range_value_t<Buffer>>(), root);
 }
 
 }  // namespace calls

@@ -86,11 +86,21 @@ PlanQuery Caller::query_for(const Call& call, const Reduction& reduction) const 
   return query;
 }
 
+PlanQuery Caller::query_for(const Call& call, const VectorElements& elements) const {
+  return {.collective = call.collective,
+          .root = call.root,
+          .element_bytes = 1,
+          .extent = {.count = call.count * elements.element_bytes}};
+}
+
 PreparedCall Caller::resolve(const Call& call) {
+  return combines(call.collective) ? resolve_reduction_call(call) : resolve_movement(call);
+}
+
+PreparedCall Caller::resolve_reduction_call(const Call& call) {
   const Reduction& reduction = reductions_.find(call.type, call.op, name_of(call.collective));
-  const CallBuffers buffers = check_buffers(
-      call, reduction.element_bytes, identity_.rank, identity_.member_count,
-      reduction.staging != nullptr ? Addresses::of_datatypes : Addresses::of_elements);
+  const CallBuffers buffers =
+      check_buffers(call, reduction, identity_.rank, identity_.member_count);
   PreparedCall prepared{.query = query_for(call, reduction),
                         .arguments = {.input = call.input,
                                       .output = call.output,
@@ -108,6 +118,31 @@ PreparedCall Caller::resolve(const Call& call) {
     use_token(prepared);
   } else if (reduction.staging != nullptr || buffers.needs_own_output) {
     prepared.work = std::make_unique<WorkBuffers>(call, reduction, buffers);
+    prepared.arguments.input = prepared.work->input();
+    prepared.arguments.output = prepared.work->output();
+  }
+  return prepared;
+}
+
+PreparedCall Caller::resolve_movement(const Call& call) {
+  const VectorElements& elements = moved_.find(call.type, name_of(call.collective));
+  const CallBuffers buffers = check_buffers(call, elements, identity_.rank, identity_.member_count);
+  const CallSignature signature{.count = call.count * elements.element_bytes,
+                                .collective = call.collective,
+                                .detail = static_cast<std::uint32_t>(call.root)};
+  PreparedCall prepared{.query = query_for(call, elements),
+                        .arguments = {.input = buffers.input_count > 0 ? call.input : nullptr,
+                                      .output = buffers.output_count > 0 ? call.output : nullptr,
+                                      .reducer = {},
+                                      .signature = signature.packed()},
+                        .is_custom = false,
+                        .foreign_owner = nullptr,
+                        .work = nullptr,
+                        .buffers = buffers};
+  if (prepared.query.extent.count == 0) {
+    use_token(prepared);
+  } else if (elements.staging != nullptr) {
+    prepared.work = std::make_unique<WorkBuffers>(call, elements, buffers);
     prepared.arguments.input = prepared.work->input();
     prepared.arguments.output = prepared.work->output();
   }
@@ -313,10 +348,12 @@ void Caller::run(Persistent::State& persistent) {
 }
 
 SelectedPlan Caller::choice(const Call& call) {
-  const Reduction& reduction = reductions_.find(call.type, call.op, name_of(call.collective));
-  PlanQuery query = query_for(call, reduction);
+  const std::string_view name = name_of(call.collective);
+  PlanQuery query = combines(call.collective)
+                        ? query_for(call, reductions_.find(call.type, call.op, name))
+                        : query_for(call, moved_.find(call.type, name));
   const bool is_empty =
-      call.count == 0 &&
+      query.extent.count == 0 &&
       std::ranges::all_of(call.block_counts, [](std::size_t n) { return n == 0; });
   if (is_empty) query = {.element_bytes = sizeof(token_), .extent = {.count = 1}};
   return plan_cache_.select(query);

@@ -12,6 +12,7 @@
 #include "collectives/hycoll.h"
 #include "collectives/plan_cache.h"
 #include "collectives/reduction.h"
+#include "collectives/vector_elements.h"
 #include "collectives/work_buffers.h"
 #include "threading/deferred_run.h"
 #include "threading/executor.h"
@@ -66,9 +67,9 @@ class RepeatableCall {
 };
 
 /// One member's way from a Call to executed programs: what both layouts share. Checks arguments,
-/// looks up reduction and plan, numbers the calls, copies where the user's buffers cannot be used
-/// themselves, and after a call with a custom operator agrees with all members on whether that has
-/// failed anywhere. Used by one thread at a time.
+/// looks up elements, reduction and plan, numbers the calls, copies where the user's buffers cannot
+/// be used themselves, and after a call with a custom operator agrees with all members on whether
+/// that has failed anywhere. Used by one thread at a time.
 class Caller {
  public:
   Caller(PlanCache& plans, NodeMemory& memory, const CallerIdentity& identity)
@@ -119,7 +120,11 @@ class Caller {
   void pass_gate(CallNumber call);
   /// After a call that this member has shown to the others, but does not make.
   void leave_gate(CallNumber call);
+  PreparedCall resolve_reduction_call(const Call& call);
+  /// Of data that are moved and not combined: bytes, of no type and without an operator.
+  PreparedCall resolve_movement(const Call& call);
   PlanQuery query_for(const Call& call, const Reduction& reduction) const;
+  PlanQuery query_for(const Call& call, const VectorElements& elements) const;
   CallSignature signature_of(const Call& call, const Reduction& reduction) const;
   void use_token(PreparedCall& prepared);
   void execute_announced(const Plan& plan, const CallArguments& arguments);
@@ -140,6 +145,7 @@ class Caller {
   PlanCache& plan_cache_;
   RecentPlans plans_;
   RecentReductions reductions_;
+  RecentMovedElements moved_;
   RepeatableCall repeatable_;
   NodeMemory& memory_;
   CallerIdentity identity_;

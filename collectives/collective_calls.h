@@ -93,9 +93,17 @@ class CollectiveCalls {
   HYCOLL_FORMS_OF(reduce_scatter)
   HYCOLL_FORMS_OF(scan)
   HYCOLL_FORMS_OF(exscan)
+  HYCOLL_FORMS_OF(broadcast)
   HYCOLL_FORMS_OF(barrier)
 #undef HYCOLL_FORMS_OF
   // NOLINTEND
+
+  /// The root's value, on all members.
+  template <Element T>
+  T broadcast(T value, int root = 0) {
+    caller().run(calls::broadcast(&value, 1, data_type_of<T>(), root));
+    return value;
+  }
 
   /// The reduction of one value over all members.
   template <Element T>

@@ -213,8 +213,7 @@ void Communicator::allreduce_many(std::span<const void* const> inputs, void* out
   }
   const Reduction reduction = resolve_reduction(type, op, "allreduce_many");
   for (const void* input : inputs) {
-    check_buffers(calls::allreduce(input, output, count, type, op), reduction.element_bytes, rank(),
-                  size());
+    check_buffers(calls::allreduce(input, output, count, type, op), reduction, rank(), size());
   }
   if (count > 0 && state_->workers != nullptr) {
     state_->workers->reduce_locally(reduction.reducer, output, inputs, count,

@@ -127,6 +127,7 @@ bool NodeProcessMember::all_reach_all(const Plan& plan, const CallArguments& arg
 
 bool NodeProcessMember::gets_result(const PlanQuery& query) const {
   if (query.collective == Collective::reduce) return rank_ == query.root;
+  if (query.collective == Collective::broadcast) return rank_ != query.root;
   return query.collective != Collective::exscan || rank_ > 0;
 }
 

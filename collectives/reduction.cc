@@ -53,12 +53,7 @@ std::string_view remedy_for(const Operation& operation, const std::optional<Pred
 
 void require_handles(const ElementType& type, const Operation& operation,
                      std::string_view collective) {
-  if (type.handle() == MPI_DATATYPE_NULL) {
-    throw Error(ErrorKind::invalid_argument,
-                fmt::format("{}: type is MPI_DATATYPE_NULL; pass a predefined type, which this MPI "
-                            "library may lack, or a committed datatype",
-                            collective));
-  }
+  require_type(type, collective);
   if (operation.handle() == MPI_OP_NULL && !operation.is_custom()) {
     throw Error(ErrorKind::invalid_argument,
                 fmt::format("{}: operator is MPI_OP_NULL; pass a predefined one, or one of "

@@ -10,7 +10,7 @@
 
 #include "collectives/element_type.h"
 #include "collectives/operation.h"
-#include "collectives/typed_staging.h"
+#include "collectives/vector_elements.h"
 #include "core/reducer.h"
 #include "core/types.h"
 
@@ -18,15 +18,11 @@ namespace hycoll {
 
 /// Everything that a call needs to know about its elements and its operator. A copy keeps alive
 /// what it refers to, except the user's MPI handles.
-struct Reduction {
+struct Reduction : VectorElements {
   /// Acts on vectors whose elements are element_bytes apart. Thread-safe.
   Reducer reducer;
 
-  /// The distance of elements in the vectors that hycoll works on; at least 1.
-  std::size_t element_bytes = 0;
-
-  /// As ElementType::code and Operation::code, for the call's signature.
-  std::uint8_t type_code = 0;
+  /// As Operation::code, for the call's signature.
   std::uint8_t operator_code = 0;
 
   bool is_commutative = true;
@@ -34,9 +30,6 @@ struct Reduction {
   /// hycoll's own type and operator; set if, and only if, the reducer is a kernel.
   std::optional<DataType> data_type;
   std::optional<Operator> op;
-
-  /// How to copy users' buffers to and from vectors; null if they are used themselves.
-  std::shared_ptr<const TypedStaging> staging;
 
   /// Owns reducer.foreign, if there is one.
   std::shared_ptr<const ForeignReducer> foreign_owner;

@@ -129,10 +129,7 @@ TypedStaging::Bounds TypedStaging::bounds_of(MPI_Datatype type) {
 ElementLayout element_layout(MPI_Datatype type) {
   using Form = ElementLayout::Form;
   const TypedStaging::Bounds bounds = TypedStaging::bounds_of(type);
-  const bool has_no_gaps = bounds.size > 0 && bounds.lower_bound == 0 &&
-                           bounds.true_lower_bound == 0 && bounds.true_extent == bounds.size &&
-                           bounds.extent == bounds.size;
-  if (has_no_gaps || find_predefined(type)) {
+  if (bounds.has_no_gaps() || find_predefined(type)) {
     return {.form = Form::direct,
             .slot_bytes = static_cast<std::size_t>(bounds.extent),
             .origin_bytes = 0};
@@ -156,8 +153,16 @@ ElementLayout element_layout(MPI_Datatype type) {
   return layout;
 }
 
-TypedStaging::TypedStaging(MPI_Datatype type)
-    : layout_(element_layout(type)), bounds_(bounds_of(type)) {
+ElementLayout data_layout(MPI_Datatype type) {
+  using Form = ElementLayout::Form;
+  const TypedStaging::Bounds bounds = TypedStaging::bounds_of(type);
+  return {.form = bounds.has_no_gaps() ? Form::direct : Form::packed,
+          .slot_bytes = static_cast<std::size_t>(bounds.size),
+          .origin_bytes = 0};
+}
+
+TypedStaging::TypedStaging(MPI_Datatype type, const ElementLayout& layout)
+    : layout_(layout), bounds_(bounds_of(type)) {
   check_mpi(MPI_Type_dup(type, &user_type_), "MPI_Type_dup");
   if (layout_.form == ElementLayout::Form::packed) return;
   const auto spacing = static_cast<MPI_Aint>(layout_.slot_bytes);

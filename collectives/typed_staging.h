@@ -34,14 +34,20 @@ struct ElementLayout {
 /// a matrix, are packed.
 ElementLayout element_layout(MPI_Datatype type);
 
-/// Copies between users' buffers of a datatype with gaps and vectors that look as element_layout
-/// says. Elements of the user's buffer may interleave, those of a vector never do.
+/// The layout of a committed datatype whose elements are moved and not combined: direct if they
+/// have no gaps, else packed, with a slot of 0 bytes if they have no data.
+ElementLayout data_layout(MPI_Datatype type);
+
+/// Copies between users' buffers of a datatype with gaps and vectors of a layout. Elements of the
+/// user's buffer may interleave, those of a vector never do.
 ///
 /// Immutable; used by any number of threads at once, for instance each for a part of a vector.
 class TypedStaging {
  public:
   /// Requires a committed datatype with gaps; it may be freed while this object lives.
-  explicit TypedStaging(MPI_Datatype type);
+  explicit TypedStaging(MPI_Datatype type) : TypedStaging(type, element_layout(type)) {}
+  /// With another layout than element_layout(), of data_layout().
+  TypedStaging(MPI_Datatype type, const ElementLayout& layout);
   ~TypedStaging();
   TypedStaging(const TypedStaging&) = delete;
   TypedStaging& operator=(const TypedStaging&) = delete;
@@ -76,8 +82,15 @@ class TypedStaging {
     std::ptrdiff_t true_lower_bound;
     std::ptrdiff_t true_extent;
     std::ptrdiff_t size;
+
+    bool has_no_gaps() const noexcept {
+      return size > 0 && lower_bound == 0 && true_lower_bound == 0 && true_extent == size &&
+             extent == size;
+    }
   };
   friend ElementLayout element_layout(MPI_Datatype type);
+
+  friend ElementLayout data_layout(MPI_Datatype type);
 
   static Bounds bounds_of(MPI_Datatype type);
 

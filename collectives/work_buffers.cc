@@ -4,15 +4,16 @@
 
 namespace hycoll {
 
-WorkBuffers::WorkBuffers(const Call& call, const Reduction& reduction, const CallBuffers& buffers)
+WorkBuffers::WorkBuffers(const Call& call, const VectorElements& elements,
+                         const CallBuffers& buffers)
     : user_input_(call.input),
       user_output_(call.output),
       output_count_(buffers.output_count),
-      output_bytes_(buffers.output_count * reduction.element_bytes),
-      staging_(reduction.staging) {
+      output_bytes_(buffers.output_count * elements.element_bytes),
+      staging_(elements.staging) {
   if (staging_ != nullptr) {
     input_ =
-        std::make_unique_for_overwrite<std::byte[]>(buffers.input_count * reduction.element_bytes);
+        std::make_unique_for_overwrite<std::byte[]>(buffers.input_count * elements.element_bytes);
     staging_->copy_in(user_input_, input_.get(), 0, buffers.input_count);
     const bool is_own_copy = buffers.output_count == buffers.input_count;
     if (is_own_copy) return;  // reduced in place, in the copy

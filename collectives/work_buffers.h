@@ -6,7 +6,7 @@
 
 #include "collectives/arguments.h"
 #include "collectives/hycoll.h"
-#include "collectives/reduction.h"
+#include "collectives/vector_elements.h"
 
 namespace hycoll {
 
@@ -15,7 +15,7 @@ namespace hycoll {
 class WorkBuffers {
  public:
   /// Copies the input, where need be.
-  WorkBuffers(const Call& call, const Reduction& reduction, const CallBuffers& buffers);
+  WorkBuffers(const Call& call, const VectorElements& elements, const CallBuffers& buffers);
 
   const void* input() const noexcept { return input_ != nullptr ? input_.get() : user_input_; }
   void* output() noexcept { return output_ != nullptr ? output_.get() : input_.get(); }

@@ -24,6 +24,11 @@ constexpr bool has_root(Collective collective) noexcept {
   return collective == Collective::reduce || collective == Collective::broadcast;
 }
 
+/// Whether inputs are combined by an operator; otherwise they are only moved.
+constexpr bool combines(Collective collective) noexcept {
+  return collective != Collective::broadcast;
+}
+
 /// The lower-case name that the command line, the reports and the error messages use.
 std::string_view name_of(Collective collective) noexcept;
 

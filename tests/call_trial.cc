@@ -111,15 +111,16 @@ std::vector<CollectiveReference> references_of_all(int member_count, std::size_t
     all.push_back(common);
     all.back().collective = collective;
   }
-  for (const int root : {0, member_count / 2, member_count - 1}) {
-    const bool is_known = std::any_of(all.begin(), all.end(), [&](const auto& other) {
-      return other.collective == Collective::reduce && other.root == root;
-    });
-    if (is_known) continue;
-    all.push_back(common);
-    all.back().collective = Collective::reduce;
-    all.back().root = root;
-  }
+  const auto add_rooted = [&](Collective collective, std::vector<int> roots) {
+    roots.erase(std::unique(roots.begin(), roots.end()), roots.end());
+    for (const int root : roots) {
+      all.push_back(common);
+      all.back().collective = collective;
+      all.back().root = root;
+    }
+  };
+  add_rooted(Collective::reduce, {0, member_count / 2, member_count - 1});
+  add_rooted(Collective::broadcast, {0, member_count - 1});
   const auto members = static_cast<std::size_t>(member_count);
   CollectiveReference blocks = common;
   blocks.collective = Collective::reduce_scatter;

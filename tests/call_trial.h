@@ -79,7 +79,9 @@ void run_by_name(Caller& caller, const Call& c) {
     case Collective::exscan:
       return caller.exscan(c.input, c.output, c.count, c.type, c.op);
     case Collective::broadcast:
-      return caller.run(c);
+      // By name it has one buffer.
+      if (c.input != c.output) return caller.run(c);
+      return caller.broadcast(c.output, c.count, c.type, c.root);
   }
 }
 
@@ -100,7 +102,8 @@ Request start_by_name(Caller& caller, const Call& c) {
     case Collective::exscan:
       return caller.iexscan(c.input, c.output, c.count, c.type, c.op);
     case Collective::broadcast:
-      return caller.start(c);
+      if (c.input != c.output) return caller.start(c);
+      return caller.ibroadcast(c.output, c.count, c.type, c.root);
   }
   return caller.iallreduce(c.input, c.output, c.count, c.type, c.op);
 }
@@ -122,7 +125,8 @@ Persistent prepare_by_name(Caller& caller, const Call& c) {
     case Collective::exscan:
       return caller.exscan_init(c.input, c.output, c.count, c.type, c.op);
     case Collective::broadcast:
-      return caller.prepare(c);
+      if (c.input != c.output) return caller.prepare(c);
+      return caller.broadcast_init(c.output, c.count, c.type, c.root);
   }
   return caller.allreduce_init(c.input, c.output, c.count, c.type, c.op);
 }

@@ -87,8 +87,14 @@ TEST_CASE("more than 2^31 elements in place" * doctest::skip(kIsSanitized || !kI
           const auto memory = std::make_unique_for_overwrite<std::int8_t[]>(kCount);
           const std::span vector(memory.get(), kCount);
           fill(vector, member.rank());
-          member.allreduce(vector);
+          member.broadcast(vector, 1);
           std::string first;
+          for (const std::size_t i : positions(kCount)) {
+            if (vector[i] == element(1, i)) continue;
+            note(first, fmt::format("broadcast: element {} is wrong", i));
+          }
+          if (member.rank() == 0) fill(vector, 0);
+          member.allreduce(vector);
           for (const std::size_t i : positions(kCount)) {
             const auto sum = static_cast<std::int8_t>(element(0, i) + element(1, i));
             if (vector[i] != sum) note(first, fmt::format("allreduce: element {} is wrong", i));

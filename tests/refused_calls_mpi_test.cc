@@ -157,12 +157,20 @@ std::vector<WrongCall> wrong_calls(Room& room, int members) {
     add_wrong_types(wrong, good);
     add_wrong_buffers(wrong, good, room);
   }
-  Call rooted = sum_of(room, Collective::reduce, 100);
-  rooted.root = members;
-  wrong.push_back(
-      {rooted, fmt::format("root is {}, but the ranks are 0 to {}", members, members - 1)});
-  rooted.root = -1;
-  wrong.push_back({rooted, "root is -1"});
+  for (const Collective collective : {Collective::reduce, Collective::broadcast}) {
+    Call rooted = sum_of(room, collective, 100);
+    rooted.root = members;
+    wrong.push_back(
+        {rooted, fmt::format("root is {}, but the ranks are 0 to {}", members, members - 1)});
+    rooted.root = -1;
+    wrong.push_back({rooted, "root is -1"});
+  }
+  Call broadcast = calls::broadcast(nullptr, 100, DataType::int64, 0);
+  wrong.push_back({broadcast, "broadcast: buffer is null with count 100; pass a buffer of 800"});
+  broadcast = calls::broadcast(room.output.data(), SIZE_MAX / 4, DataType::int64, 0);
+  wrong.push_back({broadcast, "more than memory"});
+  broadcast = calls::broadcast(room.output.data(), 3, MPI_DATATYPE_NULL, 0);
+  wrong.push_back({broadcast, "broadcast: type is MPI_DATATYPE_NULL"});
   Call blocks = sum_of(room, Collective::reduce_scatter, 0);
   room.block_counts.assign(static_cast<std::size_t>(members) + 1, 10);
   blocks.block_counts = room.block_counts;
@@ -213,19 +221,23 @@ std::vector<Deviation> deviations() {
   const std::vector<Collective> all = {Collective::allreduce, Collective::reduce,
                                        Collective::reduce_scatter, Collective::scan,
                                        Collective::exscan};
+  std::vector<Collective> moving_too = all;
+  moving_too.push_back(Collective::broadcast);
   return {
-      {"count", [](Call& call, Room&) { ++call.count; }, all},
-      {"no elements", [](Call& call, Room&) { call.count = 0; }, all},
+      {"count", [](Call& call, Room&) { ++call.count; }, moving_too},
+      {"no elements", [](Call& call, Room&) { call.count = 0; }, moving_too},
       {"type", [](Call& call, Room&) { call.type = DataType::uint64; }, all},
       {"operator", [](Call& call, Room&) { call.op = Operator::max; }, all},
       {"bits", [](Call& call, Room&) { call = call.reproducible(); }, all},
-      {"root", [](Call& call, Room&) { call.root = 0; }, {Collective::reduce}},
+      {"root",
+       [](Call& call, Room&) { call.root = 0; },
+       {Collective::reduce, Collective::broadcast}},
       {"collective",
        [](Call& call, Room&) {
          call.collective =
              call.collective == Collective::allreduce ? Collective::scan : Collective::allreduce;
        },
-       all},
+       moving_too},
       {"blocks",
        [](Call& call, Room& room) {
          std::swap(room.block_counts.front(), room.block_counts.back());

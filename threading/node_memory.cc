@@ -49,8 +49,9 @@ std::string CallSignature::describe() const {
   const std::string op = op_code < kOperatorCount
                              ? std::string(name_of(static_cast<Operator>(op_code)))
                              : fmt::format("of MPI or the program (code {})", op_code);
-  std::string text = fmt::format("{}, count {}, type {}", name_of(collective), count, type);
-  if (collective != Collective::broadcast) text += fmt::format(", operator {}", op);
+  std::string text = combines(collective) ? fmt::format("{}, count {}, type {}, operator {}",
+                                                        name_of(collective), count, type, op)
+                                          : fmt::format("{}, {} bytes", name_of(collective), count);
   if (is_reproducible) text += ", reproducible";
   if (has_root(collective)) text += fmt::format(", root {}", detail);
   if (collective == Collective::reduce_scatter && detail != 0) {

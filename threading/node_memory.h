@@ -42,7 +42,7 @@ struct PackedSignature {
 
 /// The same, readable.
 struct CallSignature {
-  std::size_t count = 0;
+  std::size_t count = 0;  ///< Elements; bytes where nothing is combined.
   Collective collective = Collective::allreduce;
   std::uint8_t type_code = 0;  ///< A DataType, or a code of the caller's from kDataTypeCount on.
   std::uint8_t op_code = 0;    ///< An Operator, or a code of the caller's up to 31.
@@ -70,7 +70,8 @@ struct CallSignature {
             .element_bytes = static_cast<std::uint32_t>(packed.detail >> 32),
             .detail = static_cast<std::uint32_t>(packed.detail)};
   }
-  /// For messages: "reduce, count 3, type double, operator sum, root 1".
+  /// For messages: "reduce, count 3, type double, operator sum, root 1", "broadcast, 24 bytes, root
+  /// 1".
   std::string describe() const;
 };
 
