@@ -60,7 +60,11 @@ Schedule central_example(Collective collective, int member_count, int root) {
       inputs.push_back(span_of(builder.input(other), chunks));
     }
     const Span output = span_of(builder.output(member), chunks);
-    builder.reduce(0, std::span(&output, 1), inputs);
+    if (collective == Collective::broadcast) {
+      builder.copy(0, output, span_of(builder.input(root), chunks));
+    } else {
+      builder.reduce(0, std::span(&output, 1), inputs);
+    }
   }
   if (member_count == 1) return std::move(builder).finish();
   const FlagId done = builder.add_flag(0);
@@ -386,6 +390,7 @@ std::vector<Schedule> all_examples() {
     }
     for (int root = 0; root < members; ++root) {
       examples.push_back(central_example(Collective::reduce, members, root));
+      examples.push_back(central_example(Collective::broadcast, members, root));
     }
   }
   for (int root = 0; root < 3; ++root) examples.push_back(chain_reduce_example(3, root));

@@ -202,11 +202,17 @@ TEST_CASE("examples: mutants survive only where they change nothing, in exact nu
       {"allreduce 'native' of 2", {{Mutation::exchange_sources, 1}, {Mutation::wrong_tag, 1}}},
       {"allreduce 'native' of 6", {{Mutation::exchange_sources, 3}}},
       {"allreduce 'lines-and-messages' of 4", {{Mutation::exchange_sources, 2}}},
-      // One member alone: all but exscan promise the same.
+      // One member alone: all but exscan and broadcast promise the same, and those two nothing.
       {"allreduce 'central' of 1", {{Mutation::other_collective, 3}}},
       {"reduce to member 0 'central' of 1", {{Mutation::other_collective, 3}}},
       {"reduce_scatter 'central' of 1", {{Mutation::other_collective, 3}}},
       {"scan 'central' of 1", {{Mutation::other_collective, 3}}},
+      {"exscan 'central' of 1", {{Mutation::other_collective, 1}}},
+      {"broadcast from member 0 'central' of 1", {{Mutation::other_collective, 1}}},
+      // With two members, an exscan is a broadcast from the first one.
+      {"exscan 'central' of 2", {{Mutation::other_collective, 1}}},
+      {"exscan 'chain' of 2", {{Mutation::other_collective, 1}}},
+      {"broadcast from member 0 'central' of 2", {{Mutation::other_collective, 1}}},
       // Only an allreduce demands that outputs are the same expression.
       {"reduce to member 0 'central' of 2", {{Mutation::exchange_sources, 1}}},
       {"reduce to member 1 'central' of 2", {{Mutation::exchange_sources, 1}}},
@@ -325,6 +331,15 @@ std::string_view justification(const Schedule& schedule, const EditableStep& at,
   }
 }
 
+/// With two members, an exscan is a broadcast from the first one.
+bool is_same_promise(const Schedule& schedule, Collective other) {
+  const auto is_either = [](Collective collective) {
+    return collective == Collective::exscan || collective == Collective::broadcast;
+  };
+  return schedule.shape.member_count() == 2 && schedule.root == 0 &&
+         is_either(schedule.collective) && is_either(other);
+}
+
 /// Checks the survivors among the mutants of a correct schedule; returns the number of mutants.
 std::size_t check_survivors(const Schedule& schedule) {
   const Verdict verdict = verify(schedule);
@@ -337,7 +352,11 @@ std::size_t check_survivors(const Schedule& schedule) {
     if (mutant.mutation == Mutation::lines_as_staging) {
       CHECK(is_useless(schedule, Span{mutant.variant, 0, 1}));
     } else {
-      REQUIRE(mutant.strand >= 0);  // no other root, no other collective
+      if (mutant.mutation == Mutation::other_collective) {
+        CHECK(is_same_promise(schedule, static_cast<Collective>(mutant.variant)));
+        continue;
+      }
+      REQUIRE(mutant.strand >= 0);  // no other root
       const EditableStep& at = original.at(mutant.strand, mutant.step);
       CHECK_FALSE(justification(schedule, at, mutant).empty());
     }

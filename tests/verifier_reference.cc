@@ -149,6 +149,7 @@ class ReferenceExecution {
   bool contributes(int from, int to) const {
     if (schedule_.collective == Collective::scan) return from <= to;
     if (schedule_.collective == Collective::exscan) return from < to;
+    if (schedule_.collective == Collective::broadcast) return from == schedule_.root;
     return true;
   }
 
@@ -156,6 +157,7 @@ class ReferenceExecution {
   bool is_promised(int member, int chunk) const {
     if (schedule_.collective == Collective::reduce) return member == schedule_.root;
     if (schedule_.collective == Collective::exscan) return member > 0;
+    if (schedule_.collective == Collective::broadcast) return member != schedule_.root;
     if (schedule_.collective == Collective::reduce_scatter) {
       return chunk * schedule_.shape.member_count() / schedule_.chunk_count == member;
     }
