@@ -112,6 +112,21 @@ TEST_CASE("a part of the result is accepted in its place and over its members on
   });
 }
 
+TEST_CASE("one member's input is accepted where it is expected") {
+  for_all_data(5, [](const CheckedData& data) {
+    const Bytes copy = input_of(data, 3, kCount);
+    const auto differs = [&](int rank) {
+      return data
+          .first_difference(copy.data(),
+                            {.first = 0, .count = kCount, .first_rank = rank, .rank_count = 1})
+          .has_value();
+    };
+    CHECK_FALSE(differs(3));
+    CHECK(differs(2));
+    CHECK(differs(4));
+  });
+}
+
 TEST_CASE("every collective leaves in a member's output what MPI says") {
   constexpr int kMembers = 4;
   constexpr std::size_t kElements = 12;
@@ -134,6 +149,9 @@ TEST_CASE("every collective leaves in a member's output what MPI says") {
     CHECK(expected(Routine::scan, rank).rank_count == rank + 1);
     CHECK(expected(Routine::exscan, rank).count == (rank == 0 ? 0 : kElements));
     CHECK(expected(Routine::exscan, rank).rank_count == rank);
+    CHECK(expected(Routine::broadcast, rank).count == (rank == 2 ? 0 : kElements));
+    CHECK(expected(Routine::broadcast, rank).first_rank == 2);
+    CHECK(expected(Routine::broadcast, rank).rank_count == 1);
     CHECK(expected(Routine::barrier, rank).count == 0);
   }
 }

@@ -21,7 +21,8 @@ namespace {
 
 constexpr std::size_t kBytes = 960;
 constexpr Routine kRoutines[] = {Routine::allreduce, Routine::reduce, Routine::reduce_scatter,
-                                 Routine::scan,      Routine::exscan, Routine::barrier};
+                                 Routine::scan,      Routine::exscan, Routine::broadcast,
+                                 Routine::barrier};
 
 int process_count() {
   int size = 1;
@@ -39,7 +40,7 @@ MeasurementOptions options_of(const Problem& problem) {
   return {.problem = problem, .rounds = 2, .seconds = 0.001};
 }
 
-/// Of the processes; a reduce delivers to the last one.
+/// Of the processes; a reduce delivers to the last one, and a broadcast begins there.
 Problem problem_of(Routine routine) {
   return {.routine = routine,
           .type = DataType::int32,
@@ -79,20 +80,24 @@ TEST_CASE("calls that do nothing are found on all processes, wherever there is s
     CAPTURE(name_of(routine));
     const SizeTimings timings =
         measure_processes(problem_of(routine), [](const std::byte*, std::byte*) {});
-    // One process has met itself, and no exclusive prefix.
+    // One process has met itself, has no exclusive prefix, and nobody to send to.
     const bool nothing_to_do =
-        process_count() == 1 && (routine == Routine::barrier || routine == Routine::exscan);
+        process_count() == 1 && (routine == Routine::barrier || routine == Routine::exscan ||
+                                 routine == Routine::broadcast);
     CHECK(timings.timings.at(0).verified == nothing_to_do);
   }
 }
 
 TEST_CASE("writing to an output that is not the member's is found") {
-  for (const Routine routine : {Routine::reduce, Routine::exscan}) {
+  for (const Routine routine : {Routine::reduce, Routine::exscan, Routine::broadcast}) {
     if (process_count() == 1) continue;
     CAPTURE(name_of(routine));
     const Problem problem = problem_of(routine);
     const auto right = native_call(MPI_COMM_WORLD, problem, kBytes / 4);
-    const int other = routine == Routine::reduce ? process_count() - 2 : 0;
+    // Who has no result: all but the root, the first one, and the root.
+    int other = 0;
+    if (routine == Routine::reduce) other = process_count() - 2;
+    if (routine == Routine::broadcast) other = problem.root;
     const SizeTimings timings =
         measure_processes(problem, [&](const std::byte* in, std::byte* out) {
           right(in, out);

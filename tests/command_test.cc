@@ -138,7 +138,7 @@ TEST_CASE("the algorithms of all collectives are listed with their constraints a
 
 TEST_CASE("every collective has a plan that says what it needs") {
   for (const std::string collective :
-       {"allreduce", "reduce", "reduce_scatter", "scan", "exscan", "barrier"}) {
+       {"allreduce", "reduce", "reduce_scatter", "scan", "exscan", "broadcast", "barrier"}) {
     CAPTURE(collective);
     const Json document = json_of(
         {"plan", collective, "--nodes", "3", "--members", "2", "--bytes", "6000", "--json", "-"});

@@ -110,7 +110,7 @@ Json record_of(const BenchJob& job, const BenchRow& row) {
                  {"segments", row.segments},
                  {"type", type_json(settings)},
                  {"op", operator_json(settings)},
-                 {"root", problem.routine == Routine::reduce ? Json(problem.root) : Json()},
+                 {"root", has_root(collective_of(problem.routine)) ? Json(problem.root) : Json()},
                  {"reproducible", settings.bits == Bits::reproducible},
                  {"bytes", row.size_bytes},
                  {"min_us", timing.call_us.minimum},

@@ -128,8 +128,9 @@ template <class T>
 std::optional<std::string> first_difference_of(const CheckedData& data, const std::byte* output,
                                                const ExpectedOutput& expected) {
   for (std::size_t i = 0; i < expected.count; ++i) {
-    T value = input_value<T>(data, 0, expected.first + i);
-    for (int rank = 1; rank < expected.rank_count; ++rank) {
+    T value = input_value<T>(data, expected.first_rank, expected.first + i);
+    for (int r = 1; r < expected.rank_count; ++r) {
+      const int rank = expected.first_rank + r;
       value = combined(data.op, value, input_value<T>(data, rank, expected.first + i));
     }
     T found;

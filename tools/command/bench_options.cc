@@ -143,7 +143,7 @@ Json type_json(const BenchSettings& settings) {
 
 Json operator_json(const BenchSettings& settings) {
   const Problem& problem = settings.measurement.problem;
-  return problem.routine == Routine::barrier ? Json() : Json(name_of(problem.op));
+  return combines(problem.routine) ? Json(name_of(problem.op)) : Json();
 }
 
 BenchJob::BenchJob(const MpiSession& session, const BenchOptions& options,

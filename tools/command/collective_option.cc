@@ -23,16 +23,19 @@ Routine CollectiveOption::routine() const {
 }
 
 void RootOption::add_to(CLI::App& app) {
-  app.add_option("--root", root, "Of reduce: the rank that gets the result (default: 0)")
+  app.add_option("--root", root,
+                 "Of reduce: the rank that gets the result; of broadcast: the one that has the "
+                 "data (default: 0)")
       ->type_name("RANK")
       ->check(between(0, kMaximumNodes * kMaximumMembers - 1));
 }
 
 void RootOption::check(Routine routine) const {
-  if (root == 0 || routine == Routine::reduce) return;
-  throw Error(ErrorKind::invalid_argument,
-              fmt::format("--root {}: {} has no root. Leave the option out, or give reduce", root,
-                          name_of(routine)));
+  if (root == 0 || has_root(collective_of(routine))) return;
+  throw Error(
+      ErrorKind::invalid_argument,
+      fmt::format("--root {}: {} has no root. Leave the option out, or give reduce or broadcast",
+                  root, name_of(routine)));
 }
 
 void add_type_option(CLI::App& app, std::string& type) {

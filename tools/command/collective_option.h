@@ -22,7 +22,7 @@ struct CollectiveOption {
   Routine routine() const;
 };
 
-/// The option --root, of the rank that a reduce delivers to.
+/// The option --root, of the rank that a reduce delivers to, or a broadcast begins at.
 struct RootOption {
   int root = 0;
 

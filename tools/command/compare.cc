@@ -72,7 +72,9 @@ struct CompareOptions {
 
 /// "float sum"; nothing for a barrier.
 std::string reduction_text(const CompareOptions& options) {
-  if (options.collective.routine() == Routine::barrier) return "";
+  const Routine routine = options.collective.routine();
+  if (routine == Routine::barrier) return "";
+  if (!combines(routine)) return fmt::format(", {}", options.type);
   return fmt::format(", {} {}{}", options.type, options.op,
                      options.reproducible ? ", reproducible" : "");
 }
@@ -294,7 +296,7 @@ Report report_of(const CompareOptions& options, int workers, const Topology& mac
                     {"mpi", mpi_library_name()},
                     {"workers", workers},
                     {"type", barrier ? Json() : Json(options.type)},
-                    {"op", barrier ? Json() : Json(options.op)},
+                    {"op", combines(options.collective.routine()) ? Json(options.op) : Json()},
                     {"root", options.root.root},
                     {"reproducible", options.reproducible},
                     {"rounds", options.rounds},

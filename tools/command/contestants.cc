@@ -15,18 +15,27 @@ struct NativeProblem {
   MPI_Op op;
   int root;
   MPI_Comm comm;
+  bool is_root;
+
+  /// The one buffer of a broadcast.
+  void* buffer(const void* input, void* output) const {
+    return is_root ? const_cast<void*>(input) : output;
+  }
 };
 
 NativeProblem native_problem(MPI_Comm comm, const Problem& problem, std::size_t count) {
   int size = 1;
+  int rank = 0;
   MPI_Comm_size(comm, &size);
+  MPI_Comm_rank(comm, &rank);
   const int whole = static_cast<int>(count);
   return {.count = whole,
           .block_count = whole / size,
           .type = mpi_type_of(problem.type),
           .op = mpi_operator_of(problem.op),
           .root = problem.root,
-          .comm = comm};
+          .comm = comm,
+          .is_root = rank == problem.root};
 }
 
 /// A lambda for each routine, so that a call costs no more than in a program that knows which one
@@ -60,6 +69,15 @@ std::unique_ptr<Contestant> contestant_of(Caller& caller, const Problem& problem
       return make([&caller, count, type, op](const std::byte* in, std::byte* out) {
         caller.exscan(in, out, count, type, op);
       });
+    case Routine::broadcast:
+      if (caller.rank() == root) {
+        return make([&caller, count, type, root](const std::byte* in, std::byte*) {
+          caller.broadcast(const_cast<std::byte*>(in), count, type, root);
+        });
+      }
+      return make([&caller, count, type, root](const std::byte*, std::byte* out) {
+        caller.broadcast(out, count, type, root);
+      });
     case Routine::barrier:
       break;
   }
@@ -91,6 +109,10 @@ auto with_native_call(Routine routine, const NativeProblem& p, Use use) {
       return use([p](const std::byte* in, std::byte* out) {
         check_mpi(MPI_Exscan(in, out, p.count, p.type, p.op, p.comm), "MPI_Exscan");
       });
+    case Routine::broadcast:
+      return use([p](const std::byte* in, std::byte* out) {
+        check_mpi(MPI_Bcast(p.buffer(in, out), p.count, p.type, p.root, p.comm), "MPI_Bcast");
+      });
     case Routine::barrier:
       break;
   }
@@ -113,6 +135,11 @@ Call call_of(const Problem& problem, std::size_t count, int member_count, const 
       return calls::scan(input, output, count, problem.type, problem.op);
     case Routine::exscan:
       return calls::exscan(input, output, count, problem.type, problem.op);
+    case Routine::broadcast: {
+      Call call = calls::broadcast(output, count, problem.type, problem.root);
+      call.input = input;
+      return call;
+    }
     case Routine::barrier:
       break;
   }
@@ -166,6 +193,10 @@ MPI_Request start_native(MPI_Comm comm, const Problem& problem, std::size_t coun
       break;
     case Routine::exscan:
       check_mpi(MPI_Iexscan(input, output, p.count, p.type, p.op, p.comm, &request), "MPI_Iexscan");
+      break;
+    case Routine::broadcast:
+      check_mpi(MPI_Ibcast(p.buffer(input, output), p.count, p.type, p.root, p.comm, &request),
+                "MPI_Ibcast");
       break;
     case Routine::barrier:
       check_mpi(MPI_Ibarrier(p.comm, &request), "MPI_Ibarrier");

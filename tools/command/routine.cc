@@ -11,6 +11,7 @@ std::string_view name_of(Routine routine) noexcept {
 }
 
 std::optional<Routine> parse_routine(std::string_view name) noexcept {
+  if (name == "bcast") return Routine::broadcast;
   for (int value = 0; value < kRoutineCount; ++value) {
     const auto routine = static_cast<Routine>(value);
     if (name_of(routine) == name) return routine;
@@ -18,10 +19,14 @@ std::optional<Routine> parse_routine(std::string_view name) noexcept {
   return std::nullopt;
 }
 
+bool combines(Routine routine) noexcept {
+  return routine != Routine::barrier && routine != Routine::broadcast;
+}
+
 Collective collective_of(Routine routine) noexcept {
   constexpr std::array<Collective, kRoutineCount> collectives = {
-      Collective::allreduce, Collective::reduce, Collective::reduce_scatter,
-      Collective::scan,      Collective::exscan, Collective::allreduce};
+      Collective::allreduce, Collective::reduce,    Collective::reduce_scatter, Collective::scan,
+      Collective::exscan,    Collective::broadcast, Collective::allreduce};
   return collectives[static_cast<std::size_t>(routine)];
 }
 
@@ -49,6 +54,11 @@ ExpectedOutput expected_output(const Problem& problem, std::size_t count, int ra
       return {.first = 0, .count = count, .rank_count = rank + 1};
     case Routine::exscan:
       return {.first = 0, .count = rank == 0 ? 0 : count, .rank_count = rank};
+    case Routine::broadcast:
+      return {.first = 0,
+              .count = rank == problem.root ? 0 : count,
+              .first_rank = problem.root,
+              .rank_count = 1};
     case Routine::barrier:
       break;
   }

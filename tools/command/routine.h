@@ -15,14 +15,25 @@ namespace hycoll::command {
 
 /// What the command line calls a collective: those that schedules perform, and the barrier, which
 /// is performed as an allreduce.
-enum class Routine : std::uint8_t { allreduce, reduce, reduce_scatter, scan, exscan, barrier };
-inline constexpr int kRoutineCount = 6;
+enum class Routine : std::uint8_t {
+  allreduce,
+  reduce,
+  reduce_scatter,
+  scan,
+  exscan,
+  broadcast,
+  barrier
+};
+inline constexpr int kRoutineCount = 7;
 
 /// All functions of this file are pure.
 std::string_view name_of(Routine routine) noexcept;
 
-/// The inverse of name_of; empty when there is none of that name.
+/// The inverse of name_of, which also knows MPI's "bcast"; empty when there is none of that name.
 std::optional<Routine> parse_routine(std::string_view name) noexcept;
+
+/// Whether the result depends on an operator.
+bool combines(Routine routine) noexcept;
 
 /// What performs it.
 Collective collective_of(Routine routine) noexcept;
@@ -35,14 +46,16 @@ struct Problem {
   Routine routine = Routine::allreduce;
   DataType type = DataType::float32;
   Operator op = Operator::sum;
-  int root = 0;  ///< Of reduce.
+  int root = 0;  ///< Of reduce and broadcast.
 };
 
 /// What a member's output holds after a call: elements [first, first + count) of the input vector,
-/// reduced over the members 0..rank_count-1. With count 0 the output is not touched.
+/// reduced over the members first_rank..first_rank+rank_count-1. With count 0 the output is not
+/// touched.
 struct ExpectedOutput {
   std::size_t first = 0;
   std::size_t count = 0;
+  int first_rank = 0;
   int rank_count = 0;
 };
 
