@@ -167,6 +167,22 @@ TEST_CASE("reduce between nodes") {
   CHECK(reduce(2, 16 * kKiB * kKiB) == "dpml-binomial");
 }
 
+TEST_CASE("broadcast") {
+  const auto broadcast = [](int nodes, std::size_t size) {
+    return chosen(Collective::broadcast, nodes, {2, 2}, size);
+  };
+  CHECK(broadcast(1, 8) == "lines-binomial");
+  CHECK(broadcast(1, 64 * kKiB) == "multi-leader-binomial");
+  CHECK(broadcast(4, 4 * kKiB) == "lines-binomial");
+  CHECK(broadcast(4, 16 * kKiB) == "multi-leader-binomial");
+  CHECK(broadcast(4, 512 * kKiB) == "multi-leader-scatter-ring-opt");
+  CHECK(broadcast(4, 16 * kKiB * kKiB) == "multi-leader-chain");
+  CHECK(broadcast(2, 16 * kKiB * kKiB) == "multi-leader-binomial");
+  const SelectedPlan plan =
+      select({.collective = Collective::broadcast, .nodes = {{3, 3}}, .size_bytes = kKiB * kKiB});
+  CHECK(plan.lanes == 3);
+}
+
 TEST_CASE("reduce_scatter between nodes") {
   const auto scatter = [](int nodes, std::size_t size, OperandOrder order = OperandOrder::any) {
     return chosen(Collective::reduce_scatter, nodes, {1, 1}, size, order);
