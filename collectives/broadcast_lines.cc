@@ -36,10 +36,11 @@ void append_node(ScheduleBuilder& builder, LinesPhases& phases, int owner, Span 
   }
 }
 
-/// Nobody leaves before everybody on the node has entered.
-void append_end(LinesPhases& phases) {
+/// Nobody leaves before everybody on the node has entered, which its `owner` has if it has been
+/// read from.
+void append_end(LinesPhases& phases, int owner) {
   for (int member = phases.first_member(); member <= phases.last_member(); ++member) {
-    phases.await_members(member);
+    phases.await_members_but(member, owner);
   }
 }
 
@@ -76,7 +77,7 @@ Schedule generate_lines_broadcast(std::string name, const Shape& shape,
     if (phases.node() != root_node) {
       append_node(builder, phases, leading, span_of(builder.output(leading), builder.all_chunks()));
     }
-    append_end(phases);
+    append_end(phases, phases.node() == root_node ? parameters.root : leading);
   }
   return std::move(builder).finish();
 }

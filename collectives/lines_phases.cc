@@ -61,6 +61,13 @@ void LinesPhases::await_members(int member, int first) {
   }
 }
 
+void LinesPhases::await_members_but(int member, int known) {
+  for (int other = first_member_; other <= last_member(); ++other) {
+    if (other == member || other == known) continue;
+    builder_.wait(strand(member), arrived_[static_cast<std::size_t>(other - first_member_)]);
+  }
+}
+
 std::vector<LinesPhases> lines_phases_of_nodes(ScheduleBuilder& builder) {
   std::vector<LinesPhases> phases;
   for (int node = 0; node < builder.shape().node_count(); ++node) {

@@ -44,6 +44,9 @@ class LinesPhases {
   void await_members(int member) { await_members(member, first_member_); }
   void await_members(int member, int first);
 
+  /// A member waits until all others have entered, but for one whose lines it has read.
+  void await_members_but(int member, int known);
+
  private:
   StrandId strand(int member) const {
     return builder_.main_strand(builder_.shape().worker_of_member(member));

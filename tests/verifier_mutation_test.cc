@@ -213,6 +213,10 @@ TEST_CASE("examples: mutants survive only where they change nothing, in exact nu
       {"exscan 'central' of 2", {{Mutation::other_collective, 1}}},
       {"exscan 'chain' of 2", {{Mutation::other_collective, 1}}},
       {"broadcast from member 0 'central' of 2", {{Mutation::other_collective, 1}}},
+      // Who has been served holds what the root holds.
+      {"broadcast from member 0 'central' of 3", {{Mutation::other_buffer, 1}}},
+      {"broadcast from member 1 'central' of 3", {{Mutation::other_buffer, 1}}},
+      {"broadcast from member 2 'central' of 3", {{Mutation::other_buffer, 1}}},
       // Only an allreduce demands that outputs are the same expression.
       {"reduce to member 0 'central' of 2", {{Mutation::exchange_sources, 1}}},
       {"reduce to member 1 'central' of 2", {{Mutation::exchange_sources, 1}}},
