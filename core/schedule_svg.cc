@@ -251,8 +251,9 @@ void Drawing::draw_header() {
   add("<text x=\"{}\" y=\"22\" font-size=\"15\">{} {}</text>\n", kMargin,
       name_of(schedule_.collective), escape(schedule_.algorithm));
   std::string subtitle = to_text(schedule_.shape);
-  if (schedule_.collective == Collective::reduce) {
-    subtitle = fmt::format("to member {}; {}", schedule_.root, subtitle);
+  if (has_root(schedule_.collective)) {
+    const std::string_view side = schedule_.collective == Collective::reduce ? "to" : "from";
+    subtitle = fmt::format("{} member {}; {}", side, schedule_.root, subtitle);
   }
   if (drawn_nodes_ < schedule_.shape.node_count()) {
     subtitle += fmt::format("; only the first {} of {} nodes are drawn", drawn_nodes_,

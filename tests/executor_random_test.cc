@@ -274,7 +274,8 @@ TEST_CASE("members whom nobody waits for run ahead, as far as lines are kept") {
     const bool is_short = std::string(algorithm->name).starts_with("lines");
     const bool some_only_send = algorithm->collective == Collective::reduce ||
                                 algorithm->collective == Collective::scan ||
-                                algorithm->collective == Collective::exscan;
+                                algorithm->collective == Collective::exscan ||
+                                algorithm->collective == Collective::broadcast;
     const Schedule schedule = algorithm->generate(shape, 1, 0);
     const CollectiveReference reference{.collective = algorithm->collective,
                                         .member_count = 3,

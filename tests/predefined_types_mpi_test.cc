@@ -114,7 +114,8 @@ std::string try_all_types(Caller& caller, const std::vector<int>& members_of_nod
   // A root, and one kind of blocks, say enough about types.
   std::vector<CollectiveReference> references = references_of_all(caller.size(), kCount);
   std::erase_if(references, [&](const CollectiveReference& reference) {
-    return (reference.collective == Collective::reduce && reference.root != caller.size() - 1) ||
+    return !combines(reference.collective) ||
+           (reference.collective == Collective::reduce && reference.root != caller.size() - 1) ||
            (reference.collective == Collective::reduce_scatter && reference.block_counts.empty());
   });
   const std::vector<ReductionSubject> subjects = all_subjects();

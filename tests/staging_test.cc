@@ -238,7 +238,7 @@ TEST_CASE("threads of several processes: proved, with the trees of the direct sc
       CAPTURE(name_of(algorithm->collective));
       CAPTURE(algorithm->name);
       CAPTURE(segments);
-      const int root = algorithm->collective == Collective::reduce ? shape.member_count() / 2 : 0;
+      const int root = has_root(algorithm->collective) ? shape.member_count() / 2 : 0;
       const Verdict direct = verify(algorithm->generate(shape, segments, root));
       const Schedule schedule = algorithm->generate(way, segments, root);
       const Verdict verdict = verify(schedule);
