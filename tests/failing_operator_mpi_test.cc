@@ -168,6 +168,7 @@ std::string try_all(Caller& caller, bool speaks, Shared& shared) {
   int number = 0;
   for (const std::size_t count : {std::size_t{2}, std::size_t{4'000}, std::size_t{50'000}}) {
     for (const CollectiveReference& reference : references_of_all(caller.size(), count)) {
+      if (!combines(reference.collective)) continue;
       for (const int process : {0, world_size() - 1}) {
         const Form form = static_cast<Form>(++number % 4);
         note(first, try_call(caller, speaks, shared, reference, form, process));

@@ -242,6 +242,7 @@ std::string try_kind(Caller& caller, const MatrixKind& kind) {
   for (const MatrixKind::NamedOperation& operation : kind.operations()) {
     for (const std::size_t count : {std::size_t{1}, std::size_t{7}, std::size_t{700}}) {
       for (const CollectiveReference& reference : references_of_all(caller.size(), count)) {
+        if (!combines(reference.collective)) continue;
         note(first, try_call(caller, kind, operation, reference, ++round));
       }
     }
