@@ -163,16 +163,7 @@ ElementLayout data_layout(MPI_Datatype type) {
 
 TypedStaging::TypedStaging(MPI_Datatype type, const ElementLayout& layout)
     : layout_(layout), bounds_(bounds_of(type)) {
-  if (has_addresses()) {
-    const int one = 1;
-    const MPI_Aint down = -kLowestAddress;
-    check_mpi(MPI_Type_create_hindexed(1, &one, &down, type, &user_type_),
-              "MPI_Type_create_hindexed");
-    check_mpi(MPI_Type_commit(&user_type_), "MPI_Type_commit");
-    shift_bytes_ = kLowestAddress;
-  } else {
-    check_mpi(MPI_Type_dup(type, &user_type_), "MPI_Type_dup");
-  }
+  check_mpi(MPI_Type_dup(type, &user_type_), "MPI_Type_dup");
   if (layout_.form == ElementLayout::Form::packed) return;
   const auto spacing = static_cast<MPI_Aint>(layout_.slot_bytes);
   check_mpi(MPI_Type_create_resized(type, 0, spacing, &slot_type_), "MPI_Type_create_resized");

@@ -99,15 +99,12 @@ class TypedStaging {
   void for_each_block(std::size_t first, std::size_t count, const Action& action) const;
 
   std::ptrdiff_t user_offset(std::size_t element) const noexcept {
-    return static_cast<std::ptrdiff_t>(element) * bounds_.extent + shift_bytes_;
+    return static_cast<std::ptrdiff_t>(element) * bounds_.extent;
   }
 
   ElementLayout layout_;
   Bounds bounds_;
   MPI_Datatype user_type_ = MPI_DATATYPE_NULL;
-  /// How far the addresses that MPI is told lie above those of user_type_'s elements: MPI_Pack of
-  /// MPICH 4 refuses MPI_BOTTOM, so types that have the addresses are moved down, and buffers up.
-  std::ptrdiff_t shift_bytes_ = 0;
   MPI_Datatype slot_type_ = MPI_DATATYPE_NULL;  // null if packed
 };
 
