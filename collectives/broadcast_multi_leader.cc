@@ -56,7 +56,7 @@ void append_lane(ScheduleBuilder& builder, std::vector<NodePhases>& nodes,
   };
   append_broadcast_exchange(builder, exchange, vector);
   NodePhases& root = nodes[static_cast<std::size_t>(vector.root_node)];
-  root.await_members(vector.lane);
+  root.await_members_but(vector.lane, builder.root());
   vector.on_arrival(vector.root_node, vector.chunks);
   for (NodePhases& phases : nodes) phases.announce(vector.lane);
 }

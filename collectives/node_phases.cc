@@ -31,6 +31,12 @@ void NodePhases::await_members(int lane) {
   for (int member = first_member_; member <= last_member(); ++member) await_member(lane, member);
 }
 
+void NodePhases::await_members_but(int lane, int known) {
+  for (int member = first_member_; member <= last_member(); ++member) {
+    if (member != known) await_member(lane, member);
+  }
+}
+
 void NodePhases::await_member(int lane, int member) {
   const Shape& shape = builder_.shape();
   if (shape.worker_of_member(member) == shape.leader(node_, lane)) return;

@@ -33,8 +33,9 @@ class NodePhases {
   /// The lane's leader waits until all members of the node have entered.
   void await_members(int lane);
 
-  /// The lane's leader waits until this member has entered.
+  /// The lane's leader waits until this member has entered, or all but this one.
   void await_member(int lane, int member);
+  void await_members_but(int lane, int known);
 
   /// The lane's leader announces its next milestone, when all that it has begun is complete.
   void announce(int lane);

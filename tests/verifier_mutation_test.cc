@@ -125,6 +125,23 @@ bool are_useless(const Schedule& schedule, const std::vector<Span>& written) {
   return std::ranges::all_of(written, [&](const Span& span) { return is_useless(schedule, span); });
 }
 
+/// Whether nobody reads what the receiver of a message writes: a ring may send on what is known.
+bool is_received_for_nothing(const Schedule& schedule, int from_strand, const Step& send) {
+  const auto node_of = [&](const Strand& strand) {
+    return schedule.shape.node_of_worker(strand.worker);
+  };
+  const int from = node_of(schedule.strands[static_cast<std::size_t>(from_strand)]);
+  return std::ranges::any_of(schedule.strands, [&](const Strand& strand) {
+    return node_of(strand) == send.peer && std::ranges::any_of(strand.steps, [&](const Step& step) {
+             return step.kind == StepKind::recv && step.lane == send.lane && step.peer == from &&
+                    step.tag == send.tag &&
+                    std::ranges::all_of(schedule.destinations(step), [&](const Span& span) {
+                      return is_useless(schedule, span);
+                    });
+           });
+  });
+}
+
 /// Whether no other worker than a flag's writer waits for it to reach the value: a worker does not
 /// end before all of its strands anyway.
 bool is_awaited_by_nobody_else(const Schedule& schedule, int flag, int value) {
@@ -326,6 +343,11 @@ std::string_view justification(const Schedule& schedule, const EditableStep& at,
     case Mutation::reduce_twice:
       // A reduce may be there for what it waits for.
       return are_useless(schedule, at.destinations) ? "nobody reads it" : "";
+    case Mutation::drop_message:
+      return at.step.kind == StepKind::send &&
+                     is_received_for_nothing(schedule, mutant.strand, at.step)
+                 ? "nobody reads it"
+                 : "";
     case Mutation::drop_dependency:
       // A signal waits for everything under way, as the builder has it, even if nobody who waits
       // for it touches that.
