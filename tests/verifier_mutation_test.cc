@@ -132,9 +132,10 @@ bool is_received_for_nothing(const Schedule& schedule, int from_strand, const St
   };
   const int from = node_of(schedule.strands[static_cast<std::size_t>(from_strand)]);
   return std::ranges::any_of(schedule.strands, [&](const Strand& strand) {
-    return node_of(strand) == send.peer && std::ranges::any_of(strand.steps, [&](const Step& step) {
-             return step.kind == StepKind::recv && step.lane == send.lane && step.peer == from &&
-                    step.tag == send.tag &&
+    return node_of(strand) == send.peer_node &&
+           std::ranges::any_of(strand.steps, [&](const Step& step) {
+             return step.kind == StepKind::recv && step.lane == send.lane &&
+                    step.peer_node == from && step.tag == send.tag &&
                     std::ranges::all_of(schedule.destinations(step), [&](const Span& span) {
                       return is_useless(schedule, span);
                     });
