@@ -34,7 +34,7 @@ class Followers {
       // Its main strand may be the leader of a lane, which must not wait for another lane.
       const StrandId strand = builder.add_strand(builder.shape().worker_of_member(member));
       strands_.push_back(strand);
-      done_.push_back(builder.add_flag(strand));
+      follows_.push_back(false);
     }
   }
 
@@ -55,6 +55,7 @@ class Followers {
         phases_.await_lane(strands_[m], lane, static_cast<int>(announced_.size()) + 1);
         continue;
       }
+      follows_[m] = true;
       int milestone = 0;
       for (const ChunkRange& chunks : announced_) {
         phases_.await_lane(strands_[m], lane, ++milestone);
@@ -65,12 +66,18 @@ class Followers {
     announced_.clear();
   }
 
-  /// Members say that they are done, and leave when all have entered and all are done.
+  /// Members say that they are done, and leave when all are. Whoever followed nobody has been
+  /// followed by everybody, who so know that it has entered.
   void append_end() {
-    for (std::size_t m = 0; m < strands_.size(); ++m) builder_.signal(strands_[m], done_[m]);
+    std::vector<FlagId> done(strands_.size(), -1);
+    for (std::size_t m = 0; m < strands_.size(); ++m) {
+      if (!follows_[m]) continue;
+      done[m] = builder_.add_flag(strands_[m]);
+      builder_.signal(strands_[m], done[m]);
+    }
     for (std::size_t m = 0; m < strands_.size(); ++m) {
       for (std::size_t other = 0; other < strands_.size(); ++other) {
-        if (other != m) builder_.wait(strands_[m], done_[other]);
+        if (other != m && follows_[other]) builder_.wait(strands_[m], done[other]);
       }
     }
   }
@@ -79,7 +86,7 @@ class Followers {
   ScheduleBuilder& builder_;
   NodePhases& phases_;
   std::vector<StrandId> strands_;  // per member
-  std::vector<FlagId> done_;       // per member
+  std::vector<bool> follows_;      // per member: whether it copies in some lane
   std::vector<ChunkRange> announced_;
 };
 
