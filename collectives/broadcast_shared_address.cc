@@ -43,16 +43,15 @@ class Followers {
   /// What the lane's leader has announced, in this order.
   void add_announced(ChunkRange chunks) { announced_.push_back(chunks); }
 
-  /// Every member but the owner of the place copies what has been announced in this lane. The owner
-  /// waits until the lane's leader, if that is another worker, has passed it on.
+  /// On a node that receives: every member but the owner of the place copies what has been
+  /// announced in this lane. The owner waits until the lane's leader, if that is another worker,
+  /// has passed it on.
   void append_copies(int lane, const BroadcastPlace& place) {
-    const Shape& shape = builder_.shape();
     for (std::size_t m = 0; m < strands_.size(); ++m) {
       const int member = phases_.first_member() + static_cast<int>(m);
       if (member == place.member) {
-        if (shape.worker_of_member(member) == shape.leader(phases_.node(), lane)) continue;
-        phases_.announce(lane);
-        phases_.await_lane(strands_[m], lane, static_cast<int>(announced_.size()) + 1);
+        if (!leads(lane, m)) phases_.announce(lane);
+        await_leader(lane, m, static_cast<int>(announced_.size()) + 1);
         continue;
       }
       follows_[m] = true;
@@ -64,6 +63,24 @@ class Followers {
       }
     }
     announced_.clear();
+  }
+
+  /// On the root's node: every other member copies the root's input. The root waits until the
+  /// lane's leader, if that is another worker, has passed it on.
+  void append_root_copies(int lane, ChunkRange chunks) {
+    const bool sends = builder_.shape().node_count() > 1;
+    for (std::size_t m = 0; m < strands_.size(); ++m) {
+      const int member = phases_.first_member() + static_cast<int>(m);
+      if (member == builder_.root()) {
+        if (sends && !leads(lane, m)) phases_.announce(lane);
+        if (sends) await_leader(lane, m, 1);
+        continue;
+      }
+      if (!follows_[m]) phases_.await_member_as(strands_[m], builder_.root());
+      follows_[m] = true;
+      builder_.copy(strands_[m], span_of(builder_.output(member), chunks),
+                    span_of(builder_.input(builder_.root()), chunks));
+    }
   }
 
   /// Members say that they are done, and leave when all are. Whoever followed nobody has been
@@ -83,6 +100,16 @@ class Followers {
   }
 
  private:
+  bool leads(int lane, std::size_t m) const {
+    const Shape& shape = builder_.shape();
+    return shape.worker_of_member(phases_.first_member() + static_cast<int>(m)) ==
+           shape.leader(phases_.node(), lane);
+  }
+
+  void await_leader(int lane, std::size_t m, int milestone) {
+    if (!leads(lane, m)) phases_.await_lane(strands_[m], lane, milestone);
+  }
+
   ScheduleBuilder& builder_;
   NodePhases& phases_;
   std::vector<StrandId> strands_;  // per member
@@ -98,7 +125,7 @@ void append_lane(ScheduleBuilder& builder, std::vector<Followers>& nodes,
     places.push_back(broadcast_place(builder, phases.node(), vector.lane));
     vector.strands.push_back(phases.leader(vector.lane));
     vector.places.push_back(places.back().buffer);
-    phases.await_member(vector.lane, places.back().member);
+    if (builder.shape().node_count() > 1) phases.await_member(vector.lane, places.back().member);
   }
   vector.on_arrival = [&](int node, ChunkRange chunks) {
     Followers& followers = nodes[static_cast<std::size_t>(node)];
@@ -106,10 +133,13 @@ void append_lane(ScheduleBuilder& builder, std::vector<Followers>& nodes,
     followers.phases().announce(vector.lane);
     followers.add_announced(chunks);
   };
-  vector.on_arrival(vector.root_node, vector.chunks);
   append_broadcast_exchange(builder, exchange, vector);
   for (std::size_t node = 0; node < nodes.size(); ++node) {
-    nodes[node].append_copies(vector.lane, places[node]);
+    if (static_cast<int>(node) == vector.root_node) {
+      nodes[node].append_root_copies(vector.lane, vector.chunks);
+    } else {
+      nodes[node].append_copies(vector.lane, places[node]);
+    }
   }
 }
 

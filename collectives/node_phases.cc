@@ -37,6 +37,10 @@ void NodePhases::await_members_but(int lane, int known) {
   }
 }
 
+void NodePhases::await_member_as(StrandId strand, int member) {
+  builder_.wait(strand, arrived_[static_cast<std::size_t>(member - first_member_)]);
+}
+
 void NodePhases::await_member(int lane, int member) {
   const Shape& shape = builder_.shape();
   if (shape.worker_of_member(member) == shape.leader(node_, lane)) return;

@@ -37,6 +37,9 @@ class NodePhases {
   void await_member(int lane, int member);
   void await_members_but(int lane, int known);
 
+  /// A strand of the node, of another worker than the member's, waits until the member has entered.
+  void await_member_as(StrandId strand, int member);
+
   /// The lane's leader announces its next milestone, when all that it has begun is complete.
   void announce(int lane);
 
