@@ -19,11 +19,10 @@ enum class BroadcastExchange {
   scatter_doubling,  ///< broadcast_scatter_allgather.cc
 };
 
-/// When a leader posts its receives.
-enum class Receives {
-  ahead,     ///< All at once, before it passes anything on.
-  in_order,  ///< Each after the last one's data have been announced: an announcement waits for
-             ///< everything that its strand has begun.
+/// When a leader does what is done with chunks that have arrived.
+enum class OnArrival {
+  before_passing_on,  ///< It takes no time, as an announcement.
+  after_passing_on,   ///< It would keep the next node waiting, as a copy.
 };
 
 /// One lane's part of the vector on every node; what is indexed is indexed by node.
@@ -32,7 +31,7 @@ struct BroadcastVector {
   ChunkRange chunks;
   int segments;  ///< Parts that messages of a tree are cut into.
   int root_node;
-  Receives receives;
+  OnArrival when;
   std::vector<StrandId> strands;  ///< The leader's strand.
   std::vector<BufferId> places;   ///< Where the chunks arrive; on the root's node, where they are.
   /// Appends what is done on a node, other than the root's, with chunks that have arrived. Called

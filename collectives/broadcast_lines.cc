@@ -62,7 +62,7 @@ Schedule generate_lines_broadcast(std::string name, const Shape& shape,
                          .chunks = builder.all_chunks(),
                          .segments = parameters.segments,
                          .root_node = root_node,
-                         .receives = Receives::ahead,
+                         .when = OnArrival::after_passing_on,
                          .strands = {},
                          .places = {},
                          .on_arrival = [](int, ChunkRange) {}};

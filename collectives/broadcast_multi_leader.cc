@@ -91,7 +91,7 @@ Schedule generate_multi_leader_broadcast(std::string name, const Shape& shape,
                  .chunks = {lane * per_lane, per_lane},
                  .segments = parameters.segments,
                  .root_node = shape.node_of_member(parameters.root),
-                 .receives = Receives::ahead,
+                 .when = OnArrival::after_passing_on,
                  .strands = {},
                  .places = {},
                  .on_arrival = {}});

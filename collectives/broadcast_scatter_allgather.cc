@@ -42,24 +42,22 @@ class ScatterAllgather {
 
   void append(int number, BroadcastExchange exchange) {
     append_scatter(number);
-    ChunkRange arrived = number > 0 ? owned(number) : ChunkRange{};
-    // What is done with chunks that have arrived waits for them, so it comes after the next send:
-    // a strand that waited before would keep its right neighbour waiting.
-    const auto after_step = [&](ChunkRange taken) {
-      announce(number, arrived);
-      arrived = owns(number, taken.first) ? ChunkRange{} : taken;
-    };
     if (exchange == BroadcastExchange::scatter_doubling) {
-      append_doubling(number, after_step);
+      append_doubling(number);
     } else {
-      append_ring(number, exchange, after_step);
+      append_ring(number, exchange);
     }
-    announce(number, arrived);
+    arrive(number, OnArrival::before_passing_on);
+    arrive(number, OnArrival::after_passing_on);
   }
 
  private:
   void append_scatter(int number) {
-    if (number > 0) receive(number, number & (number - 1), owned(number), place(number));
+    if (number > 0) {
+      receive(number, number & (number - 1), owned(number), place(number));
+      arrived_ = owned(number);
+    }
+    arrive(number, OnArrival::before_passing_on);
     int distance = 1;
     while (number + distance < node_count_ && (number & distance) == 0) distance *= 2;
     for (distance /= 2; distance > 0; distance /= 2) {
@@ -69,8 +67,7 @@ class ScatterAllgather {
     }
   }
 
-  template <class AfterStep>
-  void append_ring(int number, BroadcastExchange exchange, const AfterStep& after_step) {
+  void append_ring(int number, BroadcastExchange exchange) {
     const bool saves = exchange == BroadcastExchange::scatter_ring_opt;
     const int right = (number + 1) % node_count_;
     const int left = (number + node_count_ - 1) % node_count_;
@@ -78,19 +75,22 @@ class ScatterAllgather {
       const int given = (number + node_count_ - step) % node_count_;
       const int taken = (left + node_count_ - step) % node_count_;
       if (!saves || !owns(number, taken)) complete(number, left, {taken, 1});
+      arrive(number, OnArrival::before_passing_on);
       if (!saves || !owns(right, given)) send(number, right, {given, 1});
-      after_step({taken, 1});
+      arrive(number, OnArrival::after_passing_on);
+      if (!owns(number, taken)) arrived_ = {taken, 1};
     }
   }
 
-  template <class AfterStep>
-  void append_doubling(int number, const AfterStep& after_step) {
+  void append_doubling(int number) {
     for (int distance = 1; distance < node_count_; distance *= 2) {
       const int peer = number ^ distance;
       const ChunkRange taken{peer / distance * distance, distance};
       complete(number, peer, taken);
+      arrive(number, OnArrival::before_passing_on);
       send(number, peer, {number / distance * distance, distance});
-      after_step(taken);
+      arrive(number, OnArrival::after_passing_on);
+      if (!owns(number, taken.first)) arrived_ = taken;
     }
   }
 
@@ -126,9 +126,11 @@ class ScatterAllgather {
                   node_of(from), span(into, chunks));
   }
 
-  void announce(int number, ChunkRange chunks) {
-    if (chunks.count == 0) return;
-    vector_.on_arrival(node_of(number), {vector_.chunks.first + chunks.first, chunks.count});
+  /// Does what is to be done, before or after passing on, with the chunks that arrived last.
+  void arrive(int number, OnArrival when) {
+    if (when != vector_.when || arrived_.count == 0) return;
+    vector_.on_arrival(node_of(number), {vector_.chunks.first + arrived_.first, arrived_.count});
+    arrived_ = {};
   }
 
   BufferId place(int number) const {
@@ -148,6 +150,7 @@ class ScatterAllgather {
   ScheduleBuilder& builder_;
   const BroadcastVector& vector_;
   int node_count_;
+  ChunkRange arrived_{};           // on the node that is being appended
   std::vector<BufferId> dropped_;  // by number; -1 where nothing is
 };
 

@@ -130,7 +130,8 @@ void append_lane(ScheduleBuilder& builder, std::vector<Followers>& nodes,
   vector.on_arrival = [&](int node, ChunkRange chunks) {
     Followers& followers = nodes[static_cast<std::size_t>(node)];
     if (followers.phases().member_count() == 1) return;
-    followers.phases().announce(vector.lane);
+    const BufferId place = places[static_cast<std::size_t>(node)].buffer;
+    followers.phases().announce(vector.lane, span_of(place, chunks));
     followers.add_announced(chunks);
   };
   append_broadcast_exchange(builder, exchange, vector);
@@ -161,7 +162,7 @@ Schedule generate_shared_address_broadcast(std::string name, const Shape& shape,
                  .chunks = {lane * per_lane, per_lane},
                  .segments = parameters.segments,
                  .root_node = shape.node_of_member(parameters.root),
-                 .receives = Receives::in_order,
+                 .when = OnArrival::before_passing_on,
                  .strands = {},
                  .places = {},
                  .on_arrival = {}});

@@ -77,18 +77,18 @@ void append_broadcast_tree(ScheduleBuilder& builder, BroadcastExchange exchange,
     const auto segment = [&](int s) {
       return span_of(vector.places[static_cast<std::size_t>(node)], {vector.chunks.first + s, 1});
     };
-    const auto receive = [&](int s) {
-      builder.recv(strand, vector.lane, node_of(place.parent), segment(s));
+    const auto arrive = [&](int s, OnArrival when) {
+      if (number > 0 && when == vector.when) vector.on_arrival(node, {vector.chunks.first + s, 1});
     };
-    const bool ahead = vector.receives == Receives::ahead;
-    for (int s = 0; number > 0 && ahead && s < vector.segments; ++s) receive(s);
+    for (int s = 0; number > 0 && s < vector.segments; ++s) {
+      builder.recv(strand, vector.lane, node_of(place.parent), segment(s));
+    }
     for (int s = 0; s < vector.segments; ++s) {
-      if (number > 0 && !ahead) receive(s);
-      if (!ahead && number > 0) vector.on_arrival(node, {vector.chunks.first + s, 1});
+      arrive(s, OnArrival::before_passing_on);
       for (const int child : place.children) {
         builder.send(strand, vector.lane, node_of(child), segment(s));
       }
-      if (ahead && number > 0) vector.on_arrival(node, {vector.chunks.first + s, 1});
+      arrive(s, OnArrival::after_passing_on);
     }
   }
 }

@@ -51,6 +51,11 @@ void NodePhases::announce(int lane) {
   builder_.signal(leader(lane), milestones_[static_cast<std::size_t>(lane)]);
 }
 
+void NodePhases::announce(int lane, const Span& announced) {
+  builder_.signal(leader(lane), milestones_[static_cast<std::size_t>(lane)],
+                  std::span(&announced, 1));
+}
+
 void NodePhases::await_lanes(int member, int milestone) {
   const Shape& shape = builder_.shape();
   const int worker = shape.worker_of_member(member);

@@ -42,6 +42,8 @@ class NodePhases {
 
   /// The lane's leader announces its next milestone, when all that it has begun is complete.
   void announce(int lane);
+  /// The same, as soon as all that it has begun and that touches a span is complete.
+  void announce(int lane, const Span& announced);
 
   /// A member waits on its worker's main strand until every lane has reached a milestone: 1 is the
   /// first that its leader announced. Lanes that the worker leads itself need no waiting: it ends
