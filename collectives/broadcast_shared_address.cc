@@ -3,7 +3,8 @@
 // Idea: data arrive in the buffer of the lane's leader, the master, who does nothing but drive the
 // network and raise a counter of what is there. The others of its node follow the counter and copy
 // directly from the master's buffer into their own, while more arrives; on the root's node they
-// copy from the root's. A second counter, of those who are done, gives the buffer back.
+// copy the root's input as soon as the root has entered. A second counter, of those who are done,
+// gives the buffers back.
 //
 // Source: A. Mamidala et al., MPI Collective Communications on the Blue Gene/P Supercomputer:
 // Algorithms and Optimizations, 2009, section 5: broadcast with shared address space and message

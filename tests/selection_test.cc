@@ -127,15 +127,21 @@ TEST_CASE("a request names an algorithm, lanes, or both, for one collective or f
         chosen(Collective::allreduce, 3, {4, 4}, kKiB * kKiB));
   CHECK(plan(Collective::allreduce, "allreduce:dpml:4").lanes == 4);
   for (int c = 0; c < kCollectiveCount; ++c) {
+    const auto collective = static_cast<Collective>(c);
+    const bool is_broadcast = collective == Collective::broadcast;
+    const std::string_view family = is_broadcast ? "multi-leader" : "dpml";
     for (const std::size_t size : sizes()) {
-      const SelectedPlan dpml = select({.collective = static_cast<Collective>(c),
-                                        .nodes = {{2, 2}},
-                                        .size_bytes = size,
-                                        .requested_algorithm = "dpml"});
-      CAPTURE(dpml.algorithm);
-      CHECK(dpml.algorithm.starts_with("dpml-"));
+      const SelectedPlan selected = select({.collective = collective,
+                                            .nodes = {{2, 2}},
+                                            .size_bytes = size,
+                                            .requested_algorithm = family});
+      CAPTURE(selected.algorithm);
+      CHECK(selected.algorithm.starts_with(family));
     }
   }
+  // A family of other collectives leaves one to the rule.
+  CHECK(plan(Collective::broadcast, "dpml").algorithm ==
+        plan(Collective::broadcast, "auto").algorithm);
   CHECK(most_requested_lanes("auto") == 0);
   CHECK(most_requested_lanes("dpml-ring") == 0);
 }
