@@ -14,8 +14,8 @@ namespace hycoll {
 
 SelectedPlan select_broadcast(const SelectionQuery& query) {
   const std::size_t node_count = query.nodes.size();
-  const bool through_lines = node_count == 1 ? reads_through_lines(query, query.size_bytes)
-                                             : leads_through_lines(query);
+  const bool through_lines =
+      node_count == 1 ? reads_through_lines(query, query.size_bytes) : leads_through_lines(query);
   SelectedPlan plan = through_lines ? plan_lines(query) : plan_lanes(query);
   plan.algorithm = through_lines ? "lines-binomial" : "multi-leader-binomial";
   if (node_count == 1) return plan;
