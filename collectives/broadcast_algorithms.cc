@@ -15,13 +15,10 @@ constexpr std::string_view kRingSource =
     "MPICH; A Bandwidth-saving Optimization for MPI Broadcast (Zhou et al., P2S2'15)";
 constexpr std::string_view kSharedAddressSource =
     "MPI Collectives on Blue Gene/P (Mamidala et al., 2009), section 5";
+constexpr std::string_view kTorusSource =
+    "MPI Collectives on Blue Gene/P (Mamidala et al., 2009), section 5.A: rectangle algorithm";
 constexpr std::string_view kLinesSource =
     "hycoll; message counters of Blue Gene/P (Mamidala et al.)";
-
-constexpr bool is_tree(BroadcastExchange exchange) {
-  return exchange == BroadcastExchange::binomial || exchange == BroadcastExchange::knomial ||
-         exchange == BroadcastExchange::chain;
-}
 
 constexpr std::string_view source_of(BroadcastExchange exchange) {
   return is_tree(exchange) ? kTreeSource : kRingSource;
@@ -94,6 +91,13 @@ constexpr Algorithm shared_address(std::string_view name) {
   return algorithm;
 }
 
+constexpr Algorithm torus_colours() {
+  Algorithm algorithm = shared_address<BroadcastExchange::torus_colours>("torus-colours");
+  algorithm.summary = "a spanning tree of a torus per lane, disjoint; members follow counters";
+  algorithm.source = kTorusSource;
+  return algorithm;
+}
+
 template <BroadcastExchange exchange>
 constexpr Algorithm lines(std::string_view name) {
   return {.collective = Collective::broadcast,
@@ -122,6 +126,7 @@ constexpr std::array kAlgorithms = {
     shared_address<BroadcastExchange::binomial>("shared-address-binomial"),
     shared_address<BroadcastExchange::chain>("shared-address-chain"),
     shared_address<BroadcastExchange::scatter_ring_opt>("shared-address-scatter-ring-opt"),
+    torus_colours(),
 };
 
 }  // namespace

@@ -1,15 +1,6 @@
 #include "collectives/broadcast_exchange.h"
 
 namespace hycoll {
-namespace {
-
-constexpr bool is_tree(BroadcastExchange exchange) {
-  return exchange == BroadcastExchange::binomial || exchange == BroadcastExchange::knomial ||
-         exchange == BroadcastExchange::chain;
-}
-
-}  // namespace
-
 int broadcast_chunks_per_lane(BroadcastExchange exchange, int node_count, int segments) noexcept {
   if (node_count == 1) return 1;
   return is_tree(exchange) ? segments : node_count;
@@ -18,7 +9,9 @@ int broadcast_chunks_per_lane(BroadcastExchange exchange, int node_count, int se
 void append_broadcast_exchange(ScheduleBuilder& builder, BroadcastExchange exchange,
                                const BroadcastVector& vector) {
   if (builder.shape().node_count() == 1) return;
-  if (is_tree(exchange)) {
+  if (exchange == BroadcastExchange::torus_colours) {
+    append_broadcast_torus(builder, vector);
+  } else if (is_tree(exchange)) {
     append_broadcast_tree(builder, exchange, vector);
   } else {
     append_scatter_allgather(builder, exchange, vector);

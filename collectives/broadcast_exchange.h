@@ -2,6 +2,7 @@
 #define HYCOLL_COLLECTIVES_BROADCAST_EXCHANGE_H_
 
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "core/builder.h"
@@ -14,6 +15,7 @@ enum class BroadcastExchange {
   binomial,          ///< broadcast_tree.cc
   knomial,           ///< broadcast_tree.cc
   chain,             ///< broadcast_tree.cc
+  torus_colours,     ///< broadcast_torus.cc
   scatter_ring,      ///< broadcast_scatter_allgather.cc
   scatter_ring_opt,  ///< broadcast_scatter_allgather.cc
   scatter_doubling,  ///< broadcast_scatter_allgather.cc
@@ -39,6 +41,12 @@ struct BroadcastVector {
   std::function<void(int node, ChunkRange chunks)> on_arrival;
 };
 
+/// Where a node stands in a tree, by numbers of nodes.
+struct TreePlace {
+  int parent = -1;            ///< -1: it is the root.
+  std::vector<int> children;  ///< In the order in which they are sent to.
+};
+
 /// The number of chunks that an exchange needs of each lane. Only trees use the segments.
 int broadcast_chunks_per_lane(BroadcastExchange exchange, int node_count, int segments) noexcept;
 
@@ -46,9 +54,19 @@ int broadcast_chunks_per_lane(BroadcastExchange exchange, int node_count, int se
 void append_broadcast_exchange(ScheduleBuilder& builder, BroadcastExchange exchange,
                                const BroadcastVector& vector);
 
+/// Appends the way of the segments down a tree; the places are by node.
+void append_broadcast_places(ScheduleBuilder& builder, std::span<const TreePlace> places,
+                             const BroadcastVector& vector);
+
+/// Whether an exchange is one by trees, which cut their messages into segments.
+constexpr bool is_tree(BroadcastExchange exchange) noexcept {
+  return exchange <= BroadcastExchange::torus_colours;
+}
+
 /// The kinds, for append_broadcast_exchange. They require at least two nodes.
 void append_broadcast_tree(ScheduleBuilder& builder, BroadcastExchange exchange,
                            const BroadcastVector& vector);
+void append_broadcast_torus(ScheduleBuilder& builder, const BroadcastVector& vector);
 void append_scatter_allgather(ScheduleBuilder& builder, BroadcastExchange exchange,
                               const BroadcastVector& vector);
 

@@ -26,11 +26,7 @@ namespace {
 
 constexpr int kRadix = 4;
 
-/// Where a node stands in the tree. Nodes are numbered from the root's on.
-struct TreePlace {
-  int parent = -1;
-  std::vector<int> children;
-};
+// Nodes are numbered from the root's on.
 
 TreePlace place_in_chain(int number, int node_count) {
   TreePlace place{.parent = number - 1, .children = {}};
@@ -70,24 +66,33 @@ void append_broadcast_tree(ScheduleBuilder& builder, BroadcastExchange exchange,
                            const BroadcastVector& vector) {
   const int node_count = builder.shape().node_count();
   const auto node_of = [&](int number) { return (vector.root_node + number) % node_count; };
+  std::vector<TreePlace> places(static_cast<std::size_t>(node_count));
   for (int number = 0; number < node_count; ++number) {
-    const TreePlace place = place_of_node(exchange, number, node_count);
-    const int node = node_of(number);
+    const TreePlace numbered = place_of_node(exchange, number, node_count);
+    TreePlace& place = places[static_cast<std::size_t>(node_of(number))];
+    if (number > 0) place.parent = node_of(numbered.parent);
+    for (const int child : numbered.children) place.children.push_back(node_of(child));
+  }
+  append_broadcast_places(builder, places, vector);
+}
+
+void append_broadcast_places(ScheduleBuilder& builder, std::span<const TreePlace> places,
+                             const BroadcastVector& vector) {
+  for (int node = 0; node < builder.shape().node_count(); ++node) {
+    const auto& [parent, children] = places[static_cast<std::size_t>(node)];
     const StrandId strand = vector.strands[static_cast<std::size_t>(node)];
     const auto segment = [&](int s) {
       return span_of(vector.places[static_cast<std::size_t>(node)], {vector.chunks.first + s, 1});
     };
     const auto arrive = [&](int s, OnArrival when) {
-      if (number > 0 && when == vector.when) vector.on_arrival(node, {vector.chunks.first + s, 1});
+      if (parent >= 0 && when == vector.when) vector.on_arrival(node, {vector.chunks.first + s, 1});
     };
-    for (int s = 0; number > 0 && s < vector.segments; ++s) {
-      builder.recv(strand, vector.lane, node_of(place.parent), segment(s));
+    for (int s = 0; parent >= 0 && s < vector.segments; ++s) {
+      builder.recv(strand, vector.lane, parent, segment(s));
     }
     for (int s = 0; s < vector.segments; ++s) {
       arrive(s, OnArrival::before_passing_on);
-      for (const int child : place.children) {
-        builder.send(strand, vector.lane, node_of(child), segment(s));
-      }
+      for (const int child : children) builder.send(strand, vector.lane, child, segment(s));
       arrive(s, OnArrival::after_passing_on);
     }
   }

@@ -40,6 +40,18 @@ using Ring = std::vector<int>;
 /// project's.
 std::vector<Ring> edge_disjoint_rings(const TorusDimensions& torus);
 
+/// The parent of every node of a tree; -1 for the root.
+using SpanningTree = std::vector<int>;
+
+/// Trees through all nodes of a torus from one root, no two of which use the same link in the same
+/// direction: one for each link of a node where all dimensions of two or more are three or more (6
+/// in three dimensions), otherwise one for each of those dimensions (3, 2 or 1). The first half of
+/// the trees, or all of these fewer ones, go in the direction of increasing numbers only: where all
+/// lengths are three or more, these use no link twice in either direction. No tree is deeper than
+/// the sum of (length - 1) over the dimensions, and one. A single node has no trees. See
+/// torus_trees.cc.
+std::vector<SpanningTree> edge_disjoint_trees(const TorusDimensions& torus, int root);
+
 /// Rings for `lane_count` lanes on `node_count` nodes: those of torus_dimensions(node_count), each
 /// starting at another node. Lanes beyond the disjoint rings use them again, every second time the
 /// other way round.

@@ -125,5 +125,88 @@ TEST_CASE("every lane has a ring through all nodes, and lanes start at different
   }
 }
 
+/// A link in one direction.
+struct DirectedLink {
+  int from;
+  int to;
+  friend auto operator<=>(const DirectedLink&, const DirectedLink&) = default;
+};
+
+/// The links from the root to a node; more than there are nodes if they lead in a circle.
+int depth_of(const SpanningTree& tree, int node) {
+  int depth = 0;
+  const auto node_count = static_cast<int>(tree.size());
+  for (; tree[static_cast<std::size_t>(node)] >= 0 && depth <= node_count; ++depth) {
+    node = tree[static_cast<std::size_t>(node)];
+  }
+  return depth;
+}
+
+std::size_t expected_tree_count(const TorusDimensions& torus) {
+  std::size_t links = 0;
+  std::size_t dimensions = 0;
+  for (const int length : torus.length) {
+    links += static_cast<std::size_t>(std::min(length - 1, 2));
+    dimensions += length > 1;
+  }
+  return links == 2 * dimensions ? links : dimensions;
+}
+
+void check_trees(const TorusDimensions& torus, int root) {
+  CAPTURE(torus.length);
+  CAPTURE(root);
+  const std::vector<SpanningTree> trees = edge_disjoint_trees(torus, root);
+  REQUIRE(trees.size() == expected_tree_count(torus));
+  const bool has_double_links =
+      std::ranges::all_of(torus.length, [](int length) { return length != 2; });
+  int greatest_depth = 1;
+  std::size_t dimensions = 0;
+  for (const int length : torus.length) {
+    greatest_depth += length - 1;
+    dimensions += length > 1;
+  }
+  std::set<DirectedLink> used;
+  std::set<Link> used_upwards;
+  for (std::size_t colour = 0; colour < trees.size(); ++colour) {
+    const SpanningTree& tree = trees[colour];
+    REQUIRE(tree.size() == static_cast<std::size_t>(torus.node_count()));
+    for (int node = 0; node < torus.node_count(); ++node) {
+      const int parent = tree[static_cast<std::size_t>(node)];
+      REQUIRE((parent < 0) == (node == root));
+      REQUIRE(depth_of(tree, node) <= greatest_depth);
+      if (node == root) continue;
+      const Link link{std::min(node, parent), std::max(node, parent)};
+      REQUIRE(is_link(torus, link));
+      REQUIRE(used.insert({parent, node}).second);
+      if (has_double_links && colour < dimensions) REQUIRE(used_upwards.insert(link).second);
+    }
+  }
+}
+
+TEST_CASE("the trees of every small torus reach all nodes from any root and share no link") {
+  for (int x = 1; x <= 5; ++x) {
+    for (int y = 1; y <= 5; ++y) {
+      for (int z = 1; z <= 5; ++z) {
+        const TorusDimensions torus{{x, y, z}};
+        for (int root = 0; root < torus.node_count(); ++root) check_trees(torus, root);
+      }
+    }
+  }
+  for (const TorusDimensions& torus : {TorusDimensions{{11, 7, 5}}, {{32, 32, 1}}, {{9, 2, 7}}}) {
+    for (const int root : {0, 17, torus.node_count() - 1}) check_trees(torus, root);
+  }
+}
+
+TEST_CASE("there are six trees in three dimensions, four in two, half as many with pairs") {
+  CHECK(edge_disjoint_trees({{3, 4, 5}}, 7).size() == 6);
+  CHECK(edge_disjoint_trees({{3, 2, 5}}, 7).size() == 3);
+  CHECK(edge_disjoint_trees({{2, 2, 2}}, 7).size() == 3);
+  CHECK(edge_disjoint_trees({{4, 3, 1}}, 7).size() == 4);
+  CHECK(edge_disjoint_trees({{4, 2, 1}}, 7).size() == 2);
+  CHECK(edge_disjoint_trees({{9, 1, 1}}, 7).size() == 2);
+  CHECK(edge_disjoint_trees({{2, 1, 1}}, 1).size() == 1);
+  CHECK(edge_disjoint_trees({{1, 1, 1}}, 0).empty());
+}
+
 }  // namespace
 }  // namespace hycoll
