@@ -27,6 +27,12 @@ Schedule generate_lines_broadcast(std::string name, const Shape& shape,
                                   const GeneratorParameters& parameters,
                                   BroadcastExchange exchange);
 
+/// Broadcast with a task for every worker, over a tree of aggregators; see
+/// broadcast_core_specialised.cc.
+Schedule generate_core_specialised_broadcast(std::string name, const Shape& shape,
+                                             const GeneratorParameters& parameters);
+bool serves_core_specialised_broadcast(const Shape& shape);
+
 /// Where a lane's chunks are on a node: the input of the root on its node, on another the output of
 /// the leader's member or, if the leader owns none, of the first member.
 struct BroadcastPlace {

@@ -17,6 +17,8 @@ constexpr std::string_view kSharedAddressSource =
     "MPI Collectives on Blue Gene/P (Mamidala et al., 2009), section 5";
 constexpr std::string_view kTorusSource =
     "MPI Collectives on Blue Gene/P (Mamidala et al., 2009), section 5.A: rectangle algorithm";
+constexpr std::string_view kCollectiveNetworkSource =
+    "MPI Collectives on Blue Gene/P (Mamidala et al., 2009), section 5.B: collective network";
 constexpr std::string_view kLinesSource =
     "hycoll; message counters of Blue Gene/P (Mamidala et al.)";
 
@@ -112,6 +114,21 @@ constexpr Algorithm lines(std::string_view name) {
           .segmentation = segmentation_of(exchange)};
 }
 
+constexpr Algorithm core_specialised() {
+  return {.collective = Collective::broadcast,
+          .name = "core-specialised",
+          .summary = "one worker injects, one receives, the others copy; aggregators multicast",
+          .source = kCollectiveNetworkSource,
+          .order = OperandOrder::canonical,
+          .exchange = Exchange::aggregation_tree,
+          .serves =
+              "shapes with 2 lanes whose last nodes are aggregators of 1 worker "
+              "(--aggregators N, at least 1)",
+          .serves_shape = serves_core_specialised_broadcast,
+          .generate_with = generate_core_specialised_broadcast,
+          .segmentation = Segmentation::messages};
+}
+
 constexpr std::array kAlgorithms = {
     lines<BroadcastExchange::binomial>("lines-binomial"),
     lines<BroadcastExchange::knomial>("lines-knomial"),
@@ -127,6 +144,7 @@ constexpr std::array kAlgorithms = {
     shared_address<BroadcastExchange::chain>("shared-address-chain"),
     shared_address<BroadcastExchange::scatter_ring_opt>("shared-address-scatter-ring-opt"),
     torus_colours(),
+    core_specialised(),
 };
 
 }  // namespace

@@ -44,7 +44,7 @@ void NodePhases::await_member_as(StrandId strand, int member) {
 void NodePhases::await_member(int lane, int member) {
   const Shape& shape = builder_.shape();
   if (shape.worker_of_member(member) == shape.leader(node_, lane)) return;
-  builder_.wait(leader(lane), arrived_[static_cast<std::size_t>(member - first_member_)]);
+  await_member_as(leader(lane), member);
 }
 
 void NodePhases::announce(int lane) {
