@@ -25,7 +25,8 @@ namespace {
 
 TEST_CASE("every subcommand explains itself") {
   CHECK(contains(hycoll({"--help"}).output, "compare"));
-  for (const char* subcommand : {"info", "plan", "verify", "bench", "compare", "report"}) {
+  for (const char* subcommand :
+       {"info", "plan", "verify", "bench", "compare", "report", "reproduce"}) {
     CAPTURE(subcommand);
     const ChildResult result = hycoll({subcommand, "--help"});
     CHECK(result.status == 0);
@@ -198,6 +199,20 @@ TEST_CASE("a small sweep is proved, and the report says what") {
                                    "--lanes", "2", "--algorithm", "dpml-ring"});
   CHECK(text.status == 0);
   CHECK(contains(text.output, "proved"));
+}
+
+TEST_CASE("reproduce counts the benchmarks that it is asked for") {
+  const Json document = json_of({"reproduce", "B", "C", "--json", "-"});
+  CHECK(document.at("records").size() == 5 * 3 + 9);
+  for (const Json& record : document.at("records")) {
+    CHECK(record.at("saved_messages") == record.at("surplus_after_scatter"));
+    CHECK(record.at("saved_messages") > 0);
+    CHECK(record.at("optimised_bytes") < record.at("native_bytes"));
+  }
+  const ChildResult table = hycoll({"reproduce", "B"});
+  CHECK(contains(table.output, "524287"));
+  CHECK_FALSE(contains(table.output, "16777216"));
+  check_refused({"reproduce", "D"}, {"'D'", "A, B, C"});
 }
 
 TEST_CASE("CSV has a line for each record, and people read the standard error meanwhile") {

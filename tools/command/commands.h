@@ -36,6 +36,7 @@ std::unique_ptr<Subcommand> add_verify(CLI::App& app);
 std::unique_ptr<Subcommand> add_bench(CLI::App& app);
 std::unique_ptr<Subcommand> add_compare(CLI::App& app);
 std::unique_ptr<Subcommand> add_report(CLI::App& app);
+std::unique_ptr<Subcommand> add_reproduce(CLI::App& app);
 
 /// Those below `hycoll bench`.
 std::unique_ptr<Subcommand> add_bench_limit(CLI::App& bench);

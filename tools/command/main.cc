@@ -41,6 +41,7 @@ std::vector<std::unique_ptr<Subcommand>> add_subcommands(CLI::App& app) {
   subcommands.push_back(add_bench(app));
   subcommands.push_back(add_compare(app));
   subcommands.push_back(add_report(app));
+  subcommands.push_back(add_reproduce(app));
   return subcommands;
 }
 
