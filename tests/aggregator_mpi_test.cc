@@ -177,6 +177,42 @@ TEST_CASE("teams: unequal thread counts, one lane and several") {
   });
 }
 
+/// Whether broadcasts of every size reach everybody from every root.
+template <class Caller>
+int wrong_broadcasts(Caller& caller) {
+  int wrong = 0;
+  for (const std::size_t count : kCounts) {
+    for (int root = 0; root < caller.size(); ++root) {
+      const std::vector<std::int32_t> sent = contribution(root, count, static_cast<int>(count % 7));
+      std::vector<std::int32_t> values(count, -1);
+      if (caller.rank() == root) values = sent;
+      caller.broadcast(std::span(values), root);
+      if (values != sent) ++wrong;
+    }
+  }
+  return wrong;
+}
+
+TEST_CASE("broadcasts are multicast by the aggregators, from every root") {
+  for_aggregator_counts([](int aggregators) {
+    Options options =
+        options_with(aggregators, "allreduce:socket-leader,broadcast:core-specialised", 2);
+    options.workers = 2;
+    {
+      Communicator communicator(MPI_COMM_WORLD, options);
+      if (!communicator.is_aggregator()) {
+        CHECK(communicator.choice(calls::broadcast(nullptr, 1, DataType::int32, 0)).algorithm ==
+              "core-specialised");
+        CHECK(wrong_broadcasts(communicator) == 0);
+        CHECK(sums_are_right(communicator, 100, 1));
+      }
+    }
+    Team team(MPI_COMM_WORLD, 1 + (world_rank() + 1) % 3, options);
+    if (team.is_aggregator()) return;
+    CHECK(in_every_thread(team, [](Member& member) { return wrong_broadcasts(member); }) == 0);
+  });
+}
+
 TEST_CASE("many calls are under way at once, with and without aggregators") {
   for_aggregator_counts([](int aggregators) {
     Communicator communicator(
