@@ -6,9 +6,9 @@
 // copy the root's input as soon as the root has entered. A second counter, of those who are done,
 // gives the buffers back.
 //
-// Source: A. Mamidala et al., MPI Collective Communications on the Blue Gene/P Supercomputer:
-// Algorithms and Optimizations, 2009, section 5: broadcast with shared address space and message
-// counters.
+// Source: A. Mamidala et al., Optimizing MPI Collectives Using Efficient Intra-node Communication
+// Techniques over the Blue Gene/P Supercomputer, 2009, section 5.A: shared address broadcast with
+// message counters.
 // Memory passed over on every node: (M - 1) n read, (M - 1) n written, by the members' own cores.
 // Scratch: none but that of the exchange.
 // Serves: any shape with direct visibility. Chunks per lane: those of the exchange; the counter
