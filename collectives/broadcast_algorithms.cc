@@ -115,18 +115,17 @@ constexpr Algorithm lines(std::string_view name) {
 }
 
 constexpr Algorithm core_specialised() {
-  return {.collective = Collective::broadcast,
-          .name = "core-specialised",
-          .summary = "one worker injects, one receives, the others copy; aggregators multicast",
-          .source = kCollectiveNetworkSource,
-          .order = OperandOrder::canonical,
-          .exchange = Exchange::aggregation_tree,
-          .serves =
-              "shapes with 2 lanes whose last nodes are aggregators of 1 worker "
-              "(--aggregators N, at least 1)",
-          .serves_shape = serves_core_specialised_broadcast,
-          .generate_with = generate_core_specialised_broadcast,
-          .segmentation = Segmentation::messages};
+  return {
+      .collective = Collective::broadcast,
+      .name = "core-specialised",
+      .summary = "one worker injects, one receives, the others copy; aggregators may multicast",
+      .source = kCollectiveNetworkSource,
+      .order = OperandOrder::canonical,
+      .exchange = Exchange::aggregation_tree,
+      .serves = "shapes with 2 lanes, with aggregators of 1 worker (--aggregators N) or without",
+      .serves_shape = serves_core_specialised_broadcast,
+      .generate_with = generate_core_specialised_broadcast,
+      .segmentation = Segmentation::messages};
 }
 
 constexpr std::array kAlgorithms = {

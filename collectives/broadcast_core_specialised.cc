@@ -1,28 +1,34 @@
-// Core specialisation over an aggregation tree: every core has one task.
+// Core specialisation over a tree: every core has one task.
 //
 // Idea: on the root's node one worker, the injector, does nothing but send segments into a tree of
 // aggregators, which multicast them: each passes on what it receives to all of its other
 // neighbours. On every other node one worker, the receiver, receives them into its own member's
 // output and raises a message counter; the others follow the counter and copy from there, and the
 // first of them makes a second copy in the same pass over memory: that of the injector. On the
-// root's node all copy from the root's input.
+// root's node all copy from the root's input. Without aggregators the nodes are a binary tree
+// themselves, whose injectors follow the counter, too, and send to the children.
 //
 // Source: A. Mamidala et al., Optimizing MPI Collectives Using Efficient Intra-node Communication
 // Techniques over the Blue Gene/P Supercomputer, 2009, section 5.B. The collective network, whose
 // links only cores could serve, is an aggregation tree here (exchange_aggregation_tree.cc). It
 // delivers to the root's node too, which messages need not; and the injectors of the other nodes,
 // who injected zeros there, are idle, as they are there but for that.
-// Steps: from the root's host to the farthest one, at most 2 d for a tree of depth d, plus s - 1
-// for s segments. Messages: H - 1 + A for each segment with H hosts and A aggregators in the tree.
-// Sent: n by the root's node, none by the other hosts, f n by an aggregator of f children. Scratch:
-// n at an aggregator, none at a host. Serves: shapes with two lanes, of which the injectors drive
-// the first and the receivers the second, whose last nodes are aggregators of one worker. Where
+// Steps: from the root's host to the farthest one, at most 2 d for a tree of depth d, without
+// aggregators d, plus s - 1 for s segments. Messages: H - 1 + A for each segment with H hosts and A
+// aggregators in the tree. Sent: n by the root's node, none by the other hosts, f n by an
+// aggregator of f children; without aggregators at most 2 n by any host. Scratch: n at an
+// aggregator, none at a host. Serves: shapes with two lanes, whose last nodes may be aggregators of
+// one worker. The injectors drive the first lane and the receivers the second; without aggregators
+// the other way round on every second level of the tree, for a message stays on its lane. Where
 // there are no others, the injector copies for itself; a single worker has all tasks.
 //
 // Example, 2 hosts of 4 members and an aggregator, root 0: worker 0 sends its input to node 2,
 // which sends it to worker 1 of the second host. There member 5 receives, 6 copies to 6 and 4, and
-// 7 copies.
+// 7 copies. Without the aggregator worker 0 sends to worker 4 of the second host. Member 4
+// receives, 6 copies to 6 and 5, and 7 copies.
 
+#include <bit>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -34,44 +40,51 @@
 namespace hycoll {
 namespace {
 
+constexpr int kNobody = -1;
+/// Of aggregators' neighbours, and of the root.
 constexpr int kInjection = 0;
 constexpr int kReception = 1;
-constexpr int kNobody = -1;
+
+/// Where a host stands in the tree.
+struct HostPlace {
+  int injection = kInjection;  ///< The lanes.
+  int reception = kReception;
+  int parent = kNobody;   ///< A node; nobody's for the root, and where there is a single host.
+  std::vector<int> to{};  ///< The nodes that it sends to.
+};
 
 /// The workers of one host.
 class SpecialisedHost {
  public:
-  SpecialisedHost(ScheduleBuilder& builder, int node)
+  SpecialisedHost(ScheduleBuilder& builder, int node, HostPlace tree)
       : builder_(builder),
         phases_(builder, node),
+        tree_(std::move(tree)),
         is_root_(node == builder.shape().node_of_member(builder.root())),
-        place_(broadcast_place(builder, node, kReception)) {
+        place_(broadcast_place(builder, node, tree_.reception)) {
     for (int member = phases_.first_member(); member <= phases_.last_member(); ++member) {
       strands_.push_back(builder.add_strand(builder.shape().worker_of_member(member)));
-      done_.push_back(builder.add_flag(strands_.back()));
+      copies_.push_back(false);
     }
   }
 
-  /// The injector's or the receiver's task. Without a network only the root's arrival is announced.
-  void append_network(int aggregator) {
-    const int lane = lane_of_place();
-    phases_.await_member(lane, place_.member);
-    if (is_root_) phases_.announce(lane);
-    for (int segment = 0; aggregator != kNobody && segment < builder_.chunk_count(); ++segment) {
-      const Span span = span_of(place_.buffer, {segment, 1});
-      if (is_root_) {
-        builder_.send(phases_.leader(lane), lane, aggregator, span);
-      } else {
-        builder_.recv(phases_.leader(lane), lane, aggregator, span);
-        phases_.announce(lane);
-      }
+  /// The tasks of the receiver, who announces every segment, and of the injector, who announces
+  /// that all is sent.
+  void append_network() {
+    if (!is_root_) append_reception();
+    if (tree_.to.empty()) return;
+    const StrandId injector = phases_.leader(tree_.injection);
+    if (is_root_) phases_.await_member(tree_.injection, place_.member);
+    for (int s = 0; s < builder_.chunk_count(); ++s) {
+      if (!is_root_) phases_.await_lane(injector, tree_.reception, s + 1);
+      for (const int node : tree_.to) builder_.send(injector, tree_.injection, node, segment(s));
     }
-    if (is_root_) phases_.announce(lane);
+    if (!leads(place_.member, tree_.injection)) phases_.announce(tree_.injection);
   }
 
   /// The others' tasks.
   void append_copies() {
-    const int injecting = member_of(kInjection);
+    const int injecting = member_of(tree_.injection);
     const int helper = helper_of(injecting);
     for (int member = phases_.first_member(); member <= phases_.last_member(); ++member) {
       const StrandId strand = strand_of(member);
@@ -84,18 +97,24 @@ class SpecialisedHost {
     }
   }
 
-  /// Members say that they are done, and leave when all are.
+  /// Members who copy say that they are done, and all leave when these are. Of those who do not,
+  /// they know that they have entered.
   void append_end() {
-    for (std::size_t m = 0; m < strands_.size(); ++m) builder_.signal(strands_[m], done_[m]);
+    std::vector<FlagId> done(strands_.size(), -1);
+    for (std::size_t m = 0; m < strands_.size(); ++m) {
+      if (!copies_[m]) continue;
+      done[m] = builder_.add_flag(strands_[m]);
+      builder_.signal(strands_[m], done[m]);
+    }
     for (std::size_t m = 0; m < strands_.size(); ++m) {
       for (std::size_t other = 0; other < strands_.size(); ++other) {
-        if (other != m) builder_.wait(strands_[m], done_[other]);
+        if (other != m && copies_[other]) builder_.wait(strands_[m], done[other]);
       }
     }
   }
 
  private:
-  int lane_of_place() const { return is_root_ ? kInjection : kReception; }
+  Span segment(int s) const { return span_of(place_.buffer, {s, 1}); }
   StrandId strand_of(int member) const {
     return strands_[static_cast<std::size_t>(member - phases_.first_member())];
   }
@@ -110,11 +129,21 @@ class SpecialisedHost {
     return kNobody;
   }
 
+  void append_reception() {
+    const StrandId receiver = phases_.leader(tree_.reception);
+    phases_.await_member(tree_.reception, place_.member);
+    for (int s = 0; s < builder_.chunk_count(); ++s) {
+      builder_.recv(receiver, tree_.reception, tree_.parent, segment(s));
+    }
+    for (int s = 0; s < builder_.chunk_count(); ++s) phases_.announce(tree_.reception, segment(s));
+  }
+
   /// Who makes the copy of the injector's member: the first with no task in the network.
   int helper_of(int injecting) const {
     if (injecting == kNobody || injecting == place_.member) return kNobody;
     for (int member = phases_.first_member(); member <= phases_.last_member(); ++member) {
-      if (member == place_.member || leads(member, kInjection) || leads(member, kReception)) {
+      if (member == place_.member || leads(member, tree_.injection) ||
+          leads(member, tree_.reception)) {
         continue;
       }
       return member;
@@ -124,17 +153,20 @@ class SpecialisedHost {
 
   /// Whoever owns the place leaves only when the network is done with it.
   void await_network(StrandId strand) {
-    const int lane = lane_of_place();
-    if (leads(place_.member, lane)) return;
-    phases_.await_lane(strand, lane, is_root_ ? 2 : builder_.chunk_count());
+    const bool sends = !tree_.to.empty();
+    const int last_lane = sends ? tree_.injection : tree_.reception;
+    if ((is_root_ && !sends) || leads(place_.member, last_lane)) return;
+    phases_.await_lane(strand, last_lane, sends ? 1 : builder_.chunk_count());
   }
 
   void append_copy(int member, int other) {
     const StrandId strand = strand_of(member);
+    copies_[static_cast<std::size_t>(member - phases_.first_member())] = true;
+    if (is_root_) phases_.await_member_as(strand, place_.member);
     const int steps = is_root_ ? 1 : builder_.chunk_count();
     for (int step = 0; step < steps; ++step) {
       const ChunkRange chunks = is_root_ ? builder_.all_chunks() : ChunkRange{step, 1};
-      phases_.await_lane(strand, lane_of_place(), step + 1);
+      if (!is_root_) phases_.await_lane(strand, tree_.reception, step + 1);
       std::vector<Span> outputs{span_of(builder_.output(member), chunks)};
       if (other != kNobody) outputs.push_back(span_of(builder_.output(other), chunks));
       builder_.copy(strand, outputs, span_of(place_.buffer, chunks));
@@ -143,10 +175,11 @@ class SpecialisedHost {
 
   ScheduleBuilder& builder_;
   NodePhases phases_;
+  HostPlace tree_;
   bool is_root_;
   BroadcastPlace place_;
   std::vector<StrandId> strands_;  // per member
-  std::vector<FlagId> done_;       // per member
+  std::vector<bool> copies_;       // per member
 };
 
 /// An aggregator passes on what comes from the root's side to all of its other neighbours.
@@ -180,32 +213,62 @@ void append_tree(ScheduleBuilder& builder, const AggregationTree& tree) {
   }
 }
 
+/// The hosts below the aggregators.
+std::vector<HostPlace> places_below(const AggregationTree& tree, int root_node) {
+  std::vector<HostPlace> places(tree.host_parents.size());
+  if (places.size() == 1) return places;
+  for (std::size_t host = 0; host < places.size(); ++host) {
+    const bool is_root = static_cast<int>(host) == root_node;
+    (is_root ? places[host].to.emplace_back() : places[host].parent) = tree.host_parents[host];
+  }
+  return places;
+}
+
+/// The hosts as a binary tree; the root's is its root.
+std::vector<HostPlace> binary_places(int host_count, int root_node) {
+  std::vector<HostPlace> places(static_cast<std::size_t>(host_count));
+  const auto node_of = [&](int number) { return (root_node + number) % host_count; };
+  for (int number = 0; number < host_count; ++number) {
+    HostPlace& place = places[static_cast<std::size_t>(node_of(number))];
+    const bool is_odd_level = std::bit_width(static_cast<unsigned>(number + 1)) % 2 == 0;
+    if (is_odd_level) std::swap(place.injection, place.reception);
+    if (number > 0) place.parent = node_of((number - 1) / 2);
+    for (const int child : {2 * number + 1, 2 * number + 2}) {
+      if (child < host_count) place.to.push_back(node_of(child));
+    }
+  }
+  return places;
+}
+
 }  // namespace
 
 bool serves_core_specialised_broadcast(const Shape& shape) {
   for (int node = 0; node < shape.node_count(); ++node) {
     if (shape.node(node).members == 0 && shape.node(node).workers > 1) return false;
   }
-  return shape.lane_count() == 2 && has_aggregators_last(shape);
+  return shape.lane_count() == 2 && (has_aggregators_last(shape) || serves_any_shape(shape));
 }
 
 Schedule generate_core_specialised_broadcast(std::string name, const Shape& shape,
                                              const GeneratorParameters& parameters) {
-  HYCOLL_ASSERT(serves_core_specialised_broadcast(shape), "two lanes and aggregators");
+  HYCOLL_ASSERT(serves_core_specialised_broadcast(shape), "two lanes, aggregators last");
   ScheduleBuilder builder(Collective::broadcast, std::move(name), shape, parameters.segments,
                           parameters.root);
-  const AggregationTree tree = aggregation_tree(shape);
-  const bool is_alone = tree.host_parents.size() == 1;
+  const int root_node = shape.node_of_member(parameters.root);
+  std::optional<AggregationTree> tree;
+  if (shape.has_aggregators()) tree = aggregation_tree(shape);
+  std::vector<HostPlace> places =
+      tree ? places_below(*tree, root_node) : binary_places(shape.node_count(), root_node);
   std::vector<SpecialisedHost> hosts;
-  for (std::size_t host = 0; host < tree.host_parents.size(); ++host) {
-    hosts.emplace_back(builder, static_cast<int>(host));
+  for (std::size_t host = 0; host < places.size(); ++host) {
+    hosts.emplace_back(builder, static_cast<int>(host), std::move(places[host]));
   }
-  for (std::size_t host = 0; host < hosts.size(); ++host) {
-    hosts[host].append_network(is_alone ? kNobody : tree.host_parents[host]);
-    hosts[host].append_copies();
-    hosts[host].append_end();
+  for (SpecialisedHost& host : hosts) {
+    host.append_network();
+    host.append_copies();
+    host.append_end();
   }
-  if (!is_alone) append_tree(builder, tree);
+  if (tree && hosts.size() > 1) append_tree(builder, *tree);
   return std::move(builder).finish();
 }
 

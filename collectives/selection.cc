@@ -149,19 +149,23 @@ const Algorithm* variant_of(const RequestedChoice& requested, const SelectionQue
                           name_of(query.collective), requested.family, name_of(query.order)));
 }
 
-bool needs_aggregators(const Algorithm& algorithm) {
+bool uses_aggregators(const Algorithm& algorithm) {
   return algorithm.exchange == Exchange::aggregation_tree;
 }
 
+bool needs_aggregators(const Algorithm& algorithm, const SelectionQuery& query) {
+  return uses_aggregators(algorithm) && !algorithm.serves_shape(Shape(query.nodes, 2));
+}
+
 void require_aggregators(const Algorithm& algorithm, const SelectionQuery& query) {
-  if (query.aggregators == 0) {
+  if (query.aggregators == 0 && needs_aggregators(algorithm, query)) {
     throw Error(ErrorKind::unsupported,
                 fmt::format("{} algorithm '{}' needs aggregators, and there are none: set "
                             "Options::aggregators (HYCOLL_AGGREGATORS, --aggregators) to at least "
                             "1, or choose another algorithm, or 'auto'",
                             name_of(query.collective), algorithm.name));
   }
-  if (query.native == NativeReduction::impossible) {
+  if (query.aggregators > 0 && query.native == NativeReduction::impossible) {
     throw Error(ErrorKind::unsupported,
                 fmt::format("{} algorithm '{}' combines elements on aggregators, which have no "
                             "operators of the user's, and no types but the integers, float and "
@@ -196,7 +200,7 @@ void require_suitable(const Algorithm& algorithm, const SelectionQuery& query) {
                     "the {} aggregator(s) too; choose another algorithm, or no aggregators",
                     name_of(query.collective), algorithm.name, query.aggregators));
   }
-  if (needs_aggregators(algorithm)) require_aggregators(algorithm, query);
+  if (uses_aggregators(algorithm)) require_aggregators(algorithm, query);
 }
 
 Collective parse_collective(std::string_view name) {
@@ -271,16 +275,19 @@ SelectedPlan select(const SelectionQuery& query) {
     if (algorithm == nullptr) return plan;
   }
   require_suitable(*algorithm, query);
-  const bool aggregates = needs_aggregators(*algorithm);
+  const bool aggregates = uses_aggregators(*algorithm);
   SelectedPlan plan{.algorithm = std::string(algorithm->name),
                     .aggregators = aggregates ? query.aggregators : 0};
-  const Shape two_lanes(with_aggregators(query.nodes, plan.aggregators), 2);
+  const auto serves = [&](int lanes) {
+    return algorithm->serves_shape(Shape(with_aggregators(query.nodes, plan.aggregators), lanes));
+  };
   const int lanes_of_its_own = aggregates ? query.sockets : fewest_workers(query.nodes);
-  plan.lanes = requested.lanes > 0                  ? requested.lanes
-               : algorithm->serves_shape(two_lanes) ? lanes_of_its_own
-                                                    : 1;
+  plan.lanes = requested.lanes > 0        ? requested.lanes
+               : !serves(2)               ? 1
+               : serves(lanes_of_its_own) ? lanes_of_its_own
+                                          : 2;
   plan.workers_per_node = std::max(most_members(query.nodes), plan.lanes);
-  // Socket leaders send the whole vector each.
+  // Socket leaders, and injectors, send the whole vector each.
   const std::size_t lane_bytes =
       aggregates ? query.size_bytes : query.size_bytes / static_cast<std::size_t>(plan.lanes);
   const std::size_t block_bytes = lane_bytes / query.nodes.size();

@@ -1,4 +1,4 @@
-// Broadcast over an aggregation tree: proved over shapes and roots, counted, and every worker's
+// Broadcast with a task for every worker: proved over shapes and roots, counted, and every worker's
 // task.
 
 #include <doctest/doctest.h>
@@ -64,6 +64,36 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("without aggregators the hosts are a binary tree from any root") {
+  for (int hosts = 1; hosts <= 12; ++hosts) {
+    for (int members = 1; members <= 4; ++members) {
+      std::vector<Node> nodes;
+      for (int host = 0; host < hosts; ++host) {
+        const int count = 1 + (members + host - 1) % 4;
+        nodes.push_back({.members = count, .workers = count + host % 2});
+      }
+      const Shape shape = shape_of(std::move(nodes), 0);
+      const auto segments = static_cast<std::size_t>(1 + members % 3);
+      for (int root = 0; root < shape.member_count(); root += 1 + hosts / 4) {
+        CAPTURE(hosts);
+        CAPTURE(root);
+        const ScheduleStatistics counted =
+            statistics(generate(shape, static_cast<int>(segments), root));
+        CHECK(counted.message_count == segments * static_cast<std::size_t>(hosts - 1));
+        for (int host = 0; host < hosts; ++host) {
+          const NodeStatistics& here = counted.nodes[static_cast<std::size_t>(host)];
+          const int number = (host - shape.node_of_member(root) + hosts) % hosts;
+          const int children = std::clamp(hosts - 2 * number - 1, 0, 2);
+          CHECK(here.sent == segments * static_cast<std::size_t>(children));
+          CHECK(here.scratch == 0);
+          CHECK(here.copy_written ==
+                static_cast<std::size_t>(shape.node(host).members - 1) * segments);
+        }
+      }
+    }
+  }
+}
+
 /// Steps of one kind that a worker has.
 std::vector<Step> steps_of(const Schedule& schedule, int worker, StepKind kind) {
   std::vector<Step> found;
@@ -94,10 +124,33 @@ TEST_CASE("with four workers each has its task, as in the paper's figure 4") {
   }
 }
 
-TEST_CASE("shapes without aggregators, with other lanes or with large aggregators are refused") {
+TEST_CASE("on the way down the tree the injector and the receiver are different workers") {
+  constexpr int kSegments = 2;
+  const Schedule schedule = generate(shape_of({{4, 4}, {4, 4}, {4, 4}, {4, 4}}, 0), kSegments, 0);
+  const auto count = [&](int worker, StepKind kind) {
+    return static_cast<int>(steps_of(schedule, worker, kind).size());
+  };
+  // Node 0 sends to 1 and 2, node 1 to 3.
+  for (int worker = 0; worker < 16; ++worker) {
+    CAPTURE(worker);
+    const bool receives = worker == 4 || worker == 8 || worker == 13;
+    const int children = worker == 0 ? 2 : worker == 5 ? 1 : 0;
+    CHECK(count(worker, StepKind::recv) == (receives ? kSegments : 0));
+    CHECK(count(worker, StepKind::send) == children * kSegments);
+  }
+  for (const int helper : {6, 10, 14}) {
+    for (const Step& copy : steps_of(schedule, helper, StepKind::copy)) {
+      CHECK(copy.destination_count == 2);
+    }
+  }
+}
+
+TEST_CASE("shapes with other lanes, with large aggregators or with some in between are refused") {
   const Algorithm& algorithm = find_algorithm(Collective::broadcast, "core-specialised");
   CHECK(algorithm.serves_shape(shape_of({{2, 2}, {1, 2}}, 2)));
-  CHECK_FALSE(algorithm.serves_shape(shape_of({{2, 2}, {1, 2}}, 0)));
+  CHECK(algorithm.serves_shape(shape_of({{2, 2}, {1, 2}}, 0)));
+  CHECK_FALSE(algorithm.serves_shape(Shape({{2, 2}, {1, 2}}, 1)));
+  CHECK_FALSE(algorithm.serves_shape(Shape({{2, 2}, {1, 2}}, 3)));
   CHECK_FALSE(algorithm.serves_shape(Shape({{2, 2}, {2, 2}, {0, 1}}, 1)));
   CHECK_FALSE(algorithm.serves_shape(Shape({{2, 2}, {2, 2}, {0, 2}}, 2)));
   CHECK_FALSE(algorithm.serves_shape(Shape({{2, 2}, {0, 1}, {2, 2}}, 2)));

@@ -87,6 +87,11 @@ std::string try_set(Caller& caller, const AlgorithmSet& set, const Shape& shape)
   return first;
 }
 
+std::ptrdiff_t number_serving(const AlgorithmSet& set, const Shape& shape) {
+  return std::ranges::count_if(
+      set.algorithms, [&](const Algorithm* algorithm) { return algorithm->serves_shape(shape); });
+}
+
 /// Calls body(set, options) for every set with one lane, or with one of several numbers of lanes,
 /// as its algorithms serve them on these nodes; and once with lanes that are to be refused.
 template <class Body>
@@ -95,10 +100,9 @@ void for_all_sets(const std::vector<Node>& nodes, const Body& body) {
   int refused_sets = 0;
   std::size_t number = 0;
   for (const AlgorithmSet& set : all_sets()) {
-    const int many = lane_counts[number++ % std::size(lane_counts)];
-    const auto multi_lane = std::count_if(
-        set.algorithms.begin(), set.algorithms.end(),
-        [&](const Algorithm* algorithm) { return algorithm->serves_shape(Shape(nodes, many)); });
+    int many = lane_counts[number++ % std::size(lane_counts)];
+    if (number_serving(set, Shape(nodes, 2)) > number_serving(set, Shape(nodes, many))) many = 2;
+    const std::ptrdiff_t multi_lane = number_serving(set, Shape(nodes, many));
     for (const int lanes : {1, many}) {
       if (lanes == 1 && multi_lane == std::ssize(set.algorithms)) continue;
       if (lanes > 1 && multi_lane == 0 && refused_sets++ > 0) continue;

@@ -189,6 +189,23 @@ TEST_CASE("broadcast") {
   CHECK(plan.lanes == 3);
 }
 
+TEST_CASE("core specialisation has two lanes, and aggregators if there are any") {
+  SelectionQuery query{.collective = Collective::broadcast,
+                       .nodes = {{4, 4}, {3, 3}},
+                       .size_bytes = kKiB * kKiB,
+                       .requested_algorithm = "core-specialised"};
+  CHECK(select(query).lanes == 2);
+  CHECK(select(query).aggregators == 0);
+  query.aggregators = 1;
+  CHECK(select(query).lanes == 2);
+  CHECK(select(query).aggregators == 1);
+  query.collective = Collective::allreduce;
+  query.requested_algorithm = "node-leader";
+  CHECK(select(query).aggregators == 1);
+  query.aggregators = 0;
+  CHECK_THROWS_WITH_AS(select(query), doctest::Contains("needs aggregators"), Error);
+}
+
 TEST_CASE("reduce_scatter between nodes") {
   const auto scatter = [](int nodes, std::size_t size, OperandOrder order = OperandOrder::any) {
     return chosen(Collective::reduce_scatter, nodes, {1, 1}, size, order);

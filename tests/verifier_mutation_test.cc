@@ -397,6 +397,7 @@ TEST_CASE("generated schedules: every survivor has a reason") {
                                      Shape::uniform(3, 1, 1),
                                      Shape::uniform(2, 1, 2),
                                      Shape({{1, 1}, {2, 2}, {0, 1}}, 1),
+                                     Shape({{1, 1}, {3, 3}, {0, 1}}, 2),
                                      Shape({{1, 1}, {0, 2}, {1, 1}}, 2)};
   std::size_t mutant_count = 0;
   for (const Algorithm* algorithm : all_algorithms()) {
@@ -412,6 +413,12 @@ TEST_CASE("generated schedules: every survivor has a reason") {
     }
   }
   CHECK(mutant_count > 5000);
+}
+
+TEST_CASE("a node that passes on in the middle of a tree of specialised cores") {
+  const Algorithm& algorithm = find_algorithm(Collective::broadcast, "core-specialised");
+  const Shape shape({{1, 1}, {3, 3}, {1, 1}, {2, 2}}, 2);
+  CHECK(check_survivors(algorithm.generate(shape, 1, 0)) > 500);
 }
 
 }  // namespace
