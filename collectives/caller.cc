@@ -245,8 +245,10 @@ void Caller::execute_announced(const Plan& plan, const CallArguments& arguments)
 }
 
 bool Caller::is_repeatable(const Call& call, const PreparedCall& prepared) const {
-  return prepared.arguments.reducer.kernel != nullptr && prepared.work == nullptr &&
-         call.block_counts.empty() && identity_.gate == nullptr && identity_.announcer == nullptr;
+  // A broadcast that moves nothing may have any type, and its handle may become another one's.
+  return combines(call.collective) && prepared.arguments.reducer.kernel != nullptr &&
+         prepared.work == nullptr && call.block_counts.empty() && identity_.gate == nullptr &&
+         identity_.announcer == nullptr;
 }
 
 void Caller::run(const Call& call) {

@@ -191,6 +191,28 @@ TEST_CASE("calls without data") {
   in_every_layout([](auto& caller) { return try_nothing(caller); });
 }
 
+/// A type without data, and then another one, which may have got its handle.
+template <class Caller>
+std::string try_handles_of_empty_types(Caller& caller) {
+  std::string first;
+  for (int round = 0; round < 3; ++round) {
+    for (const int numbers : {0, 1}) {
+      const OwnType type([&](MPI_Datatype* t) { MPI_Type_contiguous(numbers, MPI_INT32_T, t); });
+      std::vector<std::int32_t> buffer(7, caller.rank() == 0 ? round : kPoison);
+      caller.broadcast(buffer.data(), buffer.size(), type.handle(), 0);
+      const bool is_there = numbers == 1 || caller.rank() == 0;
+      if (buffer != std::vector<std::int32_t>(7, is_there ? round : kPoison)) {
+        note(first, fmt::format("round {}: elements of {} numbers are wrong", round, numbers));
+      }
+    }
+  }
+  return first;
+}
+
+TEST_CASE("types without data whose handles go to others") {
+  in_every_layout([](auto& caller) { return try_handles_of_empty_types(caller); });
+}
+
 TEST_CASE("containers and single values") {
   in_every_layout([](auto& caller) {
     const int root = caller.size() / 2;
