@@ -4,6 +4,9 @@
 
 #include <atomic>
 #include <cstring>
+#include <exception>
+#include <string>
+#include <utility>
 
 #include "collectives/arena_exchange.h"
 #include "core/errors.h"
@@ -103,3 +106,95 @@ void* HeapNeighbours::resolve(const HeapAddress& place, std::size_t size_bytes) 
 }
 
 }  // namespace hycoll
+
+struct hycoll_neighbours {
+  explicit hycoll_neighbours(MPI_Comm communicator) : neighbours(communicator) {}
+  hycoll::HeapNeighbours neighbours;
+};
+
+namespace {
+
+std::string& error_text() {
+  static thread_local std::string text;
+  return text;
+}
+
+int failed(int error_class, const char* text) {
+  error_text() = text;
+  return error_class;
+}
+
+/// MPI_SUCCESS, or the class of what `body` throws.
+template <class Body>
+int error_class_of(const Body& body) {
+  try {
+    body();
+    return MPI_SUCCESS;
+  } catch (const hycoll::Error& error) {
+    const bool is_argument = error.kind() == hycoll::ErrorKind::invalid_argument;
+    return failed(is_argument ? MPI_ERR_ARG : MPI_ERR_OTHER, error.what());
+  } catch (const std::exception& error) {
+    return failed(MPI_ERR_OTHER, error.what());
+  }
+}
+
+/// The same for functions of some neighbours.
+template <class Body>
+int error_class_of(hycoll_neighbours* neighbours, const Body& body) {
+  if (neighbours == nullptr) {
+    return failed(MPI_ERR_ARG, "neighbours is null; make some with hycoll_neighbours_create");
+  }
+  return error_class_of([&] { body(neighbours->neighbours); });
+}
+
+}  // namespace
+
+extern "C" {
+
+int hycoll_neighbours_create(MPI_Comm communicator, hycoll_neighbours** neighbours) {
+  *neighbours = nullptr;
+  return error_class_of([&] { *neighbours = new hycoll_neighbours(communicator); });
+}
+
+void hycoll_neighbours_free(hycoll_neighbours** neighbours) {
+  delete std::exchange(*neighbours, nullptr);
+}
+
+int hycoll_neighbours_rank(const hycoll_neighbours* neighbours) {
+  return neighbours->neighbours.rank();
+}
+
+int hycoll_neighbours_size(const hycoll_neighbours* neighbours) {
+  return neighbours->neighbours.size();
+}
+
+int hycoll_neighbours_all_reachable(const hycoll_neighbours* neighbours) {
+  return neighbours->neighbours.all_reachable() ? 1 : 0;
+}
+
+int hycoll_fence(hycoll_neighbours* neighbours) {
+  return error_class_of(neighbours, [](hycoll::HeapNeighbours& heap) { heap.fence(); });
+}
+
+int hycoll_put(hycoll_neighbours* neighbours, int neighbour, void* address, const void* source,
+               size_t size_bytes) {
+  return error_class_of(neighbours, [&](hycoll::HeapNeighbours& heap) {
+    heap.put(neighbour, address, source, size_bytes);
+  });
+}
+
+int hycoll_get(hycoll_neighbours* neighbours, int neighbour, const void* address, void* destination,
+               size_t size_bytes) {
+  return error_class_of(neighbours, [&](hycoll::HeapNeighbours& heap) {
+    heap.get(neighbour, address, destination, size_bytes);
+  });
+}
+
+void* hycoll_resolve(hycoll_neighbours* neighbours, int neighbour, const void* address,
+                     size_t size_bytes) {
+  return neighbours == nullptr ? nullptr
+                               : neighbours->neighbours.resolve(neighbour, address, size_bytes);
+}
+
+const char* hycoll_error_text(void) { return error_text().c_str(); }
+}

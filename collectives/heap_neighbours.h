@@ -3,10 +3,51 @@
 
 #include <mpi.h>
 
+#include "hycoll/heap.h"
+
+#ifdef __cplusplus
 #include <cstddef>
 #include <memory>
 
-#include "hycoll/heap.h"
+extern "C" {
+#else
+#include <stddef.h>
+#endif
+
+/// hycoll::HeapNeighbours, below, for programs in C. Each function does what the member function of
+/// the same name does. Those that return int return MPI_SUCCESS or an error class of MPI's:
+/// MPI_ERR_ARG for arguments that are wrong, MPI_ERR_OTHER for what the system or MPI refuses; then
+/// hycoll_error_text() says more.
+typedef struct hycoll_neighbours hycoll_neighbours;
+
+/// Collective over `communicator`. Writes to `*neighbours` what hycoll_neighbours_free takes; null
+/// if it fails.
+int hycoll_neighbours_create(MPI_Comm communicator, hycoll_neighbours** neighbours);
+
+/// Collective over the neighbours. Frees `*neighbours`, and makes it null; null does nothing.
+/// Before MPI_Finalize.
+void hycoll_neighbours_free(hycoll_neighbours** neighbours);
+
+int hycoll_neighbours_rank(const hycoll_neighbours* neighbours);
+int hycoll_neighbours_size(const hycoll_neighbours* neighbours);
+
+/// 1 or 0.
+int hycoll_neighbours_all_reachable(const hycoll_neighbours* neighbours);
+
+int hycoll_fence(hycoll_neighbours* neighbours);
+int hycoll_put(hycoll_neighbours* neighbours, int neighbour, void* address, const void* source,
+               size_t size_bytes);
+int hycoll_get(hycoll_neighbours* neighbours, int neighbour, const void* address, void* destination,
+               size_t size_bytes);
+void* hycoll_resolve(hycoll_neighbours* neighbours, int neighbour, const void* address,
+                     size_t size_bytes);
+
+/// What the last function on this thread that did not return MPI_SUCCESS met; "" if there is none.
+/// Valid until the next one fails.
+const char* hycoll_error_text(void);
+
+#ifdef __cplusplus
+}
 
 namespace hycoll {
 
@@ -58,5 +99,6 @@ class HeapNeighbours {
 };
 
 }  // namespace hycoll
+#endif
 
 #endif  // HYCOLL_COLLECTIVES_HEAP_NEIGHBOURS_H_
