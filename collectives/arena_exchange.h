@@ -16,6 +16,9 @@ struct ExchangedArenas {
   std::unique_ptr<MappingCache> mappings;      ///< By rank; never null.
   /// Whether every process has an arena that every other can access. The same on all processes.
   bool all_reachable = false;
+  /// Whether any process uses its arena: it has or had blocks, or HYCOLL_SHARED_HEAP=1 asks for
+  /// them. The same on all processes.
+  bool any_used = false;
 };
 
 /// Tells all processes of `node` about one another's arenas, which are made where there are none

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <new>
 #include <string>
 #include <utility>
@@ -77,6 +79,20 @@ bool holds_on_all(bool holds, MPI_Comm communicator) {
   int all = holds ? 1 : 0;
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, communicator), "MPI_Allreduce");
   return all == 1;
+}
+
+/// All processes of a node call this; worker 0 says it, and whoever has heard it does not say it
+/// again.
+void say_heaps_are_apart(const ProcessGroup& group, int worker) {
+  static std::atomic<bool> said{false};
+  // Orders nothing but itself.
+  if (said.exchange(true, std::memory_order_relaxed) || worker != 0) return;
+  const auto rank = static_cast<std::size_t>(group.rank());
+  std::fprintf(stderr,
+               "hycoll: long vectors go through staging although they lie in the shared heap: %s "
+               "and its neighbours cannot map one another's heaps; let them run as one user, in "
+               "one process namespace, with room for shared memory\n",
+               group.process_names()[rank].c_str());
 }
 
 /// The options, if this layout serves them.
@@ -234,9 +250,11 @@ void NodeProcesses::announce_addresses(const ProcessGroup& group) {
     addresses_ = std::make_unique<ThreadAddresses>(worker_, thread_count());
     return;
   }
+  ExchangedArenas arenas = exchange_arenas(neighbours_->handle());
+  if (arenas.any_used && !arenas.all_reachable) say_heaps_are_apart(group, worker_);
   const bool wishes_copies = group.options().single_copy_kib > 0;
   auto addresses = std::make_unique<NodeAddresses>(
-      segment_.bytes(), exchange_arenas(neighbours_->handle()),
+      segment_.bytes(), std::move(arenas),
       wishes_copies ? SingleCopy(neighbours_->handle()) : SingleCopy());
   shareable_ = addresses.get();
   addresses_ = std::move(addresses);

@@ -69,9 +69,11 @@ int probe(const std::vector<Sample>& samples) {
   return 0;
 }
 
-void say_once(int error) {
+/// All processes of a node call this; one says it, and whoever has heard it does not say it again.
+void say_once(int error, int rank) {
   static std::atomic<bool> said{false};
-  if (said.exchange(true, std::memory_order_relaxed)) return;
+  // Orders nothing but itself.
+  if (said.exchange(true, std::memory_order_relaxed) || rank != 0) return;
   std::fprintf(stderr,
                "hycoll: the processes of a machine copy long vectors twice, through shared memory, "
                "for process_vm_readv failed: %s (see /proc/sys/kernel/yama/ptrace_scope, or the "
@@ -101,7 +103,7 @@ SingleCopy::SingleCopy(MPI_Comm node) {
   // Nobody's token ends before.
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &obstacle, 1, MPI_INT, MPI_MAX, node), "MPI_Allreduce");
   is_permitted_ = obstacle == 0;
-  if (!is_permitted_ && rank == 0) say_once(obstacle);
+  if (!is_permitted_) say_once(obstacle, rank);
   for (const Sample& sample : samples) processes_.push_back(static_cast<pid_t>(sample.process));
 }
 

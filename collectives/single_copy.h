@@ -18,8 +18,8 @@ class SingleCopy {
   SingleCopy() = default;
 
   /// Collective over `node`, whose processes find out together whether each may copy from and to
-  /// each other one. If not, one of them says so on stderr, once in its life. Throws Error
-  /// (environment) if an MPI function fails.
+  /// each other one. If not, one of them says so on stderr, once in the lives of all of them.
+  /// Throws Error (environment) if an MPI function fails.
   explicit SingleCopy(MPI_Comm node);
 
   /// The same on all processes.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <cstdio>
 #include <exception>
 #include <numeric>
 #include <vector>
@@ -45,6 +46,20 @@ bool all_agree(MPI_Comm communicator, bool here) {
   int agreed = here ? 1 : 0;
   const int code = PMPI_Allreduce(MPI_IN_PLACE, &agreed, 1, MPI_INT, MPI_MIN, communicator);
   return code == MPI_SUCCESS && agreed == 1;
+}
+
+/// That hycoll cannot serve a communicator. All of its processes call this; the one with rank 0
+/// says so on stderr, once in its life, and whoever has heard it does not say it again.
+void say_once_why_not(MPI_Comm communicator, const std::string& obstacle) {
+  static std::atomic<bool> is_said{false};
+  int rank = 0;
+  PMPI_Comm_rank(communicator, &rank);
+  if (is_said.exchange(true, std::memory_order_relaxed) || rank != 0)
+    return;  // Orders only itself.
+  std::fprintf(stderr,
+               "hycoll (preloaded): the MPI library serves a communicator of this program's, and "
+               "others that meet the same: %s\n",
+               obstacle.c_str());
 }
 
 }  // namespace
@@ -134,6 +149,7 @@ void Attachment::attach(MPI_Comm communicator, const Settings& settings) {
   if (!all_agree(communicator, here)) {
     server_.reset();
     if (here) obstacle_ = "hycoll cannot start on another process";
+    say_once_why_not(communicator, obstacle_);
   }
   hands_over_ = server_ != nullptr && settings.hand_over == Settings::HandOver::where_faster &&
                 options.layout == Options::Layout::processes && server_->size() == 2;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,6 +28,19 @@ constexpr std::size_t kHeaderBytes = 4096;
                           size_bytes / 1024, what, std::strerror(error)));
 }
 
+/// A file beyond the process's limit would not only be refused but raise SIGXFSZ, which ends most
+/// programs.
+void check_file_size_limit(std::size_t size_bytes) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  if (kHeaderBytes + size_bytes <= limit.rlim_cur) return;
+  throw Error(ErrorKind::environment,
+              fmt::format("shared memory of {} KiB exceeds this process's limit of {} KiB for "
+                          "files; raise it (ulimit -f), ask for less (HYCOLL_STAGING_KIB), or use "
+                          "another layout",
+                          size_bytes / 1024, limit.rlim_cur / 1024));
+}
+
 std::array<std::uint64_t, 2> random_token() {
   std::random_device device;
   std::array<std::uint64_t, 2> token{};
@@ -43,6 +57,7 @@ SharedSegment::SharedSegment(Kind kind, std::size_t size_bytes)
               .token = random_token(),
               .name = {}} {
   try {
+    check_file_size_limit(size_bytes);
     create_file();
     if (ftruncate(descriptor_, static_cast<off_t>(kHeaderBytes + size_bytes)) != 0) {
       throw_failed("ftruncate", size_bytes, errno);
@@ -119,7 +134,8 @@ void SharedSegment::create_file() {
 void SharedSegment::open_file() {
   if (handle_.kind == Kind::anonymous) {
     const std::string path = fmt::format("/proc/{}/fd/{}", handle_.process, handle_.descriptor);
-    descriptor_ = open(path.c_str(), O_RDWR | O_CLOEXEC);
+    // Between containers the number may mean another process's file, of any kind.
+    descriptor_ = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (descriptor_ < 0) throw_failed("opening " + path, handle_.size_bytes, errno);
     return;
   }
@@ -142,6 +158,7 @@ void SharedSegment::unmap() noexcept {
 }
 
 void SharedSegment::reserve(std::size_t offset_bytes, std::size_t size_bytes) {
+  check_file_size_limit(offset_bytes + size_bytes);
   int error = EINTR;
   while (error == EINTR) {
     error = posix_fallocate(descriptor_, static_cast<off_t>(kHeaderBytes + offset_bytes),
