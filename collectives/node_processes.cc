@@ -167,10 +167,21 @@ NodeProcesses::NodeProcesses(ProcessGroup& group, const std::vector<int>& thread
   for (const auto& lane : lanes_) endpoints.push_back(lane.get());
   for (int thread = 0; thread < thread_count(); ++thread) {
     executors_.push_back(std::make_unique<WorkerExecutor>(
-        *memory_, worker_ + thread, endpoints, nullptr,
-        group.executor_options(cores_[static_cast<std::size_t>(thread)], first_rank_ - worker_,
-                               worker_count(node_), grouping_.node_count(), wait_policy_)));
+        *memory_, worker_ + thread, endpoints, nullptr, executor_options(group, thread)));
   }
+}
+
+ExecutorOptions NodeProcesses::executor_options(const ProcessGroup& group, int thread) const {
+  ExecutorOptions options =
+      group.executor_options(cores_[static_cast<std::size_t>(thread)], first_rank_ - worker_,
+                             worker_count(node_), grouping_.node_count(), wait_policy_);
+  const auto first =
+      static_cast<std::size_t>(grouping_.first_rank[static_cast<std::size_t>(node_)]);
+  options.ended_process = [watch = watch_.get(), first, &names = group.process_names()] {
+    const int ended = watch->find_ended();
+    return ended < 0 ? std::string() : names[first + static_cast<std::size_t>(ended)];
+  };
+  return options;
 }
 
 int NodeProcesses::worker_count(int node) const {
@@ -183,7 +194,8 @@ bool NodeProcesses::attach(SharedSegment::Kind kind, std::optional<Error>& failu
   SharedSegment::Handle handle;
   try {
     if (worker_ == 0) {
-      segment_ = SharedSegment(kind, NodeMemory::block_bytes(worker_count(node_), staging_bytes_));
+      segment_ =
+          SharedSegment(kind, watch_offset() + ProcessWatch::size_bytes(grouping_.size_of(node_)));
       handle = segment_.handle();
     }
   } catch (const Error& error) {
@@ -196,6 +208,9 @@ bool NodeProcesses::attach(SharedSegment::Kind kind, std::optional<Error>& failu
     for (int thread = 0; is_there && thread < thread_count(); ++thread) {
       const NodeMemory::Extent area = NodeMemory::area(worker_ + thread, staging_bytes_);
       segment_.reserve(area.offset_bytes, area.size_bytes);
+    }
+    if (is_there && worker_ == 0) {
+      segment_.reserve(watch_offset(), ProcessWatch::size_bytes(grouping_.size_of(node_)));
     }
   } catch (const Error& error) {
     failure = error;
@@ -210,8 +225,11 @@ void NodeProcesses::map_segment(const ProcessGroup& group) {
     failure.reset();
     if (attach(kind, failure)) {
       announce_addresses(group);
-      memory_ = std::make_unique<NodeMemory>(segment_.bytes(), worker_count(node_), staging_bytes_,
-                                             addresses_.get());
+      memory_ = std::make_unique<NodeMemory>(segment_.bytes().first(watch_offset()),
+                                             worker_count(node_), staging_bytes_, addresses_.get());
+      watch_ = std::make_unique<ProcessWatch>(
+          segment_.bytes().subspan(watch_offset()), grouping_.size_of(node_),
+          group.rank() - grouping_.first_rank[static_cast<std::size_t>(node_)]);
       for (int thread = 0; thread < thread_count(); ++thread) {
         memory_->construct_worker(worker_ + thread);
       }

@@ -21,6 +21,7 @@
 #include "threading/executor.h"
 #include "threading/mpi_endpoint.h"
 #include "threading/node_memory.h"
+#include "threading/process_watch.h"
 #include "threading/shared_segment.h"
 
 namespace hycoll {
@@ -114,6 +115,11 @@ class NodeProcesses {
   void map_segment(const ProcessGroup& group);
   /// Whether all processes of the node have mapped a segment of this kind.
   bool attach(SharedSegment::Kind kind, std::optional<Error>& failure);
+  /// Where the watch lies in the segment: behind the memory of the workers.
+  std::size_t watch_offset() const {
+    return NodeMemory::block_bytes(worker_count(node_), staging_bytes_);
+  }
+  ExecutorOptions executor_options(const ProcessGroup& group, int thread) const;
   /// Finds out how far the processes are from one another. Requires that all have constructed their
   /// part of the memory.
   void measure_distance(const ProcessGroup& group);
@@ -136,6 +142,7 @@ class NodeProcesses {
   int lane_count_ = 1;
   std::vector<int> leaders_;  // by lane, counted on their node, modulo its workers
   SharedSegment segment_;
+  std::unique_ptr<ProcessWatch> watch_;  // of the node's processes
   std::unique_ptr<AddressSpace> addresses_;
   const NodeAddresses* shareable_ = nullptr;  // the same, if each process has one thread
   std::unique_ptr<NodeMemory> memory_;

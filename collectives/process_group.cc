@@ -214,11 +214,16 @@ ExecutorOptions ProcessGroup::executor_options(const Core& core, int first_rank,
                            ? RunningAhead::allowed
                            : RunningAhead::forbidden,
       .timeout = options_.timeout,
-      .on_timeout = [](const std::string& message) {
-        end_job(
-            message + " hycoll ends the job; HYCOLL_TIMEOUT_S changes the time, 0 waits for ever.",
-            1);
-      }};
+      .on_timeout =
+          [](const std::string& message) {
+            end_job(
+                message +
+                    " hycoll ends the job; HYCOLL_TIMEOUT_S changes the time, 0 waits for ever.",
+                1);
+          },
+      .ended_process = nullptr,
+      .on_ended_process =
+          [](const std::string& message) { end_job(message + " hycoll ends the job.", 1); }};
 }
 
 void ProcessGroup::check_signature(CallNumber call, const PackedSignature& signature) const {

@@ -428,6 +428,8 @@ void WorkerExecutor::slow_turn(Waiter& waiter) {
     fail(error);
     throw;
   }
+  // Before MPI is asked, which may meet the same end and know less of it.
+  look_for_ended_process();
   for (Endpoint* endpoint : endpoints_) {
     if (endpoint == nullptr) continue;
     endpoint->progress();

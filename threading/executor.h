@@ -68,6 +68,12 @@ struct ExecutorOptions {
   /// Called by the first worker whose wait exceeds the timeout, with a message that says who is
   /// missing. If it returns, the wait goes on.
   std::function<void(const std::string&)> on_timeout;
+  /// Names a process of the node that has ended before its time; "" if there is none. Looked at in
+  /// slow turns. Null: nobody looks.
+  std::function<std::string()> ended_process = {};
+  /// Called by a worker that has found one, with a message that says which, and in which call. If
+  /// it returns, the wait goes on.
+  std::function<void(const std::string&)> on_ended_process = {};
 };
 
 /// Executes the programs of one worker of a node: a state machine that never blocks in advance().
@@ -182,6 +188,7 @@ class WorkerExecutor {
     return arguments_.member_call != 0 ? arguments_.member_call : arguments_.call;
   }
   void look_for_mismatch();
+  void look_for_ended_process();
   bool all_members_entered() const;
   int member_worker_count() const;
   std::string describe_worker(int worker) const;

@@ -30,6 +30,15 @@ int WorkerExecutor::awaited_worker(const StrandState& state, const Instruction& 
   return -1;
 }
 
+void WorkerExecutor::look_for_ended_process() {
+  if (!options_.ended_process) return;
+  const std::string ended = options_.ended_process();
+  if (ended.empty()) return;
+  options_.on_ended_process(
+      fmt::format("hycoll: {} has ended before its time, in or before {} (call {}): {}", ended,
+                  collective_name(), named_call(), describe_wait()));
+}
+
 std::string WorkerExecutor::describe_wait() const {
   std::string awaited;
   for (std::size_t s = 0; s < strands_.size(); ++s) {
