@@ -1,12 +1,17 @@
-// Random collectives of random sizes on random communicators, by several threads on communicators
-// of their own. usage: stress [SECONDS [SEED [THREADS]]]
+// Random collectives of random sizes and operators on random communicators, several of which live
+// at once, by several threads; blocking and nonblocking, in place and not.
+//
+// usage: stress [SECONDS [SEED [THREADS]]]
+// STRESS_SECONDS and STRESS_SEED in the environment override the arguments.
 
 #include <mpi.h>
 
-#include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <memory>
 #include <random>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/preload/programs.h"
@@ -17,12 +22,163 @@ using programs::rank_of;
 using programs::size_of;
 using programs::value_of;
 
-/// The sum of what ranks first..last-1 contribute to element `index`.
-std::uint64_t sum_of(int first, int last, std::uint64_t index, std::uint64_t round) {
-  std::uint64_t sum = 0;
-  for (int rank = first; rank < last; ++rank) sum += value_of(rank, index, round);
-  return sum;
-}
+using Vector = std::vector<std::uint64_t>;
+
+struct Operator {
+  MPI_Op op;
+  std::uint64_t (*combine)(std::uint64_t, std::uint64_t);
+};
+
+/// Not MPI_MAX: MPICH 4.0.2 compares MPI_UINT64_T as if it had a sign.
+const std::array<Operator, 3> kOperators = {{
+    {MPI_SUM, [](std::uint64_t a, std::uint64_t b) { return a + b; }},
+    {MPI_BOR, [](std::uint64_t a, std::uint64_t b) { return a | b; }},
+    {MPI_BXOR, [](std::uint64_t a, std::uint64_t b) { return a ^ b; }},
+}};
+
+enum class Kind {
+  allreduce,
+  reduce,
+  scan,
+  exscan,
+  reduce_scatter_block,
+  reduce_scatter,
+  broadcast,
+  barrier
+};
+constexpr int kKinds = 8;
+
+/// A call as all ranks have drawn it.
+struct Round {
+  std::uint64_t number;
+  MPI_Comm communicator;
+  Kind kind;
+  std::size_t count;  ///< Of the output of every rank.
+  int root;
+  bool in_place;
+  Operator op;
+};
+
+/// One rank's buffers and expectations of a call.
+class Trial {
+ public:
+  explicit Trial(const Round& round)
+      : round_(round), rank_(rank_of(round.communicator)), size_(size_of(round.communicator)) {
+    const auto ranks = static_cast<std::size_t>(size_);
+    const bool scatters =
+        round.kind == Kind::reduce_scatter_block || round.kind == Kind::reduce_scatter;
+    counts_.assign(ranks, static_cast<int>(round.count));
+    input_.resize(scatters ? round.count * ranks : round.count);
+    for (std::size_t i = 0; i < input_.size(); ++i) input_[i] = value_of(rank_, i, round.number);
+    output_.assign(round.count, 42);
+    if (is_in_place()) output_ = input_;
+    if (round.kind == Kind::broadcast && rank_ == round.root) output_ = input_;
+  }
+
+  void call() {
+    const MPI_Comm on = round_.communicator;
+    const void* const input = is_in_place() ? MPI_IN_PLACE : input_.data();
+    std::uint64_t* const output = output_.data();
+    const int n = static_cast<int>(round_.count);
+    const MPI_Datatype type = MPI_UINT64_T;
+    const MPI_Op op = round_.op.op;
+    switch (round_.kind) {
+      case Kind::allreduce:
+        MPI_Allreduce(input, output, n, type, op, on);
+        return;
+      case Kind::reduce:
+        MPI_Reduce(input, output, n, type, op, round_.root, on);
+        return;
+      case Kind::scan:
+        MPI_Scan(input, output, n, type, op, on);
+        return;
+      case Kind::exscan:
+        MPI_Exscan(input, output, n, type, op, on);
+        return;
+      case Kind::reduce_scatter_block:
+        MPI_Reduce_scatter_block(input, output, n, type, op, on);
+        return;
+      case Kind::reduce_scatter:
+        MPI_Reduce_scatter(input, output, counts_.data(), type, op, on);
+        return;
+      case Kind::broadcast:
+        MPI_Bcast(output, n, type, round_.root, on);
+        return;
+      case Kind::barrier:
+        MPI_Barrier(on);
+        return;
+    }
+  }
+
+  /// The same for an allreduce, nonblocking.
+  MPI_Request start() {
+    MPI_Request request = MPI_REQUEST_NULL;
+    const void* const input = is_in_place() ? MPI_IN_PLACE : input_.data();
+    const int n = static_cast<int>(round_.count);
+    MPI_Iallreduce(input, output_.data(), n, MPI_UINT64_T, round_.op.op, round_.communicator,
+                   &request);
+    return request;
+  }
+
+  void check() const {
+    const auto rank = static_cast<std::size_t>(rank_);
+    switch (round_.kind) {
+      case Kind::allreduce:
+        return expect(0, size_, 0);
+      case Kind::reduce:
+        if (rank_ == round_.root) expect(0, size_, 0);
+        return;
+      case Kind::scan:
+        return expect(0, rank_ + 1, 0);
+      case Kind::exscan:
+        if (rank_ > 0) expect(0, rank_, 0);
+        return;
+      case Kind::reduce_scatter_block:
+      case Kind::reduce_scatter:
+        return expect(0, size_, round_.count * rank);
+      case Kind::broadcast:
+        return expect(round_.root, round_.root + 1, 0);
+      case Kind::barrier:
+        return;
+    }
+  }
+
+ private:
+  /// Only where every rank's output takes the input. MPICH 4.0.2 crashes in some reductions that
+  /// are in place at their root.
+  bool is_in_place() const {
+    switch (round_.kind) {
+      case Kind::allreduce:
+      case Kind::scan:
+      case Kind::exscan:
+        return round_.in_place;
+      default:
+        return false;
+    }
+  }
+
+  /// The output holds what ranks first to last - 1 contribute to the elements from `offset` on.
+  void expect(int first, int last, std::size_t offset) const {
+    for (std::size_t i = 0; i < round_.count; ++i) {
+      std::uint64_t value = value_of(first, offset + i, round_.number);
+      for (int rank = first + 1; rank < last; ++rank) {
+        value = round_.op.combine(value, value_of(rank, offset + i, round_.number));
+      }
+      if (output_[i] == value) continue;
+      std::fprintf(stderr, "call %llu, kind %d, element %zu of %zu, rank %d of %d\n",
+                   static_cast<unsigned long long>(round_.number), static_cast<int>(round_.kind), i,
+                   round_.count, rank_, size_);
+      REQUIRE_HERE(output_[i] == value);
+    }
+  }
+
+  Round round_;
+  int rank_;
+  int size_;
+  std::vector<int> counts_;
+  Vector input_;
+  Vector output_;
+};
 
 class Player {
  public:
@@ -43,86 +199,89 @@ class Player {
   std::uint64_t rounds() const { return round_; }
 
  private:
+  struct Pending {
+    std::unique_ptr<Trial> trial;
+    MPI_Request request;
+  };
+
   std::uint64_t draw(std::uint64_t limit) { return random_() % limit; }
 
-  /// Some rounds on a communicator made for them.
+  /// Some rounds on communicators made for them, in turns.
   void game() {
-    MPI_Comm communicator = MPI_COMM_NULL;
+    std::vector<MPI_Comm> communicators(1 + draw(3), MPI_COMM_NULL);
     const int rank = rank_of(home_);
-    const auto colours = static_cast<int>(1 + draw(2));
-    const int key = draw(2) == 0 ? rank : -rank;
-    MPI_Comm_split(home_, rank % colours, key, &communicator);
+    for (MPI_Comm& communicator : communicators) {
+      const auto colours = static_cast<int>(1 + draw(2));
+      const int key = draw(2) == 0 ? rank : -rank;
+      MPI_Comm_split(home_, rank % colours, key, &communicator);
+    }
     // Both halves draw alike, though they play apart.
     const std::uint64_t rounds = 1 + draw(40);
-    for (std::uint64_t r = 0; r < rounds; ++r) round(communicator);
-    MPI_Comm_free(&communicator);
+    for (std::uint64_t r = 0; r < rounds; ++r) {
+      round(communicators[draw(communicators.size())]);
+    }
+    finish_pending();
+    for (MPI_Comm& communicator : communicators) MPI_Comm_free(&communicator);
   }
 
   void round(MPI_Comm communicator) {
     ++round_;
-    const int rank = rank_of(communicator);
-    const int size = size_of(communicator);
-    const std::uint64_t kind = draw(7);
-    const std::uint64_t count = draw(10) == 0 ? draw(60000) : draw(draw(2) == 0 ? 8 : 600);
-    const auto root = static_cast<int>(draw(1000) % static_cast<std::uint64_t>(size));
-    const bool blocks = kind >= 5;
-    const std::uint64_t inputs = blocks ? count * static_cast<std::uint64_t>(size) : count;
-    input_.resize(inputs);
-    for (std::uint64_t i = 0; i < inputs; ++i) input_[i] = value_of(rank, i, round_);
-    output_.assign(count, 42);
-    const auto n = static_cast<int>(count);
-    const MPI_Datatype type = MPI_UINT64_T;
-    std::vector<int> counts(static_cast<std::size_t>(size), n);
-    if (draw(4) == 0) MPI_Barrier(communicator);
-    switch (kind) {
-      case 0:
-      case 1:
-        MPI_Allreduce(input_.data(), output_.data(), n, type, MPI_SUM, communicator);
-        return check(0, size, 0);
-      case 2:
-        MPI_Reduce(input_.data(), output_.data(), n, type, MPI_SUM, root, communicator);
-        if (rank == root) check(0, size, 0);
-        return;
-      case 3:
-        MPI_Scan(input_.data(), output_.data(), n, type, MPI_SUM, communicator);
-        return check(0, rank + 1, 0);
-      case 4:
-        MPI_Exscan(input_.data(), output_.data(), n, type, MPI_SUM, communicator);
-        if (rank > 0) check(0, rank, 0);
-        return;
-      case 5:
-        MPI_Reduce_scatter_block(input_.data(), output_.data(), n, type, MPI_SUM, communicator);
-        return check(0, size, count * static_cast<std::uint64_t>(rank));
-      default:
-        MPI_Reduce_scatter(input_.data(), output_.data(), counts.data(), type, MPI_SUM,
-                           communicator);
-        return check(0, size, count * static_cast<std::uint64_t>(rank));
+    const bool is_long = draw(10) == 0;
+    const std::uint64_t longest = draw(8) == 0 ? 300'000 : 60'000;
+    const std::uint64_t shortest = draw(2) == 0 ? 8 : 600;
+    const Round drawn{
+        .number = round_,
+        .communicator = communicator,
+        .kind = static_cast<Kind>(draw(kKinds)),
+        .count = draw(is_long ? longest : shortest),
+        .root = static_cast<int>(draw(1000) % static_cast<std::uint64_t>(size_of(communicator))),
+        .in_place = draw(3) == 0,
+        .op = kOperators[draw(kOperators.size())]};
+    auto trial = std::make_unique<Trial>(drawn);
+    if (drawn.kind == Kind::allreduce && draw(3) == 0) {
+      MPI_Request request = trial->start();
+      pending_.push_back({std::move(trial), request});
+      if (pending_.size() > 2) finish_pending();
+      return;
     }
+    trial->call();
+    trial->check();
+    if (draw(4) == 0) finish_pending();
   }
 
-  void check(int first, int last, std::uint64_t offset) {
-    for (std::uint64_t i = 0; i < output_.size(); ++i) {
-      REQUIRE_HERE(output_[i] == sum_of(first, last, offset + i, round_));
+  void finish_pending() {
+    for (Pending& pending : pending_) {
+      MPI_Wait(&pending.request, MPI_STATUS_IGNORE);
+      pending.trial->check();
     }
+    pending_.clear();
   }
 
   std::mt19937_64 random_;
   MPI_Comm home_ = MPI_COMM_NULL;
   std::uint64_t round_ = 0;
-  std::vector<std::uint64_t> input_;
-  std::vector<std::uint64_t> output_;
+  std::vector<Pending> pending_;
 };
+
+/// The variable, else the argument, else a number.
+double setting(const char* variable, int argc, char** argv, int argument, double otherwise) {
+  if (const char* text = std::getenv(variable)) return std::atof(text);
+  return argc > argument ? std::atof(argv[argument]) : otherwise;
+}
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const double seconds = argc > 1 ? std::atof(argv[1]) : 5;
-  const auto seed = static_cast<unsigned>(argc > 2 ? std::atol(argv[2]) : 1);
+  const double seconds = setting("STRESS_SECONDS", argc, argv, 1, 5);
+  const auto seed = static_cast<unsigned>(setting("STRESS_SEED", argc, argv, 2, 1));
   const int thread_count = argc > 3 ? std::atoi(argv[3]) : 2;
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, thread_count > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
                   &provided);
-  if (rank_of(MPI_COMM_WORLD) == 0) std::printf("stress: seed %u\n", seed);
+  if (rank_of(MPI_COMM_WORLD) == 0) {
+    std::printf("stress: seed %u\n", seed);
+    std::fflush(stdout);
+  }
   std::vector<Player> players;
   players.reserve(static_cast<std::size_t>(thread_count));
   for (int t = 0; t < thread_count; ++t) {
