@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tests/call_sweeps.h"
+#include "tests/sanitized.h"
 
 namespace hycoll::tests {
 namespace {
@@ -21,11 +22,6 @@ namespace {
 constexpr std::size_t kCount = (std::size_t{1} << 31) + 65'537;
 constexpr std::size_t kNeededBytes = std::size_t{8} << 30;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kIsSanitized = true;
-#else
-constexpr bool kIsSanitized = false;
-#endif
 // What is under test does not depend on the library, and takes much memory.
 #ifdef MPICH_VERSION
 constexpr bool kIsMpich = true;

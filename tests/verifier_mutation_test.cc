@@ -14,6 +14,7 @@
 #include "collectives/registry.h"
 #include "core/schedule_text.h"
 #include "core/verifier.h"
+#include "tests/sanitized.h"
 #include "tests/verifier_examples.h"
 #include "tests/verifier_mutants.h"
 #include "tests/verifier_reference.h"
@@ -392,13 +393,12 @@ std::size_t check_survivors(const Schedule& schedule) {
 }
 
 TEST_CASE("generated schedules: every survivor has a reason") {
-  const std::vector<Shape> shapes = {Shape::uniform(2, 2, 1),
-                                     Shape::uniform(1, 3, 2),
-                                     Shape::uniform(3, 1, 1),
-                                     Shape::uniform(2, 1, 2),
-                                     Shape({{1, 1}, {2, 2}, {0, 1}}, 1),
-                                     Shape({{1, 1}, {3, 3}, {0, 1}}, 2),
-                                     Shape({{1, 1}, {0, 2}, {1, 1}}, 2)};
+  std::vector<Shape> shapes = {Shape::uniform(2, 1, 2), Shape({{1, 1}, {2, 2}, {0, 1}}, 1)};
+  if (!tests::kIsSanitized) {
+    shapes.insert(shapes.end(),
+                  {Shape::uniform(2, 2, 1), Shape::uniform(1, 3, 2), Shape::uniform(3, 1, 1),
+                   Shape({{1, 1}, {3, 3}, {0, 1}}, 2), Shape({{1, 1}, {0, 2}, {1, 1}}, 2)});
+  }
   std::size_t mutant_count = 0;
   for (const Algorithm* algorithm : all_algorithms()) {
     for (const Shape& shape : shapes) {
@@ -412,7 +412,7 @@ TEST_CASE("generated schedules: every survivor has a reason") {
       }
     }
   }
-  CHECK(mutant_count > 5000);
+  CHECK(mutant_count > (tests::kIsSanitized ? 1000 : 5000));
 }
 
 TEST_CASE("a node that passes on in the middle of a tree of specialised cores") {
