@@ -14,22 +14,19 @@
 #include <thread>
 #include <vector>
 
+#include "tests/allreduce_values.h"
+#include "tests/team_threads.h"
+#include "tests/world.h"
 #include "threading/mpi_types.h"
 
 namespace hycoll {
 namespace {
 
-int world_rank() {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  return rank;
-}
-
-int world_size() {
-  int size = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  return size;
-}
+using tests::contribution;
+using tests::expected_sum;
+using tests::failures_of_threads;
+using tests::world_rank;
+using tests::world_size;
 
 Options options_with(int aggregators, const char* algorithm, int lanes = 0) {
   Options options;
@@ -41,29 +38,11 @@ Options options_with(int aggregators, const char* algorithm, int lanes = 0) {
   return options;
 }
 
-std::int32_t element(int rank, std::size_t index, int salt) {
-  return static_cast<std::int32_t>(index % 10'007) * (rank + 1) + salt * 13 + rank;
-}
-
-std::vector<std::int32_t> contribution(int rank, std::size_t count, int salt) {
-  std::vector<std::int32_t> values(count);
-  for (std::size_t i = 0; i < count; ++i) values[i] = element(rank, i, salt);
-  return values;
-}
-
-std::vector<std::int32_t> expected(int size, std::size_t count, int salt) {
-  std::vector<std::int32_t> values(count, 0);
-  for (int rank = 0; rank < size; ++rank) {
-    for (std::size_t i = 0; i < count; ++i) values[i] += element(rank, i, salt);
-  }
-  return values;
-}
-
 /// Whether blocking calls in place and not, a nonblocking one and a persistent one yield the sum.
 /// `Caller` is a Communicator or a Member.
 template <class Caller>
 bool sums_are_right(Caller& caller, std::size_t count, int salt) {
-  const std::vector<std::int32_t> sum = expected(caller.size(), count, salt);
+  const std::vector<std::int32_t> sum = expected_sum(caller.size(), count, salt);
   std::vector<std::int32_t> input = contribution(caller.rank(), count, salt);
   std::vector<std::int32_t> outputs[3];
   for (auto& output : outputs) output.assign(count, -1);
@@ -91,23 +70,6 @@ int wrong_counts(Caller& caller) {
     if (!sums_are_right(caller, count, static_cast<int>(count % 89))) ++wrong;
   }
   return wrong;
-}
-
-/// Runs body(member) in every thread of a team; the sum of what it returns.
-template <class Body>
-int in_every_thread(Team& team, const Body& body) {
-  std::vector<int> results(static_cast<std::size_t>(team.thread_count()), 0);
-  std::vector<std::thread> threads;
-  for (int index = 0; index < team.thread_count(); ++index) {
-    threads.emplace_back([&, index] {
-      Member member = team.join(index);
-      results[static_cast<std::size_t>(index)] = body(member);
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  int sum = 0;
-  for (const int result : results) sum += result;
-  return sum;
 }
 
 /// Calls body(aggregators) for 1 and 2 aggregators, as far as processes with members remain.
@@ -166,7 +128,7 @@ TEST_CASE("teams: unequal thread counts, one lane and several") {
         continue;
       }
       CHECK(team.thread_count() == 1 + (world_rank() + 1) % 3);
-      CHECK(in_every_thread(team, [](Member& member) {
+      CHECK(failures_of_threads(team, [](Member& member) {
               int wrong = 0;
               for (const std::size_t count : {0, 1, 3, 64, 1000, 70'001, 300'001}) {
                 if (!sums_are_right(member, count, 7)) ++wrong;
@@ -209,7 +171,7 @@ TEST_CASE("broadcasts are multicast by the aggregators, from every root") {
     }
     Team team(MPI_COMM_WORLD, 1 + (world_rank() + 1) % 3, options);
     if (team.is_aggregator()) return;
-    CHECK(in_every_thread(team, [](Member& member) { return wrong_broadcasts(member); }) == 0);
+    CHECK(failures_of_threads(team, [](Member& member) { return wrong_broadcasts(member); }) == 0);
   });
 }
 
@@ -239,7 +201,7 @@ TEST_CASE("many calls are under way at once, with and without aggregators") {
     for (std::size_t call = kCalls; call-- > 0;) {
       requests[call].wait();
       if (call % 3 == 2 && communicator.rank() != static_cast<int>(call) % members) continue;
-      REQUIRE(outputs[call] == expected(members, outputs[call].size(), static_cast<int>(call)));
+      REQUIRE(outputs[call] == expected_sum(members, outputs[call].size(), static_cast<int>(call)));
     }
   });
 }
@@ -261,10 +223,10 @@ TEST_CASE("other collectives and algorithms go between the members alone") {
         CHECK(sums_are_right(communicator, 5'000, round));
         std::vector<std::int32_t> values = contribution(rank, 100, round);
         communicator.reduce(values, values, Operator::sum, members - 1);
-        if (rank == members - 1) CHECK(values == expected(members, 100, round));
+        if (rank == members - 1) CHECK(values == expected_sum(members, 100, round));
         values = contribution(rank, 50, round);
         communicator.scan(values, values);
-        CHECK(values == expected(rank + 1, 50, round));
+        CHECK(values == expected_sum(rank + 1, 50, round));
         communicator.barrier();
         std::int32_t block = -1;
         const std::vector<std::int32_t> blocks(static_cast<std::size_t>(members), rank + round);
@@ -482,7 +444,7 @@ TEST_CASE("algorithms that do not go with the aggregators are refused") {
 
 /// Members of the only process with members pass different counts; how many have met the error.
 int disagree(Team& team) {
-  return in_every_thread(team, [](Member& member) {
+  return failures_of_threads(team, [](Member& member) {
     std::vector<int> values(static_cast<std::size_t>(5 + 300 * member.rank()), 1);
     try {
       Request request = member.iallreduce(std::span<int>(values));
@@ -507,7 +469,7 @@ TEST_CASE("a call that fails on its members does not keep an aggregator waiting"
       CHECK(disagree(team) == 2);
       if (!goes_on) continue;
       CHECK(disagree(team) == 2);
-      CHECK(in_every_thread(team, [](Member& member) {
+      CHECK(failures_of_threads(team, [](Member& member) {
               int wrong = 0;
               for (int round = 0; round < 9; ++round) {
                 if (!sums_are_right(member, 1000, round)) ++wrong;

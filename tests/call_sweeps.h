@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/call_trial.h"
+#include "tests/team_threads.h"
 
 /// What both layouts are tested with. `Caller` is Communicator or Member. Each function is called
 /// by all members alike, and returns the first complaint, or nothing; a member that meets something
@@ -161,19 +162,13 @@ std::string repeat_calls(Caller& caller) {
 /// Runs body(member), which returns a complaint, in every thread of a team; the first complaint.
 template <class Body>
 std::string in_every_thread(Team& team, const Body& body) {
-  std::vector<std::string> complaints(static_cast<std::size_t>(team.thread_count()));
-  std::vector<std::thread> threads;
-  for (int index = 0; index < team.thread_count(); ++index) {
-    threads.emplace_back([&, index] {
-      Member member = team.join(index);
-      try {
-        complaints[static_cast<std::size_t>(index)] = body(member);
-      } catch (const Error& error) {
-        complaints[static_cast<std::size_t>(index)] = error.what();
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  std::vector<std::string> complaints = results_of_threads<std::string>(team, [&](Member& member) {
+    try {
+      return std::string(body(member));
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+  });
   std::string first;
   for (std::string& complaint : complaints) note(first, std::move(complaint));
   return first;

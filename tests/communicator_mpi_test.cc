@@ -8,8 +8,13 @@
 #include <thread>
 #include <vector>
 
+#include "tests/allreduce_values.h"
+
 namespace hycoll {
 namespace {
+
+using tests::contribution;
+using tests::expected_sum;
 
 Options options_with(int workers, int lanes = 0, const char* algorithm = "auto") {
   Options options;
@@ -17,24 +22,6 @@ Options options_with(int workers, int lanes = 0, const char* algorithm = "auto")
   options.lanes = lanes;
   options.algorithm = algorithm;
   return options;
-}
-
-std::int32_t element(int rank, std::size_t index, int salt) {
-  return static_cast<std::int32_t>(index % 10'007) * (rank + 1) + salt * 13 + rank;
-}
-
-std::vector<std::int32_t> contribution(int rank, std::size_t count, int salt) {
-  std::vector<std::int32_t> values(count);
-  for (std::size_t i = 0; i < count; ++i) values[i] = element(rank, i, salt);
-  return values;
-}
-
-std::vector<std::int32_t> expected(int size, std::size_t count, int salt) {
-  std::vector<std::int32_t> values(count, 0);
-  for (int rank = 0; rank < size; ++rank) {
-    for (std::size_t i = 0; i < count; ++i) values[i] += element(rank, i, salt);
-  }
-  return values;
 }
 
 constexpr std::size_t kCounts[] = {1, 2, 3, 17, 64, 1000, 1023, 5000, 40'000, 300'001};
@@ -49,7 +36,7 @@ TEST_CASE("blocking calls of any size, in place and not, with one worker and wit
       std::vector<std::int32_t> input = contribution(communicator.rank(), count, ++salt);
       std::vector<std::int32_t> output(count, -1);
       communicator.allreduce(std::span<const std::int32_t>(input), std::span<std::int32_t>(output));
-      REQUIRE(output == expected(communicator.size(), count, salt));
+      REQUIRE(output == expected_sum(communicator.size(), count, salt));
       communicator.allreduce(std::span<std::int32_t>(input));
       REQUIRE(input == output);
     }
@@ -62,7 +49,7 @@ TEST_CASE("processes may have different numbers of workers") {
   Communicator communicator(MPI_COMM_WORLD, options_with(1 + rank % 3, 0, "dpml-ring"));
   std::vector<std::int32_t> values = contribution(communicator.rank(), 10'000, 1);
   communicator.allreduce(std::span<std::int32_t>(values));
-  CHECK(values == expected(communicator.size(), 10'000, 1));
+  CHECK(values == expected_sum(communicator.size(), 10'000, 1));
 }
 
 TEST_CASE("every algorithm by name, with lanes beyond the workers where it has lanes") {
@@ -75,7 +62,7 @@ TEST_CASE("every algorithm by name, with lanes beyond the workers where it has l
       for (const std::size_t count : {1, 100, 30'000}) {
         std::vector<std::int32_t> values = contribution(communicator.rank(), count, 5);
         communicator.allreduce(std::span<std::int32_t>(values));
-        REQUIRE(values == expected(communicator.size(), count, 5));
+        REQUIRE(values == expected_sum(communicator.size(), count, 5));
       }
     }
   }
@@ -86,7 +73,7 @@ TEST_CASE("every algorithm by name, with lanes beyond the workers where it has l
     Communicator communicator(MPI_COMM_WORLD, options_with(1, 1, algorithm));
     std::vector<std::int32_t> values = contribution(communicator.rank(), 3'000, 6);
     communicator.allreduce(std::span<std::int32_t>(values));
-    REQUIRE(values == expected(communicator.size(), 3'000, 6));
+    REQUIRE(values == expected_sum(communicator.size(), 3'000, 6));
   }
 }
 
@@ -101,7 +88,7 @@ TEST_CASE("pipelined algorithms with one and with several parts") {
       for (const std::size_t count : {1, 30'000, 600'000}) {
         std::vector<std::int32_t> values = contribution(communicator.rank(), count, 7);
         communicator.allreduce(std::span<std::int32_t>(values));
-        REQUIRE(values == expected(communicator.size(), count, 7));
+        REQUIRE(values == expected_sum(communicator.size(), count, 7));
       }
     }
   }
@@ -127,7 +114,7 @@ TEST_CASE("nonblocking calls run in the background, several at a time, mixed wit
     requests[call].wait();
     CHECK(requests[call].test());
     REQUIRE(outputs[call] ==
-            expected(communicator.size(), outputs[call].size(), static_cast<int>(call)));
+            expected_sum(communicator.size(), outputs[call].size(), static_cast<int>(call)));
   }
 }
 
@@ -145,8 +132,8 @@ TEST_CASE("requests of two communicators may be waited for in different orders")
   Request two = swapped ? start(first, a) : start(second, b);
   one.wait();
   two.wait();
-  CHECK(a == expected(first.size(), 20'000, 1));
-  CHECK(b == expected(first.size(), 20'000, 2));
+  CHECK(a == expected_sum(first.size(), 20'000, 1));
+  CHECK(b == expected_sum(first.size(), 20'000, 2));
 }
 
 TEST_CASE("persistent calls can be started, tested, waited for and run many times") {
@@ -166,7 +153,7 @@ TEST_CASE("persistent calls can be started, tested, waited for and run many time
         persistent.wait();
         CHECK(persistent.test());
       }
-      REQUIRE(output == expected(communicator.size(), count, round));
+      REQUIRE(output == expected_sum(communicator.size(), count, round));
     }
   }
 }
@@ -198,7 +185,7 @@ TEST_CASE("threads use different communicators at once") {
     for (int round = 0; round < 20; ++round) {
       std::vector<std::int32_t> values = contribution(communicator.rank(), 3'000, salt + round);
       communicator.allreduce(std::span<std::int32_t>(values));
-      if (values != expected(communicator.size(), 3'000, salt + round)) ++wrong;
+      if (values != expected_sum(communicator.size(), 3'000, salt + round)) ++wrong;
     }
   };
   int wrong_first = 0;
@@ -220,7 +207,7 @@ TEST_CASE("many thread-local inputs are reduced into one output") {
     for (const auto& copy : copies) inputs.push_back(copy.data());
     std::vector<std::int32_t> output(count, -1);
     communicator.allreduce_many(inputs, output.data(), count, DataType::int32, Operator::sum);
-    CHECK(output == expected(5 * communicator.size(), count, 2));
+    CHECK(output == expected_sum(5 * communicator.size(), count, 2));
   }
   std::vector<double> output(3);
   CHECK_THROWS_WITH_AS(

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tests/call_sweeps.h"
+#include "tests/world.h"
 
 namespace hycoll::tests {
 namespace {
@@ -46,18 +47,6 @@ class Trap {
   std::atomic<bool> sprung_{false};
   Operation operation_;
 };
-
-int world_rank() {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  return rank;
-}
-
-int world_size() {
-  int size = 1;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  return size;
-}
 
 /// What the threads of a process share.
 struct Shared {

@@ -14,6 +14,7 @@
 #include "collectives/registry.h"
 #include "core/shape.h"
 #include "tests/call_sweeps.h"
+#include "tests/world.h"
 
 namespace hycoll::tests {
 namespace {
@@ -113,18 +114,6 @@ void for_all_sets(const std::vector<Node>& nodes, const Body& body) {
       body(set, options);
     }
   }
-}
-
-int world_rank() {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  return rank;
-}
-
-int world_size() {
-  int size = 1;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  return size;
 }
 
 /// 2, 1, 3, 2, 1 threads.

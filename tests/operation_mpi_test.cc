@@ -21,6 +21,7 @@
 #include "collectives/reduction.h"
 #include "collectives/typed_staging.h"
 #include "core/errors.h"
+#include "tests/error_kind.h"
 #include "tests/reduction_trial.h"
 
 namespace {
@@ -117,16 +118,7 @@ class MatrixHandles {
   MPI_Op op = MPI_OP_NULL;
 };
 
-ErrorKind kind_of_error(const std::function<void()>& action, std::string* message = nullptr) {
-  try {
-    action();
-  } catch (const Error& error) {
-    if (message != nullptr) *message = error.what();
-    return error.kind();
-  }
-  FAIL_CHECK("no error");
-  return ErrorKind::timeout;
-}
+using hycoll::tests::kind_of_error;
 
 TEST_CASE("an operator of MPI_Op_create that does not commute keeps its operands' order") {
   const MatrixHandles handles;

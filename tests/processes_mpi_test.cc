@@ -10,9 +10,11 @@
 #include <csignal>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/call_sweeps.h"
+#include "tests/world.h"
 
 namespace hycoll::tests {
 namespace {
@@ -26,17 +28,8 @@ Options options_with(int emulated_nodes) {
 
 constexpr int kNodes[] = {1, 2, 3};
 
-int world_rank() {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  return rank;
-}
-
-int world_size() {
-  int size = 1;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  return size;
-}
+/// More processes than cores mostly wait for each other: what fewer of them have tried is left out.
+bool are_many() { return world_size() > 3; }
 
 /// How many names of segments there are in /dev/shm.
 std::ptrdiff_t segment_names() {
@@ -52,17 +45,22 @@ TEST_CASE("every collective, form, placement and root, for many sizes") {
     CHECK(communicator.worker_count() == 1);
     CHECK(communicator.rank() == world_rank());
     CHECK(communicator.size() == world_size());
-    CHECK(sweep_calls(communicator, {0, 1, 64, 1000, 70'001}) == "");
+    std::vector<std::size_t> counts{1, 1000, 70'001};
+    if (!are_many()) counts.insert(counts.end(), {0, 64});
+    CHECK(sweep_calls(communicator, counts) == "");
   }
 }
 
 TEST_CASE("vectors pass through little memory in many parts") {
   for (const int nodes : kNodes) {
+    if (nodes == 2 && are_many()) continue;
     Options options = options_with(nodes);
     options.staging_kib = 64;
     options.single_copy_kib = 0;
     Communicator communicator(MPI_COMM_WORLD, options);
-    CHECK(sweep_calls(communicator, {4096, 30'000}) == "");
+    std::vector<std::size_t> counts{30'000};
+    if (!are_many()) counts.push_back(4096);
+    CHECK(sweep_calls(communicator, counts) == "");
   }
 }
 
@@ -87,6 +85,8 @@ TEST_CASE("several lanes, led by different processes, and every exchange between
   for (const int nodes : {1, 2}) {
     for (const int lanes : {0, 3}) {
       for (const char* exchange : {"recursive-doubling", "halving-doubling", "ring", "native"}) {
+        // On one node nothing is exchanged.
+        if (nodes == 1 && exchange != std::string_view("recursive-doubling")) continue;
         int fewest = world_size() / nodes;
         fewest = std::max(1, fewest);
         if (lanes > 8 * fewest) continue;

@@ -12,6 +12,7 @@
 #include "collectives/reduction.h"
 #include "core/errors.h"
 #include "core/kernels.h"
+#include "tests/error_kind.h"
 #include "tests/reduction_subjects.h"
 
 namespace {
@@ -53,16 +54,7 @@ struct GappedInt {
   MPI_Datatype handle = MPI_DATATYPE_NULL;
 };
 
-ErrorKind kind_of_error(const std::function<void()>& action, std::string* message = nullptr) {
-  try {
-    action();
-  } catch (const Error& error) {
-    if (message != nullptr) *message = error.what();
-    return error.kind();
-  }
-  FAIL_CHECK("no error");
-  return ErrorKind::timeout;
-}
+using hycoll::tests::kind_of_error;
 
 TEST_CASE("element types tell what they are, whichever way they were named") {
   CHECK(ElementType(DataType::int32).handle() == MPI_INT32_T);

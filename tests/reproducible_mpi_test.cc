@@ -18,6 +18,7 @@
 #include "core/shape.h"
 #include "tests/call_sweeps.h"
 #include "tests/fold_order.h"
+#include "tests/world.h"
 
 namespace hycoll::tests {
 namespace {
@@ -130,18 +131,6 @@ std::string try_windows(Caller& caller, Collective collective, const Expectation
     }
   }
   return first;
-}
-
-int world_rank() {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  return rank;
-}
-
-int world_size() {
-  int size = 1;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  return size;
 }
 
 TEST_CASE("the order of additions shows in the bits of these numbers") {

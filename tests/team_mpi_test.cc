@@ -9,31 +9,14 @@
 #include <thread>
 #include <vector>
 
+#include "tests/team_threads.h"
+#include "tests/world.h"
+
 namespace hycoll {
 namespace {
 
-int world_rank() {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  return rank;
-}
-
-/// Runs body(member) in every thread of a team; the number of failures it returned.
-template <class Body>
-int in_every_thread(Team& team, const Body& body) {
-  std::vector<int> failures(static_cast<std::size_t>(team.thread_count()), 0);
-  std::vector<std::thread> threads;
-  for (int index = 0; index < team.thread_count(); ++index) {
-    threads.emplace_back([&, index] {
-      Member member = team.join(index);
-      failures[static_cast<std::size_t>(index)] = body(member);
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  int sum = 0;
-  for (const int failure : failures) sum += failure;
-  return sum;
-}
+using tests::failures_of_threads;
+using tests::world_rank;
 
 std::int64_t element(int rank, std::size_t index, int salt) {
   return static_cast<std::int64_t>(index * 7 + 1) * (rank + 1) + salt;
@@ -56,7 +39,7 @@ int wrong_elements(Member& member, std::size_t count, int salt, bool in_place) {
 
 TEST_CASE("members of all processes reduce, in any size, with unequal thread counts") {
   Team team(MPI_COMM_WORLD, 1 + world_rank() % 3);
-  CHECK(in_every_thread(team, [](Member& member) {
+  CHECK(failures_of_threads(team, [](Member& member) {
           int wrong = 0;
           int salt = 0;
           for (const std::size_t count : {1, 2, 7, 63, 64, 65, 300, 1000, 4097, 70'000}) {
@@ -77,7 +60,7 @@ TEST_CASE("every algorithm can be called by name") {
     Options options;
     options.algorithm = algorithm;
     Team team(MPI_COMM_WORLD, 2, options);
-    CHECK(in_every_thread(team, [](Member& member) {
+    CHECK(failures_of_threads(team, [](Member& member) {
             int wrong = 0;
             for (const std::size_t count : {1, 100, 2000})
               wrong += wrong_elements(member, count, 3, false);
@@ -92,7 +75,7 @@ TEST_CASE("a worker may drive several lanes") {
     options.lanes = lanes;
     options.algorithm = "dpml-ring";
     Team team(MPI_COMM_WORLD, 2, options);
-    CHECK(in_every_thread(team, [](Member& member) {
+    CHECK(failures_of_threads(team, [](Member& member) {
             return wrong_elements(member, 5'000, 1, false) + wrong_elements(member, 11, 2, true);
           }) == 0);
   }
@@ -101,7 +84,7 @@ TEST_CASE("a worker may drive several lanes") {
 TEST_CASE("floating-point results have the same bits on every member") {
   Team team(MPI_COMM_WORLD, 2);
   std::vector<std::vector<float>> results(2);
-  in_every_thread(team, [&](Member& member) {
+  failures_of_threads(team, [&](Member& member) {
     std::vector<float> values(3000);
     for (std::size_t i = 0; i < values.size(); ++i) {
       values[i] = 1.0f / static_cast<float>(3 * i + 1 + static_cast<std::size_t>(member.rank()));
@@ -120,7 +103,7 @@ TEST_CASE("members of one process that pass different counts all get the error")
   Team team(MPI_COMM_WORLD, 2);
   if (world_rank() == 0) {  // a process of its own: the others would wait for its messages
     Team alone(MPI_COMM_SELF, 2);
-    const int thrown = in_every_thread(alone, [](Member& member) {
+    const int thrown = failures_of_threads(alone, [](Member& member) {
       std::vector<int> values(static_cast<std::size_t>(5 + 300 * member.rank()), 1);
       try {
         member.allreduce(std::span<int>(values));
@@ -135,7 +118,7 @@ TEST_CASE("members of one process that pass different counts all get the error")
       return 0;
     });
     CHECK(thrown == 2);
-    CHECK(in_every_thread(
+    CHECK(failures_of_threads(
               alone, [](Member& member) { return wrong_elements(member, 100, 1, false); }) == 0);
   }
 }

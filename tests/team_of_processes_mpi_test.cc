@@ -10,23 +10,12 @@
 #include <vector>
 
 #include "tests/call_sweeps.h"
+#include "tests/world.h"
 
 namespace hycoll::tests {
 namespace {
 
 constexpr int kNodes[] = {1, 2};
-
-int world_rank() {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  return rank;
-}
-
-int world_size() {
-  int size = 1;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  return size;
-}
 
 Options options_with(int emulated_nodes) {
   Options options = Options::from_environment();
