@@ -39,6 +39,24 @@ MpiCallers mpi_callers(const Options& options) {
   return has_one_worker && options.aggregators == 0 ? MpiCallers::user_only : MpiCallers::several;
 }
 
+/// Whether the order in which members are numbered makes a difference for anything but the root.
+/// Calls that are refused do: everybody sees them as they are.
+bool depends_on_rank_order(const Call& call) {
+  if (call.bits == Bits::reproducible) return true;
+  switch (call.collective) {
+    case Collective::allreduce:
+    case Collective::reduce:
+      return call.op == Operation(MPI_OP_NULL) || !call.op.is_commutative();
+    case Collective::reduce_scatter:
+    case Collective::scan:
+    case Collective::exscan:
+      return true;
+  }
+  return true;
+}
+
+bool has_root_in(const Call& call, int size) { return call.root >= 0 && call.root < size; }
+
 /// The workers of this node that take part.
 int participants(const Plan& plan) {
   const auto last = std::find_if(plan.programs.rbegin(), plan.programs.rend(),
@@ -124,11 +142,14 @@ class ProcessMember final : public Caller {
 }  // namespace
 
 struct Communicator::State {
-  State(MPI_Comm parent, const Options& options) : group(parent, options, mpi_callers(options)) {
+  /// `user_ranks` as for ProcessGroup.
+  State(MPI_Comm parent, const Options& options, const std::vector<int>& user_ranks = {})
+      : group(parent, options, mpi_callers(options), user_ranks) {
     if (options.layout == Options::Layout::processes) {
       processes = std::make_unique<NodeProcesses>(
           group, std::vector<int>(static_cast<std::size_t>(group.size()), 1));
       plans = std::make_unique<PlanCache>(processes->plan_options(group));
+      if (user_ranks.empty() && may_regroup()) regroup();
     } else {
       workers = std::make_unique<NodeWorkers>(group, worker_count_for(group), MemberCount::one);
       plans = std::make_unique<PlanCache>(workers->plan_options(group));
@@ -161,6 +182,27 @@ struct Communicator::State {
     return *member;
   }
 
+  /// Calls body(caller, call) with the caller that serves a call, and the call as that one numbers
+  /// the members.
+  template <class Body>
+  decltype(auto) with_caller(const Call& call, const Body& body) {
+    if (regrouped == nullptr || depends_on_rank_order(call) || !has_root_in(call, group.size())) {
+      return body(caller(), call);
+    }
+    Call renumbered = call;
+    renumbered.root = number_of_rank[static_cast<std::size_t>(call.root)];
+    return body(regrouped->caller(), renumbered);
+  }
+
+  /// Where all processes are compared the calls have one row of numbers, and reproducible bits
+  /// depend on who shares a node.
+  bool may_regroup() const {
+    return group.options().checking == Options::Checking::process &&
+           group.options().bits == Bits::same_on_all_members;
+  }
+  /// Makes the same once more, over the processes in another order, if there are fewer nodes in it.
+  void regroup();
+
   ProcessGroup group;
   std::unique_ptr<NodeProcesses> processes;  // null but with the layout processes
   std::unique_ptr<NodeWorkers> workers;      // null with the layout processes
@@ -170,7 +212,23 @@ struct Communicator::State {
   std::unique_ptr<Caller> member;              // null on aggregators
   std::unique_ptr<AggregatorService> service;  // null but on aggregators
   bool has_background = false;                 // whether MPI has been found to allow it
+  std::unique_ptr<State> regrouped;            // null unless ranks are scattered
+  std::vector<int> number_of_rank;             // in the regrouped one
 };
+
+void Communicator::State::regroup() {
+  const std::vector<int> ranks = processes->better_order();
+  if (ranks.empty()) return;
+  number_of_rank.resize(ranks.size());
+  for (std::size_t number = 0; number < ranks.size(); ++number) {
+    number_of_rank[static_cast<std::size_t>(ranks[number])] = static_cast<int>(number);
+  }
+  Options options = group.options();
+  options.emulated_dealing = Options::EmulatedDealing::blocks;  // that is what they are now
+  const MpiCommunicator reordered(group.control(), 0,
+                                  number_of_rank[static_cast<std::size_t>(group.rank())]);
+  regrouped = std::make_unique<State>(reordered.handle(), options, ranks);
+}
 
 Communicator::Communicator(MPI_Comm parent, const Options& options)
     : state_(std::make_unique<State>(parent, options)) {}
@@ -188,20 +246,27 @@ int Communicator::worker_count() const noexcept {
 }
 const Options& Communicator::options() const noexcept { return state_->group.options(); }
 
-void Communicator::run(const Call& call) { state_->caller().run(call); }
+bool Communicator::has_scattered_ranks() const noexcept { return state_->regrouped != nullptr; }
+
+void Communicator::run(const Call& call) {
+  state_->with_caller(call, [](Caller& caller, const Call& its) { caller.run(its); });
+}
 
 Request Communicator::start(const Call& call) {
   state_->require_background();
-  return Request(state_->caller().start(call));
+  return state_->with_caller(
+      call, [](Caller& caller, const Call& its) { return Request(caller.start(its)); });
 }
 
 Persistent Communicator::prepare(const Call& call) {
   state_->require_background();
-  return Persistent(state_->caller().prepare(call));
+  return state_->with_caller(
+      call, [](Caller& caller, const Call& its) { return Persistent(caller.prepare(its)); });
 }
 
 Communicator::Choice Communicator::choice(const Call& call) const {
-  return choice_of(state_->caller().choice(call));
+  return state_->with_caller(
+      call, [](Caller& caller, const Call& its) { return choice_of(caller.choice(its)); });
 }
 
 void Communicator::allreduce_many(std::span<const void* const> inputs, void* output,

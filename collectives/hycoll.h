@@ -41,11 +41,16 @@ struct Options {
   enum class Layout {
     per_node,   ///< Each process by itself: the caller of a Communicator and a pool of threads; the
                 ///< threads of a Team.
-    processes,  ///< The processes of a machine whose ranks follow each other: each is one worker of
-                ///< a Communicator, and its threads are those of a Team (for one process per NUMA
-                ///< domain).
+    processes,  ///< The processes of a machine: each is one worker of a Communicator, and its
+                ///< threads are those of a Team (for one process per NUMA domain). Those of a Team
+                ///< only as far as their ranks follow each other; for a Communicator see
+                ///< has_scattered_ranks().
   };
   Layout layout = Layout::per_node;
+
+  /// Layout `processes`: whose processes form a node. A process belongs to a NUMA domain if its
+  /// share of the machine's cores lies in it; the others of a machine form a node of their own.
+  enum class NodeScope { machine, numa_domain } node_scope = NodeScope::machine;
 
   /// Layout `processes`: how much memory each worker shares with other processes of its machine, in
   /// KiB, for vectors to pass through; 64 to 1048576. What a call stages of one element of the
@@ -58,9 +63,11 @@ struct Options {
   /// caches: docs/decisions/0017.
   int single_copy_kib = 0;
 
-  /// Layout `processes`, for tests on one machine: the processes of every machine form so many
-  /// nodes. 0: one.
+  /// Layout `processes`, for tests on one machine: the processes of every machine (or NUMA domain)
+  /// form so many nodes. 0: one. They are dealt to them in blocks of neighbouring ranks, or in
+  /// turn.
   int emulated_nodes = 0;
+  enum class EmulatedDealing { blocks, cyclic } emulated_dealing = EmulatedDealing::blocks;
 
   /// Workers per process, for a Communicator with the layout `per_node`: the calling thread and
   /// workers - 1 pool threads. 0: one per core of the process's share of the node. A Team has one
@@ -101,8 +108,8 @@ struct Options {
   /// The defaults, changed by the environment: HYCOLL_WORKERS, HYCOLL_LANES, HYCOLL_ALGORITHM,
   /// HYCOLL_PLACEMENT, HYCOLL_PIN=0|1, HYCOLL_TIMEOUT_S, HYCOLL_CHECK=0|1,
   /// HYCOLL_REPRODUCIBLE=0|1, HYCOLL_AGGREGATORS, HYCOLL_LAYOUT=per_node|processes,
-  /// HYCOLL_STAGING_KIB, HYCOLL_SINGLE_COPY_KIB, HYCOLL_EMULATE_NODES. Throws Error when a value
-  /// cannot be read.
+  /// HYCOLL_NODE=machine|numa, HYCOLL_STAGING_KIB, HYCOLL_SINGLE_COPY_KIB, HYCOLL_EMULATE_NODES=K
+  /// or K:cyclic. Throws Error when a value cannot be read.
   static Options from_environment();
 };
 
@@ -143,6 +150,15 @@ class Communicator : public CollectiveCalls<Communicator> {
   void serve();
 
   const Options& options() const noexcept;
+
+  /// Whether the ranks of a node's processes do not follow each other, as where a launcher deals
+  /// them to machines in turn (layout `processes`). Then only those calls are worked on by nodes
+  /// whose result does not depend on the order of ranks: allreduce, reduce and barrier with
+  /// operators that commute. In the others, a node is what follows each other: mostly single
+  /// processes, which exchange messages. False if all processes are compared
+  /// (Options::checking) or all bits are to be reproducible, where nodes always follow the ranks.
+  /// The same on all processes.
+  bool has_scattered_ranks() const noexcept;
 
   /// The blocking, nonblocking and persistent form of any call; CollectiveCalls has the
   /// collectives by name. Setting up a persistent call is collective in the sense that all

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <numeric>
 #include <utility>
 
 namespace hycoll {
@@ -29,27 +30,51 @@ std::vector<int> ThreadNumbering::processes() const {
   return processes;
 }
 
-NodeGrouping group_processes(std::span<const int> machines, int emulated_nodes) {
-  const int parts = std::max(1, emulated_nodes);
-  std::map<int, int> sizes;
-  for (const int machine : machines) ++sizes[machine];
-
-  struct Place {
+std::vector<int> node_places(std::span<const int> machines, std::span<const int> domains,
+                             int emulated_nodes, Dealing dealing) {
+  struct Location {
     int machine;
+    int domain;
     int part;
-    bool operator==(const Place&) const = default;
+    auto operator<=>(const Location&) const = default;
   };
-  NodeGrouping grouping;
-  std::map<int, int> seen;
-  Place last{};
+  std::vector<Location> locations;
+  std::map<Location, int> sizes;
   for (std::size_t rank = 0; rank < machines.size(); ++rank) {
-    const int machine = machines[rank];
-    const Place place{.machine = machine, .part = seen[machine]++ * parts / sizes[machine]};
-    if (rank == 0 || place != last) grouping.first_rank.push_back(static_cast<int>(rank));
-    last = place;
+    const int domain = domains.empty() ? 0 : domains[rank];
+    locations.push_back({.machine = machines[rank], .domain = domain, .part = 0});
+    ++sizes[locations.back()];
   }
-  grouping.first_rank.push_back(static_cast<int>(machines.size()));
+  const int parts = std::max(1, emulated_nodes);
+  std::map<Location, int> seen;
+  std::map<Location, int> first_ranks;
+  std::vector<int> places;
+  for (Location location : locations) {
+    const int index = seen[location]++;
+    location.part = dealing == Dealing::cyclic ? index % parts : index * parts / sizes[location];
+    const int rank = static_cast<int>(places.size());
+    places.push_back(first_ranks.try_emplace(location, rank).first->second);
+  }
+  return places;
+}
+
+NodeGrouping group_processes(std::span<const int> places) {
+  NodeGrouping grouping;
+  for (std::size_t rank = 0; rank < places.size(); ++rank) {
+    const bool begins = rank == 0 || places[rank] != places[rank - 1];
+    if (begins) grouping.first_rank.push_back(static_cast<int>(rank));
+  }
+  grouping.first_rank.push_back(static_cast<int>(places.size()));
   return grouping;
+}
+
+std::vector<int> ranks_by_place(std::span<const int> places) {
+  std::vector<int> ranks(places.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  std::ranges::stable_sort(ranks, {},
+                           [&](int rank) { return places[static_cast<std::size_t>(rank)]; });
+  if (std::ranges::is_sorted(ranks)) ranks.clear();
+  return ranks;
 }
 
 }  // namespace hycoll

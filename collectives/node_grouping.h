@@ -36,11 +36,26 @@ struct ThreadNumbering {
   std::vector<int> processes() const;
 };
 
-/// Processes of one machine that follow each other in rank order form a node: a machine whose
-/// processes do not becomes several nodes. `machines[r]` tells the machine of rank r, by any
-/// number. With emulated_nodes = K > 0 the processes of every machine are first dealt to K
-/// machines, as evenly as possible, in rank order. Requires at least one process.
-NodeGrouping group_processes(std::span<const int> machines, int emulated_nodes);
+/// How the processes of a machine are dealt to emulated nodes.
+enum class Dealing {
+  blocks,  ///< As evenly as possible, in rank order.
+  cyclic,  ///< One by one, in turn.
+};
+
+/// Where processes are that may form a node: by rank a number, equal for those of one place, the
+/// smallest rank there. `machines[r]` and `domains[r]` tell the machine of rank r and its NUMA
+/// domain there, by any numbers; without domains each machine is a place. With emulated_nodes = K >
+/// 0 the processes of every place are dealt to K places.
+std::vector<int> node_places(std::span<const int> machines, std::span<const int> domains,
+                             int emulated_nodes, Dealing dealing);
+
+/// Processes of one place that follow each other in rank order form a node: a place whose processes
+/// do not becomes several nodes. Requires at least one process.
+NodeGrouping group_processes(std::span<const int> places);
+
+/// The ranks in an order in which those of each place follow each other: places by their smallest
+/// rank, and ranks ascending in each. Empty if they follow each other anyway.
+std::vector<int> ranks_by_place(std::span<const int> places);
 
 }  // namespace hycoll
 

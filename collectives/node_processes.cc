@@ -95,8 +95,8 @@ void say_heaps_are_apart(const ProcessGroup& group, int worker) {
                group.process_names()[rank].c_str());
 }
 
-/// The options, if this layout serves them.
-const Options& checked(const ProcessGroup& group) {
+/// The group, if this layout serves its options.
+const ProcessGroup& checked(const ProcessGroup& group) {
   const Options& options = group.options();
   if (options.aggregators > 0) {
     throw Error(ErrorKind::invalid_argument,
@@ -110,7 +110,7 @@ const Options& checked(const ProcessGroup& group) {
         fmt::format("Options::staging_kib (HYCOLL_STAGING_KIB) is {}; ask for 64 to 1048576",
                     options.staging_kib));
   }
-  return options;
+  return group;
 }
 
 }  // namespace
@@ -149,7 +149,8 @@ void NodeAddresses::write(int worker, std::uint64_t announced, std::size_t offse
 }
 
 NodeProcesses::NodeProcesses(ProcessGroup& group, const std::vector<int>& thread_counts)
-    : grouping_(group_processes(group.machines(), checked(group).emulated_nodes)),
+    : places_(checked(group).node_places()),
+      grouping_(group_processes(places_)),
       threads_(thread_counts),
       node_(grouping_.node_of(group.rank())),
       first_rank_(threads_.first_of(group.rank())),

@@ -83,6 +83,9 @@ class NodeProcesses {
   /// differ.
   NodeProcesses(ProcessGroup& group, const std::vector<int>& thread_counts);
 
+  /// The ranks of the group in an order in which there are fewer, larger nodes: ranks_by_place().
+  std::vector<int> better_order() const { return ranks_by_place(places_); }
+
   /// The first of this process's workers among those of its node, and the node.
   int worker() const noexcept { return worker_; }
   int node() const noexcept { return node_; }
@@ -129,6 +132,7 @@ class NodeProcesses {
   void place_leaders(const ProcessGroup& group);
   void open_lanes(const ProcessGroup& group);
 
+  std::vector<int> places_;
   NodeGrouping grouping_;
   ThreadNumbering threads_;
   int node_ = 0;

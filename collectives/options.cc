@@ -4,7 +4,6 @@
 
 #include <charconv>
 #include <cstdlib>
-#include <cstring>
 #include <optional>
 #include <string_view>
 
@@ -14,13 +13,10 @@
 namespace hycoll {
 namespace {
 
-/// A non-negative whole number from the environment.
-std::optional<int> read_number(const char* variable, int maximum) {
-  const char* text = std::getenv(variable);
-  if (text == nullptr) return std::nullopt;
+int parse_number(const char* variable, std::string_view text, int maximum) {
   int value = 0;
-  const char* end = text + std::strlen(text);
-  const auto [stop, error] = std::from_chars(text, end, value);
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc{} || stop != end || value < 0 || value > maximum) {
     throw Error(ErrorKind::invalid_argument,
                 fmt::format("{}='{}': expected a whole number from 0 to {}; correct or unset it",
@@ -29,12 +25,40 @@ std::optional<int> read_number(const char* variable, int maximum) {
   return value;
 }
 
+/// A non-negative whole number from the environment.
+std::optional<int> read_number(const char* variable, int maximum) {
+  const char* text = std::getenv(variable);
+  if (text == nullptr) return std::nullopt;
+  return parse_number(variable, text, maximum);
+}
+
 Options::Layout parse_layout(std::string_view name) {
   if (name == "per_node") return Options::Layout::per_node;
   if (name == "processes") return Options::Layout::processes;
   throw Error(
       ErrorKind::invalid_argument,
       fmt::format("HYCOLL_LAYOUT='{}': expected per_node or processes; correct or unset it", name));
+}
+
+Options::NodeScope parse_node_scope(std::string_view name) {
+  if (name == "machine") return Options::NodeScope::machine;
+  if (name == "numa") return Options::NodeScope::numa_domain;
+  throw Error(ErrorKind::invalid_argument,
+              fmt::format("HYCOLL_NODE='{}': expected machine or numa; correct or unset it", name));
+}
+
+/// "K" or "K:cyclic".
+void read_emulated_nodes(Options& options) {
+  constexpr const char* kVariable = "HYCOLL_EMULATE_NODES";
+  constexpr std::string_view kCyclic = ":cyclic";
+  const char* const value = std::getenv(kVariable);
+  if (value == nullptr) return;
+  std::string_view text = value;
+  if (text.ends_with(kCyclic)) {
+    text.remove_suffix(kCyclic.size());
+    options.emulated_dealing = Options::EmulatedDealing::cyclic;
+  }
+  options.emulated_nodes = parse_number(kVariable, text, 1'000'000);
 }
 
 }  // namespace
@@ -65,9 +89,8 @@ Options Options::from_environment() {
   if (const auto kib = read_number("HYCOLL_SINGLE_COPY_KIB", 1'000'000'000)) {
     options.single_copy_kib = *kib;
   }
-  if (const auto nodes = read_number("HYCOLL_EMULATE_NODES", 1'000'000)) {
-    options.emulated_nodes = *nodes;
-  }
+  if (const char* scope = std::getenv("HYCOLL_NODE")) options.node_scope = parse_node_scope(scope);
+  read_emulated_nodes(options);
   return options;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "collectives/node_grouping.h"
 #include "collectives/selection.h"
 #include "core/errors.h"
 #include "numa/placement.h"
@@ -62,11 +63,15 @@ std::string describe(const PackedSignature& signature) {
 
 }  // namespace
 
-ProcessGroup::ProcessGroup(MPI_Comm parent, const Options& options, MpiCallers callers)
-    : control_(duplicate(parent, callers)), options_(options), map_(ProcessMap::of(control_)) {
+ProcessGroup::ProcessGroup(MPI_Comm parent, const Options& options, MpiCallers callers,
+                           std::vector<int> user_ranks)
+    : control_(duplicate(parent, callers)),
+      options_(options),
+      user_ranks_(std::move(user_ranks)),
+      map_(ProcessMap::of(control_)) {
   check_mpi(MPI_Comm_rank(control_, &rank_), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(control_, &size_), "MPI_Comm_size");
-  node_names_ = map_.names();
+  node_names_ = map_.names(user_ranks_);
   try {
     agree_on_aggregators();
   } catch (const Error&) {
@@ -85,14 +90,18 @@ ProcessGroup::~ProcessGroup() {
 
 void ProcessGroup::agree_on_aggregators() {
   const int own = options_.aggregators;
-  const std::array<NumberedOption, 6> numbers = {{
+  const std::array<NumberedOption, 8> numbers = {{
       {.name = "aggregators (HYCOLL_AGGREGATORS)", .value = own},
       {.name = "layout (HYCOLL_LAYOUT; 0: per_node, 1: processes)",
        .value = static_cast<int>(options_.layout)},
       {.name = "lanes (HYCOLL_LANES)", .value = requested_lanes()},
       {.name = "staging_kib (HYCOLL_STAGING_KIB)", .value = options_.staging_kib},
       {.name = "single_copy_kib (HYCOLL_SINGLE_COPY_KIB)", .value = options_.single_copy_kib},
+      {.name = "node_scope (HYCOLL_NODE; 0: machine, 1: numa)",
+       .value = static_cast<int>(options_.node_scope)},
       {.name = "emulated_nodes (HYCOLL_EMULATE_NODES)", .value = options_.emulated_nodes},
+      {.name = "emulated_dealing (HYCOLL_EMULATE_NODES; 0: K, 1: K:cyclic)",
+       .value = static_cast<int>(options_.emulated_dealing)},
   }};
   require_same(numbers);
   if (own < 0 || own >= size_) {
@@ -116,6 +125,18 @@ std::vector<int> ProcessGroup::gather(int value) const {
   check_mpi(MPI_Allgather(&value, 1, MPI_INT, values.data(), 1, MPI_INT, control_),
             "MPI_Allgather");
   return values;
+}
+
+std::vector<int> ProcessGroup::node_places() const {
+  std::vector<int> domains;
+  if (options_.node_scope == Options::NodeScope::numa_domain) {
+    constexpr int kSeveral = -1;
+    const auto own = topology().numa_domains();
+    domains = gather(own.size() == 1 ? own.front().os_index : kSeveral);
+  }
+  const bool deals_in_turn = options_.emulated_dealing == Options::EmulatedDealing::cyclic;
+  return hycoll::node_places(map_.machines(), domains, options_.emulated_nodes,
+                             deals_in_turn ? Dealing::cyclic : Dealing::blocks);
 }
 
 void ProcessGroup::require_same(std::span<const NumberedOption> options) const {
@@ -207,6 +228,7 @@ ExecutorOptions ProcessGroup::executor_options(const Core& core, int first_rank,
       .topology = &share().topology,
       .numa_domain = core.numa_domain,
       .first_rank = first_rank,
+      .ranks = user_ranks_,
       .member_count = member_count,
       // Who asks for all members to be compared wants errors where they belong; then, and with
       // aggregators, calls that nobody executes leave gaps in the numbers, too.

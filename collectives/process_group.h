@@ -48,7 +48,10 @@ class ProcessGroup {
   /// low for `callers`, in which case nothing has been communicated; and, on every process, if the
   /// number of aggregators is not the same on all, or leaves no process with members, or the
   /// layouts differ.
-  ProcessGroup(MPI_Comm parent, const Options& options, MpiCallers callers = MpiCallers::several);
+  ///
+  /// `user_ranks`: how users number the processes in messages, if not by their ranks in `parent`.
+  ProcessGroup(MPI_Comm parent, const Options& options, MpiCallers callers = MpiCallers::several,
+               std::vector<int> user_ranks = {});
   ~ProcessGroup();
   ProcessGroup(const ProcessGroup&) = delete;
   ProcessGroup& operator=(const ProcessGroup&) = delete;
@@ -80,8 +83,9 @@ class ProcessGroup {
   /// Collective: every process's value.
   std::vector<int> gather(int value) const;
 
-  /// By rank: a number for each machine.
-  const std::vector<int>& machines() const noexcept { return map_.machines(); }
+  /// By rank: a number for each place whose processes may form a node, as node_places() has it.
+  /// Collective.
+  std::vector<int> node_places() const;
 
   /// Collective, and nobody returns before all have entered: throws on every process if one has met
   /// an error; its own on those that have.
@@ -129,6 +133,7 @@ class ProcessGroup {
   int rank_ = 0;
   int size_ = 1;
   Options options_;
+  std::vector<int> user_ranks_;  // or empty
   std::vector<std::string> node_names_;
   ProcessMap map_;
   std::vector<std::unique_ptr<MpiEndpoint>> lanes_;

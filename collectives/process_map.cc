@@ -175,10 +175,11 @@ ProcessMap ProcessMap::of(MPI_Comm communicator) {
   return ProcessMap(communicator, affinity, std::move(machine));
 }
 
-std::vector<std::string> ProcessMap::names() const {
+std::vector<std::string> ProcessMap::names(std::span<const int> user_ranks) const {
   std::vector<std::string> names;
   for (std::size_t rank = 0; rank < hosts_.size(); ++rank) {
-    names.push_back(fmt::format("process {} on host {}", rank, hosts_[rank]));
+    const int number = user_ranks.empty() ? static_cast<int>(rank) : user_ranks[rank];
+    names.push_back(fmt::format("process {} on host {}", number, hosts_[rank]));
   }
   return names;
 }

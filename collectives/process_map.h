@@ -37,8 +37,8 @@ class ProcessMap {
   /// was asked.
   const std::vector<int>& machines() const noexcept { return machines_; }
 
-  /// By rank: "process 3 on host a".
-  std::vector<std::string> names() const;
+  /// By rank: "process 3 on host a". `user_ranks`: how users number them, if not by rank.
+  std::vector<std::string> names(std::span<const int> user_ranks = {}) const;
 
   /// Whether a machine runs several of the processes.
   bool has_neighbours() const;

@@ -62,6 +62,27 @@ void say_once_why_not(MPI_Comm communicator, const std::string& obstacle) {
                obstacle.c_str());
 }
 
+/// Whether nodes must consist of ranks that follow each other to serve the call.
+bool depends_on_rank_order(const Candidate& candidate) {
+  switch (candidate.routine) {
+    case Routine::barrier:
+    case Routine::ibarrier:
+    case Routine::bcast:
+    case Routine::ibcast:
+      return false;
+    case Routine::allreduce:
+    case Routine::iallreduce:
+    case Routine::reduce:
+    case Routine::ireduce: {
+      if (is_predefined(candidate.op)) return false;
+      int commutes = 0;
+      return PMPI_Op_commutative(candidate.op, &commutes) != MPI_SUCCESS || commutes == 0;
+    }
+    default:
+      return true;
+  }
+}
+
 }  // namespace
 
 Attachment::Attachment(MPI_Comm communicator) : obstacle_(obstacle_of(communicator)) {}
@@ -114,6 +135,9 @@ Verdict Attachment::decide(const Candidate& candidate, const Settings& settings)
     return {.reason = "MPI does not define the operator on the type"};
   }
   if (server_ != nullptr) {
+    if (server_->has_scattered_ranks() && depends_on_rank_order(candidate)) {
+      return {.reason = "ranks of a machine do not follow each other, and their order counts"};
+    }
     if (is_handed_over(candidate)) return {.reason = "the MPI library is faster at this size"};
     if (last_type_stays_) last_served_ = candidate;
     return {.server = server_.get()};

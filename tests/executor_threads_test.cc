@@ -385,7 +385,8 @@ TEST_CASE("a member that never arrives is named") {
   WorkerExecutor executor(memory, 0, {}, nullptr,
                           {.wait_policy = WaitPolicy::oversubscribed(),
                            .topology = &topology,
-                           .first_rank = 7,
+                           .first_rank = 1,
+                           .ranks = {5, 7, 8, 6},
                            .member_count = 3,
                            .timeout = std::chrono::milliseconds(20),
                            .on_timeout = report});

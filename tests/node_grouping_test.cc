@@ -9,8 +9,13 @@
 namespace hycoll {
 namespace {
 
+std::vector<int> places(const std::vector<int>& machines, int emulated_nodes = 0,
+                        Dealing dealing = Dealing::blocks) {
+  return node_places(machines, {}, emulated_nodes, dealing);
+}
+
 std::vector<int> grouped(const std::vector<int>& machines, int emulated_nodes = 0) {
-  return group_processes(machines, emulated_nodes).first_rank;
+  return group_processes(places(machines, emulated_nodes)).first_rank;
 }
 
 TEST_CASE("the processes of a machine are a node, however many there are") {
@@ -31,8 +36,32 @@ TEST_CASE("emulated nodes share a machine's processes evenly") {
   CHECK(grouped({0, 0, 2, 2, 2, 2}, 2) == std::vector<int>{0, 1, 2, 4, 6});
 }
 
+TEST_CASE("emulated nodes get a machine's processes in turn") {
+  CHECK(places({0, 0, 0, 0, 0}, 2, Dealing::cyclic) == std::vector<int>{0, 1, 0, 1, 0});
+  CHECK(places({0, 0, 0, 0, 0}, 3, Dealing::cyclic) == std::vector<int>{0, 1, 2, 0, 1});
+  CHECK(places({0, 0, 2, 2, 2, 0}, 2, Dealing::cyclic) == std::vector<int>{0, 1, 2, 3, 2, 0});
+  CHECK(places({0, 0, 0}, 1, Dealing::cyclic) == std::vector<int>{0, 0, 0});
+  CHECK(places({0, 0}, 5, Dealing::cyclic) == std::vector<int>{0, 1});
+}
+
+TEST_CASE("the processes of a NUMA domain are a place, on each machine") {
+  const std::vector<int> machines = {0, 0, 0, 0, 4, 4};
+  const std::vector<int> domains = {0, 1, 0, 1, 0, -1};
+  CHECK(node_places(machines, domains, 0, Dealing::blocks) == std::vector<int>{0, 1, 0, 1, 4, 5});
+  const std::vector<int> one_domain(6, 3);
+  CHECK(node_places(machines, one_domain, 2, Dealing::blocks) ==
+        std::vector<int>{0, 0, 2, 2, 4, 5});
+}
+
+TEST_CASE("ranks by place, only if their own order has more nodes") {
+  CHECK(ranks_by_place(std::vector<int>{0}).empty());
+  CHECK(ranks_by_place(std::vector<int>{0, 0, 2, 2, 4}).empty());
+  CHECK(ranks_by_place(std::vector<int>{0, 1, 0, 1, 0}) == std::vector<int>{0, 2, 4, 1, 3});
+  CHECK(ranks_by_place(std::vector<int>{0, 0, 2, 2, 0}) == std::vector<int>{0, 1, 4, 2, 3});
+}
+
 TEST_CASE("every rank is on the node that begins last before it") {
-  const NodeGrouping grouping = group_processes(std::vector<int>{0, 0, 2, 3, 3, 3}, 0);
+  const NodeGrouping grouping = group_processes(std::vector<int>{0, 0, 2, 3, 3, 3});
   CHECK(grouping.node_count() == 3);
   const std::vector<int> nodes = {0, 0, 1, 2, 2, 2};
   for (int rank = 0; rank < 6; ++rank) {

@@ -58,7 +58,8 @@ struct ExecutorOptions {
   WaitPolicy wait_policy;
   const Topology* topology = nullptr;  ///< Of this machine; must outlive the executor.
   int numa_domain = 0;                 ///< Where the worker's scratch is to lie.
-  int first_rank = 0;                  ///< The rank of the node's first member, for messages.
+  int first_rank = 0;                  ///< The number of the node's first member, for messages.
+  std::vector<int> ranks = {};         ///< By member: how users number it; empty: the same.
   int member_count = 1;                ///< Members of the node: the owners of its first workers.
                                        ///< An aggregator has none.
   /// The same for all workers of a node. Requires, if allowed, that calls are numbered without
@@ -195,7 +196,10 @@ class WorkerExecutor {
   /// Whose lines, flag or announcement the instruction waits for; -1: none.
   int awaited_worker(const StrandState& state, const Instruction& instruction) const;
   std::string describe_messages() const;
-  int rank_of(int worker) const { return options_.first_rank + worker; }
+  int rank_of(int worker) const {
+    const int member = options_.first_rank + worker;
+    return options_.ranks.empty() ? member : options_.ranks[static_cast<std::size_t>(member)];
+  }
 
   NodeMemory& memory_;
   int worker_;

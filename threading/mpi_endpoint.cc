@@ -108,10 +108,21 @@ MpiCommunicator::MpiCommunicator(MPI_Comm parent) {
   check_mpi(MPI_Comm_set_errhandler(handle_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
 }
 
-MpiCommunicator::MpiCommunicator(MPI_Comm parent, int color) {
+namespace {
+
+int rank_in(MPI_Comm communicator) {
   int rank = 0;
-  check_mpi(MPI_Comm_rank(parent, &rank), "MPI_Comm_rank");
-  check_mpi(MPI_Comm_split(parent, color, rank, &handle_), "MPI_Comm_split");
+  check_mpi(MPI_Comm_rank(communicator, &rank), "MPI_Comm_rank");
+  return rank;
+}
+
+}  // namespace
+
+MpiCommunicator::MpiCommunicator(MPI_Comm parent, int color)
+    : MpiCommunicator(parent, color, rank_in(parent)) {}
+
+MpiCommunicator::MpiCommunicator(MPI_Comm parent, int color, int key) {
+  check_mpi(MPI_Comm_split(parent, color, key, &handle_), "MPI_Comm_split");
   if (handle_ == MPI_COMM_NULL) return;
   check_mpi(MPI_Comm_set_errhandler(handle_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
 }

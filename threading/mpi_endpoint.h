@@ -25,6 +25,8 @@ class MpiCommunicator {
   /// Collective over `parent`: those who pass the same color, in its order. Whoever passes
   /// MPI_UNDEFINED holds MPI_COMM_NULL.
   MpiCommunicator(MPI_Comm parent, int color);
+  /// The same, in the order of the keys, which all differ.
+  MpiCommunicator(MPI_Comm parent, int color, int key);
   /// Somebody else's, which outlives the object.
   static std::shared_ptr<const MpiCommunicator> borrowed(MPI_Comm communicator);
   ~MpiCommunicator();

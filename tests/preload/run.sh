@@ -4,6 +4,7 @@
 # usage: run.sh FLAVOUR MPIEXEC RANKS LIBRARY SERVED PROGRAM [ARGS...]
 #   SERVED   collectives, separated by commas, that hycoll must have served at 2 and more ranks; or -
 #   HYCOLL_TEST_HEAP=LIBRARY  preloads the shared heap too, which every process must then have used
+#   HYCOLL_TEST_REASON=TEXT   why other calls must have gone to the MPI library.
 set -euo pipefail
 
 flavour=$1 mpiexec=$2 ranks=$3 library=$4 served=$5
@@ -29,16 +30,18 @@ export HYCOLL_ATTACH_AFTER=${HYCOLL_ATTACH_AFTER:-2} HYCOLL_REPORT=$work/report.
   env LD_PRELOAD="$preloaded" "$@"
 
 [[ $served != - && $ranks -gt 1 ]] || exit 0
-python3 - "$HYCOLL_REPORT" "$served" "${HYCOLL_TEST_HEAP:-}" <<'END'
+python3 - "$HYCOLL_REPORT" "$served" "${HYCOLL_TEST_HEAP:-}" "${HYCOLL_TEST_REASON:-}" <<'END'
 import json, sys
 report = json.load(open(sys.argv[1]))
 lines = report["collectives"]
 by_hycoll = {line["collective"] for line in lines if line["served_by"] == "hycoll"}
 missing = [name for name in sys.argv[2].split(",") if name not in by_hycoll]
-if missing:
+reason = sys.argv[4]
+reasons = [line.get("reason", "") for line in lines]
+if missing or not any(reason in told for told in reasons):
     for line in lines:
         print(line)
-    sys.exit("hycoll did not serve: " + ", ".join(missing))
+    sys.exit("hycoll did not serve: " + ", ".join(missing) + ", or nothing was handed over because " + reason)
 heaps = report.get("shared_heap", [])
 if [heap["process"] for heap in heaps] != (list(range(report["processes"])) if sys.argv[3] else []):
     sys.exit("the shared heaps in the report: %s" % heaps)
