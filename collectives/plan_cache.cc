@@ -144,15 +144,17 @@ std::size_t PlanCache::size_bytes_of(const PlanQuery& query) const {
 }
 
 SelectedPlan PlanCache::select(const PlanQuery& query) const {
-  return hycoll::select({.collective = query.collective,
-                         .nodes = options_.nodes,
-                         .size_bytes = size_bytes_of(query),
-                         .order = query.order,
-                         .native = query.native,
-                         .requested_lanes = options_.requested_lanes,
-                         .requested_algorithm = options_.requested_algorithm,
-                         .aggregators = options_.aggregators,
-                         .sockets = options_.sockets});
+  return hycoll::select(
+      {.collective = query.collective,
+       .nodes = options_.nodes,
+       .size_bytes = size_bytes_of(query),
+       .order = query.order,
+       .native = query.native,
+       .requested_lanes = options_.requested_lanes,
+       .requested_algorithm = options_.requested_algorithm,
+       .aggregators = options_.aggregators,
+       .sockets = options_.sockets,
+       .visibility = options_.peers == Peers::processes ? Visibility::staged : Visibility::direct});
 }
 
 Shape PlanCache::shape_for(const SelectedPlan& selected) const {

@@ -30,6 +30,8 @@ struct SelectionQuery {
   std::string_view requested_algorithm = "auto";
   int aggregators = 0;  ///< Further nodes, without members, for the algorithms that need them.
   int sockets = 1;      ///< That the workers of a node run on, at most.
+  /// Whether workers of a node are processes that do not reach each other's buffers.
+  Visibility visibility = Visibility::direct;
 };
 
 /// What a call uses.

@@ -19,6 +19,8 @@ namespace {
 
 /// One node: what one member may read through lines before direct access is faster.
 constexpr std::size_t kLinesReadBytes = 512;
+/// The same where others' buffers pass through staging, which synchronises more.
+constexpr std::size_t kLinesReadBytesStaged = 1024;
 /// Several nodes: vectors up to here go through one lane.
 constexpr std::size_t kOneLaneBytes = 4 * 1024;
 /// Short vectors between nodes travel in messages that MPI libraries send without a handshake.
@@ -34,7 +36,9 @@ constexpr std::size_t kRingBlockBytes = 64 * 1024;
 SelectedPlan select_on_one_node(const SelectionQuery& query) {
   const Node& node = query.nodes.front();
   const auto others = static_cast<std::size_t>(std::max(1, node.members - 1));
-  if (query.requested_lanes <= 1 && query.size_bytes * others <= kLinesReadBytes) {
+  const std::size_t through_lines =
+      query.visibility == Visibility::staged ? kLinesReadBytesStaged : kLinesReadBytes;
+  if (query.requested_lanes <= 1 && query.size_bytes * others <= through_lines) {
     return {.algorithm = "lines-recursive-doubling", .lanes = 1, .workers_per_node = node.members};
   }
   const int lanes = query.requested_lanes > 0 ? query.requested_lanes : node.workers;

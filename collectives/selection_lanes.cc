@@ -10,6 +10,8 @@ namespace {
 
 /// One node: what one member may read through lines before direct access is faster.
 constexpr std::size_t kLinesReadBytes = 512;
+/// The same where a reduce's writers run ahead of a root that would read staging otherwise.
+constexpr std::size_t kLinesReadBytesAhead = 1024;
 /// Several nodes: what a further lane is worth.
 constexpr std::size_t kLaneBytes = 16 * 1024;
 constexpr std::size_t kEagerBytes = 2 * 1024;
@@ -19,7 +21,10 @@ static_assert(kOneLaneBytes <= kMaximumLinesBytes);
 }  // namespace
 
 bool reads_through_lines(const SelectionQuery& query, std::size_t read_bytes) {
-  return query.requested_lanes <= 1 && read_bytes <= kLinesReadBytes &&
+  const bool runs_ahead =
+      query.visibility == Visibility::staged && query.collective == Collective::reduce;
+  return query.requested_lanes <= 1 &&
+         read_bytes <= (runs_ahead ? kLinesReadBytesAhead : kLinesReadBytes) &&
          query.size_bytes <= kMaximumLinesBytes;
 }
 

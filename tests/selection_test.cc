@@ -248,5 +248,20 @@ TEST_CASE("scan between nodes") {
   }
 }
 
+TEST_CASE("processes use lines for longer reductions than threads") {
+  for (const Collective collective : {Collective::allreduce, Collective::reduce}) {
+    SelectionQuery query{.collective = collective, .nodes = {{2, 2}}};
+    const auto uses_lines = [&](std::size_t size_bytes, Visibility visibility) {
+      query.size_bytes = size_bytes;
+      query.visibility = visibility;
+      return select(query).algorithm.starts_with("lines-");
+    };
+    CHECK(uses_lines(512, Visibility::direct));
+    CHECK_FALSE(uses_lines(513, Visibility::direct));
+    CHECK(uses_lines(kKiB, Visibility::staged));
+    CHECK_FALSE(uses_lines(kKiB + 1, Visibility::staged));
+  }
+}
+
 }  // namespace
 }  // namespace hycoll
