@@ -79,7 +79,7 @@ const Plan& PlanCache::find(const PlanQuery& query) {
 Plan PlanCache::make_plan(const PlanQuery& query) const {
   const SelectedPlan selected = select(query);
   Schedule schedule = find_algorithm(query.collective, selected.algorithm)
-                          .generate(shape_for(selected), selected.segments, query.root);
+                          .generate(shape_for(selected, query), selected.segments, query.root);
   Plan plan{.query = query,
             .block_counts = {query.extent.block_counts.begin(), query.extent.block_counts.end()},
             .selected = selected,
@@ -144,20 +144,19 @@ std::size_t PlanCache::size_bytes_of(const PlanQuery& query) const {
 }
 
 SelectedPlan PlanCache::select(const PlanQuery& query) const {
-  return hycoll::select(
-      {.collective = query.collective,
-       .nodes = options_.nodes,
-       .size_bytes = size_bytes_of(query),
-       .order = query.order,
-       .native = query.native,
-       .requested_lanes = options_.requested_lanes,
-       .requested_algorithm = options_.requested_algorithm,
-       .aggregators = options_.aggregators,
-       .sockets = options_.sockets,
-       .visibility = options_.peers == Peers::processes ? Visibility::staged : Visibility::direct});
+  return hycoll::select({.collective = query.collective,
+                         .nodes = options_.nodes,
+                         .size_bytes = size_bytes_of(query),
+                         .order = query.order,
+                         .native = query.native,
+                         .requested_lanes = options_.requested_lanes,
+                         .requested_algorithm = options_.requested_algorithm,
+                         .aggregators = options_.aggregators,
+                         .sockets = options_.sockets,
+                         .visibility = options_.visibility});
 }
 
-Shape PlanCache::shape_for(const SelectedPlan& selected) const {
+Shape PlanCache::shape_for(const SelectedPlan& selected, const PlanQuery& query) const {
   std::vector<Node> nodes = options_.nodes;
   for (Node& node : nodes)
     node.workers = std::max(node.members, std::min(node.workers, selected.workers_per_node));
@@ -168,6 +167,10 @@ Shape PlanCache::shape_for(const SelectedPlan& selected) const {
   const bool placed = (selected.lanes > 1 || options_.peers == Peers::processes) &&
                       index < options_.lane_workers.size();
   std::vector<int> lane_workers = placed ? options_.lane_workers[index] : std::vector<int>{};
+  // On a single node whose buffers are staged, a result that is made by its root is not staged.
+  const bool is_made_by_root = query.collective == Collective::reduce && nodes.size() == 1 &&
+                               selected.lanes == 1 && options_.visibility == Visibility::staged;
+  if (is_made_by_root) lane_workers = {query.root};
   return Shape(std::move(nodes), selected.lanes, Visibility::direct, std::move(lane_workers));
 }
 

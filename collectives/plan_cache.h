@@ -92,6 +92,8 @@ class PlanCache {
     std::size_t single_copy_bytes = SIZE_MAX;
     /// As BindingOptions has it.
     std::size_t streaming_staging_bytes = SIZE_MAX;
+    /// Whether long vectors usually pass through staging.
+    Visibility visibility = Visibility::direct;
   };
 
   /// Throws Error if the requested algorithm does not exist.
@@ -120,7 +122,7 @@ class PlanCache {
   CrossingPrograms crossing_programs(const Schedule& direct, const PlanQuery& query) const;
   BindingOptions binding_options(const PlanQuery& query) const;
   std::size_t size_bytes_of(const PlanQuery& query) const;
-  Shape shape_for(const SelectedPlan& selected) const;
+  Shape shape_for(const SelectedPlan& selected, const PlanQuery& query) const;
 
   static constexpr std::size_t kBuckets = 256;
 

@@ -1,7 +1,8 @@
 // Which reduce a call uses.
 //
 // One node: lines while the root reads no more than a few hundred bytes there, then dpml with a
-// lane per worker, which passes over memory once. Several nodes, short vectors: one lane, lines
+// lane per worker, which passes over memory once; two processes that stage let the root do all.
+// Several nodes, short vectors: one lane, lines
 // inside the node, a binomial tree between nodes. Several nodes, longer: dpml over a binomial tree,
 // which between two nodes is best for all sizes; with more nodes halving or, where these are no
 // power of two, pairwise; for long vectors the ring, or pairwise where operands must stay in order.
@@ -22,6 +23,10 @@ SelectedPlan select_reduce(const SelectionQuery& query) {
           : leads_through_lines(query);
   SelectedPlan plan = through_lines ? plan_lines(query) : plan_lanes(query);
   plan.algorithm = through_lines ? "lines-binomial" : "dpml-binomial";
+  // The root reads what the other one stages. Each one's half would cost half a vector more.
+  const bool is_staged_pair =
+      query.visibility == Visibility::staged && node_count == 1 && most_members(query.nodes) == 2;
+  if (is_staged_pair && query.requested_lanes == 0) plan.lanes = 1;
   if (node_count == 1) return plan;
   if (through_lines) {
     plan.segments = eager_segments(query.size_bytes);

@@ -248,6 +248,19 @@ TEST_CASE("scan between nodes") {
   }
 }
 
+TEST_CASE("of two processes that stage the root of a long reduce does all") {
+  SelectionQuery query{
+      .collective = Collective::reduce, .nodes = {{2, 2}}, .size_bytes = 64 * kKiB};
+  CHECK(select(query).lanes == 2);
+  query.visibility = Visibility::staged;
+  CHECK(select(query).lanes == 1);
+  query.requested_lanes = 2;
+  CHECK(select(query).lanes == 2);
+  query.requested_lanes = 0;
+  query.nodes = {{3, 3}};
+  CHECK(select(query).lanes == 3);
+}
+
 TEST_CASE("processes use lines for longer reductions than threads") {
   for (const Collective collective : {Collective::allreduce, Collective::reduce}) {
     SelectionQuery query{.collective = collective, .nodes = {{2, 2}}};
