@@ -6,9 +6,9 @@ namespace hycoll::preload {
 
 bool library_is_faster(Routine routine, std::size_t size_bytes) noexcept {
 #ifdef OPEN_MPI
-  // A short message leaves before the root looks for it, so that senders run ahead.
-  constexpr std::size_t kShortEnd = 512;
-  return routine == Routine::reduce && size_bytes < kShortEnd;
+  // The kernel copies once what hycoll stages, where processes share a cache that staging fills.
+  constexpr std::size_t kKib = 1024;
+  return routine == Routine::reduce && size_bytes > 128 * kKib && size_bytes < 512 * kKib;
 #else
   static_cast<void>(routine);
   static_cast<void>(size_bytes);
