@@ -44,6 +44,8 @@ MpiCallers mpi_callers(const Options& options) {
 bool depends_on_rank_order(const Call& call) {
   if (call.bits == Bits::reproducible) return true;
   switch (call.collective) {
+    case Collective::broadcast:
+      return false;
     case Collective::allreduce:
     case Collective::reduce:
       return call.op == Operation(MPI_OP_NULL) || !call.op.is_commutative();

@@ -153,9 +153,9 @@ class Communicator : public CollectiveCalls<Communicator> {
 
   /// Whether the ranks of a node's processes do not follow each other, as where a launcher deals
   /// them to machines in turn (layout `processes`). Then only those calls are worked on by nodes
-  /// whose result does not depend on the order of ranks: allreduce, reduce and barrier with
-  /// operators that commute. In the others, a node is what follows each other: mostly single
-  /// processes, which exchange messages. False if all processes are compared
+  /// whose result does not depend on the order of ranks: broadcast and barrier, allreduce and
+  /// reduce with operators that commute. In the others, a node is what follows each other: mostly
+  /// single processes, which exchange messages. False if all processes are compared
   /// (Options::checking) or all bits are to be reproducible, where nodes always follow the ranks.
   /// The same on all processes.
   bool has_scattered_ranks() const noexcept;

@@ -64,6 +64,7 @@ TEST_CASE("only calls whose operands may change places have nodes of scattered r
   const int largest = (world_size() + kNodes - 1) / kNodes;
   CHECK(workers_in(communicator, Collective::allreduce) == largest);
   CHECK(workers_in(communicator, Collective::reduce) == largest);
+  CHECK(workers_in(communicator, Collective::broadcast) == largest);
   CHECK(communicator.choice(calls::barrier()).workers == largest);
   const int in_rank_order = 1;
   CHECK(workers_in(communicator, Collective::scan) == in_rank_order);
