@@ -320,10 +320,7 @@ PlanCache::Options NodeProcesses::plan_options(const ProcessGroup& group) const 
       .processes = threads_.is_one_each() ? std::vector<int>() : threads_.processes(),
       .staging_bytes = memory_->staging_bytes(),
       .single_copy_bytes = SIZE_MAX,
-      .streaming_staging_bytes = handoff_ns_ > kFarHandoffNs ? kStreamingStagingBytes : SIZE_MAX,
-      // Another node may not share its heaps, and all decide alike.
-      .visibility =
-          shares_heaps() && grouping_.node_count() == 1 ? Visibility::direct : Visibility::staged};
+      .streaming_staging_bytes = handoff_ns_ > kFarHandoffNs ? kStreamingStagingBytes : SIZE_MAX};
   if (shareable_ != nullptr && shareable_->copies()) {
     options.single_copy_bytes = static_cast<std::size_t>(group.options().single_copy_kib) * kKib;
   }

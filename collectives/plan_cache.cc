@@ -76,21 +76,26 @@ const Plan& PlanCache::find(const PlanQuery& query) {
   return plan;
 }
 
-Plan PlanCache::make_plan(const PlanQuery& query) const {
-  const SelectedPlan selected = select(query);
+Schedule PlanCache::schedule_for(const SelectedPlan& selected, const PlanQuery& query) const {
   Schedule schedule = find_algorithm(query.collective, selected.algorithm)
                           .generate(shape_for(selected, query), selected.segments, query.root);
-  Plan plan{.query = query,
-            .block_counts = {query.extent.block_counts.begin(), query.extent.block_counts.end()},
-            .selected = selected,
-            .is_short = size_bytes_of(query) <= kShortBytes && !is_native(schedule),
-            .programs = {}};
   if (options_.peers == Peers::processes) {
     require_led_by_placement(schedule);
     // Which process a message goes to.
     schedule.shape =
         schedule.shape.with_processes(options_.processes).with_visibility(Visibility::direct);
   }
+  return schedule;
+}
+
+Plan PlanCache::make_plan(const PlanQuery& query) const {
+  const SelectedPlan selected = select(query);
+  const Schedule schedule = schedule_for(selected, query);
+  Plan plan{.query = query,
+            .block_counts = {query.extent.block_counts.begin(), query.extent.block_counts.end()},
+            .selected = selected,
+            .is_short = size_bytes_of(query) <= kShortBytes && !is_native(schedule),
+            .programs = {}};
   if (options_.peers == Peers::processes && crosses_processes(schedule, options_.processes)) {
     plan.crossing = crossing_programs(schedule, query);
   } else {
@@ -112,8 +117,11 @@ CrossingPrograms PlanCache::crossing_programs(const Schedule& direct,
   if (!options_.processes.empty()) return programs;
   const bool is_alone = direct.shape.node_count() == 1;
   try {
+    // A node that exchanges nothing may do it another way where it reaches the buffers.
+    const Schedule reaching =
+        is_alone ? schedule_for(select_for(query, Visibility::direct), query) : direct;
     programs.direct =
-        bind_slices(direct, options_.node, query.extent, options, is_alone ? SIZE_MAX : limit);
+        bind_slices(reaching, options_.node, query.extent, options, is_alone ? SIZE_MAX : limit);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::unsupported) throw;
   }
@@ -144,6 +152,11 @@ std::size_t PlanCache::size_bytes_of(const PlanQuery& query) const {
 }
 
 SelectedPlan PlanCache::select(const PlanQuery& query) const {
+  return select_for(query,
+                    options_.peers == Peers::processes ? Visibility::staged : Visibility::direct);
+}
+
+SelectedPlan PlanCache::select_for(const PlanQuery& query, Visibility visibility) const {
   return hycoll::select({.collective = query.collective,
                          .nodes = options_.nodes,
                          .size_bytes = size_bytes_of(query),
@@ -153,7 +166,7 @@ SelectedPlan PlanCache::select(const PlanQuery& query) const {
                          .requested_algorithm = options_.requested_algorithm,
                          .aggregators = options_.aggregators,
                          .sockets = options_.sockets,
-                         .visibility = options_.visibility});
+                         .visibility = visibility});
 }
 
 Shape PlanCache::shape_for(const SelectedPlan& selected, const PlanQuery& query) const {
@@ -169,7 +182,7 @@ Shape PlanCache::shape_for(const SelectedPlan& selected, const PlanQuery& query)
   std::vector<int> lane_workers = placed ? options_.lane_workers[index] : std::vector<int>{};
   // On a single node whose buffers are staged, a result that is made by its root is not staged.
   const bool is_made_by_root = query.collective == Collective::reduce && nodes.size() == 1 &&
-                               selected.lanes == 1 && options_.visibility == Visibility::staged;
+                               selected.lanes == 1 && options_.peers == Peers::processes;
   if (is_made_by_root) lane_workers = {query.root};
   return Shape(std::move(nodes), selected.lanes, Visibility::direct, std::move(lane_workers));
 }

@@ -32,9 +32,9 @@ struct PlanQuery {
 struct CrossingPrograms {
   /// Through staging: whatever the members pass.
   SlicedPrograms staged;
-  /// Where they are: if the node's processes can access all buffers of all of them. With other
-  /// nodes, in the same slices, so that each node may do as it can. None where the algorithm cannot
-  /// do that in slices.
+  /// Where they are: if the node's processes can access all buffers of all of them. On a single
+  /// node perhaps by another algorithm. With other nodes, in the same slices, so that each node may
+  /// do as it can. None where the algorithm cannot do that in slices.
   std::optional<SlicedPrograms> direct;
   /// Whether the direct ones are to run wherever the buffers are, for the kernel copies between
   /// processes. The same on all processes of the node.
@@ -92,8 +92,6 @@ class PlanCache {
     std::size_t single_copy_bytes = SIZE_MAX;
     /// As BindingOptions has it.
     std::size_t streaming_staging_bytes = SIZE_MAX;
-    /// Whether long vectors usually pass through staging.
-    Visibility visibility = Visibility::direct;
   };
 
   /// Throws Error if the requested algorithm does not exist.
@@ -119,6 +117,9 @@ class PlanCache {
 
  private:
   Plan make_plan(const PlanQuery& query) const;
+  SelectedPlan select_for(const PlanQuery& query, Visibility visibility) const;
+  /// With direct visibility.
+  Schedule schedule_for(const SelectedPlan& selected, const PlanQuery& query) const;
   CrossingPrograms crossing_programs(const Schedule& direct, const PlanQuery& query) const;
   BindingOptions binding_options(const PlanQuery& query) const;
   std::size_t size_bytes_of(const PlanQuery& query) const;
