@@ -9,6 +9,7 @@
 #include "collectives/aggregators.h"
 #include "collectives/arguments.h"
 #include "collectives/call_gate.h"
+#include "collectives/driven_run.h"
 #include "collectives/hycoll.h"
 #include "collectives/plan_cache.h"
 #include "collectives/reduction.h"
@@ -84,6 +85,9 @@ class Caller {
   /// Starts the call.
   std::unique_ptr<Request::State> start(const Call& call);
 
+  /// Makes the call ready to be driven.
+  std::unique_ptr<DrivenCall::State> drive(const Call& call);
+
   /// Sets up a call: checks it, and makes its plan.
   std::unique_ptr<Persistent::State> prepare(const Call& call);
 
@@ -105,9 +109,13 @@ class Caller {
   /// for it; null if something is under way, or the plan is.
   virtual DeferredRun* defer(const Plan& plan, const CallArguments& arguments,
                              DeferredOutcome& outcome) = 0;
+  /// Starts to execute a plan as its owner drives it. Requires that nothing is under way. By the
+  /// threads of submit() unless overridden.
+  virtual std::unique_ptr<DrivenRun> drive(const Plan& plan, const CallArguments& arguments);
 
  private:
   friend struct Request::State;
+  friend struct DrivenCall::State;
 
   /// Checks a call and looks up what it needs; gives it no number.
   PreparedCall resolve(const Call& call);
@@ -176,6 +184,27 @@ struct Request::State {
  private:
   /// After the end: delivers results, keeps the error.
   void complete();
+};
+
+/// A call that its owner drives.
+struct DrivenCall::State {
+  Caller* caller = nullptr;
+  PreparedCall prepared;
+  const Plan* plan = nullptr;
+  std::optional<PreparedCall> agreement;  ///< If the operator is custom.
+  std::uint64_t failure_mark = 0;         ///< What the agreement yields.
+  std::unique_ptr<DrivenRun> run;         ///< Null before the first advance.
+  bool is_agreeing = false;
+  Waiter waiter{WaitPolicy{}};
+  std::optional<Error> error;
+  bool is_complete = false;
+
+  /// The call, and then the one by which the members agree on its success.
+  bool advance_parts();
+  void fail(const Error& met);
+
+ private:
+  void begin(const PreparedCall& part, const Plan& its_plan);
 };
 
 struct Persistent::State {

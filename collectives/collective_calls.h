@@ -30,6 +30,43 @@ class Request {
   std::unique_ptr<State> state_;
 };
 
+/// A nonblocking call that goes on only while its owner drives it: for owners with a loop of their
+/// own, such as another library's progress function, or with a thread level below
+/// MPI_THREAD_MULTIPLE. Moves, does not copy. Used by one thread at a time, whichever; that thread
+/// is a worker, and calls MPI on behalf of the call.
+///
+/// All members drive the call, or none. They may enter it at any time, but it must go on whenever
+/// the others need it, for nothing else drives it.
+class DrivenCall {
+ public:
+  /// Stands for no call, and has completed.
+  DrivenCall() noexcept;
+  DrivenCall(DrivenCall&&) noexcept;
+  DrivenCall& operator=(DrivenCall&&) noexcept;
+  /// Requires that the call has completed.
+  ~DrivenCall();
+
+  /// Does what can be done now, without waiting. Returns whether the call has completed. Requires
+  /// that all calls before it on this communicator have.
+  bool advance();
+
+  /// What an owner does from time to time who waits for long: looks for members that have failed,
+  /// that make another call, or that are missing. The call may have completed, with an Error, after
+  /// that. Calls no MPI.
+  void look_for_trouble();
+
+  /// Puts a result that had to be copied where the user wants it, which calls MPI for derived
+  /// datatypes; throws the Error that the call has met, if any. Requires that it has completed; to
+  /// be called once.
+  void deliver();
+
+  struct State;  ///< Of the implementation.
+  explicit DrivenCall(std::unique_ptr<State> state) noexcept;
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
 /// A call that is set up once and started many times on the same buffers. At most one start at a
 /// time is under way. Must not outlive its communicator or team.
 class Persistent {

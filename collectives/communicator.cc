@@ -133,6 +133,11 @@ class ProcessMember final : public Caller {
     return &deferred_;
   }
 
+  std::unique_ptr<DrivenRun> drive(const Plan& plan, const CallArguments& arguments) override {
+    if (participants(plan) > 1) return Caller::drive(plan, arguments);
+    return std::make_unique<SingleRun>(workers_.executor(0), plan.programs.front(), arguments);
+  }
+
   NodeWorkers& workers_;
   std::shared_ptr<PoolJob> background_;  ///< The last one submitted; it may still use worker 0.
   DeferredRun deferred_{workers_.executor(0)};
@@ -264,6 +269,16 @@ Persistent Communicator::prepare(const Call& call) {
   state_->require_background();
   return state_->with_caller(
       call, [](Caller& caller, const Call& its) { return Persistent(caller.prepare(its)); });
+}
+
+DrivenCall Communicator::drive(const Call& call) {
+  if (worker_count() > 1) state_->require_background();
+  return DrivenCall(state_->caller().drive(call));
+}
+
+bool Communicator::is_one_node() const noexcept {
+  return state_->processes != nullptr ? state_->processes->node_count() == 1
+                                      : state_->group.size() == 1;
 }
 
 Communicator::Choice Communicator::choice(const Call& call) const {

@@ -167,6 +167,13 @@ class Communicator : public CollectiveCalls<Communicator> {
   [[nodiscard]] Request start(const Call& call);
   [[nodiscard]] Persistent prepare(const Call& call);
 
+  /// A nonblocking call that its owner drives. Any thread level will do. Throws Error where all
+  /// processes compare their calls (Options::checking).
+  [[nodiscard]] DrivenCall drive(const Call& call);
+
+  /// Whether all members share memory, so that calls send no messages, native algorithms apart.
+  bool is_one_node() const noexcept;
+
   /// Many inputs of this process, one output: the thread-local copies of a parallel region are
   /// reduced by all workers, in the order given, and then over the processes. Every input has
   /// `count` elements; there is at least one. The inputs may include the output itself.

@@ -16,7 +16,74 @@ Program arrival_of_others(int worker, int worker_count) {
   return program;
 }
 
+/// How a call's vectors may reach the other processes.
+enum class Buffers {
+  staged,          ///< Through staging only.
+  where_they_are,  ///< In shared heaps too, or by the kernel, if all members of the node can.
+};
+
 }  // namespace
+
+/// The runs of a call whose buffers others need: slices, one after the other. Where heaps are
+/// shared, the first run goes up to the moment when all members have announced whether their
+/// buffers are reached.
+class NodeProcessMember::SlicedRun final : public ExecutorRun {
+ public:
+  SlicedRun(NodeProcessMember& member, const Plan& plan, const CallArguments& arguments,
+            Buffers buffers)
+      : ExecutorRun(member.executor()),
+        member_(member),
+        plan_(plan),
+        arguments_(arguments),
+        slice_(member.next_run(arguments)) {
+    if (buffers == Buffers::where_they_are) choose();
+  }
+
+  bool start_next() override {
+    if (meets_) {
+      meets_ = false;
+      // The same run, so its failures are those of the call.
+      slice_.is_agreed_on = true;
+      executor().start(member_.arrival_, slice_);
+      has_met_ = true;
+      return true;
+    }
+    if (has_met_ && next_ == 0) is_direct_ = all_are_reached();
+    const SlicedPrograms& sliced = is_direct_ ? *plan_.crossing->direct : plan_.crossing->staged;
+    if (next_ == sliced.run_count) return false;
+    if (next_ > 0) slice_ = member_.slice_of(arguments_, next_ * sliced.displacement_bytes);
+    slice_.is_agreed_on = arguments_.is_agreed_on || next_ + 1 < sliced.run_count;
+    executor().start(sliced.program(next_, member_.worker()), slice_);
+    ++next_;
+    return true;
+  }
+
+ private:
+  void choose() {
+    is_direct_ = plan_.crossing->copies;
+    if (is_direct_ || !member_.processes_.shares_heaps() || !plan_.crossing->direct) return;
+    meets_ = member_.is_reached(plan_, slice_);
+    Post& own = member_.processes_.memory().post(member_.worker());
+    own.set_reach(slice_.call, meets_ ? Reach::node : Reach::worker);
+  }
+
+  bool all_are_reached() const {
+    NodeMemory& memory = member_.processes_.memory();
+    for (int worker = 0; worker < memory.worker_count(); ++worker) {
+      if (memory.post(worker).reach(slice_.call) == Reach::worker) return false;
+    }
+    return true;
+  }
+
+  NodeProcessMember& member_;
+  const Plan& plan_;
+  CallArguments arguments_;
+  CallArguments slice_;  // of the next run, or the last one
+  bool meets_ = false;   // in the next run
+  bool has_met_ = false;
+  bool is_direct_ = false;
+  std::size_t next_ = 0;
+};
 
 NodeProcessMember::NodeProcessMember(ProcessGroup& group, NodeProcesses& processes,
                                      PlanCache& plans, CallGate* gate, int thread)
@@ -81,16 +148,18 @@ CallArguments NodeProcessMember::next_run(const CallArguments& arguments) {
 
 void NodeProcessMember::run_here(const Plan& plan, const CallArguments& arguments) {
   if (!plan.crossing) return executor().run(program(plan), arguments, ++run_);
-  CallArguments slice = next_run(arguments);
   // Short nonblocking calls may be deferred, on some members.
   const bool may_choose = arguments.is_blocking || !plan.is_short;
-  const bool directly = may_choose && (plan.crossing->copies || all_reach_all(plan, slice));
-  const SlicedPrograms& sliced = directly ? *plan.crossing->direct : plan.crossing->staged;
-  for (std::size_t run = 0; run < sliced.run_count; ++run) {
-    if (run > 0) slice = slice_of(arguments, run * sliced.displacement_bytes);
-    slice.is_agreed_on = arguments.is_agreed_on || run + 1 < sliced.run_count;
-    executor().run(sliced.program(run, worker()), slice);
+  SlicedRun run(*this, plan, arguments, may_choose ? Buffers::where_they_are : Buffers::staged);
+  while (run.start_next()) executor().finish();
+}
+
+std::unique_ptr<DrivenRun> NodeProcessMember::drive(const Plan& plan,
+                                                    const CallArguments& arguments) {
+  if (!plan.crossing) {
+    return std::make_unique<SingleRun>(executor(), program(plan), next_run(arguments));
   }
+  return std::make_unique<SlicedRun>(*this, plan, arguments, Buffers::where_they_are);
 }
 
 CallArguments NodeProcessMember::slice_of(const CallArguments& arguments,
@@ -105,24 +174,11 @@ CallArguments NodeProcessMember::slice_of(const CallArguments& arguments,
   return slice;
 }
 
-bool NodeProcessMember::all_reach_all(const Plan& plan, const CallArguments& arguments) {
-  if (!processes_.shares_heaps() || !plan.crossing->direct) return false;
-  const auto is_reached = [&](const void* buffer) {
+bool NodeProcessMember::is_reached(const Plan& plan, const CallArguments& arguments) const {
+  const auto is_shared = [&](const void* buffer) {
     return buffer == nullptr || processes_.is_shared(buffer);
   };
-  const bool is_own_reached =
-      is_reached(arguments.input) && (!gets_result(plan.query) || is_reached(arguments.output));
-  NodeMemory& memory = processes_.memory();
-  memory.post(worker()).set_reach(arguments.call, is_own_reached ? Reach::node : Reach::worker);
-  if (!is_own_reached) return false;
-  // The same run, up to the moment when all have announced it.
-  CallArguments beginning = arguments;
-  beginning.is_agreed_on = true;
-  executor().run(arrival_, beginning);
-  for (int worker = 0; worker < memory.worker_count(); ++worker) {
-    if (memory.post(worker).reach(arguments.call) == Reach::worker) return false;
-  }
-  return true;
+  return is_shared(arguments.input) && (!gets_result(plan.query) || is_shared(arguments.output));
 }
 
 bool NodeProcessMember::gets_result(const PlanQuery& query) const {

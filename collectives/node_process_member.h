@@ -27,20 +27,21 @@ class NodeProcessMember final : public Caller {
                     int thread = 0);
 
  private:
+  class SlicedRun;
   void execute(const Plan& plan, const CallArguments& arguments) override;
   std::shared_ptr<PoolJob> submit(const Plan& plan, const CallArguments& arguments,
                                   PoolJob::Before before) override;
   DeferredRun* defer(const Plan& plan, const CallArguments& arguments,
                      DeferredOutcome& outcome) override;
+  std::unique_ptr<DrivenRun> drive(const Plan& plan, const CallArguments& arguments) override;
 
   const Program& program(const Plan& plan) const;
   CallArguments next_run(const CallArguments& arguments);
   void run_here(const Plan& plan, const CallArguments& arguments);
   /// The next run, on buffers displaced by so much.
   CallArguments slice_of(const CallArguments& arguments, std::size_t displacement_bytes);
-  /// Whether all processes of the node can access the buffers of all in this run, which is the
-  /// first one of its call. The same on all of them.
-  bool all_reach_all(const Plan& plan, const CallArguments& arguments);
+  /// Whether the other processes of the node can access this one's buffers.
+  bool is_reached(const Plan& plan, const CallArguments& arguments) const;
   bool gets_result(const PlanQuery& query) const;
 
   int worker() const noexcept { return processes_.worker() + thread_; }  // on its node

@@ -89,6 +89,7 @@ class NodeProcesses {
   /// The first of this process's workers among those of its node, and the node.
   int worker() const noexcept { return worker_; }
   int node() const noexcept { return node_; }
+  int node_count() const noexcept { return grouping_.node_count(); }
 
   /// The rank of this process's first member, and the number of all members.
   int first_rank() const noexcept { return first_rank_; }

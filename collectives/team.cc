@@ -154,7 +154,7 @@ void Team::State::make_node(int thread_count) {
 
 void Team::State::add_members(int thread_count) {
   std::vector<ThreadMember*> threads;
-  std::vector<DeferredRun*> runs;
+  std::vector<LookedAfter*> runs;
   for (int index = 0; index < thread_count; ++index) {
     const int rank = workers->first_rank() + index;
     auto member = std::make_unique<ThreadMember>(

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <exception>
@@ -18,7 +19,7 @@ namespace {
 
 /// hycoll duplicates communicators, of which MPI libraries have some thousands; the program may
 /// need the rest itself.
-constexpr int kMaximumServers = 128;
+constexpr int kMaximumServers = static_cast<int>(NonblockingCalls::kQueueCount);
 std::atomic<int> servers_here{0};
 
 /// Whether every process of the communicator was started together with this one, so that the
@@ -83,6 +84,26 @@ bool depends_on_rank_order(const Candidate& candidate) {
   }
 }
 
+/// What must be so on all processes of a communicator.
+struct Conditions {
+  int has_room = 0;     ///< For another communicator of hycoll's.
+  int has_threads = 0;  ///< Several threads may call MPI.
+  int has_hooks = 0;    ///< For nonblocking calls.
+};
+
+/// Those that hold on all of them.
+Conditions common_conditions(MPI_Comm communicator) {
+  int level = MPI_THREAD_SINGLE;
+  PMPI_Query_thread(&level);
+  Conditions common = {
+      .has_room = servers_here.load(std::memory_order_relaxed) < kMaximumServers ? 1 : 0,
+      .has_threads = level == MPI_THREAD_MULTIPLE ? 1 : 0,
+      .has_hooks = has_request_hooks() ? 1 : 0};
+  std::array<int, 3> all = {common.has_room, common.has_threads, common.has_hooks};
+  PMPI_Allreduce(MPI_IN_PLACE, all.data(), 3, MPI_INT, MPI_MIN, communicator);
+  return {.has_room = all[0], .has_threads = all[1], .has_hooks = all[2]};
+}
+
 }  // namespace
 
 Attachment::Attachment(MPI_Comm communicator) : obstacle_(obstacle_of(communicator)) {}
@@ -91,9 +112,17 @@ Attachment::~Attachment() { close(); }
 
 void Attachment::close() noexcept {
   if (server_ == nullptr) return;
+  finish_nonblocking();
+  if (queue_ != nullptr) NonblockingCalls::instance().give_back(*queue_);
+  queue_ = nullptr;
   server_.reset();
   servers_here.fetch_sub(1, std::memory_order_relaxed);  // a count, which orders nothing
   obstacle_ = "after the end of hycoll's service";
+}
+
+CallQueue& Attachment::queue() {
+  if (queue_ == nullptr) queue_ = &NonblockingCalls::instance().take_queue();
+  return *queue_;
 }
 
 std::string_view Attachment::obstacle_of(MPI_Comm communicator) {
@@ -113,7 +142,10 @@ bool Attachment::is_allowed_here(MPI_Op op, MPI_Datatype type) {
   int type_bytes = 0;
   if (type != MPI_DATATYPE_NULL) PMPI_Type_size(type, &type_bytes);
   last_type_bytes_ = type_bytes > 0 ? static_cast<std::size_t>(type_bytes) : 0;
-  last_is_allowed_ = type != MPI_DATATYPE_NULL && (!is_predefined(op) || is_allowed(op, type));
+  last_is_predefined_ = is_predefined(op);
+  last_is_allowed_ = type != MPI_DATATYPE_NULL && (!last_is_predefined_ || is_allowed(op, type));
+  last_has_kernel_ = last_is_allowed_ && last_is_predefined_ && operator_of(op).has_value() &&
+                     ElementType(type).data_type().has_value();
   return last_is_allowed_;
 }
 
@@ -128,16 +160,20 @@ Verdict Attachment::decide(const Candidate& candidate, const Settings& settings)
     return {.reason = "HYCOLL_DISABLE"};
   }
   if (server_ == nullptr && !obstacle_.empty()) return {.reason = obstacle_};
-  if (candidate.element_count <= 0 && candidate.routine != Routine::barrier) {
+  if (candidate.element_count <= 0 && candidate.routine != Routine::barrier &&
+      candidate.routine != Routine::ibarrier) {
     return {.reason = candidate.element_count == 0 ? "no elements" : "a negative count"};
   }
   if (!is_allowed_here(candidate.op, candidate.type)) {
     return {.reason = "MPI does not define the operator on the type"};
   }
+  const bool is_nonblocking = preload::is_nonblocking(candidate.routine);
   if (server_ != nullptr) {
     if (server_->has_scattered_ranks() && depends_on_rank_order(candidate)) {
       return {.reason = "ranks of a machine do not follow each other, and their order counts"};
     }
+    const std::string_view nonblocking = is_nonblocking ? nonblocking_obstacle() : "";
+    if (!nonblocking.empty()) return {.reason = nonblocking};
     if (is_handed_over(candidate)) return {.reason = "the MPI library is faster at this size"};
     if (last_type_stays_) last_served_ = candidate;
     return {.server = server_.get()};
@@ -146,6 +182,7 @@ Verdict Attachment::decide(const Candidate& candidate, const Settings& settings)
     ++calls_;
     return {.reason = "one of the first calls on its communicator (HYCOLL_ATTACH_AFTER)"};
   }
+  if (is_nonblocking) return {.reason = "nonblocking: hycoll prepares itself in blocking calls"};
   attach(candidate.communicator, settings);
   return {.server = server_.get(), .reason = obstacle_};
 }
@@ -155,7 +192,8 @@ void Attachment::attach(MPI_Comm communicator, const Settings& settings) {
     obstacle_ = "processes that were not started together";
     return;
   }
-  if (!all_agree(communicator, servers_here.load(std::memory_order_relaxed) < kMaximumServers)) {
+  const Conditions conditions = common_conditions(communicator);
+  if (conditions.has_room == 0) {
     obstacle_ = fmt::format("hycoll serves {} communicators already", kMaximumServers);
     return;
   }
@@ -177,7 +215,32 @@ void Attachment::attach(MPI_Comm communicator, const Settings& settings) {
   }
   hands_over_ = server_ != nullptr && settings.hand_over == Settings::HandOver::where_faster &&
                 options.layout == Options::Layout::processes && server_->size() == 2;
-  if (server_ != nullptr) servers_here.fetch_add(1, std::memory_order_relaxed);
+  if (server_ == nullptr) return;
+  servers_here.fetch_add(1, std::memory_order_relaxed);
+  find_nonblocking_obstacle(options, conditions.has_threads != 0, conditions.has_hooks != 0);
+}
+
+void Attachment::find_nonblocking_obstacle(const Options& options, bool has_threads,
+                                           bool has_hooks) {
+  const bool may_be_native = options.algorithm.find("native") != std::string::npos;
+  if (!has_hooks) {
+    nonblocking_obstacle_ = "nonblocking: this MPI library lets nobody complete requests in waits";
+  } else if (options.checking == Options::Checking::all_processes) {
+    nonblocking_obstacle_ = "nonblocking: HYCOLL_CHECK compares blocking calls";
+  } else if (!has_threads && (!server_->is_one_node() || may_be_native)) {
+    nonblocking_obstacle_ = "nonblocking: messages beside the program's need MPI_THREAD_MULTIPLE";
+  }
+  needs_kernels_ = !has_threads;
+}
+
+std::string_view Attachment::nonblocking_obstacle() const {
+  if (!nonblocking_obstacle_.empty()) return nonblocking_obstacle_;
+  // The program may free it before the call has completed.
+  if (!last_is_predefined_) return "nonblocking: an operator of the program's";
+  if (needs_kernels_ && !last_has_kernel_) {
+    return "nonblocking: without MPI_THREAD_MULTIPLE only what hycoll has kernels for";
+  }
+  return "";
 }
 
 }  // namespace hycoll::preload

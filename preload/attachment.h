@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "collectives/hycoll.h"
+#include "preload/nonblocking_calls.h"
 #include "preload/routine.h"
 #include "preload/settings.h"
 
@@ -48,7 +49,16 @@ class Attachment {
   /// the communicator, for hycoll prepares itself then.
   Verdict decide(const Candidate& candidate, const Settings& settings);
 
-  /// Gives up hycoll's communicator; what follows goes to the MPI library.
+  /// Returns when no nonblocking call of hycoll's is under way.
+  void finish_nonblocking() {
+    if (queue_ != nullptr && queue_->is_busy()) NonblockingCalls::instance().finish(*queue_);
+  }
+
+  /// Where this communicator's nonblocking calls wait for one another.
+  CallQueue& queue();
+
+  /// Gives up hycoll's communicator, after its nonblocking calls; what follows goes to the MPI
+  /// library.
   void close() noexcept;
 
  private:
@@ -56,10 +66,17 @@ class Attachment {
   static std::string_view obstacle_of(MPI_Comm communicator);
   bool is_allowed_here(MPI_Op op, MPI_Datatype type);
   bool is_handed_over(const Candidate& candidate) const;
+  /// Why hycoll cannot serve a nonblocking call with the operator and type that have been asked for
+  /// last; empty if it can.
+  std::string_view nonblocking_obstacle() const;
   void attach(MPI_Comm communicator, const Settings& settings);
+  void find_nonblocking_obstacle(const Options& options, bool has_threads, bool has_hooks);
 
   std::unique_ptr<Communicator> server_;
   std::string obstacle_;
+  CallQueue* queue_ = nullptr;
+  std::string_view nonblocking_obstacle_;
+  bool needs_kernels_ = false;  ///< For nonblocking calls, where only one thread may call MPI.
   int calls_ = 0;
   Candidate last_served_;  // of a type that stays; the communicator tells whether there is one
   // The answer of the last question, for calls with the same operator and type.
@@ -67,6 +84,8 @@ class Attachment {
   MPI_Datatype last_type_ = MPI_DATATYPE_NULL;
   bool last_is_allowed_ = false;
   bool last_type_stays_ = false;  // predefined: its handle always means the same
+  bool last_is_predefined_ = false;
+  bool last_has_kernel_ = false;
   std::size_t last_type_bytes_ = 0;
   bool hands_over_ = false;  ///< Whether the MPI library serves what it serves faster.
 };

@@ -37,6 +37,15 @@ void put(MPI_Fint* error, int code) {
   if (error != nullptr) *error = code;
 }
 
+/// The same of a call that makes a request, `start(request)`.
+template <class Start>
+void put(MPI_Fint* error, MPI_Fint* request, const Start& start) {
+  MPI_Request made = MPI_REQUEST_NULL;
+  const int code = start(&made);
+  if (code == MPI_SUCCESS) *request = PMPI_Request_c2f(made);
+  put(error, code);
+}
+
 }  // namespace
 
 #define HYCOLL_FORTRAN_NAMES(lower, upper, arguments)                         \
@@ -96,6 +105,61 @@ void ompi_barrier_f(MPI_Fint* communicator, MPI_Fint* error) {
   put(error, MPI_Barrier(PMPI_Comm_f2c(*communicator)));
 }
 
+void ompi_iallreduce_f(char* input, char* output, MPI_Fint* count, MPI_Fint* type, MPI_Fint* op,
+                       MPI_Fint* communicator, MPI_Fint* request, MPI_Fint* error) {
+  const Reduction r(input, output, type, op, communicator);
+  put(error, request, [&](MPI_Request* made) {
+    return MPI_Iallreduce(r.input, r.output, *count, r.type, r.op, r.communicator, made);
+  });
+}
+
+void ompi_ireduce_f(char* input, char* output, MPI_Fint* count, MPI_Fint* type, MPI_Fint* op,
+                    MPI_Fint* root, MPI_Fint* communicator, MPI_Fint* request, MPI_Fint* error) {
+  const Reduction r(input, output, type, op, communicator);
+  put(error, request, [&](MPI_Request* made) {
+    return MPI_Ireduce(r.input, r.output, *count, r.type, r.op, *root, r.communicator, made);
+  });
+}
+
+void ompi_iscan_f(char* input, char* output, MPI_Fint* count, MPI_Fint* type, MPI_Fint* op,
+                  MPI_Fint* communicator, MPI_Fint* request, MPI_Fint* error) {
+  const Reduction r(input, output, type, op, communicator);
+  put(error, request, [&](MPI_Request* made) {
+    return MPI_Iscan(r.input, r.output, *count, r.type, r.op, r.communicator, made);
+  });
+}
+
+void ompi_iexscan_f(char* input, char* output, MPI_Fint* count, MPI_Fint* type, MPI_Fint* op,
+                    MPI_Fint* communicator, MPI_Fint* request, MPI_Fint* error) {
+  const Reduction r(input, output, type, op, communicator);
+  put(error, request, [&](MPI_Request* made) {
+    return MPI_Iexscan(r.input, r.output, *count, r.type, r.op, r.communicator, made);
+  });
+}
+
+void ompi_ireduce_scatter_block_f(char* input, char* output, MPI_Fint* count, MPI_Fint* type,
+                                  MPI_Fint* op, MPI_Fint* communicator, MPI_Fint* request,
+                                  MPI_Fint* error) {
+  const Reduction r(input, output, type, op, communicator);
+  put(error, request, [&](MPI_Request* made) {
+    return MPI_Ireduce_scatter_block(r.input, r.output, *count, r.type, r.op, r.communicator, made);
+  });
+}
+
+void ompi_ireduce_scatter_f(char* input, char* output, MPI_Fint* counts, MPI_Fint* type,
+                            MPI_Fint* op, MPI_Fint* communicator, MPI_Fint* request,
+                            MPI_Fint* error) {
+  const Reduction r(input, output, type, op, communicator);
+  put(error, request, [&](MPI_Request* made) {
+    return MPI_Ireduce_scatter(r.input, r.output, counts, r.type, r.op, r.communicator, made);
+  });
+}
+
+void ompi_ibarrier_f(MPI_Fint* communicator, MPI_Fint* request, MPI_Fint* error) {
+  put(error, request,
+      [&](MPI_Request* made) { return MPI_Ibarrier(PMPI_Comm_f2c(*communicator), made); });
+}
+
 void ompi_bcast_f(char* buffer, MPI_Fint* count, MPI_Fint* type, MPI_Fint* root,
                   MPI_Fint* communicator, MPI_Fint* error) {
   put(error, MPI_Bcast(buffer_of(buffer), *count, PMPI_Type_f2c(*type), *root,
@@ -118,6 +182,25 @@ HYCOLL_FORTRAN_NAMES(reduce_scatter_block, REDUCE_SCATTER_BLOCK,
 HYCOLL_FORTRAN_NAMES(reduce_scatter, REDUCE_SCATTER,
                      (char*, char*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*))
 HYCOLL_FORTRAN_NAMES(barrier, BARRIER, (MPI_Fint*, MPI_Fint*))
+HYCOLL_FORTRAN_NAMES(iallreduce, IALLREDUCE,
+                     (char*, char*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                      MPI_Fint*))
+HYCOLL_FORTRAN_NAMES(iscan, ISCAN,
+                     (char*, char*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                      MPI_Fint*))
+HYCOLL_FORTRAN_NAMES(iexscan, IEXSCAN,
+                     (char*, char*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                      MPI_Fint*))
+HYCOLL_FORTRAN_NAMES(ireduce_scatter_block, IREDUCE_SCATTER_BLOCK,
+                     (char*, char*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                      MPI_Fint*))
+HYCOLL_FORTRAN_NAMES(ireduce_scatter, IREDUCE_SCATTER,
+                     (char*, char*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                      MPI_Fint*))
+HYCOLL_FORTRAN_NAMES(ireduce, IREDUCE,
+                     (char*, char*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                      MPI_Fint*, MPI_Fint*))
+HYCOLL_FORTRAN_NAMES(ibarrier, IBARRIER, (MPI_Fint*, MPI_Fint*, MPI_Fint*))
 HYCOLL_FORTRAN_NAMES(bcast, BCAST, (char*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*))
 
 }  // extern "C"

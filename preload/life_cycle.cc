@@ -1,5 +1,5 @@
 // MPI_Init and MPI_Init_thread of the program. MPI_Finalize needs no function: MPI calls the
-// session at its beginning.
+// session at its beginning. And the ends of communicators.
 
 #include <mpi.h>
 
@@ -25,6 +25,16 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
   const int code = PMPI_Init_thread(argc, argv, level, provided);
   if (code == MPI_SUCCESS) Session::instance().open();
   return code;
+}
+
+int MPI_Comm_free(MPI_Comm* communicator) {
+  if (communicator != nullptr) Session::instance().finish_nonblocking(*communicator);
+  return PMPI_Comm_free(communicator);
+}
+
+int MPI_Comm_disconnect(MPI_Comm* communicator) {
+  if (communicator != nullptr) Session::instance().finish_nonblocking(*communicator);
+  return PMPI_Comm_disconnect(communicator);
 }
 
 }  // extern "C"

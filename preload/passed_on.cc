@@ -9,9 +9,6 @@
 namespace hycoll::preload {
 namespace {
 
-/// A nonblocking call has to go on while the program does anything else, which takes a thread that
-/// calls MPI beside it; unmodified programs rarely initialise MPI for that.
-constexpr std::string_view kNonblocking = "nonblocking: hycoll serves blocking calls only";
 constexpr std::string_view kNotYet = "hycoll does not serve this collective yet";
 
 template <class Library>
@@ -27,53 +24,6 @@ namespace preload = hycoll::preload;
 using preload::Routine;
 
 extern "C" {
-
-int MPI_Iallreduce(const void* input, void* output, int count, MPI_Datatype type, MPI_Op op,
-                   MPI_Comm communicator, MPI_Request* request) {
-  return preload::pass(Routine::iallreduce, preload::kNonblocking, count, type, [&] {
-    return PMPI_Iallreduce(input, output, count, type, op, communicator, request);
-  });
-}
-
-int MPI_Ireduce(const void* input, void* output, int count, MPI_Datatype type, MPI_Op op, int root,
-                MPI_Comm communicator, MPI_Request* request) {
-  return preload::pass(Routine::ireduce, preload::kNonblocking, count, type, [&] {
-    return PMPI_Ireduce(input, output, count, type, op, root, communicator, request);
-  });
-}
-
-int MPI_Iscan(const void* input, void* output, int count, MPI_Datatype type, MPI_Op op,
-              MPI_Comm communicator, MPI_Request* request) {
-  return preload::pass(Routine::iscan, preload::kNonblocking, count, type, [&] {
-    return PMPI_Iscan(input, output, count, type, op, communicator, request);
-  });
-}
-
-int MPI_Iexscan(const void* input, void* output, int count, MPI_Datatype type, MPI_Op op,
-                MPI_Comm communicator, MPI_Request* request) {
-  return preload::pass(Routine::iexscan, preload::kNonblocking, count, type, [&] {
-    return PMPI_Iexscan(input, output, count, type, op, communicator, request);
-  });
-}
-
-int MPI_Ireduce_scatter_block(const void* input, void* output, int count, MPI_Datatype type,
-                              MPI_Op op, MPI_Comm communicator, MPI_Request* request) {
-  return preload::pass(Routine::ireduce_scatter_block, preload::kNonblocking, count, type, [&] {
-    return PMPI_Ireduce_scatter_block(input, output, count, type, op, communicator, request);
-  });
-}
-
-int MPI_Ireduce_scatter(const void* input, void* output, const int* counts, MPI_Datatype type,
-                        MPI_Op op, MPI_Comm communicator, MPI_Request* request) {
-  return preload::pass(Routine::ireduce_scatter, preload::kNonblocking, 0, MPI_BYTE, [&] {
-    return PMPI_Ireduce_scatter(input, output, counts, type, op, communicator, request);
-  });
-}
-
-int MPI_Ibarrier(MPI_Comm communicator, MPI_Request* request) {
-  return preload::pass(Routine::ibarrier, preload::kNonblocking, 0, MPI_BYTE,
-                       [&] { return PMPI_Ibarrier(communicator, request); });
-}
 
 int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm communicator) {
   return preload::pass(Routine::bcast, preload::kNotYet, count, type,

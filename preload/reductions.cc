@@ -3,36 +3,15 @@
 #include <mpi.h>
 
 #include <cstddef>
-#include <numeric>
 #include <span>
 #include <vector>
 
 #include "collectives/hycoll.h"
+#include "preload/elements.h"
 #include "preload/serve.h"
 
 namespace hycoll::preload {
 namespace {
-
-/// What every reduction says of its elements. Count is int or MPI_Count.
-template <class Count>
-struct Elements {
-  const void* input;
-  void* output;
-  Count count;
-  MPI_Datatype type;
-  MPI_Op op;
-
-  /// In hycoll, a call in place has one address twice.
-  const void* input_address() const noexcept { return input == MPI_IN_PLACE ? output : input; }
-  std::size_t size() const noexcept { return static_cast<std::size_t>(count); }
-  Candidate candidate(Routine routine, MPI_Comm communicator) const noexcept {
-    return {.routine = routine,
-            .communicator = communicator,
-            .element_count = count,
-            .type = type,
-            .op = op};
-  }
-};
 
 template <class Count, class Library>
 int allreduce(const Elements<Count>& of, MPI_Comm communicator, const Library& library) {
@@ -75,17 +54,6 @@ int reduce_scatter_block(const Elements<Count>& of, MPI_Comm communicator, const
                                            of.op);
       },
       library);
-}
-
-/// The elements of all blocks; negative if one of the counts is.
-template <class Count>
-MPI_Count sum_of(std::span<const Count> counts) {
-  MPI_Count sum = 0;
-  for (const Count count : counts) {
-    if (count < 0) return -1;
-    sum += count;
-  }
-  return sum;
 }
 
 template <class Count, class Library>

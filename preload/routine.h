@@ -51,6 +51,10 @@ enum class Routine : std::uint8_t {
 inline constexpr std::size_t kBlockingRoutineCount = 17;
 inline constexpr std::size_t kRoutineCount = 2 * kBlockingRoutineCount;
 
+constexpr bool is_nonblocking(Routine routine) noexcept {
+  return static_cast<std::size_t>(routine) >= kBlockingRoutineCount;
+}
+
 /// A set of routines.
 using RoutineSet = std::bitset<kRoutineCount>;
 

@@ -6,11 +6,14 @@
 #include <chrono>
 #include <cstddef>
 #include <exception>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "collectives/hycoll.h"
 #include "core/errors.h"
+#include "preload/nonblocking_calls.h"
 #include "preload/session.h"
 
 namespace hycoll::preload {
@@ -76,7 +79,38 @@ int serve(const Candidate& candidate, const MakeCall& make_call, const Library& 
   if (attachment == nullptr) return library();
   const Verdict verdict = attachment->decide(candidate, session.settings());
   if (verdict.server == nullptr) return pass_on(candidate, verdict.reason, library);
+  attachment->finish_nonblocking();
   return serve_with(*verdict.server, candidate, make_call);
+}
+
+/// Serves a nonblocking call of the program's, which `make_call(pending)` makes with hycoll; what
+/// must outlive the call is kept in the PendingCall. All processes of the communicator decide
+/// alike.
+template <class MakeCall, class Library>
+int serve_nonblocking(const Candidate& candidate, MPI_Request* request, const MakeCall& make_call,
+                      const Library& library) {
+  Session& session = Session::instance();
+  Attachment* const attachment = session.find(candidate.communicator);
+  if (attachment == nullptr || request == nullptr) return library();
+  const Verdict verdict = attachment->decide(candidate, session.settings());
+  if (verdict.server == nullptr) return pass_on(candidate, verdict.reason, library);
+  try {
+    auto pending = std::make_unique<PendingCall>();
+    pending->routine = candidate.routine;
+    pending->communicator = candidate.communicator;
+    const Call call = make_call(*pending);
+    if (session.report() != nullptr) {
+      pending->size_bytes = size_bytes(candidate.element_count, candidate.type);
+      pending->algorithm = verdict.server->choice(call).algorithm;
+      pending->start = std::chrono::steady_clock::now();
+    }
+    pending->call = verdict.server->drive(call);
+    return NonblockingCalls::instance().start(std::move(pending), attachment->queue(), request);
+  } catch (const Error& error) {
+    return raise_error(candidate.communicator, error);
+  } catch (const std::exception& error) {
+    return raise_error(candidate.communicator, Error(ErrorKind::environment, error.what()));
+  }
 }
 
 }  // namespace hycoll::preload

@@ -203,6 +203,12 @@ Attachment* Session::find_elsewhere(MPI_Comm communicator) {
   return recent.attachment;
 }
 
+void Session::finish_nonblocking(MPI_Comm communicator) {
+  if (!NonblockingCalls::instance().is_busy()) return;
+  Attachment* const attachment = find(communicator);
+  if (attachment != nullptr) attachment->finish_nonblocking();
+}
+
 int Session::forget(MPI_Comm /*communicator*/, int /*key*/, void* value, void* /*state*/) {
   Session& session = instance();
   auto* const attachment = static_cast<Attachment*>(value);
@@ -225,6 +231,7 @@ void Session::close() noexcept {
   // While hycoll's communicators still have their mappings.
   if (settings_.reports()) report_.set_heap_usage(heap_usage());
   for (Attachment* const attachment : attachments_) attachment->close();
+  NonblockingCalls::instance().close();
   if (settings_.reports()) write_report();
 }
 

@@ -29,6 +29,9 @@ class Session {
   /// MPI_COMM_NULL. Local.
   Attachment* find(MPI_Comm communicator);
 
+  /// Returns when no nonblocking call of hycoll's is under way on the communicator.
+  void finish_nonblocking(MPI_Comm communicator);
+
   const Settings& settings() const noexcept { return settings_; }
 
   /// Null unless a report is wanted.

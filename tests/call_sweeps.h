@@ -20,7 +20,23 @@ inline void note(std::string& first, std::string complaint) {
   if (first.empty()) first = std::move(complaint);
 }
 
-/// Every form of one call: blocking, nonblocking, and persistent several times.
+/// Drives a call to its end; where callers do not drive theirs, a nonblocking one.
+template <class Caller>
+void make_driven(Caller& caller, const Call& call) {
+  if constexpr (requires { caller.drive(call); }) {
+    DrivenCall driven = caller.drive(call);
+    for (int turn = 0; !driven.advance(); ++turn) {
+      if (turn % 100 != 0) continue;
+      driven.look_for_trouble();
+      std::this_thread::yield();
+    }
+    driven.deliver();
+  } else {
+    caller.start(call).wait();
+  }
+}
+
+/// Every form of one call: blocking, nonblocking, driven, and persistent several times.
 template <class Caller>
 std::string call_in_every_form(Caller& caller, CallTrial& trial, int& round) {
   std::string first;
@@ -30,6 +46,10 @@ std::string call_in_every_form(Caller& caller, CallTrial& trial, int& round) {
 
   trial.fill(++round);
   start_by_name(caller, trial.call()).wait();
+  note(first, trial.complaint());
+
+  trial.fill(++round);
+  make_driven(caller, trial.call());
   note(first, trial.complaint());
 
   Persistent persistent = prepare_by_name(caller, trial.call());

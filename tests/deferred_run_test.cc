@@ -64,7 +64,7 @@ class Machine {
         network_(shape.node_count(), shape.lane_count(), MailboxNetwork::Delivery::alternating) {
     for (int node = 0; node < shape.node_count(); ++node) {
       memories_.push_back(std::make_unique<NodeMemory>(shape.node(node).workers));
-      std::vector<DeferredRun*> runs;
+      std::vector<LookedAfter*> runs;
       for (int index = 0; index < shape.node(node).workers; ++index) {
         std::vector<Endpoint*> endpoints;
         for (int lane = 0; lane < shape.lane_count(); ++lane) {

@@ -89,7 +89,7 @@ std::string complaint_about(const std::string& error, const CallTrial& trial, bo
   return is_told ? "" : fmt::format("{}: not told of the failure: '{}'", trial.describe(), error);
 }
 
-enum class Form { blocking, nonblocking, polled, persistent };
+enum class Form { blocking, nonblocking, polled, persistent, driven };
 
 /// One call in which a process's operator throws, and the same call again, without.
 template <class Caller>
@@ -106,6 +106,7 @@ std::string try_call(Caller& caller, bool speaks, Shared& shared,
     trial.fill(armed ? 1 : 2);
     const std::string error = error_of([&] {
       if (form == Form::blocking) return caller.run(call);
+      if (form == Form::driven) return make_driven(caller, call);
       if (form == Form::persistent) {
         persistent.start();
         return persistent.wait();
@@ -159,7 +160,7 @@ std::string try_all(Caller& caller, bool speaks, Shared& shared) {
     for (const CollectiveReference& reference : references_of_all(caller.size(), count)) {
       if (!combines(reference.collective)) continue;
       for (const int process : {0, world_size() - 1}) {
-        const Form form = static_cast<Form>(++number % 4);
+        const Form form = static_cast<Form>(++number % 5);
         note(first, try_call(caller, speaks, shared, reference, form, process));
       }
     }

@@ -1,6 +1,10 @@
 #include "threading/deferred_run.h"
 
+#include <signal.h>
+
+#include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace hycoll {
 namespace {
@@ -10,6 +14,19 @@ namespace {
 constexpr std::chrono::milliseconds kInterval{1};
 /// Looks without anything to do before the keeper sleeps until it is woken.
 constexpr int kIdleLooks = 50;
+
+/// Starts a thread that no signal of the program's is delivered to: its handlers, and its timers,
+/// expect threads of its own.
+template <class Main>
+std::thread start_without_signals(Main main) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread thread(std::move(main));
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return thread;
+}
 
 }  // namespace
 
@@ -54,6 +71,15 @@ void DeferredRun::look_after_locked() {
   end_locked();
 }
 
+void DeferredRun::look_after() {
+  const std::uint64_t number = started_.load(std::memory_order_relaxed);
+  const bool is_left_alone = seen_ == number;
+  seen_ = number;
+  if (!is_left_alone) return;
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (lock.owns_lock() && !finished()) look_after_locked();
+}
+
 void DeferredRun::end_locked() {
   // Pairs with the acquiring loads of who has started the run. It may be gone after this.
   outcome_->finished.store(true, std::memory_order_release);
@@ -89,42 +115,29 @@ ProgressKeeper::~ProgressKeeper() {
 void ProgressKeeper::watch() {
   if (sleep_.load(std::memory_order_seq_cst) == Sleep::none) return;
   sleep_.store(Sleep::none, std::memory_order_seq_cst);
-  std::call_once(started_, [this] { thread_ = std::thread([this] { thread_main(); }); });
+  std::call_once(started_, [this] { thread_ = start_without_signals([this] { thread_main(); }); });
   sleep_.notify_one();
 }
 
 bool ProgressKeeper::any_under_way() const {
-  for (const DeferredRun* run : runs_) {
-    if (run->under_way_.load(std::memory_order_seq_cst)) return true;
-  }
-  return false;
+  return std::ranges::any_of(calls_, [](const LookedAfter* call) { return call->is_under_way(); });
 }
 
-/// Goes on with every run that was already under way at the last look.
-bool ProgressKeeper::look_after_runs(std::vector<std::uint64_t>& seen) {
+bool ProgressKeeper::look_after_calls() {
   bool any = false;
-  for (std::size_t r = 0; r < runs_.size(); ++r) {
-    DeferredRun& run = *runs_[r];
-    if (!run.under_way_.load(std::memory_order_relaxed)) continue;
+  for (LookedAfter* const call : calls_) {
+    if (!call->is_under_way()) continue;
     any = true;
-    const std::uint64_t number = run.started_.load(std::memory_order_relaxed);
-    const bool left_alone = seen[r] == number;
-    seen[r] = number;
-    if (!left_alone) continue;
-    const std::unique_lock lock(run.mutex_, std::try_to_lock);
-    if (lock.owns_lock() && run.under_way_.load(std::memory_order_relaxed)) {
-      run.look_after_locked();
-    }
+    call->look_after();
   }
   return any;
 }
 
 void ProgressKeeper::thread_main() {
-  std::vector<std::uint64_t> seen(runs_.size(), 0);
   int idle_looks = 0;
   while (!stop_.load(std::memory_order_seq_cst)) {
     std::this_thread::sleep_for(kInterval);
-    idle_looks = look_after_runs(seen) ? 0 : idle_looks + 1;
+    idle_looks = look_after_calls() ? 0 : idle_looks + 1;
     if (idle_looks < kIdleLooks) continue;
     idle_looks = 0;
     sleep_.store(Sleep::deep, std::memory_order_seq_cst);

@@ -421,6 +421,16 @@ std::byte* WorkerExecutor::address(const Operand& operand) const {
 }
 
 void WorkerExecutor::slow_turn(Waiter& waiter) {
+  look_for_trouble(waiter);
+  for (Endpoint* endpoint : endpoints_) {
+    if (endpoint == nullptr) continue;
+    endpoint->progress();
+    break;
+  }
+  waiter.give_way();
+}
+
+void WorkerExecutor::look_for_trouble(Waiter& waiter) {
   try {
     if (all_members_entered()) memory_.throw_if_failed(arguments_.call);
     look_for_mismatch();
@@ -430,11 +440,6 @@ void WorkerExecutor::slow_turn(Waiter& waiter) {
   }
   // Before MPI is asked, which may meet the same end and know less of it.
   look_for_ended_process();
-  for (Endpoint* endpoint : endpoints_) {
-    if (endpoint == nullptr) continue;
-    endpoint->progress();
-    break;
-  }
   if (options_.timeout.count() > 0 && waiter.slow_time() > options_.timeout &&
       options_.on_timeout) {
     options_.on_timeout(fmt::format(
@@ -442,7 +447,6 @@ void WorkerExecutor::slow_turn(Waiter& waiter) {
         std::chrono::duration<double>(options_.timeout).count(), describe_wait()));
     waiter.reset();
   }
-  waiter.give_way();
 }
 
 }  // namespace hycoll

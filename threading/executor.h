@@ -116,9 +116,13 @@ class WorkerExecutor {
   /// more.
   void abandon();
 
-  /// One slow turn of somebody who waits for this worker's run: looks for failures and timeouts,
-  /// drives the transport.
+  /// One slow turn of somebody who waits for this worker's run: looks for trouble, drives the
+  /// transport, gives the core away.
   void slow_turn(Waiter& waiter);
+
+  /// Looks for failures of others in this run, for mismatches, and for members that are missing
+  /// since the waiter's first slow turn. Throws as advance() does; the run is over then.
+  void look_for_trouble(Waiter& waiter);
 
   /// What the run is waiting for, in words. Only when advance() has returned Progress::blocked.
   std::string describe_wait() const;

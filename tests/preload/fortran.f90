@@ -28,6 +28,7 @@ program fortran
     call MPI_Exscan(one, sum, 3, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
     call require(rank == 0 .or. all(sum == rank * (rank - 1) / 2 + rank * round))
     call scatter()
+    call nonblocking()
     call MPI_Barrier(MPI_COMM_WORLD, error)
   end do
   call MPI_Finalize(error)
@@ -46,6 +47,41 @@ contains
     output = -1
     call MPI_Reduce_scatter(input, output, counts, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
     call require(all(output == [(total + processes * (2 * rank + i), i = 1, 2)]))
+  end subroutine
+
+  subroutine nonblocking()
+    integer :: requests(4), sums(3, 3), blocks(2), i
+    integer, allocatable :: input(:)
+    logical :: is_over
+    sums = -1
+    call MPI_Iallreduce(one, sums(:, 1), 3, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, requests(1), error)
+    call require(error == MPI_SUCCESS)
+    call MPI_Ireduce(one, sums(:, 2), 3, MPI_INTEGER, MPI_MAX, 0, MPI_COMM_WORLD, requests(2), error)
+    call MPI_Iscan(one, sums(:, 3), 3, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, requests(3), error)
+    call MPI_Ibarrier(MPI_COMM_WORLD, requests(4), error)
+    call MPI_Waitall(4, requests, MPI_STATUSES_IGNORE, error)
+    call require(all(sums(:, 1) == total) .and. all(requests == MPI_REQUEST_NULL))
+    call require(rank /= 0 .or. all(sums(:, 2) == processes - 1 + round))
+    call require(all(sums(:, 3) == rank * (rank + 1) / 2 + (rank + 1) * round))
+
+    in_place = one
+    call MPI_Iallreduce(MPI_IN_PLACE, in_place, 3, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, requests(1), error)
+    sum = 0
+    call MPI_Iexscan(one, sum, 3, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, requests(2), error)
+    input = [(rank + round + i, i = 1, 2 * processes)]
+    counts = 2
+    call MPI_Ireduce_scatter(input, blocks, counts, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, requests(3), error)
+    call MPI_Wait(requests(3), MPI_STATUS_IGNORE, error)
+    call require(all(blocks == [(total + processes * (2 * rank + i), i = 1, 2)]))
+    blocks = -1
+    call MPI_Ireduce_scatter_block(input, blocks, 2, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, requests(3), error)
+    is_over = .false.
+    do while (.not. is_over)
+      call MPI_Testall(3, requests, is_over, MPI_STATUSES_IGNORE, error)
+    end do
+    call require(all(blocks == [(total + processes * (2 * rank + i), i = 1, 2)]))
+    call require(all(in_place == total))
+    call require(rank == 0 .or. all(sum == rank * (rank - 1) / 2 + rank * round))
   end subroutine
 
   subroutine require(is_right)

@@ -1,10 +1,12 @@
-! The reductions by the module mpi_f08.
+! Reductions by the module mpi_f08.
 program fortran_2008
   use mpi_f08
   implicit none
   integer :: rank, processes, round, provided
   real(8) :: one(5), sum(5)
-  integer(8) :: number
+  integer(8) :: number, number_out
+  type(MPI_Request) :: requests(3)
+  logical :: is_over
 
   call MPI_Init_thread(MPI_THREAD_FUNNELED, provided)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
@@ -19,6 +21,19 @@ program fortran_2008
     call require(number == processes - 1)
     call MPI_Reduce(one, sum, 5, MPI_DOUBLE_PRECISION, MPI_MIN, 0, MPI_COMM_WORLD)
     call require(rank /= 0 .or. all(sum == round))
+    call MPI_Iallreduce(one, sum, 5, MPI_DOUBLE_PRECISION, MPI_MAX, MPI_COMM_WORLD, requests(1))
+    number = rank + 1
+    call MPI_Ireduce(number, number_out, 1, MPI_INTEGER8, MPI_SUM, 0, MPI_COMM_WORLD, requests(2))
+    call MPI_Ibarrier(MPI_COMM_WORLD, requests(3))
+    call MPI_Waitall(3, requests, MPI_STATUSES_IGNORE)
+    call require(all(sum == processes - 1 + round))
+    call require(rank /= 0 .or. number_out == processes * (processes + 1) / 2)
+    call MPI_Ibarrier(MPI_COMM_WORLD, requests(1))
+    is_over = .false.
+    do while (.not. is_over)
+      call MPI_Request_get_status(requests(1), is_over, MPI_STATUS_IGNORE)
+    end do
+    call MPI_Wait(requests(1), MPI_STATUS_IGNORE)
     call MPI_Barrier(MPI_COMM_WORLD)
   end do
   call MPI_Finalize()

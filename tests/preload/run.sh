@@ -22,6 +22,11 @@ if [[ -n ${HYCOLL_TEST_HEAP:-} ]]; then
   preloaded="$work/libhycoll_heap.so $preloaded"
   export HYCOLL_SHARED_HEAP=1
 fi
+# A tool above both, the same.
+if [[ -n ${HYCOLL_TEST_TOOL:-} ]]; then
+  cp -L "$HYCOLL_TEST_TOOL" "$work/tool.so"
+  preloaded="$work/tool.so $preloaded"
+fi
 
 # hycoll serves all sizes unless the test says otherwise.
 export HYCOLL_HAND_OVER=${HYCOLL_HAND_OVER:-0}

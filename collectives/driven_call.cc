@@ -1,0 +1,83 @@
+#include <utility>
+
+#include "collectives/caller.h"
+#include "core/errors.h"
+
+namespace hycoll {
+
+void DrivenCall::State::begin(const PreparedCall& part, const Plan& its_plan) {
+  caller->announced(its_plan, part.arguments);
+  run = caller->drive(its_plan, part.arguments);
+}
+
+bool DrivenCall::State::advance_parts() {
+  if (run == nullptr) begin(prepared, *plan);
+  if (!run->advance()) return false;
+  if (agreement && !is_agreeing) {
+    is_agreeing = true;
+    begin(*agreement, caller->plans_.find(agreement->query));
+    if (!run->advance()) return false;
+  }
+  if (agreement) caller->throw_if_operator_failed(failure_mark, prepared.arguments.call);
+  return true;
+}
+
+void DrivenCall::State::fail(const Error& met) {
+  error = met;
+  is_complete = true;
+  caller->retract(prepared.arguments.call);
+}
+
+std::unique_ptr<DrivenCall::State> Caller::drive(const Call& call) {
+  if (identity_.gate != nullptr) {
+    throw Error(ErrorKind::unsupported,
+                "drive: calls that are compared between all processes (HYCOLL_CHECK=1) wait for "
+                "the others; use run or start");
+  }
+  auto state = std::make_unique<DrivenCall::State>();
+  state->caller = this;
+  state->prepared = make_next(call);
+  state->plan = &plans_.find(state->prepared.query);
+  if (state->prepared.is_custom) {
+    state->prepared.arguments.is_agreed_on = true;
+    state->agreement = agreement_into(state->failure_mark);
+  }
+  return state;
+}
+
+std::unique_ptr<DrivenRun> Caller::drive(const Plan& plan, const CallArguments& arguments) {
+  return std::make_unique<PoolRun>(submit(plan, arguments, {}));
+}
+
+DrivenCall::DrivenCall() noexcept = default;
+DrivenCall::DrivenCall(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
+DrivenCall::DrivenCall(DrivenCall&&) noexcept = default;
+DrivenCall& DrivenCall::operator=(DrivenCall&&) noexcept = default;
+DrivenCall::~DrivenCall() = default;
+
+bool DrivenCall::advance() {
+  if (state_ == nullptr || state_->is_complete) return true;
+  try {
+    state_->is_complete = state_->advance_parts();
+  } catch (const Error& error) {
+    state_->fail(error);
+  }
+  return state_->is_complete;
+}
+
+void DrivenCall::look_for_trouble() {
+  if (state_ == nullptr || state_->is_complete || state_->run == nullptr) return;
+  try {
+    state_->run->look_for_trouble(state_->waiter);
+  } catch (const Error& error) {
+    state_->fail(error);
+  }
+}
+
+void DrivenCall::deliver() {
+  if (state_ == nullptr) return;
+  if (state_->error) throw Error(*state_->error);
+  if (state_->prepared.work != nullptr) state_->prepared.work->deliver();
+}
+
+}  // namespace hycoll

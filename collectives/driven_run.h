@@ -1,0 +1,96 @@
+#ifndef HYCOLL_COLLECTIVES_DRIVEN_RUN_H_
+#define HYCOLL_COLLECTIVES_DRIVEN_RUN_H_
+
+#include <memory>
+#include <utility>
+
+#include "threading/executor.h"
+#include "threading/leader_pool.h"
+#include "threading/waiter.h"
+
+namespace hycoll {
+
+/// The execution of a plan that goes on when its owner asks for it, and never waits. Used by one
+/// thread at a time.
+class DrivenRun {
+ public:
+  DrivenRun() = default;
+  virtual ~DrivenRun() = default;
+  DrivenRun(const DrivenRun&) = delete;
+  DrivenRun& operator=(const DrivenRun&) = delete;
+
+  /// Does what can be done now. Returns whether the plan has been executed; throws the Error that
+  /// it has failed with, and must not be asked again after either.
+  virtual bool advance() = 0;
+
+  /// As WorkerExecutor::look_for_trouble.
+  virtual void look_for_trouble(Waiter& waiter) = 0;
+};
+
+/// Programs of one worker, one after another.
+class ExecutorRun : public DrivenRun {
+ public:
+  explicit ExecutorRun(WorkerExecutor& executor) noexcept : executor_(executor) {}
+
+  bool advance() final {
+    for (;;) {
+      if (!is_under_way_ && !start_next()) return true;
+      is_under_way_ = true;
+      if (executor_.advance() != WorkerExecutor::Progress::finished) return false;
+      is_under_way_ = false;
+    }
+  }
+
+  void look_for_trouble(Waiter& waiter) final {
+    if (is_under_way_) executor_.look_for_trouble(waiter);
+  }
+
+  /// Starts the executor's next run; false if there is none.
+  virtual bool start_next() = 0;
+
+ protected:
+  WorkerExecutor& executor() noexcept { return executor_; }
+
+ private:
+  WorkerExecutor& executor_;
+  bool is_under_way_ = false;
+};
+
+/// One program.
+class SingleRun final : public ExecutorRun {
+ public:
+  SingleRun(WorkerExecutor& executor, const Program& program, const CallArguments& arguments)
+      : ExecutorRun(executor), program_(&program), arguments_(arguments) {}
+
+  bool start_next() override {
+    if (program_ == nullptr) return false;
+    executor().start(*std::exchange(program_, nullptr), arguments_);
+    return true;
+  }
+
+ private:
+  const Program* program_;
+  CallArguments arguments_;
+};
+
+/// What a pool's threads execute by themselves.
+class PoolRun final : public DrivenRun {
+ public:
+  explicit PoolRun(std::shared_ptr<PoolJob> job) : job_(std::move(job)) { job_->hurry(); }
+
+  bool advance() override {
+    if (!job_->finished()) return false;
+    job_->throw_if_failed();
+    return true;
+  }
+
+  /// Its threads do.
+  void look_for_trouble(Waiter& /*waiter*/) override {}
+
+ private:
+  std::shared_ptr<PoolJob> job_;
+};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_DRIVEN_RUN_H_

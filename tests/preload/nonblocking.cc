@@ -1,0 +1,474 @@
+// What MPI promises of nonblocking collectives: results, completion by all functions, order,
+// progress, requests and communicators given up early; and random mixes on several communicators.
+// usage: nonblocking [SECONDS [SEED [THREADS]]]
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <deque>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "tests/preload/programs.h"
+
+namespace {
+
+using programs::rank_of;
+using programs::size_of;
+using programs::value_of;
+
+const MPI_Datatype kType = MPI_UINT64_T;
+constexpr int kKinds = 8;
+
+void add_numbers(void* from, void* to, int* count, MPI_Datatype* /*type*/) {
+  for (int i = 0; i < *count; ++i) {
+    static_cast<std::uint64_t*>(to)[i] += static_cast<const std::uint64_t*>(from)[i];
+  }
+}
+
+/// The program's own operator, with which calls go to the MPI library.
+MPI_Op own_sum = MPI_OP_NULL;
+
+/// A collective of random numbers, which it checks.
+class Operation {
+ public:
+  Operation(MPI_Comm communicator, int kind, std::uint64_t count, int root, std::uint64_t round)
+      : communicator_(communicator),
+        kind_(kind),
+        rank_(rank_of(communicator)),
+        size_(size_of(communicator)),
+        root_(root),
+        round_(round) {
+    const bool has_blocks = kind == 4 || kind == 5;
+    counts_.assign(static_cast<std::size_t>(size_), static_cast<int>(count));
+    input_.resize(has_blocks ? count * static_cast<std::uint64_t>(size_) : count);
+    for (std::uint64_t i = 0; i < input_.size(); ++i) input_[i] = value_of(rank_, i, round);
+    output_.assign(count, kPoison);
+  }
+
+  void start() {
+    const auto n = static_cast<int>(output_.size());
+    void* const to = output_.data();
+    const void* const from = input_.data();
+    switch (kind_) {
+      case 0:
+        MPI_Iallreduce(from, to, n, kType, MPI_SUM, communicator_, &request_);
+        break;
+      case 1:
+        MPI_Ireduce(from, to, n, kType, MPI_SUM, root_, communicator_, &request_);
+        break;
+      case 2:
+        MPI_Iscan(from, to, n, kType, MPI_SUM, communicator_, &request_);
+        break;
+      case 3:
+        MPI_Iexscan(from, to, n, kType, MPI_SUM, communicator_, &request_);
+        break;
+      case 4:
+        MPI_Ireduce_scatter_block(from, to, n, kType, MPI_SUM, communicator_, &request_);
+        break;
+      case 5:
+        MPI_Ireduce_scatter(from, to, counts_.data(), kType, MPI_SUM, communicator_, &request_);
+        break;
+      case 6:
+        MPI_Iallreduce(from, to, n, kType, own_sum, communicator_, &request_);
+        break;
+      default:
+        MPI_Ibarrier(communicator_, &request_);
+    }
+    std::ranges::fill(counts_, static_cast<int>(output_.size()));
+  }
+
+  MPI_Request& request() { return request_; }
+
+  void check() const {
+    switch (kind_) {
+      case 0:
+      case 6:
+        return require_sum(0, size_, 0);
+      case 1:
+        return rank_ == root_ ? require_sum(0, size_, 0) : require_poison();
+      case 2:
+        return require_sum(0, rank_ + 1, 0);
+      case 3:
+        return rank_ > 0 ? require_sum(0, rank_, 0) : require_poison();
+      case 4:
+      case 5:
+        return require_sum(0, size_, output_.size() * static_cast<std::uint64_t>(rank_));
+      default:
+        return require_poison();
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t kPoison = 42;
+
+  void require_sum(int first, int last, std::uint64_t offset) const {
+    for (std::uint64_t i = 0; i < output_.size(); ++i) {
+      std::uint64_t sum = 0;
+      for (int rank = first; rank < last; ++rank) sum += value_of(rank, offset + i, round_);
+      REQUIRE_HERE(output_[i] == sum);
+    }
+  }
+  void require_poison() const {
+    REQUIRE_HERE(std::ranges::all_of(output_, [](auto value) { return value == kPoison; }));
+  }
+
+  MPI_Comm communicator_;
+  int kind_;
+  int rank_;
+  int size_;
+  int root_;
+  std::uint64_t round_;
+  std::vector<std::uint64_t> input_;
+  std::vector<std::uint64_t> output_;
+  std::vector<int> counts_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+/// Returns when the request has completed, by one of MPI's functions.
+void complete(MPI_Request& request, std::uint64_t way) {
+  std::array<MPI_Request, 2> two = {MPI_REQUEST_NULL, request};
+  std::array<MPI_Status, 2> statuses{};
+  std::array<int, 2> indices = {-1, -1};
+  int is_over = 0;
+  int index = -1;
+  switch (way % 9) {
+    case 0:
+      MPI_Wait(&two[1], &statuses[1]);
+      break;
+    case 1:
+      while (is_over == 0) MPI_Test(&two[1], &is_over, &statuses[1]);
+      break;
+    case 2:
+      while (is_over == 0) MPI_Testall(2, two.data(), &is_over, statuses.data());
+      break;
+    case 3:
+      while (is_over == 0) MPI_Testany(2, two.data(), &index, &is_over, &statuses[1]);
+      REQUIRE_HERE(index == 1);
+      break;
+    case 4:
+      while (is_over == 0) {
+        MPI_Testsome(2, two.data(), &is_over, indices.data(), statuses.data());
+      }
+      REQUIRE_HERE(is_over == 1 && indices[0] == 1);
+      statuses[1] = statuses[0];
+      break;
+    case 5:
+      MPI_Waitany(2, two.data(), &index, &statuses[1]);
+      REQUIRE_HERE(index == 1);
+      break;
+    case 6:
+      MPI_Waitsome(2, two.data(), &is_over, indices.data(), statuses.data());
+      REQUIRE_HERE(is_over == 1 && indices[0] == 1);
+      statuses[1] = statuses[0];
+      break;
+    case 7:
+      MPI_Waitall(2, two.data(), statuses.data());
+      break;
+    default:
+      while (is_over == 0) MPI_Request_get_status(two[1], &is_over, &statuses[1]);
+      REQUIRE_HERE(two[1] != MPI_REQUEST_NULL);
+      MPI_Wait(&two[1], &statuses[1]);
+  }
+  int is_cancelled = 1;
+  MPI_Test_cancelled(&statuses[1], &is_cancelled);
+  REQUIRE_HERE(is_cancelled == 0 && two[1] == MPI_REQUEST_NULL);
+  request = MPI_REQUEST_NULL;
+}
+
+std::uint64_t sum_of_ranks(MPI_Comm communicator, std::uint64_t offset) {
+  std::uint64_t own = static_cast<std::uint64_t>(rank_of(communicator)) + offset;
+  std::uint64_t sum = 0;
+  MPI_Allreduce(&own, &sum, 1, kType, MPI_SUM, communicator);
+  return sum;
+}
+
+/// A communicator that hycoll has prepared itself for.
+MPI_Comm warm_copy() {
+  MPI_Comm copy = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  const auto size = static_cast<std::uint64_t>(size_of(copy));
+  for (std::uint64_t i = 0; i < 12; ++i) {
+    REQUIRE_HERE(sum_of_ranks(copy, i) == size * (size - 1) / 2 + size * i);
+  }
+  return copy;
+}
+
+void every_collective_completes_in_every_way(MPI_Comm communicator) {
+  std::uint64_t round = 0;
+  for (int kind = 0; kind < kKinds; ++kind) {
+    for (const std::uint64_t count : {1, 5, 600, 3001}) {
+      for (std::uint64_t way = 0; way < 9; ++way) {
+        const int root = static_cast<int>(round) % size_of(communicator);
+        Operation operation(communicator, kind, count, root, ++round);
+        operation.start();
+        complete(operation.request(), way);
+        operation.check();
+      }
+    }
+    Operation longest(communicator, kind, 300'000, 0, ++round);
+    longest.start();
+    complete(longest.request(), round);
+    longest.check();
+  }
+}
+
+void in_place(MPI_Comm communicator) {
+  std::vector<std::uint64_t> values(700, static_cast<std::uint64_t>(rank_of(communicator)));
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallreduce(MPI_IN_PLACE, values.data(), 700, kType, MPI_MAX, communicator, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  const auto last = static_cast<std::uint64_t>(size_of(communicator) - 1);
+  REQUIRE_HERE(std::ranges::all_of(values, [&](auto value) { return value == last; }));
+}
+
+/// Several under way, a blocking call after them, and completion in another order on each rank.
+void order_is_kept(MPI_Comm communicator) {
+  std::deque<Operation> operations;
+  for (int i = 0; i < 12; ++i) {
+    operations.emplace_back(communicator, i % kKinds, 1 + 977 * static_cast<std::uint64_t>(i % 5),
+                            i % size_of(communicator), 5000 + i);
+    operations.back().start();
+  }
+  if (rank_of(communicator) % 2 == 1) std::ranges::reverse(operations);
+  for (std::size_t i = 0; i < 6; ++i) complete(operations[i].request(), i);
+  const auto size = static_cast<std::uint64_t>(size_of(communicator));
+  REQUIRE_HERE(sum_of_ranks(communicator, 0) == size * (size - 1) / 2);
+  for (std::size_t i = 6; i < operations.size(); ++i) complete(operations[i].request(), i);
+  for (const Operation& operation : operations) operation.check();
+}
+
+/// A process that waits for a message goes on with its collective: else these never end.
+void collectives_go_on_beside_messages(MPI_Comm communicator) {
+  const int rank = rank_of(communicator);
+  int word = rank;
+  if (size_of(communicator) < 2) return;
+  for (const std::uint64_t count : {1, 2000, 200'000}) {
+    Operation operation(communicator, 0, count, 0, 70 + count);
+    operation.start();
+    // Rank 0 receives what rank 1 sends after the collective.
+    if (rank == 0) MPI_Recv(&word, 1, MPI_INT, 1, 3, communicator, MPI_STATUS_IGNORE);
+    complete(operation.request(), 0);
+    if (rank == 1) MPI_Send(&word, 1, MPI_INT, 0, 3, communicator);
+    operation.check();
+
+    Operation other(communicator, 2, count, 0, 90 + count);
+    other.start();
+    // Rank 0 sends what rank 1 receives after the collective.
+    if (rank == 0) MPI_Ssend(&word, 1, MPI_INT, 1, 4, communicator);
+    complete(other.request(), 7);
+    if (rank == 1) MPI_Recv(&word, 1, MPI_INT, 0, 4, communicator, MPI_STATUS_IGNORE);
+    other.check();
+  }
+}
+
+/// Neither order of waiting, nor a blocking call elsewhere, holds up others' collectives.
+void collectives_go_on_beside_others(MPI_Comm one, MPI_Comm other) {
+  const bool is_first = rank_of(one) == 0;
+  for (const std::uint64_t count : {3, 150'000}) {
+    Operation first(one, 0, count, 0, 11);
+    Operation second(other, 0, count, 0, 12);
+    first.start();
+    second.start();
+    complete((is_first ? second : first).request(), 0);
+    complete((is_first ? first : second).request(), 0);
+    first.check();
+    second.check();
+
+    Operation third(one, 1, count, 0, 13);
+    third.start();
+    if (!is_first) complete(third.request(), 1);
+    MPI_Barrier(other);
+    if (is_first) complete(third.request(), 5);
+    third.check();
+  }
+}
+
+/// One request of several kinds, beside one that completes later.
+void requests_may_be_mixed(MPI_Comm communicator) {
+  const int rank = rank_of(communicator);
+  const int size = size_of(communicator);
+  if (size < 2) return;
+  int incoming = -1;
+  int outgoing = rank;
+  Operation operation(communicator, 0, 900, 0, 21);
+  std::array<MPI_Request, 3> requests{};
+  MPI_Irecv(&incoming, 1, MPI_INT, (rank + 1) % size, 6, communicator, &requests[0]);
+  operation.start();
+  requests[1] = operation.request();
+  int index = -1;
+  MPI_Waitany(2, requests.data(), &index, MPI_STATUS_IGNORE);
+  REQUIRE_HERE(index == 1);
+  operation.check();
+  MPI_Barrier(communicator);
+  MPI_Isend(&outgoing, 1, MPI_INT, (rank + size - 1) % size, 6, communicator, &requests[2]);
+  Operation next(communicator, 7, 0, 0, 22);
+  next.start();
+  requests[1] = next.request();
+  MPI_Waitall(3, requests.data(), MPI_STATUSES_IGNORE);
+  REQUIRE_HERE(incoming == (rank + 1) % size);
+}
+
+/// What a program gives up while the call is under way.
+void handles_may_go_early(MPI_Comm communicator) {
+  const int rank = rank_of(communicator);
+  MPI_Comm copy = warm_copy();
+  Operation operation(copy, 0, 5000, 0, 31);
+  operation.start();
+  MPI_Comm_free(&copy);
+  complete(operation.request(), static_cast<std::uint64_t>(rank));
+  operation.check();
+
+  MPI_Op sum = MPI_OP_NULL;
+  MPI_Op_create(&add_numbers, 1, &sum);
+  auto total = static_cast<std::uint64_t>(rank);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallreduce(MPI_IN_PLACE, &total, 1, kType, sum, communicator, &request);
+  MPI_Op_free(&sum);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  const auto size = static_cast<std::uint64_t>(size_of(communicator));
+  REQUIRE_HERE(total == size * (size - 1) / 2);
+
+  // MPI knows neither for collectives. Libraries refuse them, or do nothing.
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
+  MPI_Ibarrier(communicator, &request);
+  MPI_Cancel(&request);
+  complete(request, 0);
+  MPI_Ibarrier(communicator, &request);
+  if (MPI_Request_free(&request) != MPI_SUCCESS) complete(request, 0);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+  MPI_Barrier(communicator);
+}
+
+int handled = 0;
+
+void count_errors(MPI_Comm* /*communicator*/, int* /*code*/, ...) { ++handled; }
+
+void errors_reach_the_handler(MPI_Comm communicator) {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_Comm_create_errhandler(&count_errors, &handler);
+  MPI_Comm_set_errhandler(communicator, handler);
+  std::array<double, 8> values{};
+  MPI_Request request = MPI_REQUEST_NULL;
+  int code =
+      MPI_Iallreduce(MPI_IN_PLACE, values.data(), 4, MPI_DOUBLE, MPI_BAND, communicator, &request);
+  REQUIRE_HERE(code != MPI_SUCCESS && handled == 1);
+  if (size_of(communicator) > 1) {
+    code = MPI_Ireduce(values.data(), values.data() + 4, 4, MPI_DOUBLE, MPI_SUM, 1000, communicator,
+                       &request);
+    REQUIRE_HERE(code != MPI_SUCCESS && handled == 2 && request == MPI_REQUEST_NULL);
+  }
+  MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
+  MPI_Errhandler_free(&handler);
+}
+
+/// Random calls on three communicators; which of its own requests a rank completes when, each
+/// decides for itself.
+class Player {
+ public:
+  Player(MPI_Comm parent, unsigned seed, int rank)
+      : random_(seed), own_(seed + 77 * static_cast<unsigned>(rank + 1)) {
+    for (MPI_Comm& communicator : communicators_) MPI_Comm_dup(parent, &communicator);
+  }
+
+  void play(double seconds) {
+    const double start = MPI_Wtime();
+    for (int go_on = 1; go_on != 0;) {
+      for (int step = 0; step < 60; ++step) this->step();
+      while (!under_way_.empty()) complete_one();
+      const int here = MPI_Wtime() - start < seconds ? 1 : 0;
+      MPI_Allreduce(&here, &go_on, 1, MPI_INT, MPI_MIN, communicators_[0]);
+    }
+    for (MPI_Comm& communicator : communicators_) MPI_Comm_free(&communicator);
+  }
+
+  std::uint64_t rounds() const { return round_; }
+
+ private:
+  void step() {
+    const MPI_Comm communicator = communicators_[random_() % communicators_.size()];
+    const auto size = static_cast<std::uint64_t>(size_of(communicator));
+    ++round_;
+    if (random_() % 6 == 0) {
+      REQUIRE_HERE(sum_of_ranks(communicator, round_) == size * (size - 1) / 2 + size * round_);
+      return;
+    }
+    const auto kind = static_cast<int>(random_() % kKinds);
+    const std::uint64_t count = 1 + random_() % (random_() % 12 == 0 ? 50'000 : 900);
+    const auto root = static_cast<int>(random_() % size);
+    under_way_.emplace_back(communicator, kind, count, root, round_);
+    under_way_.back().start();
+    while (own_() % 3 == 0 && !under_way_.empty()) complete_one();
+    if (under_way_.size() > 10) complete_one();
+  }
+
+  void complete_one() {
+    const auto chosen = static_cast<std::ptrdiff_t>(own_() % under_way_.size());
+    Operation& operation = under_way_[static_cast<std::size_t>(chosen)];
+    complete(operation.request(), own_());
+    operation.check();
+    under_way_.erase(under_way_.begin() + chosen);
+  }
+
+  std::mt19937_64 random_;  // the same on all ranks
+  std::mt19937_64 own_;
+  std::array<MPI_Comm, 3> communicators_{};
+  std::deque<Operation> under_way_;
+  std::uint64_t round_ = 0;
+};
+
+void play(double seconds, unsigned seed, int thread_count) {
+  std::vector<Player> players;
+  players.reserve(static_cast<std::size_t>(thread_count));
+  for (int t = 0; t < thread_count; ++t) {
+    players.emplace_back(MPI_COMM_WORLD, seed + 1000 * static_cast<unsigned>(t),
+                         rank_of(MPI_COMM_WORLD));
+  }
+  std::vector<std::thread> threads;
+  for (std::size_t t = 1; t < players.size(); ++t) {
+    threads.emplace_back([&, t] { players[t].play(seconds); });
+  }
+  players.front().play(seconds);
+  for (std::thread& thread : threads) thread.join();
+  if (rank_of(MPI_COMM_WORLD) != 0) return;
+  std::printf("nonblocking: %llu calls\n",
+              static_cast<unsigned long long>(players.front().rounds()));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const double seconds = argc > 1 ? std::atof(argv[1]) : 5;
+  const auto seed = static_cast<unsigned>(argc > 2 ? std::atol(argv[2]) : 1);
+  const int thread_count = argc > 3 ? std::atoi(argv[3]) : 1;
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, thread_count > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+                  &provided);
+  const int rank = rank_of(MPI_COMM_WORLD);
+  if (rank == 0) std::printf("nonblocking: seed %u\n", seed);
+  MPI_Op_create(&add_numbers, 1, &own_sum);
+  MPI_Comm one = warm_copy();
+  MPI_Comm other = warm_copy();
+  every_collective_completes_in_every_way(one);
+  in_place(one);
+  order_is_kept(one);
+  collectives_go_on_beside_messages(one);
+  collectives_go_on_beside_others(one, other);
+  requests_may_be_mixed(one);
+  handles_may_go_early(one);
+  errors_reach_the_handler(one);
+  MPI_Comm_free(&one);
+  MPI_Comm_free(&other);
+  play(seconds, seed, thread_count);
+  MPI_Op_free(&own_sum);
+  MPI_Finalize();
+  if (rank == 0) std::puts("nonblocking: ok");
+  return 0;
+}
