@@ -149,9 +149,28 @@ bool Attachment::is_allowed_here(MPI_Op op, MPI_Datatype type) {
   return last_is_allowed_;
 }
 
-bool Attachment::is_handed_over(const Candidate& candidate) const {
-  const auto count = static_cast<std::size_t>(candidate.element_count);
-  return hands_over_ && library_is_faster(candidate.routine, count * last_type_bytes_);
+std::string_view Attachment::examine(const Candidate& candidate) {
+  size_bytes_ = 0;
+  type_stays_ = true;
+  if (candidate.routine == Routine::barrier || candidate.routine == Routine::ibarrier) return "";
+  if (candidate.element_count < 0) return "a negative count";
+  if (moves_data(candidate.routine)) {
+    // Processes may describe the same data by different types and counts: only the size decides.
+    MPI_Count type_bytes = 0;
+    if (candidate.type == MPI_DATATYPE_NULL) return "no datatype";
+    type_stays_ = find_predefined(candidate.type).has_value();
+    PMPI_Type_size_x(candidate.type, &type_bytes);
+    if (type_bytes == MPI_UNDEFINED) return "a datatype of more bytes than can be counted";
+    size_bytes_ = static_cast<std::size_t>(candidate.element_count * type_bytes);
+    return size_bytes_ == 0 ? "no elements" : "";
+  }
+  if (candidate.element_count == 0) return "no elements";
+  if (!is_allowed_here(candidate.op, candidate.type)) {
+    return "MPI does not define the operator on the type";
+  }
+  type_stays_ = last_type_stays_;
+  size_bytes_ = static_cast<std::size_t>(candidate.element_count) * last_type_bytes_;
+  return "";
 }
 
 Verdict Attachment::decide(const Candidate& candidate, const Settings& settings) {
@@ -160,22 +179,20 @@ Verdict Attachment::decide(const Candidate& candidate, const Settings& settings)
     return {.reason = "HYCOLL_DISABLE"};
   }
   if (server_ == nullptr && !obstacle_.empty()) return {.reason = obstacle_};
-  if (candidate.element_count <= 0 && candidate.routine != Routine::barrier &&
-      candidate.routine != Routine::ibarrier) {
-    return {.reason = candidate.element_count == 0 ? "no elements" : "a negative count"};
-  }
-  if (!is_allowed_here(candidate.op, candidate.type)) {
-    return {.reason = "MPI does not define the operator on the type"};
-  }
+  const std::string_view objection = examine(candidate);
+  if (!objection.empty()) return {.reason = objection};
   const bool is_nonblocking = preload::is_nonblocking(candidate.routine);
   if (server_ != nullptr) {
     if (server_->has_scattered_ranks() && depends_on_rank_order(candidate)) {
       return {.reason = "ranks of a machine do not follow each other, and their order counts"};
     }
-    const std::string_view nonblocking = is_nonblocking ? nonblocking_obstacle() : "";
+    const std::string_view nonblocking =
+        is_nonblocking ? nonblocking_obstacle(candidate.routine) : "";
     if (!nonblocking.empty()) return {.reason = nonblocking};
-    if (is_handed_over(candidate)) return {.reason = "the MPI library is faster at this size"};
-    if (last_type_stays_) last_served_ = candidate;
+    if (hands_over_ && library_is_faster(candidate.routine, size_bytes_)) {
+      return {.reason = "the MPI library is faster at this size"};
+    }
+    if (type_stays_) last_served_ = candidate;
     return {.server = server_.get()};
   }
   if (calls_ < settings.attach_after) {
@@ -233,8 +250,9 @@ void Attachment::find_nonblocking_obstacle(const Options& options, bool has_thre
   needs_kernels_ = !has_threads;
 }
 
-std::string_view Attachment::nonblocking_obstacle() const {
+std::string_view Attachment::nonblocking_obstacle(Routine routine) const {
   if (!nonblocking_obstacle_.empty()) return nonblocking_obstacle_;
+  if (routine == Routine::ibarrier || moves_data(routine)) return "";
   // The program may free it before the call has completed.
   if (!last_is_predefined_) return "nonblocking: an operator of the program's";
   if (needs_kernels_ && !last_has_kernel_) {

@@ -65,10 +65,10 @@ class Attachment {
   /// Why hycoll cannot serve this communicator, ever; empty if it can.
   static std::string_view obstacle_of(MPI_Comm communicator);
   bool is_allowed_here(MPI_Op op, MPI_Datatype type);
-  bool is_handed_over(const Candidate& candidate) const;
-  /// Why hycoll cannot serve a nonblocking call with the operator and type that have been asked for
-  /// last; empty if it can.
-  std::string_view nonblocking_obstacle() const;
+  /// Why MPI does not allow the call, or it is nothing to serve; empty otherwise. Notes its size.
+  std::string_view examine(const Candidate& candidate);
+  /// Why hycoll cannot serve a nonblocking call that has been examined; empty if it can.
+  std::string_view nonblocking_obstacle(Routine routine) const;
   void attach(MPI_Comm communicator, const Settings& settings);
   void find_nonblocking_obstacle(const Options& options, bool has_threads, bool has_hooks);
 
@@ -87,6 +87,9 @@ class Attachment {
   bool last_is_predefined_ = false;
   bool last_has_kernel_ = false;
   std::size_t last_type_bytes_ = 0;
+  // Of the call that has been examined.
+  std::size_t size_bytes_ = 0;
+  bool type_stays_ = false;  ///< Its handle always means the same.
   bool hands_over_ = false;  ///< Whether the MPI library serves what it serves faster.
 };
 

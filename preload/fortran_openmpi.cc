@@ -166,6 +166,14 @@ void ompi_bcast_f(char* buffer, MPI_Fint* count, MPI_Fint* type, MPI_Fint* root,
                        PMPI_Comm_f2c(*communicator)));
 }
 
+void ompi_ibcast_f(char* buffer, MPI_Fint* count, MPI_Fint* type, MPI_Fint* root,
+                   MPI_Fint* communicator, MPI_Fint* request, MPI_Fint* error) {
+  put(error, request, [&](MPI_Request* made) {
+    return MPI_Ibcast(buffer_of(buffer), *count, PMPI_Type_f2c(*type), *root,
+                      PMPI_Comm_f2c(*communicator), made);
+  });
+}
+
 HYCOLL_FORTRAN_NAMES(init, INIT, (MPI_Fint*))
 HYCOLL_FORTRAN_NAMES(init_thread, INIT_THREAD, (MPI_Fint*, MPI_Fint*, MPI_Fint*))
 HYCOLL_FORTRAN_NAMES(allreduce, ALLREDUCE,
@@ -202,5 +210,7 @@ HYCOLL_FORTRAN_NAMES(ireduce, IREDUCE,
                       MPI_Fint*, MPI_Fint*))
 HYCOLL_FORTRAN_NAMES(ibarrier, IBARRIER, (MPI_Fint*, MPI_Fint*, MPI_Fint*))
 HYCOLL_FORTRAN_NAMES(bcast, BCAST, (char*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*))
+HYCOLL_FORTRAN_NAMES(ibcast, IBCAST,
+                     (char*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*))
 
 }  // extern "C"

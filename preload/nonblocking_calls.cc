@@ -42,6 +42,21 @@ int PendingCall::answer(MPI_Status* status) {
   return error_code;
 }
 
+MPI_Datatype PendingCall::keep(MPI_Datatype type) {
+  if (ElementType(type).code() != ElementType::kDerivedCode) return type;
+  if (PMPI_Type_dup(type, &kept_type) != MPI_SUCCESS) kept_type = MPI_DATATYPE_NULL;
+  return kept_type;
+}
+
+void PendingCall::deliver() {
+  try {
+    call.deliver();
+  } catch (const Error& met) {
+    error = met;
+  }
+  if (kept_type != MPI_DATATYPE_NULL) PMPI_Type_free(&kept_type);
+}
+
 void PendingCall::give_up() {
   // Releases what this owner has written to the one that deletes, and acquires what the other has.
   if (owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
@@ -91,11 +106,7 @@ int CallQueue::advance() {
   over.swap(over_);
   release();
   for (PendingCall* const call : over) {
-    try {
-      call->call.deliver();
-    } catch (const Error& error) {
-      call->error = error;
-    }
+    call->deliver();
     MPI_Request request = call->request;
     PMPI_Grequest_complete(request);
     call->is_complete.store(true, std::memory_order_release);  // pairs with finish()

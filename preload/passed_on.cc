@@ -25,18 +25,6 @@ using preload::Routine;
 
 extern "C" {
 
-int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm communicator) {
-  return preload::pass(Routine::bcast, preload::kNotYet, count, type,
-                       [&] { return PMPI_Bcast(buffer, count, type, root, communicator); });
-}
-
-int MPI_Ibcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm communicator,
-               MPI_Request* request) {
-  return preload::pass(Routine::ibcast, preload::kNotYet, count, type, [&] {
-    return PMPI_Ibcast(buffer, count, type, root, communicator, request);
-  });
-}
-
 int MPI_Allgather(const void* input, int send_count, MPI_Datatype send_type, void* output,
                   int count, MPI_Datatype type, MPI_Comm communicator) {
   return preload::pass(Routine::allgather, preload::kNotYet, count, type, [&] {

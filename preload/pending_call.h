@@ -30,6 +30,7 @@ struct PendingCall {
   std::vector<std::size_t> block_counts;
   DrivenCall call;
   MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Datatype kept_type = MPI_DATATYPE_NULL;
 
   // For the report, if there is one.
   std::size_t size_bytes = 0;
@@ -39,6 +40,13 @@ struct PendingCall {
   std::optional<Error> error;  ///< What the call has met; valid once it is over.
   int error_code = MPI_SUCCESS;
   std::atomic<bool> is_complete{false};  ///< The request is.
+
+  /// The datatype, or a copy of it if the program may free it before the call has completed.
+  MPI_Datatype keep(MPI_Datatype type);
+
+  /// After the call: puts its result where the program wants it, and keeps the Error that it has
+  /// met.
+  void deliver();
 
   /// What the MPI library asks for when the request is waited for: fills in the status, and returns
   /// the call's error code after calling the communicator's error handler.

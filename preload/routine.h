@@ -55,6 +55,12 @@ constexpr bool is_nonblocking(Routine routine) noexcept {
   return static_cast<std::size_t>(routine) >= kBlockingRoutineCount;
 }
 
+/// Whether it moves data of any type, which may be described by different types on different
+/// processes, and combines nothing.
+constexpr bool moves_data(Routine routine) noexcept {
+  return routine == Routine::bcast || routine == Routine::ibcast;
+}
+
 /// A set of routines.
 using RoutineSet = std::bitset<kRoutineCount>;
 

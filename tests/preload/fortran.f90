@@ -29,6 +29,9 @@ program fortran
     call require(rank == 0 .or. all(sum == rank * (rank - 1) / 2 + rank * round))
     call scatter()
     call nonblocking()
+    sum = merge(round, -1, rank == 0)
+    call MPI_Bcast(sum, 3, MPI_INTEGER, 0, MPI_COMM_WORLD, error)
+    call require(all(sum == round))
     call MPI_Barrier(MPI_COMM_WORLD, error)
   end do
   call MPI_Finalize(error)
@@ -50,7 +53,7 @@ contains
   end subroutine
 
   subroutine nonblocking()
-    integer :: requests(4), sums(3, 3), blocks(2), i
+    integer :: requests(5), sums(3, 3), blocks(2), i
     integer, allocatable :: input(:)
     logical :: is_over
     sums = -1
@@ -58,10 +61,13 @@ contains
     call require(error == MPI_SUCCESS)
     call MPI_Ireduce(one, sums(:, 2), 3, MPI_INTEGER, MPI_MAX, 0, MPI_COMM_WORLD, requests(2), error)
     call MPI_Iscan(one, sums(:, 3), 3, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, requests(3), error)
+    in_place = merge(round + 7, -1, rank == processes - 1)
+    call MPI_Ibcast(in_place, 3, MPI_INTEGER, processes - 1, MPI_COMM_WORLD, requests(5), error)
     call MPI_Ibarrier(MPI_COMM_WORLD, requests(4), error)
-    call MPI_Waitall(4, requests, MPI_STATUSES_IGNORE, error)
+    call MPI_Waitall(5, requests, MPI_STATUSES_IGNORE, error)
     call require(all(sums(:, 1) == total) .and. all(requests == MPI_REQUEST_NULL))
     call require(rank /= 0 .or. all(sums(:, 2) == processes - 1 + round))
+    call require(all(in_place == round + 7))
     call require(all(sums(:, 3) == rank * (rank + 1) / 2 + (rank + 1) * round))
 
     in_place = one

@@ -3,7 +3,7 @@ program fortran_2008
   use mpi_f08
   implicit none
   integer :: rank, processes, round, provided
-  real(8) :: one(5), sum(5)
+  real(8) :: one(5), sum(5), other(5)
   integer(8) :: number, number_out
   type(MPI_Request) :: requests(3)
   logical :: is_over
@@ -24,10 +24,17 @@ program fortran_2008
     call MPI_Iallreduce(one, sum, 5, MPI_DOUBLE_PRECISION, MPI_MAX, MPI_COMM_WORLD, requests(1))
     number = rank + 1
     call MPI_Ireduce(number, number_out, 1, MPI_INTEGER8, MPI_SUM, 0, MPI_COMM_WORLD, requests(2))
+    other = merge(round, -1, rank == 0)
+    call MPI_Bcast(other, 5, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD)
+    call require(all(other == round))
     call MPI_Ibarrier(MPI_COMM_WORLD, requests(3))
     call MPI_Waitall(3, requests, MPI_STATUSES_IGNORE)
     call require(all(sum == processes - 1 + round))
     call require(rank /= 0 .or. number_out == processes * (processes + 1) / 2)
+    one = merge(round, -1, rank == processes - 1)
+    call MPI_Ibcast(one, 5, MPI_DOUBLE_PRECISION, processes - 1, MPI_COMM_WORLD, requests(1))
+    call MPI_Wait(requests(1), MPI_STATUS_IGNORE)
+    call require(all(one == round))
     call MPI_Ibarrier(MPI_COMM_WORLD, requests(1))
     is_over = .false.
     do while (.not. is_over)
