@@ -104,7 +104,7 @@ class Binder {
             whole_vector.range(whole.first_chunk, whole.chunk_count).size() * element_bytes_;
       }
     }
-    return buffers_bytes > threshold_bytes;
+    return buffers_bytes >= threshold_bytes;
   }
 
   /// Between the slices of neighbouring blocks there is a gap in the inputs: what is left of the

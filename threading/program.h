@@ -93,8 +93,8 @@ enum class Peers {
 /// How a schedule is bound to a vector and a machine.
 struct BindingOptions {
   std::size_t element_bytes = 1;
-  /// Steps that store into outputs use streaming stores when the buffers of the node exceed this
-  /// together.
+  /// Steps that store into outputs use streaming stores when the buffers of the node have so many
+  /// bytes or more together.
   std::size_t streaming_threshold_bytes = SIZE_MAX;
   /// Steps that store so much or more into staging use streaming stores.
   std::size_t streaming_staging_bytes = SIZE_MAX;
