@@ -28,31 +28,31 @@ void RepeatableCall::remember(const Call& call, const PreparedCall& prepared, co
   input_bytes_ = prepared.buffers.input_count * element_bytes;
   output_bytes_ = prepared.buffers.output_count * element_bytes;
   own_block_bytes_ = prepared.buffers.block_begin * element_bytes;
+  // Who gets no result has no address to pass on that the next call might not have.
+  if (input_bytes_ > 0 && output_bytes_ == 0) arguments_.output = nullptr;
 }
 
 bool RepeatableCall::is_like(const Call& call) const noexcept {
   return plan_ != nullptr && call.count == call_.count && call.collective == call_.collective &&
          call.type == call_.type && call.op == call_.op && call.root == call_.root &&
-         call.bits == call_.bits && call.block_counts.empty() &&
-         (input_bytes_ == 0 || may_use(call.input, call.output));
+         call.bits == call_.bits && call.block_counts.empty() && may_use(call.input, call.output);
 }
 
 bool RepeatableCall::may_use(const void* input, const void* output) const noexcept {
-  if (input == nullptr) return false;
-  if (output_bytes_ == 0) return true;
+  if (input_bytes_ > 0 && input == nullptr) return false;
+  if (output_bytes_ > 0 && output == nullptr) return false;
+  if (input_bytes_ == 0 || output_bytes_ == 0) return true;
   const auto input_begin = reinterpret_cast<std::uintptr_t>(input);
   const auto output_begin = reinterpret_cast<std::uintptr_t>(output);
   const bool apart =
       output_begin + output_bytes_ <= input_begin || input_begin + input_bytes_ <= output_begin;
-  return output != nullptr && (apart || output_begin == input_begin + own_block_bytes_);
+  return apart || output_begin == input_begin + own_block_bytes_;
 }
 
 const CallArguments& RepeatableCall::arguments_for(const Call& call, CallNumber number) noexcept {
   arguments_.call = number;
-  if (input_bytes_ > 0) {
-    arguments_.input = call.input;
-    arguments_.output = call.output;
-  }
+  if (input_bytes_ > 0) arguments_.input = call.input;
+  if (output_bytes_ > 0) arguments_.output = call.output;
   return arguments_;
 }
 
@@ -245,10 +245,11 @@ void Caller::execute_announced(const Plan& plan, const CallArguments& arguments)
 }
 
 bool Caller::is_repeatable(const Call& call, const PreparedCall& prepared) const {
-  // A broadcast that moves nothing may have any type, and its handle may become another one's.
-  return combines(call.collective) && prepared.arguments.reducer.kernel != nullptr &&
-         prepared.work == nullptr && call.block_counts.empty() && identity_.gate == nullptr &&
-         identity_.announcer == nullptr;
+  // A derived type may be gone by the next call, and another one may have its handle.
+  const bool lasts =
+      combines(call.collective) ? prepared.arguments.reducer.kernel != nullptr : moved_.lasts();
+  return lasts && prepared.work == nullptr && call.block_counts.empty() &&
+         identity_.gate == nullptr && identity_.announcer == nullptr;
 }
 
 void Caller::run(const Call& call) {

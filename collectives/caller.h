@@ -62,8 +62,8 @@ class RepeatableCall {
   const Plan* plan_ = nullptr;  // null: none is remembered
   Call call_;
   CallArguments arguments_;
-  std::size_t input_bytes_ = 0;  // 0: the call's buffers are not used
-  std::size_t output_bytes_ = 0;
+  std::size_t input_bytes_ = 0;      // 0: the call's input is not used
+  std::size_t output_bytes_ = 0;     // the same of its output
   std::size_t own_block_bytes_ = 0;  // from the input to where an output in place begins
 };
 

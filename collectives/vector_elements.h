@@ -45,6 +45,9 @@ class RecentMovedElements {
     return find_anew(type, collective);
   }
 
+  /// Whether the type found last always means the same: it is a predefined one.
+  bool lasts() const noexcept { return is_known_; }
+
  private:
   const VectorElements& find_anew(const ElementType& type, std::string_view collective);
 

@@ -45,7 +45,8 @@ TEST_CASE("who only contributes finishes calls that the root has not begun") {
   communicator.barrier();
 }
 
-enum class Kind { allreduce, reduce, scan, exscan, reduce_scatter, barrier };
+enum class Kind { allreduce, reduce, scan, exscan, reduce_scatter, broadcast, barrier };
+constexpr unsigned kKindCount = 7;
 
 /// One call, the same on all members but for its placement.
 struct Wish {
@@ -101,6 +102,13 @@ std::string make(Communicator& communicator, const Wish& wish, int call, bool in
     case Kind::reduce_scatter:
       made = calls::reduce_scatter_block(input.data(), output, wish.count, type, Operator::sum);
       break;
+    case Kind::broadcast:
+      for (std::size_t i = 0; i < wish.count; ++i) {
+        output[i] = rank == wish.root ? value_of(rank, call, i) : -1;
+      }
+      made = calls::broadcast(output, wish.count, type, wish.root);
+      first_summed = last_summed = wish.root;
+      break;
     case Kind::barrier:
       has_result = false;
   }
@@ -125,7 +133,7 @@ TEST_CASE("rows of like calls, of all kinds, with members that come late") {
     std::mt19937 own(seed + 1 + static_cast<unsigned>(communicator.rank()));
     std::string failure;
     for (int call = 0; call < 500 && failure.empty();) {
-      const Wish wish{.kind = static_cast<Kind>(common() % 6),
+      const Wish wish{.kind = static_cast<Kind>(common() % kKindCount),
                       .count = kCounts[common() % std::size(kCounts)],
                       .root = static_cast<int>(common() % 5) % communicator.size()};
       const int end = call + 1 + static_cast<int>(common() % 16);
@@ -152,6 +160,12 @@ TEST_CASE("a call like the last one is checked like the first one") {
   CHECK_THROWS_AS(sum(values.data(), values.data() + 1), Error);
   sum(values.data(), values.data() + 4);
   CHECK(values.back() == communicator.size());
+  const auto broadcast = [&](void* buffer) {
+    communicator.run(calls::broadcast(buffer, 4, DataType::int64, 0));
+  };
+  broadcast(values.data());
+  CHECK_THROWS_AS(broadcast(nullptr), Error);
+  broadcast(values.data() + 4);
 }
 
 TEST_CASE("members that have run ahead learn that another one makes a different call") {
