@@ -58,6 +58,10 @@ BufferId ScheduleBuilder::add_lines(int worker, ChunkRange chunks) {
   return add_buffer(BufferRole::lines, worker, chunks);
 }
 
+BufferId ScheduleBuilder::add_stream(int worker, ChunkRange chunks) {
+  return add_buffer(BufferRole::stream, worker, chunks);
+}
+
 BufferId ScheduleBuilder::repeat_buffer(const Buffer& buffer) {
   HYCOLL_ASSERT(buffer.role != BufferRole::input && buffer.role != BufferRole::output,
                 "members' buffers are there from the start");

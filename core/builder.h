@@ -53,6 +53,7 @@ class ScheduleBuilder {
   BufferId add_staging(int node, ChunkRange chunks);
   BufferId add_scratch(int worker, ChunkRange chunks);
   BufferId add_lines(int worker, ChunkRange chunks);
+  BufferId add_stream(int worker, ChunkRange chunks);
 
   /// A staging, scratch or lines buffer like one of another schedule.
   BufferId repeat_buffer(const Buffer& buffer);

@@ -25,7 +25,20 @@ enum class BufferRole : std::uint8_t {
           ///< chunk is written at most once a run, by a copy or a reduce; a step that reads it
           ///< waits for that write by itself. The executor has two sets and alternates between them
           ///< from run to run.
+  stream,  ///< What worker `owner` passes through its node's broadcast FIFO to the workers of all
+           ///< other members. Written and read by copies, each chunk at most once a run by each;
+           ///< all others read all that is written, in the same pieces and the same order. A step
+           ///< that reads it waits for that write by itself. The FIFO has a bounded number of
+           ///< slots, in which the streams of a node mix in an order that the run decides: so a
+           ///< write may wait for everybody to read, whoever reads a stream waits for nothing else
+           ///< meanwhile, and nobody writes before all members of the node have entered the run
+           ///< (decision 19).
 };
+
+/// Whether a step that reads such a buffer waits for the write of what it reads.
+constexpr bool carries_signals(BufferRole role) noexcept {
+  return role == BufferRole::lines || role == BufferRole::stream;
+}
 
 /// Neighbouring chunks of the partition.
 struct ChunkRange {

@@ -402,8 +402,8 @@ void Drawing::draw_arrows(const Row& row) {
       draw_arrow(signal, time_of(signal), id, time_of(id), kSignal);
     }
     for (const Span& source : schedule_.sources(step)) {
-      if (!index.is_lines(source)) continue;
-      const int writer = index.lines_writer[static_cast<std::size_t>(index.cell(source))];
+      if (!index.is_awaited(source)) continue;
+      const int writer = index.awaited_writer[static_cast<std::size_t>(index.cell(source))];
       draw_arrow(writer, time_of(writer), id, timeline_.issue[static_cast<std::size_t>(id)],
                  kSignal);
     }

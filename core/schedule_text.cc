@@ -57,8 +57,8 @@ void append_worker(const Schedule& schedule, int node, int worker, std::string& 
 }  // namespace
 
 std::string_view name_of(BufferRole role) noexcept {
-  constexpr std::array<std::string_view, 5> names = {"input", "output", "staging", "scratch",
-                                                     "lines"};
+  constexpr std::array<std::string_view, 6> names = {"input",   "output", "staging",
+                                                     "scratch", "lines",  "stream"};
   return names[static_cast<std::size_t>(role)];
 }
 

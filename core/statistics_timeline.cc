@@ -65,10 +65,10 @@ class TimelineComputation {
     }
     if (step.kind == StepKind::wait) await(index.awaited_signal(step));
     for (const Span& source : index.schedule.sources(step)) {
-      if (!index.is_lines(source)) continue;
+      if (!index.is_awaited(source)) continue;
       const int first = index.cell(source);
       for (int cell = first; cell < first + source.chunk_count; ++cell) {
-        await(index.lines_writer[static_cast<std::size_t>(cell)]);
+        await(index.awaited_writer[static_cast<std::size_t>(cell)]);
       }
     }
     return time;

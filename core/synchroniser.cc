@@ -96,11 +96,11 @@ class Synchroniser {
   }
   const DataStep& step(int at) const { return steps_[static_cast<std::size_t>(at)]; }
 
-  /// The cells of a span; none of lines, whose readers wait by reading.
+  /// The cells of a span; none of lines and streams, whose readers wait by reading.
   std::span<Cell> cells_of(const Span& span) {
     const auto id = static_cast<std::size_t>(span.buffer);
     const Buffer& buffer = builder_.buffers()[id];
-    if (buffer.role == BufferRole::lines) return {};
+    if (carries_signals(buffer.role)) return {};
     const int first = first_cell_[id] + span.first_chunk - buffer.first_chunk;
     return std::span(cells_).subspan(static_cast<std::size_t>(first),
                                      static_cast<std::size_t>(span.chunk_count));

@@ -105,8 +105,8 @@ class TurnsSimulation {
     }
     if (step.kind == StepKind::wait) ids.push_back(index.awaited_signal(step));
     for (const Span& source : index.schedule.sources(step)) {
-      if (!index.is_lines(source)) continue;
-      const auto writers = std::span(index.lines_writer)
+      if (!index.is_awaited(source)) continue;
+      const auto writers = std::span(index.awaited_writer)
                                .subspan(static_cast<std::size_t>(index.cell(source)),
                                         static_cast<std::size_t>(source.chunk_count));
       ids.insert(ids.end(), writers.begin(), writers.end());

@@ -58,7 +58,7 @@ void Clocks::index_releases() {
     offset += static_cast<int>(of_strand(strand).size());
   };
   for (const int signal : index_.signal_step) add_release(signal);
-  for (const int writer : index_.lines_writer) {
+  for (const int writer : index_.awaited_writer) {
     if (writer >= 0) add_release(writer);
   }
   released_.assign(static_cast<std::size_t>(offset), 0);
@@ -131,7 +131,7 @@ void Clocks::complete(int id) {
   const StepPlace& at = index_.place[static_cast<std::size_t>(id)];
   const Step& step = index_.step(id);
   for (const Span& source : index_.schedule.sources(step)) {
-    if (index_.is_lines(source)) join_lines(at.strand, source);
+    if (index_.is_awaited(source)) join_lines(at.strand, source);
   }
   const std::span<int> clock = of(strand_clocks_, at.strand);
   if (release_offset_[static_cast<std::size_t>(id)] >= 0) {
@@ -147,7 +147,7 @@ void Clocks::join_lines(int strand, const Span& lines) {
   const int first = index_.cell(lines);
   int joined = -1;
   for (int cell = first; cell < first + lines.chunk_count; ++cell) {
-    const int writer = index_.lines_writer[static_cast<std::size_t>(cell)];
+    const int writer = index_.awaited_writer[static_cast<std::size_t>(cell)];
     if (writer == joined) continue;
     joined = writer;
     join(strand, writer);

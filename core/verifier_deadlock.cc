@@ -12,8 +12,10 @@ constexpr int kNever = -2;     // what has to complete first does not exist
 constexpr int kNoStrand = -1;  // the end of a list of strands
 
 /// All that a step can wait for is that other steps complete: its dependencies, the signal behind a
-/// wait, the writers of lines that it reads. So a blocked strand stands in the list of the one step
-/// that blocks it, and the time is linear in the size of the schedule.
+/// wait, the writers of lines and streams that it reads. (That a full FIFO makes its writer wait
+/// for readers is no matter: these never wait for anybody but the writer, as check_streams()
+/// proves.) So a blocked strand stands in the list of the one step that blocks it, and the time is
+/// linear in the size of the schedule.
 class AbstractExecution {
  public:
   AbstractExecution(const Index& index, const Matches& matches, std::vector<int>& order)
@@ -80,10 +82,10 @@ class AbstractExecution {
       return is_complete_[static_cast<std::size_t>(signal)] ? kNobody : signal;
     }
     for (const Span& source : index_.schedule.sources(step)) {
-      if (!index_.is_lines(source)) continue;
+      if (!index_.is_awaited(source)) continue;
       const int first = index_.cell(source);
       for (int cell = first; cell < first + source.chunk_count; ++cell) {
-        const int writer = index_.lines_writer[static_cast<std::size_t>(cell)];
+        const int writer = index_.awaited_writer[static_cast<std::size_t>(cell)];
         if (writer < 0) return kNever;
         if (!is_complete_[static_cast<std::size_t>(writer)]) return writer;
       }

@@ -8,7 +8,7 @@ Index::Index(const Schedule& indexed) : schedule(indexed) {
   index_strands();
   index_buffers();
   index_signals();
-  index_lines();
+  index_awaited();
 }
 
 void Index::index_strands() {
@@ -54,12 +54,12 @@ void Index::index_signals() {
   }
 }
 
-void Index::index_lines() {
-  lines_writer.assign(static_cast<std::size_t>(cell_count()), -1);
+void Index::index_awaited() {
+  awaited_writer.assign(static_cast<std::size_t>(cell_count()), -1);
   for (int id = 0; id < step_count(); ++id) {
     for (const Span& span : schedule.destinations(step(id))) {
-      if (!is_lines(span)) continue;
-      const auto first = lines_writer.begin() + cell(span);
+      if (!is_awaited(span)) continue;
+      const auto first = awaited_writer.begin() + cell(span);
       std::fill(first, first + span.chunk_count, id);
     }
   }
@@ -74,6 +74,7 @@ int node_of_buffer(const Shape& shape, const Buffer& buffer) {
       return buffer.owner;
     case BufferRole::scratch:
     case BufferRole::lines:
+    case BufferRole::stream:
       return shape.node_of_worker(buffer.owner);
   }
   return -1;

@@ -31,8 +31,8 @@ struct Index {
   std::vector<int> first_cell;    ///< Of each buffer; the total at the end.
   std::vector<int> first_signal;  ///< Of each flag, into signal_step; the total at the end.
   std::vector<int> signal_step;   ///< Number of the step that raises a flag to 1, 2, ...
-  std::vector<int>
-      lines_writer;  ///< Number of the step that writes a cell of a lines buffer, or -1.
+  /// Number of the step that writes a cell of lines or of a stream, or -1.
+  std::vector<int> awaited_writer;
 
   int step_count() const { return first_step.back(); }
   int cell_count() const { return first_cell.back(); }
@@ -49,9 +49,11 @@ struct Index {
     const auto buffer = static_cast<std::size_t>(span.buffer);
     return first_cell[buffer] + span.first_chunk - schedule.buffers[buffer].first_chunk;
   }
-  bool is_lines(const Span& span) const {
-    return schedule.buffers[static_cast<std::size_t>(span.buffer)].role == BufferRole::lines;
+  BufferRole role_of(const Span& span) const {
+    return schedule.buffers[static_cast<std::size_t>(span.buffer)].role;
   }
+  bool is_awaited(const Span& span) const { return carries_signals(role_of(span)); }
+  bool is_stream(const Span& span) const { return role_of(span) == BufferRole::stream; }
   /// Number of the step that a wait waits for.
   int awaited_signal(const Step& wait) const {
     return signal_step[static_cast<std::size_t>(first_signal[static_cast<std::size_t>(wait.flag)] +
@@ -62,7 +64,7 @@ struct Index {
   void index_strands();
   void index_buffers();
   void index_signals();
-  void index_lines();
+  void index_awaited();
 };
 
 }  // namespace hycoll::verifier

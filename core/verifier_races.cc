@@ -94,8 +94,29 @@ class RaceCheck {
     return {};
   }
 
+  /// Messages of two runs must not mix in a FIFO: a reader in the old one would find the new one's
+  /// before its own.
+  std::optional<Finding> check_streams_apart(int id) const {
+    const Step& step = index_.step(id);
+    const auto destinations = index_.schedule.destinations(step);
+    if (destinations.empty() || !index_.is_stream(destinations.front())) return {};
+    const StepPlace& at = index_.place[static_cast<std::size_t>(id)];
+    const Shape& shape = index_.schedule.shape;
+    const int node = index_.strand_node[static_cast<std::size_t>(at.strand)];
+    for (int i = 0; i < shape.node(node).members; ++i) {
+      const int worker = shape.first_worker(node) + i;
+      const int strand = clocks_.first_strand(worker);
+      const auto component = static_cast<std::size_t>(clocks_.component(strand));
+      if (clocks_.of_strand(at.strand)[component] >= clocks_.start(strand)) continue;
+      return Finding{at.strand, at.step,
+                     fmt::format("may write a stream before worker {} has entered", worker)};
+    }
+    return {};
+  }
+
   std::optional<Finding> add_step(int id) {
     clocks_.issue(id);
+    if (auto finding = check_streams_apart(id)) return finding;
     const int strand = index_.place[static_cast<std::size_t>(id)].strand;
     const Step& step = index_.step(id);
     const std::span<const int> clock = clocks_.of_strand(strand);
@@ -105,9 +126,9 @@ class RaceCheck {
                         .run = run_};
     for (const Span& span : index_.schedule.sources(step)) {
       const int first = first_cell_of(span);
-      const bool is_lines = index_.is_lines(span);
+      const bool is_awaited = index_.is_awaited(span);
       for (int chunk = 0; chunk < span.chunk_count; ++chunk) {
-        if (is_lines) {
+        if (is_awaited) {
           history_.add_ordered_read(first + chunk, access);
         } else if (const Access* other = history_.add_read(first + chunk, access, clock)) {
           return describe(access, *other, span, chunk);

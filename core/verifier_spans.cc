@@ -41,7 +41,7 @@ class SpanCheck {
     for (const Buffer& buffer : schedule.buffers) {
       buffer_node_.push_back(node_of_buffer(schedule.shape, buffer));
       first_line_.push_back(line_written_.size());
-      if (buffer.role == BufferRole::lines) {
+      if (carries_signals(buffer.role)) {
         line_written_.resize(line_written_.size() + static_cast<std::size_t>(buffer.chunk_count));
       }
     }
@@ -130,6 +130,13 @@ class SpanCheck {
         if (owns_member(context)) return {};
         return fmt::format("touches lines {}, which only workers with a member may do",
                            span.buffer);
+      case BufferRole::stream:
+        if (step.kind == StepKind::copy && step.destination_count == 1 && owns_member(context)) {
+          return {};
+        }
+        return fmt::format(
+            "touches stream {}, which only copies to one destination by workers with a member may",
+            span.buffer);
       case BufferRole::staging:
         return {};
     }
@@ -151,17 +158,18 @@ class SpanCheck {
     if (buffer.role == BufferRole::input) {
       return fmt::format("writes the input of member {}", buffer.owner);
     }
-    if (buffer.role != BufferRole::lines) return {};
+    if (!carries_signals(buffer.role)) return {};
     if (buffer.owner != context.worker) {
-      return fmt::format("writes lines {}, which only worker {} may do", span.buffer, buffer.owner);
+      return fmt::format("writes {} {}, which only worker {} may do", name_of(buffer.role),
+                         span.buffer, buffer.owner);
     }
     const std::size_t first = first_line_[static_cast<std::size_t>(span.buffer)] +
                               static_cast<std::size_t>(span.first_chunk - buffer.first_chunk);
     for (std::size_t line = first; line < first + static_cast<std::size_t>(span.chunk_count);
          ++line) {
       if (line_written_[line]) {
-        return fmt::format("writes lines {}, which have been written before in the same run",
-                           span.buffer);
+        return fmt::format("writes {} {}, which have been written before in the same run",
+                           name_of(buffer.role), span.buffer);
       }
       line_written_[line] = true;
     }
@@ -171,7 +179,7 @@ class SpanCheck {
   const Schedule& schedule_;
   std::vector<int> buffer_node_;
   std::vector<std::size_t> first_line_;  // per buffer, into line_written_
-  std::vector<bool> line_written_;       // per chunk of lines
+  std::vector<bool> line_written_;       // per chunk of lines and streams
 };
 
 }  // namespace

@@ -34,6 +34,7 @@ int owner_count(const Shape& shape, BufferRole role) {
       return shape.node_count();
     case BufferRole::scratch:
     case BufferRole::lines:
+    case BufferRole::stream:
       return shape.worker_count();
   }
   return 0;
@@ -136,7 +137,8 @@ std::optional<Finding> check_structure(const Schedule& schedule) {
     return Finding{.strand = -1, .step = -1, .what = std::move(problem)};
   }
   if (auto finding = check_spans(schedule)) return finding;
-  return check_steps(schedule);
+  if (auto finding = check_steps(schedule)) return finding;
+  return check_streams(schedule);
 }
 
 }  // namespace hycoll::verifier

@@ -51,9 +51,10 @@ std::optional<Finding> first_problem(const Schedule& schedule, StepFunction chec
 }
 
 /// The parts of check 1; each requires that those before it found nothing.
-Problem check_frame(const Schedule& schedule);                 ///< Strands, buffers and flags.
-std::optional<Finding> check_spans(const Schedule& schedule);  ///< What each step touches.
-std::optional<Finding> check_steps(const Schedule& schedule);  ///< All else about each step.
+Problem check_frame(const Schedule& schedule);                   ///< Strands, buffers and flags.
+std::optional<Finding> check_spans(const Schedule& schedule);    ///< What each step touches.
+std::optional<Finding> check_steps(const Schedule& schedule);    ///< All else about each step.
+std::optional<Finding> check_streams(const Schedule& schedule);  ///< Who reads streams, and where.
 
 }  // namespace hycoll::verifier
 

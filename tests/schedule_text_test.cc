@@ -62,6 +62,24 @@ TEST_CASE("signals, waits, native calls, copies and lines") {
   CHECK(describe_buffer(testing::staged_example(2), 5) == "staging(0)#5");
 }
 
+TEST_CASE("streams") {
+  CHECK(to_text(testing::streams_example(2))
+            .starts_with("allreduce 'streams' on 1 node x 2 members, 1 lane, direct; 2 chunks\n"
+                         "node 0\n"
+                         "  worker 0, member 0, lane 0\n"
+                         "    strand 0\n"
+                         "         0  signal  flag 0 = 1\n"
+                         "         1  wait    flag 1 >= 1\n"
+                         "         2  copy    [0, 1)  stream(0)#4 <- input(0)\n"
+                         "         3  copy    [1, 2)  stream(0)#4 <- input(0)\n"
+                         "         4  wait    flag 2 >= 1\n"
+                         "         5  reduce  [0, 2)  output(0) <- input(0) op scratch(0)#6\n"
+                         "    strand 2\n"
+                         "         0  copy    [0, 1)  scratch(0)#6 <- stream(1)#5\n"
+                         "         1  copy    [1, 2)  scratch(0)#6 <- stream(1)#5\n"
+                         "         2  signal  flag 2 = 1\n"));
+}
+
 TEST_CASE("several destinations, strands and workers without a member") {
   ScheduleBuilder builder(Collective::allreduce, "mixed", Shape({{1, 2}, {1, 1}}, 3), 6);
   const StrandId strand = builder.add_strand(1);
@@ -103,6 +121,7 @@ TEST_CASE("every role and visibility has a name") {
   CHECK(name_of(BufferRole::staging) == "staging");
   CHECK(name_of(BufferRole::scratch) == "scratch");
   CHECK(name_of(BufferRole::lines) == "lines");
+  CHECK(name_of(BufferRole::stream) == "stream");
   CHECK(name_of(Visibility::direct) == "direct");
   CHECK(name_of(Visibility::staged) == "staged");
 }

@@ -68,8 +68,10 @@ TEST_CASE("areas follow each other, and fill the block") {
     const NodeMemory::Extent area = NodeMemory::area(worker, kFurtherBytes);
     const NodeMemory::Extent before = NodeMemory::area(worker - 1, kFurtherBytes);
     CHECK(area.offset_bytes == before.offset_bytes + before.size_bytes);
+    const NodeMemory::Extent fifo = NodeMemory::fifo_extent(worker + 1, kFurtherBytes);
+    CHECK(fifo.offset_bytes == area.offset_bytes + area.size_bytes);
     CHECK(NodeMemory::block_bytes(worker + 1, kFurtherBytes) ==
-          area.offset_bytes + area.size_bytes);
+          fifo.offset_bytes + fifo.size_bytes);
   }
   CHECK(first.offset_bytes % kSeparationBytes == 0);
   Node node(2);

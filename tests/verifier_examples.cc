@@ -115,6 +115,45 @@ Schedule lines_example(int member_count) {
   return std::move(builder).finish();
 }
 
+Schedule streams_example(int member_count) {
+  constexpr int kChunks = 2;
+  ScheduleBuilder builder = make_builder("streams", Shape::uniform(1, member_count, 1), kChunks);
+  std::vector<FlagId> arrived;
+  std::vector<BufferId> streams;
+  for (int member = 0; member < member_count; ++member) {
+    arrived.push_back(builder.add_flag(member));
+    builder.signal(member, arrived.back());
+    streams.push_back(builder.add_stream(member, builder.all_chunks()));
+  }
+  for (int member = 0; member < member_count; ++member) {
+    std::vector<BufferId> operands;
+    std::vector<FlagId> read;
+    for (int other = 0; other < member_count; ++other) {
+      if (other == member) {
+        operands.push_back(builder.input(member));
+        continue;
+      }
+      builder.wait(member, arrived[static_cast<std::size_t>(other)]);
+      const StrandId strand = builder.add_strand(member);
+      operands.push_back(builder.add_scratch(member, builder.all_chunks()));
+      for (int chunk = 0; chunk < kChunks; ++chunk) {
+        builder.copy(strand, span_of(operands.back(), {chunk, 1}),
+                     span_of(streams[static_cast<std::size_t>(other)], {chunk, 1}));
+      }
+      read.push_back(builder.add_flag(strand));
+      builder.signal(strand, read.back());
+    }
+    for (int chunk = 0; chunk < kChunks; ++chunk) {
+      builder.copy(member, span_of(streams[static_cast<std::size_t>(member)], {chunk, 1}),
+                   span_of(builder.input(member), {chunk, 1}));
+    }
+    for (const FlagId flag : read) builder.wait(member, flag);
+    const Span output = span_of(builder.output(member), builder.all_chunks());
+    builder.reduce(member, std::span(&output, 1), spans_of(operands, builder.all_chunks()));
+  }
+  return std::move(builder).finish();
+}
+
 Schedule exchange_example() {
   ScheduleBuilder builder = make_builder("exchange", Shape::uniform(2, 1, 1), 1);
   const ChunkRange all = builder.all_chunks();
@@ -377,12 +416,14 @@ Schedule aggregator_example(Collective collective) {
 }
 
 std::vector<Schedule> all_examples() {
-  std::vector<Schedule> examples = {
-      central_example(1), central_example(2),          central_example(4),
-      staged_example(2),  staged_example(3),           lines_example(2),
-      lines_example(3),   exchange_example(),          chain_example(2),
-      chain_example(4),   strands_example(),           native_example(1),
-      native_example(3),  lines_and_messages_example()};
+  std::vector<Schedule> examples = {central_example(1), central_example(2),
+                                    central_example(4), staged_example(2),
+                                    staged_example(3),  lines_example(2),
+                                    lines_example(3),   exchange_example(),
+                                    chain_example(2),   chain_example(4),
+                                    strands_example(),  native_example(1),
+                                    native_example(3),  lines_and_messages_example(),
+                                    streams_example(2), streams_example(3)};
   for (const int members : {1, 2, 3}) {
     for (const Collective collective :
          {Collective::reduce_scatter, Collective::scan, Collective::exscan}) {

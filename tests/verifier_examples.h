@@ -24,6 +24,10 @@ Schedule staged_example(int member_count);
 /// 1 node: every member writes its input to lines and reduces everybody's lines.
 Schedule lines_example(int member_count);
 
+/// 1 node, 2 chunks: every member writes its input to a stream, a chunk at a time, reads the
+/// others' streams into scratch, each in a strand of its own, and reduces.
+Schedule streams_example(int member_count);
+
 /// 2 nodes of 1 member: both exchange their vectors and reduce.
 Schedule exchange_example();
 

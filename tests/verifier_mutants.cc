@@ -30,7 +30,7 @@ class Mutator {
     }
     strand_ = -1;
     step_ = -1;
-    mutate_lines();
+    mutate_awaited();
     mutate_promise();
     return std::move(mutants_);
   }
@@ -39,10 +39,10 @@ class Mutator {
   using Change = std::function<void(EditableSchedule&)>;
   using StepChange = std::function<void(EditableStep&)>;
 
-  void mutate_lines() {
+  void mutate_awaited() {
     for (std::size_t buffer = 0; buffer < schedule_.buffers.size(); ++buffer) {
-      if (schedule_.buffers[buffer].role != BufferRole::lines) continue;
-      add(Mutation::lines_as_staging, static_cast<int>(buffer), [&](EditableSchedule& mutant) {
+      if (!carries_signals(schedule_.buffers[buffer].role)) continue;
+      add(Mutation::awaited_as_staging, static_cast<int>(buffer), [&](EditableSchedule& mutant) {
         Buffer& changed = mutant.frame.buffers[buffer];
         changed.owner = schedule_.shape.node_of_worker(changed.owner);
         changed.role = BufferRole::staging;
@@ -387,12 +387,12 @@ void EditableSchedule::exchange_with_next(int strand, int step) {
 
 std::string_view name_of(Mutation mutation) noexcept {
   constexpr std::array<std::string_view, kMutationCount> names = {
-      "drop step",          "drop message",     "drop signal",      "drop dependency",
-      "exchange with next", "wrong peer",       "wrong peers",      "wrong lane",
-      "wrong tag",          "exchange tags",    "shift span",       "shift step",
-      "shift message",      "other buffer",     "reduce twice",     "drop source",
-      "drop destination",   "exchange sources", "repeat step",      "wait for earlier",
-      "wait for later",     "write input",      "lines as staging", "add source",
+      "drop step",          "drop message",     "drop signal",        "drop dependency",
+      "exchange with next", "wrong peer",       "wrong peers",        "wrong lane",
+      "wrong tag",          "exchange tags",    "shift span",         "shift step",
+      "shift message",      "other buffer",     "reduce twice",       "drop source",
+      "drop destination",   "exchange sources", "repeat step",        "wait for earlier",
+      "wait for later",     "write input",      "awaited as staging", "add source",
       "other root",         "other collective"};
   return names[static_cast<std::size_t>(mutation)];
 }

@@ -58,7 +58,7 @@ enum class Mutation {
   wait_for_earlier,    ///< A wait's value is smaller by one.
   wait_for_later,      ///< A wait's value is greater by one.
   write_input,         ///< A step writes the input of a member instead.
-  lines_as_staging,    ///< A lines buffer is ordinary memory.
+  awaited_as_staging,  ///< Lines or a stream are ordinary memory.
   add_source,          ///< A reduce has another buffer as its last source, too.
   other_root,          ///< A reduce is said to deliver to another member.
   other_collective,    ///< The schedule is said to perform another collective, with such outputs.

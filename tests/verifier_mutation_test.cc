@@ -67,12 +67,13 @@ BufferRole role_of(const Schedule& schedule, const Span& span) {
   return schedule.buffers[static_cast<std::size_t>(span.buffer)].role;
 }
 
-/// Doing a step twice changes nothing if it does not read what it has written; lines are written
-/// once.
+/// Doing a step twice changes nothing if it does not read what it has written; lines and streams
+/// are written once, and streams are read once.
 bool is_idempotent(const Schedule& schedule, const EditableStep& at) {
   for (const Span& destination : at.destinations) {
-    if (role_of(schedule, destination) == BufferRole::lines) return false;
+    if (carries_signals(role_of(schedule, destination))) return false;
     for (const Span& source : at.sources) {
+      if (role_of(schedule, source) == BufferRole::stream) return false;
       const bool same = memory_of(schedule, source) == memory_of(schedule, destination);
       if (same && at.sources.size() > 1) return false;
     }
@@ -93,10 +94,10 @@ bool are_disjoint(const Schedule& schedule, const EditableStep& a, const Editabl
          !writes_into(b, a.sources);
 }
 
-bool touches_lines(const Schedule& schedule, const EditableStep& at) {
-  const auto is_lines = [&](const Span& s) { return role_of(schedule, s) == BufferRole::lines; };
-  return std::ranges::any_of(at.destinations, is_lines) ||
-         std::ranges::any_of(at.sources, is_lines);
+bool touches_awaited(const Schedule& schedule, const EditableStep& at) {
+  const auto is_awaited = [&](const Span& s) { return carries_signals(role_of(schedule, s)); };
+  return std::ranges::any_of(at.destinations, is_awaited) ||
+         std::ranges::any_of(at.sources, is_awaited);
 }
 
 /// Two waits in a row may change places, and so may two steps in a row that copy, reduce or start a
@@ -105,7 +106,7 @@ bool may_change_places(const Schedule& schedule, const EditableStep& a, const Ed
   if (a.step.kind == StepKind::wait && b.step.kind == StepKind::wait) return true;
   const auto moves_data = [&](const EditableStep& at) {
     return at.step.kind != StepKind::wait && at.step.kind != StepKind::signal &&
-           at.step.kind != StepKind::native && !touches_lines(schedule, at);
+           at.step.kind != StepKind::native && !touches_awaited(schedule, at);
   };
   return moves_data(a) && moves_data(b) && a.dependencies.empty() && b.dependencies.empty() &&
          are_disjoint(schedule, a, b);
@@ -377,7 +378,7 @@ std::size_t check_survivors(const Schedule& schedule) {
   for (const Mutant& mutant : mutants) {
     if (!survives(schedule, mutant)) continue;
     INFO(describe(schedule, mutant));
-    if (mutant.mutation == Mutation::lines_as_staging) {
+    if (mutant.mutation == Mutation::awaited_as_staging) {
       CHECK(is_useless(schedule, Span{mutant.variant, 0, 1}));
     } else {
       if (mutant.mutation == Mutation::other_collective) {

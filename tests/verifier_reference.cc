@@ -86,12 +86,54 @@ bool has_messages(const Schedule& schedule) {
                      [&](StepId id) { return is_asynchronous(step_of(schedule, id).kind); });
 }
 
+bool has_streams(const Schedule& schedule) {
+  return std::ranges::any_of(
+      schedule.buffers, [](const Buffer& buffer) { return buffer.role == BufferRole::stream; });
+}
+
+/// A node's broadcast FIFO, with room for a single message: who writes waits until all others have
+/// read what has been written before, and who reads finds nothing but that.
+class ReferenceFifo {
+ public:
+  explicit ReferenceFifo(int member_count) : member_count_(member_count) {}
+
+  bool is_empty() const { return unread_ == 0; }
+
+  bool is_for(int worker, const Span& span) const {
+    return unread_ > 0 && message_ == span && !has_it_.contains(worker);
+  }
+
+  void write(int worker, const Span& span) {
+    message_ = span;
+    unread_ = member_count_ - 1;
+    has_it_ = {worker};
+  }
+
+  void read(int worker) {
+    --unread_;
+    has_it_.insert(worker);
+  }
+
+ private:
+  int member_count_;
+  int unread_ = 0;
+  Span message_{};
+  std::set<int> has_it_;
+};
+
+/// In which order a sweep visits the strands. Only what streams do depends on it.
+enum class Sweep { upwards, downwards };
+
 /// Executes the steps in the order of repeated sweeps over the strands, and computes the values as
 /// text. A message moves when its receive is issued and its send too.
 class ReferenceExecution {
  public:
-  ReferenceExecution(const Schedule& schedule, const Partners& partners, Aliasing aliasing)
-      : schedule_(schedule), partners_(partners), aliasing_(aliasing) {
+  ReferenceExecution(const Schedule& schedule, const Partners& partners, Aliasing aliasing,
+                     Sweep sweep)
+      : schedule_(schedule), partners_(partners), aliasing_(aliasing), sweep_(sweep) {
+    for (int node = 0; node < schedule.shape.node_count(); ++node) {
+      fifos_.emplace_back(schedule.shape.node(node).members);
+    }
     for (int member = 0; member < schedule.shape.member_count(); ++member) {
       for (int chunk = 0; chunk < schedule.chunk_count; ++chunk) {
         value({member, chunk, 1}, chunk) = {std::to_string(member), {member}};
@@ -102,9 +144,11 @@ class ReferenceExecution {
   /// Whether everything was executed.
   bool run() {
     std::vector<int> next(schedule_.strands.size(), 0);
+    const int last = static_cast<int>(next.size()) - 1;
     for (bool has_advanced = true; has_advanced;) {
       has_advanced = false;
-      for (int strand = 0; strand < static_cast<int>(next.size()); ++strand) {
+      for (int visited = 0; visited <= last; ++visited) {
+        const int strand = sweep_ == Sweep::upwards ? visited : last - visited;
         int& at = next[static_cast<std::size_t>(strand)];
         const auto& steps = schedule_.strands[static_cast<std::size_t>(strand)].steps;
         if (at == static_cast<int>(steps.size()) || !can_issue({strand, at})) continue;
@@ -112,7 +156,8 @@ class ReferenceExecution {
         has_advanced = true;
       }
     }
-    return completed_.size() == all_steps(schedule_).size();
+    return completed_.size() == all_steps(schedule_).size() &&
+           std::ranges::all_of(fifos_, &ReferenceFifo::is_empty);
   }
 
   bool has_read_undefined() const { return has_read_undefined_; }
@@ -177,9 +222,38 @@ class ReferenceExecution {
       if (!completed_.contains({id.strand, dependency})) return false;
     }
     if (step.kind == StepKind::wait) return completed_.contains(signal_of(schedule_, step));
-    const auto writers = lines_writers_of(schedule_, step);
+    const auto writers = awaited_writers_of(schedule_, step);
     return std::all_of(writers.begin(), writers.end(),
-                       [&](StepId writer) { return completed_.contains(writer); });
+                       [&](StepId writer) { return completed_.contains(writer); }) &&
+           lets_fifo(id);
+  }
+
+  ReferenceFifo& fifo_of(StepId id) {
+    return fifos_[static_cast<std::size_t>(node_of(schedule_, id))];
+  }
+
+  /// Whether the node's FIFO has room for what a step writes, or the message that it reads.
+  bool lets_fifo(StepId id) const {
+    const Step& step = step_of(schedule_, id);
+    const ReferenceFifo& fifo = fifos_[static_cast<std::size_t>(node_of(schedule_, id))];
+    const auto may_write = [&](const Span& span) {
+      return !is_stream(schedule_, span) || fifo.is_empty();
+    };
+    const auto may_read = [&](const Span& span) {
+      return !is_stream(schedule_, span) || fifo.is_for(worker_of(schedule_, id), span);
+    };
+    return std::ranges::all_of(schedule_.destinations(step), may_write) &&
+           std::ranges::all_of(schedule_.sources(step), may_read);
+  }
+
+  void use_fifo(StepId id) {
+    const Step& step = step_of(schedule_, id);
+    for (const Span& span : schedule_.sources(step)) {
+      if (is_stream(schedule_, span)) fifo_of(id).read(worker_of(schedule_, id));
+    }
+    for (const Span& span : schedule_.destinations(step)) {
+      if (is_stream(schedule_, span)) fifo_of(id).write(worker_of(schedule_, id), span);
+    }
   }
 
   void issue(StepId id) {
@@ -195,6 +269,7 @@ class ReferenceExecution {
       return;
     }
     completed_.insert(id);
+    use_fifo(id);
     if (step.kind == StepKind::reduce || step.kind == StepKind::copy) reduce(step);
   }
 
@@ -243,6 +318,8 @@ class ReferenceExecution {
   const Schedule& schedule_;
   const Partners& partners_;
   Aliasing aliasing_;
+  Sweep sweep_;
+  std::vector<ReferenceFifo> fifos_;              // by node
   std::map<std::tuple<int, int>, Value> values_;  // by buffer and chunk
   std::set<StepId> issued_;
   std::set<StepId> completed_;
@@ -254,8 +331,12 @@ class ReferenceExecution {
 std::optional<Check> failed_check_by_reference(const Schedule& schedule, Aliasing aliasing) {
   const Partners partners = match(schedule);
   if (partners.empty() && has_messages(schedule)) return Check::messages;
-  ReferenceExecution execution(schedule, partners, aliasing);
+  ReferenceExecution execution(schedule, partners, aliasing, Sweep::upwards);
   if (!execution.run()) return Check::deadlock;
+  if (has_streams(schedule) &&
+      !ReferenceExecution(schedule, partners, aliasing, Sweep::downwards).run()) {
+    return Check::deadlock;
+  }
   if (fails_races_by_reference(schedule, aliasing)) return Check::races;
   if (execution.has_read_undefined() || !execution.has_result()) return Check::result;
   return std::nullopt;

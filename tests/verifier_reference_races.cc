@@ -54,6 +54,19 @@ class ReferenceRaces {
     return true;
   }
 
+  /// Whether nobody writes a stream before all members of the node have entered the run.
+  bool keeps_streams_apart() const {
+    const Shape& shape = schedule_.shape;
+    for (const auto& [id, run] : stream_writes_) {
+      for (int member = 0; member < shape.member_count(); ++member) {
+        if (shape.node_of_member(member) != node_of(schedule_, id)) continue;
+        const int start = start_.at({shape.worker_of_member(member), run});
+        if (!before(start, issue_.at({id, run}))) return false;
+      }
+    }
+    return true;
+  }
+
  private:
   static constexpr int kRuns = 3;
 
@@ -123,17 +136,21 @@ class ReferenceRaces {
     if (step.kind == StepKind::wait) {
       order(complete_[{signal_of(schedule_, step), run}], complete);
     }
-    for (const StepId writer : lines_writers_of(schedule_, step)) {
+    for (const StepId writer : awaited_writers_of(schedule_, step)) {
       order(issue_[{writer, run}], complete);
       if (is_whole_write_read(step, step_of(schedule_, writer))) {
         order(complete_[{writer, run}], complete);
       }
     }
     for (const Span& span : schedule_.sources(step)) {
-      add_access(span, false, run, issue, complete);
+      if (!is_stream(schedule_, span)) add_access(span, false, run, issue, complete);
     }
     for (const Span& span : schedule_.destinations(step)) {
-      add_access(span, true, run, issue, complete);
+      if (is_stream(schedule_, span)) {
+        stream_writes_.push_back({id, run});
+      } else {
+        add_access(span, true, run, issue, complete);
+      }
     }
   }
 
@@ -201,13 +218,14 @@ class ReferenceRaces {
   std::map<InRun<int>, int> start_;  // of workers
   std::map<InRun<int>, int> end_;
   std::vector<Access> accesses_;
+  std::vector<InRun<StepId>> stream_writes_;
 };
 
 }  // namespace
 
 bool fails_races_by_reference(const Schedule& schedule, Aliasing aliasing) {
   const ReferenceRaces races(schedule, aliasing);
-  return races.has_race() || !races.is_synchronising();
+  return races.has_race() || !races.is_synchronising() || !races.keeps_streams_apart();
 }
 
 }  // namespace hycoll::testing

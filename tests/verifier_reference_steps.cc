@@ -28,6 +28,10 @@ bool is_lines(const Schedule& schedule, const Span& span) {
   return schedule.buffers[static_cast<std::size_t>(span.buffer)].role == BufferRole::lines;
 }
 
+bool is_stream(const Schedule& schedule, const Span& span) {
+  return schedule.buffers[static_cast<std::size_t>(span.buffer)].role == BufferRole::stream;
+}
+
 const Span& any_span(const Schedule& schedule, const Step& step) {
   return schedule.spans[static_cast<std::size_t>(step.first_span)];
 }
@@ -42,10 +46,10 @@ StepId signal_of(const Schedule& schedule, const Step& wait) {
   return {-1, -1};
 }
 
-std::set<StepId> lines_writers_of(const Schedule& schedule, const Step& reader) {
+std::set<StepId> awaited_writers_of(const Schedule& schedule, const Step& reader) {
   std::set<StepId> writers;
   for (const Span& read : schedule.sources(reader)) {
-    if (!is_lines(schedule, read)) continue;
+    if (!is_lines(schedule, read) && !is_stream(schedule, read)) continue;
     for (int chunk = read.first_chunk; chunk < read.first_chunk + read.chunk_count; ++chunk) {
       StepId writer = {-1, -1};
       for (const StepId id : all_steps(schedule)) {

@@ -21,13 +21,15 @@ std::vector<StepId> all_steps(const Schedule& schedule);
 int worker_of(const Schedule& schedule, StepId id);
 int node_of(const Schedule& schedule, StepId id);
 bool is_lines(const Schedule& schedule, const Span& span);
+bool is_stream(const Schedule& schedule, const Span& span);
 const Span& any_span(const Schedule& schedule, const Step& step);
 
 /// The step that raises a wait's flag to its value.
 StepId signal_of(const Schedule& schedule, const Step& wait);
 
-/// The steps that write the lines which a step reads; {-1, -1} for a chunk that nobody writes.
-std::set<StepId> lines_writers_of(const Schedule& schedule, const Step& reader);
+/// The steps that write the lines and streams which a step reads; {-1, -1} for a chunk that nobody
+/// writes.
+std::set<StepId> awaited_writers_of(const Schedule& schedule, const Step& reader);
 
 }  // namespace hycoll::testing
 

@@ -21,6 +21,19 @@ void ensure(NumaBuffer& buffer, std::size_t size_bytes, const ExecutorOptions& o
                       options.numa_domain);
 }
 
+/// Whether an instruction looks at what others write, and waits for it.
+bool looks_at_others(const Instruction& instruction) {
+  switch (instruction.kind) {
+    case InstructionKind::wait_post:
+    case InstructionKind::wait_flag:
+    case InstructionKind::write_stream:
+    case InstructionKind::read_stream:
+      return true;
+    default:
+      return instruction.lines_source_count > 0;
+  }
+}
+
 }  // namespace
 
 WorkerExecutor::WorkerExecutor(NodeMemory& memory, int worker, std::vector<Endpoint*> endpoints,
@@ -30,7 +43,9 @@ WorkerExecutor::WorkerExecutor(NodeMemory& memory, int worker, std::vector<Endpo
       endpoints_(std::move(endpoints)),
       tasks_(tasks),
       options_(std::move(options)),
-      calls_seen_(static_cast<std::size_t>(memory.worker_count()) / kSeenTogether + 1) {}
+      calls_seen_(static_cast<std::size_t>(memory.worker_count()) / kSeenTogether + 1) {
+  if (worker_ < member_worker_count()) fifo_.emplace(memory.fifo(), member_worker_count());
+}
 
 void WorkerExecutor::start(const Program& program, const CallArguments& arguments) {
   start(program, arguments, arguments.call);
@@ -68,6 +83,7 @@ void WorkerExecutor::start(const Program& program, const CallArguments& argument
     destination_addresses_.resize(program.operands.size());
     source_addresses_.resize(program.operands.size());
   }
+  stream_writer_ = nullptr;
   for (int cell = 0; cell < program.flag_count; ++cell)
     own_for_writing(&memory_.flag(worker_, cell));
   for (std::size_t s = 0; s < strands_.size(); ++s) {
@@ -75,6 +91,7 @@ void WorkerExecutor::start(const Program& program, const CallArguments& argument
     state.next = 0;
     state.lines_read = 0;
     state.lines_sources_read = 0;
+    state.streamed_bytes = 0;
     state.first_pending = 0;
     const auto request_count = static_cast<std::size_t>(program.strands[s].request_count);
     if (request_count == 0) continue;
@@ -183,6 +200,7 @@ WorkerExecutor::Progress WorkerExecutor::advance_blindly() {
 WorkerExecutor::Progress WorkerExecutor::advance_strands(int step_limit) {
   bool finished = true;
   int issued = 0;
+  has_streamed_ = false;
   for (std::size_t s = 0; s < strands_.size(); ++s) {
     const std::vector<Instruction>& instructions = program_->strands[s].instructions;
     StrandState& state = strands_[s];
@@ -197,15 +215,12 @@ WorkerExecutor::Progress WorkerExecutor::advance_strands(int step_limit) {
     own_for_writing(&memory_.post(worker_));  // for the next call
     return Progress::finished;
   }
-  return issued > 0 ? Progress::advanced : Progress::blocked;
+  return issued > 0 || has_streamed_ ? Progress::advanced : Progress::blocked;
 }
 
 bool WorkerExecutor::try_issue(StrandState& state, const Instruction& instruction) {
   if (instruction.dependency_count > 0 && !dependencies_completed(state, instruction)) return false;
-  const bool looks = instruction.lines_source_count > 0 ||
-                     instruction.kind == InstructionKind::wait_post ||
-                     instruction.kind == InstructionKind::wait_flag;
-  if (looks && looking_ == Looking::forbidden) return false;
+  if (looking_ == Looking::forbidden && looks_at_others(instruction)) return false;
   switch (instruction.kind) {
     case InstructionKind::write_lines: {
       const auto all = operands(instruction);
@@ -215,6 +230,10 @@ bool WorkerExecutor::try_issue(StrandState& state, const Instruction& instructio
                 instruction.size_bytes);
       return true;
     }
+    case InstructionKind::write_stream:
+      return write_stream(state, instruction);
+    case InstructionKind::read_stream:
+      return read_stream(state, instruction);
     case InstructionKind::reduce:
       if (instruction.lines_source_count > 0 && !lines_arrived(state, instruction)) return false;
       issue_reduce(instruction);
@@ -415,9 +434,10 @@ std::byte* WorkerExecutor::address(const Operand& operand) const {
     case BufferRole::staging:
       return memory_.staging(operand.index, arguments_.call) + operand.offset_bytes;
     case BufferRole::lines:
+    case BufferRole::stream:
       break;
   }
-  HYCOLL_ASSERT(false, "lines are read and written through their own instructions");
+  HYCOLL_ASSERT(false, "lines and streams are read and written through their own instructions");
 }
 
 void WorkerExecutor::slow_turn(Waiter& waiter) {

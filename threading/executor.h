@@ -16,6 +16,7 @@
 #include "core/reducer.h"
 #include "core/types.h"
 #include "numa/memory.h"
+#include "threading/broadcast_fifo.h"
 #include "threading/endpoint.h"
 #include "threading/far_steps.h"
 #include "threading/node_memory.h"
@@ -133,7 +134,8 @@ class WorkerExecutor {
     std::size_t next = 0;
     int lines_sources_read = 0;  // of the current step's sources in lines, those that have arrived
     std::size_t lines_read = 0;  // of the next one, the lines that have, from its first on
-    int first_pending = 0;       // requests below have completed
+    std::size_t streamed_bytes = 0;  // of the current step, those that went through the FIFO
+    int first_pending = 0;           // requests below have completed
     SeparateVector<EndpointRequest> requests;
     SeparateVector<char> pending;
   };
@@ -161,6 +163,9 @@ class WorkerExecutor {
   /// Combines; an operator that throws is recorded.
   void combine(std::span<void* const> destinations, std::span<const void* const> sources,
                const Instruction& instruction, std::size_t count);
+  bool write_stream(StrandState& state, const Instruction& instruction);
+  bool read_stream(StrandState& state, const Instruction& instruction);
+  std::optional<FifoMessage> next_message();
   bool lines_arrived(StrandState& state, const Instruction& instruction);
   /// Reads lines from `first_line` on as far as they have arrived; returns the first one that has
   /// not.
@@ -197,7 +202,7 @@ class WorkerExecutor {
   bool all_members_entered() const;
   int member_worker_count() const;
   std::string describe_worker(int worker) const;
-  /// Whose lines, flag or announcement the instruction waits for; -1: none.
+  /// Whose lines, stream, flag or announcement the instruction waits for; -1: none.
   int awaited_worker(const StrandState& state, const Instruction& instruction) const;
   std::string describe_messages() const;
   int rank_of(int worker) const {
@@ -222,6 +227,9 @@ class WorkerExecutor {
   CallNumber last_failure_seen_ = 0;
   std::optional<Error> missed_failure_;  // of a call that this worker has left before it failed
   Looking looking_ = Looking::allowed;
+  std::optional<BroadcastFifo> fifo_;           // of a worker with a member
+  const StrandState* stream_writer_ = nullptr;  // the strand that has a place in the FIFO
+  bool has_streamed_ = false;                   // since advance_strands() was called
   SeparateVector<StrandState> strands_;
   NumaBuffer scratch_;
   NumaBuffer unpacked_;

@@ -21,6 +21,7 @@ std::string_view WorkerExecutor::collective_name() const {
 }
 
 int WorkerExecutor::awaited_worker(const StrandState& state, const Instruction& instruction) const {
+  if (instruction.kind == InstructionKind::read_stream) return operands(instruction).back().index;
   if (instruction.lines_source_count == 0) return instruction.worker;
   int lines_source = 0;
   for (const Operand& operand : operands(instruction).subspan(instruction.destination_count)) {

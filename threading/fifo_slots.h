@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "threading/node_memory.h"
+#include "threading/cache_lines.h"
 
 namespace hycoll {
 

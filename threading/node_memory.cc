@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "core/types.h"
+#include "threading/broadcast_fifo.h"
 
 namespace hycoll {
 namespace {
@@ -120,6 +121,7 @@ NodeMemory::NodeMemory(int worker_count, std::size_t further_bytes)
                                                         std::align_val_t(kSeparationBytes)))),
       block_(own_block_.get()) {
   for (int worker = 0; worker < worker_count; ++worker) construct_worker(worker);
+  std::ranges::fill(fifo(), std::byte{0});
 }
 
 NodeMemory::NodeMemory(std::span<std::byte> block, int worker_count, std::size_t further_bytes,
@@ -143,8 +145,14 @@ std::size_t NodeMemory::area_bytes(std::size_t further_bytes) noexcept {
   return pages * kPageBytes + 2 * kSeparationBytes;
 }
 
+NodeMemory::Extent NodeMemory::fifo_extent(int worker_count, std::size_t further_bytes) noexcept {
+  return {.offset_bytes = area(worker_count, further_bytes).offset_bytes,
+          .size_bytes = BroadcastFifo::block_bytes(worker_count)};
+}
+
 std::size_t NodeMemory::block_bytes(int worker_count, std::size_t further_bytes) noexcept {
-  return sizeof(NodeCells) + static_cast<std::size_t>(worker_count) * area_bytes(further_bytes);
+  const Extent fifo = fifo_extent(worker_count, further_bytes);
+  return fifo.offset_bytes + fifo.size_bytes;
 }
 
 NodeMemory::Extent NodeMemory::area(int worker, std::size_t further_bytes) noexcept {

@@ -14,15 +14,10 @@
 #include "core/collective.h"
 #include "core/errors.h"
 #include "threading/address_space.h"
+#include "threading/cache_lines.h"
 #include "threading/shared_text.h"
 
 namespace hycoll {
-
-inline constexpr std::size_t kCacheLineBytes = 64;
-
-/// The distance that keeps what different workers write apart: two lines, for processors fetch
-/// lines in pairs.
-inline constexpr std::size_t kSeparationBytes = 128;
 
 /// The number of a collective call on one communicator or team: 1, 2, 3, ... alike on all members.
 using CallNumber = std::uint64_t;
@@ -225,6 +220,16 @@ constexpr int failed_rank_of(std::uint64_t mark) noexcept {
   return static_cast<int>(mark & 0xffffff);
 }
 
+/// The bits of a stream's number in the number of a FIFO's connection, below those of the call.
+inline constexpr int kStreamBits = 16;
+
+constexpr std::uint64_t stream_connection(CallNumber call, std::uint16_t stream) noexcept {
+  return call << kStreamBits | stream;
+}
+constexpr CallNumber call_of_connection(std::uint64_t connection) noexcept {
+  return connection >> kStreamBits;
+}
+
 /// What the workers of one node share to run schedules: announcements, flags, lines, and the first
 /// failure. Either in memory of its own, for the threads of a process; or over a block that several
 /// processes have mapped, each at an address of its own, in which case each has a NodeMemory over
@@ -232,14 +237,16 @@ constexpr int failed_rank_of(std::uint64_t mark) noexcept {
 /// dies leaves nothing in it that others would have to wait for.
 ///
 /// A block begins with what all workers share, followed by an area for each: what the worker
-/// writes, and then `further_bytes` bytes, two sets of staging. Areas begin at multiples of
+/// writes, and then `further_bytes` bytes, two sets of staging. Behind them lies the node's
+/// broadcast FIFO. Areas begin at multiples of
 /// the separation, so that neighbours share a page at most at their ends.
 class NodeMemory {
  public:
   /// In memory of its own, ready for use.
   explicit NodeMemory(int worker_count, std::size_t further_bytes = 0);
 
-  /// Over a block of block_bytes(worker_count, further_bytes) bytes that outlives this object.
+  /// Over a block of block_bytes(worker_count, further_bytes) bytes that outlives this object, zero
+  /// where the FIFO lies.
   /// `addresses` says what buffers of the node's members are called; it must outlive this object
   /// too. Usable once construct_worker() has returned for every worker, in any process.
   NodeMemory(std::span<std::byte> block, int worker_count, std::size_t further_bytes,
@@ -254,11 +261,21 @@ class NodeMemory {
   };
   static Extent area(int worker, std::size_t further_bytes) noexcept;
 
+  /// Where the FIFO lies in the block.
+  static Extent fifo_extent(int worker_count, std::size_t further_bytes) noexcept;
+
   /// Initialises a worker's part of the block. Its pages come to lie in the NUMA domain of the
   /// calling thread, unless they have been touched before.
   void construct_worker(int worker);
 
   int worker_count() const noexcept { return worker_count_; }
+
+  /// The block of a BroadcastFifo for at most as many participants as there are workers.
+  std::span<std::byte> fifo() const noexcept {
+    const Extent extent = fifo_extent(worker_count_, further_bytes_);
+    return {block_ + extent.offset_bytes, extent.size_bytes};
+  }
+
   Post& post(int worker) noexcept { return cells(worker).post; }
   FlagCell& flag(int worker, int index) noexcept {
     return cells(worker).flags[static_cast<std::size_t>(index)];

@@ -135,8 +135,8 @@ class Binder {
         std::ranges::none_of(schedule_.sources(step), is_input)) {
       return {whole};
     }
-    require(!is_asynchronous(step.kind) && !touches_lines(step), "slices of several blocks at once",
-            0);
+    require(!is_asynchronous(step.kind) && !touches_signals(step),
+            "slices of several blocks at once", 0);
     std::vector<Span> parts;
     for (int chunk = whole.first_chunk; chunk <= last; ++chunk) {
       if (parts.empty() || block_of(chunk) != block_of(chunk - 1)) {
@@ -193,7 +193,10 @@ class Binder {
       if (worker < 0 || worker >= static_cast<int>(programs_.size())) continue;
       base.index = static_cast<std::uint16_t>(worker);
       const auto w = static_cast<std::size_t>(worker);
-      if (buffer.role != BufferRole::lines) {
+      if (buffer.role == BufferRole::stream) {
+        require(b < (std::size_t{1} << kStreamBits), "streams", std::size_t{1} << kStreamBits);
+        base.lines_buffer = static_cast<std::uint16_t>(b);
+      } else if (buffer.role != BufferRole::lines) {
         std::size_t& used = is_staging ? programs_[w].staging_bytes : programs_[w].scratch_bytes;
         base.offset_bytes = used;
         used += padded_bytes(buffer, partition_, element_bytes_);
@@ -221,7 +224,7 @@ class Binder {
       const bool is_flag_step = step.kind == StepKind::signal || step.kind == StepKind::wait;
       if (!is_flag_step) {
         for (const Span& part : parts_of(step)) {
-          if (bytes_of(part) == 0 && !touches_lines(step)) continue;
+          if (bytes_of(part) == 0 && !touches_signals(step)) continue;
           Instruction instruction = bind_data_step(program, step, part);
           if (instruction.peer >= 0 && peers_) {
             instruction.peer = schedule_.shape.process(peers_->other_end(node_, step));
@@ -300,13 +303,15 @@ class Binder {
     for (Program& program : programs_) program.some_run_ahead = some_run_ahead;
   }
 
-  /// Such steps stay even if they are empty: their lines are a signal.
-  bool touches_lines(const Step& step) const {
-    const auto in_lines = [&](const Span& span) {
-      return schedule_.buffers[static_cast<std::size_t>(span.buffer)].role == BufferRole::lines;
-    };
-    return std::ranges::any_of(schedule_.destinations(step), in_lines) ||
-           std::ranges::any_of(schedule_.sources(step), in_lines);
+  BufferRole role_of(const Span& span) const {
+    return schedule_.buffers[static_cast<std::size_t>(span.buffer)].role;
+  }
+
+  /// Such steps stay even if they are empty: their lines or messages are a signal.
+  bool touches_signals(const Step& step) const {
+    const auto is_signal = [&](const Span& span) { return carries_signals(role_of(span)); };
+    return std::ranges::any_of(schedule_.destinations(step), is_signal) ||
+           std::ranges::any_of(schedule_.sources(step), is_signal);
   }
 
   Instruction bind_flag_step(const Step& step) const {
@@ -387,10 +392,12 @@ class Binder {
       case StepKind::reduce:
         return InstructionKind::reduce;
       default: {
-        const Span& destination = schedule_.destinations(step).front();
-        const BufferRole role =
-            schedule_.buffers[static_cast<std::size_t>(destination.buffer)].role;
-        return role == BufferRole::lines ? InstructionKind::write_lines : InstructionKind::copy;
+        const BufferRole role = role_of(schedule_.destinations(step).front());
+        if (role == BufferRole::lines) return InstructionKind::write_lines;
+        if (role == BufferRole::stream) return InstructionKind::write_stream;
+        return role_of(schedule_.sources(step).front()) == BufferRole::stream
+                   ? InstructionKind::read_stream
+                   : InstructionKind::copy;
       }
     }
   }

@@ -17,8 +17,8 @@ struct Operand {
   BufferRole role;
   std::uint16_t index;  ///< Member on the node (input, output), or worker on the node (staging,
                         ///< lines).
-  std::uint16_t lines_buffer;
-  std::size_t offset_bytes;  ///< In lines: of the payload.
+  std::uint16_t lines_buffer;  ///< For a stream, its number in the FIFO.
+  std::size_t offset_bytes;    ///< In lines: of the payload.
 };
 
 /// What the executor does in one step. The schedule's kinds, with two differences: entering a call
@@ -31,6 +31,8 @@ enum class InstructionKind : std::uint8_t {
   reduce,
   copy,
   write_lines,
+  write_stream,
+  read_stream,
   signal,
   wait_flag,
   wait_post,
