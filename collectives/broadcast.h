@@ -27,6 +27,12 @@ Schedule generate_lines_broadcast(std::string name, const Shape& shape,
                                   const GeneratorParameters& parameters,
                                   BroadcastExchange exchange);
 
+/// Broadcast through the nodes' broadcast FIFOs; see broadcast_fifo.cc. Requires an exchange that
+/// is a tree.
+Schedule generate_fifo_broadcast(std::string name, const Shape& shape,
+                                 const GeneratorParameters& parameters, BroadcastExchange exchange);
+bool serves_fifo_broadcast(const Shape& shape);
+
 /// Broadcast with a task for every worker, over a tree of aggregators; see
 /// broadcast_core_specialised.cc.
 Schedule generate_core_specialised_broadcast(std::string name, const Shape& shape,

@@ -59,6 +59,12 @@ Schedule generate_lines(std::string name, const Shape& shape,
 }
 
 template <BroadcastExchange exchange>
+Schedule generate_fifo(std::string name, const Shape& shape,
+                       const GeneratorParameters& parameters) {
+  return generate_fifo_broadcast(std::move(name), shape, parameters, exchange);
+}
+
+template <BroadcastExchange exchange>
 constexpr Algorithm multi_leader(std::string_view name) {
   constexpr bool needs_power = exchange == BroadcastExchange::scatter_doubling;
   return {
@@ -90,6 +96,18 @@ constexpr Algorithm shared_address(std::string_view name) {
   algorithm.summary = "members follow message counters and copy from their leaders' buffers";
   algorithm.source = kSharedAddressSource;
   algorithm.generate_with = generate_shared_address<exchange>;
+  return algorithm;
+}
+
+template <BroadcastExchange exchange>
+constexpr Algorithm fifo(std::string_view name) {
+  Algorithm algorithm = shared_address<exchange>(name);
+  algorithm.summary = "leaders write a FIFO of few slots, which all others of the node read";
+  algorithm.source =
+      "MPI Collectives on Blue Gene/P (Mamidala et al., 2009), section 4: Bcast FIFO";
+  algorithm.serves = "shapes whose lanes are led by workers that own a member";
+  algorithm.serves_shape = serves_fifo_broadcast;
+  algorithm.generate_with = generate_fifo<exchange>;
   return algorithm;
 }
 
@@ -143,6 +161,8 @@ constexpr std::array kAlgorithms = {
     shared_address<BroadcastExchange::chain>("shared-address-chain"),
     shared_address<BroadcastExchange::scatter_ring_opt>("shared-address-scatter-ring-opt"),
     torus_colours(),
+    fifo<BroadcastExchange::binomial>("fifo-binomial"),
+    fifo<BroadcastExchange::torus_colours>("fifo-torus-colours"),
     core_specialised(),
 };
 

@@ -39,6 +39,8 @@ struct BroadcastVector {
   /// Appends what is done on a node, other than the root's, with chunks that have arrived. Called
   /// once for every chunk.
   std::function<void(int node, ChunkRange chunks)> on_arrival;
+  /// Trees only: appends what a node waits for before it sends chunks; may be null.
+  std::function<void(int node, ChunkRange chunks)> before_sending = nullptr;
 };
 
 /// Where a node stands in a tree, by numbers of nodes.

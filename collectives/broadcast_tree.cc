@@ -92,6 +92,9 @@ void append_broadcast_places(ScheduleBuilder& builder, std::span<const TreePlace
     }
     for (int s = 0; s < vector.segments; ++s) {
       arrive(s, OnArrival::before_passing_on);
+      if (!children.empty() && vector.before_sending) {
+        vector.before_sending(node, {vector.chunks.first + s, 1});
+      }
       for (const int child : children) builder.send(strand, vector.lane, child, segment(s));
       arrive(s, OnArrival::after_passing_on);
     }

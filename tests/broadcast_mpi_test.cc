@@ -225,6 +225,31 @@ TEST_CASE("containers and single values") {
   });
 }
 
+TEST_CASE("streams of several lanes share the FIFOs of nodes of processes") {
+  for (const char* name : {"fifo-binomial", "fifo-torus-colours"}) {
+    for (const int nodes : {1, 2}) {
+      for (const int lanes : {2, 5}) {
+        Options options = processes_with(nodes);
+        options.algorithm = fmt::format("broadcast:{}", name);
+        options.lanes = lanes;
+        Communicator communicator(MPI_COMM_WORLD, options);
+        for (const std::size_t count : {std::size_t{2}, std::size_t{40'000}}) {
+          for (int root = 0; root < communicator.size(); ++root) {
+            const CollectiveReference reference{.collective = Collective::broadcast,
+                                                .member_count = communicator.size(),
+                                                .root = root,
+                                                .count = count,
+                                                .block_counts = {}};
+            CallTrial trial(reference, communicator.rank(), Placement::in_place);
+            int round = 0;
+            CHECK(call_in_every_form(communicator, trial, round) == "");
+          }
+        }
+      }
+    }
+  }
+}
+
 /// What a call complains about; nothing if it is refused because doubling serves powers of two.
 template <class Call>
 std::string complaint_of(const Algorithm& algorithm, const Call& call) {

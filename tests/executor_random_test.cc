@@ -16,6 +16,7 @@
 #include "tests/collective_reference.h"
 #include "tests/lines_limit.h"
 #include "tests/sanitized.h"
+#include "threading/fifo_slots.h"
 #include "threading/node_memory.h"
 #include "threading/random_driver.h"
 
@@ -178,6 +179,18 @@ TEST_CASE("aggregators without members combine what passes through them") {
           run_all_algorithms(Shape(nodes, lanes), count, seed++);
         }
       }
+    }
+  }
+}
+
+TEST_CASE("streams of several lanes share a FIFO that is shorter than they are") {
+  constexpr std::size_t kCount = 2 * FifoExtent{}.slot_count * FifoExtent{}.slot_bytes / 8 + 3;
+  std::uint64_t seed = 4000;
+  for (const char* name : {"fifo-binomial", "fifo-torus-colours"}) {
+    const Algorithm& algorithm = find_algorithm(Collective::broadcast, name);
+    for (const int lanes : {1, 3, 4}) {
+      run_algorithm(algorithm, Shape::uniform(1, 4, lanes), kCount, seed++);
+      run_algorithm(algorithm, Shape({{4, 4}, {1, 1}, {4, 5}}, lanes), kCount, seed++);
     }
   }
 }

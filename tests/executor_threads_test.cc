@@ -17,6 +17,7 @@
 #include "tests/collective_reference.h"
 #include "tests/lines_limit.h"
 #include "threading/executor.h"
+#include "threading/fifo_slots.h"
 #include "threading/mailbox_network.h"
 #include "threading/node_memory.h"
 #include "threading/program.h"
@@ -169,6 +170,27 @@ TEST_CASE("threads of several emulated nodes, every algorithm") {
   run_all(Shape({{1, 1}, {3, 3}, {2, 2}}, 3), 1000, 2);
   run_all(Shape({{2, 2}, {1, 1}, {2, 2}, {1, 1}, {1, 1}}, 1), 5, 1);
   run_all(Shape({{1, 3}, {1, 2}}, 4), 3001, 1);
+}
+
+TEST_CASE("streams of several lanes share a FIFO that is shorter than they are") {
+  constexpr std::size_t kCount = 3 * FifoExtent{}.slot_count * FifoExtent{}.slot_bytes / 4 + 3;
+  for (const char* name : {"fifo-binomial", "fifo-torus-colours"}) {
+    const Algorithm& algorithm = find_algorithm(Collective::broadcast, name);
+    for (const Shape& shape : {Shape::uniform(1, 4, 3), Shape({{3, 3}, {1, 1}, {4, 4}}, 4),
+                               Shape({{2, 3}, {3, 3}}, 2)}) {
+      CAPTURE(name);
+      for (const int root : {0, shape.member_count() / 2}) {
+        const Schedule schedule = algorithm.generate(shape, 3, root);
+        const CollectiveReference reference{.collective = Collective::broadcast,
+                                            .member_count = shape.member_count(),
+                                            .root = root,
+                                            .count = kCount,
+                                            .block_counts = {}};
+        ThreadedRun run(schedule, reference, nullptr);
+        REQUIRE(run.run() == 0);
+      }
+    }
+  }
 }
 
 TEST_CASE("threads that use staged schedules, a vector in several runs") {
