@@ -21,12 +21,12 @@ namespace {
 /// The attachment that a thread has looked up last: valid as long as none has been forgotten, for
 /// MPI libraries give the handles of freed communicators to new ones.
 struct RecentAttachment {
-  MPI_Comm communicator = MPI_COMM_NULL;
+  MPI_Comm communicator{};
   Attachment* attachment = nullptr;
   std::uint64_t forgotten = 0;
 };
-// Preloaded libraries are there from the start, so that its place may be known then.
-[[gnu::tls_model("initial-exec")]] thread_local RecentAttachment recent;
+// Of the default model: GNU ld 2.40 gives "initial-exec" variables of a file the place of another.
+constinit thread_local RecentAttachment recent;
 
 int world_rank() {
   int rank = 0;
