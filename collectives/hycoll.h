@@ -60,8 +60,7 @@ struct Options {
   /// Layout `processes`: vectors of so many KiB and more are read and written where they are, by
   /// the kernel (process_vm_readv), if all processes of the machine may do that to each other. 0:
   /// none. It pays where processes are far from one another and staging is not written past the
-  /// caches: docs/decisions/0017. A call that fails because the kernel refuses a copy leaves the
-  /// outputs of its processes to be written until all of them have returned.
+  /// caches: docs/decisions/0017.
   int single_copy_kib = 0;
 
   /// Layout `processes`, for tests on one machine: the processes of every machine (or NUMA domain)
