@@ -43,6 +43,11 @@ struct BroadcastVector {
   std::function<void(int node, ChunkRange chunks)> before_sending = nullptr;
 };
 
+/// The part of a lane, one of as many equal ranges of chunks as there are lanes. Strands, places
+/// and what is appended are still to be filled in.
+BroadcastVector broadcast_vector(const ScheduleBuilder& builder, int lane, int segments,
+                                 OnArrival when);
+
 /// Where a node stands in a tree, by numbers of nodes.
 struct TreePlace {
   int parent = -1;            ///< -1: it is the root.

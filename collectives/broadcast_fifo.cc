@@ -147,21 +147,14 @@ Schedule generate_fifo_broadcast(std::string name, const Shape& shape,
   for (int node = 0; node < shape.node_count(); ++node) nodes.emplace_back(builder, node, per_lane);
   for (FifoNode& node : nodes) node.append_root();
   for (int lane = 0; lane < shape.lane_count(); ++lane) {
-    BroadcastVector vector{.lane = lane,
-                           .chunks = {lane * per_lane, per_lane},
-                           .segments = parameters.segments,
-                           .root_node = shape.node_of_member(parameters.root),
-                           .when = OnArrival::after_passing_on,
-                           .strands = {},
-                           .places = {},
-                           .on_arrival =
-                               [&](int node, ChunkRange chunks) {
-                                 nodes[static_cast<std::size_t>(node)].append_write(lane, chunks);
-                               },
-                           .before_sending =
-                               [&](int node, ChunkRange chunks) {
-                                 nodes[static_cast<std::size_t>(node)].append_wait(lane, chunks);
-                               }};
+    BroadcastVector vector =
+        broadcast_vector(builder, lane, parameters.segments, OnArrival::after_passing_on);
+    vector.on_arrival = [&](int node, ChunkRange chunks) {
+      nodes[static_cast<std::size_t>(node)].append_write(lane, chunks);
+    };
+    vector.before_sending = [&](int node, ChunkRange chunks) {
+      nodes[static_cast<std::size_t>(node)].append_wait(lane, chunks);
+    };
     for (const FifoNode& node : nodes) {
       vector.strands.push_back(node.leader(lane));
       vector.places.push_back(node.place(lane));

@@ -58,14 +58,9 @@ Schedule generate_lines_broadcast(std::string name, const Shape& shape,
   std::vector<LinesPhases> nodes = lines_phases_of_nodes(builder);
   const Span input = span_of(builder.input(parameters.root), builder.all_chunks());
   append_node(builder, nodes[static_cast<std::size_t>(root_node)], parameters.root, input);
-  BroadcastVector vector{.lane = 0,
-                         .chunks = builder.all_chunks(),
-                         .segments = parameters.segments,
-                         .root_node = root_node,
-                         .when = OnArrival::after_passing_on,
-                         .strands = {},
-                         .places = {},
-                         .on_arrival = [](int, ChunkRange) {}};
+  BroadcastVector vector =
+      broadcast_vector(builder, 0, parameters.segments, OnArrival::after_passing_on);
+  vector.on_arrival = [](int, ChunkRange) {};
   for (const LinesPhases& phases : nodes) {
     const int leading = phases.leading_member();
     vector.strands.push_back(strand_of(builder, leading));

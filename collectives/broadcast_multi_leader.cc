@@ -87,14 +87,7 @@ Schedule generate_multi_leader_broadcast(std::string name, const Shape& shape,
   std::vector<NodePhases> nodes = phases_of_nodes(builder);
   for (int lane = 0; lane < shape.lane_count(); ++lane) {
     append_lane(builder, nodes, exchange,
-                {.lane = lane,
-                 .chunks = {lane * per_lane, per_lane},
-                 .segments = parameters.segments,
-                 .root_node = shape.node_of_member(parameters.root),
-                 .when = OnArrival::after_passing_on,
-                 .strands = {},
-                 .places = {},
-                 .on_arrival = {}});
+                broadcast_vector(builder, lane, parameters.segments, OnArrival::after_passing_on));
   }
   for (NodePhases& phases : nodes) {
     for (int member = phases.first_member(); member <= phases.last_member(); ++member) {

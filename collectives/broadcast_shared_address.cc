@@ -159,14 +159,7 @@ Schedule generate_shared_address_broadcast(std::string name, const Shape& shape,
   for (NodePhases& node : phases) nodes.emplace_back(builder, node);
   for (int lane = 0; lane < shape.lane_count(); ++lane) {
     append_lane(builder, nodes, exchange,
-                {.lane = lane,
-                 .chunks = {lane * per_lane, per_lane},
-                 .segments = parameters.segments,
-                 .root_node = shape.node_of_member(parameters.root),
-                 .when = OnArrival::before_passing_on,
-                 .strands = {},
-                 .places = {},
-                 .on_arrival = {}});
+                broadcast_vector(builder, lane, parameters.segments, OnArrival::before_passing_on));
   }
   for (Followers& node : nodes) node.append_end();
   return std::move(builder).finish();
