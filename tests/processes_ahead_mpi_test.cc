@@ -12,15 +12,10 @@
 #include <thread>
 #include <vector>
 
+#include "tests/process_options.h"
+
 namespace hycoll::tests {
 namespace {
-
-Options options_with(int emulated_nodes) {
-  Options options = Options::from_environment();
-  options.layout = Options::Layout::processes;
-  options.emulated_nodes = emulated_nodes;
-  return options;
-}
 
 TEST_CASE("who only contributes finishes calls that the root has not begun") {
   Communicator communicator(MPI_COMM_WORLD, options_with(1));

@@ -14,17 +14,11 @@
 #include <vector>
 
 #include "tests/call_sweeps.h"
+#include "tests/process_options.h"
 #include "tests/world.h"
 
 namespace hycoll::tests {
 namespace {
-
-Options options_with(int emulated_nodes) {
-  Options options = Options::from_environment();
-  options.layout = Options::Layout::processes;
-  options.emulated_nodes = emulated_nodes;
-  return options;
-}
 
 constexpr int kNodes[] = {1, 2, 3};
 

@@ -10,19 +10,13 @@
 #include <vector>
 
 #include "tests/call_sweeps.h"
+#include "tests/process_options.h"
 #include "tests/world.h"
 
 namespace hycoll::tests {
 namespace {
 
 constexpr int kNodes[] = {1, 2};
-
-Options options_with(int emulated_nodes) {
-  Options options = Options::from_environment();
-  options.layout = Options::Layout::processes;
-  options.emulated_nodes = emulated_nodes;
-  return options;
-}
 
 /// 2, 1, 3, 2, 1 threads.
 int unequal_thread_count() { return 1 + (world_rank() * 2 + 1) % 3; }
