@@ -34,153 +34,15 @@
 
 #include "collectives/aggregation.h"
 #include "collectives/broadcast.h"
-#include "collectives/node_phases.h"
+#include "collectives/specialised_host.h"
 #include "core/errors.h"
 
 namespace hycoll {
 namespace {
 
-constexpr int kNobody = -1;
-/// Of aggregators' neighbours, and of the root.
+/// The lanes of aggregators' neighbours, and of the root.
 constexpr int kInjection = 0;
 constexpr int kReception = 1;
-
-/// Where a host stands in the tree.
-struct HostPlace {
-  int injection = kInjection;  ///< The lanes.
-  int reception = kReception;
-  int parent = kNobody;   ///< A node; nobody's for the root, and where there is a single host.
-  std::vector<int> to{};  ///< The nodes that it sends to.
-};
-
-/// The workers of one host.
-class SpecialisedHost {
- public:
-  SpecialisedHost(ScheduleBuilder& builder, int node, HostPlace tree)
-      : builder_(builder),
-        phases_(builder, node),
-        tree_(std::move(tree)),
-        is_root_(node == builder.shape().node_of_member(builder.root())),
-        place_(broadcast_place(builder, node, tree_.reception)) {
-    for (int member = phases_.first_member(); member <= phases_.last_member(); ++member) {
-      strands_.push_back(builder.add_strand(builder.shape().worker_of_member(member)));
-      copies_.push_back(false);
-    }
-  }
-
-  /// The tasks of the receiver, who announces every segment, and of the injector, who announces
-  /// that all is sent.
-  void append_network() {
-    if (!is_root_) append_reception();
-    if (tree_.to.empty()) return;
-    const StrandId injector = phases_.leader(tree_.injection);
-    if (is_root_) phases_.await_member(tree_.injection, place_.member);
-    for (int s = 0; s < builder_.chunk_count(); ++s) {
-      if (!is_root_) phases_.await_lane(injector, tree_.reception, s + 1);
-      for (const int node : tree_.to) builder_.send(injector, tree_.injection, node, segment(s));
-    }
-    if (!leads(place_.member, tree_.injection)) phases_.announce(tree_.injection);
-  }
-
-  /// The others' tasks.
-  void append_copies() {
-    const int injecting = member_of(tree_.injection);
-    const int helper = helper_of(injecting);
-    for (int member = phases_.first_member(); member <= phases_.last_member(); ++member) {
-      const StrandId strand = strand_of(member);
-      if (member == place_.member) {
-        await_network(strand);
-      } else if (member != injecting || helper == kNobody) {
-        if (member == helper) phases_.await_member_as(strand, injecting);
-        append_copy(member, member == helper ? injecting : kNobody);
-      }
-    }
-  }
-
-  /// Members who copy say that they are done, and all leave when these are. Of those who do not,
-  /// they know that they have entered.
-  void append_end() {
-    std::vector<FlagId> done(strands_.size(), -1);
-    for (std::size_t m = 0; m < strands_.size(); ++m) {
-      if (!copies_[m]) continue;
-      done[m] = builder_.add_flag(strands_[m]);
-      builder_.signal(strands_[m], done[m]);
-    }
-    for (std::size_t m = 0; m < strands_.size(); ++m) {
-      for (std::size_t other = 0; other < strands_.size(); ++other) {
-        if (other != m && copies_[other]) builder_.wait(strands_[m], done[other]);
-      }
-    }
-  }
-
- private:
-  Span segment(int s) const { return span_of(place_.buffer, {s, 1}); }
-  StrandId strand_of(int member) const {
-    return strands_[static_cast<std::size_t>(member - phases_.first_member())];
-  }
-  bool leads(int member, int lane) const {
-    const Shape& shape = builder_.shape();
-    return shape.worker_of_member(member) == shape.leader(phases_.node(), lane);
-  }
-  int member_of(int lane) const {
-    for (int member = phases_.first_member(); member <= phases_.last_member(); ++member) {
-      if (leads(member, lane)) return member;
-    }
-    return kNobody;
-  }
-
-  void append_reception() {
-    const StrandId receiver = phases_.leader(tree_.reception);
-    phases_.await_member(tree_.reception, place_.member);
-    for (int s = 0; s < builder_.chunk_count(); ++s) {
-      builder_.recv(receiver, tree_.reception, tree_.parent, segment(s));
-    }
-    for (int s = 0; s < builder_.chunk_count(); ++s) phases_.announce(tree_.reception, segment(s));
-  }
-
-  /// Who makes the copy of the injector's member: the first with no task in the network.
-  int helper_of(int injecting) const {
-    if (injecting == kNobody || injecting == place_.member) return kNobody;
-    for (int member = phases_.first_member(); member <= phases_.last_member(); ++member) {
-      if (member == place_.member || leads(member, tree_.injection) ||
-          leads(member, tree_.reception)) {
-        continue;
-      }
-      return member;
-    }
-    return kNobody;
-  }
-
-  /// Whoever owns the place leaves only when the network is done with it.
-  void await_network(StrandId strand) {
-    const bool sends = !tree_.to.empty();
-    const int last_lane = sends ? tree_.injection : tree_.reception;
-    if ((is_root_ && !sends) || leads(place_.member, last_lane)) return;
-    phases_.await_lane(strand, last_lane, sends ? 1 : builder_.chunk_count());
-  }
-
-  void append_copy(int member, int other) {
-    const StrandId strand = strand_of(member);
-    copies_[static_cast<std::size_t>(member - phases_.first_member())] = true;
-    if (is_root_) phases_.await_member_as(strand, place_.member);
-    const int steps = is_root_ ? 1 : builder_.chunk_count();
-    for (int step = 0; step < steps; ++step) {
-      const ChunkRange chunks = is_root_ ? builder_.all_chunks() : ChunkRange{step, 1};
-      if (!is_root_) phases_.await_lane(strand, tree_.reception, step + 1);
-      std::vector<Span> outputs{span_of(builder_.output(member), chunks)};
-      if (other != kNobody) outputs.push_back(span_of(builder_.output(other), chunks));
-      builder_.copy(strand, outputs, span_of(place_.buffer, chunks));
-    }
-  }
-
-  ScheduleBuilder& builder_;
-  NodePhases phases_;
-  HostPlace tree_;
-  bool is_root_;
-  BroadcastPlace place_;
-  std::vector<StrandId> strands_;  // per member
-  std::vector<bool> copies_;       // per member
-};
 
 /// An aggregator passes on what comes from the root's side to all of its other neighbours.
 void append_multicast(ScheduleBuilder& builder, const AggregationTree::Vertex& vertex, int from,
@@ -214,8 +76,9 @@ void append_tree(ScheduleBuilder& builder, const AggregationTree& tree) {
 }
 
 /// The hosts below the aggregators.
-std::vector<HostPlace> places_below(const AggregationTree& tree, int root_node) {
-  std::vector<HostPlace> places(tree.host_parents.size());
+std::vector<SpecialisedPlace> places_below(const AggregationTree& tree, int root_node) {
+  std::vector<SpecialisedPlace> places(tree.host_parents.size(),
+                                       {.injection = kInjection, .reception = kReception});
   if (places.size() == 1) return places;
   for (std::size_t host = 0; host < places.size(); ++host) {
     const bool is_root = static_cast<int>(host) == root_node;
@@ -225,11 +88,12 @@ std::vector<HostPlace> places_below(const AggregationTree& tree, int root_node) 
 }
 
 /// The hosts as a binary tree; the root's is its root.
-std::vector<HostPlace> binary_places(int host_count, int root_node) {
-  std::vector<HostPlace> places(static_cast<std::size_t>(host_count));
+std::vector<SpecialisedPlace> binary_places(int host_count, int root_node) {
+  std::vector<SpecialisedPlace> places(static_cast<std::size_t>(host_count),
+                                       {.injection = kInjection, .reception = kReception});
   const auto node_of = [&](int number) { return (root_node + number) % host_count; };
   for (int number = 0; number < host_count; ++number) {
-    HostPlace& place = places[static_cast<std::size_t>(node_of(number))];
+    SpecialisedPlace& place = places[static_cast<std::size_t>(node_of(number))];
     const bool is_odd_level = std::bit_width(static_cast<unsigned>(number + 1)) % 2 == 0;
     if (is_odd_level) std::swap(place.injection, place.reception);
     if (number > 0) place.parent = node_of((number - 1) / 2);
@@ -257,7 +121,7 @@ Schedule generate_core_specialised_broadcast(std::string name, const Shape& shap
   const int root_node = shape.node_of_member(parameters.root);
   std::optional<AggregationTree> tree;
   if (shape.has_aggregators()) tree = aggregation_tree(shape);
-  std::vector<HostPlace> places =
+  std::vector<SpecialisedPlace> places =
       tree ? places_below(*tree, root_node) : binary_places(shape.node_count(), root_node);
   std::vector<SpecialisedHost> hosts;
   for (std::size_t host = 0; host < places.size(); ++host) {
