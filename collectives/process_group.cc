@@ -8,6 +8,7 @@
 #include "collectives/node_grouping.h"
 #include "collectives/selection.h"
 #include "core/errors.h"
+#include "numa/cache_capacity.h"
 #include "numa/placement.h"
 #include "threading/end_job.h"
 #include "threading/mpi_types.h"
@@ -214,11 +215,8 @@ WaitPolicy ProcessGroup::wait_policy(int worker_count) const {
 }
 
 std::size_t ProcessGroup::streaming_threshold_bytes() const {
-  std::size_t largest = 0;
-  for (const Cache& cache : share().topology.caches()) {
-    largest = std::max(largest, static_cast<std::size_t>(cache.size_bytes));
-  }
-  return largest == 0 ? SIZE_MAX : largest;
+  const std::uint64_t capacity_bytes = cache_capacity_bytes(share().topology);
+  return capacity_bytes == 0 ? SIZE_MAX : static_cast<std::size_t>(capacity_bytes);
 }
 
 ExecutorOptions ProcessGroup::executor_options(const Core& core, int first_rank, int member_count,
