@@ -58,6 +58,10 @@ struct Call {
   }
 };
 
+/// Whether the order in which members are numbered makes a difference for anything but the root.
+/// Calls that are refused do: everybody sees them as they are.
+bool depends_on_rank_order(const Call& call);
+
 /// A contiguous container or view of elements, e.g. std::vector<double> or std::span<const int>.
 template <class R>
 concept InputVector = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&

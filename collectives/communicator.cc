@@ -39,24 +39,6 @@ MpiCallers mpi_callers(const Options& options) {
   return has_one_worker && options.aggregators == 0 ? MpiCallers::user_only : MpiCallers::several;
 }
 
-/// Whether the order in which members are numbered makes a difference for anything but the root.
-/// Calls that are refused do: everybody sees them as they are.
-bool depends_on_rank_order(const Call& call) {
-  if (call.bits == Bits::reproducible) return true;
-  switch (call.collective) {
-    case Collective::broadcast:
-      return false;
-    case Collective::allreduce:
-    case Collective::reduce:
-      return call.op == Operation(MPI_OP_NULL) || !call.op.is_commutative();
-    case Collective::reduce_scatter:
-    case Collective::scan:
-    case Collective::exscan:
-      return true;
-  }
-  return true;
-}
-
 bool has_root_in(const Call& call, int size) { return call.root >= 0 && call.root < size; }
 
 /// The workers of this node that take part.

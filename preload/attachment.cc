@@ -63,25 +63,34 @@ void say_once_why_not(MPI_Comm communicator, const std::string& obstacle) {
                obstacle.c_str());
 }
 
-/// Whether nodes must consist of ranks that follow each other to serve the call.
-bool depends_on_rank_order(const Candidate& candidate) {
-  switch (candidate.routine) {
-    case Routine::barrier:
-    case Routine::ibarrier:
+/// hycoll's collective for one of MPI's that it serves.
+Collective collective_of(Routine routine) {
+  switch (routine) {
     case Routine::bcast:
     case Routine::ibcast:
-      return false;
-    case Routine::allreduce:
-    case Routine::iallreduce:
+      return Collective::broadcast;
     case Routine::reduce:
-    case Routine::ireduce: {
-      if (is_predefined(candidate.op)) return false;
-      int commutes = 0;
-      return PMPI_Op_commutative(candidate.op, &commutes) != MPI_SUCCESS || commutes == 0;
-    }
+    case Routine::ireduce:
+      return Collective::reduce;
+    case Routine::reduce_scatter:
+    case Routine::reduce_scatter_block:
+    case Routine::ireduce_scatter:
+    case Routine::ireduce_scatter_block:
+      return Collective::reduce_scatter;
+    case Routine::scan:
+    case Routine::iscan:
+      return Collective::scan;
+    case Routine::exscan:
+    case Routine::iexscan:
+      return Collective::exscan;
     default:
-      return true;
+      return Collective::allreduce;  // and barriers
   }
+}
+
+/// What decides who serves a call, as a call of hycoll's.
+Call outline_of(const Candidate& candidate) {
+  return {.collective = collective_of(candidate.routine), .op = candidate.op};
 }
 
 /// What must be so on all processes of a communicator.
@@ -183,7 +192,7 @@ Verdict Attachment::decide(const Candidate& candidate, const Settings& settings)
   if (!objection.empty()) return {.reason = objection};
   const bool is_nonblocking = preload::is_nonblocking(candidate.routine);
   if (server_ != nullptr) {
-    if (server_->has_scattered_ranks() && depends_on_rank_order(candidate)) {
+    if (server_->has_scattered_ranks() && depends_on_rank_order(outline_of(candidate))) {
       return {.reason = "ranks of a machine do not follow each other, and their order counts"};
     }
     const std::string_view nonblocking =

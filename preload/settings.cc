@@ -59,11 +59,13 @@ Settings Settings::from_environment() {
   if (const char* report = std::getenv("HYCOLL_REPORT")) {
     if (std::string_view(report) != "0") settings.report = report;
   }
-  settings.attach_after = read_number("HYCOLL_ATTACH_AFTER", 0, 1'000'000'000).value_or(8);
   settings.options = Options::from_environment();
+  const bool is_reproducible = settings.options.bits == Bits::reproducible;
+  settings.attach_after = read_number("HYCOLL_ATTACH_AFTER", 0, 1'000'000'000)
+                              .value_or(is_reproducible ? 0 : settings.attach_after);
   set_layout(settings);
-  const bool is_plain =
-      settings.options.algorithm == "auto" && std::getenv("HYCOLL_SHARED_HEAP") == nullptr;
+  const bool is_plain = settings.options.algorithm == "auto" && !is_reproducible &&
+                        std::getenv("HYCOLL_SHARED_HEAP") == nullptr;
   if (!is_plain || read_number("HYCOLL_HAND_OVER", 0, 1) == 0) {
     settings.hand_over = Settings::HandOver::never;
   }

@@ -17,7 +17,8 @@ struct Settings {
   std::string report;
 
   /// HYCOLL_ATTACH_AFTER: so many calls on a communicator go to the MPI library before hycoll
-  /// prepares itself for it, which costs about a hundred calls.
+  /// prepares itself for it, which costs about a hundred calls. 0 unless it is given if all bits
+  /// are to be reproducible, for the MPI library's are its own.
   int attach_after = 8;
 
   /// by_machine: a communicator of which some processes share a machine gets the layout
@@ -26,8 +27,8 @@ struct Settings {
   enum class Layout { by_machine, given } layout = Layout::by_machine;
 
   /// Whether the MPI library serves what it serves faster (hand_over.h). Not if HYCOLL_HAND_OVER=0,
-  /// nor if HYCOLL_ALGORITHM asks for something, nor with the shared heap, whose buffers need no
-  /// copies.
+  /// nor if HYCOLL_ALGORITHM asks for something or all bits are to be reproducible, nor with the
+  /// shared heap, whose buffers need no copies.
   enum class HandOver { never, where_faster } hand_over = HandOver::where_faster;
 
   /// For hycoll's communicators: HYCOLL_LEADERS is the number of workers, 1 if it is not given, and

@@ -2,9 +2,12 @@
 # Runs a program under the preload library, and checks by the library's report who served its collectives.
 #
 # usage: run.sh FLAVOUR MPIEXEC RANKS LIBRARY SERVED PROGRAM [ARGS...]
-#   SERVED   collectives, separated by commas, that hycoll must have served at 2 and more ranks; or -
+#   SERVED   collectives, separated by commas, that hycoll must have served at 2 and more ranks, or, with a ! before
+#            them, must not; or -
 #   HYCOLL_TEST_HEAP=LIBRARY  preloads the shared heap too, which every process must then have used
-#   HYCOLL_TEST_REASON=TEXT   why other calls must have gone to the MPI library.
+#   HYCOLL_TEST_REASON=TEXTS  COLLECTIVE: REASON, or parts of that, separated by |, by which other calls must have gone
+#                             to the MPI library; - if none may have gone there
+#   HYCOLL_TEST_ALGORITHM=TEXT  the algorithm by which hycoll must have served all calls of SERVED
 set -euo pipefail
 
 flavour=$1 mpiexec=$2 ranks=$3 library=$4 served=$5
@@ -28,27 +31,45 @@ if [[ -n ${HYCOLL_TEST_TOOL:-} ]]; then
   preloaded="$work/tool.so $preloaded"
 fi
 
-# hycoll serves all sizes unless the test says otherwise.
-export HYCOLL_HAND_OVER=${HYCOLL_HAND_OVER:-0}
-export HYCOLL_ATTACH_AFTER=${HYCOLL_ATTACH_AFTER:-2} HYCOLL_REPORT=$work/report.json
+# A sanitizer's runtime must come before everything that it looks at. MPI libraries leave memory behind.
+runtime=$(ldd "$library" | sed -n 's/^.* => \([^ ]*\/lib[at]san[^ ]*\) .*$/\1/p')
+preloaded="${runtime:+$runtime }$preloaded"
+export ASAN_OPTIONS=detect_leaks=0
+
+# hycoll serves all sizes, and soon, unless the test says otherwise.
+if [[ -z ${HYCOLL_REPRODUCIBLE:-} ]]; then
+  export HYCOLL_HAND_OVER=${HYCOLL_HAND_OVER:-0} HYCOLL_ATTACH_AFTER=${HYCOLL_ATTACH_AFTER:-2}
+fi
+export HYCOLL_REPORT=$work/report.json
 "$here/../../tools/build/mpi_run.sh" "$flavour" "$mpiexec" "$ranks" \
   env LD_PRELOAD="$preloaded" "$@"
 
 [[ $served != - && $ranks -gt 1 ]] || exit 0
-python3 - "$HYCOLL_REPORT" "$served" "${HYCOLL_TEST_HEAP:-}" "${HYCOLL_TEST_REASON:-}" <<'END'
+python3 - "$HYCOLL_REPORT" "$served" "${HYCOLL_TEST_HEAP:-}" "${HYCOLL_TEST_REASON:-}" "${HYCOLL_TEST_ALGORITHM:-}" <<'END'
 import json, sys
-report = json.load(open(sys.argv[1]))
+file, served, heap_library, reasons, algorithm = sys.argv[1:]
+report = json.load(open(file))
 lines = report["collectives"]
-by_hycoll = {line["collective"] for line in lines if line["served_by"] == "hycoll"}
-missing = [name for name in sys.argv[2].split(",") if name not in by_hycoll]
-reason = sys.argv[4]
-reasons = [line.get("reason", "") for line in lines]
-if missing or not any(reason in told for told in reasons):
-    for line in lines:
-        print(line)
-    sys.exit("hycoll did not serve: " + ", ".join(missing) + ", or nothing was handed over because " + reason)
+by_hycoll = {line["collective"]: set() for line in lines if line["served_by"] == "hycoll"}
+for line in lines:
+    if line["served_by"] == "hycoll":
+        by_hycoll[line["collective"]].add(line["algorithm"])
+handed_over = ["%s: %s" % (line["collective"], line["reason"]) for line in lines if line["served_by"] == "mpi"]
+wrong = []
+for name in served.split(","):
+    if name.startswith("!") == (name.strip("!") in by_hycoll):
+        wrong.append("served by the wrong library: " + name)
+    elif algorithm and by_hycoll[name] != {algorithm}:
+        wrong.append("not served by %s alone: %s" % (algorithm, name))
+if reasons == "-" and handed_over:
+    wrong.append("the MPI library served something")
+for reason in reasons.split("|"):
+    if reason not in ("", "-") and not any(reason in told for told in handed_over):
+        wrong.append("nothing was handed over because: " + reason)
+if wrong:
+    sys.exit("\n".join([str(line) for line in lines] + wrong))
 heaps = report.get("shared_heap", [])
-if [heap["process"] for heap in heaps] != (list(range(report["processes"])) if sys.argv[3] else []):
+if [heap["process"] for heap in heaps] != (list(range(report["processes"])) if heap_library else []):
     sys.exit("the shared heaps in the report: %s" % heaps)
 for heap in heaps:
     if min(heap[name] for name in ["peak_block_bytes", "capacity_bytes", "mappings_made"]) == 0:
