@@ -53,6 +53,7 @@ class NodeProcessMember::SlicedRun final : public ExecutorRun {
     if (next_ == sliced.run_count) return false;
     if (next_ > 0) slice_ = member_.slice_of(arguments_, next_ * sliced.displacement_bytes);
     slice_.is_agreed_on = arguments_.is_agreed_on || next_ + 1 < sliced.run_count;
+    slice_.by_kernel = is_direct_ && plan_.crossing->copies;
     executor().start(sliced.program(next_, member_.worker()), slice_);
     ++next_;
     return true;

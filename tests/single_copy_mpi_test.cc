@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -119,9 +120,26 @@ TEST_CASE("long vectors are copied by the kernel; if it refuses one, every membe
   communicator.allreduce(vector);
   CHECK(vector.back() == world.size);
   if (world.rank == world.size - 1) forbid_process_vm_readv();
-  CHECK_THROWS_WITH_AS(communicator.allreduce(vector), doctest::Contains("process_vm_readv"),
-                       Error);
-  MPI_Barrier(MPI_COMM_WORLD);  // until then the others may write into this process's output
+  // Long enough for the others to be busy when this one is refused.
+  std::vector<double> longer(std::size_t{4} * 1024 * 1024);
+  const Call call = calls::allreduce(longer);
+  const std::vector<std::function<void()>> ways = {
+      [&] { communicator.run(call); },
+      [&] { communicator.start(call).wait(); },
+      [&] {
+        DrivenCall driven = communicator.drive(call);
+        while (!driven.advance()) driven.look_for_trouble();
+        driven.deliver();
+      },
+  };
+  for (const std::function<void()>& way : ways) {
+    std::ranges::fill(longer, 1);
+    CHECK_THROWS_WITH_AS(way(), doctest::Contains("process_vm_readv"), Error);
+    // Nobody writes into it any more.
+    std::ranges::fill(longer, -1);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(std::ranges::count(longer, -1) == std::ssize(longer));
+  }
   // Shorter ones are not.
   vector.assign(vector.size() - 1, 1);
   communicator.allreduce(vector);

@@ -83,6 +83,7 @@ void WorkerExecutor::start(const Program& program, const CallArguments& argument
     destination_addresses_.resize(program.operands.size());
     source_addresses_.resize(program.operands.size());
   }
+  failure_.reset();
   stream_writer_ = nullptr;
   for (int cell = 0; cell < program.flag_count; ++cell)
     own_for_writing(&memory_.flag(worker_, cell));
@@ -132,6 +133,16 @@ void WorkerExecutor::fail(const Error& error) {
   failed_calls_[arguments_.call % kCallSets] = arguments_.call;
   memory_.fail(worker_, arguments_.call, error);
   abandon();
+  memory_.leave(worker_, arguments_.call);
+  failure_ = error;
+}
+
+WorkerExecutor::Progress WorkerExecutor::end_failed() {
+  // Members that disagree may execute other programs, which do not tell when they are left.
+  const bool is_waited_for = arguments_.by_kernel && failure_->kind() == ErrorKind::environment;
+  if (is_waited_for && !memory_.all_have_left(arguments_.call)) return Progress::blocked;
+  const Error error = *std::exchange(failure_, std::nullopt);
+  throw error;
 }
 
 void WorkerExecutor::run(const Program& program, const CallArguments& arguments) {
@@ -171,14 +182,16 @@ void WorkerExecutor::abandon() {
 }
 
 WorkerExecutor::Progress WorkerExecutor::advance(int step_limit) {
+  if (failure_) return end_failed();
   Progress progress;
   try {
     progress = advance_strands(step_limit);
   } catch (const Error& error) {
     fail(error);
-    throw;
+    return end_failed();
   }
   if (progress == Progress::finished) {
+    if (arguments_.by_kernel) memory_.leave(worker_, arguments_.call);
     // Whoever has failed may be in its next call, whose signals count for this one, too.
     if (options_.running_ahead == RunningAhead::forbidden &&
         memory_.last_failed_call() >= arguments_.call) {
@@ -452,11 +465,11 @@ void WorkerExecutor::slow_turn(Waiter& waiter) {
 
 void WorkerExecutor::look_for_trouble(Waiter& waiter) {
   try {
-    if (all_members_entered()) memory_.throw_if_failed(arguments_.call);
-    look_for_mismatch();
+    if (!failure_ && all_members_entered()) memory_.throw_if_failed(arguments_.call);
+    if (!failure_) look_for_mismatch();
   } catch (const Error& error) {
     fail(error);
-    throw;
+    end_failed();
   }
   // Before MPI is asked, which may meet the same end and know less of it.
   look_for_ended_process();

@@ -48,6 +48,10 @@ struct CallArguments {
   /// A further run of the same call, or a call by which members agree on this one's success,
   /// follows at once: it must not be left out because of the failure of an earlier call.
   bool is_agreed_on = false;
+  /// The kernel copies from and to buffers in the members' own memory (AddressSpace::read, write),
+  /// and may refuse: a member whose run fails then goes on to write nowhere, but others may still
+  /// write into its output. It leaves the run after all of its node have.
+  bool by_kernel = false;
 };
 
 /// Whether members may leave calls that others of their node have not entered yet, where nobody
@@ -97,7 +101,8 @@ class WorkerExecutor {
   void start(const Program& program, const CallArguments& arguments, CallNumber run);
 
   /// Issues what can be issued now, at most `step_limit` steps. Throws the Error that this or
-  /// another worker of the node has met in this call; the run is over then. A member that has run
+  /// another worker of the node has met in this call; the run is over then, and nobody uses its
+  /// buffers any more. A member that has run
   /// ahead of a call that then failed throws its Error at the end of a later one, whose results are
   /// right nevertheless.
   Progress advance(int step_limit = INT32_MAX);
@@ -184,6 +189,8 @@ class WorkerExecutor {
   void throw_missed_failure();
   /// The run fails: for the others, and here.
   void fail(const Error& error);
+  /// Of a run that has failed: throws its Error, unless somebody may still write into its output.
+  Progress end_failed();
 
   std::byte* address(const Operand& operand) const;
   std::byte* member_input(int member) const;
@@ -225,6 +232,7 @@ class WorkerExecutor {
   std::vector<SeenCalls> calls_seen_;  // see call_seen()
   std::array<CallNumber, kCallSets> failed_calls_{};  // the latest that have thrown here
   CallNumber last_failure_seen_ = 0;
+  std::optional<Error> failure_;         // of the run, until it is thrown
   std::optional<Error> missed_failure_;  // of a call that this worker has left before it failed
   Looking looking_ = Looking::allowed;
   std::optional<BroadcastFifo> fifo_;           // of a worker with a member

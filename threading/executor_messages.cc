@@ -41,6 +41,10 @@ void WorkerExecutor::look_for_ended_process() {
 }
 
 std::string WorkerExecutor::describe_wait() const {
+  if (failure_) {
+    return fmt::format("{} has failed, and waits until nobody uses its buffers any more: {}",
+                       describe_worker(worker_), failure_->what());
+  }
   std::string awaited;
   for (std::size_t s = 0; s < strands_.size(); ++s) {
     const auto& instructions = program_->strands[s].instructions;

@@ -193,6 +193,18 @@ void NodeMemory::throw_if_failed(CallNumber call) const {
               record.text.read());
 }
 
+bool NodeMemory::all_have_left(CallNumber call) const noexcept {
+  for (int worker = 0; worker < worker_count_; ++worker) {
+    const WorkerCells& its = cells(worker);
+    // Pair with the releasing stores in leave() and WorkerExecutor::start().
+    if (its.left.value.load(std::memory_order_acquire) < call &&
+        its.post.call.load(std::memory_order_acquire) <= call) {
+      return false;
+    }
+  }
+  return true;
+}
+
 void NodeMemory::record_operator_failure(int slot, int rank, CallNumber call, const Error& error) {
   OperatorFailure& failure = cells(slot).operator_failure;
   const SpinGuard guard(failure.locked);

@@ -329,6 +329,15 @@ class NodeMemory {
     return node_cells().last_failed_call.load(std::memory_order_acquire);
   }
 
+  /// A worker has left a run: it uses no buffers of other members any more. To be said of runs that
+  /// all_have_left() is asked about.
+  void leave(int worker, CallNumber call) noexcept {
+    // Pairs with the acquiring load in all_have_left(): the others' use of the buffers lies before.
+    cells(worker).left.value.store(call, std::memory_order_release);
+  }
+  /// Whether every worker has left the run, or has entered a later one.
+  bool all_have_left(CallNumber call) const noexcept;
+
   /// A user's operator failed while `worker` reduced in `call`. The call goes on nevertheless, with
   /// unspecified results, so that nobody waits for ever; its members agree afterwards on whether it
   /// has failed anywhere. `slot` is the member that speaks for the worker, in the worker's process.
@@ -363,6 +372,7 @@ class NodeMemory {
     Post post;
     std::array<FlagCell, kFlagsPerWorker> flags;
     std::array<Line, kCallSets * kLinesPerSet> lines;
+    FlagCell left;                                  // the last run that leave() has named
     std::array<FailureRecord, kCallSets> failures;  // of the latest calls
     OperatorFailure operator_failure;
   };
