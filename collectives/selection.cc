@@ -82,7 +82,8 @@ RequestPart parse_part(std::string_view part) {
     parsed.name = first;
     parsed.lanes = parse_lanes(part, second);
   } else {
-    parsed.collective = first;
+    // MPI's name is as good.
+    parsed.collective = first == "bcast" ? name_of(Collective::broadcast) : first;
     parsed.name = second;
     if (first.size() + 1 + second.size() < part.size()) parsed.lanes = parse_lanes(part, rest);
   }

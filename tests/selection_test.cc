@@ -120,6 +120,12 @@ TEST_CASE("a request names an algorithm, lanes, or both, for one collective or f
   CHECK(plan(Collective::scan, list).lanes == 2);
   CHECK(plan(Collective::reduce_scatter, list).lanes ==
         plan(Collective::reduce_scatter, "auto").lanes);
+  for (const char* by_either_name :
+       {"broadcast:multi-leader-chain:2", "bcast:multi-leader-chain:2"}) {
+    check_requested_algorithm(by_either_name);
+    CHECK(plan(Collective::broadcast, by_either_name).algorithm == "multi-leader-chain");
+    CHECK(plan(Collective::broadcast, by_either_name).lanes == 2);
+  }
   CHECK(plan(Collective::allreduce, "dpml-ring:2").algorithm == "dpml-ring");
   CHECK(plan(Collective::allreduce, "dpml-ring:2").lanes == 2);
   CHECK(plan(Collective::reduce, "auto:1").lanes == 1);
