@@ -46,6 +46,14 @@ constexpr std::array<std::string_view, kRoutineCount> kNames = {
     "iscan",
     "iscatter",
     "iscatterv",
+    "allreduce_init",
+    "barrier_init",
+    "bcast_init",
+    "exscan_init",
+    "reduce_init",
+    "reduce_scatter_init",
+    "reduce_scatter_block_init",
+    "scan_init",
 };
 
 }  // namespace

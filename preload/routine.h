@@ -10,8 +10,9 @@
 
 namespace hycoll::preload {
 
-/// MPI's collectives, by the names that settings and reports use. Blocking and nonblocking forms
-/// count as different routines.
+/// MPI's collectives, by the names that settings and reports use. Blocking, nonblocking and
+/// persistent forms count as different routines; persistent ones of what hycoll does not serve do
+/// not count.
 enum class Routine : std::uint8_t {
   allgather,
   allgatherv,
@@ -47,12 +48,20 @@ enum class Routine : std::uint8_t {
   iscan,
   iscatter,
   iscatterv,
+  allreduce_init,
+  barrier_init,
+  bcast_init,
+  exscan_init,
+  reduce_init,
+  reduce_scatter_init,
+  reduce_scatter_block_init,
+  scan_init,
 };
 inline constexpr std::size_t kBlockingRoutineCount = 17;
-inline constexpr std::size_t kRoutineCount = 2 * kBlockingRoutineCount;
+inline constexpr std::size_t kRoutineCount = 2 * kBlockingRoutineCount + 8;
 
 constexpr bool is_nonblocking(Routine routine) noexcept {
-  return static_cast<std::size_t>(routine) >= kBlockingRoutineCount;
+  return routine >= Routine::iallgather && routine <= Routine::iscatterv;
 }
 
 /// Whether it moves data of any type, which may be described by different types on different
@@ -68,7 +77,7 @@ using RoutineSet = std::bitset<kRoutineCount>;
 std::string_view name_of(Routine routine) noexcept;
 
 /// The routines that a list such as "alltoall,ireduce" names; a blocking form's name stands for the
-/// nonblocking one too, and "all" for everything. Throws Error (invalid_argument), which begins
+/// others too, and "all" for everything. Throws Error (invalid_argument), which begins
 /// with `variable` and lists the names, if there is another one.
 RoutineSet parse_routines(std::string_view variable, std::string_view list);
 
