@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Bad broadcasts under the preload library end with errors that say what is wrong, on every process.
+#
+# usage: bad_broadcasts.sh FLAVOUR MPIEXEC RANKS LIBRARY SERVED PROGRAM
+set -euo pipefail
+
+ranks=$3
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+output=$(mktemp "${TEST_TMPDIR:-/tmp}/preload.XXXXXX")
+trap 'rm -f "$output"' EXIT
+
+run() { # argument of the program
+  timeout -k 5 100 "$here/run.sh" "${arguments[@]}" "$1" >"$output" 2>&1 || {
+    cat "$output"
+    echo "FAILED: the program, $1"
+    exit 1
+  }
+}
+
+told() { # how often, what
+  local count
+  count=$(grep -c -E -e "$2" "$output" || true)
+  if ((count != $1)); then
+    cat "$output"
+    echo "FAILED: told $count times instead of $1: $2"
+    exit 1
+  fi
+}
+
+# Mistakes that all make are refused by hycoll on each of them.
+refused_alike() {
+  told "$ranks" "broadcast: root is $ranks, but the ranks are 0 to $((ranks - 1)); pass one of them"
+  told "$1" "broadcast: buffer is null with count 100; pass a buffer of 400 bytes"
+}
+
+arguments=("$@")
+run alike
+refused_alike "$ranks"
+export HYCOLL_CHECK=1
+run differing
+refused_alike $((ranks + 1))
+last=$((ranks - 1))
+# Everybody names both calls: its own, and one that differs.
+for ((rank = 0; rank < last; ++rank)); do
+  own="process $rank on host [^,]*, this one, passed broadcast, 400 bytes, root 0, but process $last on host [^ ]*"
+  told 1 "$own passed broadcast, 400 bytes, root $last\\."
+  told 1 "$own passed broadcast, 396 bytes, root 0\\."
+  told 2 "$own refused its arguments"
+done
+own="process $last on host [^,]*, this one, passed broadcast"
+told 1 "$own, 400 bytes, root $last, but process .* passed broadcast, 400 bytes, root 0\\."
+told 1 "$own, 396 bytes, root 0, but process .* passed broadcast, 400 bytes, root 0\\."
+told 1 "broadcast: root is -1, but the ranks are 0 to $last; pass one of them"
