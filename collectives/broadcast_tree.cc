@@ -4,7 +4,7 @@
 // with the most nodes below it first. Vectors are cut into segments: a segment goes on as soon as
 // it is there, so that a long vector passes through the tree in little more than the time of its
 // slowest node, which sends it once for each child: the chain, where that is once, is the fastest
-// for long vectors, the others for short ones.
+// for long vectors, the others for short ones. A node has few receives posted at a time.
 //
 // Source: binomial and k-nomial trees as in R. Thakur, R. Rabenseifner, W. Gropp, Optimization of
 // Collective Communication Operations in MPICH, 2005; named in the slides on the bandwidth-saving
@@ -25,6 +25,10 @@ namespace hycoll {
 namespace {
 
 constexpr int kRadix = 4;
+/// The receives that a node has posted beyond the segment that it passes on. With all of them
+/// posted, a library that shakes hands for long messages sends all segments at the same time, a
+/// little of each in turn: they arrive together, at the end, and nothing is pipelined.
+constexpr int kReceivesAhead = 4;
 
 // Nodes are numbered from the root's on.
 
@@ -87,9 +91,10 @@ void append_broadcast_places(ScheduleBuilder& builder, std::span<const TreePlace
     const auto arrive = [&](int s, OnArrival when) {
       if (parent >= 0 && when == vector.when) vector.on_arrival(node, {vector.chunks.first + s, 1});
     };
-    for (int s = 0; parent >= 0 && s < vector.segments; ++s) {
-      builder.recv(strand, vector.lane, parent, segment(s));
-    }
+    const auto receive = [&](int s) {
+      if (parent >= 0 && s < vector.segments) builder.recv(strand, vector.lane, parent, segment(s));
+    };
+    for (int s = 0; s < kReceivesAhead; ++s) receive(s);
     for (int s = 0; s < vector.segments; ++s) {
       arrive(s, OnArrival::before_passing_on);
       if (!children.empty() && vector.before_sending) {
@@ -97,6 +102,7 @@ void append_broadcast_places(ScheduleBuilder& builder, std::span<const TreePlace
       }
       for (const int child : children) builder.send(strand, vector.lane, child, segment(s));
       arrive(s, OnArrival::after_passing_on);
+      receive(s + kReceivesAhead);
     }
   }
 }

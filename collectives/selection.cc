@@ -14,6 +14,11 @@ namespace {
 
 constexpr std::size_t kSegmentBytes = 256 * 1024;
 constexpr int kMaximumSegments = 16;
+/// What passes through many nodes is cut into messages that MPI libraries send without a handshake:
+/// MPICH over TCP begins to shake hands between 16 and 20 KiB, Open MPI at 64 KiB.
+constexpr std::size_t kPipelinedBytes = 16 * 1024;
+/// Of all nodes together: schedules stay small.
+constexpr std::size_t kMaximumPipelinedMessages = 16 * 1024;
 constexpr int kMaximumRequestedLanes = 4096;
 
 SelectedPlan select_by_rule(const SelectionQuery& query) {
@@ -234,6 +239,17 @@ int segments_for(std::size_t message_bytes) noexcept {
   return static_cast<int>(std::clamp<std::size_t>(segments, 1, kMaximumSegments));
 }
 
+int pipelined_segments(const SelectionQuery& query, std::size_t lane_bytes) noexcept {
+  const std::size_t node_count = query.nodes.size();
+  // Between two nodes nothing is passed on, and staging cuts vectors into slices of its own.
+  if (node_count <= 2 || query.visibility == Visibility::staged) return segments_for(lane_bytes);
+  const std::size_t most =
+      std::max<std::size_t>(kMaximumPipelinedMessages / node_count, kMaximumSegments);
+  const std::size_t unshaken = (lane_bytes + kPipelinedBytes - 1) / kPipelinedBytes;
+  const std::size_t segments = unshaken <= most ? unshaken : lane_bytes / kSegmentBytes;
+  return static_cast<int>(std::clamp<std::size_t>(segments, 1, most));
+}
+
 void check_requested_algorithm(std::string_view requested) {
   for_each_part(requested, [](const RequestPart& part) {
     if (!part.collective.empty()) {
@@ -292,7 +308,11 @@ SelectedPlan select(const SelectionQuery& query) {
   const std::size_t lane_bytes =
       aggregates ? query.size_bytes : query.size_bytes / static_cast<std::size_t>(plan.lanes);
   const std::size_t block_bytes = lane_bytes / query.nodes.size();
-  plan.segments = segments_for(algorithm->exchange == Exchange::ring ? block_bytes : lane_bytes);
+  const bool is_pipelined = query.collective == Collective::broadcast && !aggregates &&
+                            algorithm->segmentation == Segmentation::messages;
+  plan.segments = is_pipelined                            ? pipelined_segments(query, lane_bytes)
+                  : algorithm->exchange == Exchange::ring ? segments_for(block_bytes)
+                                                          : segments_for(lane_bytes);
   return plan;
 }
 

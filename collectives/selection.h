@@ -75,6 +75,9 @@ int most_members(const std::vector<Node>& nodes);
 /// The segments of each message of an exchange whose messages have `message_bytes` bytes.
 int segments_for(std::size_t message_bytes) noexcept;
 
+/// The segments of a lane's part of a broadcast through a tree of nodes that pass it on.
+int pipelined_segments(const SelectionQuery& query, std::size_t lane_bytes) noexcept;
+
 }  // namespace hycoll
 
 #endif  // HYCOLL_COLLECTIVES_SELECTION_H_

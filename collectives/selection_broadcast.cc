@@ -3,14 +3,27 @@
 // One node: lines while a member reads no more than a few hundred bytes there, then several leaders
 // with a lane per worker, who all copy from the root's input. Several nodes, short vectors: one
 // lane, lines inside the node, a binomial tree between nodes. Several nodes, longer: a lane per
-// kLaneBytes over a binomial tree, which between two nodes is one message; with more nodes, once
-// what messages carry counts, scatter and ring, or the chain where it is cut into more segments
-// than there are nodes, for then it sends half of that.
+// kLaneBytes over a binomial tree, which between two nodes is one message; with more nodes the
+// chain once a lane is cut into as many segments as there are nodes, for then it sends everything
+// once, in hardly more steps than scatter and ring, which send twice that. With fewer segments the
+// binomial tree as long as its lg N messages cost less than the steps of the ring, then the ring.
+
+#include <bit>
 
 #include "collectives/selection.h"
 #include "collectives/selection_lanes.h"
 
 namespace hycoll {
+namespace {
+
+/// The binomial tree's root sends a lane's bytes ceil(lg N) times, that of scatter and ring about
+/// twice, but in N - 1 steps more, each of which costs as much time as kFewStepsBytes.
+bool tree_beats_ring(std::size_t lane_bytes, std::size_t node_count) {
+  const auto levels = static_cast<std::size_t>(std::bit_width(node_count - 1));
+  return levels <= 2 || lane_bytes / (node_count - 1) <= kFewStepsBytes / (levels - 2);
+}
+
+}  // namespace
 
 SelectedPlan select_broadcast(const SelectionQuery& query) {
   const std::size_t node_count = query.nodes.size();
@@ -24,11 +37,11 @@ SelectedPlan select_broadcast(const SelectionQuery& query) {
     return plan;
   }
   const std::size_t lane_bytes = query.size_bytes / static_cast<std::size_t>(plan.lanes);
-  plan.segments = segments_for(lane_bytes);
+  plan.segments = pipelined_segments(query, lane_bytes);
   if (node_count == 2 || lane_bytes <= kFewStepsBytes) return plan;
-  if (static_cast<std::size_t>(plan.segments) > node_count) {
+  if (static_cast<std::size_t>(plan.segments) >= node_count) {
     plan.algorithm = "multi-leader-chain";
-  } else {
+  } else if (!tree_beats_ring(lane_bytes, node_count)) {
     plan.algorithm = "multi-leader-scatter-ring-opt";
     plan.segments = 1;
   }

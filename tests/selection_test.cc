@@ -187,12 +187,35 @@ TEST_CASE("broadcast") {
   CHECK(broadcast(1, 64 * kKiB) == "multi-leader-binomial");
   CHECK(broadcast(4, 4 * kKiB) == "lines-binomial");
   CHECK(broadcast(4, 16 * kKiB) == "multi-leader-binomial");
-  CHECK(broadcast(4, 512 * kKiB) == "multi-leader-scatter-ring-opt");
+  CHECK(broadcast(4, 64 * kKiB) == "multi-leader-binomial");
+  CHECK(broadcast(4, 128 * kKiB) == "multi-leader-chain");
   CHECK(broadcast(4, 16 * kKiB * kKiB) == "multi-leader-chain");
+  CHECK(broadcast(64, 256 * kKiB) == "multi-leader-binomial");
+  CHECK(broadcast(64, kKiB * kKiB) == "multi-leader-scatter-ring-opt");
+  CHECK(broadcast(64, 4 * kKiB * kKiB) == "multi-leader-chain");
   CHECK(broadcast(2, 16 * kKiB * kKiB) == "multi-leader-binomial");
   const SelectedPlan plan =
       select({.collective = Collective::broadcast, .nodes = {{3, 3}}, .size_bytes = kKiB * kKiB});
   CHECK(plan.lanes == 3);
+}
+
+TEST_CASE("what several nodes pass on is cut into messages without a handshake") {
+  SelectionQuery query{.collective = Collective::broadcast,
+                       .nodes = {{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}};
+  for (const std::string_view name : {"auto", "multi-leader-chain", "binomial"}) {
+    query.requested_algorithm = name;
+    query.size_bytes = kKiB * kKiB;
+    CHECK(select(query).segments == 64);
+    query.size_bytes = kKiB * kKiB + 1;
+    CHECK(select(query).segments == 65);
+    // So many messages that schedules would become long: few, with handshakes.
+    query.size_bytes = 256 * kKiB * kKiB;
+    CHECK(select(query).segments == 1024);
+  }
+  query.requested_algorithm = "multi-leader-chain";
+  query.size_bytes = kKiB * kKiB;
+  query.visibility = Visibility::staged;
+  CHECK(select(query).segments == 4);
 }
 
 TEST_CASE("core specialisation has two lanes, and aggregators if there are any") {
