@@ -36,6 +36,7 @@ class Crew {
 
  private:
   void meet_in_process();
+  void meet_processes();
   void maximum_over(MPI_Comm comm, int thread, std::span<double> values);
 
   MPI_Comm comm_;
