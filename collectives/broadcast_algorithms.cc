@@ -96,6 +96,7 @@ constexpr Algorithm shared_address(std::string_view name) {
   algorithm.summary = "members follow message counters and copy from their leaders' buffers";
   algorithm.source = kSharedAddressSource;
   algorithm.generate_with = generate_shared_address<exchange>;
+  if (is_tree(exchange)) algorithm.segmentation = Segmentation::partition;
   return algorithm;
 }
 
@@ -108,6 +109,7 @@ constexpr Algorithm fifo(std::string_view name) {
   algorithm.serves = "shapes whose lanes are led by workers that own a member";
   algorithm.serves_shape = serves_fifo_broadcast;
   algorithm.generate_with = generate_fifo<exchange>;
+  algorithm.segmentation = Segmentation::messages;
   return algorithm;
 }
 

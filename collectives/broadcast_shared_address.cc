@@ -11,8 +11,10 @@
 // message counters.
 // Memory passed over on every node: (M - 1) n read, (M - 1) n written, by the members' own cores.
 // Scratch: none but that of the exchange.
-// Serves: any shape with direct visibility. Chunks per lane: those of the exchange; the counter
-// counts what is announced at once.
+// Serves: any shape with direct visibility. Chunks per lane: those of the exchange, with trees on a
+// single node too; the counter counts what is announced at once. On the root's node members copy
+// chunk by chunk: staged (core/staging.h), the root copies a chunk in while they copy out the one
+// before.
 //
 // Example, 1 node of 4 members, 1 lane, root 1: the members 0, 2 and 3 copy the root's input; the
 // root waits for the three.
@@ -79,8 +81,10 @@ class Followers {
       }
       if (!follows_[m]) phases_.await_member_as(strands_[m], builder_.root());
       follows_[m] = true;
-      builder_.copy(strands_[m], span_of(builder_.output(member), chunks),
-                    span_of(builder_.input(builder_.root()), chunks));
+      for (int chunk = chunks.first; chunk < chunks.first + chunks.count; ++chunk) {
+        builder_.copy(strands_[m], span_of(builder_.output(member), {chunk, 1}),
+                      span_of(builder_.input(builder_.root()), {chunk, 1}));
+      }
     }
   }
 
@@ -151,7 +155,9 @@ Schedule generate_shared_address_broadcast(std::string name, const Shape& shape,
                                            const GeneratorParameters& parameters,
                                            BroadcastExchange exchange) {
   HYCOLL_ASSERT(shape.visibility() == Visibility::direct, "members read their leaders' buffers");
-  const int per_lane = broadcast_chunks_per_lane(exchange, shape.node_count(), parameters.segments);
+  const int per_lane = is_tree(exchange) ? parameters.segments
+                                         : broadcast_chunks_per_lane(exchange, shape.node_count(),
+                                                                     parameters.segments);
   ScheduleBuilder builder(Collective::broadcast, std::move(name), shape,
                           per_lane * shape.lane_count(), parameters.root);
   std::vector<NodePhases> phases = phases_of_nodes(builder);

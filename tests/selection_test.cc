@@ -290,6 +290,26 @@ TEST_CASE("of two processes that stage the root of a long reduce does all") {
   CHECK(select(query).lanes == 3);
 }
 
+TEST_CASE("where only the root can copy in, a broadcast has one lane, in segments") {
+  SelectionQuery query{
+      .collective = Collective::broadcast, .nodes = {{2, 2}}, .size_bytes = 64 * kKiB};
+  const auto segments = [&](std::size_t size_bytes) {
+    query.size_bytes = size_bytes;
+    const SelectedPlan plan = select(query);
+    CHECK(plan.algorithm == "shared-address-binomial");
+    CHECK(plan.lanes == 1);
+    return plan.segments;
+  };
+  CHECK(select(query).algorithm == "multi-leader-binomial");
+  query.visibility = Visibility::staged;
+  CHECK(segments(kKiB) == 1);
+  CHECK(segments(64 * kKiB) == 4);
+  CHECK(segments(16 * kKiB * kKiB) == 8);
+  query.requested_lanes = 2;
+  CHECK(select(query).algorithm == "multi-leader-binomial");
+  CHECK(select(query).lanes == 2);
+}
+
 TEST_CASE("processes use lines for longer reductions than threads") {
   for (const Collective collective : {Collective::allreduce, Collective::reduce}) {
     SelectionQuery query{.collective = collective, .nodes = {{2, 2}}};
