@@ -322,7 +322,7 @@ PlanCache::Options NodeProcesses::plan_options(const ProcessGroup& group) const 
       .peers = Peers::processes,
       .processes = threads_.is_one_each() ? std::vector<int>() : threads_.processes(),
       .staging_bytes = memory_->staging_bytes(),
-      .single_copy_bytes = SIZE_MAX,
+      .short_staging_bytes = memory_->short_staging_bytes(),
       .streaming_staging_bytes = handoff_ns_ > kFarHandoffNs ? kStreamingStagingBytes : SIZE_MAX};
   if (shareable_ != nullptr && shareable_->copies()) {
     options.single_copy_bytes = static_cast<std::size_t>(group.options().single_copy_kib) * kKib;

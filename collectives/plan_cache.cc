@@ -137,6 +137,7 @@ BindingOptions PlanCache::binding_options(const PlanQuery& query) const {
           .peers = options_.peers};
 }
 
+          .short_staging_bytes = options_.short_staging_bytes,
 std::size_t PlanCache::size_bytes_of(const PlanQuery& query) const {
   std::size_t elements = query.extent.count;
   if (query.collective == Collective::reduce_scatter) {

@@ -311,6 +311,36 @@ TEST_CASE("members whom nobody waits for run ahead, as far as lines are kept") {
   }
 }
 
+TEST_CASE("through short staging, too, whose every set is free when its turn comes again") {
+  constexpr int kFurthest = static_cast<int>(kMaximumLead) + 1;
+  const Shape shape = Shape::uniform(1, 3, 1).with_visibility(Visibility::staged);
+  for (const Algorithm* algorithm : all_algorithms()) {
+    CAPTURE(name_of(algorithm->collective));
+    CAPTURE(algorithm->name);
+    if (!algorithm->serves_shape(Shape::uniform(1, 3, 1))) continue;
+    const bool runs_ahead = algorithm->name == "shared-address-binomial" ||
+                            algorithm->name == "multi-leader-binomial" ||
+                            algorithm->name == "dpml-binomial";
+    const Schedule schedule = algorithm->generate(shape, 2, 1);
+    const CollectiveReference reference{.collective = algorithm->collective,
+                                        .member_count = 3,
+                                        .root = 1,
+                                        .count = 29,
+                                        .block_counts = {}};
+    int largest = 0;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      RandomDriver driver(schedule, {.count = 29}, DataType::int64, Operator::sum, Delivery::eager,
+                          {.short_bytes = 1024});
+      Buffers64 buffers(reference, false);
+      Leads leads(3);
+      REQUIRE_NOTHROW(driver.run(seed, 100, leads.watching(buffers.callbacks())));
+      REQUIRE(buffers.wrong() == 0);
+      largest = std::max(largest, leads.largest());
+    }
+    if (runs_ahead) CHECK(largest == kFurthest);
+  }
+}
+
 TEST_CASE("a message that is never sent is reported with its lane and sender") {
   const Schedule whole =
       find_algorithm(Collective::allreduce, "recursive-doubling").generate(Shape::uniform(2, 1, 1));

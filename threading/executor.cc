@@ -52,6 +52,9 @@ void WorkerExecutor::start(const Program& program, const CallArguments& argument
 }
 
 void WorkerExecutor::start(const Program& program, const CallArguments& arguments, CallNumber run) {
+  const bool others_may_lag = runs_ahead_ && program_ != nullptr && program_->some_run_ahead;
+  // They may still read what the last program has staged, elsewhere than this one does.
+  catches_up_ = others_may_lag && program_ != &program && program.staging_bytes > 0;
   runs_ahead_ = may_run_ahead(run, arguments.signature);
   // Before the others may record failures of the call.
   if (some_failed()) find_missed_failure(run - 1);
@@ -99,6 +102,16 @@ void WorkerExecutor::start(const Program& program, const CallArguments& argument
     state.requests.resize(request_count);
     state.pending.assign(request_count, 0);
   }
+}
+
+bool WorkerExecutor::others_have_caught_up() {
+  if (looking_ == Looking::forbidden) return false;
+  for (int worker = 0; worker < memory_.worker_count(); ++worker) {
+    // Pairs with the releasing store in start(): the worker has read all staging before.
+    const CallNumber entered = memory_.post(worker).call.load(std::memory_order_acquire);
+    if (entered + 1 < arguments_.call) return false;
+  }
+  return true;
 }
 
 bool WorkerExecutor::may_run_ahead(CallNumber next, const PackedSignature& signature) const {
@@ -211,6 +224,8 @@ WorkerExecutor::Progress WorkerExecutor::advance_blindly() {
 }
 
 WorkerExecutor::Progress WorkerExecutor::advance_strands(int step_limit) {
+  if (catches_up_ && !others_have_caught_up()) return Progress::blocked;
+  catches_up_ = false;
   bool finished = true;
   int issued = 0;
   has_streamed_ = false;
@@ -445,7 +460,9 @@ std::byte* WorkerExecutor::address(const Operand& operand) const {
     case BufferRole::scratch:
       return scratch_.data() + operand.offset_bytes;
     case BufferRole::staging:
-      return memory_.staging(operand.index, arguments_.call) + operand.offset_bytes;
+      return (program_->stages_briefly ? memory_.short_staging(operand.index, arguments_.call)
+                                       : memory_.staging(operand.index, arguments_.call)) +
+             operand.offset_bytes;
     case BufferRole::lines:
     case BufferRole::stream:
       break;

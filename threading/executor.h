@@ -184,6 +184,8 @@ class WorkerExecutor {
     return calls_seen_[w / kSeenTogether].calls[w % kSeenTogether];
   }
   bool may_run_ahead(CallNumber next, const PackedSignature& signature) const;
+  /// Whether all others have left the runs before the last one.
+  bool others_have_caught_up();
   bool some_failed() const { return memory_.last_failed_call() != last_failure_seen_; }
   void find_missed_failure(CallNumber last_left);
   void throw_missed_failure();
@@ -228,6 +230,7 @@ class WorkerExecutor {
   std::uint64_t line_tag_ = 0;
   bool natives_block_ = false;
   bool runs_ahead_ = false;
+  bool catches_up_ = false;            // until all others have left the runs before the last one
   std::uint64_t ready_calls_ = 0;      // in a row in which lines did not have to be waited for
   std::vector<SeenCalls> calls_seen_;  // see call_seen()
   std::array<CallNumber, kCallSets> failed_calls_{};  // the latest that have thrown here

@@ -1,6 +1,7 @@
 #ifndef HYCOLL_THREADING_NODE_MEMORY_H_
 #define HYCOLL_THREADING_NODE_MEMORY_H_
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -208,6 +209,9 @@ inline void own_for_writing(const void* address) noexcept {
 /// The same for the lines of a later write_lines.
 void own_lines(const Line* lines, std::size_t size_bytes) noexcept;
 
+/// What a call stages at most for each worker in short staging. A writer is faster the longer ago
+/// the others have read what it overwrites, so there are more sets than running ahead needs.
+inline constexpr std::size_t kMaximumShortStagingBytes = 16 * 1024;
 /// The largest vector, in bytes, that a lines buffer holds.
 inline constexpr std::size_t kMaximumLinesBytes = 16 * 1024;
 /// A worker's lines buffers in one schedule.
@@ -299,6 +303,19 @@ class NodeMemory {
   }
   std::size_t staging_bytes() const noexcept {
     return further_bytes_ / 2 / kSeparationBytes * kSeparationBytes;
+  }
+
+  /// The same memory for calls that stage no more than short_staging_bytes() for each worker: in
+  /// kCallSets sets or more, so that whose staging nobody answers may run ahead. A call's set lies
+  /// in its half.
+  std::byte* short_staging(int worker, CallNumber call) noexcept {
+    const std::size_t sets_per_half = staging_bytes() / short_staging_bytes();
+    return staging(worker, call) + call / 2 % sets_per_half * short_staging_bytes();
+  }
+  /// 0 if there is too little staging.
+  std::size_t short_staging_bytes() const noexcept {
+    return std::min(kMaximumShortStagingBytes,
+                    staging_bytes() / (kCallSets / 2) / kSeparationBytes * kSeparationBytes);
   }
 
   /// What a worker's post says of a buffer at this address of its own process; and where a worker's

@@ -26,6 +26,11 @@ std::size_t block_count(const VectorExtent& extent, int member) {
                                      : extent.block_counts[static_cast<std::size_t>(member)];
 }
 
+/// Whether the slice is the vector.
+bool is_whole(const VectorExtent& extent) {
+  return extent.first == 0 && extent.limit >= longest_block(extent);
+}
+
 /// A flag of the schedule as the executor keeps it.
 struct FlagPlace {
   int worker = -1;  ///< On the node.
@@ -41,6 +46,7 @@ class Binder {
         node_(node),
         element_bytes_(options.element_bytes),
         streaming_staging_bytes_(options.streaming_staging_bytes),
+        short_staging_bytes_(is_whole(extent) ? options.short_staging_bytes : 0),
         partition_(partition_for(schedule, extent, options.element_bytes)),
         first_worker_(schedule.shape.first_worker(node)),
         programs_(static_cast<std::size_t>(schedule.shape.node(node).workers)) {
@@ -63,6 +69,7 @@ class Binder {
       program.blocks_alone = natives_block && program.strands.size() == 1;
     }
     note_who_is_reached();
+    choose_staging();
     let_run_ahead();
     return std::move(programs_);
   }
@@ -282,13 +289,26 @@ class Binder {
                  std::size_t{instruction.destination_count} + instruction.source_count);
   }
 
+  /// On a single node, where members may run ahead. All runs of a call with slices, of which the
+  /// last one may be short, use the same staging.
+  void choose_staging() {
+    std::size_t most_bytes = 0;
+    for (const Program& program : programs_) {
+      most_bytes = std::max(most_bytes, program.staging_bytes);
+    }
+    const bool is_brief =
+        schedule_.shape.node_count() == 1 && most_bytes > 0 && most_bytes <= short_staging_bytes_;
+    for (Program& program : programs_) program.stages_briefly = is_brief;
+  }
+
   /// A member whose buffers nobody else touches is done when its data steps are: others find what
-  /// they need of it in lines. What it waits for at the end is only that the others have entered.
-  /// On a single node, where calls send no messages; and without staging, which has two sets only.
+  /// they need of it in lines or staging. What it waits for at the end is only that the others have
+  /// entered. On a single node, where calls send no messages; and without staging of two sets only.
   void let_run_ahead() {
-    const bool uses_staging = std::ranges::any_of(
-        programs_, [](const Program& program) { return program.staging_bytes > 0; });
-    if (schedule_.shape.node_count() > 1 || uses_staging) return;
+    const bool has_two_sets = std::ranges::any_of(programs_, [](const Program& program) {
+      return program.staging_bytes > 0 && !program.stages_briefly;
+    });
+    if (schedule_.shape.node_count() > 1 || has_two_sets) return;
     bool some_run_ahead = false;
     for (std::size_t w = 0; w < static_cast<std::size_t>(schedule_.shape.member_count()); ++w) {
       if (programs_[w].is_looked_up) continue;
@@ -438,6 +458,7 @@ class Binder {
   int node_;
   std::size_t element_bytes_;
   std::size_t streaming_staging_bytes_;
+  std::size_t short_staging_bytes_;
   Partition partition_;
   int first_worker_;
   std::optional<MessageEnds> peers_;

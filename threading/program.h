@@ -76,6 +76,7 @@ struct Program {
   int flag_count = 0;  ///< Cells of this worker that it signals: 0..flag_count-1.
   std::size_t scratch_bytes = 0;
   std::size_t staging_bytes = 0;       ///< Of this worker, in one set.
+  bool stages_briefly = false;         ///< In NodeMemory's short staging; alike on all workers.
   std::size_t lines_source_bytes = 0;  ///< Room to unpack the lines sources of the largest step.
   /// One strand, as on every worker of every node that calls the transport's own collectives: the
   /// worker of a blocking call may block inside the transport.
@@ -100,6 +101,8 @@ struct BindingOptions {
   std::size_t streaming_threshold_bytes = SIZE_MAX;
   /// Steps that store so much or more into staging use streaming stores.
   std::size_t streaming_staging_bytes = SIZE_MAX;
+  /// Whole vectors of which each worker of a single node stages so much at most use short staging.
+  std::size_t short_staging_bytes = 0;
   Peers peers = Peers::nodes;
 };
 

@@ -62,7 +62,8 @@ RandomDriver::RandomDriver(const Schedule& schedule, const VectorExtent& extent,
                        .memories = {},
                        .sliced = {},
                        .workers = {}}) {
-  const BindingOptions options{.element_bytes = size_of(type)};
+  const BindingOptions options{.element_bytes = size_of(type),
+                               .short_staging_bytes = limit.short_bytes};
   const std::size_t slice = slice_limit(schedule, extent, options.element_bytes, limit.bytes);
   for (int node = 0; node < schedule.shape.node_count(); ++node) {
     state_->sliced.push_back(bind_slices(schedule, node, extent, options, slice));
@@ -72,8 +73,9 @@ RandomDriver::RandomDriver(const Schedule& schedule, const VectorExtent& extent,
 
 void RandomDriver::State::add_workers(const Shape& shape, int node) {
   const int worker_count = shape.node(node).workers;
+  const std::size_t sets = sliced.back().program(0, 0).stages_briefly ? kCallSets : 2;
   memories.push_back(std::make_unique<NodeMemory>(
-      worker_count, 2 * (sliced.back().staging_bytes + kSeparationBytes)));
+      worker_count, sets * (sliced.back().staging_bytes + kSeparationBytes)));
   std::vector<Endpoint*> endpoints;
   for (int lane = 0; lane < shape.lane_count(); ++lane) {
     endpoints.push_back(&network.endpoint(node, lane));

@@ -16,6 +16,7 @@ namespace hycoll {
 struct StagingLimit {
   std::size_t bytes =
       SIZE_MAX;  ///< Of each worker, in one set. A call has as many runs as it takes.
+  std::size_t short_bytes = 0;  ///< As BindingOptions::short_staging_bytes.
 };
 
 /// Runs a schedule with all its workers on all its emulated nodes in one thread, one step of a
