@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -59,9 +60,10 @@ struct Options {
 
   /// Layout `processes`: vectors of so many KiB and more are read and written where they are, by
   /// the kernel (process_vm_readv), if all processes of the machine may do that to each other. 0:
-  /// none. It pays where processes are far from one another and staging is not written past the
-  /// caches: docs/decisions/0017.
-  int single_copy_kib = 0;
+  /// none. Not set: broadcasts of 32 KiB and more, and nothing else; for reductions it pays only
+  /// where processes are far from one another and staging is not written past the caches:
+  /// docs/decisions/0017.
+  std::optional<int> single_copy_kib;
 
   /// Layout `processes`, for tests on one machine: the processes of every machine (or NUMA domain)
   /// form so many nodes. 0: one. They are dealt to them in blocks of neighbouring ranks, or in

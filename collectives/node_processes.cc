@@ -27,6 +27,10 @@ constexpr std::size_t kKib = 1024;
 constexpr double kFarHandoffNs = 100;
 constexpr std::size_t kStreamingStagingBytes = kKib;
 
+/// The shortest broadcasts that the kernel copies, unless the user says otherwise: root and
+/// receivers copy at once, and once, while staging copies twice (docs/measurements.md).
+constexpr std::size_t kBroadcastSingleCopyBytes = 32 * kKib;
+
 constexpr std::chrono::milliseconds kHandoffPatience{2};
 
 /// Distinguishes offsets in a shared heap from those in the segment, which are smaller.
@@ -274,7 +278,7 @@ void NodeProcesses::announce_addresses(const ProcessGroup& group) {
   }
   ExchangedArenas arenas = exchange_arenas(neighbours_->handle());
   if (arenas.any_used && !arenas.all_reachable) say_heaps_are_apart(group, worker_);
-  const bool wishes_copies = group.options().single_copy_kib > 0;
+  const bool wishes_copies = group.options().single_copy_kib.value_or(1) > 0;
   auto addresses = std::make_unique<NodeAddresses>(
       segment_.bytes(), std::move(arenas),
       wishes_copies ? SingleCopy(neighbours_->handle()) : SingleCopy());
@@ -325,7 +329,10 @@ PlanCache::Options NodeProcesses::plan_options(const ProcessGroup& group) const 
       .short_staging_bytes = memory_->short_staging_bytes(),
       .streaming_staging_bytes = handoff_ns_ > kFarHandoffNs ? kStreamingStagingBytes : SIZE_MAX};
   if (shareable_ != nullptr && shareable_->copies()) {
-    options.single_copy_bytes = static_cast<std::size_t>(group.options().single_copy_kib) * kKib;
+    const std::optional<int> kib = group.options().single_copy_kib;
+    if (kib) options.single_copy_bytes = static_cast<std::size_t>(*kib) * kKib;
+    options.broadcast_single_copy_bytes =
+        kib ? options.single_copy_bytes : kBroadcastSingleCopyBytes;
   }
   for (int node = 0; node < grouping_.node_count(); ++node) {
     options.nodes.push_back({.members = worker_count(node), .workers = worker_count(node)});

@@ -125,8 +125,11 @@ CrossingPrograms PlanCache::crossing_programs(const Schedule& direct,
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::unsupported) throw;
   }
-  programs.copies = programs.direct && size_bytes_of(query) >= options_.single_copy_bytes &&
-                    !sends_others_buffers(direct);
+  const std::size_t copied_bytes = query.collective == Collective::broadcast
+                                       ? options_.broadcast_single_copy_bytes
+                                       : options_.single_copy_bytes;
+  programs.copies =
+      programs.direct && size_bytes_of(query) >= copied_bytes && !sends_others_buffers(direct);
   return programs;
 }
 
@@ -134,10 +137,10 @@ BindingOptions PlanCache::binding_options(const PlanQuery& query) const {
   return {.element_bytes = query.element_bytes,
           .streaming_threshold_bytes = options_.streaming_threshold_bytes,
           .streaming_staging_bytes = options_.streaming_staging_bytes,
+          .short_staging_bytes = options_.short_staging_bytes,
           .peers = options_.peers};
 }
 
-          .short_staging_bytes = options_.short_staging_bytes,
 std::size_t PlanCache::size_bytes_of(const PlanQuery& query) const {
   std::size_t elements = query.extent.count;
   if (query.collective == Collective::reduce_scatter) {

@@ -92,6 +92,7 @@ class PlanCache {
     std::size_t short_staging_bytes = 0;
     /// The same: the shortest vectors that the kernel copies between the processes of this node.
     std::size_t single_copy_bytes = SIZE_MAX;
+    std::size_t broadcast_single_copy_bytes = SIZE_MAX;  ///< Of broadcasts.
     /// As BindingOptions has it.
     std::size_t streaming_staging_bytes = SIZE_MAX;
   };
