@@ -88,8 +88,7 @@ class PlanCache {
     std::vector<int> processes = {};
     /// Peers::processes: the staging of each worker, in one set.
     std::size_t staging_bytes = 0;
-    /// As BindingOptions has it.
-    std::size_t short_staging_bytes = 0;
+    std::size_t short_staging_bytes = 0;  ///< As BindingOptions has it.
     /// The same: the shortest vectors that the kernel copies between the processes of this node.
     std::size_t single_copy_bytes = SIZE_MAX;
     std::size_t broadcast_single_copy_bytes = SIZE_MAX;  ///< Of broadcasts.
