@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "collectives/registry.h"
+#include "core/staging.h"
 #include "core/verifier.h"
 
 namespace hycoll {
@@ -40,6 +41,26 @@ void prove_all(const Shape& shape) {
         REQUIRE_MESSAGE(verdict.correct, verdict.failure);
         if (algorithm.name.starts_with("lines-")) continue;  // bounded by kMaximumLinesBytes
         CHECK(verdict.resources.node_memory_vectors <= 1);
+      }
+    }
+  }
+}
+
+TEST_CASE("more segments than receives that are posted ahead") {
+  for (const Algorithm& algorithm : algorithms_of(Collective::broadcast)) {
+    if (algorithm.segmentation != Segmentation::messages) continue;
+    for (const int nodes : {2, 3, 5, 8}) {
+      for (const int members : {1, 2}) {
+        for (const int lanes : {1, 2}) {
+          const Shape shape = Shape::uniform(nodes, members, lanes);
+          if (!algorithm.serves_shape(shape)) continue;
+          const Schedule schedule = algorithm.generate(shape, 9, shape.member_count() - 1);
+          const Verdict verdict = verify(schedule);
+          REQUIRE_MESSAGE(verdict.correct, verdict.failure);
+          if (lanes > members) continue;  // processes are members
+          const Verdict through_staging = verify(staged(schedule));
+          REQUIRE_MESSAGE(through_staging.correct, through_staging.failure);
+        }
       }
     }
   }
