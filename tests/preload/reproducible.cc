@@ -100,8 +100,8 @@ int main(int argc, char** argv) {
   std::vector<double> expected = window(rank_of(MPI_COMM_WORLD), 0, kLongest);
   MPI_Allreduce(MPI_IN_PLACE, expected.data(), static_cast<int>(kLongest), MPI_DOUBLE, MPI_SUM,
                 MPI_COMM_WORLD);
-  const std::size_t firsts[] = {0, 17, 30'001};
-  const std::size_t counts[] = {1, 5, 700, 20'000};
+  const std::size_t firsts[] = {17, 30'001};
+  const std::size_t counts[] = {1, 700, 20'000};
   for (const std::size_t first : firsts) {
     for (const std::size_t count : counts) {
       Trial trial(expected);
