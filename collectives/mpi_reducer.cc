@@ -116,8 +116,8 @@ void FoldingReducer::apply_to_elements(const std::byte* left, std::byte* right_a
     apply_to_packed(left, right_and_result, count);
     return;
   }
-  left += layout_.origin_bytes;
-  right_and_result += layout_.origin_bytes;
+  left = displaced(left, layout_.origin_bytes);
+  right_and_result = displaced(right_and_result, layout_.origin_bytes);
   if (layout_.form == Form::slots) {
     for (std::size_t index = 0; index < count; ++index) {
       const std::size_t offset = index * layout_.slot_bytes;
@@ -137,8 +137,8 @@ void FoldingReducer::apply_to_packed(const std::byte* left, std::byte* right_and
   // The second half is as aligned as the first.
   const std::size_t half_bytes = (size_bytes + 63) / 64 * 64;
   std::byte* const scratch = unpacking_scratch(2 * half_bytes);
-  std::byte* const left_origin = scratch + origin_bytes;
-  std::byte* const right_origin = left_origin + half_bytes;
+  std::byte* const left_origin = displaced(scratch, origin_bytes);
+  std::byte* const right_origin = displaced(scratch + half_bytes, origin_bytes);
   for (std::size_t begin = 0; begin < count; begin += block_count) {
     const std::size_t elements = std::min(block_count, count - begin);
     const std::size_t offset = begin * layout_.slot_bytes;

@@ -208,12 +208,12 @@ void TypedStaging::for_each_block(std::size_t first, std::size_t count,
 void TypedStaging::copy_in(const void* user_buffer, void* work_buffer, std::size_t first,
                            std::size_t count) const {
   for_each_block(first, count, [&](std::size_t begin, int elements) {
-    const std::byte* const user = bytes_of(user_buffer) + user_offset(begin);
+    const std::byte* const user = displaced(bytes_of(user_buffer), user_offset(begin));
     std::byte* const work = bytes_of(work_buffer) + begin * layout_.slot_bytes;
     if (layout_.form == ElementLayout::Form::packed) {
       pack(user, user_type_, elements, work, elements * static_cast<int>(bounds_.size));
     } else {
-      repack(user, user_type_, work + layout_.origin_bytes, slot_type_, elements);
+      repack(user, user_type_, displaced(work, layout_.origin_bytes), slot_type_, elements);
     }
   });
 }
@@ -222,11 +222,11 @@ void TypedStaging::copy_out(const void* work_buffer, void* user_buffer, std::siz
                             std::size_t count) const {
   for_each_block(first, count, [&](std::size_t begin, int elements) {
     const std::byte* const work = bytes_of(work_buffer) + begin * layout_.slot_bytes;
-    std::byte* const user = bytes_of(user_buffer) + user_offset(begin);
+    std::byte* const user = displaced(bytes_of(user_buffer), user_offset(begin));
     if (layout_.form == ElementLayout::Form::packed) {
       unpack(work, elements * static_cast<int>(bounds_.size), user, user_type_, elements);
     } else {
-      repack(work + layout_.origin_bytes, slot_type_, user, user_type_, elements);
+      repack(displaced(work, layout_.origin_bytes), slot_type_, user, user_type_, elements);
     }
   });
 }

@@ -26,6 +26,14 @@ struct ElementLayout {
   std::ptrdiff_t origin_bytes = 0;
 };
 
+/// The address so many bytes further on, which may belong to nothing: an element's origin need not
+/// lie near its data.
+template <class Byte>
+Byte* displaced(Byte* address, std::ptrdiff_t bytes) noexcept {
+  return reinterpret_cast<Byte*>(reinterpret_cast<std::uintptr_t>(address) +
+                                 static_cast<std::uintptr_t>(bytes));
+}
+
 /// The layout of a committed datatype. Predefined types are direct, with their padding.
 ///
 /// For a type with gaps a slot has the same address modulo 16 bytes, relative to the work buffer,
