@@ -24,7 +24,7 @@ constexpr std::size_t kKib = 1024;
 /// Processes whose handoffs take longer do not share a cache. There, a line that one has written
 /// and the other reads costs more than memory: staging is written past the caches, from so many
 /// bytes of a step on (docs/measurements.md).
-constexpr double kFarHandoffNs = 100;
+constexpr double kFarHandoffNs = 130;
 constexpr std::size_t kStreamingStagingBytes = kKib;
 
 /// The shortest broadcasts that the kernel copies, unless the user says otherwise: root and
