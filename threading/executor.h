@@ -102,9 +102,8 @@ class WorkerExecutor {
 
   /// Issues what can be issued now, at most `step_limit` steps. Throws the Error that this or
   /// another worker of the node has met in this call; the run is over then, and nobody uses its
-  /// buffers any more. A member that has run
-  /// ahead of a call that then failed throws its Error at the end of a later one, whose results are
-  /// right nevertheless.
+  /// buffers any more. A member that has run ahead of a call that then failed throws its Error at
+  /// the end of a later one, whose results are right nevertheless.
   Progress advance(int step_limit = INT32_MAX);
 
   /// Issues what can be issued without looking at others' memory or at the transport. For whoever
