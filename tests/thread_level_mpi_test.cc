@@ -10,6 +10,7 @@
 #include <hycoll/hycoll.h>
 
 #include "tests/error_kind.h"
+#include "tests/world.h"
 #include "threading/end_job.h"
 
 namespace hycoll::tests {
@@ -22,12 +23,6 @@ Options options_for(Options::Layout layout, int workers) {
   options.layout = layout;
   options.workers = workers;
   return options;
-}
-
-int world_size() {
-  int size = 1;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  return size;
 }
 
 TEST_CASE("blocking calls need no thread level, and calls that are driven neither") {

@@ -50,10 +50,10 @@ import json, sys
 file, served, heap_library, reasons, algorithm = sys.argv[1:]
 report = json.load(open(file))
 lines = report["collectives"]
-by_hycoll = {line["collective"]: set() for line in lines if line["served_by"] == "hycoll"}
+by_hycoll = {}
 for line in lines:
     if line["served_by"] == "hycoll":
-        by_hycoll[line["collective"]].add(line["algorithm"])
+        by_hycoll.setdefault(line["collective"], set()).add(line["algorithm"])
 handed_over = ["%s: %s" % (line["collective"], line["reason"]) for line in lines if line["served_by"] == "mpi"]
 wrong = []
 for name in served.split(","):
