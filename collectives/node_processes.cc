@@ -210,12 +210,11 @@ bool NodeProcesses::attach(SharedSegment::Kind kind, std::optional<Error>& failu
   const bool is_there = handle.size_bytes > 0;
   try {
     if (is_there && worker_ != 0) segment_ = SharedSegment(handle);
-    for (int thread = 0; is_there && thread < thread_count(); ++thread) {
-      const NodeMemory::Extent area = NodeMemory::area(worker_ + thread, staging_bytes_);
-      segment_.reserve(area.offset_bytes, area.size_bytes);
-      const NodeMemory::Extent fifo =
-          NodeMemory::fifo_extent(grouping_.size_of(node_), staging_bytes_);
-      if (worker_ == 0) segment_.reserve(fifo.offset_bytes, fifo.size_bytes);
+    if (is_there) {
+      for (const NodeMemory::Extent& extent :
+           NodeMemory::extents_of(worker_, thread_count(), worker_count(node_), staging_bytes_)) {
+        segment_.reserve(extent.offset_bytes, extent.size_bytes);
+      }
     }
     if (is_there && worker_ == 0) {
       segment_.reserve(watch_offset(), ProcessWatch::size_bytes(grouping_.size_of(node_)));

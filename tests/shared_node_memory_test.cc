@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <thread>
@@ -62,18 +64,28 @@ struct Node {
   std::vector<std::unique_ptr<View>> views;
 };
 
-TEST_CASE("areas follow each other, and fill the block") {
-  const NodeMemory::Extent first = NodeMemory::area(0, kFurtherBytes);
-  for (int worker = 1; worker < 5; ++worker) {
-    const NodeMemory::Extent area = NodeMemory::area(worker, kFurtherBytes);
-    const NodeMemory::Extent before = NodeMemory::area(worker - 1, kFurtherBytes);
-    CHECK(area.offset_bytes == before.offset_bytes + before.size_bytes);
-    const NodeMemory::Extent fifo = NodeMemory::fifo_extent(worker + 1, kFurtherBytes);
-    CHECK(fifo.offset_bytes == area.offset_bytes + area.size_bytes);
-    CHECK(NodeMemory::block_bytes(worker + 1, kFurtherBytes) ==
-          fifo.offset_bytes + fifo.size_bytes);
+TEST_CASE("processes with several threads each provide memory for all of the block, once") {
+  for (int threads = 1; threads < 5; ++threads) {
+    for (int processes = 1; processes < 5; ++processes) {
+      const int workers = processes * threads;
+      std::vector<NodeMemory::Extent> extents;
+      for (int process = 0; process < processes; ++process) {
+        std::ranges::copy(
+            NodeMemory::extents_of(process * threads, threads, workers, kFurtherBytes),
+            std::back_inserter(extents));
+      }
+      std::ranges::sort(extents, {}, &NodeMemory::Extent::offset_bytes);
+      std::size_t end = 0;
+      for (const NodeMemory::Extent& extent : extents) {
+        CHECK(extent.offset_bytes == end);
+        end += extent.size_bytes;
+      }
+      CHECK(end == NodeMemory::block_bytes(workers, kFurtherBytes));
+    }
   }
-  CHECK(first.offset_bytes % kSeparationBytes == 0);
+}
+
+TEST_CASE("a worker's further bytes are the same through every mapping") {
   Node node(2);
   CHECK(node.memory(0).further(1).size() == kFurtherBytes);
   node.memory(0).further(1).back() = std::byte{3};

@@ -161,6 +161,15 @@ NodeMemory::Extent NodeMemory::area(int worker, std::size_t further_bytes) noexc
           .size_bytes = size_bytes};
 }
 
+std::vector<NodeMemory::Extent> NodeMemory::extents_of(int first, int count, int worker_count,
+                                                       std::size_t further_bytes) {
+  const std::size_t begin = first == 0 ? 0 : area(first, further_bytes).offset_bytes;
+  const std::size_t end = area(first + count, further_bytes).offset_bytes;
+  std::vector<Extent> extents = {{.offset_bytes = begin, .size_bytes = end - begin}};
+  if (first == 0) extents.push_back(fifo_extent(worker_count, further_bytes));
+  return extents;
+}
+
 void NodeMemory::construct_worker(int worker) {
   if (worker == 0) new (block_) NodeCells;
   new (area_begin(worker)) WorkerCells;

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/collective.h"
 #include "core/errors.h"
@@ -263,10 +264,11 @@ class NodeMemory {
     std::size_t offset_bytes;
     std::size_t size_bytes;
   };
-  static Extent area(int worker, std::size_t further_bytes) noexcept;
-
-  /// Where the FIFO lies in the block.
-  static Extent fifo_extent(int worker_count, std::size_t further_bytes) noexcept;
+  /// The part of the block for which the process of the workers from `first` on, `count` of them,
+  /// provides memory: their areas, and what all share if worker 0 is among them. Those of all
+  /// processes of the node are the block.
+  static std::vector<Extent> extents_of(int first, int count, int worker_count,
+                                        std::size_t further_bytes);
 
   /// Initialises a worker's part of the block. Its pages come to lie in the NUMA domain of the
   /// calling thread, unless they have been touched before.
@@ -404,6 +406,8 @@ class NodeMemory {
   };
 
   static std::size_t area_bytes(std::size_t further_bytes) noexcept;
+  static Extent area(int worker, std::size_t further_bytes) noexcept;
+  static Extent fifo_extent(int worker_count, std::size_t further_bytes) noexcept;
   std::byte* area_begin(int worker) const noexcept {
     return block_ + sizeof(NodeCells) + static_cast<std::size_t>(worker) * area_bytes_;
   }
