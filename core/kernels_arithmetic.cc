@@ -47,10 +47,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace hycoll::internal {
 
-HWY_EXPORT(find_arithmetic);
-
 ReduceKernel arithmetic_kernel(Operator op, DataType type) {
-  return HWY_DYNAMIC_DISPATCH(find_arithmetic)(op, type);
+  return HYCOLL_DISPATCH(find_arithmetic)(op, type);
 }
 
 }  // namespace hycoll::internal

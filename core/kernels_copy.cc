@@ -53,15 +53,12 @@ namespace hycoll {
 namespace internal {
 namespace {
 
-HWY_EXPORT(copy_cached);
-HWY_EXPORT(copy_streaming);
-
 void copy_direct(std::span<void* const> destinations, const void* source, std::size_t size_bytes,
                  Stores stores) {
   if (stores == Stores::cached) {
-    HWY_DYNAMIC_DISPATCH(copy_cached)(destinations, source, size_bytes);
+    HYCOLL_DISPATCH(copy_cached)(destinations, source, size_bytes);
   } else {
-    HWY_DYNAMIC_DISPATCH(copy_streaming)(destinations, source, size_bytes);
+    HYCOLL_DISPATCH(copy_streaming)(destinations, source, size_bytes);
   }
 }
 
@@ -100,7 +97,7 @@ void copy_block(void* destination, const void* source, std::size_t size_bytes, S
   if (stores == Stores::cached) {
     std::memcpy(destination, source, size_bytes);
   } else {
-    HWY_DYNAMIC_DISPATCH(copy_streaming)({&destination, 1}, source, size_bytes);
+    HYCOLL_DISPATCH(copy_streaming)({&destination, 1}, source, size_bytes);
   }
 }
 

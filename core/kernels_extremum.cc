@@ -51,10 +51,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace hycoll::internal {
 
-HWY_EXPORT(find_extremum);
-
 ReduceKernel extremum_kernel(Operator op, DataType type) {
-  return HWY_DYNAMIC_DISPATCH(find_extremum)(op, type);
+  return HYCOLL_DISPATCH(find_extremum)(op, type);
 }
 
 }  // namespace hycoll::internal

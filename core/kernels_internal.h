@@ -6,14 +6,8 @@
 #include <cstddef>
 #include <span>
 
+#include "core/instruction_set.h"
 #include "core/kernels.h"
-
-// Every instruction set costs compile time and code size. On x86 three are compiled: AVX-512 and
-// AVX2, which cover every machine since 2013, and plain C++ as the fallback. On Arm the 128-bit
-// NEON. The loops keep vectors in structs, so targets whose vector length is unknown at compile
-// time are out. To be included before any header of Highway.
-#define HWY_DISABLED_TARGETS \
-  (HWY_SSSE3 | HWY_SSE4 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 
 namespace hycoll::internal {
 

@@ -73,10 +73,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace hycoll::internal {
 
-HWY_EXPORT(find_logical);
-
 ReduceKernel logical_kernel(Operator op, DataType type) {
-  return HWY_DYNAMIC_DISPATCH(find_logical)(op, type);
+  return HYCOLL_DISPATCH(find_logical)(op, type);
 }
 
 }  // namespace hycoll::internal

@@ -1,15 +1,15 @@
 #include "tests/kernels_fixture.h"
 
 #include <doctest/doctest.h>
-#include <hwy/highway.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
+#include <set>
 #include <vector>
 
+#include "core/instruction_set.h"
 #include "core/kernels.h"
 
 namespace hycoll {
@@ -77,20 +77,16 @@ Placement random_placement(std::minstd_rand& random) {
 }
 
 void on_every_instruction_set(const std::function<void()>& function) {
-  hwy::SetSupportedTargetsForTest(0);
-  const std::int64_t supported = hwy::SupportedTargets();
-  std::vector<ReduceKernel> seen;
-  for (const std::int64_t target : {HWY_AVX3, HWY_AVX2, HWY_NEON, HWY_EMU128, HWY_SCALAR}) {
-    if ((supported & target) == 0 && target != HWY_SCALAR) continue;
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    const ReduceKernel kernel = reduce_kernel(Operator::sum, DataType::float64);
-    if (std::find(seen.begin(), seen.end(), kernel) != seen.end()) continue;
-    seen.push_back(kernel);
+  const auto widest = static_cast<std::size_t>(internal::widest_instruction_set());
+  std::set<ReduceKernel> seen;
+  for (std::size_t set = 0; set <= widest; ++set) {
+    internal::use_instruction_set(static_cast<internal::InstructionSet>(set));
+    // Not compiled for this one: that was the one before.
+    if (!seen.insert(reduce_kernel(Operator::sum, DataType::float64)).second) continue;
+    INFO("instruction set ", set);
     function();
   }
-  hwy::SetSupportedTargetsForTest(0);
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+  internal::use_instruction_set(internal::widest_instruction_set());
 }
 
 void on_every_operator_and_type(const std::function<void(Operator, DataType)>& function) {

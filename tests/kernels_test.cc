@@ -5,7 +5,6 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <hwy/highway.h>
 
 #include <algorithm>
 #include <array>
@@ -38,11 +37,10 @@ struct Call {
 std::string describe(const ReductionData& data, const Call& call) {
   return fmt::format(
       "{} {}: {} sources, {} destinations, {} elements, stores {}, placement {}, aliasing {}, "
-      "offset {} on {}",
+      "offset {}",
       name_of(data.op), name_of(data.type), call.source_count, call.destination_count, call.count,
       static_cast<int>(call.stores), static_cast<int>(call.placement),
-      static_cast<int>(call.aliasing), call.offset_elements,
-      hwy::TargetName(hwy::SupportedTargets()));
+      static_cast<int>(call.aliasing), call.offset_elements);
 }
 
 class CallRunner {

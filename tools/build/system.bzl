@@ -8,7 +8,7 @@ _LIBRARIES = [
     struct(name = "cli11", header = "CLI/CLI.hpp", package = "libcli11-dev", linkopts = []),
     struct(name = "doctest", header = "doctest/doctest.h", package = "doctest-dev", linkopts = []),
     struct(name = "fmt", header = "fmt/format.h", package = "libfmt-dev", linkopts = ["-lfmt"]),
-    struct(name = "highway", header = "hwy/highway.h", package = "libhwy-dev", linkopts = ["-lhwy"]),
+    struct(name = "highway", header = "hwy/highway.h", package = "libhwy-dev", linkopts = []),
     struct(name = "hwloc", header = "hwloc.h", package = "libhwloc-dev", linkopts = ["-lhwloc"]),
     struct(name = "json", header = "nlohmann/json.hpp", package = "nlohmann-json3-dev", linkopts = []),
     struct(name = "numa", header = "numa.h", package = "libnuma-dev", linkopts = ["-lnuma"]),

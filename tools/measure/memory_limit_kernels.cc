@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/instruction_set.h"
 #include "tools/measure/memory_limit.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -243,11 +244,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace hycoll::measure {
 
-HWY_EXPORT(run_kernel);
-
 void run_limit_kernel(LimitKernel kernel, const LimitShare& share, DataType type) {
   if (share.count == 0 || share.outputs.empty() || share.inputs.empty()) return;
-  HWY_DYNAMIC_DISPATCH(run_kernel)(kernel, share, type);
+  HYCOLL_DISPATCH(run_kernel)(kernel, share, type);
 }
 
 }  // namespace hycoll::measure
