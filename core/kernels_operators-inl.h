@@ -59,9 +59,9 @@ struct Prod {
 };
 
 // For floating point a NaN stays once it has appeared, and of equal values (the two zeros) the
-// first one stays. Highway leaves both open; on x86 its Min and Max return the second operand in
-// these cases, which saves the comparison that other targets need.
-#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR
+// first one stays. Highway leaves both open; x86's vector instructions return the second operand in
+// these cases, which saves the comparison that other targets need, fallbacks in plain C++ too.
+#if HWY_ARCH_X86 && HWY_TARGET <= (1LL << HWY_HIGHEST_TARGET_BIT_X86)
 #define HYCOLL_SECOND_OPERAND_WINS 1
 #else
 #define HYCOLL_SECOND_OPERAND_WINS 0

@@ -3,11 +3,13 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "core/kernels.h"
@@ -58,20 +60,37 @@ TEST_CASE("floating-point sums are folded from the left") {
   });
 }
 
-TEST_CASE_TEMPLATE("min and max: a NaN stays, the first of two zeros stays", T, float, double) {
+/// Every length of a vector of any instruction set, one more and one less.
+constexpr auto kLengths =
+    std::to_array<std::size_t>({1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 200});
+
+TEST_CASE_TEMPLATE("min and max: a NaN stays, wherever it stands", T, float, double) {
   on_every_instruction_set([] {
-    const T nan = std::numeric_limits<T>::quiet_NaN();
-    for (const std::size_t count : {1, 2, 3, 5, 37}) {
+    using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+    const auto quiet = std::bit_cast<Bits>(std::numeric_limits<T>::quiet_NaN());
+    for (const std::size_t count : kLengths) {
       const std::vector<T> number(count, T{1});
-      const std::vector<T> not_a_number(count, nan);
+      const std::vector<T> infinite(count, -std::numeric_limits<T>::infinity());
+      const std::vector<T> nan(count, std::bit_cast<T>(quiet | 1));
+      const std::vector<T> other_nan(count, std::bit_cast<T>(quiet | 2));
+      for (const Operator op : {Operator::min, Operator::max}) {
+        for (const auto& sources :
+             {std::vector{nan, number}, std::vector{number, nan}, std::vector{other_nan, nan},
+              std::vector{nan, infinite}, std::vector{number, other_nan, nan, infinite}}) {
+          for (const T value : reduced<T>(op, sources))
+            CHECK(std::bit_cast<Bits>(value) == (quiet | 1));
+        }
+      }
+    }
+  });
+}
+
+TEST_CASE_TEMPLATE("min and max: the first of two zeros stays", T, float, double) {
+  on_every_instruction_set([] {
+    for (const std::size_t count : kLengths) {
       const std::vector<T> zero(count, T{0});
       const std::vector<T> minus_zero(count, -T{0});
       for (const Operator op : {Operator::min, Operator::max}) {
-        for (const auto& sources :
-             {std::vector{number, not_a_number}, std::vector{not_a_number, number},
-              std::vector{number, not_a_number, number}}) {
-          for (const T value : reduced<T>(op, sources)) CHECK(std::isnan(value));
-        }
         for (const T value : reduced<T>(op, {zero, minus_zero})) CHECK(!std::signbit(value));
         for (const T value : reduced<T>(op, {minus_zero, zero})) CHECK(std::signbit(value));
       }
