@@ -322,6 +322,7 @@ PlanCache::Options NodeProcesses::plan_options(const ProcessGroup& group) const 
       .requested_algorithm = group.options().algorithm,
       .lane_workers = {},
       .streaming_threshold_bytes = group.streaming_threshold_bytes(),
+      .tag_count = lanes_.front()->tag_count(),
       .peers = Peers::processes,
       .processes = threads_.is_one_each() ? std::vector<int>() : threads_.processes(),
       .staging_bytes = memory_->staging_bytes(),

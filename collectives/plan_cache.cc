@@ -138,7 +138,8 @@ BindingOptions PlanCache::binding_options(const PlanQuery& query) const {
           .streaming_threshold_bytes = options_.streaming_threshold_bytes,
           .streaming_staging_bytes = options_.streaming_staging_bytes,
           .short_staging_bytes = options_.short_staging_bytes,
-          .peers = options_.peers};
+          .peers = options_.peers,
+          .tag_count = options_.tag_count};
 }
 
 std::size_t PlanCache::size_bytes_of(const PlanQuery& query) const {

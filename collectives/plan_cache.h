@@ -81,6 +81,7 @@ class PlanCache {
     /// The worker that drives each lane, for a number of lanes; from the leaders' placement.
     std::vector<std::vector<int>> lane_workers;  ///< Index: lane count - 1; beyond: worker = lane.
     std::size_t streaming_threshold_bytes = SIZE_MAX;
+    int tag_count = INT32_MAX;  ///< As BindingOptions has it.
     /// Peers::processes: nodes have several processes. Each worker drives the lane that
     /// lane_workers gives it, single lanes included.
     Peers peers = Peers::nodes;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 
 #include "collectives/node_grouping.h"
 #include "collectives/selection.h"
@@ -186,6 +187,10 @@ std::vector<Endpoint*> ProcessGroup::endpoints() const {
   std::vector<Endpoint*> endpoints;
   for (const auto& lane : lanes_) endpoints.push_back(lane.get());
   return endpoints;
+}
+
+int ProcessGroup::tag_count() const {
+  return lanes_.empty() ? INT_MAX : lanes_.front()->tag_count();
 }
 
 int ProcessGroup::requested_lanes() const {

@@ -97,6 +97,8 @@ class ProcessGroup {
   /// Collective: makes one endpoint per lane. Requires that no lane is there yet.
   void open_lanes(int lane_count);
   std::vector<Endpoint*> endpoints() const;
+  /// The tags that each of them has: the same on all processes, as MPI has it.
+  int tag_count() const;
 
   /// How many lanes a node with these workers may ask for.
   static int maximum_lanes(int worker_count) noexcept { return 8 * worker_count; }

@@ -135,7 +135,8 @@ PlanCache::Options NodeWorkers::plan_options(const ProcessGroup& group) const {
           .requested_lanes = group.options().lanes,
           .requested_algorithm = group.options().algorithm,
           .lane_workers = lane_workers_,
-          .streaming_threshold_bytes = group.streaming_threshold_bytes()};
+          .streaming_threshold_bytes = group.streaming_threshold_bytes(),
+          .tag_count = group.tag_count()};
 }
 
 void NodeWorkers::reduce_locally(const Reducer& reducer, void* output,

@@ -195,6 +195,17 @@ TEST_CASE("streams of several lanes share a FIFO that is shorter than they are")
   }
 }
 
+TEST_CASE("lanes are told apart, however many there are") {
+  // Around the largest numbers of a signed and an unsigned byte.
+  std::uint64_t seed = 4500;
+  for (const int lanes : {127, 128, 255, 256}) {
+    for (const char* name : {"dpml-recursive-doubling", "dpml-ring"}) {
+      const Algorithm& algorithm = find_algorithm(Collective::allreduce, name);
+      run_algorithm(algorithm, Shape({{1, 3}, {1, 3}}, lanes), 8 * 256 + 3, seed++);
+    }
+  }
+}
+
 TEST_CASE("a leader may be any worker of its node") {
   std::uint64_t seed = 5000;
   for (const std::size_t count : {1, 100}) {

@@ -100,7 +100,7 @@ void WorkerExecutor::start(const Program& program, const CallArguments& argument
     const auto request_count = static_cast<std::size_t>(program.strands[s].request_count);
     if (request_count == 0) continue;
     state.requests.resize(request_count);
-    state.pending.assign(request_count, 0);
+    state.pending.assign(request_count, nullptr);
   }
 }
 
@@ -149,9 +149,9 @@ void WorkerExecutor::finish() {
 void WorkerExecutor::abandon() {
   for (StrandState& state : strands_) {
     for (std::size_t r = 0; r < state.pending.size(); ++r) {
-      if (state.pending[r] == 0) continue;
-      endpoints_[static_cast<std::size_t>(state.pending[r] - 1)]->cancel(state.requests[r]);
-      state.pending[r] = 0;
+      if (state.pending[r] == nullptr) continue;
+      state.pending[r]->cancel(state.requests[r]);
+      state.pending[r] = nullptr;
     }
   }
 }
@@ -271,11 +271,10 @@ bool WorkerExecutor::all_completed(StrandState& state) {
 
 bool WorkerExecutor::completed(StrandState& state, int request) {
   const auto r = static_cast<std::size_t>(request);
-  if (state.pending[r] == 0) return true;
+  if (state.pending[r] == nullptr) return true;
   if (looking_ == Looking::forbidden) return false;
-  Endpoint& endpoint = *endpoints_[static_cast<std::size_t>(state.pending[r] - 1)];
-  if (!endpoint.test(state.requests[r])) return false;
-  state.pending[r] = 0;
+  if (!state.pending[r]->test(state.requests[r])) return false;
+  state.pending[r] = nullptr;
   return true;
 }
 
@@ -299,7 +298,7 @@ void WorkerExecutor::issue_message(StrandState& state, const Instruction& instru
   }
   const auto slot = static_cast<std::size_t>(instruction.request);
   state.requests[slot] = request;
-  state.pending[slot] = static_cast<char>(instruction.lane + 1);
+  state.pending[slot] = &endpoint;
 }
 
 void WorkerExecutor::issue_reduce(const Instruction& instruction) {

@@ -141,7 +141,7 @@ class WorkerExecutor {
     std::size_t streamed_bytes = 0;  // of the current step, those that went through the FIFO
     int first_pending = 0;           // requests below have completed
     SeparateVector<EndpointRequest> requests;
-    SeparateVector<char> pending;
+    SeparateVector<Endpoint*> pending;  // where each request is under way; null: nowhere
   };
   /// Of several workers; apart from what other executors write.
   static constexpr std::size_t kSeenTogether = kSeparationBytes / sizeof(CallNumber);

@@ -77,12 +77,11 @@ std::string WorkerExecutor::describe_messages() const {
   for (std::size_t s = 0; s < strands_.size(); ++s) {
     for (const Instruction& instruction : program_->strands[s].instructions) {
       if (instruction.request < 0) continue;
-      const char lane = strands_[s].pending[static_cast<std::size_t>(instruction.request)];
-      if (lane == 0 || instruction.peer < 0) continue;
-      text += fmt::format(
-          " {} lane {} with {};",
-          instruction.kind == InstructionKind::send ? "sends on" : "receives on", lane - 1,
-          endpoints_[static_cast<std::size_t>(lane - 1)]->describe_peer(instruction.peer));
+      const Endpoint* endpoint = strands_[s].pending[static_cast<std::size_t>(instruction.request)];
+      if (endpoint == nullptr || instruction.peer < 0) continue;
+      text += fmt::format(" {} lane {} with {};",
+                          instruction.kind == InstructionKind::send ? "sends on" : "receives on",
+                          instruction.lane, endpoint->describe_peer(instruction.peer));
     }
   }
   return text;

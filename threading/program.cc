@@ -1,7 +1,5 @@
 #include "threading/program.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 #include <ranges>
@@ -11,6 +9,7 @@
 #include "core/errors.h"
 #include "threading/message_ends.h"
 #include "threading/node_memory.h"
+#include "threading/program_limits.h"
 #include "threading/staging_slices.h"
 
 namespace hycoll {
@@ -37,6 +36,13 @@ struct FlagPlace {
   int cell = -1;    ///< -1: the flag is the worker's post.
 };
 
+/// A number that require_within_limits() has bounded, in fewer bits.
+template <class Narrow, class Wide>
+Narrow narrowed(Wide value) {
+  HYCOLL_ASSERT(std::in_range<Narrow>(value), "the executor's limits have been checked");
+  return static_cast<Narrow>(value);
+}
+
 /// Binds one node. Each step of the schedule becomes at most one instruction.
 class Binder {
  public:
@@ -53,6 +59,11 @@ class Binder {
     if (options.peers == Peers::processes) peers_.emplace(schedule);
     streams_ = streaming_pays(extent, options.streaming_threshold_bytes);
     if (schedule.collective == Collective::reduce_scatter) add_gaps(extent);
+    require_within_limits({.schedule = schedule,
+                           .partition = partition_,
+                           .element_bytes = element_bytes_,
+                           .tag_count = options.tag_count,
+                           .has_gaps = !gap_before_block_.empty()});
   }
 
   std::vector<Program> bind() {
@@ -126,27 +137,15 @@ class Binder {
     if (gap == 0) gap_before_block_.clear();
   }
 
-  int block_of(int chunk) const {
-    return chunk / (schedule_.chunk_count / schedule_.shape.member_count());
-  }
-
   /// The parts of a step whose operands are contiguous: those of each block, if it touches an input
   /// whose blocks have gaps between their slices.
   std::vector<Span> parts_of(const Step& step) const {
     const Span& whole = chunks_of(step);
-    const auto is_input = [&](const Span& span) {
-      return schedule_.buffers[static_cast<std::size_t>(span.buffer)].role == BufferRole::input;
-    };
-    const int last = whole.first_chunk + whole.chunk_count - 1;
-    if (gap_before_block_.empty() || block_of(whole.first_chunk) == block_of(last) ||
-        std::ranges::none_of(schedule_.sources(step), is_input)) {
-      return {whole};
-    }
-    require(!is_asynchronous(step.kind) && !touches_signals(step),
-            "slices of several blocks at once", 0);
+    if (gap_before_block_.empty() || !reads_several_blocks(schedule_, step)) return {whole};
+    const int end = whole.first_chunk + whole.chunk_count;
     std::vector<Span> parts;
-    for (int chunk = whole.first_chunk; chunk <= last; ++chunk) {
-      if (parts.empty() || block_of(chunk) != block_of(chunk - 1)) {
+    for (int chunk = whole.first_chunk; chunk < end; ++chunk) {
+      if (parts.empty() || block_of(schedule_, chunk) != block_of(schedule_, chunk - 1)) {
         parts.push_back({whole.buffer, chunk, 0});
       }
       ++parts.back().chunk_count;
@@ -154,30 +153,16 @@ class Binder {
     return parts;
   }
 
-  /// A flag raised once, by a member's owner as its very first step, says no more than that the
-  /// owner has entered: the executor announces that anyway.
-  bool is_arrival(int flag) const {
-    const int strand = schedule_.flags[static_cast<std::size_t>(flag)].writer_strand;
-    const Strand& writer = schedule_.strands[static_cast<std::size_t>(strand)];
-    const auto signals =
-        std::count_if(writer.steps.begin(), writer.steps.end(),
-                      [&](const Step& s) { return s.kind == StepKind::signal && s.flag == flag; });
-    const int index = writer.worker - first_worker_;
-    return signals == 1 && strand == writer.worker && writer.steps.front().flag == flag &&
-           writer.steps.front().kind == StepKind::signal &&
-           index < schedule_.shape.node(node_).members;
-  }
-
   void place_flags() {
+    const std::vector<bool> is_arrival = arrival_flags(schedule_);
     flags_.resize(schedule_.flags.size());
     for (std::size_t f = 0; f < schedule_.flags.size(); ++f) {
       const Flag& flag = schedule_.flags[f];
       if (flag.node != node_) continue;
       const int writer = schedule_.strands[static_cast<std::size_t>(flag.writer_strand)].worker;
       flags_[f].worker = writer - first_worker_;
-      if (is_arrival(static_cast<int>(f))) continue;
+      if (is_arrival[f]) continue;
       flags_[f].cell = programs_[static_cast<std::size_t>(flags_[f].worker)].flag_count++;
-      require(flags_[f].cell < kFlagsPerWorker, "flags of one worker", kFlagsPerWorker);
     }
   }
 
@@ -189,29 +174,25 @@ class Binder {
       const Buffer& buffer = schedule_.buffers[b];
       Operand& base = buffers_[b];
       base = {.role = buffer.role, .index = 0, .lines_buffer = 0, .offset_bytes = 0};
-      const std::size_t size_bytes =
-          bytes_of({static_cast<int>(b), buffer.first_chunk, buffer.chunk_count});
       if (buffer.role == BufferRole::input || buffer.role == BufferRole::output) {
-        base.index = static_cast<std::uint16_t>(buffer.owner - schedule_.shape.first_member(node_));
+        const int member = buffer.owner - schedule_.shape.first_member(node_);
+        if (member < 0 || member >= schedule_.shape.node(node_).members) continue;
+        base.index = narrowed<std::uint16_t>(member);
         continue;
       }
       const bool is_staging = buffer.role == BufferRole::staging;
       const int worker = (is_staging ? staging_owners[b] : buffer.owner) - first_worker_;
       if (worker < 0 || worker >= static_cast<int>(programs_.size())) continue;
-      base.index = static_cast<std::uint16_t>(worker);
+      base.index = narrowed<std::uint16_t>(worker);
       const auto w = static_cast<std::size_t>(worker);
       if (buffer.role == BufferRole::stream) {
-        require(b < (std::size_t{1} << kStreamBits), "streams", std::size_t{1} << kStreamBits);
-        base.lines_buffer = static_cast<std::uint16_t>(b);
+        base.lines_buffer = narrowed<std::uint16_t>(b);
       } else if (buffer.role != BufferRole::lines) {
         std::size_t& used = is_staging ? programs_[w].staging_bytes : programs_[w].scratch_bytes;
         base.offset_bytes = used;
         used += padded_bytes(buffer, partition_, element_bytes_);
       } else {
-        base.lines_buffer = static_cast<std::uint16_t>(lines_used[w]++);
-        require(lines_used[w] <= kLinesBuffersPerWorker, "lines buffers of one worker",
-                kLinesBuffersPerWorker);
-        require(size_bytes <= kMaximumLinesBytes, "bytes in one lines buffer", kMaximumLinesBytes);
+        base.lines_buffer = narrowed<std::uint16_t>(lines_used[w]++);
       }
     }
   }
@@ -231,7 +212,7 @@ class Binder {
       const bool is_flag_step = step.kind == StepKind::signal || step.kind == StepKind::wait;
       if (!is_flag_step) {
         for (const Span& part : parts_of(step)) {
-          if (bytes_of(part) == 0 && !touches_signals(step)) continue;
+          if (bytes_of(part) == 0 && !touches_signals(schedule_, step)) continue;
           Instruction instruction = bind_data_step(program, step, part);
           if (instruction.peer >= 0 && peers_) {
             instruction.peer = schedule_.shape.process(peers_->other_end(node_, step));
@@ -252,8 +233,8 @@ class Binder {
   /// `dependencies` are those of the instruction; none are left.
   static void add_instruction(Program& program, StrandProgram& strand, Instruction instruction,
                               std::vector<int>& dependencies) {
-    instruction.first_dependency = static_cast<std::uint32_t>(program.dependencies.size());
-    instruction.dependency_count = static_cast<std::uint16_t>(dependencies.size());
+    instruction.first_dependency = narrowed<std::uint32_t>(program.dependencies.size());
+    instruction.dependency_count = narrowed<std::uint32_t>(dependencies.size());
     program.dependencies.insert(program.dependencies.end(), dependencies.begin(),
                                 dependencies.end());
     dependencies.clear();
@@ -327,13 +308,6 @@ class Binder {
     return schedule_.buffers[static_cast<std::size_t>(span.buffer)].role;
   }
 
-  /// Such steps stay even if they are empty: their lines or messages are a signal.
-  bool touches_signals(const Step& step) const {
-    const auto is_signal = [&](const Span& span) { return carries_signals(role_of(span)); };
-    return std::ranges::any_of(schedule_.destinations(step), is_signal) ||
-           std::ranges::any_of(schedule_.sources(step), is_signal);
-  }
-
   Instruction bind_flag_step(const Step& step) const {
     const FlagPlace& place = flags_[static_cast<std::size_t>(step.flag)];
     Instruction instruction{.kind = InstructionKind::wait_post};
@@ -342,9 +316,7 @@ class Binder {
     instruction.kind =
         step.kind == StepKind::signal ? InstructionKind::signal : InstructionKind::wait_flag;
     instruction.cell = place.cell;
-    instruction.value = static_cast<std::uint32_t>(step.value);
-    require(step.value >= 0 && instruction.value <= kMaximumSignals, "signals on one flag",
-            kMaximumSignals);
+    instruction.value = narrowed<std::uint32_t>(step.value);
     return instruction;
   }
 
@@ -359,9 +331,9 @@ class Binder {
     instruction.tag = step.tag;
     instruction.count = partition_.range(chunks.first_chunk, chunks.chunk_count).size();
     instruction.size_bytes = instruction.count * element_bytes_;
-    instruction.destination_count = static_cast<std::uint16_t>(step.destination_count);
-    instruction.source_count = static_cast<std::uint16_t>(step.source_count);
-    instruction.first_operand = static_cast<std::uint32_t>(program.operands.size());
+    instruction.destination_count = narrowed<std::uint16_t>(step.destination_count);
+    instruction.source_count = narrowed<std::uint16_t>(step.source_count);
+    instruction.first_operand = narrowed<std::uint32_t>(program.operands.size());
     bool fills_staging = false;
     bool final_outputs = schedule_.shape.node_count() == 1 || step.kind == StepKind::copy;
     for (const Span& span : schedule_.destinations(step)) {
@@ -374,31 +346,12 @@ class Binder {
       program.operands.push_back(operand_of(part_of(span)));
       if (program.operands.back().role == BufferRole::lines) ++instruction.lines_source_count;
     }
-    require_lines_alone(step);
     fills_staging = fills_staging && instruction.size_bytes >= streaming_staging_bytes_;
     if ((streams_ && final_outputs) || fills_staging) instruction.stores = Stores::streaming;
     program.lines_source_bytes =
         std::max(program.lines_source_bytes,
                  instruction.lines_source_count * unpacked_stride_bytes(instruction.size_bytes));
     return instruction;
-  }
-
-  /// Lines are written whole, by a copy with one destination.
-  void require_lines_alone(const Step& step) const {
-    const auto spans =
-        std::span(schedule_.spans)
-            .subspan(static_cast<std::size_t>(step.first_span),
-                     static_cast<std::size_t>(step.destination_count + step.source_count));
-    for (std::size_t s = 0; s < spans.size(); ++s) {
-      const Buffer& buffer = schedule_.buffers[static_cast<std::size_t>(spans[s].buffer)];
-      if (buffer.role != BufferRole::lines) continue;
-      const bool written = s < static_cast<std::size_t>(step.destination_count);
-      const bool whole = spans[s].chunk_count == buffer.chunk_count;
-      const bool data_step =
-          step.kind == StepKind::copy || (step.kind == StepKind::reduce && !written);
-      require(data_step && (!written || (whole && step.destination_count == 1)),
-              "ways to access lines", 1);
-    }
   }
 
   InstructionKind kind_of(const Step& step) const {
@@ -436,22 +389,14 @@ class Binder {
     if (!is_signal) operand.offset_bytes += skipped * element_bytes_;
     if (buffer.role == BufferRole::input && !gap_before_block_.empty()) {
       operand.offset_bytes +=
-          gap_before_block_[static_cast<std::size_t>(block_of(span.first_chunk))] * element_bytes_;
+          gap_before_block_[static_cast<std::size_t>(block_of(schedule_, span.first_chunk))] *
+          element_bytes_;
     }
     return operand;
   }
 
   std::size_t bytes_of(const Span& span) const {
     return partition_.range(span.first_chunk, span.chunk_count).size() * element_bytes_;
-  }
-
-  void require(bool holds, const char* what, std::size_t limit) const {
-    if (holds) return;
-    throw Error(
-        ErrorKind::unsupported,
-        fmt::format("algorithm '{}' needs more {} than the executor has ({}); choose another "
-                    "algorithm, fewer lanes or fewer segments",
-                    schedule_.algorithm, what, limit));
   }
 
   const Schedule& schedule_;

@@ -45,8 +45,8 @@ struct Instruction {
   Stores stores = Stores::cached;
   std::uint16_t destination_count = 0;
   std::uint16_t source_count = 0;
-  std::uint16_t dependency_count = 0;
   std::uint16_t lines_source_count = 0;  ///< Of the sources, those that lie in lines.
+  std::uint32_t dependency_count = 0;
   int lane = -1;
   int peer = -1;  ///< As BindingOptions::peers says.
   int tag = -1;
@@ -104,6 +104,8 @@ struct BindingOptions {
   /// Whole vectors of which each worker of a single node stages so much at most use short staging.
   std::size_t short_staging_bytes = 0;
   Peers peers = Peers::nodes;
+  /// The tags that the endpoints have for a schedule (Endpoint::tag_count), alike on all nodes.
+  int tag_count = INT32_MAX;
 };
 
 /// The vector that a schedule is bound to.
@@ -121,7 +123,8 @@ struct VectorExtent {
 };
 
 /// The programs of one node's workers. Chunks are balanced in units of cache lines. Throws Error
-/// (unsupported) when the schedule needs more flags, lines or tags than the executor has.
+/// (unsupported) when the schedule needs more flags, lines or tags, or more of anything else, than
+/// the executor has: on all nodes, whichever of them needs that.
 std::vector<Program> bind_schedule(const Schedule& schedule, int node, const VectorExtent& extent,
                                    const BindingOptions& options);
 

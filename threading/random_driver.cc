@@ -63,7 +63,8 @@ RandomDriver::RandomDriver(const Schedule& schedule, const VectorExtent& extent,
                        .sliced = {},
                        .workers = {}}) {
   const BindingOptions options{.element_bytes = size_of(type),
-                               .short_staging_bytes = limit.short_bytes};
+                               .short_staging_bytes = limit.short_bytes,
+                               .tag_count = state_->network.endpoint(0, 0).tag_count()};
   const std::size_t slice = slice_limit(schedule, extent, options.element_bytes, limit.bytes);
   for (int node = 0; node < schedule.shape.node_count(); ++node) {
     state_->sliced.push_back(bind_slices(schedule, node, extent, options, slice));
