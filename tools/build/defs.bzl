@@ -78,6 +78,8 @@ def hycoll_mpi_test(
         **kwargs):
     """A doctest program under mpiexec: one test NAME_np2 per rank count, and the suite NAME of all of them.
 
+    More ranks than cores give way to one another while they wait (tests/give_way.cc).
+
     Args:
       name: name of the suite; the program itself is NAME_program.
       srcs: sources.
@@ -102,7 +104,7 @@ def hycoll_mpi_test(
         testonly = True,
         srcs = srcs,
         copts = copts,
-        deps = deps + ["//third_party:doctest", "//third_party:mpi"] + ([main] if main else []),
+        deps = deps + ["//tests:give_way", "//third_party:doctest", "//third_party:mpi"] + ([main] if main else []),
     )
     for count in ranks:
         native.sh_test(
