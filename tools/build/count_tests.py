@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Counts what a Bazel run tested.
 
-usage: count_tests.py BUILD_EVENT_JSON_FILE
+usage: count_tests.py [--stage NAME --durations FILE] BUILD_EVENT_JSON_FILE
 
 Reads the events of `bazel test --build_event_json_file=FILE` and prints one line "PASSED FAILED". Every doctest test
 case counts, found by the summary line that doctest prints; a test without such a line counts as one. A target that
 fails to build, times out or ends without a verdict counts as one failure at least. Reasons of skipped checks (lines
-"skipped: ...") and failed targets go to standard error.
+"skipped: ...") and failed targets go to standard error. With --durations, a line "SECONDS LABEL (NAME)" for each
+test is added to FILE.
 """
 
+import argparse
 import json
 import re
 import sys
@@ -73,11 +75,28 @@ def count(events):
     return passed, failed
 
 
+def durations(events):
+    """Yields the label of each test that has run, and its time in seconds."""
+    for event in events:
+        identifier = event.get("id", {})
+        if "testResult" in identifier:
+            milliseconds = int(event.get("testResult", {}).get("testAttemptDurationMillis", 0))
+            yield identifier["testResult"]["label"], milliseconds / 1000
+
+
 def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    with open(sys.argv[1], encoding="utf-8") as stream:
-        print(*count(json.loads(line) for line in stream))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--stage", default="")
+    parser.add_argument("--durations")
+    parser.add_argument("events")
+    arguments = parser.parse_args()
+    with open(arguments.events, encoding="utf-8") as stream:
+        events = [json.loads(line) for line in stream]
+    if arguments.durations:
+        with open(arguments.durations, "a", encoding="utf-8") as lines:
+            for label, seconds in durations(events):
+                lines.write(f"{seconds:8.1f} {label} ({arguments.stage})\n")
+    print(*count(events))
 
 
 if __name__ == "__main__":
