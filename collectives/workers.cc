@@ -103,10 +103,13 @@ void NodeWorkers::make_task_kernels(const ProcessGroup& group) {
   const auto first_domain = static_cast<std::size_t>(cores_.front().numa_domain);
   const int domain = domains.size() > 1 ? domains[first_domain].os_index : -1;
   const int cores = group.topology().usable_core_count();
-  const int idle_cores = std::min(cores - count(), TaskKernels::maximum_helpers());
-  const int other_cores = std::min(cores - 1, TaskKernels::maximum_helpers());
-  if (idle_cores > 0) helpers_ = std::make_unique<TaskKernels>(idle_cores, domain);
-  if (other_cores > 0) all_cores_ = std::make_unique<TaskKernels>(other_cores, domain);
+  const int idle_cores = std::min(cores - count(), TaskArena::maximum_helpers());
+  const int other_cores = std::min(cores - 1, TaskArena::maximum_helpers());
+  const auto make = [&](int helper_count) {
+    return std::make_unique<TaskKernels>(group.topology(), helper_count, domain);
+  };
+  if (idle_cores > 0) helpers_ = make(idle_cores);
+  if (other_cores > 0) all_cores_ = make(other_cores);
 }
 
 void NodeWorkers::place_leaders(const ProcessGroup& group) {

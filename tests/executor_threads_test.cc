@@ -228,7 +228,7 @@ constexpr bool kSeesTasks = true;
 #endif
 
 TEST_CASE("large steps are split into tasks" * doctest::skip(!kSeesTasks)) {
-  const TaskKernels tasks(1, -1);
+  const TaskKernels tasks(Topology::synthetic("core:2"), 1, -1);
   const std::size_t count = 3 * TaskKernels::kMinimumBytes / sizeof(std::int32_t) + 5;
   run_all(Shape::uniform(1, 2, 1), count, 1, &tasks);
   run_all(Shape({{1, 1}, {2, 2}}, 1), count, 4, &tasks);

@@ -1,10 +1,10 @@
 #include "threading/deferred_run.h"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <chrono>
 #include <utility>
+
+#include "threading/quiet_thread.h"
 
 namespace hycoll {
 namespace {
@@ -14,19 +14,6 @@ namespace {
 constexpr std::chrono::milliseconds kInterval{1};
 /// Looks without anything to do before the keeper sleeps until it is woken.
 constexpr int kIdleLooks = 50;
-
-/// Starts a thread that no signal of the program's is delivered to: its handlers, and its timers,
-/// expect threads of its own.
-template <class Main>
-std::thread start_without_signals(Main main) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread thread(std::move(main));
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
-}
 
 }  // namespace
 

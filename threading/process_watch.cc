@@ -6,15 +6,14 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <future>
 #include <mutex>
 #include <system_error>
-#include <thread>
 
 #include "core/errors.h"
+#include "threading/quiet_thread.h"
 
 namespace hycoll {
 
@@ -62,20 +61,16 @@ class ProcessWatch::Keeper {
     head_.list.next = &head_.list;
     head_.futex_offset =
         static_cast<long>(offsetof(Entry, word)) - static_cast<long>(offsetof(Entry, link));
-    // The program's signals are for its own threads.
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
       std::promise<std::uint32_t> number;
       std::future<std::uint32_t> started = number.get_future();
-      std::thread([this, promise = std::move(number)]() mutable { keep(promise); }).detach();
+      start_without_signals([this, promise = std::move(number)]() mutable {
+        keep(promise);
+      }).detach();
       thread_ = started.get();
     } catch (const std::system_error&) {
       thread_ = 0;
     }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
     std::atexit([] { instance().leave_all(); });
   }
 

@@ -2,16 +2,16 @@
 #define HYCOLL_THREADING_TASK_KERNELS_H_
 
 #include <cstddef>
-#include <memory>
 #include <span>
 
 #include "core/reducer.h"
+#include "threading/task_arena.h"
 
 namespace hycoll {
 
-/// Large reductions and copies as oneTBB tasks, so that cores that are no leaders help. Leaders
-/// themselves are dedicated threads, for TBB does not promise that L blocking tasks run at once;
-/// these tasks never block.
+/// Large reductions and copies in parts, so that cores that are no leaders help. Leaders themselves
+/// are dedicated threads, for no arena promises that L blocking tasks run at once; these tasks
+/// never block.
 ///
 /// Thread-safe: several leaders may hand in work at once.
 class TaskKernels {
@@ -19,13 +19,9 @@ class TaskKernels {
   /// Steps below this size are not split: handing out a task costs a few microseconds.
   static constexpr std::size_t kMinimumBytes = 512 * 1024;
 
-  /// The helpers that TBB can provide at most in this process; 0 if it is confined to one core.
-  static int maximum_helpers();
-
-  /// An arena of `helper_count` TBB threads besides the callers, bound to a NUMA domain (an index
-  /// of hwloc's), or to none (-1). Requires helper_count >= 1.
-  TaskKernels(int helper_count, int numa_domain);
-  ~TaskKernels();
+  /// As for the TaskArena of its own.
+  TaskKernels(const Topology& topology, int helper_count, int numa_domain)
+      : arena_(topology, helper_count, numa_domain) {}
 
   /// As the kernel itself, with the elements split between the caller and the helpers.
   void reduce(const Reducer& reducer, std::span<void* const> destinations,
@@ -37,8 +33,7 @@ class TaskKernels {
             Stores stores) const;
 
  private:
-  struct Arena;
-  std::unique_ptr<Arena> arena_;
+  TaskArena arena_;
 };
 
 }  // namespace hycoll
