@@ -41,7 +41,11 @@ def _through_pmpi_impl(ctx):
     )
     library = ctx.attr.library[CcInfo]
     linker_inputs = []
-    for linker_input in library.linking_context.linker_inputs.to_list():
+    left_out = [target.label for target in ctx.attr.without]
+    instead = [target[CcInfo].linking_context.linker_inputs for target in ctx.attr.instead]
+    for linker_input in depset(transitive = [library.linking_context.linker_inputs] + instead, order = "topological").to_list():
+        if linker_input.owner in left_out:
+            continue
         libraries = []
         for part in linker_input.libraries:
             archive = part.pic_static_library or part.static_library
@@ -68,6 +72,8 @@ through_pmpi = rule(
     implementation = _through_pmpi_impl,
     attrs = {
         "library": attr.label(providers = [CcInfo], mandatory = True),
+        "without": attr.label_list(providers = [CcInfo], doc = "Libraries to leave out."),
+        "instead": attr.label_list(providers = [CcInfo], doc = "What is linked instead of those."),
         "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
     },
     fragments = ["cpp"],

@@ -9,6 +9,16 @@ load("@mpi//:config.bzl", "MPIEXEC", "MPI_FLAVOUR")
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
 
 _WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wnon-virtual-dtor", "-Werror"]
+
+# Link options of what is preloaded under programs with a C++ runtime of any version, or none: the runtime is part of it.
+# (-static-libstdc++ would not do, for Bazel's toolchain names the shared one; as nothing is left for that, it is dropped.)
+# The version script hides the symbols.
+OWN_CXX_RUNTIME = [
+    "-l:libstdc++.a",
+    "-static-libgcc",
+    "-Wl,--as-needed",
+]
+
 _OPENMP = "//third_party:openmp"
 
 def _copts(copts, deps):
