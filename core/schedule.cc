@@ -1,5 +1,6 @@
 #include "core/schedule.h"
 
+#include <algorithm>
 #include <array>
 #include <numeric>
 
@@ -32,6 +33,17 @@ ChunkRange output_chunks(Collective collective, const Shape& shape, int chunk_co
       break;
   }
   return {.first = 0, .count = chunk_count};
+}
+
+bool natives_may_block(const Schedule& schedule) {
+  std::vector<int> strands_of_worker(static_cast<std::size_t>(schedule.shape.worker_count()), 0);
+  for (const Strand& strand : schedule.strands) {
+    if (!strand.steps.empty()) ++strands_of_worker[static_cast<std::size_t>(strand.worker)];
+  }
+  return std::ranges::all_of(schedule.strands, [&](const Strand& strand) {
+    return strands_of_worker[static_cast<std::size_t>(strand.worker)] <= 1 ||
+           std::ranges::find(strand.steps, StepKind::native, &Step::kind) == strand.steps.end();
+  });
 }
 
 std::size_t Schedule::step_count() const {

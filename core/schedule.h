@@ -72,8 +72,8 @@ enum class StepKind : std::uint8_t {
   signal,  ///< Raises `flag` to `value`.
   wait,    ///< Waits until `flag` has reached `value`.
   native,  ///< The MPI library's own allreduce over `lane`, from its one source into its one
-           ///< destination. Asynchronous. Every node has it exactly once per (lane, tag), for the
-           ///< same chunks.
+           ///< destination. Asynchronous, but see natives_may_block(). Every node has it exactly
+           ///< once per (lane, tag), for the same chunks.
 };
 
 std::string_view name_of(StepKind kind) noexcept;
@@ -98,6 +98,10 @@ struct Step {
   int first_dependency = 0;  ///< Into Schedule::dependencies.
   int dependency_count = 0;
 };
+
+/// The tags that every transport has for one schedule: 0..kMostTags - 1. MPI promises 32,767, of
+/// which neighbouring calls take four sets in turn.
+inline constexpr int kMostTags = 32'767 / 4;
 
 /// Steps that one worker issues in order. An asynchronous step may still be under way when later
 /// steps are issued; a step is issued when everything in its dependencies has completed. A worker
@@ -157,6 +161,12 @@ struct Schedule {
 /// schedule hold these and no others.
 ChunkRange output_chunks(Collective collective, const Shape& shape, int chunk_count, int root,
                          int member);
+
+/// Whether a blocking call may block in each of the schedule's natives, until all nodes are there:
+/// every worker that issues one, on any node, has nothing else to do meanwhile, for all of its
+/// steps are in one strand. For all nodes or none, because blocking and nonblocking collectives of
+/// MPI do not match.
+bool natives_may_block(const Schedule& schedule);
 
 }  // namespace hycoll
 

@@ -23,7 +23,8 @@ enum class Check : std::uint8_t {
   structure,  ///< Every index, span, dependency and flag is legal, and workers touch only what they
               ///< may.
   messages,   ///< Every send has one receive and vice versa; native calls agree on all nodes.
-  deadlock,   ///< Everything ends, although a send completes only when it is received.
+  deadlock,   ///< Everything ends, although a send completes only when it is received, and
+              ///< although workers block in native calls where they may.
   races,      ///< Conflicting accesses on a node are ordered, those of the caller between two runs
               ///< included; no member's worker leaves before those of all members on its node have
               ///< entered.
@@ -76,10 +77,12 @@ struct Verdict {
 /// The model. A worker starts, its strands issue their steps in order, and it ends when all of them
 /// have ended. A reduce, copy, signal or wait completes before the next step of its strand is
 /// issued; a send, recv or native has completed when a step that depends on it is issued, or when
-/// the strand has ended. Between the strands of a node there are only flags and lines; that a
-/// message was received orders nothing else (which forgoes orders that exist, and so errs on the
-/// safe side). A step that reads lines waits for their writer: the steps after it come after what
-/// preceded the writer, and after the writer itself if this wrote nothing but what was read.
+/// the strand has ended. Where natives_may_block(), nothing follows a native in its strand before
+/// it has completed, in blocking calls, and deadlocks are looked for in these. Between the strands
+/// of a node there are only flags and lines; that a message was received orders nothing else (which
+/// forgoes orders that exist, and so errs on the safe side). A step that reads lines waits for
+/// their writer: the steps after it come after what preceded the writer, and after the writer
+/// itself if this wrote nothing but what was read.
 ///
 /// A schedule is run again and again on the same buffers: run k + 1 of a worker starts when its run
 /// k has ended, and in between the caller writes input(m) and reads and writes output(m) of the

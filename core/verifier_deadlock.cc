@@ -14,8 +14,9 @@ constexpr int kNoStrand = -1;  // the end of a list of strands
 /// All that a step can wait for is that other steps complete: its dependencies, the signal behind a
 /// wait, the writers of lines and streams that it reads. (That a full FIFO makes its writer wait
 /// for readers is no matter: these never wait for anybody but the writer, as check_streams()
-/// proves.) So a blocked strand stands in the list of the one step that blocks it, and the time is
-/// linear in the size of the schedule.
+/// proves.) And, in blocking calls, the native before it, if natives may block: what ends then ends
+/// in other calls too, where steps wait for less. So a blocked strand stands in the list of the one
+/// step that blocks it, and the time is linear in the size of the schedule.
 class AbstractExecution {
  public:
   AbstractExecution(const Index& index, const Matches& matches, std::vector<int>& order)
@@ -28,7 +29,8 @@ class AbstractExecution {
         is_issued_(static_cast<std::size_t>(index.step_count()), false),
         is_complete_(static_cast<std::size_t>(index.step_count()), false),
         missing_natives_(matches.native_steps.size() / node_count(),
-                         static_cast<int>(node_count())) {
+                         static_cast<int>(node_count())),
+        natives_block_(natives_may_block(index.schedule)) {
     order_.clear();
     order_.reserve(static_cast<std::size_t>(index.step_count()));
   }
@@ -59,7 +61,7 @@ class AbstractExecution {
     const std::vector<Step>& steps = steps_of(strand);
     for (; std::cmp_less(at, steps.size()); ++at) {
       const Step& step = steps[static_cast<std::size_t>(at)];
-      const int blocker = blocker_of(strand, step);
+      const int blocker = blocker_of(strand, at);
       if (blocker == kNever) return;
       if (blocker != kNobody) {
         int& first = first_blocked_[static_cast<std::size_t>(blocker)];
@@ -71,8 +73,14 @@ class AbstractExecution {
     }
   }
 
-  /// A step that has to complete before this one can be issued, or kNobody or kNever.
-  int blocker_of(int strand, const Step& step) const {
+  /// A step that has to complete before the one at this place can be issued, or kNobody or kNever.
+  int blocker_of(int strand, int at) const {
+    const Step& step = steps_of(strand)[static_cast<std::size_t>(at)];
+    if (natives_block_ && at > 0) {
+      const int before = index_.number(strand, at - 1);
+      const bool is_over = is_complete_[static_cast<std::size_t>(before)];
+      if (index_.step(before).kind == StepKind::native && !is_over) return before;
+    }
     for (const int dependency : index_.schedule.dependencies_of(step)) {
       const int id = index_.number(strand, dependency);
       if (!is_complete_[static_cast<std::size_t>(id)]) return id;
@@ -139,9 +147,7 @@ class AbstractExecution {
   }
 
   std::string describe_blocker(int strand) const {
-    const Step& step =
-        steps_of(strand)[static_cast<std::size_t>(next_step_[static_cast<std::size_t>(strand)])];
-    const int blocker = blocker_of(strand, step);
+    const int blocker = blocker_of(strand, next_step_[static_cast<std::size_t>(strand)]);
     if (blocker == kNever) return "it reads lines that nobody writes";
     const StepPlace& at = index_.place[static_cast<std::size_t>(blocker)];
     const std::string name = fmt::format("step {} of strand {} (a {})", at.step, at.strand,
@@ -159,6 +165,7 @@ class AbstractExecution {
   std::vector<bool> is_issued_;
   std::vector<bool> is_complete_;
   std::vector<int> missing_natives_;  // per group: nodes that have not issued their call
+  bool natives_block_;
   std::vector<int> ready_;
 };
 

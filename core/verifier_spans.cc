@@ -52,6 +52,10 @@ class SpanCheck {
       return fmt::format("there is no kind {}", static_cast<int>(step.kind));
     }
     if (Problem problem = check_counts(step); !problem.empty()) return problem;
+    const bool is_combined = step.kind == StepKind::reduce || step.kind == StepKind::native;
+    if (is_combined && !combines(schedule_.collective)) {
+      return fmt::format("has no operator, for {} combines nothing", name_of(schedule_.collective));
+    }
     const std::span<const Span> destinations = schedule_.destinations(step);
     const std::span<const Span> sources = schedule_.sources(step);
     if (destinations.empty() && sources.empty()) return {};

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "core/verifier_structure.h"
@@ -50,7 +51,16 @@ class StepCheck {
                            name_of(kind));
       }
     }
-    return {};
+    return check_distinct(step);
+  }
+
+  /// So a step has no more dependencies than there are steps before it.
+  Problem check_distinct(const Step& step) const {
+    const std::span<const int> all = schedule_.dependencies_of(step);
+    std::vector<int> sorted(all.begin(), all.end());
+    std::ranges::sort(sorted);
+    const auto twice = std::ranges::adjacent_find(sorted);
+    return twice == sorted.end() ? Problem() : fmt::format("depends on step {} twice", *twice);
   }
 
   Problem check_message(const Step& step, const StepContext& context) const {
@@ -62,7 +72,9 @@ class StepCheck {
     if (leader != context.worker) {
       return fmt::format("uses lane {}, whose leader is worker {}", step.lane, leader);
     }
-    if (step.tag < 0) return fmt::format("has tag {}", step.tag);
+    if (step.tag < 0 || step.tag >= kMostTags) {
+      return fmt::format("has tag {} of {}", step.tag, kMostTags);
+    }
     if (step.kind == StepKind::native) return {};
     if (step.peer_node < 0 || step.peer_node >= shape.node_count()) {
       return fmt::format("names node {} of {}", step.peer_node, shape.node_count());

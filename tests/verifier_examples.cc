@@ -245,6 +245,17 @@ Schedule native_example(int node_count) {
   return std::move(builder).finish();
 }
 
+Schedule natives_example() {
+  ScheduleBuilder builder = make_builder("natives", Shape::uniform(2, 1, 2), 2);
+  for (int node = 0; node < 2; ++node) {
+    for (int lane = 0; lane < 2; ++lane) {
+      builder.native_allreduce(node, lane, span_of(builder.output(node), {lane, 1}),
+                               span_of(builder.input(node), {lane, 1}));
+    }
+  }
+  return std::move(builder).finish();
+}
+
 Schedule lines_and_messages_example() {
   ScheduleBuilder builder = make_builder("lines-and-messages", Shape::uniform(2, 2, 1), 1);
   const ChunkRange all = builder.all_chunks();
@@ -416,14 +427,13 @@ Schedule aggregator_example(Collective collective) {
 }
 
 std::vector<Schedule> all_examples() {
-  std::vector<Schedule> examples = {central_example(1), central_example(2),
-                                    central_example(4), staged_example(2),
-                                    staged_example(3),  lines_example(2),
-                                    lines_example(3),   exchange_example(),
-                                    chain_example(2),   chain_example(4),
-                                    strands_example(),  native_example(1),
-                                    native_example(3),  lines_and_messages_example(),
-                                    streams_example(2), streams_example(3)};
+  std::vector<Schedule> examples = {
+      central_example(1), central_example(2),          central_example(4),
+      staged_example(2),  staged_example(3),           lines_example(2),
+      lines_example(3),   exchange_example(),          chain_example(2),
+      chain_example(4),   strands_example(),           native_example(1),
+      native_example(3),  natives_example(),           streams_example(2),
+      streams_example(3), lines_and_messages_example()};
   for (const int members : {1, 2, 3}) {
     for (const Collective collective :
          {Collective::reduce_scatter, Collective::scan, Collective::exscan}) {

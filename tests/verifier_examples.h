@@ -41,6 +41,10 @@ Schedule strands_example();
 /// Nodes of 2 members: worker 0 reduces, calls the MPI library's allreduce, and copies the result.
 Schedule native_example(int node_count);
 
+/// 2 nodes of 1 member and 2 lanes: the one worker of each node calls the MPI library's allreduce
+/// on one lane after the other, in one strand.
+Schedule natives_example();
+
 /// 2 nodes of 2 members: inputs and results travel through lines on a node, through messages
 /// between the nodes.
 Schedule lines_and_messages_example();

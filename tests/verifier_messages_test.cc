@@ -148,6 +148,48 @@ TEST_SUITE("deadlock") {
           std::string::npos);
   }
 
+  TEST_CASE("natives in another order on two nodes, where their workers block in them") {
+    expect_failure(
+        testing::natives_example(), [](EditableSchedule& s) { s.exchange_with_next(1, 0); }, check,
+        "worker 0 (node 0), strand 0, step 1 (native): can never be issued: it waits for step 0 of "
+        "strand 0 (a native), which was issued, but not its partner; strand 1 step 1: it waits for "
+        "step 0 of strand 1 (a native), which was issued, but not its partner");
+  }
+
+  /// Node 0 sends chunk 1 behind its native call; node 1 receives it before its own. With
+  /// `has_company` the workers have another strand, with a step.
+  Schedule send_behind_native(bool has_company) {
+    ScheduleBuilder builder(Collective::allreduce, "behind", Shape::uniform(2, 1, 1), 2);
+    const auto chunk = [](BufferId buffer, int index) { return span_of(buffer, {index, 1}); };
+    const BufferId received = builder.add_scratch(1, builder.all_chunks());
+    builder.native_allreduce(0, 0, chunk(builder.output(0), 0), chunk(builder.input(0), 0));
+    builder.send(0, 0, 1, chunk(builder.input(0), 1));
+    builder.recv(1, 0, 0, chunk(received, 1));
+    builder.reduce(1, {chunk(builder.output(1), 1)},
+                   {chunk(received, 1), chunk(builder.input(1), 1)});
+    builder.native_allreduce(1, 0, chunk(builder.output(1), 0), chunk(builder.input(1), 0));
+    builder.send(1, 0, 0, chunk(builder.output(1), 1));
+    builder.recv(0, 0, 1, chunk(builder.output(0), 1));
+    if (has_company) {
+      for (const int worker : {0, 1}) {
+        const FlagId flag = builder.add_flag(worker);
+        builder.signal(worker, flag);
+        builder.wait(builder.add_strand(worker), flag);
+      }
+    }
+    return std::move(builder).finish();
+  }
+
+  TEST_CASE("a send behind a native call in which its worker blocks") {
+    const Verdict company = verify(send_behind_native(true));
+    CHECK_MESSAGE(company.correct, company.failure);
+    const Verdict alone = verify(send_behind_native(false));
+    CHECK(alone.failed_check == check);
+    CHECK(alone.failure.find("strand 0, step 1 (send): can never be issued: it waits for step 0 of "
+                             "strand 0 (a native), which was issued, but not its partner") !=
+          std::string::npos);
+  }
+
   TEST_CASE("many blocked strands are counted") {
     EditableSchedule broken(testing::lines_example(12));
     broken.remove(11, 0);

@@ -93,6 +93,10 @@ class Mutator {
     if (is_asynchronous(at.step.kind)) mutate_message(at);
     if (at.step.kind == StepKind::signal) mutate_signal(at);
     if (at.step.kind == StepKind::wait) mutate_wait();
+    if (at.step.kind == StepKind::copy) {
+      add_step_change(Mutation::copy_as_reduce, 0,
+                      [](EditableStep& step) { step.step.kind = StepKind::reduce; });
+    }
     mutate_spans(at);
     mutate_span_lists(at);
   }
@@ -102,6 +106,9 @@ class Mutator {
     for (std::size_t d = 0; d < at.dependencies.size(); ++d) {
       add_step_change(Mutation::drop_dependency, static_cast<int>(d), [&](EditableStep& step) {
         step.dependencies.erase(step.dependencies.begin() + static_cast<std::ptrdiff_t>(d));
+      });
+      add_step_change(Mutation::repeat_dependency, static_cast<int>(d), [&](EditableStep& step) {
+        step.dependencies.push_back(step.dependencies[d]);
       });
     }
     const auto& strand = original_.strands[static_cast<std::size_t>(strand_)];
@@ -141,6 +148,12 @@ class Mutator {
       add(Mutation::drop_message, 0, [&](EditableSchedule& mutant) {
         mutant.remove(strand_, step_);
         for (const auto& [strand, step] : partners_of(at)) mutant.remove(strand, step);
+      });
+      add(Mutation::far_tag, 0, [&](EditableSchedule& mutant) {
+        mutant.at(strand_, step_).step.tag = kMostTags;
+        for (const auto& [strand, step] : partners_of(at)) {
+          mutant.at(strand, step).step.tag = kMostTags;
+        }
       });
     }
     const int node_count = schedule_.shape.node_count();
@@ -387,13 +400,16 @@ void EditableSchedule::exchange_with_next(int strand, int step) {
 
 std::string_view name_of(Mutation mutation) noexcept {
   constexpr std::array<std::string_view, kMutationCount> names = {
-      "drop step",          "drop message",     "drop signal",        "drop dependency",
-      "exchange with next", "wrong peer",       "wrong peers",        "wrong lane",
-      "wrong tag",          "exchange tags",    "shift span",         "shift step",
-      "shift message",      "other buffer",     "reduce twice",       "drop source",
-      "drop destination",   "exchange sources", "repeat step",        "wait for earlier",
-      "wait for later",     "write input",      "awaited as staging", "add source",
-      "other root",         "other collective"};
+      "drop step",         "drop message",       "drop signal",
+      "drop dependency",   "exchange with next", "wrong peer",
+      "wrong peers",       "wrong lane",         "wrong tag",
+      "exchange tags",     "shift span",         "shift step",
+      "shift message",     "other buffer",       "reduce twice",
+      "drop source",       "drop destination",   "exchange sources",
+      "repeat step",       "wait for earlier",   "wait for later",
+      "write input",       "awaited as staging", "add source",
+      "other root",        "other collective",   "far tag",
+      "repeat dependency", "copy as reduce"};
   return names[static_cast<std::size_t>(mutation)];
 }
 

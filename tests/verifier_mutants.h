@@ -62,8 +62,11 @@ enum class Mutation {
   add_source,          ///< A reduce has another buffer as its last source, too.
   other_root,          ///< A reduce is said to deliver to another member.
   other_collective,    ///< The schedule is said to perform another collective, with such outputs.
+  far_tag,             ///< A send or native and all its partners get a tag that is too large.
+  repeat_dependency,   ///< One dependency occurs twice.
+  copy_as_reduce,      ///< A copy is a reduce with one source.
 };
-inline constexpr int kMutationCount = 26;
+inline constexpr int kMutationCount = 29;
 
 std::string_view name_of(Mutation mutation) noexcept;
 

@@ -37,6 +37,20 @@ bool natives_in_order(const Schedule& schedule) {
   return true;
 }
 
+/// Whether each native is in the only strand of its worker that has steps.
+bool all_natives_are_alone(const Schedule& schedule) {
+  for (const StepId native : all_steps(schedule)) {
+    if (step_of(schedule, native).kind != StepKind::native) continue;
+    for (const StepId other : all_steps(schedule)) {
+      if (other.strand != native.strand &&
+          worker_of(schedule, other) == worker_of(schedule, native)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
 Partners match(const Schedule& schedule) {
   std::map<Message, std::vector<StepId>> sends;
   std::map<Message, std::vector<StepId>> recvs;
@@ -221,6 +235,11 @@ class ReferenceExecution {
     for (const int dependency : schedule_.dependencies_of(step)) {
       if (!completed_.contains({id.strand, dependency})) return false;
     }
+    if (waits_in_native_ && id.step > 0) {
+      const StepId before{id.strand, id.step - 1};
+      const bool is_native = step_of(schedule_, before).kind == StepKind::native;
+      if (is_native && !completed_.contains(before)) return false;
+    }
     if (step.kind == StepKind::wait) return completed_.contains(signal_of(schedule_, step));
     const auto writers = awaited_writers_of(schedule_, step);
     return std::all_of(writers.begin(), writers.end(),
@@ -319,6 +338,7 @@ class ReferenceExecution {
   const Partners& partners_;
   Aliasing aliasing_;
   Sweep sweep_;
+  bool waits_in_native_ = all_natives_are_alone(schedule_);
   std::vector<ReferenceFifo> fifos_;              // by node
   std::map<std::tuple<int, int>, Value> values_;  // by buffer and chunk
   std::set<StepId> issued_;

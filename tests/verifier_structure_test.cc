@@ -25,6 +25,14 @@ TEST_SUITE("structure") {
   const auto staged = testing::staged_example(2);
   const auto lines = testing::lines_example(2);
 
+  TEST_CASE("a broadcast has no operator, not even for one operand") {
+    expect_step_failure(
+        testing::central_example(Collective::broadcast, 2, 0), 0, 1,
+        [](EditableStep& s) { s.step.kind = StepKind::reduce; }, check,
+        "worker 0 (node 0), strand 0, step 1 (reduce): has no operator, for broadcast combines "
+        "nothing");
+  }
+
   TEST_CASE("strands") {
     expect_failure(
         central, [](EditableSchedule& s) { s.frame.strands[1].worker = 2; }, check,
@@ -206,6 +214,12 @@ TEST_SUITE("structure") {
           exchange, 0, 1, [&](EditableStep& s) { s.dependencies = {dependency}; }, check,
           "worker 0 (node 0), strand 0, step 1 (send): " + message);
     };
+    expect_step_failure(
+        exchange, 0, 1,
+        [](EditableStep& s) {
+          s.dependencies = {0, 0};
+        },
+        check, "worker 0 (node 0), strand 0, step 1 (send): depends on step 0 twice");
     expect(1, "depends on step 1, which is not an earlier one");
     expect(2, "depends on step 2, which is not an earlier one");
     expect(-1, "depends on step -1, which is not an earlier one");
@@ -230,7 +244,8 @@ TEST_SUITE("structure") {
     expect([](Step& s) { s.peer_node = 2; }, "names node 2 of 2");
     expect([](Step& s) { s.peer_node = -1; }, "names node -1 of 2");
     expect([](Step& s) { s.peer_node = 0; }, "exchanges a message with its own node");
-    expect([](Step& s) { s.tag = -1; }, "has tag -1");
+    expect([](Step& s) { s.tag = -1; }, "has tag -1 of 8191");
+    expect([](Step& s) { s.tag = kMostTags; }, "has tag 8191 of 8191");
     expect_failure(
         testing::native_example(2), [](EditableSchedule& s) { s.at(1, 0) = s.at(0, 2); }, check,
         "worker 1 (node 0), strand 1, step 0 (native): touches the scratch of worker 0");

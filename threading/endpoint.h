@@ -18,7 +18,7 @@ struct EndpointRequest {
 /// Tags of neighbouring calls differ, because the workers of a node may post receives of
 /// neighbouring calls in either order. They are never further apart; calls with equal tags are kept
 /// apart by the order of messages.
-inline constexpr int kTagEpochs = 4;
+inline constexpr int kTagEpochs = 4;  // kMostTags in core/schedule.h counts on them
 
 /// What one lane of a node sends and receives through: the same lane of every other node can be
 /// reached, by its node's number; or, where the workers of a node are processes of their own, every

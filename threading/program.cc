@@ -73,7 +73,7 @@ class Binder {
       const int worker = schedule_.strands[s].worker;
       if (schedule_.shape.node_of_worker(worker) == node_) bind_strand(static_cast<int>(s));
     }
-    const bool natives_block = natives_may_block();
+    const bool natives_block = natives_may_block(schedule_);
     for (Program& program : programs_) {
       std::erase_if(program.strands,
                     [](const StrandProgram& strand) { return strand.instructions.empty(); });
@@ -86,22 +86,6 @@ class Binder {
   }
 
  private:
-  /// Whether everybody who leaves an exchange to the transport has nothing else to do meanwhile.
-  /// On all nodes, because blocking and nonblocking collectives of MPI do not match.
-  bool natives_may_block() const {
-    std::vector<int> strands_of_worker(static_cast<std::size_t>(schedule_.shape.worker_count()), 0);
-    for (const Strand& strand : schedule_.strands) {
-      if (!strand.steps.empty()) ++strands_of_worker[static_cast<std::size_t>(strand.worker)];
-    }
-    return std::all_of(
-        schedule_.strands.begin(), schedule_.strands.end(), [&](const Strand& strand) {
-          const bool is_native =
-              std::any_of(strand.steps.begin(), strand.steps.end(),
-                          [](const Step& step) { return step.kind == StepKind::native; });
-          return !is_native || strands_of_worker[static_cast<std::size_t>(strand.worker)] == 1;
-        });
-  }
-
   /// Whether outputs are too large to stay in the caches until somebody reads them. A prefix is
   /// read by the next one at once.
   bool streaming_pays(const VectorExtent& extent, std::size_t threshold_bytes) const {
