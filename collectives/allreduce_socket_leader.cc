@@ -53,7 +53,7 @@ Shape with_socket_leaders(const Shape& shape) {
   for (int lane = 0; lane < shape.lane_count(); ++lane) {
     leaders.push_back(first_of_socket(largest, lane, shape.lane_count()));
   }
-  return Shape(nodes, shape.lane_count(), shape.visibility(), std::move(leaders));
+  return Shape(nodes, shape.lane_count(), shape.visibility(), leaders);
 }
 
 /// A socket that has members: its lane, and the flag by which its leader says that all have

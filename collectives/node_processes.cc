@@ -293,7 +293,6 @@ void NodeProcesses::place_leaders(const ProcessGroup& group) {
   group.check_lanes(fewest);
   const int requested = group.requested_lanes();
   lane_count_ = group.lane_count(fewest);
-  // Every node is led like the first one.
   std::vector<Core> own;
   for (const Core& core : cores_) own.push_back(on_machine(group.topology(), core));
   std::vector<int> thread_counts;
@@ -302,16 +301,28 @@ void NodeProcesses::place_leaders(const ProcessGroup& group) {
     thread_counts.push_back(threads_.count_of(first_process + i));
   }
   const std::vector<Core> cores = gather_cores(neighbours_->handle(), own, thread_counts);
+  const Placement placement = parse_placement(group.options().placement);
   std::optional<Error> failure;
   try {
-    leaders_ = lane_workers(cores, lane_count_, parse_placement(group.options().placement));
+    if (requested > 0) lane_workers(cores, requested, placement);
   } catch (const Error& error) {
-    // There are fewer packages than that: an error only if the user asked for it.
-    if (requested > 0) failure = error;
-    leaders_ = lane_workers(cores, lane_count_, Placement::compact);
+    failure = error;
   }
   group.agree(failure);
-  check_mpi(MPI_Bcast(leaders_.data(), lane_count_, MPI_INT, 0, group.control()), "MPI_Bcast");
+  exchange_leaders(group, leaders_of(cores, lane_count_, placement));
+}
+
+void NodeProcesses::exchange_leaders(const ProcessGroup& group, const std::vector<int>& own) {
+  const auto lanes = static_cast<std::ptrdiff_t>(own.size());
+  std::vector<int> all(own.size() * static_cast<std::size_t>(grouping_.node_count()), 0);
+  std::ranges::copy(own, all.begin() + node_ * lanes);
+  // All processes of a node have filled in the same.
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, all.data(), static_cast<int>(all.size()), MPI_INT, MPI_MAX,
+                          group.control()),
+            "MPI_Allreduce");
+  for (auto list = all.begin(); list != all.end(); list += lanes) {
+    leaders_.emplace_back(list, list + lanes);
+  }
 }
 
 PlanCache::Options NodeProcesses::plan_options(const ProcessGroup& group) const {
@@ -320,7 +331,7 @@ PlanCache::Options NodeProcesses::plan_options(const ProcessGroup& group) const 
       .node = node_,
       .requested_lanes = group.options().lanes,
       .requested_algorithm = group.options().algorithm,
-      .lane_workers = {},
+      .leaders = leaders_,
       .streaming_threshold_bytes = group.streaming_threshold_bytes(),
       .tag_count = lanes_.front()->tag_count(),
       .peers = Peers::processes,
@@ -337,10 +348,6 @@ PlanCache::Options NodeProcesses::plan_options(const ProcessGroup& group) const 
   for (int node = 0; node < grouping_.node_count(); ++node) {
     options.nodes.push_back({.members = worker_count(node), .workers = worker_count(node)});
   }
-  // The leaders of fewer lanes are the first ones of many.
-  for (int lanes = 1; lanes <= lane_count_; ++lanes) {
-    options.lane_workers.emplace_back(leaders_.begin(), leaders_.begin() + lanes);
-  }
   return options;
 }
 
@@ -356,7 +363,7 @@ void NodeProcesses::open_lanes(const ProcessGroup& group) {
   const bool shares = threads_.is_one_each();
   auto messages = std::make_shared<const MpiCommunicator>(group.control());
   for (int lane = 0; lane < lane_count_; ++lane) {
-    const int leader = leaders_[static_cast<std::size_t>(lane)] % worker_count(node_);
+    const int leader = leaders_[static_cast<std::size_t>(node_)][static_cast<std::size_t>(lane)];
     const bool leads = leader >= worker_ && leader < worker_ + thread_count();
     std::shared_ptr<const MpiCommunicator> leaders;
     if (uses_collectives) {

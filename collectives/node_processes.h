@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "collectives/arena_exchange.h"
+#include "collectives/leaders.h"
 #include "collectives/node_grouping.h"
 #include "collectives/plan_cache.h"
 #include "collectives/process_group.h"
@@ -131,6 +132,8 @@ class NodeProcesses {
   int worker_count(int node) const;
   int thread_count() const noexcept { return static_cast<int>(cores_.size()); }
   void place_leaders(const ProcessGroup& group);
+  /// `own`: those of this node, by lane.
+  void exchange_leaders(const ProcessGroup& group, const std::vector<int>& own);
   void open_lanes(const ProcessGroup& group);
 
   std::vector<int> places_;
@@ -145,7 +148,7 @@ class NodeProcesses {
   std::size_t staging_bytes_ = 0;
   double handoff_ns_ = 0;  // between processes half a node apart, the slowest pair; 0: not measured
   int lane_count_ = 1;
-  std::vector<int> leaders_;  // by lane, counted on their node, modulo its workers
+  std::vector<std::vector<int>> leaders_;  // as PlanCache::Options has it
   SharedSegment segment_;
   std::unique_ptr<ProcessWatch> watch_;  // of the node's processes
   std::unique_ptr<AddressSpace> addresses_;

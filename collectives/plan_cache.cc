@@ -179,17 +179,26 @@ Shape PlanCache::shape_for(const SelectedPlan& selected, const PlanQuery& query)
   for (Node& node : nodes)
     node.workers = std::max(node.members, std::min(node.workers, selected.workers_per_node));
   nodes = with_aggregators(std::move(nodes), selected.aggregators);
-  // Leaders are placed on this machine; a node with other workers wraps the indices around. A
-  // single lane is driven by worker 0, which owns a member and is the caller.
-  const auto index = static_cast<std::size_t>(selected.lanes) - 1;
-  const bool placed = (selected.lanes > 1 || options_.peers == Peers::processes) &&
-                      index < options_.lane_workers.size();
-  std::vector<int> lane_workers = placed ? options_.lane_workers[index] : std::vector<int>{};
   // On a single node whose buffers are staged, a result that is made by its root is not staged.
   const bool is_made_by_root = query.collective == Collective::reduce && nodes.size() == 1 &&
                                selected.lanes == 1 && options_.peers == Peers::processes;
-  if (is_made_by_root) lane_workers = {query.root};
-  return Shape(std::move(nodes), selected.lanes, Visibility::direct, std::move(lane_workers));
+  if (is_made_by_root) return Shape(std::move(nodes), 1, Visibility::direct, {query.root});
+  const Shape shape(std::move(nodes), selected.lanes);
+  // A single lane is driven by worker 0, which owns a member and is the caller.
+  const bool is_placed = selected.lanes > 1 || options_.peers == Peers::processes;
+  return is_placed ? led_by_placement(shape) : shape;
+}
+
+Shape PlanCache::led_by_placement(const Shape& shape) const {
+  const auto lanes = static_cast<std::size_t>(shape.lane_count());
+  if (options_.leaders.empty() || lanes > options_.leaders.front().size()) return shape;
+  std::vector<std::vector<int>> leaders;
+  for (const std::vector<int>& all : options_.leaders) {
+    leaders.emplace_back(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(lanes));
+  }
+  // An aggregator's one worker leads them all.
+  leaders.resize(static_cast<std::size_t>(shape.node_count()), std::vector<int>(lanes, 0));
+  return shape.with_leaders(leaders);
 }
 
 }  // namespace hycoll

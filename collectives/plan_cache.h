@@ -78,12 +78,14 @@ class PlanCache {
     int sockets = 1;          ///< As SelectionQuery has it.
     int requested_lanes = 0;
     std::string requested_algorithm = "auto";
-    /// The worker that drives each lane, for a number of lanes; from the leaders' placement.
-    std::vector<std::vector<int>> lane_workers;  ///< Index: lane count - 1; beyond: worker = lane.
+    /// By node that has members: the workers that drive its lanes, as leaders_of() has them; the
+    /// same on all processes, whose schedules would differ otherwise. Empty, and for lanes beyond
+    /// these: worker l drives lane l.
+    std::vector<std::vector<int>> leaders;
     std::size_t streaming_threshold_bytes = SIZE_MAX;
     int tag_count = INT32_MAX;  ///< As BindingOptions has it.
-    /// Peers::processes: nodes have several processes. Each worker drives the lane that
-    /// lane_workers gives it, single lanes included.
+    /// Peers::processes: nodes have several processes. Single lanes are led as `leaders` has it,
+    /// too.
     Peers peers = Peers::nodes;
     /// Peers::processes: which ones, as Shape::with_processes() wants it.
     std::vector<int> processes = {};
@@ -127,6 +129,7 @@ class PlanCache {
   BindingOptions binding_options(const PlanQuery& query) const;
   std::size_t size_bytes_of(const PlanQuery& query) const;
   Shape shape_for(const SelectedPlan& selected, const PlanQuery& query) const;
+  Shape led_by_placement(const Shape& shape) const;
 
   static constexpr std::size_t kBuckets = 256;
 

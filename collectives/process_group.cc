@@ -130,6 +130,18 @@ std::vector<int> ProcessGroup::gather(int value) const {
   return values;
 }
 
+std::vector<std::vector<int>> ProcessGroup::gather(const std::vector<int>& values) const {
+  const int count = static_cast<int>(values.size());
+  std::vector<int> all(values.size() * static_cast<std::size_t>(size_));
+  check_mpi(MPI_Allgather(values.data(), count, MPI_INT, all.data(), count, MPI_INT, control_),
+            "MPI_Allgather");
+  std::vector<std::vector<int>> lists;
+  for (auto list = all.begin(); list != all.end(); list += count) {
+    lists.emplace_back(list, list + count);
+  }
+  return lists;
+}
+
 std::vector<int> ProcessGroup::node_places() const {
   std::vector<int> domains;
   if (options_.node_scope == Options::NodeScope::numa_domain) {

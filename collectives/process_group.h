@@ -82,6 +82,8 @@ class ProcessGroup {
 
   /// Collective: every process's value.
   std::vector<int> gather(int value) const;
+  /// The same of several, as many on every process.
+  std::vector<std::vector<int>> gather(const std::vector<int>& values) const;
 
   /// By rank: a number for each place whose processes may form a node, as node_places() has it.
   /// Collective.

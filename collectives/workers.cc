@@ -26,14 +26,6 @@ std::vector<Node> gather_nodes(const ProcessGroup& group, int worker_count, Memb
   return nodes;
 }
 
-/// Cores of the workers. Only leaders follow one_per_package when there are more workers than
-/// packages.
-std::vector<Core> place(const ProcessGroup& group, int worker_count) {
-  const Placement requested = parse_placement(group.options().placement);
-  return place_workers(group.topology(), worker_count,
-                       requested == Placement::one_per_package ? Placement::compact : requested);
-}
-
 /// What comes in at an aggregator is combined by one thread, and its helpers.
 int workers_here(const ProcessGroup& group, int worker_count) {
   return group.is_aggregator() ? 1 : worker_count;
@@ -55,7 +47,8 @@ void warn_of_confinement(const ProcessGroup& group, int worker_count) {
 NodeWorkers::NodeWorkers(ProcessGroup& group, int worker_count, MemberCount members)
     : nodes_(gather_nodes(group, worker_count, members)),
       wait_policy_(group.wait_policy(workers_here(group, worker_count))),
-      cores_(place(group, workers_here(group, worker_count))),
+      cores_(worker_cores(group.topology(), workers_here(group, worker_count),
+                          parse_placement(group.options().placement), members)),
       memory_(workers_here(group, worker_count)) {
   for (int node = 0; node < group.member_process_count(); ++node) {
     const int its_members = nodes_[static_cast<std::size_t>(node)].members;
@@ -64,7 +57,7 @@ NodeWorkers::NodeWorkers(ProcessGroup& group, int worker_count, MemberCount memb
     member_count_ += its_members;
   }
   warn_of_confinement(group, count());
-  agree_on_leaders(group);
+  agree_on_leaders(group, members);
   group.open_lanes(lane_count_);
 
   make_task_kernels(group);
@@ -76,26 +69,33 @@ NodeWorkers::NodeWorkers(ProcessGroup& group, int worker_count, MemberCount memb
   }
 }
 
-void NodeWorkers::agree_on_leaders(const ProcessGroup& group) {
-  constexpr int kFailed = -1;
-  std::set<int> sockets;
-  for (const Core& core : cores_) sockets.insert(core.package);
+void NodeWorkers::agree_on_leaders(const ProcessGroup& group, MemberCount members) {
+  const int fewest = fewest_workers(nodes_);
+  group.check_lanes(fewest);
+  lane_count_ = group.lane_count(fewest);
   std::optional<Error> failure;
   try {
-    place_leaders(group);
+    if (!group.is_aggregator()) check_leaders(group);
   } catch (const Error& error) {
     failure = error;
   }
-  std::vector<int> counts = group.gather(failure ? kFailed : static_cast<int>(sockets.size()));
-  if (failure) throw Error(*failure);
+  group.agree(failure);
+  std::set<int> sockets;
+  for (const Core& core : cores_) sockets.insert(core.package);
+  std::vector<int> counts = group.gather(static_cast<int>(sockets.size()));
   counts.resize(static_cast<std::size_t>(group.member_process_count()));
-  const auto failed = std::find(counts.begin(), counts.end(), kFailed);
-  if (failed != counts.end()) {
-    throw Error(ErrorKind::unsupported,
-                fmt::format("process {} cannot place its leaders; its error says why",
-                            failed - counts.begin()));
-  }
   socket_count_ = std::min(*std::max_element(counts.begin(), counts.end()), lane_count_);
+  if (members == MemberCount::one) return;  // worker l drives lane l
+  leaders_ =
+      group.gather(leaders_of(cores_, lane_count_, parse_placement(group.options().placement)));
+  leaders_.resize(counts.size());
+}
+
+void NodeWorkers::check_leaders(const ProcessGroup& group) const {
+  const int requested = group.requested_lanes();
+  if (requested > 0) {
+    lane_workers(cores_, requested, parse_placement(group.options().placement));
+  }
 }
 
 void NodeWorkers::make_task_kernels(const ProcessGroup& group) {
@@ -112,24 +112,6 @@ void NodeWorkers::make_task_kernels(const ProcessGroup& group) {
   if (other_cores > 0) all_cores_ = make(other_cores);
 }
 
-void NodeWorkers::place_leaders(const ProcessGroup& group) {
-  const int fewest = fewest_workers(nodes_);
-  group.check_lanes(fewest);
-  const int requested = group.requested_lanes();
-  lane_count_ = group.lane_count(fewest);
-  if (group.is_aggregator()) return;  // it has no leaders to place
-  const Placement placement = parse_placement(group.options().placement);
-  for (int lanes = 1; lanes <= lane_count_; ++lanes) {
-    try {
-      lane_workers_.push_back(lane_workers(cores_, lanes, placement));
-    } catch (const Error&) {
-      // There are fewer packages than that: an error only if the user asked for it.
-      if (requested > 0) throw;
-      break;
-    }
-  }
-}
-
 PlanCache::Options NodeWorkers::plan_options(const ProcessGroup& group) const {
   return {.nodes = nodes_,
           .node = group.rank(),
@@ -137,7 +119,7 @@ PlanCache::Options NodeWorkers::plan_options(const ProcessGroup& group) const {
           .sockets = socket_count_,
           .requested_lanes = group.options().lanes,
           .requested_algorithm = group.options().algorithm,
-          .lane_workers = lane_workers_,
+          .leaders = leaders_,
           .streaming_threshold_bytes = group.streaming_threshold_bytes(),
           .tag_count = group.tag_count()};
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collectives/hycoll.h"
+#include "collectives/leaders.h"
 #include "collectives/plan_cache.h"
 #include "collectives/process_group.h"
 #include "threading/executor.h"
@@ -13,10 +14,6 @@
 #include "threading/task_kernels.h"
 
 namespace hycoll {
-
-/// How many members a node of w workers has: one buffer per process (per_node), or one per worker
-/// (threads).
-enum class MemberCount { one, every_worker };
 
 /// The workers of this process's node: their cores, executors and shared memory. What both layouts
 /// share.
@@ -47,9 +44,11 @@ class NodeWorkers {
 
  private:
   void make_task_kernels(const ProcessGroup& group);
-  void place_leaders(const ProcessGroup& group);
-  /// Places leaders, and counts sockets; fails on every process if one cannot.
-  void agree_on_leaders(const ProcessGroup& group);
+  /// Throws Error unless the leaders that the options ask for can be placed.
+  void check_leaders(const ProcessGroup& group) const;
+  /// Exchanges who leads, and counts sockets; fails on every process if one cannot place its
+  /// leaders.
+  void agree_on_leaders(const ProcessGroup& group, MemberCount members);
 
   std::vector<Node> nodes_;  // those with members
   int members_here_ = 0;
@@ -59,7 +58,7 @@ class NodeWorkers {
   std::vector<Core> cores_;
   int lane_count_ = 1;
   int socket_count_ = 1;
-  std::vector<std::vector<int>> lane_workers_;  // by lane count - 1
+  std::vector<std::vector<int>> leaders_;  // as PlanCache::Options has it
   NodeMemory memory_;
   std::unique_ptr<TaskKernels> helpers_;    // cores without a worker
   std::unique_ptr<TaskKernels> all_cores_;  // for what is done outside of a schedule

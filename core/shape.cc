@@ -16,34 +16,37 @@ int find_range(const std::vector<int>& first, int value) {
   return static_cast<int>(std::upper_bound(first.begin(), first.end(), value) - first.begin()) - 1;
 }
 
+void check_lanes(int lane_count, const std::vector<int>& lane_workers) {
+  if (lane_count < 1) {
+    throw Error(ErrorKind::invalid_argument,
+                fmt::format("shape: lane_count is {}; ask for at least 1 lane", lane_count));
+  }
+  if (!lane_workers.empty() && std::cmp_not_equal(lane_workers.size(), lane_count)) {
+    throw Error(ErrorKind::invalid_argument,
+                fmt::format("shape: lane_workers has {} entries for {} lanes; give one worker per "
+                            "lane, or none for the default",
+                            lane_workers.size(), lane_count));
+  }
+  if (std::any_of(lane_workers.begin(), lane_workers.end(), [](int w) { return w < 0; })) {
+    throw Error(ErrorKind::invalid_argument,
+                "shape: lane_workers has a negative entry; workers are numbered from 0");
+  }
+}
+
 }  // namespace
 
 Shape::Shape(std::vector<Node> nodes, int lane_count, Visibility visibility,
-             std::vector<int> lane_workers)
+             const std::vector<int>& lane_workers)
     : nodes_(std::move(nodes)),
       lane_count_(lane_count),
       visibility_(visibility),
-      lane_workers_(std::move(lane_workers)),
       first_member_{0},
       first_worker_{0} {
   if (nodes_.empty()) {
     throw Error(ErrorKind::invalid_argument,
                 "shape: 0 nodes; a collective needs at least one node");
   }
-  if (lane_count_ < 1) {
-    throw Error(ErrorKind::invalid_argument,
-                fmt::format("shape: lane_count is {}; ask for at least 1 lane", lane_count_));
-  }
-  if (!lane_workers_.empty() && static_cast<int>(lane_workers_.size()) != lane_count_) {
-    throw Error(ErrorKind::invalid_argument,
-                fmt::format("shape: lane_workers has {} entries for {} lanes; give one worker per "
-                            "lane, or none for the default",
-                            lane_workers_.size(), lane_count_));
-  }
-  if (std::any_of(lane_workers_.begin(), lane_workers_.end(), [](int w) { return w < 0; })) {
-    throw Error(ErrorKind::invalid_argument,
-                "shape: lane_workers has a negative entry; workers are numbered from 0");
-  }
+  check_lanes(lane_count_, lane_workers);
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
     const Node& node = nodes_[n];
     if (node.members < 0 || node.workers < std::max(node.members, 1)) {
@@ -59,6 +62,37 @@ Shape::Shape(std::vector<Node> nodes, int lane_count, Visibility visibility,
     throw Error(ErrorKind::invalid_argument,
                 "shape: no node has a member; a collective needs at least one");
   }
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    for (const int worker : lane_workers) {
+      leaders_.push_back(first_worker_[n] + worker % nodes_[n].workers);
+    }
+  }
+}
+
+Shape Shape::with_leaders(const std::vector<std::vector<int>>& workers) const {
+  if (workers.size() != nodes_.size()) {
+    throw Error(ErrorKind::invalid_argument,
+                fmt::format("shape: leaders are given for {} nodes of {}; give them for each",
+                            workers.size(), nodes_.size()));
+  }
+  Shape shape = *this;
+  shape.leaders_.clear();
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    if (std::cmp_not_equal(workers[n].size(), lane_count_)) {
+      throw Error(ErrorKind::invalid_argument,
+                  fmt::format("shape: node {} has {} leaders for {} lanes; give one per lane", n,
+                              workers[n].size(), lane_count_));
+    }
+    for (const int worker : workers[n]) {
+      if (worker < 0 || worker >= nodes_[n].workers) {
+        throw Error(ErrorKind::invalid_argument,
+                    fmt::format("shape: worker {} of node {} is to lead, which has {} workers",
+                                worker, n, nodes_[n].workers));
+      }
+      shape.leaders_.push_back(first_worker_[n] + worker);
+    }
+  }
+  return shape;
 }
 
 Shape Shape::uniform(int node_count, int members, int lane_count, Visibility visibility) {
@@ -129,8 +163,8 @@ int Shape::node_of_member(int member) const { return find_range(first_member_, m
 int Shape::node_of_worker(int worker) const { return find_range(first_worker_, worker); }
 
 int Shape::leader(int node, int lane) const {
-  const int worker = lane_workers_.empty() ? lane : lane_workers_[static_cast<std::size_t>(lane)];
-  return first_worker(node) + worker % this->node(node).workers;
+  if (leaders_.empty()) return first_worker(node) + lane % this->node(node).workers;
+  return leaders_[static_cast<std::size_t>(node * lane_count_ + lane)];
 }
 
 }  // namespace hycoll

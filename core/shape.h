@@ -30,11 +30,15 @@ class Shape {
   /// and lane_count >= 1; throws Error otherwise. `lane_workers[l]` is the worker (its index within
   /// the node, modulo the node's workers) that drives lane l; empty means worker l.
   Shape(std::vector<Node> nodes, int lane_count, Visibility visibility = Visibility::direct,
-        std::vector<int> lane_workers = {});
+        const std::vector<int>& lane_workers = {});
 
   /// `node_count` equal nodes whose every worker is a member.
   static Shape uniform(int node_count, int members, int lane_count,
                        Visibility visibility = Visibility::direct);
+
+  /// The same shape with other leaders: `workers[n][l]` drives lane l of node n, an index within
+  /// the node. Throws Error unless there are node_count() lists of lane_count() workers that exist.
+  Shape with_leaders(const std::vector<std::vector<int>>& workers) const;
 
   /// The same shape with another visibility.
   Shape with_visibility(Visibility visibility) const;
@@ -87,7 +91,7 @@ class Shape {
   std::vector<Node> nodes_;
   int lane_count_;
   Visibility visibility_;
-  std::vector<int> lane_workers_;
+  std::vector<int> leaders_;       // by node and lane, or empty: the default
   std::vector<int> first_member_;  // node_count + 1 entries
   std::vector<int> first_worker_;  // node_count + 1 entries
   std::vector<int> processes_;     // by worker, or empty

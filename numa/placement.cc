@@ -202,18 +202,33 @@ std::vector<Core> place_workers(const Topology& topology, int worker_count, Plac
   return workers;
 }
 
-std::vector<int> lane_workers(std::span<const Core> workers, int lane_count, Placement placement) {
-  check_positive("lane_count", lane_count);
+std::vector<int> leading_order(std::span<const Core> workers, Placement placement) {
   if (workers.empty()) {
     throw Error(ErrorKind::invalid_argument,
                 "workers is empty: expected the core of each of at least one worker");
   }
-  const Indices order = order_of(workers, layers_by_core(workers), placement);
-  if (placement == Placement::one_per_package)
-    check_one_per_package("lane_count", lane_count, order);
+  std::vector<int> leaders;
+  std::vector<bool> leads(workers.size(), false);
+  for (const std::size_t i : order_of(workers, layers_by_core(workers), placement)) {
+    leaders.push_back(static_cast<int>(i));
+    leads[i] = true;
+  }
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    if (!leads[i]) leaders.push_back(static_cast<int>(i));
+  }
+  return leaders;
+}
+
+std::vector<int> lane_workers(std::span<const Core> workers, int lane_count, Placement placement) {
+  check_positive("lane_count", lane_count);
+  const std::vector<int> order = leading_order(workers, placement);
+  if (placement == Placement::one_per_package) {
+    check_one_per_package("lane_count", lane_count,
+                          first_of_each_package(workers, layers_by_core(workers).front()));
+  }
   std::vector<int> driver_of_lane;
   for (std::size_t lane = 0; lane < static_cast<std::size_t>(lane_count); ++lane) {
-    driver_of_lane.push_back(static_cast<int>(order[lane % order.size()]));
+    driver_of_lane.push_back(order[lane % order.size()]);
   }
   return driver_of_lane;
 }

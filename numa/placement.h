@@ -64,6 +64,12 @@ std::vector<Core> place_workers(const Topology& topology, int worker_count, Plac
 /// one_per_package is asked for more lanes than the workers have packages.
 std::vector<int> lane_workers(std::span<const Core> workers, int lane_count, Placement placement);
 
+/// All workers, in the order in which lanes get them: lane l of lane_workers() is driven by element
+/// l, whatever the number of lanes. With one_per_package those that drive none come last.
+///
+/// Errors: invalid_argument, if there are no workers.
+std::vector<int> leading_order(std::span<const Core> workers, Placement placement);
+
 }  // namespace hycoll
 
 #endif  // HYCOLL_NUMA_PLACEMENT_H_

@@ -127,6 +127,24 @@ TEST_CASE("lane_workers names the leaders, modulo the node's workers") {
   for (int lane = 0; lane < 3; ++lane) CHECK(shape.leader(2, lane) == 7);
 }
 
+TEST_CASE("every node may have leaders of its own") {
+  const Shape shape({{2, 4}, {3, 3}, {0, 1}}, 2);
+  const Shape led = shape.with_leaders({{3, 0}, {1, 2}, {0, 0}});
+  CHECK(led.leader(0, 0) == 3);
+  CHECK(led.leader(0, 1) == 0);
+  CHECK(led.leader(1, 0) == 4 + 1);
+  CHECK(led.leader(1, 1) == 4 + 2);
+  CHECK(led.leader(2, 1) == 7);
+  CHECK_FALSE(led == shape);
+  CHECK(led.with_visibility(Visibility::staged).leader(0, 0) == 3);
+  CHECK_THROWS_WITH_AS(shape.with_leaders({{0, 1}}),
+                       "shape: leaders are given for 1 nodes of 3; give them for each", Error);
+  CHECK_THROWS_WITH_AS(shape.with_leaders({{0, 1}, {0}, {0, 0}}),
+                       "shape: node 1 has 1 leaders for 2 lanes; give one per lane", Error);
+  CHECK_THROWS_WITH_AS(shape.with_leaders({{0, 1}, {0, 3}, {0, 0}}),
+                       "shape: worker 3 of node 1 is to lead, which has 3 workers", Error);
+}
+
 TEST_CASE("a worker reaches the members of its node, or, staged, those of its process") {
   const Shape direct({{2, 4}, {3, 3}}, 1);
   const Shape pairs = direct.with_processes_of(2);
