@@ -254,8 +254,17 @@ Persistent Communicator::prepare(const Call& call) {
 }
 
 DrivenCall Communicator::drive(const Call& call) {
+  if (!has_own_memory()) {
+    throw Error(ErrorKind::unsupported,
+                "other communicators use this one's memory, one blocking call at a time; raise "
+                "Options::staging_limit_mib (HYCOLL_STAGING_LIMIT), or free communicators");
+  }
   if (worker_count() > 1) state_->require_background();
   return DrivenCall(state_->caller().drive(call));
+}
+
+bool Communicator::has_own_memory() const noexcept {
+  return state_->processes == nullptr || state_->processes->has_own_memory();
 }
 
 bool Communicator::is_one_node() const noexcept {

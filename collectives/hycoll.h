@@ -58,6 +58,13 @@ struct Options {
   /// vector must fit into half of it.
   int staging_kib = 512;
 
+  /// Layout `processes`: how much memory the processes of a machine share in all, in MiB, a part
+  /// for each. Communicators that have no room for memory of their own in half of it share the
+  /// memory of others that have the same processes in the same order, if the processes have not
+  /// asked MPI for MPI_THREAD_MULTIPLE: has_own_memory(). Beyond the limit, constructors throw. Not
+  /// set: 48, or room for seven communicators of each process, whichever is more.
+  std::optional<int> staging_limit_mib;
+
   /// Layout `processes`: vectors of so many KiB and more are read and written where they are, by
   /// the kernel (process_vm_readv), if all processes of the machine may do that to each other. 0:
   /// none. Not set: broadcasts of 32 KiB and more, and nothing else; for reductions it pays only
@@ -110,8 +117,8 @@ struct Options {
   /// The defaults, changed by the environment: HYCOLL_WORKERS, HYCOLL_LANES, HYCOLL_ALGORITHM,
   /// HYCOLL_PLACEMENT, HYCOLL_PIN=0|1, HYCOLL_TIMEOUT_S, HYCOLL_CHECK=0|1,
   /// HYCOLL_REPRODUCIBLE=0|1, HYCOLL_AGGREGATORS, HYCOLL_LAYOUT=per_node|processes,
-  /// HYCOLL_NODE=machine|numa, HYCOLL_STAGING_KIB, HYCOLL_SINGLE_COPY_KIB, HYCOLL_EMULATE_NODES=K
-  /// or K:cyclic. Throws Error when a value cannot be read.
+  /// HYCOLL_NODE=machine|numa, HYCOLL_STAGING_KIB, HYCOLL_STAGING_LIMIT, HYCOLL_SINGLE_COPY_KIB,
+  /// HYCOLL_EMULATE_NODES=K or K:cyclic. Throws Error when a value cannot be read.
   static Options from_environment();
 };
 
@@ -170,8 +177,13 @@ class Communicator : public CollectiveCalls<Communicator> {
   [[nodiscard]] Persistent prepare(const Call& call);
 
   /// A nonblocking call that its owner drives. Any thread level will do. Throws Error where all
-  /// processes compare their calls (Options::checking).
+  /// processes compare their calls (Options::checking), and without memory of its own.
   [[nodiscard]] DrivenCall drive(const Call& call);
+
+  /// False if other communicators of the same processes use the same memory in turn
+  /// (Options::staging_limit_mib), so that there are blocking calls only. The same on all
+  /// processes.
+  bool has_own_memory() const noexcept;
 
   /// Whether all members share memory, so that calls send no messages, native algorithms apart.
   bool is_one_node() const noexcept;

@@ -106,6 +106,7 @@ NodeProcessMember::NodeProcessMember(ProcessGroup& group, NodeProcesses& process
       keeper_({&deferred_}) {}
 
 void NodeProcessMember::execute(const Plan& plan, const CallArguments& arguments) {
+  processes_.take_turn();
   if (!deferred_.finished()) deferred_.finish();
   if (background_ != nullptr && !background_->finished()) {
     const std::shared_ptr<PoolJob> job = submit(plan, arguments, {});
@@ -143,12 +144,14 @@ const Program& NodeProcessMember::program(const Plan& plan) const {
 CallArguments NodeProcessMember::next_run(const CallArguments& arguments) {
   CallArguments numbered = arguments;
   numbered.member_call = arguments.call;
-  numbered.call = ++run_;
+  numbered.call = processes_.next_run(thread_);
   return numbered;
 }
 
 void NodeProcessMember::run_here(const Plan& plan, const CallArguments& arguments) {
-  if (!plan.crossing) return executor().run(program(plan), arguments, ++run_);
+  if (!plan.crossing) {
+    return executor().run(program(plan), arguments, processes_.next_run(thread_));
+  }
   // Short nonblocking calls may be deferred, on some members.
   const bool may_choose = arguments.is_blocking || !plan.is_short;
   SlicedRun run(*this, plan, arguments, may_choose ? Buffers::where_they_are : Buffers::staged);

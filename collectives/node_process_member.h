@@ -51,7 +51,6 @@ class NodeProcessMember final : public Caller {
   int thread_;
   int rank_;
   Program arrival_;
-  CallNumber run_ = 0;  // used by whoever executes
   std::shared_ptr<PoolJob> background_;
   DeferredRun deferred_;
   // Last: their threads use the others.

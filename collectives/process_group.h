@@ -77,6 +77,10 @@ class ProcessGroup {
   /// Whether this machine runs more processes than it has cores.
   bool cores_are_shared() const { return map_.share().cores_are_shared; }
 
+  /// How many processes this machine runs, as far as they are known: all of MPI_COMM_WORLD's, or
+  /// those of the group.
+  int neighbour_count() const { return map_.neighbour_count(); }
+
   /// How workers wait when each process has this many.
   WaitPolicy wait_policy(int worker_count) const;
 

@@ -69,8 +69,8 @@ Introduction introduce(MPI_Comm communicator, std::uint64_t affinity) {
   return own;
 }
 
-/// The ranks that the processes of a communicator have in MPI_COMM_WORLD; MPI_UNDEFINED for those
-/// of other worlds.
+}  // namespace
+
 std::vector<int> world_ranks_of(MPI_Comm communicator) {
   MPI_Group here = MPI_GROUP_NULL;
   MPI_Group world = MPI_GROUP_NULL;
@@ -88,8 +88,6 @@ std::vector<int> world_ranks_of(MPI_Comm communicator) {
   return world_ranks;
 }
 
-}  // namespace
-
 /// This process among those of its machine, and what it may use. The machine is read when it is
 /// first needed.
 class ProcessMap::LocalShare {
@@ -103,6 +101,8 @@ class ProcessMap::LocalShare {
       shares_cores_.push_back(all[other].affinity == own.affinity);
     }
   }
+
+  int process_count() const noexcept { return static_cast<int>(shares_cores_.size()); }
 
   const MachineShare& get() {
     const std::lock_guard lock(mutex_);
@@ -187,6 +187,8 @@ std::vector<std::string> ProcessMap::names(std::span<const int> user_ranks) cons
 bool ProcessMap::has_neighbours() const {
   return std::set<int>(machines_.begin(), machines_.end()).size() < machines_.size();
 }
+
+int ProcessMap::neighbour_count() const { return share_->process_count(); }
 
 const MachineShare& ProcessMap::share() const { return share_->get(); }
 

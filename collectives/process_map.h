@@ -20,6 +20,10 @@ struct MachineShare {
   bool cores_are_shared;  ///< With other processes, because there are more of them than cores.
 };
 
+/// The ranks that the processes of a communicator have in MPI_COMM_WORLD; MPI_UNDEFINED for those
+/// of other worlds. Local. Throws Error (environment) if an MPI function fails.
+std::vector<int> world_ranks_of(MPI_Comm communicator);
+
 /// Which machines the processes of a communicator run on. A value; copies share what is large. All
 /// members may be called concurrently.
 class ProcessMap {
@@ -42,6 +46,9 @@ class ProcessMap {
 
   /// Whether a machine runs several of the processes.
   bool has_neighbours() const;
+
+  /// The processes that were asked and run on this one's machine.
+  int neighbour_count() const;
 
   /// This process's share of its machine's cores, among all processes that were asked. The first
   /// call reads the machine. Throws Error as Topology does.

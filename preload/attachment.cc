@@ -253,6 +253,9 @@ void Attachment::find_nonblocking_obstacle(const Options& options, bool has_thre
     nonblocking_obstacle_ = "nonblocking: this MPI library lets nobody complete requests in waits";
   } else if (options.checking == Options::Checking::all_processes) {
     nonblocking_obstacle_ = "nonblocking: HYCOLL_CHECK compares blocking calls";
+  } else if (!server_->has_own_memory()) {
+    nonblocking_obstacle_ =
+        "nonblocking: the communicator shares its memory with others (HYCOLL_STAGING_LIMIT)";
   } else if (!has_threads && (!server_->is_one_node() || may_be_native)) {
     nonblocking_obstacle_ = "nonblocking: messages beside the program's need MPI_THREAD_MULTIPLE";
   }

@@ -47,15 +47,21 @@ WorkerExecutor::WorkerExecutor(NodeMemory& memory, int worker, std::vector<Endpo
   if (worker_ < member_worker_count()) fifo_.emplace(memory.fifo(), member_worker_count());
 }
 
+void WorkerExecutor::exchange(ExecutorContext& context) noexcept {
+  std::swap(endpoints_, context.endpoints);
+  std::swap(options_, context.options);
+  program_ = nullptr;
+}
+
 void WorkerExecutor::start(const Program& program, const CallArguments& arguments) {
   start(program, arguments, arguments.call);
 }
 
 void WorkerExecutor::start(const Program& program, const CallArguments& arguments, CallNumber run) {
-  const bool others_may_lag = runs_ahead_ && program_ != nullptr && program_->some_run_ahead;
   // They may still read what the last program has staged, elsewhere than this one does.
-  catches_up_ = others_may_lag && program_ != &program && program.staging_bytes > 0;
+  catches_up_ = others_may_lag_ && program_ != &program && program.staging_bytes > 0;
   runs_ahead_ = may_run_ahead(run, arguments.signature);
+  others_may_lag_ = runs_ahead_ && program.some_run_ahead;
   // Before the others may record failures of the call.
   if (some_failed()) find_missed_failure(run - 1);
   arguments_ = arguments;
@@ -66,13 +72,14 @@ void WorkerExecutor::start(const Program& program, const CallArguments& argument
   natives_block_ = program.blocks_alone && arguments.is_blocking;
   looking_ = Looking::allowed;
   ++ready_calls_;
-  line_tag_ = line_tag(run, arguments.signature);
+  digest_ = arguments.signature.digest(options_.salt);
+  line_tag_ = line_tag(run, digest_);
   Post& post = memory_.post(worker_);
   if (program.is_looked_up) {
     post.input.store(memory_.announce(arguments.input), std::memory_order_relaxed);
     post.output.store(memory_.announce(arguments.output), std::memory_order_relaxed);
   }
-  post.set_signature(run, arguments.signature);
+  post.set_signature(run, arguments.signature, digest_);
   // Pairs with the acquiring load in post_arrived: whoever sees the call sees its addresses and the
   // input.
   post.call.store(run, std::memory_order_release);
@@ -114,10 +121,12 @@ bool WorkerExecutor::others_have_caught_up() {
   return true;
 }
 
-bool WorkerExecutor::may_run_ahead(CallNumber next, const PackedSignature& signature) const {
+bool WorkerExecutor::may_run_ahead(CallNumber next,
+                                   const PackedSignature& signature) const noexcept {
   const CallNumber last = arguments_.call;
-  return options_.running_ahead == RunningAhead::allowed && next == last + 1 &&
-         signature == arguments_.signature && failed_calls_[last % kCallSets] != last;
+  return program_ != nullptr && options_.running_ahead == RunningAhead::allowed &&
+         next == last + 1 && signature == arguments_.signature &&
+         failed_calls_[last % kCallSets] != last;
 }
 
 void WorkerExecutor::run(const Program& program, const CallArguments& arguments) {
@@ -358,7 +367,7 @@ bool WorkerExecutor::post_arrived(int worker) {
   Post& post = memory_.post(worker);
   // Pairs with the releasing store in start().
   if (post.call.load(std::memory_order_acquire) < arguments_.call) return false;
-  if (post.digest(arguments_.call) == arguments_.signature.digest()) return true;
+  if (post.digest(arguments_.call) == digest_) return true;
   // Nobody leaves a call that fails before all members have entered it: announcements and failures
   // are kept for the latest calls only.
   if (all_members_entered()) throw_mismatch(worker, post.signature(arguments_.call));

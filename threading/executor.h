@@ -80,6 +80,15 @@ struct ExecutorOptions {
   /// Called by a worker that has found one, with a message that says which, and in which call. If
   /// it returns, the wait goes on.
   std::function<void(const std::string&)> on_ended_process = {};
+  /// Tells the calls of those who take turns at the node's memory apart, so that different ones of
+  /// them do not match. The same for all workers of a node.
+  std::uint32_t salt = 0;
+};
+
+/// What an executor works with, where several take turns at a worker.
+struct ExecutorContext {
+  std::vector<Endpoint*> endpoints;
+  ExecutorOptions options;
 };
 
 /// Executes the programs of one worker of a node: a state machine that never blocks in advance().
@@ -93,6 +102,11 @@ class WorkerExecutor {
   /// never use. `tasks` may be null: then large steps are not split.
   WorkerExecutor(NodeMemory& memory, int worker, std::vector<Endpoint*> endpoints,
                  const TaskKernels* tasks, ExecutorOptions options);
+
+  /// Takes this context, and leaves the one that it had in its place. Between runs, whose programs
+  /// need not exist any more. All workers of the node do so between the same runs, and the number
+  /// of members is the same.
+  void exchange(ExecutorContext& context) noexcept;
 
   /// Enters a call: announces this worker to its node. The program must outlive the run.
   void start(const Program& program, const CallArguments& arguments);
@@ -182,7 +196,7 @@ class WorkerExecutor {
     const auto w = static_cast<std::size_t>(worker);
     return calls_seen_[w / kSeenTogether].calls[w % kSeenTogether];
   }
-  bool may_run_ahead(CallNumber next, const PackedSignature& signature) const;
+  bool may_run_ahead(CallNumber next, const PackedSignature& signature) const noexcept;
   /// Whether all others have left the runs before the last one.
   bool others_have_caught_up();
   bool some_failed() const { return memory_.last_failed_call() != last_failure_seen_; }
@@ -226,9 +240,11 @@ class WorkerExecutor {
 
   const Program* program_ = nullptr;
   CallArguments arguments_;
+  std::uint32_t digest_ = 0;  // of the run's signature
   std::uint64_t line_tag_ = 0;
   bool natives_block_ = false;
   bool runs_ahead_ = false;
+  bool others_may_lag_ = false;        // behind the run: some may do without waiting for others
   bool catches_up_ = false;            // until all others have left the runs before the last one
   std::uint64_t ready_calls_ = 0;      // in a row in which lines did not have to be waited for
   std::vector<SeenCalls> calls_seen_;  // see call_seen()

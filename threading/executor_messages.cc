@@ -8,6 +8,14 @@
 namespace hycoll {
 
 void WorkerExecutor::throw_mismatch(int worker, const PackedSignature& theirs) {
+  if (theirs == arguments_.signature) {
+    throw Error(ErrorKind::mismatch,
+                fmt::format("call {}: rank {} and rank {} both passed {}, but on different "
+                            "communicators. Processes that several communicators have in common "
+                            "must make their calls on them in the same order",
+                            named_call(), rank_of(worker_), rank_of(worker),
+                            CallSignature::unpack(theirs).describe()));
+  }
   throw Error(ErrorKind::mismatch,
               fmt::format("call {}: rank {} passed {}, but rank {} passed {}. Every member must "
                           "make the same call with the same count, type, operator and root",

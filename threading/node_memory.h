@@ -29,10 +29,12 @@ struct PackedSignature {
   std::uint64_t call = 0;
   std::uint64_t detail = 0;
 
-  /// What members compare.
-  constexpr std::uint32_t digest() const noexcept {
+  /// What members compare. The salt tells calls of different communicators apart.
+  constexpr std::uint32_t digest(std::uint32_t salt = 0) const noexcept {
     return static_cast<std::uint32_t>(
-        ((call + detail * 0xd1b54a32d192ed03u) * 0x9e3779b97f4a7c15u) >> 32);
+        ((call + salt * 0xbf58476d1ce4e5b9u + detail * 0xd1b54a32d192ed03u) *
+         0x9e3779b97f4a7c15u) >>
+        32);
   }
   friend bool operator==(const PackedSignature&, const PackedSignature&) = default;
 };
@@ -98,15 +100,18 @@ struct alignas(kSeparationBytes) Post {
   std::atomic<std::uint64_t> input{0};
   std::atomic<std::uint64_t> output{0};
 
-  void set_signature(CallNumber number, const PackedSignature& signature) noexcept {
+  /// `digest`: what members compare.
+  void set_signature(CallNumber number, const PackedSignature& signature,
+                     std::uint32_t digest) noexcept {
     const std::size_t set = number % kCallSets;
     const Signature& kept = signatures_[set];
     // A call is often like the one before it in its set.
-    if (signature.call == kept.call.load(std::memory_order_relaxed) &&
+    if (digest == digests_[set].load(std::memory_order_relaxed) &&
+        signature.call == kept.call.load(std::memory_order_relaxed) &&
         signature.detail == kept.detail.load(std::memory_order_relaxed)) {
       return;
     }
-    digests_[set].store(signature.digest(), std::memory_order_relaxed);
+    digests_[set].store(digest, std::memory_order_relaxed);
     signatures_[set].call.store(signature.call, std::memory_order_relaxed);
     signatures_[set].detail.store(signature.detail, std::memory_order_relaxed);
   }
@@ -129,7 +134,7 @@ struct alignas(kSeparationBytes) Post {
     return passed < kReachRuns && (latest >> passed & 1) != 0 ? Reach::node : Reach::worker;
   }
 
-  /// PackedSignature::digest of the signature: in the line that is awaited anyway.
+  /// Of the signature: in the line that is awaited anyway.
   std::uint32_t digest(CallNumber number) const noexcept {
     return digests_[number % kCallSets].load(std::memory_order_relaxed);
   }
@@ -185,10 +190,10 @@ constexpr std::size_t unpacked_stride_bytes(std::size_t size_bytes) noexcept {
   return (line_count_for(size_bytes) + 1) * Line::kPayloadBytes;
 }
 
-/// The tag of a line: the call and a digest of its signature, so that members that disagree find
-/// out.
-constexpr std::uint64_t line_tag(CallNumber call, const PackedSignature& signature) noexcept {
-  return (call << 16) | (signature.digest() >> 16);
+/// The tag of a line: the call and a part of the digest of its signature, so that members that
+/// disagree find out.
+constexpr std::uint64_t line_tag(CallNumber call, std::uint32_t digest) noexcept {
+  return (call << 16) | (digest >> 16);
 }
 
 /// Writes `size_bytes` bytes into lines. Others may read the same lines meanwhile.
@@ -362,6 +367,9 @@ class NodeMemory {
   /// has failed anywhere. `slot` is the member that speaks for the worker, in the worker's process.
   /// The first record of a call counts.
   void record_operator_failure(int slot, int rank, CallNumber call, const Error& error);
+
+  /// The next calls' numbers follow another row. Between calls, by the slot's process.
+  void forget_operator_failure(int slot) noexcept { cells(slot).operator_failure.mark = 0; }
 
   /// A number that tells the last call in which an operator failed with this slot, and grows from
   /// call to call; 0 if none did. The operand of the agreement: it only changes while a later call
