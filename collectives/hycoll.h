@@ -131,7 +131,8 @@ struct Options {
 class Communicator : public CollectiveCalls<Communicator> {
  public:
   /// Collective over `parent`, whose processes become the members in rank order. Duplicates
-  /// communicators: one per lane and one for control. Throws Error if MPI is not initialised with
+  /// communicators: one for control, and one per lane, of which more than eight share eight unless
+  /// Options::algorithm names a native one. Throws Error if MPI is not initialised with
   /// MPI_THREAD_MULTIPLE; with one worker (Options::workers is 1, or the layout is `processes`, and
   /// there are no aggregators) any level will do, and nonblocking and persistent calls throw
   /// instead. Throws Error, on all processes, if those of a machine cannot share memory (layout

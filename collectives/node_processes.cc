@@ -209,24 +209,22 @@ void NodeProcesses::open_lanes(const ProcessGroup& group) {
   if (grouping_.node_count() == 1) {
     // Nothing is ever sent, but whoever waits drives the program's own messages.
     lanes_.push_back(std::make_unique<MpiEndpoint>(MpiCommunicator::borrowed(group.control()),
-                                                   nullptr, 0, 1, group.process_names()));
+                                                   nullptr, 0, 1, group.shared_process_names()));
     return;
   }
-  const bool uses_collectives = group.options().algorithm.find("native") != std::string::npos;
   // Threads of a process that drive lanes of their own should not wait for one another.
-  const bool shares = threads_.is_one_each();
-  auto messages = std::make_shared<const MpiCommunicator>(group.control());
+  const LaneCommunicators communicators(
+      group.control(), lane_count_, threads_.is_one_each() ? 1 : LaneCommunicators::kMaximumCount);
   for (int lane = 0; lane < lane_count_; ++lane) {
     const int leader = leaders_[static_cast<std::size_t>(node_)][static_cast<std::size_t>(lane)];
     const bool leads = leader >= worker_ && leader < worker_ + thread_count();
     std::shared_ptr<const MpiCommunicator> leaders;
-    if (uses_collectives) {
+    if (group.asks_for_native()) {
       leaders = std::make_shared<const MpiCommunicator>(group.control(), leads ? 0 : MPI_UNDEFINED);
     }
-    if (!shares && lane > 0) messages = std::make_shared<const MpiCommunicator>(group.control());
-    lanes_.push_back(std::make_unique<MpiEndpoint>(messages, std::move(leaders), shares ? lane : 0,
-                                                   shares ? lane_count_ : 1,
-                                                   group.process_names()));
+    lanes_.push_back(std::make_unique<MpiEndpoint>(
+        communicators.of(lane), std::move(leaders), communicators.lane_on_it(lane),
+        communicators.lanes_on_each(), group.shared_process_names()));
   }
 }
 

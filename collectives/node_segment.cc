@@ -45,14 +45,12 @@ std::optional<MemoryCharge> MemoryCharge::take(std::size_t size_bytes, std::size
   std::size_t taken = charged_bytes.load(std::memory_order_relaxed);
   do {
     if (size_bytes > limit_bytes || taken > limit_bytes - size_bytes) return std::nullopt;
-  } while (!charged_bytes.compare_exchange_weak(taken, taken + size_bytes,
-                                                std::memory_order_relaxed));
+  } while (
+      !charged_bytes.compare_exchange_weak(taken, taken + size_bytes, std::memory_order_relaxed));
   return MemoryCharge(size_bytes);
 }
 
-MemoryCharge::~MemoryCharge() {
-  charged_bytes.fetch_sub(size_bytes_, std::memory_order_relaxed);
-}
+MemoryCharge::~MemoryCharge() { charged_bytes.fetch_sub(size_bytes_, std::memory_order_relaxed); }
 
 std::size_t MemoryCharge::all_bytes() noexcept {
   return charged_bytes.load(std::memory_order_relaxed);
@@ -158,9 +156,9 @@ void NodeSegment::announce_addresses(const ProcessGroup& group, const NodeMember
   ExchangedArenas arenas = exchange_arenas(node.neighbours);
   if (arenas.any_used && !arenas.all_reachable) say_heaps_are_apart(group, first_worker_);
   const bool wishes_copies = group.options().single_copy_kib.value_or(1) > 0;
-  auto addresses = std::make_unique<NodeAddresses>(
-      segment_.bytes(), std::move(arenas),
-      wishes_copies ? SingleCopy(node.neighbours) : SingleCopy());
+  auto addresses =
+      std::make_unique<NodeAddresses>(segment_.bytes(), std::move(arenas),
+                                      wishes_copies ? SingleCopy(node.neighbours) : SingleCopy());
   shareable_ = addresses.get();
   addresses_ = std::move(addresses);
 }

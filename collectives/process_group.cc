@@ -73,7 +73,7 @@ ProcessGroup::ProcessGroup(MPI_Comm parent, const Options& options, MpiCallers c
       map_(ProcessMap::of(control_)) {
   check_mpi(MPI_Comm_rank(control_, &rank_), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(control_, &size_), "MPI_Comm_size");
-  node_names_ = map_.names(user_ranks_);
+  node_names_ = std::make_shared<const std::vector<std::string>>(map_.names(user_ranks_));
   try {
     agree_on_aggregators();
   } catch (const Error&) {
@@ -167,10 +167,10 @@ void ProcessGroup::require_same(std::span<const NumberedOption> options) const {
     const NumberedOption& option = options[i % own.size()];
     const int first = all[i % own.size()];
     if (all[i] == first) continue;
-    throw Error(
-        ErrorKind::mismatch,
-        fmt::format("Options::{} is {} on {}, but {} on {}; pass the same on every process",
-                    option.name, first, node_names_.front(), all[i], node_names_[i / own.size()]));
+    throw Error(ErrorKind::mismatch,
+                fmt::format("Options::{} is {} on {}, but {} on {}; pass the same on every process",
+                            option.name, first, process_names().front(), all[i],
+                            process_names()[i / own.size()]));
   }
 }
 
@@ -187,13 +187,19 @@ void ProcessGroup::agree(const std::optional<Error>& failure) const {
             "MPI_Bcast");
   if (failure) throw Error(*failure);
   throw Error(static_cast<ErrorKind>(*first),
-              fmt::format("{}: {}", node_names_[static_cast<std::size_t>(rank)], text.data()));
+              fmt::format("{}: {}", process_names()[static_cast<std::size_t>(rank)], text.data()));
 }
 
 void ProcessGroup::open_lanes(int lane_count) {
   if (size_ == 1) return;  // nothing is ever sent
+  // The MPI library's collectives of different lanes must not meet.
+  const LaneCommunicators communicators(
+      control_, lane_count, asks_for_native() ? lane_count : LaneCommunicators::kMaximumCount);
   for (int lane = 0; lane < lane_count; ++lane) {
-    lanes_.push_back(std::make_unique<MpiEndpoint>(control_, node_names_));
+    const auto& messages = communicators.of(lane);
+    lanes_.push_back(std::make_unique<MpiEndpoint>(messages, messages,
+                                                   communicators.lane_on_it(lane),
+                                                   communicators.lanes_on_each(), node_names_));
   }
 }
 
@@ -209,6 +215,10 @@ int ProcessGroup::tag_count() const {
 
 int ProcessGroup::requested_lanes() const {
   return std::max(options_.lanes, most_requested_lanes(options_.algorithm));
+}
+
+bool ProcessGroup::asks_for_native() const {
+  return options_.algorithm.find("native") != std::string::npos;
 }
 
 int ProcessGroup::lane_count(int worker_count) const {
@@ -279,8 +289,8 @@ void ProcessGroup::check_signature(CallNumber call, const PackedSignature& signa
   throw Error(ErrorKind::mismatch,
               fmt::format("call {}: {}, this one, {}, but {} {}. Every process must make the same "
                           "call with the same count, type, operator and root",
-                          call, node_names_[static_cast<std::size_t>(rank_)], describe(signature),
-                          node_names_[rank], describe(*other)));
+                          call, process_names()[static_cast<std::size_t>(rank_)],
+                          describe(signature), process_names()[rank], describe(*other)));
 }
 
 }  // namespace hycoll

@@ -98,7 +98,8 @@ class ProcessGroup {
   void agree(const std::optional<Error>& failure) const;
 
   /// "process 3 on host a", by rank.
-  const std::vector<std::string>& process_names() const noexcept { return node_names_; }
+  const std::vector<std::string>& process_names() const noexcept { return *node_names_; }
+  const PeerNames& shared_process_names() const noexcept { return node_names_; }
 
   /// Collective: makes one endpoint per lane. Requires that no lane is there yet.
   void open_lanes(int lane_count);
@@ -113,6 +114,9 @@ class ProcessGroup {
   int requested_lanes() const;
   /// The lanes that nodes with at least so many workers open.
   int lane_count(int worker_count) const;
+
+  /// Whether the options name an algorithm whose lanes use the MPI library's collectives.
+  bool asks_for_native() const;
 
   /// Throws Error (invalid_argument) if the options ask for more.
   void check_lanes(int worker_count) const;
@@ -142,7 +146,7 @@ class ProcessGroup {
   int size_ = 1;
   Options options_;
   std::vector<int> user_ranks_;  // or empty
-  std::vector<std::string> node_names_;
+  PeerNames node_names_;
   ProcessMap map_;
   std::vector<std::unique_ptr<MpiEndpoint>> lanes_;
 };

@@ -80,9 +80,9 @@ bool makes_one_call_at_a_time(const NodeMembership& node, std::span<const int> w
 
 /// On all processes of a group.
 struct Room {
-  bool is_there = false;        ///< For a segment.
-  bool is_ample = false;        ///< And others besides, for communicators that must share.
-  bool may_share = false;       ///< Processes make one call at a time.
+  bool is_there = false;   ///< For a segment.
+  bool is_ample = false;   ///< And others besides, for communicators that must share.
+  bool may_share = false;  ///< Processes make one call at a time.
 };
 
 Room room_on_all(const Room& here, MPI_Comm communicator) {
@@ -97,9 +97,8 @@ Room room_on_all(const Room& here, MPI_Comm communicator) {
 bool all_have(const std::shared_ptr<NodeSegment>& segment, MPI_Comm neighbours) {
   const std::uint64_t token = segment == nullptr ? 0 : segment->token();
   std::array<std::uint64_t, 2> extremes = {token, ~token};
-  check_mpi(
-      MPI_Allreduce(MPI_IN_PLACE, extremes.data(), 2, MPI_UINT64_T, MPI_MIN, neighbours),
-      "MPI_Allreduce");
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, extremes.data(), 2, MPI_UINT64_T, MPI_MIN, neighbours),
+            "MPI_Allreduce");
   return extremes[0] != 0 && extremes[0] == ~extremes[1];
 }
 
@@ -141,8 +140,7 @@ SegmentUse obtain_segment(const ProcessGroup& group, const NodeMembership& node)
                                  .is_ample = charge && MemoryCharge::all_bytes() <= limit / 2,
                                  .may_share = makes_one_call_at_a_time(node, key.world_ranks)},
                                 group.control());
-  SegmentUse use{.segment = nullptr,
-                 .is_own = room.is_there && (room.is_ample || !room.may_share)};
+  SegmentUse use{.segment = nullptr, .is_own = room.is_there && (room.is_ample || !room.may_share)};
   std::optional<Error> failure;
   if (use.is_own) {
     use.segment = NodeSegment::make(group, node, std::move(*charge), failure);

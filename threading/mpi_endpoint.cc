@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <climits>
 #include <cstring>
@@ -141,7 +142,14 @@ MpiCommunicator::~MpiCommunicator() {
   if (finalized == 0 && handle_ != MPI_COMM_NULL) MPI_Comm_free(&handle_);
 }
 
-MpiEndpoint::MpiEndpoint(MPI_Comm parent, std::vector<std::string> peer_names)
+LaneCommunicators::LaneCommunicators(MPI_Comm parent, int lane_count, int maximum_count)
+    : lane_count_(lane_count) {
+  for (int made = 0; made < std::min(lane_count, maximum_count); ++made) {
+    communicators_.push_back(std::make_shared<const MpiCommunicator>(parent));
+  }
+}
+
+MpiEndpoint::MpiEndpoint(MPI_Comm parent, PeerNames peer_names)
     : MpiEndpoint(std::make_shared<const MpiCommunicator>(parent), nullptr, 0, 1,
                   std::move(peer_names)) {
   leaders_ = messages_;
@@ -149,7 +157,7 @@ MpiEndpoint::MpiEndpoint(MPI_Comm parent, std::vector<std::string> peer_names)
 
 MpiEndpoint::MpiEndpoint(std::shared_ptr<const MpiCommunicator> messages,
                          std::shared_ptr<const MpiCommunicator> leaders, int lane, int lane_count,
-                         std::vector<std::string> peer_names)
+                         PeerNames peer_names)
     : messages_(std::move(messages)),
       leaders_(std::move(leaders)),
       lane_(lane),
@@ -238,7 +246,7 @@ void MpiEndpoint::progress() {
 
 std::string MpiEndpoint::describe_peer(int peer) const {
   const auto index = static_cast<std::size_t>(peer);
-  return index < peer_names_.size() ? peer_names_[index] : fmt::format("process {}", peer);
+  return index < peer_names_->size() ? (*peer_names_)[index] : fmt::format("process {}", peer);
 }
 
 }  // namespace hycoll

@@ -42,20 +42,44 @@ class MpiCommunicator {
   bool is_borrowed_ = false;
 };
 
-/// A lane over MPI. Either it has a communicator of its own: messages of different lanes never wait
-/// for one another in matching, as far as the MPI library can make use of it. Or the lanes share
-/// one, because the workers that drive them are processes of their own anyway.
+/// The communicators through which lanes send, each its own while there are few: messages of
+/// different lanes never wait for one another in matching, as far as the MPI library can make use
+/// of it. MPI libraries have some thousands of communicators, so many lanes share these few, and
+/// divide their tags. All are made at once, for a nonblocking call must not wait for others.
+class LaneCommunicators {
+ public:
+  static constexpr int kMaximumCount = 8;
+
+  /// Collective over `parent`. `maximum_count` communicators at most.
+  LaneCommunicators(MPI_Comm parent, int lane_count, int maximum_count = kMaximumCount);
+
+  /// Of a lane, which is number lane_on_it() of lanes_on_each() there.
+  const std::shared_ptr<const MpiCommunicator>& of(int lane) const {
+    return communicators_[static_cast<std::size_t>(lane) % communicators_.size()];
+  }
+  int lane_on_it(int lane) const noexcept { return lane / static_cast<int>(communicators_.size()); }
+  int lanes_on_each() const noexcept { return lane_on_it(lane_count_ - 1) + 1; }
+
+ private:
+  int lane_count_;
+  std::vector<std::shared_ptr<const MpiCommunicator>> communicators_;
+};
+
+/// The names of a communicator's processes, for messages: one table for all lanes.
+using PeerNames = std::shared_ptr<const std::vector<std::string>>;
+
+/// A lane over MPI. Either it has a communicator of its own, or it shares one with other lanes.
 class MpiEndpoint : public Endpoint {
  public:
   /// Collective over `parent`; its ranks are the peers. `peer_names` is used by describe_peer.
-  MpiEndpoint(MPI_Comm parent, std::vector<std::string> peer_names);
+  MpiEndpoint(MPI_Comm parent, PeerNames peer_names);
 
   /// Lane `lane` of `lane_count` that share the communicator for messages, whose ranks are the
   /// peers. The transport's own collectives run on `leaders`, the processes that drive this lane;
   /// null if there are none.
   MpiEndpoint(std::shared_ptr<const MpiCommunicator> messages,
               std::shared_ptr<const MpiCommunicator> leaders, int lane, int lane_count,
-              std::vector<std::string> peer_names);
+              PeerNames peer_names);
   MpiEndpoint(const MpiEndpoint&) = delete;
   MpiEndpoint& operator=(const MpiEndpoint&) = delete;
 
@@ -80,7 +104,7 @@ class MpiEndpoint : public Endpoint {
   int lane_count_;
   int rank_ = 0;
   int tag_count_ = 0;
-  std::vector<std::string> peer_names_;
+  PeerNames peer_names_;
 };
 
 }  // namespace hycoll

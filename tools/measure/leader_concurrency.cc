@@ -76,7 +76,8 @@ LeaderConcurrency measure_leader_concurrency(MPI_Comm comm, const Topology& topo
   MPI_Comm_size(comm, &size);
   const int peer = size % 2 == 0 ? rank ^ 1 : rank;
   const int leaders = static_cast<int>(cores.size());
-  const std::vector<std::string> names(static_cast<std::size_t>(size), "a process");
+  const auto names =
+      std::make_shared<const std::vector<std::string>>(static_cast<std::size_t>(size), "a process");
   Endpoints endpoints;
   for (int leader = 0; leader < leaders; ++leader) {
     endpoints.push_back(std::make_unique<MpiEndpoint>(comm, names));
