@@ -54,7 +54,7 @@ class NodeProcessMember::SlicedRun final : public ExecutorRun {
     if (next_ > 0) slice_ = member_.slice_of(arguments_, next_ * sliced.displacement_bytes);
     slice_.is_agreed_on = arguments_.is_agreed_on || next_ + 1 < sliced.run_count;
     slice_.by_kernel = is_direct_ && plan_.crossing->copies;
-    executor().start(sliced.program(next_, member_.worker()), slice_);
+    executor().start(sliced.program(next_, member_.thread_), slice_);
     ++next_;
     return true;
   }
@@ -131,14 +131,14 @@ DeferredRun* NodeProcessMember::defer(const Plan& plan, const CallArguments& arg
   const bool is_idle = deferred_.finished() && (background_ == nullptr || background_->finished());
   const bool is_one_run = !plan.crossing || plan.crossing->staged.run_count == 1;
   if (!plan.is_short || !is_one_run || !is_idle) return nullptr;
-  const Program& only = plan.crossing ? plan.crossing->staged.program(0, worker()) : program(plan);
+  const Program& only = plan.crossing ? plan.crossing->staged.program(0, thread_) : program(plan);
   deferred_.start(only, next_run(arguments), outcome);
   if (!deferred_.finished()) keeper_.watch();
   return &deferred_;
 }
 
 const Program& NodeProcessMember::program(const Plan& plan) const {
-  return plan.programs[static_cast<std::size_t>(worker())];
+  return plan.programs[static_cast<std::size_t>(thread_)];
 }
 
 CallArguments NodeProcessMember::next_run(const CallArguments& arguments) {

@@ -191,6 +191,7 @@ PlanCache::Options NodeProcesses::plan_options(const ProcessGroup& group) const 
       .processes = threads_.is_one_each() ? std::vector<int>() : threads_.processes(),
       .staging_bytes = memory.staging_bytes(),
       .short_staging_bytes = memory.short_staging_bytes(),
+      .workers = {.first = worker_, .count = thread_count()},
       .streaming_staging_bytes =
           use_.segment->handoff_ns() > kFarHandoffNs ? kStreamingStagingBytes : SIZE_MAX};
   if (shareable() != nullptr && shareable()->copies()) {

@@ -139,7 +139,8 @@ BindingOptions PlanCache::binding_options(const PlanQuery& query) const {
           .streaming_staging_bytes = options_.streaming_staging_bytes,
           .short_staging_bytes = options_.short_staging_bytes,
           .peers = options_.peers,
-          .tag_count = options_.tag_count};
+          .tag_count = options_.tag_count,
+          .workers = options_.workers};
 }
 
 std::size_t PlanCache::size_bytes_of(const PlanQuery& query) const {

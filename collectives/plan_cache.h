@@ -27,8 +27,8 @@ struct PlanQuery {
   VectorExtent extent;
 };
 
-/// The programs of a plan in which workers need what other workers' members pass, where the workers
-/// are processes.
+/// The programs of this process's workers in a plan in which workers need what other workers'
+/// members pass, where the workers are processes.
 struct CrossingPrograms {
   /// Through staging: whatever the members pass.
   SlicedPrograms staged;
@@ -50,8 +50,8 @@ struct Plan {
   /// a process finds its workers idle must not decide whether it calls MPI's blocking collective
   /// or the nonblocking one, which do not match.
   bool is_short = false;
-  /// By worker on this node; those beyond the last one take no part. None where there are crossing
-  /// ones.
+  /// By worker of this process; those beyond the last one take no part. None where there are
+  /// crossing ones.
   std::vector<Program> programs;
   std::optional<CrossingPrograms> crossing = {};
 
@@ -92,6 +92,8 @@ class PlanCache {
     /// Peers::processes: the staging of each worker, in one set.
     std::size_t staging_bytes = 0;
     std::size_t short_staging_bytes = 0;  ///< As BindingOptions has it.
+    /// The same: which workers of the node are this process's.
+    WorkerRange workers = {};
     /// The same: the shortest vectors that the kernel copies between the processes of this node.
     std::size_t single_copy_bytes = SIZE_MAX;
     std::size_t broadcast_single_copy_bytes = SIZE_MAX;  ///< Of broadcasts.

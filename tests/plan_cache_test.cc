@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "collectives/leaders.h"
-#include "core/errors.h"
 
 namespace hycoll {
 namespace {
@@ -120,6 +119,44 @@ TEST_CASE("whether native exchanges block is the same on nodes that are led diff
       for (const int worker : leaders_in(plan)) {
         CHECK(plan.programs[static_cast<std::size_t>(worker)].blocks_alone == (lanes == 3));
       }
+    }
+  }
+}
+
+/// As far as the programs of different workers differ.
+bool are_alike(const Program& a, const Program& b) {
+  const auto sizes = [](const Program& program) {
+    std::vector<std::size_t> all{program.operands.size(), program.staging_bytes,
+                                 program.scratch_bytes, program.is_looked_up ? 1u : 0u};
+    for (const StrandProgram& strand : program.strands) all.push_back(strand.instructions.size());
+    return all;
+  };
+  return sizes(a) == sizes(b) && a.some_run_ahead == b.some_run_ahead;
+}
+
+TEST_CASE("a process of a node with several keeps the programs of its own workers only") {
+  const PlanQuery short_call{.element_bytes = 8, .extent = {.count = 1}};
+  PlanCache::Options options{.nodes = {{4, 4}, {4, 4}},
+                             .node = 1,
+                             .leaders = {},
+                             .peers = Peers::processes,
+                             .staging_bytes = 1 << 20};
+  PlanCache of_all(options);
+  for (const int worker : {0, 3}) {
+    CAPTURE(worker);
+    const auto w = static_cast<std::size_t>(worker);
+    options.workers = {.first = worker, .count = 1};
+    PlanCache own(options);
+    const Plan& whole = own.find(short_call);
+    REQUIRE(whole.programs.size() == 1);
+    CHECK(are_alike(whole.programs[0], of_all.find(short_call).programs[w]));
+    REQUIRE(own.find(kLongAllreduce).crossing);
+    const SlicedPrograms& staged = own.find(kLongAllreduce).crossing->staged;
+    REQUIRE(staged.run_count > 1);
+    for (std::size_t run = 0; run < staged.programs.size(); ++run) {
+      REQUIRE(staged.programs[run].size() == 1);
+      CHECK(are_alike(staged.programs[run][0],
+                      of_all.find(kLongAllreduce).crossing->staged.programs[run][w]));
     }
   }
 }

@@ -53,6 +53,7 @@ class Binder {
         element_bytes_(options.element_bytes),
         streaming_staging_bytes_(options.streaming_staging_bytes),
         short_staging_bytes_(is_whole(extent) ? options.short_staging_bytes : 0),
+        workers_(options.workers),
         partition_(partition_for(schedule, extent, options.element_bytes)),
         first_worker_(schedule.shape.first_worker(node)),
         programs_(static_cast<std::size_t>(schedule.shape.node(node).workers)) {
@@ -82,10 +83,21 @@ class Binder {
     note_who_is_reached();
     choose_staging();
     let_run_ahead();
-    return std::move(programs_);
+    return wanted_programs();
   }
 
  private:
+  /// The others were needed to find out who reaches whom, and who may run ahead.
+  std::vector<Program> wanted_programs() {
+    std::vector<Program> wanted;
+    for (std::size_t w = 0; w < programs_.size(); ++w) {
+      const int worker = static_cast<int>(w);
+      if (worker < workers_.first || worker - workers_.first >= workers_.count) continue;
+      wanted.push_back(std::move(programs_[w]));
+    }
+    return wanted;
+  }
+
   /// Whether outputs are too large to stay in the caches until somebody reads them. A prefix is
   /// read by the next one at once.
   bool streaming_pays(const VectorExtent& extent, std::size_t threshold_bytes) const {
@@ -388,6 +400,7 @@ class Binder {
   std::size_t element_bytes_;
   std::size_t streaming_staging_bytes_;
   std::size_t short_staging_bytes_;
+  WorkerRange workers_;
   Partition partition_;
   int first_worker_;
   std::optional<MessageEnds> peers_;

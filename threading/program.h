@@ -93,6 +93,12 @@ enum class Peers {
   processes,  ///< One of many: the process of the worker at the other end (Shape::process).
 };
 
+/// Neighbouring workers of a node, as far as it has them.
+struct WorkerRange {
+  int first = 0;
+  int count = INT32_MAX;
+};
+
 /// How a schedule is bound to a vector and a machine.
 struct BindingOptions {
   std::size_t element_bytes = 1;
@@ -106,6 +112,8 @@ struct BindingOptions {
   Peers peers = Peers::nodes;
   /// The tags that the endpoints have for a schedule (Endpoint::tag_count), alike on all nodes.
   int tag_count = INT32_MAX;
+  /// Whose programs are wanted: of a node of several processes each needs its own workers'.
+  WorkerRange workers = {};
 };
 
 /// The vector that a schedule is bound to.
@@ -122,9 +130,9 @@ struct VectorExtent {
   std::size_t limit = SIZE_MAX;
 };
 
-/// The programs of one node's workers. Chunks are balanced in units of cache lines. Throws Error
-/// (unsupported) when the schedule needs more flags, lines or tags, or more of anything else, than
-/// the executor has: on all nodes, whichever of them needs that.
+/// The programs of one node's workers, or of those that are wanted. Chunks are balanced in units of
+/// cache lines. Throws Error (unsupported) when the schedule needs more flags, lines or tags, or
+/// more of anything else, than the executor has: on all nodes, whichever of them needs that.
 std::vector<Program> bind_schedule(const Schedule& schedule, int node, const VectorExtent& extent,
                                    const BindingOptions& options);
 

@@ -44,8 +44,8 @@ struct SlicedPrograms {
   std::size_t run_count = 1;
   std::size_t displacement_bytes = 0;  ///< Of the buffers from one run to the next.
   std::size_t staging_bytes = 0;       ///< That a worker needs at most, in one set.
-  /// By worker, of each run; or, where the slices of all runs but the last have the same length, of
-  /// those and of the last one.
+  /// By worker that is wanted, of each run; or, where the slices of all runs but the last have the
+  /// same length, of those and of the last one.
   std::vector<std::vector<Program>> programs;
 
   const Program& program(std::size_t run, int worker) const {
