@@ -18,6 +18,12 @@ constexpr std::size_t kBlockBytes = 8 * 1024;
 /// How much of users' layout is unpacked at once, gaps included, unless one element takes more.
 constexpr std::size_t kUnpackedBlockBytes = 64 * 1024;
 
+bool every_thread_may_call_mpi() {
+  int provided = MPI_THREAD_SINGLE;
+  check_mpi(MPI_Query_thread(&provided), "MPI_Query_thread");
+  return provided == MPI_THREAD_MULTIPLE;
+}
+
 /// A thread's own intermediate results, aligned as widely as any type asks for.
 class Scratch {
  public:
@@ -153,7 +159,8 @@ MpiReducer::MpiReducer(MPI_Op op, MPI_Datatype type, std::shared_ptr<const Typed
     : FoldingReducer(element_layout(type), std::move(staging)),
       op_(op),
       type_(type),
-      is_user_defined_(!is_predefined(op)) {}
+      is_user_defined_(!is_predefined(op)),
+      runs_anywhere_(!is_user_defined_ && every_thread_may_call_mpi()) {}
 
 void MpiReducer::apply(const void* left, void* right_and_result, std::size_t count) const {
   static_assert(kBlockBytes <= INT_MAX, "MPI counts the elements of a block by an int");

@@ -48,12 +48,15 @@ class FoldingReducer : public ForeignReducer {
 };
 
 /// What MPI_Reduce_local does: predefined operators on types that hycoll has no kernels for, and
-/// operators of MPI_Op_create, which one thread of the process at a time calls.
+/// operators of MPI_Op_create, which one thread of the process at a time calls. Any thread may call
+/// MPI for a predefined one if the thread level allows that.
 class MpiReducer final : public FoldingReducer {
  public:
   /// Requires that MPI defines the operator on the type; both handles outlive this object. Failures
   /// of MPI are an Error (environment) with MPI's text.
   MpiReducer(MPI_Op op, MPI_Datatype type, std::shared_ptr<const TypedStaging> staging = nullptr);
+
+  bool runs_anywhere() const noexcept override { return runs_anywhere_; }
 
  private:
   void apply(const void* left, void* right_and_result, std::size_t count) const override;
@@ -61,6 +64,7 @@ class MpiReducer final : public FoldingReducer {
   MPI_Op op_;
   MPI_Datatype type_;
   bool is_user_defined_;
+  bool runs_anywhere_;
 };
 
 /// An operation of Operation::custom on elements of a type. What the function throws becomes an
@@ -71,6 +75,8 @@ class CustomReducer final : public FoldingReducer {
   CustomReducer(const Operation& operation, const ElementLayout& layout,
                 std::shared_ptr<const TypedStaging> staging)
       : FoldingReducer(layout, std::move(staging)), operation_(operation) {}
+
+  bool runs_anywhere() const noexcept override { return operation_.is_concurrent(); }
 
  private:
   void apply(const void* left, void* right_and_result, std::size_t count) const override;
@@ -84,6 +90,8 @@ class PartsReducer final : public ForeignReducer {
  public:
   PartsReducer(ReduceKernel kernel, std::size_t parts_per_element) noexcept
       : kernel_(kernel), parts_per_element_(parts_per_element) {}
+
+  bool runs_anywhere() const noexcept override { return true; }
 
   void reduce(std::span<void* const> destinations, std::span<const void* const> sources,
               std::size_t count) const override {

@@ -55,6 +55,10 @@ bool Operation::is_user_defined() const {
   return custom_ != nullptr || (operator_ == kNoOperator && !is_predefined(handle_));
 }
 
+bool Operation::is_concurrent() const noexcept {
+  return custom_ != nullptr && custom_->concurrency == Concurrency::any_thread;
+}
+
 std::optional<Operator> Operation::built_in() const noexcept {
   if (operator_ != kNoOperator) return static_cast<Operator>(operator_);
   return custom_ ? std::nullopt : operator_of(handle_);
@@ -67,7 +71,7 @@ MPI_Op Operation::handle() const noexcept {
 void Operation::apply(const void* left, void* right_and_result, std::size_t count) const {
   HYCOLL_ASSERT(custom_ != nullptr, "only a custom operation has a function");
   std::unique_lock lock(user_operator_mutex(), std::defer_lock);
-  if (custom_->concurrency == Concurrency::one_thread) lock.lock();
+  if (!is_concurrent()) lock.lock();
   try {
     custom_->function(left, right_and_result, count);
   } catch (const std::exception& exception) {

@@ -18,10 +18,13 @@ namespace hycoll {
 /// rank order, and hycoll is free in the placement of parentheses only.
 enum class Commutativity : std::uint8_t { commutative, non_commutative };
 
-/// How many threads may run a user's function at once.
+/// Which threads may run a user's function, and how many at once.
 enum class Concurrency : std::uint8_t {
-  one_thread,  ///< One thread of the process at a time, over all such operators.
-  any_thread,  ///< Any number; the function has no state, or guards it.
+  one_thread,  ///< The thread that makes the call or, where several work on it, those: the further
+               ///< workers of a Communicator, a thread in the background of a nonblocking call. One
+               ///< thread of the process at a time, over all such operators.
+  any_thread,  ///< Any, hycoll's helpers included, and any number; the function has no state, or
+               ///< guards it.
 };
 
 /// What a reduction does with two elements: one of hycoll's operators, MPI's, or the user's.
@@ -40,8 +43,8 @@ class Operation {
   Operation(Operator op) noexcept  // NOLINT(google-explicit-constructor)
       : operator_(static_cast<std::uint8_t>(op)) {}
 
-  /// A predefined operator, or one of MPI_Op_create. MPI programs do not expect their functions to
-  /// run in several threads: one thread of the process at a time calls them.
+  /// A predefined operator, or one of MPI_Op_create, which is called as Concurrency::one_thread
+  /// says: whatever the thread level, MPI does not ask functions to be safe in several threads.
   Operation(MPI_Op op) noexcept  // NOLINT(google-explicit-constructor)
       : handle_(op) {}
 
@@ -58,6 +61,9 @@ class Operation {
 
   /// Whether it was made by custom(), so that MPI cannot apply it.
   bool is_custom() const noexcept { return custom_ != nullptr; }
+
+  /// Whether it was made by custom() for any thread.
+  bool is_concurrent() const noexcept;
 
   /// hycoll's own operator, if it is one of those, whichever way it was named.
   std::optional<Operator> built_in() const noexcept;

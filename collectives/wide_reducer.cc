@@ -83,6 +83,8 @@ void store(void* address, std::size_t index, const T& value) {
 template <class T, class Op>
 class ElementwiseReducer final : public ForeignReducer {
  public:
+  bool runs_anywhere() const noexcept override { return true; }
+
   void reduce(std::span<void* const> destinations, std::span<const void* const> sources,
               std::size_t count) const override {
     for (std::size_t index = 0; index < count; ++index) {

@@ -14,6 +14,10 @@ class ForeignReducer {
  public:
   virtual ~ForeignReducer() = default;
 
+  /// Whether any thread of the process may run a part of a reduction. Otherwise only those may that
+  /// the program or its call have given to the work.
+  virtual bool runs_anywhere() const noexcept { return false; }
+
   /// As ReduceKernel: every destination becomes source_0 op source_1 op ..., in this order of
   /// operands, for `count` elements. Requires at least one source and one destination. A
   /// destination may equal a source; other overlaps are not allowed. One source is copied
@@ -31,6 +35,8 @@ class ForeignReducer {
 struct Reducer {
   ReduceKernel kernel = nullptr;
   const ForeignReducer* foreign = nullptr;
+
+  bool runs_anywhere() const noexcept { return kernel != nullptr || foreign->runs_anywhere(); }
 
   /// As ReduceKernel, except that a foreign reducer may throw Error. Foreign ones decide for
   /// themselves how they store, and their stores are ordered like any other before a following

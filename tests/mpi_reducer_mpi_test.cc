@@ -101,6 +101,29 @@ TEST_CASE("foreign reducers keep order, aliases and neighbours for any number of
   }
 }
 
+/// Whether any thread may reduce so.
+bool runs_anywhere(const hycoll::ElementType& type, const hycoll::Operation& operation) {
+  return resolve_reduction(type, operation, "allreduce").reducer.runs_anywhere();
+}
+
+TEST_CASE("operators of the program's run anywhere only if it says so, MPI where it may") {
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&provided);
+  CHECK(runs_anywhere(MPI_INT, MPI_SUM));
+  CHECK(runs_anywhere(MPI_C_FLOAT_COMPLEX, MPI_SUM));
+  CHECK(runs_anywhere(MPI_SHORT_INT, MPI_MAXLOC) == (provided == MPI_THREAD_MULTIPLE));
+  MPI_Op user = MPI_OP_NULL;
+  MPI_Op_create([](void*, void*, int*, MPI_Datatype*) {}, 1, &user);
+  CHECK_FALSE(runs_anywhere(MPI_INT, user));
+  MPI_Op_free(&user);
+  const auto nothing = [](const void*, void*, std::size_t) {};
+  const auto custom = [&](hycoll::Concurrency concurrency) {
+    return hycoll::Operation::custom(nothing, hycoll::Commutativity::commutative, concurrency);
+  };
+  CHECK_FALSE(runs_anywhere(MPI_INT, custom(hycoll::Concurrency::one_thread)));
+  CHECK(runs_anywhere(MPI_INT, custom(hycoll::Concurrency::any_thread)));
+}
+
 TEST_CASE("the expectations of this test can fail") {
   const std::vector<Subject> subjects = all_subjects();
   const auto subject = std::find_if(subjects.begin(), subjects.end(), [](const Subject& other) {

@@ -26,7 +26,8 @@ class TaskArena {
   ~TaskArena();
 
   /// Calls part(i) once for every i below part_count, and returns when all calls have. Throws what
-  /// a part has thrown, or the first of several; then not all parts need have been called.
+  /// a part has thrown, or the first of several; then not all parts need have been called. A thread
+  /// that waits in a part, for oneTBB's tasks of the part's own, begins no other part meanwhile.
   void run(std::size_t part_count, const std::function<void(std::size_t)>& part) const;
 
  private:

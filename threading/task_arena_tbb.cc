@@ -37,7 +37,10 @@ TaskArena::TaskArena(const Topology& /*topology*/, int helper_count, int numa_do
 TaskArena::~TaskArena() = default;
 
 void TaskArena::run(std::size_t part_count, const std::function<void(std::size_t)>& part) const {
-  implementation_->arena.execute([&] { tbb::parallel_for(std::size_t{0}, part_count, part); });
+  const auto isolated = [&](std::size_t index) {
+    tbb::this_task_arena::isolate([&] { part(index); });
+  };
+  implementation_->arena.execute([&] { tbb::parallel_for(std::size_t{0}, part_count, isolated); });
 }
 
 }  // namespace hycoll

@@ -34,6 +34,7 @@ void split(const TaskArena& arena, std::size_t count, std::size_t element_bytes,
 void TaskKernels::reduce(const Reducer& reducer, std::span<void* const> destinations,
                          std::span<const void* const> sources, std::size_t count,
                          std::size_t element_bytes, Stores stores) const {
+  if (!reducer.runs_anywhere()) return reducer(destinations, sources, count, stores);
   split(arena_, count, element_bytes, [&](std::size_t begin, std::size_t end) {
     const auto task_destinations = advanced(destinations, begin * element_bytes);
     const auto task_sources = advanced(sources, begin * element_bytes);

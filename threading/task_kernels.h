@@ -23,7 +23,8 @@ class TaskKernels {
   TaskKernels(const Topology& topology, int helper_count, int numa_domain)
       : arena_(topology, helper_count, numa_domain) {}
 
-  /// As the kernel itself, with the elements split between the caller and the helpers.
+  /// As the kernel itself, with the elements split between the caller and the helpers; by the
+  /// caller alone unless the reducer runs anywhere.
   void reduce(const Reducer& reducer, std::span<void* const> destinations,
               std::span<const void* const> sources, std::size_t count, std::size_t element_bytes,
               Stores stores) const;
