@@ -56,14 +56,6 @@ void put(MPI_Fint* error, MPI_Fint* request, const Start& start) {
 
 extern "C" {
 
-void ompi_init_f(MPI_Fint* error) { put(error, MPI_Init(nullptr, nullptr)); }
-
-void ompi_init_thread_f(MPI_Fint* required, MPI_Fint* provided, MPI_Fint* error) {
-  int level = MPI_THREAD_SINGLE;
-  put(error, MPI_Init_thread(nullptr, nullptr, *required, &level));
-  *provided = level;
-}
-
 void ompi_allreduce_f(char* input, char* output, MPI_Fint* count, MPI_Fint* type, MPI_Fint* op,
                       MPI_Fint* communicator, MPI_Fint* error) {
   const Reduction r(input, output, type, op, communicator);
@@ -174,8 +166,6 @@ void ompi_ibcast_f(char* buffer, MPI_Fint* count, MPI_Fint* type, MPI_Fint* root
   });
 }
 
-HYCOLL_FORTRAN_NAMES(init, INIT, (MPI_Fint*))
-HYCOLL_FORTRAN_NAMES(init_thread, INIT_THREAD, (MPI_Fint*, MPI_Fint*, MPI_Fint*))
 HYCOLL_FORTRAN_NAMES(allreduce, ALLREDUCE,
                      (char*, char*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*))
 HYCOLL_FORTRAN_NAMES(reduce, REDUCE,

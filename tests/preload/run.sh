@@ -25,10 +25,14 @@ if [[ -n ${HYCOLL_TEST_HEAP:-} ]]; then
   preloaded="$work/libhycoll_heap.so $preloaded"
   export HYCOLL_SHARED_HEAP=1
 fi
-# A tool above both, the same.
+# A tool above both, or below them, the same.
 if [[ -n ${HYCOLL_TEST_TOOL:-} ]]; then
   cp -L "$HYCOLL_TEST_TOOL" "$work/tool.so"
   preloaded="$work/tool.so $preloaded"
+fi
+if [[ -n ${HYCOLL_TEST_TOOL_BELOW:-} ]]; then
+  cp -L "$HYCOLL_TEST_TOOL_BELOW" "$work/tool.so"
+  preloaded="$preloaded $work/tool.so"
 fi
 
 # A sanitizer's runtime must come before everything that it looks at. MPI libraries leave memory behind.
