@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <numeric>
 #include <set>
@@ -19,49 +20,80 @@ namespace {
 
 /// What a process tells all others of itself. Linux has no longer host names.
 struct Introduction {
-  std::uint64_t affinity = 0;
   int machine = 0;
   std::array<char, 68> host{};
 };
 
-std::uint64_t digest_of(std::span<const std::byte> bytes) {
-  std::uint64_t digest = 0xcbf29ce484222325u;
-  for (const std::byte byte : bytes) {
-    digest = (digest ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3u;
-  }
-  return digest;
-}
+/// The processes of one machine.
+struct Neighbours {
+  int machine = 0;                  ///< The rank of the first one.
+  int index = 0;                    ///< Of this process among them.
+  std::vector<AffinityMask> masks;  ///< By index: where each of them may run.
+};
 
-/// Where the calling thread may run, without asking hwloc. 0 where there are more processing units
-/// than fit: then all processes count as confined alike.
-std::uint64_t affinity_of_this_thread() {
+/// Where the calling thread may run, without asking hwloc. Empty where there are more processing
+/// units than fit: then all processes count as confined alike.
+AffinityMask affinity_of_this_thread() {
   cpu_set_t set;
   CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof(set), &set) != 0) return 0;
-  return digest_of(std::as_bytes(std::span(&set, 1)));
+  AffinityMask mask;
+  if (sched_getaffinity(0, sizeof(set), &set) != 0) return mask;
+  for (int unit = 0; unit < CPU_SETSIZE; ++unit) {
+    if (CPU_ISSET(unit, &set)) mask.add(unit);
+  }
+  return mask;
 }
 
-/// The rank of the first process on this one's machine.
-int machine_of(MPI_Comm communicator) {
-  MPI_Comm neighbours = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &neighbours),
-            "MPI_Comm_split_type");
-  MPI_Group here = MPI_GROUP_NULL;
-  MPI_Group all = MPI_GROUP_NULL;
-  check_mpi(MPI_Comm_group(neighbours, &here), "MPI_Comm_group");
-  check_mpi(MPI_Comm_group(communicator, &all), "MPI_Comm_group");
-  const int first_here = 0;
-  int first = 0;
-  check_mpi(MPI_Group_translate_ranks(here, 1, &first_here, all, &first),
+/// By rank: every process's mask. Collective.
+std::vector<AffinityMask> gather_masks(MPI_Comm communicator, const AffinityMask& own) {
+  int size = 1;
+  check_mpi(MPI_Comm_size(communicator, &size), "MPI_Comm_size");
+  int word_count = static_cast<int>(own.words().size());
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &word_count, 1, MPI_INT, MPI_MAX, communicator),
+            "MPI_Allreduce");
+  std::vector<std::uint64_t> words = own.words();
+  words.resize(static_cast<std::size_t>(word_count));
+  std::vector<std::uint64_t> all(words.size() * static_cast<std::size_t>(size));
+  check_mpi(MPI_Allgather(words.data(), word_count, MPI_UINT64_T, all.data(), word_count,
+                          MPI_UINT64_T, communicator),
+            "MPI_Allgather");
+  std::vector<AffinityMask> masks;
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(size); ++rank) {
+    masks.push_back(AffinityMask::from_words(
+        std::span<const std::uint64_t>(all).subspan(rank * words.size(), words.size())));
+  }
+  return masks;
+}
+
+/// The rank in `all` of a process of `some`.
+int translate_rank(MPI_Comm some, int rank, MPI_Comm all) {
+  MPI_Group group_of_some = MPI_GROUP_NULL;
+  MPI_Group group_of_all = MPI_GROUP_NULL;
+  check_mpi(MPI_Comm_group(some, &group_of_some), "MPI_Comm_group");
+  check_mpi(MPI_Comm_group(all, &group_of_all), "MPI_Comm_group");
+  int translated = 0;
+  check_mpi(MPI_Group_translate_ranks(group_of_some, 1, &rank, group_of_all, &translated),
             "MPI_Group_translate_ranks");
-  MPI_Group_free(&here);
-  MPI_Group_free(&all);
-  check_mpi(MPI_Comm_free(&neighbours), "MPI_Comm_free");
-  return first;
+  MPI_Group_free(&group_of_some);
+  MPI_Group_free(&group_of_all);
+  return translated;
 }
 
-Introduction introduce(MPI_Comm communicator, std::uint64_t affinity) {
-  Introduction own{.affinity = affinity, .machine = machine_of(communicator), .host = {}};
+/// Collective.
+Neighbours meet_neighbours(MPI_Comm communicator, const AffinityMask& own) {
+  MPI_Comm here = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here),
+            "MPI_Comm_split_type");
+  Neighbours neighbours;
+  neighbours.machine = translate_rank(here, 0, communicator);
+  check_mpi(MPI_Comm_rank(here, &neighbours.index), "MPI_Comm_rank");
+  neighbours.masks = gather_masks(here, own);
+  check_mpi(MPI_Comm_free(&here), "MPI_Comm_free");
+  return neighbours;
+}
+
+Introduction introduce(int machine) {
+  Introduction own{.machine = machine, .host = {}};
   std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
   int length = 0;
   check_mpi(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");
@@ -92,17 +124,10 @@ std::vector<int> world_ranks_of(MPI_Comm communicator) {
 /// first needed.
 class ProcessMap::LocalShare {
  public:
-  LocalShare(std::span<const Introduction> all, int rank, std::optional<Topology> machine)
-      : machine_(std::move(machine)) {
-    const Introduction& own = all[static_cast<std::size_t>(rank)];
-    for (std::size_t other = 0; other < all.size(); ++other) {
-      if (all[other].machine != own.machine) continue;
-      if (other == static_cast<std::size_t>(rank)) index_ = static_cast<int>(shares_cores_.size());
-      shares_cores_.push_back(all[other].affinity == own.affinity);
-    }
-  }
+  LocalShare(Neighbours neighbours, std::optional<Topology> machine)
+      : neighbours_(std::move(neighbours)), machine_(std::move(machine)) {}
 
-  int process_count() const noexcept { return static_cast<int>(shares_cores_.size()); }
+  int process_count() const noexcept { return static_cast<int>(neighbours_.masks.size()); }
 
   const MachineShare& get() {
     const std::lock_guard lock(mutex_);
@@ -113,29 +138,27 @@ class ProcessMap::LocalShare {
  private:
   MachineShare read() const {
     const Topology machine = machine_ ? *machine_ : Topology::this_machine();
-    // Only their equality with this process's matters.
-    std::vector<AffinityMask> masks(shares_cores_.size());
-    for (std::size_t i = 0; i < masks.size(); ++i) {
-      if (shares_cores_[i]) masks[i] = machine.affinity();
-    }
-    return {.topology = machine.share(masks, index_),
-            .cores_are_shared = static_cast<int>(masks.size()) > machine.usable_core_count()};
+    const int index = neighbours_.index;
+    std::vector<AffinityMask> masks = neighbours_.masks;
+    // One thread's mask stands for its process: others of its threads, or OpenMP, may have more.
+    const AffinityMask own = masks[static_cast<std::size_t>(index)];
+    std::ranges::replace(masks, own, machine.affinity());
+    return {.topology = machine.share(masks, index),
+            .cores_are_shared = machine.has_contended_cores(masks, index)};
   }
 
+  Neighbours neighbours_;
   std::optional<Topology> machine_;
-  std::vector<bool> shares_cores_;  // by process of this machine
-  int index_ = 0;                   // of this process among them
   std::mutex mutex_;
   std::optional<MachineShare> share_;  // guarded by mutex_; stays once it is there
 };
 
-ProcessMap::ProcessMap(MPI_Comm communicator, std::uint64_t affinity,
+ProcessMap::ProcessMap(MPI_Comm communicator, const AffinityMask& affinity,
                        std::optional<Topology> machine) {
-  int rank = 0;
   int size = 1;
-  check_mpi(MPI_Comm_rank(communicator, &rank), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(communicator, &size), "MPI_Comm_size");
-  const Introduction own = introduce(communicator, affinity);
+  Neighbours neighbours = meet_neighbours(communicator, affinity);
+  const Introduction own = introduce(neighbours.machine);
   std::vector<Introduction> all(static_cast<std::size_t>(size));
   check_mpi(
       MPI_Allgather(&own, sizeof(own), MPI_BYTE, all.data(), sizeof(own), MPI_BYTE, communicator),
@@ -144,7 +167,7 @@ ProcessMap::ProcessMap(MPI_Comm communicator, std::uint64_t affinity,
     machines_.push_back(process.machine);
     hosts_.emplace_back(process.host.data());
   }
-  share_ = std::make_shared<LocalShare>(all, rank, std::move(machine));
+  share_ = std::make_shared<LocalShare>(std::move(neighbours), std::move(machine));
 }
 
 ProcessMap::ProcessMap(const ProcessMap& all, std::span<const int> ranks) : share_(all.share_) {
@@ -171,7 +194,7 @@ ProcessMap ProcessMap::of(MPI_Comm communicator) {
     if (std::ranges::find(ranks, MPI_UNDEFINED) == ranks.end()) return ProcessMap(*world(), ranks);
   }
   Topology machine = Topology::this_machine();
-  const std::uint64_t affinity = digest_of(std::as_bytes(std::span(machine.affinity().words())));
+  const AffinityMask affinity = machine.affinity();
   return ProcessMap(communicator, affinity, std::move(machine));
 }
 

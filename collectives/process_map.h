@@ -3,13 +3,13 @@
 
 #include <mpi.h>
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "numa/affinity_mask.h"
 #include "numa/topology.h"
 
 namespace hycoll {
@@ -17,7 +17,7 @@ namespace hycoll {
 /// What a process may use of its machine.
 struct MachineShare {
   Topology topology;
-  bool cores_are_shared;  ///< With other processes, because there are more of them than cores.
+  bool cores_are_shared;  ///< With other processes, as Topology::has_contended_cores() says.
 };
 
 /// The ranks that the processes of a communicator have in MPI_COMM_WORLD; MPI_UNDEFINED for those
@@ -59,7 +59,7 @@ class ProcessMap {
 
   /// Collective over the communicator. Processes of a machine with the same `affinity` divide their
   /// cores.
-  ProcessMap(MPI_Comm communicator, std::uint64_t affinity, std::optional<Topology> machine);
+  ProcessMap(MPI_Comm communicator, const AffinityMask& affinity, std::optional<Topology> machine);
   /// Of some of the processes of another one.
   ProcessMap(const ProcessMap& all, std::span<const int> ranks);
 

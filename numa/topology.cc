@@ -9,6 +9,7 @@
 
 #include "core/errors.h"
 #include "numa/cpu_quota.h"
+#include "numa/crowding.h"
 #include "numa/openmp_places.h"
 #include "numa/process_share.h"
 #include "numa/topology_tables.h"
@@ -32,6 +33,7 @@ TopologyTables tables_of_this_machine(hwloc_topology_t machine, const AffinityMa
   tables.limits.machine_cores = internal::count_cores(machine, all);
   tables.limits.cpuset_cores = internal::count_cores(machine, cpuset);
   if (tables.is_this_machine) tables.limits.quota_cores = cpu_quota_cores();
+  tables.machine_cores = internal::cores_of_units(machine);
   return tables;
 }
 
@@ -76,6 +78,19 @@ AffinityMask units_of_cores(const Topology& topology, int begin, int end) {
     for (int unit : topology.processing_units(core)) mask.add(unit);
   }
   return mask;
+}
+
+/// The cores that a process may use, by their numbers in `machine_cores`.
+std::vector<int> cores_of(const AffinityMask& mask, std::span<const int> machine_cores) {
+  std::vector<int> cores;
+  for (const int unit : mask.processing_units()) {
+    const auto u = static_cast<std::size_t>(unit);
+    const int core = u < machine_cores.size() ? machine_cores[u] : -1;
+    if (core >= 0) cores.push_back(core);
+  }
+  std::ranges::sort(cores);
+  cores.erase(std::unique(cores.begin(), cores.end()), cores.end());
+  return cores;
 }
 
 std::optional<double> divided(std::optional<double> quota_cores, int process_count) {
@@ -209,6 +224,7 @@ Topology Topology::restricted_to(const AffinityMask& mask) const {
   TopologyTables tables =
       internal::read_tables(internal::restricted_copy(tables_->handle.get(), rest));
   tables.limits = tables_->limits;
+  tables.machine_cores = tables_->machine_cores;
   return TopologyAccess::make(std::move(tables));
 }
 
@@ -255,6 +271,19 @@ Topology Topology::share(std::span<const AffinityMask> local_masks, int local_pr
   const auto group_size = std::count(local_masks.begin(), local_masks.end(), mine);
   return with_quota(divided(limits().quota_cores, process_count))
       .share_of_cores(static_cast<int>(index_in_group), static_cast<int>(group_size));
+}
+
+bool Topology::has_contended_cores(std::span<const AffinityMask> local_masks,
+                                   int local_process_index) const {
+  const int process_count = static_cast<int>(local_masks.size());
+  check_process(local_process_index, process_count);
+  const std::optional<double> quota_cores = limits().quota_cores;
+  if (quota_cores && process_count > std::max(1.0, std::floor(*quota_cores))) return true;
+  std::vector<std::vector<int>> cores;
+  for (const AffinityMask& mask : local_masks) {
+    cores.push_back(cores_of(mask, tables_->machine_cores));
+  }
+  return internal::crowded_processes(cores)[static_cast<std::size_t>(local_process_index)];
 }
 
 std::string Topology::summary() const {

@@ -168,6 +168,14 @@ class Topology {
   /// Errors: invalid_argument, if the index is outside local_masks, or its mask is not affinity().
   Topology share(std::span<const AffinityMask> local_masks, int local_process_index) const;
 
+  /// Whether a process of this machine must expect that others need its cores: when all processes,
+  /// with these masks, run at the same time, it may be left without a core of its own. Two that are
+  /// bound to one core are, wherever a third one runs; two with a core each are not. Masks may name
+  /// cores outside this topology. All processes are, if there are more of them than the CPU quota
+  /// lets run. Errors: invalid_argument, if the index is outside local_masks.
+  bool has_contended_cores(std::span<const AffinityMask> local_masks,
+                           int local_process_index) const;
+
   /// One line for people: "2 packages, 4 NUMA domains, 56 cores with 2 hardware threads each, L3 30
   /// MiB x 4, 128 GiB".
   std::string summary() const;

@@ -83,6 +83,7 @@ class Reader {
     read_distances();
     const int core_count = static_cast<int>(tables_.cores.size());
     tables_.limits = {core_count, core_count, core_count, tables_.affinity.count(), std::nullopt};
+    tables_.machine_cores = cores_of_units(topology_);
     return std::move(tables_);
   }
 
@@ -193,6 +194,18 @@ int count_cores(hwloc_topology_t topology, const AffinityMask& mask) {
   return static_cast<int>(std::count_if(objects.begin(), objects.end(), [&](hwloc_obj_t object) {
     return hwloc_bitmap_intersects(object->cpuset, set.get()) != 0;
   }));
+}
+
+std::vector<int> cores_of_units(hwloc_topology_t topology) {
+  std::vector<int> cores;
+  for (hwloc_obj_t object : core_objects(topology)) {
+    const std::vector<int> units = to_mask(object->cpuset).processing_units();
+    if (static_cast<std::size_t>(units.back()) >= cores.size()) {
+      cores.resize(static_cast<std::size_t>(units.back()) + 1, -1);
+    }
+    for (const int unit : units) cores[static_cast<std::size_t>(unit)] = units.front();
+  }
+  return cores;
 }
 
 }  // namespace hycoll::internal

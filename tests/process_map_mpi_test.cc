@@ -5,9 +5,12 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <vector>
 
 #include "collectives/process_map.h"
+#include "numa/topology.h"
 
 namespace hycoll {
 namespace {
@@ -70,8 +73,26 @@ TEST_CASE("a machine is shared with all processes of the world") {
   const MachineShare& of_self = ProcessMap::of(MPI_COMM_SELF).share();
   CHECK(of_self.topology.affinity() == of_world.topology.affinity());
   CHECK(of_self.cores_are_shared == of_world.cores_are_shared);
-  const int cores = Topology::this_machine().usable_core_count();
-  CHECK(of_self.cores_are_shared == (size_of(MPI_COMM_WORLD) > cores));
+}
+
+/// By rank: the processing unit that the launcher has bound each process to, or -1.
+std::vector<int> bound_units(const Topology& own) {
+  const std::vector<int> units = own.affinity().processing_units();
+  const int unit = units.size() == 1 ? units.front() : -1;
+  std::vector<int> all(static_cast<std::size_t>(size_of(MPI_COMM_WORLD)));
+  MPI_Allgather(&unit, 1, MPI_INT, all.data(), 1, MPI_INT, MPI_COMM_WORLD);
+  return all;
+}
+
+TEST_CASE("cores are shared where there are fewer than processes, however these are bound") {
+  const Topology own = Topology::this_machine();
+  const std::vector<int> units = bound_units(own);
+  const int unit = units[static_cast<std::size_t>(rank_in(MPI_COMM_WORLD))];
+  const std::optional<double> quota = own.limits().quota_cores;
+  const bool is_throttled = quota && size_of(MPI_COMM_WORLD) > std::max(1.0, std::floor(*quota));
+  const bool is_crowded =
+      unit >= 0 ? std::ranges::count(units, unit) > 1 : size_of(MPI_COMM_WORLD) > own.core_count();
+  CHECK(ProcessMap::of(MPI_COMM_WORLD).share().cores_are_shared == (is_throttled || is_crowded));
 }
 
 }  // namespace

@@ -178,6 +178,60 @@ TEST_CASE("with the masks of all processes, those with equal masks divide them")
   }
 }
 
+/// By process, whether its cores are contended. `confined` is the topology of the one that asks.
+std::vector<bool> contended(const Topology& confined, const std::vector<AffinityMask>& masks) {
+  std::vector<bool> result;
+  for (int process = 0; process < static_cast<int>(masks.size()); ++process) {
+    result.push_back(confined.has_contended_cores(masks, process));
+  }
+  return result;
+}
+
+TEST_CASE("cores are contended where processes cannot all have one of their own") {
+  const Topology machine = Topology::synthetic("core:4 pu:2");  // core c has units 2c and 2c + 1
+  const Topology bound = machine.restricted_to({0, 1});
+  using Masks = std::vector<AffinityMask>;
+  using Answers = std::vector<bool>;
+  const AffinityMask everywhere = machine.affinity();
+  SUBCASE("unbound: by their number") {
+    CHECK(contended(machine, Masks(4, everywhere)) == Answers(4, false));
+    CHECK(contended(machine, Masks(5, everywhere)) == Answers(5, true));
+  }
+  SUBCASE("bound to a core each, whichever of them asks") {
+    const Masks masks = {{0, 1}, {2, 3}, {4, 5}, {6, 7}};
+    CHECK(contended(bound, masks) == Answers(4, false));
+    CHECK(contended(machine, masks) == Answers(4, false));
+  }
+  SUBCASE("two on one core, a third on another") {
+    CHECK(contended(bound, Masks{{0, 1}, {0, 1}, {4, 5}}) == Answers{true, true, false});
+    CHECK(contended(bound, Masks{{0}, {1}, {4}}) == Answers{true, true, false});
+  }
+  SUBCASE("more of them than cores on a socket, fewer on the other") {
+    const AffinityMask left = {0, 1, 2, 3};
+    const AffinityMask right = {4, 5, 6, 7};
+    CHECK(contended(bound, Masks{left, right, left, right}) == Answers(4, false));
+    CHECK(contended(bound, Masks{left, right, left, left}) == Answers{true, false, true, true});
+  }
+  SUBCASE("masks that overlap") {
+    // The third has core 2, where the first two fight for core 0.
+    CHECK(contended(bound, Masks{{0}, {0}, {0, 4}}) == Answers{true, true, false});
+    // Three on two cores, by masks that all differ; the fourth finds another one.
+    CHECK(contended(bound, Masks{{0}, {0, 2}, {2}, {2, 4}}) == Answers{true, true, true, false});
+    // The first has to make room: as late as possible.
+    CHECK(contended(bound, Masks{{0, 2, 4, 6}, {0, 2, 4}, {0, 2}, {0}}) == Answers(4, false));
+  }
+  SUBCASE("units that the machine does not have") {
+    CHECK(contended(bound, Masks{{0}, {64}}) == Answers{false, true});
+  }
+  SUBCASE("a CPU quota") {
+    const Topology limited = machine.with_quota(2.5);
+    CHECK(contended(limited, Masks{{0}, {2}}) == Answers(2, false));
+    CHECK(contended(limited, Masks{{0}, {2}, {4}}) == Answers(3, true));
+    CHECK(contended(machine.with_quota(0.5), Masks{everywhere}) == Answers{false});
+  }
+  CHECK_THROWS_AS(machine.has_contended_cores({}, 0), Error);
+}
+
 TEST_CASE("the CPU quota is divided by all processes of the machine") {
   const Topology machine = Topology::synthetic("pack:2 numa:2 core:4").with_quota(12);
   for (LauncherBinding binding : {LauncherBinding::none, LauncherBinding::disjoint}) {

@@ -1,6 +1,7 @@
 """Tests of the preload library: programs that know nothing of hycoll, run under it."""
 
 load("@mpi//:config.bzl", "MPIEXEC", "MPI_FLAVOUR")
+load("//tools/build:defs.bzl", "launches_of")
 
 def preload_test(
         name,
@@ -8,6 +9,7 @@ def preload_test(
         program = None,
         script = "run.sh",
         ranks = [1, 2, 3],
+        bound_ranks = [],
         asan_ranks = [],
         args = [],
         data = [],
@@ -22,6 +24,7 @@ def preload_test(
       script: what runs it.
       served: collectives that hycoll must have served, by their names without MPI_; empty: not looked at.
       ranks: rank counts.
+      bound_ranks: those at which it also runs with every rank bound to a core, as NAME_bound_np2.
       asan_ranks: those that AddressSanitizer looks at too. The scripts preload its runtime before the library (run.sh).
         Few, for most tests pass through the same code; not where the shared heap takes the place of malloc, as the
         sanitizer does, nor where a script starts programs of other kinds.
@@ -31,9 +34,12 @@ def preload_test(
       size: sets the timeout.
       **kwargs: passed to each test.
     """
-    for count in ranks:
+    env = kwargs.pop("env", {})
+    launches = launches_of(name, ranks, bound_ranks)
+    for launch in launches:
+        count = launch.ranks
         native.sh_test(
-            name = "%s_np%d" % (name, count),
+            name = launch.name,
             srcs = [script],
             args = [
                 MPI_FLAVOUR,
@@ -47,12 +53,13 @@ def preload_test(
                 "//preload:libhycoll_pmpi.so",
                 "//tools/build:mpi_run.sh",
             ] + ([program] if program else []) + data,
+            env = dict(env, MPI_RUN_BINDING = launch.binding),
             size = size,
             # MPI libraries are not instrumented (tools/test).
-            tags = ["mpi", "cpu:%d" % max(2, count), "notsan"] + ([] if count in asan_ranks else ["noasan"]) + tags,
+            tags = ["mpi", "cpu:%d" % max(2, count), "notsan"] + ([] if count in asan_ranks and launch.binding == "none" else ["noasan"]) + tags,
             **kwargs
         )
     native.test_suite(
         name = name,
-        tests = [":%s_np%d" % (name, count) for count in ranks],
+        tests = [":" + launch.name for launch in launches],
     )

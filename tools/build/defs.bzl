@@ -75,11 +75,22 @@ def hycoll_test(name, srcs, deps = [], copts = [], size = "small", single_thread
         **kwargs
     )
 
+def launches_of(name, ranks, bound_ranks):
+    """How a test under mpiexec is started: structs of a test's name, its number of ranks and what mpi_run.sh binds them to."""
+    return [
+        struct(name = "%s_np%d" % (name, count), ranks = count, binding = "none")
+        for count in ranks
+    ] + [
+        struct(name = "%s_bound_np%d" % (name, count), ranks = count, binding = "core")
+        for count in bound_ranks
+    ]
+
 def hycoll_mpi_test(
         name,
         srcs,
         deps = [],
         ranks = [1, 2, 3],
+        bound_ranks = [],
         main = "//tests:doctest_mpi_main",
         args = [],
         copts = [],
@@ -95,6 +106,7 @@ def hycoll_mpi_test(
       srcs: sources.
       deps: libraries besides doctest and MPI.
       ranks: rank counts, more than the machine has cores if need be.
+      bound_ranks: those at which it also runs with every rank bound to a core, as NAME_bound_np2.
       main: the library with the program's main(). The default initialises MPI with MPI_THREAD_MULTIPLE; "" if the
         sources bring their own.
       args: arguments of the program.
@@ -116,13 +128,15 @@ def hycoll_mpi_test(
         copts = copts,
         deps = deps + ["//tests:give_way", "//third_party:doctest", "//third_party:mpi"] + ([main] if main else []),
     )
-    for count in ranks:
+    launches = launches_of(name, ranks, bound_ranks)
+    for launch in launches:
+        count = launch.ranks
         native.sh_test(
-            name = "%s_np%d" % (name, count),
+            name = launch.name,
             srcs = ["//tools/build:mpi_run.sh"],
             args = [MPI_FLAVOUR, MPIEXEC, str(count), "$(location :%s)" % program] + args,
             data = [":" + program],
-            env = env,
+            env = dict(env, MPI_RUN_BINDING = launch.binding),
             size = size,
             # Ranks wait actively: a test that runs beside them slows both down by more than it gains.
             tags = ["mpi", "cpu:%d" % max(2, count)] + (["noasan"] if count > 3 else []) + tags,
@@ -130,5 +144,5 @@ def hycoll_mpi_test(
         )
     native.test_suite(
         name = name,
-        tests = [":%s_np%d" % (name, count) for count in ranks],
+        tests = [":" + launch.name for launch in launches],
     )

@@ -2,7 +2,9 @@
 # Runs a program on several MPI ranks of this machine, without a terminal, as any user, with more ranks than
 # cores if need be.
 #
-# The program finds the rank count it was started with in HYCOLL_TEST_RANKS.
+# The program finds the rank count it was started with in HYCOLL_TEST_RANKS. MPI_RUN_BINDING in the environment: core
+# binds each rank to a core of its own, as launchers do by default, and ranks in turn where there are fewer cores; none,
+# the default, leaves them all cores.
 #
 # usage: mpi_run.sh mpich|openmpi MPIEXEC RANKS PROGRAM [ARGS...]
 set -euo pipefail
@@ -14,15 +16,23 @@ shift 3
 
 # A prefix of its own: helpers such as orted and hydra_pmi_proxy stand beside mpiexec.
 PATH=$(dirname "$mpiexec"):$PATH
+case ${MPI_RUN_BINDING:-none} in
+  none) mpich_binding=() openmpi_binding=(--bind-to none) ;;
+  core) mpich_binding=(-bind-to core) openmpi_binding=(--bind-to core:overload-allowed) ;;
+  *)
+    echo "mpi_run.sh: MPI_RUN_BINDING='$MPI_RUN_BINDING'; expected none or core" >&2
+    exit 2
+    ;;
+esac
 export PATH HYCOLL_TEST_RANKS="$ranks"
 
 case $flavour in
   mpich)
-    exec "$mpiexec" -n "$ranks" "$@" </dev/null
+    exec "$mpiexec" "${mpich_binding[@]}" -n "$ranks" "$@" </dev/null
     ;;
   openmpi)
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-    exec "$mpiexec" --allow-run-as-root --oversubscribe --bind-to none -n "$ranks" "$@" </dev/null
+    exec "$mpiexec" --allow-run-as-root --oversubscribe "${openmpi_binding[@]}" -n "$ranks" "$@" </dev/null
     ;;
   *)
     echo "mpi_run.sh: unknown MPI library '$flavour'; expected mpich or openmpi" >&2
