@@ -30,6 +30,17 @@ TEST_CASE("compare runs all contenders and writes data and a page without extern
   CHECK(contains(text_of(directory.file("a.csv")), "contender"));
 }
 
+TEST_CASE("compare binds ranks with one worker to cores, and still tells the cores' distance") {
+  const Json document =
+      json_of({"compare", "barrier", "--workers", "2", "--rounds", "1", "--seconds", "0.001",
+               "--layouts", "threads,processes", "--bind-to", "core", "--json", "-"});
+  CHECK(document.at("context").at("verified") == true);
+  for (const Json& run : document.at("context").at("runs")) {
+    CHECK(run.at("before").at("latency_ns").is_number());
+  }
+  check_refused({"compare", "barrier", "--bind-to", "socket"}, {"--bind-to 'socket'", "core"});
+}
+
 TEST_CASE("compare takes every collective") {
   for (const std::string collective : {"reduce", "reduce_scatter", "scan", "exscan", "barrier"}) {
     CAPTURE(collective);

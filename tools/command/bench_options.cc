@@ -1,6 +1,7 @@
 #include "tools/command/bench_options.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
@@ -10,6 +11,7 @@
 
 #include "collectives/registry.h"
 #include "core/errors.h"
+#include "numa/affinity_mask.h"
 #include "numa/binding.h"
 #include "tools/command/arguments.h"
 #include "tools/command/launch.h"
@@ -20,6 +22,15 @@ namespace hycoll::command {
 namespace {
 
 constexpr int kMaximumWorkers = 4096;
+
+/// All cores that the process may have, wherever its launcher has bound it.
+Topology unbound_machine() {
+  AffinityMask all;
+  for (long unit = 0; unit < sysconf(_SC_NPROCESSORS_CONF); ++unit) {
+    all.add(static_cast<int>(unit));
+  }
+  return Topology::this_machine(all);
+}
 
 void check_sizes(const std::vector<std::size_t>& sizes_bytes, DataType type) {
   for (const std::size_t size_bytes : sizes_bytes) {
@@ -75,6 +86,10 @@ void BenchOptions::add_choices(CLI::App& app, Algorithms algorithms) {
 void BenchOptions::add_measurement(CLI::App& app) {
   app.add_option("--ranks", ranks, "Starts this many ranks under mpiexec")
       ->check(between(1, kMaximumNodes));
+  app.add_option("--bind-to", binding,
+                 "With --ranks: core, a core for each rank, as launchers bind by default, or none")
+      ->type_name("CORES")
+      ->capture_default_str();
   app.add_option("--rounds", rounds,
                  "Blocks of calls of each contestant (default: as many as fit --seconds)")
       ->check(between(1, 1'000'000));
@@ -87,6 +102,7 @@ BenchSettings BenchOptions::settings(Subject subject) const {
   const Routine routine = collective.routine();
   root.check(routine);
   output.check();
+  parse_binding("--bind-to", binding);
   BenchSettings settings;
   settings.subject = subject;
   settings.layout = parse_layout("--layout", layout);
@@ -181,7 +197,10 @@ void BenchJob::warn_if_confined() const {
 measure::MachineState BenchJob::measure_quietly() const {
   measure::MachineState state;
   session_.wait_idly();
-  if (session_.speaks()) state = measure::measure_machine_state(machine_, machine_.cores());
+  if (session_.speaks()) {
+    const Topology whole = unbound_machine();
+    state = measure::measure_machine_state(whole, whole.cores());
+  }
   session_.wait_idly();
   return state;
 }
@@ -218,7 +237,8 @@ ExitStatus run_bench_job(const BenchOptions& options, const BenchSettings& setti
     if (!options.preload.empty()) {
       program = with_preloaded("--preload", options.preload, std::move(program));
     }
-    replace_process(mpiexec_command(options.ranks + options.aggregators, program));
+    replace_process(mpiexec_command(options.ranks + options.aggregators,
+                                    parse_binding("--bind-to", options.binding), program));
   }
   return run_with_mpi(
       settings.layout == Layout::native ? ThreadLevel::single : ThreadLevel::multiple,

@@ -34,6 +34,7 @@ struct BenchOptions {
   int aggregators = 0;
   int emulated_nodes = 0;
   int ranks = 0;
+  std::string binding = "none";
   std::string preload;
   int rounds = 0;
   double seconds = 0.25;
@@ -49,7 +50,7 @@ struct BenchOptions {
   enum class Algorithms { one, all };  ///< Whether --algorithm may be "all".
   /// --algorithm, --reproducible, --workers and --lanes.
   void add_choices(CLI::App& app, Algorithms algorithms);
-  /// --ranks, --rounds and --seconds.
+  /// --ranks, --bind-to, --rounds and --seconds.
   void add_measurement(CLI::App& app);
 
   /// Everything that can be checked without MPI, so that a bad argument is met before it starts.

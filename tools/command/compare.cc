@@ -63,6 +63,7 @@ struct CompareOptions {
   int rounds = 5;
   double seconds = 0.1;
   int timeout_s = 300;
+  std::string binding = "none";
   bool fresh_inputs = false;
   std::vector<std::string> references;
   std::string preload;
@@ -115,6 +116,7 @@ void check_arguments(const CompareOptions& options) {
   }
   if (options.algorithm != "auto") find_algorithm(collective_of(routine), options.algorithm);
   layouts_of(options);
+  parse_binding("--bind-to", options.binding);
   if (!options.preload.empty()) with_preloaded("--preload", options.preload, {});
 }
 
@@ -171,6 +173,8 @@ std::vector<std::string> command_of(const Runner& runner, const CompareOptions& 
   if (options.collective.routine() != Routine::barrier) {
     command.insert(command.end(), {"--sizes", options.sizes});
   }
+  // Threads of one process must not share the core of its rank.
+  if (!threads) command.insert(command.end(), {"--bind-to", options.binding});
   if (runner.layout != Layout::native) {
     command.insert(command.end(), {"--algorithm", options.algorithm, "--aggregators",
                                    std::to_string(options.aggregators)});
@@ -404,6 +408,11 @@ class Compare final : public Subcommand {
         ->capture_default_str();
     app_->add_option("--seconds", options_.seconds, "For the timed blocks of a size in a run")
         ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    app_->add_option("--bind-to", options_.binding,
+                     "Where ranks with one worker run: core, each on a core of its own, as "
+                     "launchers bind by default, or none")
+        ->type_name("CORES")
         ->capture_default_str();
     app_->add_option("--timeout", options_.timeout_s, "Seconds after which a run is ended")
         ->check(between(1, 1'000'000))

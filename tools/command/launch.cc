@@ -15,15 +15,26 @@
 
 namespace hycoll::command {
 
-std::vector<std::string> mpiexec_command(int ranks, const std::vector<std::string>& program) {
+RankBinding parse_binding(const std::string& argument, const std::string& name) {
+  if (name == "none") return RankBinding::none;
+  if (name == "core") return RankBinding::core;
+  throw Error(ErrorKind::invalid_argument,
+              fmt::format("{} '{}': give core or none", argument, name));
+}
+
+std::vector<std::string> mpiexec_command(int ranks, RankBinding binding,
+                                         const std::vector<std::string>& program) {
   // The tests' launcher, which came into the binary as text: it also runs where no source tree is.
-  std::vector<std::string> command = {"bash",
-                                      "-c",
-                                      kMpiRunScript,
-                                      "mpi_run.sh",
-                                      HYCOLL_MPI_FLAVOUR,
-                                      HYCOLL_MPIEXEC,
-                                      std::to_string(ranks)};
+  std::vector<std::string> command = {
+      "env",
+      binding == RankBinding::core ? "MPI_RUN_BINDING=core" : "MPI_RUN_BINDING=none",
+      "bash",
+      "-c",
+      kMpiRunScript,
+      "mpi_run.sh",
+      HYCOLL_MPI_FLAVOUR,
+      HYCOLL_MPIEXEC,
+      std::to_string(ranks)};
   command.insert(command.end(), program.begin(), program.end());
   return command;
 }

@@ -6,10 +6,18 @@
 
 namespace hycoll::command {
 
+/// Where ranks may run: on all cores, or each on a core of its own, which they share in turn where
+/// there are fewer.
+enum class RankBinding { none, core };
+
+/// "none" and "core". Throws Error (invalid_argument), which names the argument, for other names.
+RankBinding parse_binding(const std::string& argument, const std::string& name);
+
 /// The command that runs a program on `ranks` MPI ranks of this machine, under the mpiexec that
 /// belongs to the library that this command is linked with: without a terminal, as any user, with
-/// more ranks than cores if need be, unbound.
-std::vector<std::string> mpiexec_command(int ranks, const std::vector<std::string>& program);
+/// more ranks than cores if need be.
+std::vector<std::string> mpiexec_command(int ranks, RankBinding binding,
+                                         const std::vector<std::string>& program);
 
 /// The same program with these libraries preloaded: paths, separated by colons. Throws Error
 /// (invalid_argument), which names the argument, for one that cannot be read.
