@@ -238,12 +238,6 @@ void ProcessGroup::check_lanes(int worker_count) const {
                           asked, worker_count, maximum_lanes(worker_count)));
 }
 
-WaitPolicy ProcessGroup::wait_policy(int worker_count) const {
-  const bool oversubscribed =
-      share().cores_are_shared || worker_count > share().topology.usable_core_count();
-  return oversubscribed ? WaitPolicy::oversubscribed() : WaitPolicy{};
-}
-
 std::size_t ProcessGroup::streaming_threshold_bytes() const {
   const std::uint64_t capacity_bytes = cache_capacity_bytes(share().topology);
   return capacity_bytes == 0 ? SIZE_MAX : static_cast<std::size_t>(capacity_bytes);

@@ -82,7 +82,7 @@ class ProcessGroup {
   int neighbour_count() const { return map_.neighbour_count(); }
 
   /// How workers wait when each process has this many.
-  WaitPolicy wait_policy(int worker_count) const;
+  WaitPolicy wait_policy(int worker_count) const { return share().wait_policy(worker_count); }
 
   /// Collective: every process's value.
   std::vector<int> gather(int value) const;

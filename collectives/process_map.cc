@@ -120,6 +120,11 @@ std::vector<int> world_ranks_of(MPI_Comm communicator) {
   return world_ranks;
 }
 
+WaitPolicy MachineShare::wait_policy(int worker_count) const {
+  const bool is_oversubscribed = cores_are_shared || worker_count > topology.usable_core_count();
+  return is_oversubscribed ? WaitPolicy::oversubscribed() : WaitPolicy::own_core();
+}
+
 /// This process among those of its machine, and what it may use. The machine is read when it is
 /// first needed.
 class ProcessMap::LocalShare {

@@ -11,6 +11,7 @@
 
 #include "numa/affinity_mask.h"
 #include "numa/topology.h"
+#include "threading/waiter.h"
 
 namespace hycoll {
 
@@ -18,6 +19,9 @@ namespace hycoll {
 struct MachineShare {
   Topology topology;
   bool cores_are_shared;  ///< With other processes, as Topology::has_contended_cores() says.
+
+  /// How so many workers of the process wait.
+  WaitPolicy wait_policy(int worker_count) const;
 };
 
 /// The ranks that the processes of a communicator have in MPI_COMM_WORLD; MPI_UNDEFINED for those

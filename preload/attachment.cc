@@ -130,7 +130,7 @@ void Attachment::close() noexcept {
 }
 
 CallQueue& Attachment::queue() {
-  if (queue_ == nullptr) queue_ = &NonblockingCalls::instance().take_queue();
+  if (queue_ == nullptr) queue_ = &NonblockingCalls::instance().take_queue(wait_policy_);
   return *queue_;
 }
 
@@ -243,6 +243,7 @@ void Attachment::attach(MPI_Comm communicator, const Settings& settings) {
                 options.layout == Options::Layout::processes && server_->size() == 2;
   if (server_ == nullptr) return;
   servers_here.fetch_add(1, std::memory_order_relaxed);
+  wait_policy_ = ProcessMap::of(communicator).share().wait_policy(1);
   find_nonblocking_obstacle(options, conditions.has_threads != 0, conditions.has_hooks != 0);
 }
 

@@ -75,6 +75,7 @@ class Attachment {
   std::unique_ptr<Communicator> server_;
   std::string obstacle_;
   CallQueue* queue_ = nullptr;
+  WaitPolicy wait_policy_;  ///< Of its nonblocking calls.
   std::string_view nonblocking_obstacle_;
   bool needs_kernels_ = false;  ///< For nonblocking calls, where only one thread may call MPI.
   int calls_ = 0;

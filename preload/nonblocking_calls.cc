@@ -69,7 +69,7 @@ bool CallQueue::try_acquire() noexcept {
 }
 
 void CallQueue::acquire() noexcept {
-  for (Waiter waiter{WaitPolicy{}}; !try_acquire();) {
+  for (Waiter waiter(wait_policy_); !try_acquire();) {
     if (waiter.turn()) waiter.give_way();
   }
 }
@@ -132,11 +132,12 @@ NonblockingCalls& NonblockingCalls::instance() noexcept {
   return *calls;
 }
 
-CallQueue& NonblockingCalls::take_queue() {
+CallQueue& NonblockingCalls::take_queue(const WaitPolicy& policy) {
   const std::lock_guard lock(mutex_);
   for (std::size_t q = 0; q < kQueueCount; ++q) {
     if (queues_[q].is_taken_) continue;
     queues_[q].is_taken_ = true;
+    queues_[q].wait_policy_ = policy;
     if (q >= queue_end_.load(std::memory_order_relaxed)) {
       queue_end_.store(q + 1, std::memory_order_relaxed);
     }
@@ -193,8 +194,8 @@ int NonblockingCalls::poll() {
 }
 
 template <class Predicate>
-void NonblockingCalls::wait_until(const Predicate& is_over) {
-  for (Waiter waiter{WaitPolicy{}};;) {
+void NonblockingCalls::wait_until(const WaitPolicy& policy, const Predicate& is_over) {
+  for (Waiter waiter(policy);;) {
     const int completed = poll();
     if (is_over()) return;
     if (completed > 0) waiter.reset();
@@ -205,12 +206,13 @@ void NonblockingCalls::wait_until(const Predicate& is_over) {
 }
 
 void NonblockingCalls::finish(CallQueue& queue) {
-  wait_until([&] { return !queue.is_busy(); });
+  wait_until(queue.wait_policy_, [&] { return !queue.is_busy(); });
 }
 
 void NonblockingCalls::finish(const PendingCall& call) {
   // Pairs with the releasing store in CallQueue::advance().
-  wait_until([&] { return call.is_complete.load(std::memory_order_acquire); });
+  wait_until(call.queue->wait_policy_,
+             [&] { return call.is_complete.load(std::memory_order_acquire); });
 }
 
 void NonblockingCalls::close() noexcept {

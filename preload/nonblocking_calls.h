@@ -53,7 +53,8 @@ class alignas(64) CallQueue {
   std::atomic<std::uint32_t> polls_{0};
   std::uint32_t polls_seen_ = 0;  // by hycoll's own thread
   std::atomic<std::uint64_t> generation_{0};
-  bool is_taken_ = false;  // guarded by NonblockingCalls::mutex_
+  bool is_taken_ = false;   // guarded by NonblockingCalls::mutex_
+  WaitPolicy wait_policy_;  // set when it is taken
   // Used by whoever has acquired the queue.
   std::deque<PendingCall*> waiting_;  // the first one is being executed
   std::vector<PendingCall*> over_;    // their requests are to be completed
@@ -68,8 +69,9 @@ class NonblockingCalls final : public LookedAfter {
   /// Whether requests are there that have not completed.
   bool is_busy() const noexcept { return pending_.load(std::memory_order_relaxed) > 0; }
 
-  /// A queue for a communicator. Requires that fewer than kQueueCount are taken.
-  CallQueue& take_queue();
+  /// A queue for a communicator, whose calls are waited for as the policy says. Requires that fewer
+  /// than kQueueCount are taken.
+  CallQueue& take_queue(const WaitPolicy& policy);
   /// Requires that its calls have completed.
   void give_back(CallQueue& queue) noexcept;
 
@@ -97,7 +99,7 @@ class NonblockingCalls final : public LookedAfter {
   friend class CallQueue;
   NonblockingCalls() = default;
   template <class Predicate>
-  void wait_until(const Predicate& is_over);
+  void wait_until(const WaitPolicy& policy, const Predicate& is_over);
 
   std::array<CallQueue, kQueueCount> queues_;
   std::atomic<std::size_t> queue_end_{0};  // no queue from here on has been used

@@ -396,32 +396,5 @@ TEST_CASE("after a failure a member waits for the others again") {
   CHECK_THROWS_WITH_AS(members.slow_turn(1), doctest::Contains("call 3: rank 1 passed"), Error);
 }
 
-TEST_CASE("a member that never arrives is named") {
-  const Schedule schedule =
-      find_algorithm(Collective::allreduce, "dpml-ring").generate(Shape::uniform(1, 3, 3));
-  const std::vector<Program> programs =
-      bind_schedule(schedule, 0, {.count = 100}, {.element_bytes = 8});
-  NodeMemory memory(3);
-  const Topology topology = Topology::synthetic("core:2");
-  const auto report = [](const std::string& message) { throw Error(ErrorKind::timeout, message); };
-  WorkerExecutor executor(memory, 0, {}, nullptr,
-                          {.wait_policy = WaitPolicy::oversubscribed(),
-                           .topology = &topology,
-                           .first_rank = 1,
-                           .ranks = {5, 7, 8, 6},
-                           .member_count = 3,
-                           .timeout = std::chrono::milliseconds(20),
-                           .on_timeout = report});
-  std::vector<double> buffer(100, 1.0);
-  CHECK_THROWS_WITH_AS(
-      executor.run(programs[0],
-                   {.call = 1,
-                    .input = buffer.data(),
-                    .output = buffer.data(),
-                    .reducer = {.kernel = reduce_kernel(Operator::sum, DataType::float64)},
-                    .signature = {}}),
-      doctest::Contains("rank 8 has not arrived (its last call was 0)"), Error);
-}
-
 }  // namespace
 }  // namespace hycoll

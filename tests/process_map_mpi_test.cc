@@ -92,7 +92,10 @@ TEST_CASE("cores are shared where there are fewer than processes, however these 
   const bool is_throttled = quota && size_of(MPI_COMM_WORLD) > std::max(1.0, std::floor(*quota));
   const bool is_crowded =
       unit >= 0 ? std::ranges::count(units, unit) > 1 : size_of(MPI_COMM_WORLD) > own.core_count();
-  CHECK(ProcessMap::of(MPI_COMM_WORLD).share().cores_are_shared == (is_throttled || is_crowded));
+  const ProcessMap map = ProcessMap::of(MPI_COMM_WORLD);
+  CHECK(map.share().cores_are_shared == (is_throttled || is_crowded));
+  CHECK(map.share().wait_policy(1).naps == (is_throttled || is_crowded));
+  CHECK(map.share().wait_policy(own.core_count() + 1).naps);
 }
 
 }  // namespace

@@ -49,7 +49,9 @@ void DeferredRun::advance_locked() {
 void DeferredRun::look_after_locked() {
   try {
     if (executor_.advance() != WorkerExecutor::Progress::finished) {
-      executor_.slow_turn(waiter_);
+      // No nap, for who waits for the run would wait for the end of it, too.
+      executor_.look_for_trouble(waiter_);
+      executor_.drive_transport();
       return;
     }
   } catch (const Error& error) {

@@ -199,7 +199,7 @@ WorkerExecutor::Progress WorkerExecutor::advance_strands(int step_limit) {
   catches_up_ = false;
   bool finished = true;
   int issued = 0;
-  has_streamed_ = false;
+  has_progressed_ = false;
   for (std::size_t s = 0; s < strands_.size(); ++s) {
     const std::vector<Instruction>& instructions = program_->strands[s].instructions;
     StrandState& state = strands_[s];
@@ -214,7 +214,7 @@ WorkerExecutor::Progress WorkerExecutor::advance_strands(int step_limit) {
     own_for_writing(&memory_.post(worker_));  // for the next call
     return Progress::finished;
   }
-  return issued > 0 || has_streamed_ ? Progress::advanced : Progress::blocked;
+  return issued > 0 || has_progressed_ ? Progress::advanced : Progress::blocked;
 }
 
 bool WorkerExecutor::try_issue(StrandState& state, const Instruction& instruction) {
@@ -283,6 +283,7 @@ bool WorkerExecutor::completed(StrandState& state, int request) {
   if (state.pending[r] == nullptr) return true;
   if (looking_ == Looking::forbidden) return false;
   if (!state.pending[r]->test(state.requests[r])) return false;
+  has_progressed_ = true;
   state.pending[r] = nullptr;
   return true;
 }
@@ -442,12 +443,16 @@ std::byte* WorkerExecutor::address(const Operand& operand) const {
 
 void WorkerExecutor::slow_turn(Waiter& waiter) {
   look_for_trouble(waiter);
+  drive_transport();
+  waiter.give_way();
+}
+
+void WorkerExecutor::drive_transport() {
   for (Endpoint* endpoint : endpoints_) {
     if (endpoint == nullptr) continue;
     endpoint->progress();
     break;
   }
-  waiter.give_way();
 }
 
 void WorkerExecutor::look_for_trouble(Waiter& waiter) {
@@ -460,13 +465,24 @@ void WorkerExecutor::look_for_trouble(Waiter& waiter) {
   }
   // Before MPI is asked, which may meet the same end and know less of it.
   look_for_ended_process();
+  look_at_clock(waiter);
+}
+
+void WorkerExecutor::look_at_clock(Waiter& waiter) {
+  if (options_.on_long_wait && waiter.has_passed(options_.warn_after) &&
+      memory_.may_warn(options_.warn_after)) {
+    options_.on_long_wait(describe_long_wait(waiter.slow_time()));
+  }
   if (options_.timeout.count() > 0 && waiter.slow_time() > options_.timeout &&
       options_.on_timeout) {
-    options_.on_timeout(fmt::format(
-        "hycoll: {} (call {}) has been waiting for {:.1f} s: {}", collective_name(), named_call(),
-        std::chrono::duration<double>(options_.timeout).count(), describe_wait()));
+    options_.on_timeout(describe_long_wait(options_.timeout));
     waiter.reset();
   }
+}
+
+std::string WorkerExecutor::describe_long_wait(std::chrono::steady_clock::duration time) const {
+  return fmt::format("hycoll: {} (call {}) has been waiting for {:.1f} s: {}", collective_name(),
+                     named_call(), std::chrono::duration<double>(time).count(), describe_wait());
 }
 
 }  // namespace hycoll

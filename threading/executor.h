@@ -70,6 +70,11 @@ struct ExecutorOptions {
   /// The same for all workers of a node. Requires, if allowed, that calls are numbered without
   /// gaps.
   RunningAhead running_ahead = RunningAhead::forbidden;
+  /// How long a wait is before it is told, to be told again after twice, four times, ... as long.
+  /// 0: never.
+  std::chrono::milliseconds warn_after{0};
+  /// Called with a message that says who is missing, by one worker of the node. The wait goes on.
+  std::function<void(const std::string&)> on_long_wait = {};
   std::chrono::milliseconds timeout{0};  ///< 0: wait for ever.
   /// Called by the first worker whose wait exceeds the timeout, with a message that says who is
   /// missing. If it returns, the wait goes on.
@@ -138,6 +143,9 @@ class WorkerExecutor {
   /// One slow turn of somebody who waits for this worker's run: looks for trouble, drives the
   /// transport, gives the core away.
   void slow_turn(Waiter& waiter);
+
+  /// Lets the transport progress, for everybody in the process.
+  void drive_transport();
 
   /// Looks for failures of others in this run, for mismatches, and for members that are missing
   /// since the waiter's first slow turn. Throws as advance() does; the run is over then.
@@ -221,6 +229,8 @@ class WorkerExecutor {
   }
   void look_for_mismatch();
   void look_for_ended_process();
+  void look_at_clock(Waiter& waiter);
+  std::string describe_long_wait(std::chrono::steady_clock::duration time) const;
   bool all_members_entered() const;
   int member_worker_count() const;
   std::string describe_worker(int worker) const;
@@ -255,7 +265,7 @@ class WorkerExecutor {
   Looking looking_ = Looking::allowed;
   std::optional<BroadcastFifo> fifo_;           // of a worker with a member
   const StrandState* stream_writer_ = nullptr;  // the strand that has a place in the FIFO
-  bool has_streamed_ = false;                   // since advance_strands() was called
+  bool has_progressed_ = false;                 // since advance_strands() was called, in a step
   SeparateVector<StrandState> strands_;
   NumaBuffer scratch_;
   NumaBuffer unpacked_;

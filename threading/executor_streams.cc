@@ -23,7 +23,7 @@ bool WorkerExecutor::write_stream(StrandState& state, const Instruction& instruc
       return false;
     }
     state.streamed_bytes += size;
-    has_streamed_ = true;
+    has_progressed_ = true;
   } while (state.streamed_bytes < instruction.size_bytes);
   state.streamed_bytes = 0;
   stream_writer_ = nullptr;
@@ -40,7 +40,7 @@ bool WorkerExecutor::read_stream(StrandState& state, const Instruction& instruct
     const std::array<void* const, 1> part{destination + state.streamed_bytes};
     copy_kernel(part, message->bytes.data(), message->bytes.size(), instruction.stores);
     state.streamed_bytes += message->bytes.size();
-    has_streamed_ = true;
+    has_progressed_ = true;
     fifo_->release(worker_);
   } while (state.streamed_bytes < instruction.size_bytes);
   state.streamed_bytes = 0;

@@ -202,6 +202,17 @@ void NodeMemory::throw_if_failed(CallNumber call) const {
               record.text.read());
 }
 
+bool NodeMemory::may_warn(std::chrono::milliseconds interval) noexcept {
+  using std::chrono::nanoseconds;
+  const auto since_boot = std::chrono::steady_clock::now().time_since_epoch();
+  const std::int64_t now = std::chrono::duration_cast<nanoseconds>(since_boot).count();
+  // Orders nothing but itself: one of those that have waited equally long is to speak.
+  std::atomic<std::int64_t>& last = node_cells().last_warning_ns;
+  std::int64_t told = last.load(std::memory_order_relaxed);
+  if (told != 0 && now - told < nanoseconds(interval).count() / 2) return false;
+  return last.compare_exchange_strong(told, now, std::memory_order_relaxed);
+}
+
 bool NodeMemory::all_have_left(CallNumber call) const noexcept {
   for (int worker = 0; worker < worker_count_; ++worker) {
     const WorkerCells& its = cells(worker);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -353,6 +354,10 @@ class NodeMemory {
     return node_cells().last_failed_call.load(std::memory_order_acquire);
   }
 
+  /// Whether no worker of the node has told of a long wait lately, in the last half of `interval`.
+  /// If so, the caller does.
+  bool may_warn(std::chrono::milliseconds interval) noexcept;
+
   /// A worker has left a run: it uses no buffers of other members any more. To be said of runs that
   /// all_have_left() is asked about.
   void leave(int worker, CallNumber call) noexcept {
@@ -404,10 +409,11 @@ class NodeMemory {
     OperatorFailure operator_failure;
   };
   /// What all write: the failures of the latest calls, each a call's number and the worker that has
-  /// recorded the reason; and the last call that has failed.
+  /// recorded the reason; the last call that has failed; and when one told of a long wait.
   struct alignas(kSeparationBytes) NodeCells {
     std::array<std::atomic<std::uint64_t>, kCallSets> failures{};
     std::atomic<CallNumber> last_failed_call{0};
+    std::atomic<std::int64_t> last_warning_ns{0};  // by the machine's monotonic clock
   };
   struct Free {
     void operator()(std::byte* memory) const noexcept;
