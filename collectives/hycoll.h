@@ -31,7 +31,8 @@
 /// constructs the same communicators and teams, and calls serve() instead of collectives.
 ///
 /// Every function reports misuse and a broken environment by throwing hycoll::Error. A member that
-/// does not arrive within Options::timeout ends the job with a message that says who is missing and
+/// does not arrive within Options::warn_after is named on standard error; one that does not within
+/// Options::timeout, if that is asked for, ends the job with a message that says who is missing and
 /// in which call.
 namespace hycoll {
 
@@ -105,8 +106,13 @@ struct Options {
   /// What is promised of the bits of every call's result; a single call may ask for more.
   Bits bits = Bits::same_on_all_members;
 
-  /// How long a call waits for a missing member before it reports and ends the job. 0: for ever.
-  std::chrono::milliseconds timeout{600'000};
+  /// How long a call waits for a missing member before a line on standard error names it: one
+  /// process of each node speaks, and again after twice, four times, ... as long. 0: never.
+  std::chrono::milliseconds warn_after{60'000};
+
+  /// How long a call waits for a missing member before it reports and ends the job. 0: for ever,
+  /// for members may be late, as in MPI.
+  std::chrono::milliseconds timeout{0};
 
   /// Arguments are always compared between the members of a process; a member that has left a short
   /// reduce, scan or exscan before others entered it gets the Error at the end of one of its next
@@ -115,7 +121,7 @@ struct Options {
   enum class Checking { process, all_processes } checking = Checking::process;
 
   /// The defaults, changed by the environment: HYCOLL_WORKERS, HYCOLL_LANES, HYCOLL_ALGORITHM,
-  /// HYCOLL_PLACEMENT, HYCOLL_PIN=0|1, HYCOLL_TIMEOUT_S, HYCOLL_CHECK=0|1,
+  /// HYCOLL_PLACEMENT, HYCOLL_PIN=0|1, HYCOLL_WARN_AFTER_S, HYCOLL_TIMEOUT_S, HYCOLL_CHECK=0|1,
   /// HYCOLL_REPRODUCIBLE=0|1, HYCOLL_AGGREGATORS, HYCOLL_LAYOUT=per_node|processes,
   /// HYCOLL_NODE=machine|numa, HYCOLL_STAGING_KIB, HYCOLL_STAGING_LIMIT, HYCOLL_SINGLE_COPY_KIB,
   /// HYCOLL_EMULATE_NODES=K or K:cyclic. Throws Error when a value cannot be read.

@@ -72,6 +72,9 @@ Options Options::from_environment() {
   if (const auto pin = read_number("HYCOLL_PIN", 1)) {
     options.pinning = *pin == 1 ? Pinning::pinned : Pinning::unpinned;
   }
+  if (const auto warn_after_s = read_number("HYCOLL_WARN_AFTER_S", 1'000'000)) {
+    options.warn_after = std::chrono::seconds(*warn_after_s);
+  }
   if (const auto timeout_s = read_number("HYCOLL_TIMEOUT_S", 1'000'000)) {
     options.timeout = std::chrono::seconds(*timeout_s);
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <cstdio>
 
 #include "collectives/node_grouping.h"
 #include "collectives/selection.h"
@@ -257,13 +258,20 @@ ExecutorOptions ProcessGroup::executor_options(const Core& core, int first_rank,
       .running_ahead = options_.checking == Options::Checking::process && node_count == 1
                            ? RunningAhead::allowed
                            : RunningAhead::forbidden,
+      .warn_after = options_.warn_after,
+      .on_long_wait =
+          [](const std::string& message) {
+            std::fprintf(stderr,
+                         "%s hycoll goes on waiting; HYCOLL_TIMEOUT_S=N ends the job after N s, "
+                         "HYCOLL_WARN_AFTER_S=0 waits in silence.\n",
+                         message.c_str());
+          },
       .timeout = options_.timeout,
       .on_timeout =
           [](const std::string& message) {
-            end_job(
-                message +
-                    " hycoll ends the job; HYCOLL_TIMEOUT_S changes the time, 0 waits for ever.",
-                1);
+            end_job(message +
+                        " hycoll ends the job, as HYCOLL_TIMEOUT_S (Options::timeout) asks it to.",
+                    1);
           },
       .ended_process = nullptr,
       .on_ended_process =

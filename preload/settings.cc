@@ -70,9 +70,6 @@ Settings Settings::from_environment() {
     settings.hand_over = Settings::HandOver::never;
   }
   settings.options.aggregators = 0;
-  if (std::getenv("HYCOLL_TIMEOUT_S") == nullptr) {
-    settings.options.timeout = std::chrono::milliseconds{0};
-  }
   check_requested_algorithm(settings.options.algorithm);
   return settings;
 }

@@ -31,9 +31,7 @@ struct Settings {
   /// shared heap, whose buffers need no copies.
   enum class HandOver { never, where_faster } hand_over = HandOver::where_faster;
 
-  /// For hycoll's communicators: HYCOLL_LEADERS is the number of workers, 1 if it is not given, and
-  /// a missing process is waited for without end unless HYCOLL_TIMEOUT_S is given, for MPI programs
-  /// may let others wait as long as they like.
+  /// For hycoll's communicators: HYCOLL_LEADERS is the number of workers, 1 if it is not given.
   Options options;
 
   bool reports() const noexcept { return !report.empty(); }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A process that stops, or is killed, inside a call: the others name it and the call, the job ends, and nothing is left
-# in /dev/shm.
+# in /dev/shm. One that is late is named by one of the others, and nothing else happens.
 #
 # usage: missing_process_test.sh RUNNER mpich|openmpi MPIEXEC PROGRAM
 set -uo pipefail
@@ -45,6 +45,16 @@ for count in 1 100000; do
     fail "nobody named process and call"
   run "$mpiexec" kill "$count"
 done
+unset HYCOLL_TIMEOUT_S
+late() { # seconds after which others speak, how many of them
+  output=$(HYCOLL_WARN_AFTER_S=$1 timeout 60 "$runner" "$flavour" "$mpiexec" 3 "$program" late 1 2>&1) ||
+    fail "the job failed although rank 1 was only late"
+  told=$(grep -c "allreduce (call 4) has been waiting.*rank 1 has not arrived.*hycoll goes on waiting" <<<"$output")
+  [ "$told" -eq "$2" ] || fail "$told processes told that rank 1 was late instead of $2"
+}
+late 1 1
+late 0 0
+
 # Another job's names go away.
 names=$(find /dev/shm -name 'hycoll*' -newer "$patient" 2>/dev/null)
 [ -z "$names" ] || sleep 2
