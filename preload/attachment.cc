@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <numeric>
@@ -12,6 +13,7 @@
 #include "collectives/process_map.h"
 #include "core/errors.h"
 #include "preload/hand_over.h"
+#include "preload/session.h"
 #include "threading/mpi_types.h"
 
 namespace hycoll::preload {
@@ -113,6 +115,12 @@ Conditions common_conditions(MPI_Comm communicator) {
   return {.has_room = all[0], .has_threads = all[1], .has_hooks = all[2]};
 }
 
+/// What it has taken, for later decisions and for the report.
+void note_preparation(const Communicator& server, std::chrono::duration<double> time) {
+  Payback::note_preparation(server.size(), time);
+  if (Report* const report = Session::instance().report()) report->add_preparation(time.count());
+}
+
 }  // namespace
 
 Attachment::Attachment(MPI_Comm communicator) : obstacle_(obstacle_of(communicator)) {}
@@ -204,13 +212,28 @@ Verdict Attachment::decide(const Candidate& candidate, const Settings& settings)
     if (type_stays_) last_served_ = candidate;
     return {.server = server_.get()};
   }
-  if (calls_ < settings.attach_after) {
-    ++calls_;
-    return {.reason = "one of the first calls on its communicator (HYCOLL_ATTACH_AFTER)"};
-  }
-  if (is_nonblocking) return {.reason = "nonblocking: hycoll prepares itself in blocking calls"};
+  if (const auto too_early = deferral(candidate, settings)) return *too_early;
   attach(candidate.communicator, settings);
   return {.server = server_.get(), .reason = obstacle_};
+}
+
+std::optional<Verdict> Attachment::deferral(const Candidate& candidate, const Settings& settings) {
+  const bool is_nonblocking = preload::is_nonblocking(candidate.routine);
+  const Verdict nonblocking = {.reason = "nonblocking: hycoll prepares itself in blocking calls"};
+  if (settings.attach_after) {
+    if (payback_.calls() >= *settings.attach_after) {
+      return is_nonblocking ? std::optional(nonblocking) : std::nullopt;
+    }
+    payback_.count_call();
+    return Verdict{.reason = "one of the first calls on its communicator (HYCOLL_ATTACH_AFTER)"};
+  }
+  if (!is_nonblocking && payback_.is_due() && payback_.pays(candidate.communicator)) return {};
+  payback_.count_call();
+  if (is_nonblocking) return nonblocking;
+  return Verdict{.reason =
+                     "the calls on its communicator so far have been too short or too few to "
+                     "prepare hycoll for (HYCOLL_ATTACH_AFTER)",
+                 .is_timed = true};
 }
 
 void Attachment::attach(MPI_Comm communicator, const Settings& settings) {
@@ -228,6 +251,7 @@ void Attachment::attach(MPI_Comm communicator, const Settings& settings) {
     options.layout = ProcessMap::of(communicator).has_neighbours() ? Options::Layout::processes
                                                                    : Options::Layout::per_node;
   }
+  const auto start = std::chrono::steady_clock::now();
   try {
     server_ = std::make_unique<Communicator>(communicator, options);
   } catch (const std::exception& error) {
@@ -242,6 +266,7 @@ void Attachment::attach(MPI_Comm communicator, const Settings& settings) {
   hands_over_ = server_ != nullptr && settings.hand_over == Settings::HandOver::where_faster &&
                 options.layout == Options::Layout::processes && server_->size() == 2;
   if (server_ == nullptr) return;
+  note_preparation(*server_, std::chrono::steady_clock::now() - start);
   servers_here.fetch_add(1, std::memory_order_relaxed);
   wait_policy_ = ProcessMap::of(communicator).share().wait_policy(1);
   find_nonblocking_obstacle(options, conditions.has_threads != 0, conditions.has_hooks != 0);

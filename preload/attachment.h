@@ -4,12 +4,15 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "collectives/hycoll.h"
 #include "preload/nonblocking_calls.h"
+#include "preload/payback.h"
 #include "preload/routine.h"
 #include "preload/settings.h"
 
@@ -33,6 +36,7 @@ struct Candidate {
 struct Verdict {
   Communicator* server = nullptr;
   std::string_view reason = {};
+  bool is_timed = false;  ///< Attachment::add_library_time() is to be told what the call has taken.
 };
 
 /// What the preload library keeps for one communicator of the program's. Used as MPI demands of
@@ -45,9 +49,11 @@ class Attachment {
   Attachment(const Attachment&) = delete;
   Attachment& operator=(const Attachment&) = delete;
 
-  /// Who serves a call. Counts it; the call after Settings::attach_after others is collective over
-  /// the communicator, for hycoll prepares itself then.
+  /// Who serves a call. Counts it. Calls at which Settings::attach_after or Payback says so are
+  /// collective over the communicator, for hycoll prepares itself then, or asks whether it pays.
   Verdict decide(const Candidate& candidate, const Settings& settings);
+
+  void add_library_time(std::uint64_t ticks) noexcept { payback_.add(ticks); }
 
   /// Returns when no nonblocking call of hycoll's is under way.
   void finish_nonblocking() {
@@ -69,6 +75,8 @@ class Attachment {
   std::string_view examine(const Candidate& candidate);
   /// Why hycoll cannot serve a nonblocking call that has been examined; empty if it can.
   std::string_view nonblocking_obstacle(Routine routine) const;
+  /// Why it is too early to prepare hycoll for the communicator, if it is.
+  std::optional<Verdict> deferral(const Candidate& candidate, const Settings& settings);
   void attach(MPI_Comm communicator, const Settings& settings);
   void find_nonblocking_obstacle(const Options& options, bool has_threads, bool has_hooks);
 
@@ -78,7 +86,7 @@ class Attachment {
   WaitPolicy wait_policy_;  ///< Of its nonblocking calls.
   std::string_view nonblocking_obstacle_;
   bool needs_kernels_ = false;  ///< For nonblocking calls, where only one thread may call MPI.
-  int calls_ = 0;
+  Payback payback_;
   Candidate last_served_;  // of a type that stays; the communicator tells whether there is one
   // The answer of the last question, for calls with the same operator and type.
   MPI_Op last_op_ = MPI_OP_NULL;

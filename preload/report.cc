@@ -107,7 +107,18 @@ std::string Report::serialise() const {
     for (const HeapNumber& number : kHeapNumbers) numbers.push_back(heap.*number.value);
     heaps.push_back(std::move(numbers));
   }
-  return nlohmann::json{{"lines", std::move(lines)}, {"heaps", std::move(heaps)}}.dump();
+  return nlohmann::json{
+      {"lines", std::move(lines)},
+      {"preparations", {preparations_.calls, preparations_.seconds, preparations_.longest_seconds}},
+      {"heaps", std::move(heaps)}}
+      .dump();
+}
+
+void Report::add_preparation(double seconds) {
+  const std::lock_guard lock(mutex_);
+  ++preparations_.calls;
+  preparations_.seconds += seconds;
+  preparations_.longest_seconds = preparations_.seconds;
 }
 
 void Report::set_heap_usage(const HeapUsage& usage) {
@@ -128,6 +139,10 @@ void Report::merge(const std::string& serialised) {
                      .seconds = line.at(6).get<double>(),
                      .longest_seconds = line.at(7).get<double>()});
   }
+  const auto& preparations = all.at("preparations");
+  preparations_.add({.calls = preparations.at(0).get<std::uint64_t>(),
+                     .seconds = preparations.at(1).get<double>(),
+                     .longest_seconds = preparations.at(2).get<double>()});
   for (const auto& numbers : all.at("heaps")) {
     HeapUsage& heap = heaps_.emplace_back();
     std::size_t i = 0;
@@ -152,6 +167,10 @@ std::string Report::text(int process_count) const {
                         1e6 * totals.seconds / static_cast<double>(totals.calls), way_text(key));
   }
   if (lines_.empty()) text += "  none\n";
+  text += fmt::format(
+      "hycoll prepared itself for communicators {} times, on each of their processes, in {:.6f} s "
+      "of the slowest\n",
+      preparations_.calls, preparations_.longest_seconds);
   if (is_used(heaps_)) text += heaps_text(heaps_);
   return text;
 }
@@ -170,7 +189,12 @@ std::string Report::json(int process_count) const {
                      {"seconds_total", totals.seconds},
                      {"seconds_longest", totals.longest_seconds}});
   }
-  nlohmann::json all = {{"processes", process_count}, {"collectives", std::move(lines)}};
+  nlohmann::json all = {{"processes", process_count},
+                        {"collectives", std::move(lines)},
+                        {"preparations",
+                         {{"calls", preparations_.calls},
+                          {"seconds_total", preparations_.seconds},
+                          {"seconds_longest", preparations_.longest_seconds}}}};
   if (is_used(heaps_)) all["shared_heap"] = heaps_json(heaps_);
   return all.dump(2) + "\n";
 }

@@ -45,6 +45,9 @@ class Report {
   void record(Routine routine, std::size_t size_bytes, Server server, std::string way,
               double seconds);
 
+  /// hycoll has prepared itself for a communicator.
+  void add_preparation(double seconds);
+
   /// What this process has in the shared heap. To be said once, before merge().
   void set_heap_usage(const HeapUsage& usage);
 
@@ -58,12 +61,15 @@ class Report {
 
   /// The same for programs: {"processes": P, "collectives": [{"collective", "size_class_bytes",
   /// "served_by", "algorithm" or "reason", "calls", "bytes", "seconds_total", "seconds_longest"}],
-  /// "shared_heap": [{"process", "blocks", ...}]}; the last one only if a process used the heap.
+  /// "preparations": {"calls", "seconds_total", "seconds_longest"}, "shared_heap": [{"process",
+  /// "blocks", ...}]}; the last one only if a process used the heap. A preparation counts on each
+  /// process of its communicator.
   std::string json(int process_count) const;
 
  private:
   mutable std::mutex mutex_;
   std::map<ReportKey, ReportTotals> lines_;  // guarded by mutex_
+  ReportTotals preparations_;                // guarded by mutex_
   std::vector<HeapUsage> heaps_;             // by rank; guarded by mutex_
 };
 

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <string>
@@ -78,6 +79,12 @@ int serve(const Candidate& candidate, const MakeCall& make_call, const Library& 
   Attachment* const attachment = session.find(candidate.communicator);
   if (attachment == nullptr) return library();
   const Verdict verdict = attachment->decide(candidate, session.settings());
+  if (verdict.is_timed) {
+    const std::uint64_t start = ticks();
+    const int code = pass_on(candidate, verdict.reason, library);
+    attachment->add_library_time(ticks() - start);
+    return code;
+  }
   if (verdict.server == nullptr) return pass_on(candidate, verdict.reason, library);
   attachment->finish_nonblocking();
   return serve_with(*verdict.server, candidate, make_call);

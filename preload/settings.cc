@@ -61,8 +61,8 @@ Settings Settings::from_environment() {
   }
   settings.options = Options::from_environment();
   const bool is_reproducible = settings.options.bits == Bits::reproducible;
-  settings.attach_after = read_number("HYCOLL_ATTACH_AFTER", 0, 1'000'000'000)
-                              .value_or(is_reproducible ? 0 : settings.attach_after);
+  settings.attach_after = read_number("HYCOLL_ATTACH_AFTER", 0, 1'000'000'000);
+  if (!settings.attach_after && is_reproducible) settings.attach_after = 0;
   set_layout(settings);
   const bool is_plain = settings.options.algorithm == "auto" && !is_reproducible &&
                         std::getenv("HYCOLL_SHARED_HEAP") == nullptr;

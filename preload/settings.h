@@ -1,6 +1,7 @@
 #ifndef HYCOLL_PRELOAD_SETTINGS_H_
 #define HYCOLL_PRELOAD_SETTINGS_H_
 
+#include <optional>
 #include <string>
 
 #include "collectives/hycoll.h"
@@ -17,9 +18,9 @@ struct Settings {
   std::string report;
 
   /// HYCOLL_ATTACH_AFTER: so many calls on a communicator go to the MPI library before hycoll
-  /// prepares itself for it, which costs about a hundred calls. 0 unless it is given if all bits
-  /// are to be reproducible, for the MPI library's are its own.
-  int attach_after = 8;
+  /// prepares itself for it. Empty: when the calls have taken so long that it pays (Payback). 0
+  /// unless it is given if all bits are to be reproducible, for the MPI library's are its own.
+  std::optional<int> attach_after;
 
   /// by_machine: a communicator of which some processes share a machine gets the layout
   /// `processes`, any other one `per_node`. given: options.layout, because HYCOLL_LAYOUT or

@@ -7,6 +7,7 @@
 #   HYCOLL_TEST_HEAP=LIBRARY  preloads the shared heap too, which every process must then have used
 #   HYCOLL_TEST_REASON=TEXTS  COLLECTIVE: REASON, or parts of that, separated by |, by which other calls must have gone
 #                             to the MPI library; - if none may have gone there
+#   HYCOLL_TEST_PAYS=1  hycoll prepares itself where that pays, instead of after two calls
 #   HYCOLL_TEST_ALGORITHM=TEXT  the algorithm by which hycoll must have served all calls of SERVED
 set -euo pipefail
 
@@ -42,7 +43,8 @@ export ASAN_OPTIONS=detect_leaks=0
 
 # hycoll serves all sizes, and soon, unless the test says otherwise.
 if [[ -z ${HYCOLL_REPRODUCIBLE:-} ]]; then
-  export HYCOLL_HAND_OVER=${HYCOLL_HAND_OVER:-0} HYCOLL_ATTACH_AFTER=${HYCOLL_ATTACH_AFTER:-2}
+  export HYCOLL_HAND_OVER=${HYCOLL_HAND_OVER:-0}
+  [[ -n ${HYCOLL_TEST_PAYS:-} ]] || export HYCOLL_ATTACH_AFTER=${HYCOLL_ATTACH_AFTER:-2}
 fi
 export HYCOLL_REPORT=$work/report.json
 "$here/../../tools/build/mpi_run.sh" "$flavour" "$mpiexec" "$ranks" \
@@ -72,6 +74,8 @@ for reason in reasons.split("|"):
         wrong.append("nothing was handed over because: " + reason)
 if wrong:
     sys.exit("\n".join([str(line) for line in lines] + wrong))
+if report["preparations"]["calls"] == 0 and any(not name.startswith("!") for name in served.split(",")):
+    sys.exit("hycoll served calls without having prepared itself: %s" % report["preparations"])
 heaps = report.get("shared_heap", [])
 if [heap["process"] for heap in heaps] != (list(range(report["processes"])) if heap_library else []):
     sys.exit("the shared heaps in the report: %s" % heaps)

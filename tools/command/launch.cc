@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
@@ -51,6 +52,10 @@ std::vector<std::string> with_preloaded(const std::string& argument, const std::
     all += (all.empty() ? "" : ":") + std::filesystem::absolute(library).string();
   }
   program.insert(program.begin(), {"env", "LD_PRELOAD=" + all});
+  // Timed calls are hycoll's, whatever they take.
+  if (std::getenv("HYCOLL_ATTACH_AFTER") == nullptr) {
+    program.insert(program.begin() + 1, "HYCOLL_ATTACH_AFTER=0");
+  }
   return program;
 }
 

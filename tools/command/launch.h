@@ -19,7 +19,8 @@ RankBinding parse_binding(const std::string& argument, const std::string& name);
 std::vector<std::string> mpiexec_command(int ranks, RankBinding binding,
                                          const std::vector<std::string>& program);
 
-/// The same program with these libraries preloaded: paths, separated by colons. Throws Error
+/// The same program with these libraries preloaded: paths, separated by colons. hycoll's prepares
+/// itself at the first call, unless the environment has HYCOLL_ATTACH_AFTER. Throws Error
 /// (invalid_argument), which names the argument, for one that cannot be read.
 std::vector<std::string> with_preloaded(const std::string& argument, const std::string& libraries,
                                         std::vector<std::string> program);
