@@ -16,9 +16,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kHandoffPatience{2};
 
-/// What all segments of this process take; orders nothing.
-std::atomic<std::size_t> charged_bytes{0};
-
 /// All processes of a node call this; worker 0 says it, and whoever has heard it does not say it
 /// again.
 void say_heaps_are_apart(const ProcessGroup& group, int worker) {
@@ -39,21 +36,6 @@ bool holds_on_all(bool holds, MPI_Comm communicator) {
   int all = holds ? 1 : 0;
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, communicator), "MPI_Allreduce");
   return all == 1;
-}
-
-std::optional<MemoryCharge> MemoryCharge::take(std::size_t size_bytes, std::size_t limit_bytes) {
-  std::size_t taken = charged_bytes.load(std::memory_order_relaxed);
-  do {
-    if (size_bytes > limit_bytes || taken > limit_bytes - size_bytes) return std::nullopt;
-  } while (
-      !charged_bytes.compare_exchange_weak(taken, taken + size_bytes, std::memory_order_relaxed));
-  return MemoryCharge(size_bytes);
-}
-
-MemoryCharge::~MemoryCharge() { charged_bytes.fetch_sub(size_bytes_, std::memory_order_relaxed); }
-
-std::size_t MemoryCharge::all_bytes() noexcept {
-  return charged_bytes.load(std::memory_order_relaxed);
 }
 
 std::size_t NodeSegment::own_bytes(const NodeMembership& node, std::size_t staging_bytes) {

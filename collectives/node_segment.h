@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "collectives/memory_charge.h"
 #include "collectives/node_addresses.h"
 #include "collectives/node_grouping.h"
 #include "collectives/process_group.h"
@@ -37,26 +38,6 @@ struct NodeMembership {
   }
   int first_worker() const { return threads.first_of(process); }
   int thread_count() const { return threads.count_of(process); }
-};
-
-/// What this process provides of its machine's shared memory for one segment. Given back when it
-/// ends. Move-only.
-class MemoryCharge {
- public:
-  /// None if the process would provide more than `limit_bytes` then. Thread-safe.
-  static std::optional<MemoryCharge> take(std::size_t size_bytes, std::size_t limit_bytes);
-  MemoryCharge(MemoryCharge&& other) noexcept : size_bytes_(other.size_bytes_) {
-    other.size_bytes_ = 0;
-  }
-  MemoryCharge& operator=(MemoryCharge&&) = delete;
-  ~MemoryCharge();
-
-  /// What the process provides for all of its segments.
-  static std::size_t all_bytes() noexcept;
-
- private:
-  explicit MemoryCharge(std::size_t size_bytes) noexcept : size_bytes_(size_bytes) {}
-  std::size_t size_bytes_;
 };
 
 /// The memory that the processes of a node share, with all that concerns them and not a

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <utility>
 
 namespace hycoll::preload {
@@ -110,6 +111,7 @@ std::string Report::serialise() const {
   return nlohmann::json{
       {"lines", std::move(lines)},
       {"preparations", {preparations_.calls, preparations_.seconds, preparations_.longest_seconds}},
+      {"shared_bytes", shared_bytes_},
       {"heaps", std::move(heaps)}}
       .dump();
 }
@@ -124,6 +126,11 @@ void Report::add_preparation(double seconds) {
 void Report::set_heap_usage(const HeapUsage& usage) {
   const std::lock_guard lock(mutex_);
   heaps_.assign(1, usage);
+}
+
+void Report::set_shared_bytes(std::size_t peak_bytes) {
+  const std::lock_guard lock(mutex_);
+  shared_bytes_.assign(1, peak_bytes);
 }
 
 void Report::merge(const std::string& serialised) {
@@ -143,6 +150,9 @@ void Report::merge(const std::string& serialised) {
   preparations_.add({.calls = preparations.at(0).get<std::uint64_t>(),
                      .seconds = preparations.at(1).get<double>(),
                      .longest_seconds = preparations.at(2).get<double>()});
+  for (const auto& bytes : all.at("shared_bytes")) {
+    shared_bytes_.push_back(bytes.get<std::size_t>());
+  }
   for (const auto& numbers : all.at("heaps")) {
     HeapUsage& heap = heaps_.emplace_back();
     std::size_t i = 0;
@@ -171,6 +181,13 @@ std::string Report::text(int process_count) const {
       "hycoll prepared itself for communicators {} times, on each of their processes, in {:.6f} s "
       "of the slowest\n",
       preparations_.calls, preparations_.longest_seconds);
+  if (std::ranges::any_of(shared_bytes_, [](std::size_t bytes) { return bytes > 0; })) {
+    text += fmt::format(
+        "hycoll: for communicators the processes shared {} bytes of memory at most, one of them "
+        "{}\n",
+        std::accumulate(shared_bytes_.begin(), shared_bytes_.end(), std::size_t{0}),
+        std::ranges::max(shared_bytes_));
+  }
   if (is_used(heaps_)) text += heaps_text(heaps_);
   return text;
 }
@@ -194,7 +211,8 @@ std::string Report::json(int process_count) const {
                         {"preparations",
                          {{"calls", preparations_.calls},
                           {"seconds_total", preparations_.seconds},
-                          {"seconds_longest", preparations_.longest_seconds}}}};
+                          {"seconds_longest", preparations_.longest_seconds}}},
+                        {"shared_memory_bytes", shared_bytes_}};
   if (is_used(heaps_)) all["shared_heap"] = heaps_json(heaps_);
   return all.dump(2) + "\n";
 }

@@ -39,7 +39,8 @@ struct ReportTotals {
   void add(const ReportTotals& other);
 };
 
-/// Calls, bytes and times by routine and size, and each process's shared heap. Thread-safe.
+/// Calls, bytes and times by routine and size, and each process's shared memory and shared heap.
+/// Thread-safe.
 class Report {
  public:
   void record(Routine routine, std::size_t size_bytes, Server server, std::string way,
@@ -51,6 +52,9 @@ class Report {
   /// What this process has in the shared heap. To be said once, before merge().
   void set_heap_usage(const HeapUsage& usage);
 
+  /// The most that this process has provided of the memory that communicators share. As above.
+  void set_shared_bytes(std::size_t peak_bytes);
+
   /// Adds what the process of the next rank has sent. Throws if the text is no serialise()'s.
   void merge(const std::string& serialised);
 
@@ -61,16 +65,17 @@ class Report {
 
   /// The same for programs: {"processes": P, "collectives": [{"collective", "size_class_bytes",
   /// "served_by", "algorithm" or "reason", "calls", "bytes", "seconds_total", "seconds_longest"}],
-  /// "preparations": {"calls", "seconds_total", "seconds_longest"}, "shared_heap": [{"process",
-  /// "blocks", ...}]}; the last one only if a process used the heap. A preparation counts on each
-  /// process of its communicator.
+  /// "preparations": {"calls", "seconds_total", "seconds_longest"}, "shared_memory_bytes": [by
+  /// process], "shared_heap": [{"process", "blocks", ...}]}; the last one only if a process used
+  /// the heap. A preparation counts on each process of its communicator.
   std::string json(int process_count) const;
 
  private:
   mutable std::mutex mutex_;
   std::map<ReportKey, ReportTotals> lines_;  // guarded by mutex_
   ReportTotals preparations_;                // guarded by mutex_
-  std::vector<HeapUsage> heaps_;             // by rank; guarded by mutex_
+  std::vector<std::size_t> shared_bytes_;    // by rank; guarded by mutex_
+  std::vector<HeapUsage> heaps_;             // the same
 };
 
 }  // namespace hycoll::preload

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "collectives/memory_charge.h"
 #include "collectives/process_map.h"
 #include "core/errors.h"
 #include "threading/end_job.h"
@@ -229,7 +230,10 @@ int Session::end(MPI_Comm /*communicator*/, int /*key*/, void* /*value*/, void* 
 void Session::close() noexcept {
   if (!is_open_.exchange(false)) return;
   // While hycoll's communicators still have their mappings.
-  if (settings_.reports()) report_.set_heap_usage(heap_usage());
+  if (settings_.reports()) {
+    report_.set_shared_bytes(MemoryCharge::peak_bytes());
+    report_.set_heap_usage(heap_usage());
+  }
   for (Attachment* const attachment : attachments_) attachment->close();
   NonblockingCalls::instance().close();
   if (settings_.reports()) write_report();

@@ -8,6 +8,7 @@
 #   HYCOLL_TEST_REASON=TEXTS  COLLECTIVE: REASON, or parts of that, separated by |, by which other calls must have gone
 #                             to the MPI library; - if none may have gone there
 #   HYCOLL_TEST_PAYS=1  hycoll prepares itself where that pays, instead of after two calls
+#   HYCOLL_TEST_SHARED_KIB=MOST  what each process must have shared for communicators, up to so much
 #   HYCOLL_TEST_ALGORITHM=TEXT  the algorithm by which hycoll must have served all calls of SERVED
 set -euo pipefail
 
@@ -51,9 +52,10 @@ export HYCOLL_REPORT=$work/report.json
   env LD_PRELOAD="$preloaded" "$@"
 
 [[ $served != - && $ranks -gt 1 ]] || exit 0
-python3 - "$HYCOLL_REPORT" "$served" "${HYCOLL_TEST_HEAP:-}" "${HYCOLL_TEST_REASON:-}" "${HYCOLL_TEST_ALGORITHM:-}" <<'END'
+python3 - "$HYCOLL_REPORT" "$served" "${HYCOLL_TEST_HEAP:-}" "${HYCOLL_TEST_REASON:-}" "${HYCOLL_TEST_ALGORITHM:-}" \
+  "${HYCOLL_TEST_SHARED_KIB:-}" <<'END'
 import json, sys
-file, served, heap_library, reasons, algorithm = sys.argv[1:]
+file, served, heap_library, reasons, algorithm, shared_kib = sys.argv[1:]
 report = json.load(open(file))
 lines = report["collectives"]
 by_hycoll = {}
@@ -72,6 +74,8 @@ if reasons == "-" and handed_over:
 for reason in reasons.split("|"):
     if reason not in ("", "-") and not any(reason in told for told in handed_over):
         wrong.append("nothing was handed over because: " + reason)
+if shared_kib and not all(0 < shared <= 1024 * int(shared_kib) for shared in report["shared_memory_bytes"]):
+    wrong.append("shared for communicators: %s" % report["shared_memory_bytes"])
 if wrong:
     sys.exit("\n".join([str(line) for line in lines] + wrong))
 if report["preparations"]["calls"] == 0 and any(not name.startswith("!") for name in served.split(",")):
