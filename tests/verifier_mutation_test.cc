@@ -101,9 +101,11 @@ bool touches_awaited(const Schedule& schedule, const EditableStep& at) {
 }
 
 /// Whether a reduce of its one source does what a copy does: only where there is an operator, and
-/// streams and lines are written by copies.
+/// streams are written and read by copies.
 bool is_reduce_of_one(const Schedule& schedule, const EditableStep& at) {
-  return combines(schedule.collective) && !touches_awaited(schedule, at);
+  const auto is_stream = [&](const Span& s) { return role_of(schedule, s) == BufferRole::stream; };
+  return combines(schedule.collective) && std::ranges::none_of(at.destinations, is_stream) &&
+         std::ranges::none_of(at.sources, is_stream);
 }
 
 /// Two waits in a row may change places, and so may two steps in a row that copy, reduce or start a

@@ -87,7 +87,7 @@ TEST_CASE("nobody writes before all have entered, for a reader may still be in t
 
 TEST_CASE("who may touch a stream, and how") {
   const auto refused = [](auto&& add_steps, const std::string& why) {
-    ScheduleBuilder builder(Collective::broadcast, "stream", Shape({{2, 3}}, 1), 2);
+    ScheduleBuilder builder(Collective::allreduce, "stream", Shape({{2, 3}}, 1), 2);
     const BufferId stream = builder.add_stream(0, builder.all_chunks());
     add_steps(builder, stream);
     const Verdict verdict = verify(std::move(builder).finish());
