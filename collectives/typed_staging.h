@@ -5,13 +5,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+
+#include "collectives/type_map.h"
 
 namespace hycoll {
 
 /// How the elements of a datatype lie in a vector that hycoll works on.
 struct ElementLayout {
   enum class Form : std::uint8_t {
-    direct,  ///< As in users' buffers, which have no gaps and are used themselves.
+    direct,  ///< As in users' buffers, which are used themselves.
     spaced,  ///< Each in a slot of its own; slots are as far apart as MPI takes elements to be.
     slots,   ///< Each in a slot of its own, as tightly as their alignment allows.
     packed,  ///< Their data only. To be unpacked before anybody computes with them.
@@ -26,15 +29,9 @@ struct ElementLayout {
   std::ptrdiff_t origin_bytes = 0;
 };
 
-/// The address so many bytes further on, which may belong to nothing: an element's origin need not
-/// lie near its data.
-template <class Byte>
-Byte* displaced(Byte* address, std::ptrdiff_t bytes) noexcept {
-  return reinterpret_cast<Byte*>(reinterpret_cast<std::uintptr_t>(address) +
-                                 static_cast<std::uintptr_t>(bytes));
-}
-
-/// The layout of a committed datatype. Predefined types are direct, with their padding.
+/// The layout of a committed datatype whose elements are combined. All members pass the same one,
+/// so those without gaps are direct, in whatever order they name their data, and predefined ones
+/// with their padding.
 ///
 /// For a type with gaps a slot has the same address modulo 16 bytes, relative to the work buffer,
 /// as an element at an aligned origin: data in slots are as aligned as in the user's buffer. A
@@ -42,23 +39,21 @@ Byte* displaced(Byte* address, std::ptrdiff_t bytes) noexcept {
 /// a matrix, are packed.
 ElementLayout element_layout(MPI_Datatype type);
 
-/// The layout of a committed datatype whose elements are moved and not combined: direct if they
-/// have no gaps, else packed, with a slot of 0 bytes if they have no data.
+/// The layout of a committed datatype whose elements are moved and not combined. Members may
+/// describe the same data in different ways: direct if the data lie in memory in the order of the
+/// type map and without gaps, else packed, with a slot of 0 bytes if there are none.
 ElementLayout data_layout(MPI_Datatype type);
 
-/// Copies between users' buffers of a datatype with gaps and vectors of a layout. Elements of the
-/// user's buffer may interleave, those of a vector never do.
+/// Copies between users' buffers of a datatype and vectors of a layout that is not direct. Elements
+/// of the user's buffer may interleave, those of a vector never do.
 ///
 /// Immutable; used by any number of threads at once, for instance each for a part of a vector.
 class TypedStaging {
  public:
-  /// Requires a committed datatype with gaps; it may be freed while this object lives.
+  /// Requires a committed datatype; it may be freed while this object lives.
   explicit TypedStaging(MPI_Datatype type) : TypedStaging(type, element_layout(type)) {}
   /// With another layout than element_layout(), of data_layout().
   TypedStaging(MPI_Datatype type, const ElementLayout& layout);
-  ~TypedStaging();
-  TypedStaging(const TypedStaging&) = delete;
-  TypedStaging& operator=(const TypedStaging&) = delete;
 
   const ElementLayout& layout() const noexcept { return layout_; }
 
@@ -75,7 +70,7 @@ class TypedStaging {
 
   /// Copies the elements [first, first + count) of `user_buffer` to those of the same numbers in
   /// `work_buffer`, which begins at a multiple of 16 bytes. What lies between the data of an
-  /// element is not copied. Throws Error (unsupported) for elements of more than INT_MAX bytes.
+  /// element is not copied.
   void copy_in(const void* user_buffer, void* work_buffer, std::size_t first,
                std::size_t count) const;
 
@@ -98,22 +93,18 @@ class TypedStaging {
   };
   friend ElementLayout element_layout(MPI_Datatype type);
 
-  friend ElementLayout data_layout(MPI_Datatype type);
-
   static Bounds bounds_of(MPI_Datatype type);
-
-  /// Calls action(begin, count) for blocks of the elements [first, first + count).
-  template <class Action>
-  void for_each_block(std::size_t first, std::size_t count, const Action& action) const;
 
   std::ptrdiff_t user_offset(std::size_t element) const noexcept {
     return static_cast<std::ptrdiff_t>(element) * bounds_.extent;
   }
+  std::ptrdiff_t slot_distance() const noexcept {
+    return static_cast<std::ptrdiff_t>(layout_.slot_bytes);
+  }
 
   ElementLayout layout_;
   Bounds bounds_;
-  MPI_Datatype user_type_ = MPI_DATATYPE_NULL;
-  MPI_Datatype slot_type_ = MPI_DATATYPE_NULL;  // null if packed
+  std::shared_ptr<const TypeMap> map_;
 };
 
 }  // namespace hycoll

@@ -81,23 +81,6 @@ int checked_int(std::size_t count) {
 
 }  // namespace
 
-void check_mpi(int code, const char* what) {
-  if (code == MPI_SUCCESS) return;
-  std::array<char, MPI_MAX_ERROR_STRING> text{};
-  int length = 0;
-  MPI_Error_string(code, text.data(), &length);
-  int error_class = 0;
-  MPI_Error_class(code, &error_class);
-  if (error_class == MPI_ERR_TRUNCATE) {
-    throw Error(
-        ErrorKind::mismatch,
-        fmt::format("{}: {}. A process passed a larger count or type than this one; all members "
-                    "must pass the same. HYCOLL_CHECK=1 names them",
-                    what, text.data()));
-  }
-  throw Error(ErrorKind::environment, fmt::format("{} failed: {}", what, text.data()));
-}
-
 MpiCommunicator::MpiCommunicator(MPI_Comm parent) {
   MPI_Info info = MPI_INFO_NULL;
   check_mpi(MPI_Info_create(&info), "MPI_Info_create");

@@ -7,14 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "threading/check_mpi.h"
 #include "threading/endpoint.h"
 #include "threading/mpi_types.h"
 
 namespace hycoll {
-
-/// Throws Error (environment), with the text of MPI's error and what hycoll was doing, unless
-/// `code` is MPI_SUCCESS.
-void check_mpi(int code, const char* what);
 
 /// A communicator of hycoll's own, without wildcards and with errors returned; freed with the
 /// object.

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "threading/type_contents.h"
+
 namespace hycoll {
 namespace {
 
@@ -227,15 +229,8 @@ std::optional<Representation> representation_by_precision(Family family, int siz
 /// Fortran's types by precision are not named, but they are MPI's own.
 std::optional<PredefinedType> find_by_precision(MPI_Datatype type, int combiner) {
   int size_bytes = 0;
-  std::array<int, 2> digits_and_range = {};
-  MPI_Aint no_address = 0;
-  MPI_Datatype no_type = MPI_DATATYPE_NULL;
-  const int integer_count = combiner == MPI_COMBINER_F90_INTEGER ? 1 : 2;
-  if (MPI_Type_size(type, &size_bytes) != MPI_SUCCESS ||
-      MPI_Type_get_contents(type, integer_count, 0, 0, digits_and_range.data(), &no_address,
-                            &no_type) != MPI_SUCCESS) {
-    return std::nullopt;
-  }
+  if (MPI_Type_size(type, &size_bytes) != MPI_SUCCESS) return std::nullopt;
+  const int digits = static_cast<int>(TypeContents(type).numbers()[0]);
   TypeGroup group = TypeGroup::fortran_integer;
   Family family = Family::signed_integer;
   if (combiner == MPI_COMBINER_F90_REAL) {
@@ -245,7 +240,7 @@ std::optional<PredefinedType> find_by_precision(MPI_Datatype type, int combiner)
     group = TypeGroup::complex;
     family = Family::complex;
   }
-  const auto representation = representation_by_precision(family, size_bytes, digits_and_range[0]);
+  const auto representation = representation_by_precision(family, size_bytes, digits);
   if (!representation) return std::nullopt;
   return PredefinedType{group, *representation};
 }
@@ -288,14 +283,7 @@ std::optional<PredefinedType> find_predefined(MPI_Datatype type) {
   if (type == MPI_DATATYPE_NULL) return std::nullopt;
   static const Table table;
   if (const PredefinedType* const found = table.find(type)) return *found;
-  int integer_count = 0;
-  int address_count = 0;
-  int type_count = 0;
-  int combiner = MPI_COMBINER_NAMED;
-  if (MPI_Type_get_envelope(type, &integer_count, &address_count, &type_count, &combiner) !=
-      MPI_SUCCESS) {
-    return std::nullopt;
-  }
+  const int combiner = combiner_of(type);
   switch (combiner) {
     case MPI_COMBINER_NAMED:  // and unknown: of a later standard, or one that nobody can reduce
       return PredefinedType{TypeGroup::text, Representation::text};

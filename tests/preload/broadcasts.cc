@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <vector>
@@ -29,7 +30,10 @@ struct Description {
   int type_count = 0;
   std::size_t stride = 1;  ///< The distance of integers in the buffer.
   bool is_derived = false;
+  bool swaps_pairs = false;  ///< The second integer of each two comes first.
 };
+
+constexpr int kWays = 6;
 
 Description describe(int way, int count) {
   Description made;
@@ -56,6 +60,14 @@ Description describe(int way, int count) {
       MPI_Type_contiguous(3, MPI_INT, &made.type);
       made.type_count = count / 3;
       break;
+    case 4: {  // without gaps, and not in the order of memory
+      const std::array<int, 2> lengths = {1, 1};
+      const std::array<int, 2> places = {1, 0};
+      MPI_Type_indexed(2, lengths.data(), places.data(), MPI_INT, &made.type);
+      made.type_count = count / 2;
+      made.swaps_pairs = true;
+      break;
+    }
     default: {  // an integer and a gap of two
       MPI_Type_create_resized(MPI_INT, 0, 12, &made.type);
       made.type_count = count;
@@ -99,7 +111,8 @@ class Buffer {
 
  private:
   int expected(std::size_t at) const {
-    return element(trial_.root, at / description_.stride, trial_.round);
+    const std::size_t index = at / description_.stride;
+    return element(trial_.root, description_.swaps_pairs ? index ^ 1 : index, trial_.round);
   }
 
   Trial trial_;
@@ -169,9 +182,9 @@ int main(int argc, char** argv) {
   int round = 0;
   for (const int count : {6, 60, 3000, 90'000}) {
     for (int root = 0; root < size_of(communicator); ++root) {
-      for (int way = 0; way < 5; ++way) {
+      for (int way = 0; way < kWays; ++way) {
         // All alike, and every process its own way.
-        for (const int own : {way, (way + rank) % 5}) {
+        for (const int own : {way, (way + rank) % kWays}) {
           const Trial trial{.count = count, .root = root, .way = own, .round = ++round};
           blocking(trial, communicator);
           nonblocking(trial, communicator);

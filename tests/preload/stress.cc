@@ -1,5 +1,6 @@
 // Random collectives of random sizes and operators on random communicators, several of which live
-// at once, by several threads; blocking and nonblocking, in place and not.
+// at once, by several threads; blocking and nonblocking, in place and not; broadcasts of data that
+// every rank describes by a random datatype of its own.
 //
 // usage: stress [SECONDS [SEED [THREADS]]]
 // STRESS_SECONDS and STRESS_SEED in the environment override the arguments.
@@ -7,6 +8,8 @@
 #include <mpi.h>
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <random>
@@ -15,6 +18,7 @@
 #include <vector>
 
 #include "tests/preload/programs.h"
+#include "tests/random_datatypes.h"
 
 namespace {
 
@@ -44,9 +48,10 @@ enum class Kind {
   reduce_scatter_block,
   reduce_scatter,
   broadcast,
+  typed_broadcast,
   barrier
 };
-constexpr int kKinds = 8;
+constexpr int kKinds = 9;
 
 /// A call as all ranks have drawn it.
 struct Round {
@@ -104,6 +109,8 @@ class Trial {
       case Kind::broadcast:
         MPI_Bcast(output, n, type, round_.root, on);
         return;
+      case Kind::typed_broadcast:
+        return;  // TypedBroadcast
       case Kind::barrier:
         MPI_Barrier(on);
         return;
@@ -138,6 +145,7 @@ class Trial {
         return expect(0, size_, round_.count * rank);
       case Kind::broadcast:
         return expect(round_.root, round_.root + 1, 0);
+      case Kind::typed_broadcast:
       case Kind::barrier:
         return;
     }
@@ -178,6 +186,63 @@ class Trial {
   std::vector<int> counts_;
   Vector input_;
   Vector output_;
+};
+
+/// A broadcast of data that every rank describes in its own way.
+class TypedBroadcast {
+ public:
+  explicit TypedBroadcast(const Round& round)
+      : round_(round),
+        rank_(rank_of(round.communicator)),
+        type_(type_of(rank_)),
+        memory_(type_, 1, kPoison) {
+    if (rank_ == round_.root) fill(memory_);
+  }
+  ~TypedBroadcast() { MPI_Type_free(&type_); }
+  TypedBroadcast(const TypedBroadcast&) = delete;
+  TypedBroadcast& operator=(const TypedBroadcast&) = delete;
+
+  void call() { MPI_Bcast(memory_.origin(), 1, type_, round_.root, round_.communicator); }
+
+  /// The root's elements, as the MPI library packs and unpacks them, are there and nothing else is.
+  void check() const {
+    MPI_Datatype sent = type_of(round_.root);
+    Memory source(sent, 1, kPoison);
+    fill(source);
+    Memory expected(type_, 1, kPoison);
+    const auto data = random_datatypes::packed(sent, 1, source);
+    if (rank_ == round_.root) {
+      fill(expected);
+    } else {
+      random_datatypes::unpack(data, type_, 1, expected);
+    }
+    MPI_Type_free(&sent);
+    if (memory_.bytes() == expected.bytes()) return;
+    std::fprintf(stderr, "call %llu, %zu elements of a random datatype, rank %d\n",
+                 static_cast<unsigned long long>(round_.number), round_.count, rank_);
+    REQUIRE_HERE(memory_.bytes() == expected.bytes());
+  }
+
+ private:
+  using Memory = random_datatypes::Memory;
+  static constexpr std::byte kPoison{0xd3};
+
+  /// What is only sent may overlap.
+  MPI_Datatype type_of(int rank) const {
+    random_datatypes::Generator generator(value_of(rank, 0, round_.number), MPI_UINT64_T);
+    return generator.draw_of(static_cast<int>(round_.count) + 1, rank != round_.root);
+  }
+  void fill(Memory& memory) const {
+    std::vector<std::byte>& bytes = memory.bytes();
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      bytes[i] = static_cast<std::byte>(value_of(round_.root, i, round_.number));
+    }
+  }
+
+  Round round_;
+  int rank_;
+  MPI_Datatype type_;
+  Memory memory_;
 };
 
 class Player {
@@ -237,6 +302,12 @@ class Player {
         .root = static_cast<int>(draw(1000) % static_cast<std::uint64_t>(size_of(communicator))),
         .in_place = draw(3) == 0,
         .op = kOperators[draw(kOperators.size())]};
+    if (drawn.kind == Kind::typed_broadcast) {
+      TypedBroadcast broadcast(drawn);
+      broadcast.call();
+      broadcast.check();
+      return;
+    }
     auto trial = std::make_unique<Trial>(drawn);
     if (drawn.kind == Kind::allreduce && draw(3) == 0) {
       MPI_Request request = trial->start();
