@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -151,42 +152,44 @@ std::string_view Attachment::obstacle_of(MPI_Comm communicator) {
   return size == 1 ? "a communicator of one process" : "";
 }
 
-bool Attachment::is_allowed_here(MPI_Op op, MPI_Datatype type) {
-  if (op == last_op_ && type == last_type_) return last_is_allowed_;
-  last_op_ = op;
-  last_type_ = type;
-  last_type_stays_ = type != MPI_DATATYPE_NULL && find_predefined(type).has_value();
-  int type_bytes = 0;
-  if (type != MPI_DATATYPE_NULL) PMPI_Type_size(type, &type_bytes);
-  last_type_bytes_ = type_bytes > 0 ? static_cast<std::size_t>(type_bytes) : 0;
-  last_is_predefined_ = is_predefined(op);
-  last_is_allowed_ = type != MPI_DATATYPE_NULL && (!last_is_predefined_ || is_allowed(op, type));
-  last_has_kernel_ = last_is_allowed_ && last_is_predefined_ && operator_of(op).has_value() &&
-                     ElementType(type).data_type().has_value();
-  return last_is_allowed_;
+const Combination& Attachment::combination_of(MPI_Op op, MPI_Datatype type) {
+  if (combination_.handles_stay && op == combination_.op && type == combination_.type) {
+    return combination_;
+  }
+  const bool has_type = type != MPI_DATATYPE_NULL;
+  combination_ = {.op = op, .type = type, .has_predefined_op = is_predefined(op)};
+  const bool is_op_of_mpi = combination_.has_predefined_op;
+  combination_.handles_stay = is_op_of_mpi && find_predefined(type).has_value();
+  combination_.is_allowed = has_type && (!is_op_of_mpi || is_allowed(op, type));
+  combination_.has_kernel = combination_.is_allowed && is_op_of_mpi &&
+                            operator_of(op).has_value() &&
+                            ElementType(type).data_type().has_value();
+  MPI_Count type_bytes = 0;
+  if (has_type) PMPI_Type_size_x(type, &type_bytes);
+  combination_.type_bytes = static_cast<std::size_t>(std::max<MPI_Count>(type_bytes, 0));
+  return combination_;
 }
 
 std::string_view Attachment::examine(const Candidate& candidate) {
   size_bytes_ = 0;
-  type_stays_ = true;
+  handles_stay_ = true;
   if (candidate.routine == Routine::barrier || candidate.routine == Routine::ibarrier) return "";
   if (candidate.element_count < 0) return "a negative count";
   if (moves_data(candidate.routine)) {
     // Processes may describe the same data by different types and counts: only the size decides.
     MPI_Count type_bytes = 0;
     if (candidate.type == MPI_DATATYPE_NULL) return "no datatype";
-    type_stays_ = find_predefined(candidate.type).has_value();
+    handles_stay_ = find_predefined(candidate.type).has_value();
     PMPI_Type_size_x(candidate.type, &type_bytes);
     if (type_bytes == MPI_UNDEFINED) return "a datatype of more bytes than can be counted";
     size_bytes_ = static_cast<std::size_t>(candidate.element_count * type_bytes);
     return size_bytes_ == 0 ? "no elements" : "";
   }
   if (candidate.element_count == 0) return "no elements";
-  if (!is_allowed_here(candidate.op, candidate.type)) {
-    return "MPI does not define the operator on the type";
-  }
-  type_stays_ = last_type_stays_;
-  size_bytes_ = static_cast<std::size_t>(candidate.element_count) * last_type_bytes_;
+  const Combination& combination = combination_of(candidate.op, candidate.type);
+  if (!combination.is_allowed) return "MPI does not define the operator on the type";
+  handles_stay_ = combination.handles_stay;
+  size_bytes_ = static_cast<std::size_t>(candidate.element_count) * combination.type_bytes;
   return "";
 }
 
@@ -209,7 +212,7 @@ Verdict Attachment::decide(const Candidate& candidate, const Settings& settings)
     if (hands_over_ && library_is_faster(candidate.routine, size_bytes_)) {
       return {.reason = "the MPI library is faster at this size"};
     }
-    if (type_stays_) last_served_ = candidate;
+    if (handles_stay_) last_served_ = candidate;
     return {.server = server_.get()};
   }
   if (const auto too_early = deferral(candidate, settings)) return *too_early;
@@ -292,8 +295,8 @@ std::string_view Attachment::nonblocking_obstacle(Routine routine) const {
   if (!nonblocking_obstacle_.empty()) return nonblocking_obstacle_;
   if (routine == Routine::ibarrier || moves_data(routine)) return "";
   // The program may free it before the call has completed.
-  if (!last_is_predefined_) return "nonblocking: an operator of the program's";
-  if (needs_kernels_ && !last_has_kernel_) {
+  if (!combination_.has_predefined_op) return "nonblocking: an operator of the program's";
+  if (needs_kernels_ && !combination_.has_kernel) {
     return "nonblocking: without MPI_THREAD_MULTIPLE only what hycoll has kernels for";
   }
   return "";

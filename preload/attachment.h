@@ -31,6 +31,17 @@ struct Candidate {
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 
+/// An operator and a type of a reduction's.
+struct Combination {
+  MPI_Op op = MPI_OP_NULL;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  bool handles_stay = false;  ///< Both are predefined: the handles always mean the same.
+  bool is_allowed = false;    ///< By MPI.
+  bool has_predefined_op = false;
+  bool has_kernel = false;
+  std::size_t type_bytes = 0;
+};
+
 /// Either hycoll's communicator, or why the MPI library serves the call. The reason lives as long
 /// as the attachment.
 struct Verdict {
@@ -70,7 +81,9 @@ class Attachment {
  private:
   /// Why hycoll cannot serve this communicator, ever; empty if it can.
   static std::string_view obstacle_of(MPI_Comm communicator);
-  bool is_allowed_here(MPI_Op op, MPI_Datatype type);
+  /// What is known of an operator and a type. Remembers the last ones if they are predefined: a
+  /// program may free others, and get the same handles again, on some processes.
+  const Combination& combination_of(MPI_Op op, MPI_Datatype type);
   /// Why MPI does not allow the call, or it is nothing to serve; empty otherwise. Notes its size.
   std::string_view examine(const Candidate& candidate);
   /// Why hycoll cannot serve a nonblocking call that has been examined; empty if it can.
@@ -87,19 +100,12 @@ class Attachment {
   std::string_view nonblocking_obstacle_;
   bool needs_kernels_ = false;  ///< For nonblocking calls, where only one thread may call MPI.
   Payback payback_;
-  Candidate last_served_;  // of a type that stays; the communicator tells whether there is one
-  // The answer of the last question, for calls with the same operator and type.
-  MPI_Op last_op_ = MPI_OP_NULL;
-  MPI_Datatype last_type_ = MPI_DATATYPE_NULL;
-  bool last_is_allowed_ = false;
-  bool last_type_stays_ = false;  // predefined: its handle always means the same
-  bool last_is_predefined_ = false;
-  bool last_has_kernel_ = false;
-  std::size_t last_type_bytes_ = 0;
+  Candidate last_served_;  // of handles that stay; the communicator tells whether there is one
+  Combination combination_;
   // Of the call that has been examined.
   std::size_t size_bytes_ = 0;
-  bool type_stays_ = false;  ///< Its handle always means the same.
-  bool hands_over_ = false;  ///< Whether the MPI library serves what it serves faster.
+  bool handles_stay_ = false;  ///< They are predefined, and always mean the same.
+  bool hands_over_ = false;    ///< Whether the MPI library serves what it serves faster.
 };
 
 }  // namespace hycoll::preload

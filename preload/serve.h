@@ -21,9 +21,9 @@ namespace hycoll::preload {
 
 /// Bytes of `count` elements, for reports; 0 if there are none.
 inline std::size_t size_bytes(MPI_Count count, MPI_Datatype type) {
-  int type_bytes = 0;
+  MPI_Count type_bytes = 0;
   if (count <= 0 || type == MPI_DATATYPE_NULL) return 0;
-  if (PMPI_Type_size(type, &type_bytes) != MPI_SUCCESS || type_bytes < 0) return 0;
+  if (PMPI_Type_size_x(type, &type_bytes) != MPI_SUCCESS || type_bytes < 0) return 0;
   return static_cast<std::size_t>(count) * static_cast<std::size_t>(type_bytes);
 }
 
