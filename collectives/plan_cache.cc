@@ -70,9 +70,9 @@ const Plan& PlanCache::find(const PlanQuery& query) {
   std::list<Plan>& bucket = buckets_[hash(query) % kBuckets];
   const auto found =
       std::find_if(bucket.begin(), bucket.end(), [&](const Plan& p) { return p.serves(query); });
-  if (found != bucket.end()) return *found;
-  Plan& plan = bucket.emplace_back(make_plan(query));
-  plan.query.extent.block_counts = plan.block_counts;
+  Plan& plan = found != bucket.end() ? *found : bucket.emplace_back(make_plan(query));
+  if (found == bucket.end()) plan.query.extent.block_counts = plan.block_counts;
+  if (plan.refusal) throw StagingTooSmall(*plan.refusal);
   return plan;
 }
 
@@ -97,7 +97,11 @@ Plan PlanCache::make_plan(const PlanQuery& query) const {
             .is_short = size_bytes_of(query) <= kShortBytes && !is_native(schedule),
             .programs = {}};
   if (options_.peers == Peers::processes && crosses_processes(schedule, options_.processes)) {
-    plan.crossing = crossing_programs(schedule, query);
+    try {
+      plan.crossing = crossing_programs(schedule, query);
+    } catch (const StagingTooSmall& met) {
+      plan.refusal = met;  // the next call need not find out
+    }
   } else {
     plan.programs = bind_schedule(schedule, options_.node, query.extent, binding_options(query));
   }

@@ -54,6 +54,8 @@ struct Plan {
   /// crossing ones.
   std::vector<Program> programs;
   std::optional<CrossingPrograms> crossing = {};
+  /// Why there are no programs at all.
+  std::optional<StagingTooSmall> refusal = {};
 
   bool serves(const PlanQuery& other) const noexcept {
     return query.extent.count == other.extent.count && query.element_bytes == other.element_bytes &&
@@ -104,7 +106,8 @@ class PlanCache {
   /// Throws Error if the requested algorithm does not exist.
   explicit PlanCache(Options options);
 
-  /// Throws Error if the requested algorithm does not serve the shape, or the query.
+  /// Throws Error if the requested algorithm does not serve the shape, or the query, and
+  /// StagingTooSmall if its elements or blocks do not fit the staging.
   const Plan& find(const PlanQuery& query);
 
   /// What find() would select.

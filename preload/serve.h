@@ -16,6 +16,7 @@
 #include "core/errors.h"
 #include "preload/nonblocking_calls.h"
 #include "preload/session.h"
+#include "threading/staging_slices.h"
 
 namespace hycoll::preload {
 
@@ -48,9 +49,15 @@ int pass_on(const Candidate& candidate, std::string_view reason, const Library& 
   return code;
 }
 
-/// Makes the call `make_call()` with hycoll. Returns MPI's error code.
-template <class MakeCall>
-int serve_with(Communicator& server, const Candidate& candidate, const MakeCall& make_call) {
+/// Why the MPI library serves a call that hycoll meets StagingTooSmall in: on all processes.
+inline constexpr std::string_view kTooLongForStaging =
+    "an element, or the least part of all blocks, is longer than hycoll's staging";
+
+/// Makes the call `make_call()` with hycoll, or, if it does not fit the staging, `library()` with
+/// the MPI library. Returns MPI's error code.
+template <class MakeCall, class Library>
+int serve_with(Communicator& server, const Candidate& candidate, const MakeCall& make_call,
+               const Library& library) {
   try {
     const Call call = make_call();
     Report* const report = Session::instance().report();
@@ -64,6 +71,8 @@ int serve_with(Communicator& server, const Candidate& candidate, const MakeCall&
     report->record(candidate.routine, size_bytes(candidate.element_count, candidate.type),
                    Server::hycoll, server.choice(call).algorithm, seconds.count());
     return MPI_SUCCESS;
+  } catch (const StagingTooSmall&) {
+    return pass_on(candidate, kTooLongForStaging, library);
   } catch (const Error& error) {
     return raise_error(candidate.communicator, error);
   } catch (const std::exception& error) {
@@ -87,7 +96,7 @@ int serve(const Candidate& candidate, const MakeCall& make_call, const Library& 
   }
   if (verdict.server == nullptr) return pass_on(candidate, verdict.reason, library);
   attachment->finish_nonblocking();
-  return serve_with(*verdict.server, candidate, make_call);
+  return serve_with(*verdict.server, candidate, make_call, library);
 }
 
 /// Serves a nonblocking call of the program's, which `make_call(pending)` makes with hycoll; what
@@ -113,6 +122,8 @@ int serve_nonblocking(const Candidate& candidate, MPI_Request* request, const Ma
     }
     pending->call = verdict.server->drive(call);
     return NonblockingCalls::instance().start(std::move(pending), attachment->queue(), request);
+  } catch (const StagingTooSmall&) {
+    return pass_on(candidate, kTooLongForStaging, library);
   } catch (const Error& error) {
     return raise_error(candidate.communicator, error);
   } catch (const std::exception& error) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "core/errors.h"
 #include "threading/node_memory.h"
 
 namespace hycoll {
@@ -65,12 +64,11 @@ std::size_t slice_limit(const Schedule& schedule, const VectorExtent& extent,
     const std::size_t used = staging_bytes(schedule, slice, element_bytes);
     if (used <= capacity_bytes) return limit;
     if (limit <= granule) {
-      throw Error(ErrorKind::unsupported,
-                  fmt::format("algorithm '{}' needs {} bytes of staging for each worker to work on "
-                              "{} elements, there are {}; allow more staging (twice that is "
-                              "Options::staging_kib, HYCOLL_STAGING_KIB), or choose another "
-                              "algorithm or fewer segments",
-                              schedule.algorithm, used, limit, capacity_bytes));
+      throw StagingTooSmall(fmt::format(
+          "algorithm '{}' needs {} bytes of staging for each worker to work on {} elements, there "
+          "are {}; allow more staging (twice that is Options::staging_kib, HYCOLL_STAGING_KIB), or "
+          "choose another algorithm or fewer segments",
+          schedule.algorithm, used, limit, capacity_bytes));
     }
     runs = std::max(runs + 1, runs * (used / std::max<std::size_t>(capacity_bytes, 1)));
     limit = ((all + runs - 1) / runs + granule - 1) / granule * granule;

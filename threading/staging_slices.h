@@ -2,8 +2,10 @@
 #define HYCOLL_THREADING_STAGING_SLICES_H_
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
+#include "core/errors.h"
 #include "core/partition.h"
 #include "core/schedule.h"
 #include "threading/program.h"
@@ -22,6 +24,13 @@ std::size_t padded_bytes(const Buffer& buffer, const Partition& partition,
 std::size_t staging_bytes(const Schedule& schedule, const VectorExtent& extent,
                           std::size_t element_bytes);
 
+/// The least that can be worked on in one run does not fit the staging: a long element, or a few of
+/// many members' blocks. Every process of a call meets it, before anything has been passed on.
+class StagingTooSmall : public Error {
+ public:
+  explicit StagingTooSmall(const std::string& message) : Error(ErrorKind::unsupported, message) {}
+};
+
 /// How many elements of the vector, or of every block of a reduce_scatter, may pass through staging
 /// of `capacity_bytes` for each worker in one run: all of them if they fit. A longer vector is
 /// executed in several runs, the calls of which have numbers of their own: with this number as
@@ -32,7 +41,8 @@ std::size_t staging_bytes(const Schedule& schedule, const VectorExtent& extent,
 /// run r + 2 uses the memory of run r. No worker leaves run r + 1 before all workers of its node
 /// have entered it, and these have left run r then: nobody uses its staging any more.
 ///
-/// Throws Error (unsupported) if the capacity does not suffice for a cache line of the vector.
+/// Throws StagingTooSmall if the capacity does not suffice for a cache line of the vector, or for
+/// an element.
 std::size_t slice_limit(const Schedule& schedule, const VectorExtent& extent,
                         std::size_t element_bytes, std::size_t capacity_bytes);
 

@@ -26,16 +26,13 @@ struct Subject {
 /// Small numbers, so that no order of additions changes a sum.
 std::vector<unsigned char> input_for(const Subject& subject, MPI_Comm communicator, int count) {
   std::vector<unsigned char> bytes(static_cast<std::size_t>(count) * subject.bytes);
-  for (int i = 0; i < count; ++i) {
-    const auto small = static_cast<int>(
-        value_of(rank_of(communicator), static_cast<std::uint64_t>(i), bytes.size()) % 1000);
-    unsigned char* const at = bytes.data() + static_cast<std::size_t>(i) * subject.bytes;
-    if (subject.type == MPI_DOUBLE) {
-      const double value = small;
-      std::memcpy(at, &value, sizeof(value));
-    } else {
-      std::memcpy(at, &small, std::min(sizeof(small), subject.bytes));
-    }
+  const bool is_double = subject.type == MPI_DOUBLE;
+  const std::size_t step = is_double ? sizeof(double) : std::min(sizeof(int), subject.bytes);
+  for (std::size_t at = 0; at < bytes.size(); at += step) {
+    const auto small =
+        static_cast<int>(value_of(rank_of(communicator), at / step, bytes.size()) % 1000);
+    const double value = small;
+    std::memcpy(bytes.data() + at, is_double ? static_cast<const void*>(&value) : &small, step);
   }
   return bytes;
 }
@@ -124,11 +121,15 @@ void scatters(const Subject& subject, int count, MPI_Comm communicator) {
       });
 }
 
-/// Associative, and does not commute: the composition of x -> a x + b, modulo 2^32.
-void compose(void* left, void* right, int* count, MPI_Datatype* /*type*/) {
+/// Associative, and does not commute: the composition of x -> a x + b, modulo 2^32. Elements have
+/// any number of pairs.
+void compose(void* left, void* right, int* count, MPI_Datatype* type) {
+  int size_bytes = 0;
+  PMPI_Type_size(*type, &size_bytes);
   auto* const first = static_cast<std::uint32_t*>(left);
   auto* const second = static_cast<std::uint32_t*>(right);
-  for (int i = 0; i < *count; ++i) {
+  const int pairs = *count * (size_bytes / static_cast<int>(2 * sizeof(std::uint32_t)));
+  for (int i = 0; i < pairs; ++i) {
     const std::uint32_t a = first[2 * i] * second[2 * i];
     const std::uint32_t b = first[2 * i + 1] * second[2 * i] + second[2 * i + 1];
     second[2 * i] = a;
@@ -136,9 +137,10 @@ void compose(void* left, void* right, int* count, MPI_Datatype* /*type*/) {
   }
 }
 
-void sweep(MPI_Comm communicator, const std::vector<Subject>& subjects) {
+void sweep(MPI_Comm communicator, const std::vector<Subject>& subjects,
+           const std::vector<int>& counts) {
   for (const Subject& subject : subjects) {
-    for (const int count : {0, 1, 3, 7, 64, 1000, 20011}) {
+    for (const int count : counts) {
       all_but_scatters(subject, count, communicator);
       scatters(subject, count, communicator);
       MPI_Barrier(communicator);
@@ -153,6 +155,11 @@ int main(int argc, char** argv) {
   MPI_Datatype pair = MPI_DATATYPE_NULL;
   MPI_Type_contiguous(2, MPI_UINT32_T, &pair);
   MPI_Type_commit(&pair);
+  // An element is longer than what hycoll stages at once.
+  constexpr int kLong = 40'000;
+  MPI_Datatype pairs = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(kLong, pair, &pairs);
+  MPI_Type_commit(&pairs);
   MPI_Op composition = MPI_OP_NULL;
   MPI_Op_create(&compose, 0, &composition);
   const std::vector<Subject> subjects = {
@@ -166,11 +173,13 @@ int main(int argc, char** argv) {
   MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &reversed);
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &halves);
   for (const MPI_Comm communicator : {MPI_COMM_WORLD, reversed, halves, MPI_COMM_SELF}) {
-    sweep(communicator, subjects);
+    sweep(communicator, subjects, {0, 1, 3, 7, 64, 1000, 20011});
+    sweep(communicator, {{pairs, composition, std::size_t{8} * kLong}}, {1, 2});
   }
   MPI_Comm_free(&halves);
   MPI_Comm_free(&reversed);
   MPI_Op_free(&composition);
+  MPI_Type_free(&pairs);
   MPI_Type_free(&pair);
   MPI_Finalize();
   if (rank == 0) std::puts("reductions: ok");

@@ -1,6 +1,7 @@
 // Random collectives of random sizes and operators on random communicators, several of which live
-// at once, by several threads; blocking and nonblocking, in place and not; broadcasts of data that
-// every rank describes by a random datatype of its own.
+// at once, by several threads; blocking and nonblocking, in place and not; vectors as single
+// elements of long datatypes; broadcasts of data that every rank describes by a random datatype of
+// its own.
 //
 // usage: stress [SECONDS [SEED [THREADS]]]
 // STRESS_SECONDS and STRESS_SEED in the environment override the arguments.
@@ -40,6 +41,55 @@ const std::array<Operator, 3> kOperators = {{
     {MPI_BXOR, [](std::uint64_t a, std::uint64_t b) { return a ^ b; }},
 }};
 
+/// An operator of the program's on elements of any number of integers.
+template <std::size_t kIndex>
+void combine_elements(void* left, void* right, int* count, MPI_Datatype* type) {
+  int size_bytes = 0;
+  PMPI_Type_size(*type, &size_bytes);
+  const std::size_t integers = static_cast<std::size_t>(*count) *
+                               static_cast<std::size_t>(size_bytes) / sizeof(std::uint64_t);
+  const auto* const from = static_cast<const std::uint64_t*>(left);
+  auto* const to = static_cast<std::uint64_t*>(right);
+  for (std::size_t i = 0; i < integers; ++i) to[i] = kOperators[kIndex].combine(from[i], to[i]);
+}
+
+/// For each of kOperators the same as an operator of the program's.
+class ElementOperators {
+ public:
+  ElementOperators() {
+    MPI_Op_create(&combine_elements<0>, 1, &ops_[0]);
+    MPI_Op_create(&combine_elements<1>, 1, &ops_[1]);
+    MPI_Op_create(&combine_elements<2>, 1, &ops_[2]);
+  }
+  ~ElementOperators() {
+    for (MPI_Op& op : ops_) MPI_Op_free(&op);
+  }
+  ElementOperators(const ElementOperators&) = delete;
+  ElementOperators& operator=(const ElementOperators&) = delete;
+
+  MPI_Op operator[](std::size_t index) const { return ops_[index]; }
+
+ private:
+  std::array<MPI_Op, kOperators.size()> ops_{};
+};
+
+/// So many integers as one element of a datatype.
+class Block {
+ public:
+  explicit Block(std::size_t integers) {
+    MPI_Type_contiguous(static_cast<int>(integers), MPI_UINT64_T, &type_);
+    MPI_Type_commit(&type_);
+  }
+  ~Block() { MPI_Type_free(&type_); }
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+
+  MPI_Datatype type() const { return type_; }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
 enum class Kind {
   allreduce,
   reduce,
@@ -62,6 +112,7 @@ struct Round {
   int root;
   bool in_place;
   Operator op;
+  MPI_Op element_op;  ///< Null: elements are integers. Else the whole output is one element.
 };
 
 /// One rank's buffers and expectations of a call.
@@ -72,7 +123,8 @@ class Trial {
     const auto ranks = static_cast<std::size_t>(size_);
     const bool scatters =
         round.kind == Kind::reduce_scatter_block || round.kind == Kind::reduce_scatter;
-    counts_.assign(ranks, static_cast<int>(round.count));
+    if (round.element_op != MPI_OP_NULL) block_ = std::make_unique<Block>(round.count);
+    counts_.assign(ranks, element_count());
     input_.resize(scatters ? round.count * ranks : round.count);
     for (std::size_t i = 0; i < input_.size(); ++i) input_[i] = value_of(rank_, i, round.number);
     output_.assign(round.count, 42);
@@ -84,9 +136,9 @@ class Trial {
     const MPI_Comm on = round_.communicator;
     const void* const input = is_in_place() ? MPI_IN_PLACE : input_.data();
     std::uint64_t* const output = output_.data();
-    const int n = static_cast<int>(round_.count);
-    const MPI_Datatype type = MPI_UINT64_T;
-    const MPI_Op op = round_.op.op;
+    const int n = element_count();
+    const MPI_Datatype type = element_type();
+    const MPI_Op op = block_ == nullptr ? round_.op.op : round_.element_op;
     switch (round_.kind) {
       case Kind::allreduce:
         MPI_Allreduce(input, output, n, type, op, on);
@@ -121,8 +173,8 @@ class Trial {
   MPI_Request start() {
     MPI_Request request = MPI_REQUEST_NULL;
     const void* const input = is_in_place() ? MPI_IN_PLACE : input_.data();
-    const int n = static_cast<int>(round_.count);
-    MPI_Iallreduce(input, output_.data(), n, MPI_UINT64_T, round_.op.op, round_.communicator,
+    const MPI_Op op = block_ == nullptr ? round_.op.op : round_.element_op;
+    MPI_Iallreduce(input, output_.data(), element_count(), element_type(), op, round_.communicator,
                    &request);
     return request;
   }
@@ -152,6 +204,9 @@ class Trial {
   }
 
  private:
+  int element_count() const { return block_ == nullptr ? static_cast<int>(round_.count) : 1; }
+  MPI_Datatype element_type() const { return block_ == nullptr ? MPI_UINT64_T : block_->type(); }
+
   /// Only where every rank's output takes the input. MPICH 4.0.2 crashes in some reductions that
   /// are in place at their root.
   bool is_in_place() const {
@@ -183,6 +238,7 @@ class Trial {
   Round round_;
   int rank_;
   int size_;
+  std::unique_ptr<Block> block_;  ///< Null: elements are integers.
   std::vector<int> counts_;
   Vector input_;
   Vector output_;
@@ -248,7 +304,10 @@ class TypedBroadcast {
 class Player {
  public:
   /// All ranks' players of one number draw the same.
-  Player(MPI_Comm parent, unsigned seed) : random_(seed) { MPI_Comm_dup(parent, &home_); }
+  Player(MPI_Comm parent, unsigned seed, const ElementOperators& element_operators)
+      : random_(seed), element_operators_(element_operators) {
+    MPI_Comm_dup(parent, &home_);
+  }
 
   /// Plays until every rank has played for long enough.
   void play(double seconds) {
@@ -294,14 +353,17 @@ class Player {
     const bool is_long = draw(10) == 0;
     const std::uint64_t longest = draw(8) == 0 ? 300'000 : 60'000;
     const std::uint64_t shortest = draw(2) == 0 ? 8 : 600;
-    const Round drawn{
+    const std::size_t op = draw(kOperators.size());
+    Round drawn{
         .number = round_,
         .communicator = communicator,
         .kind = static_cast<Kind>(draw(kKinds)),
         .count = draw(is_long ? longest : shortest),
         .root = static_cast<int>(draw(1000) % static_cast<std::uint64_t>(size_of(communicator))),
         .in_place = draw(3) == 0,
-        .op = kOperators[draw(kOperators.size())]};
+        .op = kOperators[op],
+        .element_op = MPI_OP_NULL};
+    if (drawn.count > 0 && draw(6) == 0) drawn.element_op = element_operators_[op];
     if (drawn.kind == Kind::typed_broadcast) {
       TypedBroadcast broadcast(drawn);
       broadcast.call();
@@ -329,6 +391,7 @@ class Player {
   }
 
   std::mt19937_64 random_;
+  const ElementOperators& element_operators_;
   MPI_Comm home_ = MPI_COMM_NULL;
   std::uint64_t round_ = 0;
   std::vector<Pending> pending_;
@@ -353,10 +416,12 @@ int main(int argc, char** argv) {
     std::printf("stress: seed %u\n", seed);
     std::fflush(stdout);
   }
+  auto element_operators = std::make_unique<ElementOperators>();
   std::vector<Player> players;
   players.reserve(static_cast<std::size_t>(thread_count));
   for (int t = 0; t < thread_count; ++t) {
-    players.emplace_back(MPI_COMM_WORLD, seed + 1000 * static_cast<unsigned>(t));
+    players.emplace_back(MPI_COMM_WORLD, seed + 1000 * static_cast<unsigned>(t),
+                         *element_operators);
   }
   std::vector<std::thread> threads;
   for (int t = 1; t < thread_count; ++t) {
@@ -367,6 +432,7 @@ int main(int argc, char** argv) {
   std::uint64_t rounds = 0;
   for (const Player& player : players) rounds += player.rounds();
   const int rank = rank_of(MPI_COMM_WORLD);
+  element_operators.reset();
   MPI_Finalize();
   if (rank == 0) std::printf("stress: ok, %llu calls\n", static_cast<unsigned long long>(rounds));
   return 0;
