@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <numeric>
@@ -101,19 +102,22 @@ struct Conditions {
   int has_room = 0;     ///< For another communicator of hycoll's.
   int has_threads = 0;  ///< Several threads may call MPI.
   int has_hooks = 0;    ///< For nonblocking calls.
+  int has_no_devices = 0;
 };
 
 /// Those that hold on all of them.
-Conditions common_conditions(MPI_Comm communicator) {
+Conditions common_conditions(MPI_Comm communicator, bool has_devices) {
   int level = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&level);
   Conditions common = {
       .has_room = servers_here.load(std::memory_order_relaxed) < kMaximumServers ? 1 : 0,
       .has_threads = level == MPI_THREAD_MULTIPLE ? 1 : 0,
-      .has_hooks = has_request_hooks() ? 1 : 0};
-  std::array<int, 3> all = {common.has_room, common.has_threads, common.has_hooks};
-  PMPI_Allreduce(MPI_IN_PLACE, all.data(), 3, MPI_INT, MPI_MIN, communicator);
-  return {.has_room = all[0], .has_threads = all[1], .has_hooks = all[2]};
+      .has_hooks = has_request_hooks() ? 1 : 0,
+      .has_no_devices = has_devices ? 0 : 1};
+  std::array<int, 4> all = {common.has_room, common.has_threads, common.has_hooks,
+                            common.has_no_devices};
+  PMPI_Allreduce(MPI_IN_PLACE, all.data(), 4, MPI_INT, MPI_MIN, communicator);
+  return {.has_room = all[0], .has_threads = all[1], .has_hooks = all[2], .has_no_devices = all[3]};
 }
 
 /// What it has taken, for later decisions and for the report.
@@ -239,12 +243,22 @@ std::optional<Verdict> Attachment::deferral(const Candidate& candidate, const Se
                  .is_timed = true};
 }
 
+bool Attachment::meets_device_memory(Routine routine, const Call& call) {
+  if (!has_devices_ || routine == Routine::barrier) return false;
+  if (!devices_.is_any()) devices_ = DeviceDrivers::loaded_here();
+  std::uint8_t is_met = devices_.own(call.input) || devices_.own(call.output) ? 1 : 0;
+  server_->run(calls::allreduce(&is_met, &is_met, 1, DataType::uint8, Operator::max));
+  return is_met != 0;
+}
+
 void Attachment::attach(MPI_Comm communicator, const Settings& settings) {
   if (!is_of_one_world(communicator)) {
     obstacle_ = "processes that were not started together";
     return;
   }
-  const Conditions conditions = common_conditions(communicator);
+  if (settings.looks_for_devices) devices_ = DeviceDrivers::loaded_here();
+  const Conditions conditions = common_conditions(communicator, devices_.is_any());
+  has_devices_ = conditions.has_no_devices == 0;
   if (conditions.has_room == 0) {
     obstacle_ = fmt::format("hycoll serves {} communicators already", kMaximumServers);
     return;
@@ -280,6 +294,8 @@ void Attachment::find_nonblocking_obstacle(const Options& options, bool has_thre
   const bool may_be_native = options.algorithm.find("native") != std::string::npos;
   if (!has_hooks) {
     nonblocking_obstacle_ = "nonblocking: this MPI library lets nobody complete requests in waits";
+  } else if (has_devices_) {
+    nonblocking_obstacle_ = "nonblocking: a driver of GPUs is loaded, whose memory may be passed";
   } else if (options.checking == Options::Checking::all_processes) {
     nonblocking_obstacle_ = "nonblocking: HYCOLL_CHECK compares blocking calls";
   } else if (!server_->has_own_memory()) {

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "collectives/hycoll.h"
+#include "preload/device_memory.h"
 #include "preload/nonblocking_calls.h"
 #include "preload/payback.h"
 #include "preload/routine.h"
@@ -66,6 +67,11 @@ class Attachment {
 
   void add_library_time(std::uint64_t ticks) noexcept { payback_.add(ticks); }
 
+  /// Whether some process passes a buffer in a GPU's memory in a call that hycoll is to serve: then
+  /// the MPI library serves it. Collective, by a call of hycoll's, where some process had a driver
+  /// of GPUs when hycoll prepared itself; elsewhere no call does.
+  bool meets_device_memory(Routine routine, const Call& call);
+
   /// Returns when no nonblocking call of hycoll's is under way.
   void finish_nonblocking() {
     if (queue_ != nullptr && queue_->is_busy()) NonblockingCalls::instance().finish(*queue_);
@@ -98,6 +104,8 @@ class Attachment {
   CallQueue* queue_ = nullptr;
   WaitPolicy wait_policy_;  ///< Of its nonblocking calls.
   std::string_view nonblocking_obstacle_;
+  bool has_devices_ = false;    ///< Some process has a driver of GPUs.
+  DeviceDrivers devices_;       ///< Those of this one.
   bool needs_kernels_ = false;  ///< For nonblocking calls, where only one thread may call MPI.
   Payback payback_;
   Candidate last_served_;  // of handles that stay; the communicator tells whether there is one

@@ -53,13 +53,16 @@ int pass_on(const Candidate& candidate, std::string_view reason, const Library& 
 inline constexpr std::string_view kTooLongForStaging =
     "an element, or the least part of all blocks, is longer than hycoll's staging";
 
-/// Makes the call `make_call()` with hycoll, or, if it does not fit the staging, `library()` with
-/// the MPI library. Returns MPI's error code.
+/// Makes the call `make_call()` with hycoll, or, if it does not fit the staging or some process
+/// passes memory of a GPU, `library()` with the MPI library. Returns MPI's error code.
 template <class MakeCall, class Library>
-int serve_with(Communicator& server, const Candidate& candidate, const MakeCall& make_call,
-               const Library& library) {
+int serve_with(Attachment& attachment, Communicator& server, const Candidate& candidate,
+               const MakeCall& make_call, const Library& library) {
   try {
     const Call call = make_call();
+    if (attachment.meets_device_memory(candidate.routine, call)) {
+      return pass_on(candidate, "a buffer in the memory of a GPU", library);
+    }
     Report* const report = Session::instance().report();
     if (report == nullptr) {
       server.run(call);
@@ -96,7 +99,7 @@ int serve(const Candidate& candidate, const MakeCall& make_call, const Library& 
   }
   if (verdict.server == nullptr) return pass_on(candidate, verdict.reason, library);
   attachment->finish_nonblocking();
-  return serve_with(*verdict.server, candidate, make_call, library);
+  return serve_with(*attachment, *verdict.server, candidate, make_call, library);
 }
 
 /// Serves a nonblocking call of the program's, which `make_call(pending)` makes with hycoll; what

@@ -69,6 +69,7 @@ Settings Settings::from_environment() {
   if (!is_plain || read_number("HYCOLL_HAND_OVER", 0, 1) == 0) {
     settings.hand_over = Settings::HandOver::never;
   }
+  settings.looks_for_devices = read_number("HYCOLL_DEVICE_MEMORY", 0, 1) != 0;
   settings.options.aggregators = 0;
   check_requested_algorithm(settings.options.algorithm);
   return settings;

@@ -32,6 +32,9 @@ struct Settings {
   /// shared heap, whose buffers need no copies.
   enum class HandOver { never, where_faster } hand_over = HandOver::where_faster;
 
+  /// Whether buffers may lie in the memory of GPUs; not if HYCOLL_DEVICE_MEMORY=0.
+  bool looks_for_devices = true;
+
   /// For hycoll's communicators: HYCOLL_LEADERS is the number of workers, 1 if it is not given.
   Options options;
 

@@ -1,0 +1,72 @@
+// The last process has a GPU's driver, and passes buffers in the GPU's memory in some calls.
+// usage: devices DRIVER_LIBRARY
+
+#include <dlfcn.h>
+#include <mpi.h>
+
+#include <cstddef>
+#include <vector>
+
+#include "tests/preload/programs.h"
+
+namespace {
+
+using programs::rank_of;
+using programs::size_of;
+
+constexpr int kCount = 1000;
+
+/// Declares memory to be a GPU's, by a driver that this process has loaded.
+using Declare = void (*)(const void* begin, std::size_t size_bytes);
+
+Declare load(const char* library) {
+  void* const handle = dlopen(library, RTLD_NOW);
+  REQUIRE_HERE(handle != nullptr);
+  const auto declare = reinterpret_cast<Declare>(dlsym(handle, "declare_device_memory"));
+  REQUIRE_HERE(declare != nullptr);
+  return declare;
+}
+
+void call_all(std::vector<int>& buffer, MPI_Comm communicator) {
+  const int rank = rank_of(communicator);
+  const int size = size_of(communicator);
+  const int sum = size * (size + 1) / 2;
+  const auto fill = [&](int value) { buffer.assign(kCount, value); };
+  const auto expect = [&](int value) {
+    for (const int element : buffer) REQUIRE_HERE(element == value);
+  };
+  fill(rank + 1);
+  MPI_Allreduce(MPI_IN_PLACE, buffer.data(), kCount, MPI_INT, MPI_SUM, communicator);
+  expect(sum);
+  fill(rank + 1);
+  std::vector<int> output(kCount, 0);
+  MPI_Reduce(buffer.data(), output.data(), kCount, MPI_INT, MPI_SUM, 0, communicator);
+  if (rank == 0) REQUIRE_HERE(output.front() == sum && output.back() == sum);
+  fill(rank + 7);
+  MPI_Bcast(buffer.data(), kCount, MPI_INT, 0, communicator);
+  expect(7);
+  MPI_Barrier(communicator);
+  fill(rank + 1);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallreduce(MPI_IN_PLACE, buffer.data(), kCount, MPI_INT, MPI_SUM, communicator, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  expect(sum);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  REQUIRE_HERE(argc == 2);
+  MPI_Init(&argc, &argv);
+  const bool is_last = rank_of(MPI_COMM_WORLD) + 1 == size_of(MPI_COMM_WORLD);
+  const Declare declare = is_last ? load(argv[1]) : nullptr;
+  std::vector<int> buffer(kCount);
+  for (int round = 0; round < 8; ++round) {
+    if (is_last) declare(buffer.data(), round % 2 == 0 ? 0 : kCount * sizeof(int));
+    call_all(buffer, MPI_COMM_WORLD);
+  }
+  const int rank = rank_of(MPI_COMM_WORLD);
+  MPI_Finalize();
+  if (rank == 0) std::puts("devices: ok");
+  return 0;
+}
