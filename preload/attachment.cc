@@ -120,9 +120,14 @@ Conditions common_conditions(MPI_Comm communicator, bool has_devices) {
   return {.has_room = all[0], .has_threads = all[1], .has_hooks = all[2], .has_no_devices = all[3]};
 }
 
-/// What it has taken, for later decisions and for the report.
+/// What it has taken, for the report, and for later decisions: but for the first time, when the
+/// process has read the machine as well.
 void note_preparation(const Communicator& server, std::chrono::duration<double> time) {
-  Payback::note_preparation(server.size(), time);
+  static std::atomic<bool> has_read_machine{false};
+  // Orders nothing but itself.
+  if (has_read_machine.exchange(true, std::memory_order_relaxed)) {
+    Payback::note_preparation(server.size(), time);
+  }
   if (Report* const report = Session::instance().report()) report->add_preparation(time.count());
 }
 

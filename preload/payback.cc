@@ -56,10 +56,9 @@ bool Payback::pays(MPI_Comm communicator) {
   // Orders only itself.
   const double known = shortest_preparation(process_count).load(std::memory_order_relaxed);
   const double preparation = known > 0 ? known : kUsualPreparationSeconds;
-  // The least time in calls, and the most for preparing.
-  std::array<double, 2> least = {seconds_in_calls(), -preparation};
+  std::array<double, 2> least = {seconds_in_calls(), preparation};
   const int code = PMPI_Allreduce(MPI_IN_PLACE, least.data(), 2, MPI_DOUBLE, MPI_MIN, communicator);
-  return code == MPI_SUCCESS && least[0] >= kWorthPerCost * -least[1];
+  return code == MPI_SUCCESS && least[0] >= kWorthPerCost * least[1];
 }
 
 void Payback::note_preparation(int process_count, std::chrono::duration<double> time) noexcept {

@@ -33,9 +33,9 @@ class Payback {
   /// Whether it is time to ask pays(). The same on all processes, as the calls are.
   bool is_due() const noexcept { return calls_ >= next_look_; }
 
-  /// Collective over the communicator: whether preparing pays on all of its processes. Who comes
-  /// late to a call measures what it takes, the others measure their wait as well; so the shortest
-  /// time counts.
+  /// Collective over the communicator: whether preparing pays. The same on all of its processes:
+  /// the least time that one of them has measured counts, in calls and for preparing, for those
+  /// that do not come last measure how long they wait for the last one, too.
   bool pays(MPI_Comm communicator);
 
   /// What preparing for a communicator of so many processes has taken this one. Thread-safe.
