@@ -244,18 +244,23 @@ void Caller::execute_announced(const Plan& plan, const CallArguments& arguments)
   }
 }
 
-bool Caller::is_repeatable(const Call& call, const PreparedCall& prepared) const {
+bool Caller::is_repeatable(const Call& call, const PreparedCall& prepared) {
   // A derived type may be gone by the next call, and another one may have its handle.
   const bool lasts =
       combines(call.collective) ? prepared.arguments.reducer.kernel != nullptr : moved_.lasts();
   return lasts && prepared.work == nullptr && call.block_counts.empty() &&
-         identity_.gate == nullptr && identity_.announcer == nullptr;
+         identity_.gate == nullptr && identity_.announcer == nullptr && !is_long_broadcast(call);
 }
 
 void Caller::run(const Call& call) {
   if (repeatable_.is_like(call)) {
     return execute(repeatable_.plan(), repeatable_.arguments_for(call, ++call_));
   }
+  if (is_long_broadcast(call)) return run_long_broadcast(call);
+  run_whole(call);
+}
+
+void Caller::run_whole(const Call& call) {
   PreparedCall prepared = make_next(call);
   prepared.arguments.is_blocking = true;
   prepared.arguments.is_agreed_on = prepared.is_custom;
@@ -342,7 +347,7 @@ void Caller::start(Persistent::State& persistent) {
 }
 
 void Caller::run(Persistent::State& persistent) {
-  if (persistent.plan == nullptr) return run(persistent.call);
+  if (persistent.plan == nullptr) return run_whole(persistent.call);
   enter(persistent.arguments);
   pass_gate(persistent.arguments.call);
   CallArguments arguments = persistent.arguments;

@@ -121,7 +121,13 @@ class Caller {
   PreparedCall resolve(const Call& call);
   /// The same, as the next call.
   PreparedCall make_next(const Call& call);
-  bool is_repeatable(const Call& call, const PreparedCall& prepared) const;
+  bool is_repeatable(const Call& call, const PreparedCall& prepared);
+  /// Makes a call as one.
+  void run_whole(const Call& call);
+  /// Whether a call is a broadcast of more than is packed whole: on all members if on one.
+  bool is_long_broadcast(const Call& call);
+  /// Makes such a call: in pieces if some member has to pack, which the members find out by a call.
+  void run_long_broadcast(const Call& call);
   /// Gives the call its number, and shows it to the others where that is asked for.
   void enter(CallArguments& arguments);
   /// Waits until the others have been found to make the same call; throws if they do not.

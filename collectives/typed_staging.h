@@ -74,6 +74,15 @@ class TypedStaging {
   void copy_in(const void* user_buffer, void* work_buffer, std::size_t first,
                std::size_t count) const;
 
+  /// The bytes [begin, end) of a vector whose layout is packed, from or to the user's elements.
+  void pack(const void* user_buffer, std::size_t begin, std::size_t end, std::byte* packed) const {
+    map_->pack(user_buffer, begin, end, packed);
+  }
+  void unpack(const std::byte* packed, std::size_t begin, std::size_t end,
+              void* user_buffer) const {
+    map_->unpack(packed, begin, end, user_buffer);
+  }
+
   /// Copies back; only the elements' data are written to the user's buffer, never its gaps.
   void copy_out(const void* work_buffer, void* user_buffer, std::size_t first,
                 std::size_t count) const;

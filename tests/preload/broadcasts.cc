@@ -3,9 +3,11 @@
 // usage: broadcasts
 
 #include <mpi.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <vector>
@@ -162,6 +164,38 @@ void nothing_and_negative(MPI_Comm communicator) {
   REQUIRE_HERE(value == rank_of(communicator));
 }
 
+/// Longer than what hycoll packs at once.
+void long_ones(MPI_Comm communicator) {
+  for (int way = 0; way < kWays; ++way) {
+    const int root = way % size_of(communicator);
+    const int own = (way + rank_of(communicator)) % kWays;
+    blocking({.count = 4'500'000, .root = root, .way = own, .round = 9000 + way}, communicator);
+  }
+}
+
+/// The most memory that this process has had.
+std::size_t peak_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::size_t>(usage.ru_maxrss) * 1024;
+}
+
+/// Every other integer of a long buffer: takes a small part of its data's memory more.
+void long_strided(MPI_Comm communicator) {
+  constexpr int kCount = 16'000'000;
+  std::vector<int> buffer(2 * std::size_t{kCount}, rank_of(communicator));
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Type_vector(kCount, 1, 2, MPI_INT, &type);
+  MPI_Type_commit(&type);
+  const std::size_t before = peak_bytes();
+  MPI_Bcast(buffer.data(), 1, type, 0, communicator);
+  REQUIRE_HERE(peak_bytes() - before < kCount * sizeof(int) / 2);
+  MPI_Type_free(&type);
+  for (std::size_t i = 0; i < buffer.size(); ++i) {
+    REQUIRE_HERE(buffer[i] == (i % 2 == 0 ? 0 : rank_of(communicator)));
+  }
+}
+
 /// A root's broadcasts may run ahead of the others; they arrive in order.
 void many_in_a_row(MPI_Comm communicator) {
   for (int round = 0; round < 2000; ++round) {
@@ -192,6 +226,8 @@ int main(int argc, char** argv) {
       }
     }
   }
+  long_ones(communicator);
+  long_strided(communicator);
   many_in_a_row(communicator);
   nothing_and_negative(communicator);
   MPI_Comm_free(&communicator);
