@@ -178,8 +178,8 @@ std::string Report::text(int process_count) const {
   }
   if (lines_.empty()) text += "  none\n";
   text += fmt::format(
-      "hycoll prepared itself for communicators {} times, on each of their processes, in {:.6f} s "
-      "of the slowest\n",
+      "hycoll prepared itself for communicators {} times, counted on each of their processes, in "
+      "{:.6f} s of the slowest\n",
       preparations_.calls, preparations_.longest_seconds);
   if (std::ranges::any_of(shared_bytes_, [](std::size_t bytes) { return bytes > 0; })) {
     text += fmt::format(
