@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <exception>
 #include <utility>
 
 #include "core/errors.h"
@@ -12,6 +13,7 @@
 #include "numa/binding.h"
 #include "threading/end_job.h"
 #include "threading/mpi_endpoint.h"
+#include "threading/run_failure.h"
 #include "threading/waiter.h"
 
 namespace hycoll {
@@ -115,8 +117,8 @@ void AggregatorService::thread_main() {
   }
   try {
     serve();
-  } catch (const Error& error) {
-    error_ = error;
+  } catch (const std::exception&) {
+    error_ = handled_failure();
     if (request_ == MPI_REQUEST_NULL) return;
     MPI_Cancel(&request_);  // or it would write to an object that is gone
     MPI_Wait(&request_, MPI_STATUS_IGNORE);
@@ -129,6 +131,15 @@ void AggregatorService::serve() {
     if (notice.kind == AggregatorNotice::Kind::end) return;
     // A failure of a call that has been finished here means nothing.
     if (notice.kind == AggregatorNotice::Kind::call) take_part(notice);
+  }
+}
+
+void AggregatorService::take_part(const AggregatorNotice& notice) {
+  try {
+    execute(notice);
+  } catch (const RunFailure& failure) {
+    // Members have failed, and tell their callers why. They make the next call nevertheless.
+    if (failure.kind() != ErrorKind::mismatch) throw;
   }
 }
 
@@ -169,7 +180,7 @@ bool AggregatorService::is_retracted(CallNumber call) const {
   });
 }
 
-void AggregatorService::take_part(const AggregatorNotice& notice) {
+void AggregatorService::execute(const AggregatorNotice& notice) {
   const Plan& plan = plans_.find({.collective = notice.collective,
                                   .order = notice.order,
                                   .root = notice.root,

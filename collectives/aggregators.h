@@ -51,8 +51,8 @@ class CallAnnouncer {
   /// Requires a plan that uses aggregators, and calls in the order of their numbers. Does not wait.
   void announce(const Plan& plan, const CallArguments& arguments);
 
-  /// The call has failed at member 0, and so at all members of its process: the aggregators give it
-  /// up. Does nothing if the call has not been announced.
+  /// Member 0 does not make the call, or one that the other members of its process do not make: the
+  /// aggregators give it up. Does nothing if the call has not been announced.
   void retract(CallNumber call);
 
  private:
@@ -92,6 +92,7 @@ class AggregatorService {
   AggregatorNotice next_notice();
   bool is_retracted(CallNumber call) const;
   void take_part(const AggregatorNotice& notice);
+  void execute(const AggregatorNotice& notice);
 
   const ProcessGroup& group_;
   NodeWorkers& workers_;

@@ -2,10 +2,12 @@
 #define HYCOLL_COLLECTIVES_DRIVEN_RUN_H_
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "threading/executor.h"
 #include "threading/leader_pool.h"
+#include "threading/run_failure.h"
 #include "threading/waiter.h"
 
 namespace hycoll {
@@ -19,26 +21,30 @@ class DrivenRun {
   DrivenRun(const DrivenRun&) = delete;
   DrivenRun& operator=(const DrivenRun&) = delete;
 
-  /// Does what can be done now. Returns whether the plan has been executed; throws the Error that
-  /// it has failed with, and must not be asked again after either.
+  /// Does what can be done now. Returns whether the plan has been executed; throws the RunFailure
+  /// that it has met, and must not be asked again after either.
   virtual bool advance() = 0;
 
   /// As WorkerExecutor::look_for_trouble.
   virtual void look_for_trouble(Waiter& waiter) = 0;
 };
 
-/// Programs of one worker, one after another.
+/// Programs of one worker, one after another. If one of them fails, those that follow fail with it:
+/// other members may have left the one that failed, and wait in the next.
 class ExecutorRun : public DrivenRun {
  public:
   explicit ExecutorRun(WorkerExecutor& executor) noexcept : executor_(executor) {}
 
   bool advance() final {
-    for (;;) {
-      if (!is_under_way_ && !start_next()) return true;
-      is_under_way_ = true;
-      if (executor_.advance() != WorkerExecutor::Progress::finished) return false;
-      is_under_way_ = false;
-    }
+    return go_on([this] { return executor_.advance() == WorkerExecutor::Progress::finished; });
+  }
+
+  /// Returns when the plan has been executed.
+  void finish() {
+    go_on([this] {
+      executor_.finish();
+      return true;
+    });
   }
 
   void look_for_trouble(Waiter& waiter) final {
@@ -52,8 +58,30 @@ class ExecutorRun : public DrivenRun {
   WorkerExecutor& executor() noexcept { return executor_; }
 
  private:
+  /// `has_finished()` says of the program under way whether it has.
+  template <class HasFinished>
+  bool go_on(const HasFinished& has_finished) {
+    while (goes_on(failure_) && (is_under_way_ || begin_next())) {
+      try {
+        if (!has_finished()) return false;
+      } catch (const RunFailure& met) {
+        failure_ = met;
+      }
+      is_under_way_ = false;
+    }
+    if (failure_) throw RunFailure(*failure_);
+    return true;
+  }
+
+  bool begin_next() {
+    is_under_way_ = start_next();
+    if (is_under_way_ && failure_) executor_.fail(*failure_);
+    return is_under_way_;
+  }
+
   WorkerExecutor& executor_;
   bool is_under_way_ = false;
+  std::optional<RunFailure> failure_;
 };
 
 /// One program.

@@ -53,7 +53,6 @@ class NodeProcessMember::SlicedRun final : public ExecutorRun {
     if (next_ == sliced.run_count) return false;
     if (next_ > 0) slice_ = member_.slice_of(arguments_, next_ * sliced.displacement_bytes);
     slice_.is_agreed_on = arguments_.is_agreed_on || next_ + 1 < sliced.run_count;
-    slice_.by_kernel = is_direct_ && plan_.crossing->copies;
     executor().start(sliced.program(next_, member_.thread_), slice_);
     ++next_;
     return true;
@@ -119,11 +118,11 @@ void NodeProcessMember::execute(const Plan& plan, const CallArguments& arguments
 std::shared_ptr<PoolJob> NodeProcessMember::submit(const Plan& plan, const CallArguments& arguments,
                                                    PoolJob::Before before) {
   if (!deferred_.finished()) pool_.submit(std::make_shared<PoolJob>(deferred_), thread_, thread_);
-  background_ = std::make_shared<PoolJob>(
+  auto job = std::make_shared<PoolJob>(
       [this, &plan](const CallArguments& job_arguments) { run_here(plan, job_arguments); },
       arguments, std::move(before));
-  pool_.submit(background_, thread_, thread_);
-  return background_;
+  pool_.submit(job, thread_, thread_);
+  return background_ = std::move(job);
 }
 
 DeferredRun* NodeProcessMember::defer(const Plan& plan, const CallArguments& arguments,
@@ -155,13 +154,15 @@ void NodeProcessMember::run_here(const Plan& plan, const CallArguments& argument
   // Short nonblocking calls may be deferred, on some members.
   const bool may_choose = arguments.is_blocking || !plan.is_short;
   SlicedRun run(*this, plan, arguments, may_choose ? Buffers::where_they_are : Buffers::staged);
-  while (run.start_next()) executor().finish();
+  run.finish();
 }
 
 std::unique_ptr<DrivenRun> NodeProcessMember::drive(const Plan& plan,
                                                     const CallArguments& arguments) {
   if (!plan.crossing) {
-    return std::make_unique<SingleRun>(executor(), program(plan), next_run(arguments));
+    // Unlike make_unique, new asks for memory first: what it refuses takes no number.
+    return std::unique_ptr<DrivenRun>(
+        new SingleRun(executor(), program(plan), next_run(arguments)));
   }
   return std::make_unique<SlicedRun>(*this, plan, arguments, Buffers::where_they_are);
 }

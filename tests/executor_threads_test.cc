@@ -314,9 +314,11 @@ class TwoMembers {
     }
     return false;
   }
+  /// And what the worker does of what it has found then.
   void slow_turn(int worker) {
     Waiter waiter{WaitPolicy{}};
     executors_[static_cast<std::size_t>(worker)]->slow_turn(waiter);
+    executors_[static_cast<std::size_t>(worker)]->advance();
   }
   double output() const { return output_[0]; }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <utility>
 
 #include "threading/quiet_thread.h"
@@ -31,8 +32,8 @@ void DeferredRun::start(const Program& program, const CallArguments& arguments,
   executor_.start(program, arguments);
   try {
     if (executor_.advance_blindly() != WorkerExecutor::Progress::finished) return;
-  } catch (const Error& error) {
-    outcome_->error = error;
+  } catch (const std::exception&) {
+    outcome_->error = handled_failure();
   }
   end_locked();
 }
@@ -40,8 +41,8 @@ void DeferredRun::start(const Program& program, const CallArguments& arguments,
 void DeferredRun::advance_locked() {
   try {
     if (executor_.advance() != WorkerExecutor::Progress::finished) return;
-  } catch (const Error& error) {
-    outcome_->error = error;
+  } catch (const std::exception&) {
+    outcome_->error = handled_failure();
   }
   end_locked();
 }
@@ -54,8 +55,8 @@ void DeferredRun::look_after_locked() {
       executor_.drive_transport();
       return;
     }
-  } catch (const Error& error) {
-    outcome_->error = error;
+  } catch (const std::exception&) {
+    outcome_->error = handled_failure();
   }
   end_locked();
 }
@@ -87,8 +88,8 @@ void DeferredRun::finish() {
   if (finished()) return;
   try {
     executor_.finish();
-  } catch (const Error& error) {
-    outcome_->error = error;
+  } catch (const std::exception&) {
+    outcome_->error = handled_failure();
   }
   end_locked();
 }
@@ -101,10 +102,16 @@ ProgressKeeper::~ProgressKeeper() {
   thread_.join();
 }
 
-void ProgressKeeper::watch() {
+void ProgressKeeper::watch() noexcept {
   if (sleep_.load(std::memory_order_seq_cst) == Sleep::none) return;
   sleep_.store(Sleep::none, std::memory_order_seq_cst);
-  std::call_once(started_, [this] { thread_ = start_without_signals([this] { thread_main(); }); });
+  try {
+    std::call_once(started_,
+                   [this] { thread_ = start_without_signals([this] { thread_main(); }); });
+  } catch (const std::exception&) {
+    sleep_.store(Sleep::deep, std::memory_order_seq_cst);  // the next call tries again
+    return;
+  }
   sleep_.notify_one();
 }
 

@@ -7,15 +7,15 @@
 #include <thread>
 #include <vector>
 
-#include "core/errors.h"
 #include "threading/executor.h"
+#include "threading/run_failure.h"
 
 namespace hycoll {
 
 /// What a deferred run leaves behind for whoever has started it.
 struct DeferredOutcome {
   std::atomic<bool> finished{false};
-  std::optional<Error> error;  ///< Valid once finished.
+  std::optional<RunFailure> error;  ///< Valid once finished.
 };
 
 /// What goes on by itself only while somebody looks at it.
@@ -84,8 +84,9 @@ class ProgressKeeper {
   ProgressKeeper(const ProgressKeeper&) = delete;
   ProgressKeeper& operator=(const ProgressKeeper&) = delete;
 
-  /// After a call has been started that has not finished. May be called by several threads.
-  void watch();
+  /// After a call has been started that has not finished. May be called by several threads. If the
+  /// system refuses the keeper its thread, the call goes on only when it is asked for.
+  void watch() noexcept;
 
  private:
   enum class Sleep : int { none, deep };

@@ -45,12 +45,23 @@ class Endpoint {
   virtual void blocking_allreduce(int tag, const void* source, void* destination, std::size_t count,
                                   DataType type, Operator op) = 0;
 
-  /// Whether the request has completed; drives the transport. Once it has, the request is used up.
+  /// Whether the request has completed; drives the transport. Once it has, or if this throws, the
+  /// request is used up, and the operation's memory is no longer used.
   virtual bool test(EndpointRequest& request) = 0;
 
-  /// Gives up an operation under way, which is used up. A receive writes nothing after that; the
-  /// memory of a send may be read until somebody has received it.
-  virtual void cancel(EndpointRequest& request) = 0;
+  /// Gives up a receive, which is used up: nothing is written after that. Returns whether its
+  /// message is still to come.
+  virtual bool cancel(EndpointRequest& request) = 0;
+
+  /// Lets a send complete by itself: its memory may be read for as long as the endpoint lives.
+  virtual void leave_alone(EndpointRequest& request) = 0;
+
+  /// Sends no bytes where some are expected: the receive fails, and says that this side has failed.
+  virtual void send_failure(int peer, int tag) = 0;
+
+  /// Receives a message of at most `size_bytes` bytes, whenever it comes, and drops it, so that its
+  /// sender need not wait.
+  virtual void discard(int peer, int tag, std::size_t size_bytes) = 0;
 
   /// Lets the transport progress on behalf of everybody in the process.
   virtual void progress() = 0;

@@ -50,7 +50,7 @@ WorkerExecutor::WorkerExecutor(NodeMemory& memory, int worker, std::vector<Endpo
 void WorkerExecutor::exchange(ExecutorContext& context) noexcept {
   std::swap(endpoints_, context.endpoints);
   std::swap(options_, context.options);
-  program_ = nullptr;
+  program_ = taken_up_ = nullptr;
 }
 
 void WorkerExecutor::start(const Program& program, const CallArguments& arguments) {
@@ -83,17 +83,26 @@ void WorkerExecutor::start(const Program& program, const CallArguments& argument
   // Pairs with the acquiring load in post_arrived: whoever sees the call sees its addresses and the
   // input.
   post.call.store(run, std::memory_order_release);
+  program_ = &program;
+  failure_.reset();
+  try {
+    take_up(program);
+  } catch (const std::exception&) {
+    taken_up_ = nullptr;
+    fail(handled_failure());
+  }
+}
 
-  if (program_ != &program) {
+void WorkerExecutor::take_up(const Program& program) {
+  if (taken_up_ != &program) {
     HYCOLL_ASSERT(program.staging_bytes <= memory_.staging_bytes(), "the slice fits into staging");
-    program_ = &program;
     ensure(scratch_, program.scratch_bytes, options_);
     ensure(unpacked_, program.lines_source_bytes, options_);
     strands_.resize(program.strands.size());
     destination_addresses_.resize(program.operands.size());
     source_addresses_.resize(program.operands.size());
+    taken_up_ = &program;
   }
-  failure_.reset();
   stream_writer_ = nullptr;
   for (int cell = 0; cell < program.flag_count; ++cell)
     own_for_writing(&memory_.flag(worker_, cell));
@@ -155,33 +164,18 @@ void WorkerExecutor::finish() {
   }
 }
 
-void WorkerExecutor::abandon() {
-  for (StrandState& state : strands_) {
-    for (std::size_t r = 0; r < state.pending.size(); ++r) {
-      if (state.pending[r] == nullptr) continue;
-      state.pending[r]->cancel(state.requests[r]);
-      state.pending[r] = nullptr;
-    }
-  }
-}
-
 WorkerExecutor::Progress WorkerExecutor::advance(int step_limit) {
   if (failure_) return end_failed();
   Progress progress;
   try {
     progress = advance_strands(step_limit);
-  } catch (const Error& error) {
-    fail(error);
+    if (progress == Progress::finished && some_failed()) look_for_failures();
+  } catch (const std::exception&) {
+    fail(handled_failure());
     return end_failed();
   }
   if (progress == Progress::finished) {
-    if (arguments_.by_kernel) memory_.leave(worker_, arguments_.call);
-    // Whoever has failed may be in its next call, whose signals count for this one, too.
-    if (options_.running_ahead == RunningAhead::forbidden &&
-        memory_.last_failed_call() >= arguments_.call) {
-      memory_.throw_if_failed(arguments_.call);
-    }
-    if (some_failed()) find_missed_failure(arguments_.call);
+    if (program_->some_touch_others) memory_.leave(worker_, arguments_.call);
     if (missed_failure_ && !arguments_.is_agreed_on) throw_missed_failure();
   }
   return progress;
@@ -282,17 +276,20 @@ bool WorkerExecutor::completed(StrandState& state, int request) {
   const auto r = static_cast<std::size_t>(request);
   if (state.pending[r] == nullptr) return true;
   if (looking_ == Looking::forbidden) return false;
-  if (!state.pending[r]->test(state.requests[r])) return false;
-  has_progressed_ = true;
-  state.pending[r] = nullptr;
-  return true;
+  // A request whose test throws is used up.
+  Endpoint* const endpoint = std::exchange(state.pending[r], nullptr);
+  if (endpoint->test(state.requests[r])) return has_progressed_ = true;
+  state.pending[r] = endpoint;
+  return false;
 }
 
 void WorkerExecutor::issue_message(StrandState& state, const Instruction& instruction) {
   const auto all = operands(instruction);
-  Endpoint& endpoint = *endpoints_[static_cast<std::size_t>(instruction.lane)];
-  const int tag =
-      instruction.tag + static_cast<int>(arguments_.call % kTagEpochs) * endpoint.tag_count();
+  Endpoint& endpoint = endpoint_of(instruction);
+  const int tag = tag_of(instruction);
+  // Whoever has failed may be in its next call, whose signals count for this one, too: other nodes
+  // must not take for data what was not there in time.
+  if (some_failed()) memory_.throw_if_failed(arguments_.call);
   EndpointRequest request;
   if (instruction.kind == InstructionKind::send) {
     request = endpoint.send(instruction.peer, tag, address(all[0]), instruction.size_bytes);
@@ -459,9 +456,8 @@ void WorkerExecutor::look_for_trouble(Waiter& waiter) {
   try {
     if (!failure_ && all_members_entered()) memory_.throw_if_failed(arguments_.call);
     if (!failure_) look_for_mismatch();
-  } catch (const Error& error) {
-    fail(error);
-    end_failed();
+  } catch (const std::exception&) {
+    fail(handled_failure());
   }
   // Before MPI is asked, which may meet the same end and know less of it.
   look_for_ended_process();

@@ -21,6 +21,7 @@
 #include "threading/far_steps.h"
 #include "threading/node_memory.h"
 #include "threading/program.h"
+#include "threading/run_failure.h"
 #include "threading/separate.h"
 #include "threading/task_kernels.h"
 #include "threading/waiter.h"
@@ -48,10 +49,6 @@ struct CallArguments {
   /// A further run of the same call, or a call by which members agree on this one's success,
   /// follows at once: it must not be left out because of the failure of an earlier call.
   bool is_agreed_on = false;
-  /// The kernel copies from and to buffers in the members' own memory (AddressSpace::read, write),
-  /// and may refuse: a member whose run fails then goes on to write nowhere, but others may still
-  /// write into its output. It leaves the run after all of its node have.
-  bool by_kernel = false;
 };
 
 /// Whether members may leave calls that others of their node have not entered yet, where nobody
@@ -113,15 +110,16 @@ class WorkerExecutor {
   /// of members is the same.
   void exchange(ExecutorContext& context) noexcept;
 
-  /// Enters a call: announces this worker to its node. The program must outlive the run.
+  /// Enters a call: announces this worker to its node. The program must outlive the run. What the
+  /// run cannot get is its failure, which advance() throws.
   void start(const Program& program, const CallArguments& arguments);
 
   /// The same as the run with this number, for callers whose runs have numbers of their own.
   void start(const Program& program, const CallArguments& arguments, CallNumber run);
 
-  /// Issues what can be issued now, at most `step_limit` steps. Throws the Error that this or
+  /// Issues what can be issued now, at most `step_limit` steps. Throws as a RunFailure what this or
   /// another worker of the node has met in this call; the run is over then, and nobody uses its
-  /// buffers any more. A member that has run ahead of a call that then failed throws its Error at
+  /// buffers any more. A member that has run ahead of a call that then failed throws its failure at
   /// the end of a later one, whose results are right nevertheless.
   Progress advance(int step_limit = INT32_MAX);
 
@@ -136,8 +134,12 @@ class WorkerExecutor {
   void run(const Program& program, const CallArguments& arguments);
   void run(const Program& program, const CallArguments& arguments, CallNumber run);
 
-  /// Gives up a run that cannot finish because others have failed in it: nothing is received any
-  /// more.
+  /// The run that has been started fails, here and for the others, unless it has failed already.
+  /// advance() throws.
+  void fail(const Error& error) noexcept;
+
+  /// Gives up a run that others do not make, of a worker without a member: nothing is received any
+  /// more, and what is being sent is kept.
   void abandon();
 
   /// One slow turn of somebody who waits for this worker's run: looks for trouble, drives the
@@ -148,7 +150,7 @@ class WorkerExecutor {
   void drive_transport();
 
   /// Looks for failures of others in this run, for mismatches, and for members that are missing
-  /// since the waiter's first slow turn. Throws as advance() does; the run is over then.
+  /// since the waiter's first slow turn. What it finds is thrown by advance().
   void look_for_trouble(Waiter& waiter);
 
   /// What the run is waiting for, in words. Only when advance() has returned Progress::blocked.
@@ -172,6 +174,8 @@ class WorkerExecutor {
   };
   enum class Looking { allowed, forbidden };
 
+  /// Acquires what a run of the program needs.
+  void take_up(const Program& program);
   Progress advance_strands(int step_limit);
   bool try_issue(StrandState& state, const Instruction& instruction);
   bool dependencies_completed(StrandState& state, const Instruction& instruction);
@@ -208,12 +212,29 @@ class WorkerExecutor {
   /// Whether all others have left the runs before the last one.
   bool others_have_caught_up();
   bool some_failed() const { return memory_.last_failed_call() != last_failure_seen_; }
-  void find_missed_failure(CallNumber last_left);
+  /// At the end of a run, whose signals may be those of the next call of somebody who has failed:
+  /// throws if the run has failed.
+  void look_for_failures();
+  void find_missed_failure(CallNumber last_left) noexcept;
   void throw_missed_failure();
-  /// The run fails: for the others, and here.
-  void fail(const Error& error);
-  /// Of a run that has failed: throws its Error, unless somebody may still write into its output.
+  /// Of a run that has failed: throws, unless somebody may still use its buffers, or has not
+  /// entered it.
   Progress end_failed();
+  /// Other nodes do not wait for messages of this worker, nor for it to receive theirs: what it has
+  /// not sent is replaced by failures, and what it has not received is discarded. Where members of
+  /// the node disagree, other nodes may expect other messages; then nothing is sent or received.
+  void give_up_messages() noexcept;
+  void give_up(StrandState& state, const Instruction& instruction);
+  void stand_in_for(const Instruction& instruction);
+  /// Whether the transport uses no memory of the run any more.
+  bool messages_have_ended() noexcept;
+  Endpoint& endpoint_of(const Instruction& instruction) const {
+    return *endpoints_[static_cast<std::size_t>(instruction.lane)];
+  }
+  int tag_of(const Instruction& instruction) const {
+    return instruction.tag +
+           static_cast<int>(arguments_.call % kTagEpochs) * endpoint_of(instruction).tag_count();
+  }
 
   std::byte* address(const Operand& operand) const;
   std::byte* member_input(int member) const;
@@ -249,6 +270,7 @@ class WorkerExecutor {
   ExecutorOptions options_;
 
   const Program* program_ = nullptr;
+  const Program* taken_up_ = nullptr;  // the program that the memory below is for
   CallArguments arguments_;
   std::uint32_t digest_ = 0;  // of the run's signature
   std::uint64_t line_tag_ = 0;
@@ -261,6 +283,8 @@ class WorkerExecutor {
   std::array<CallNumber, kCallSets> failed_calls_{};  // the latest that have thrown here
   CallNumber last_failure_seen_ = 0;
   std::optional<Error> failure_;         // of the run, until it is thrown
+  bool is_failure_known_ = false;        // to the others
+  bool members_agree_ = true;            // in a run whose failure is known
   std::optional<Error> missed_failure_;  // of a call that this worker has left before it failed
   Looking looking_ = Looking::allowed;
   std::optional<BroadcastFifo> fifo_;           // of a worker with a member
@@ -272,6 +296,7 @@ class WorkerExecutor {
   SeparateVector<void*> destination_addresses_;
   SeparateVector<const void*> source_addresses_;
   FarSteps far_steps_;
+  std::vector<NumaBuffer> left_behind_;  // by runs that were abandoned while they were sending
 };
 
 }  // namespace hycoll

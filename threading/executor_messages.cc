@@ -50,8 +50,8 @@ void WorkerExecutor::look_for_ended_process() {
 
 std::string WorkerExecutor::describe_wait() const {
   if (failure_) {
-    return fmt::format("{} has failed, and waits until nobody uses its buffers any more: {}",
-                       describe_worker(worker_), failure_->what());
+    return fmt::format("{} has failed, and waits until nobody uses its buffers any more: {};{}",
+                       describe_worker(worker_), failure_->what(), describe_messages());
   }
   std::string awaited;
   for (std::size_t s = 0; s < strands_.size(); ++s) {
@@ -82,6 +82,7 @@ std::string WorkerExecutor::describe_worker(int worker) const {
 
 std::string WorkerExecutor::describe_messages() const {
   std::string text;
+  if (taken_up_ != program_) return text;
   for (std::size_t s = 0; s < strands_.size(); ++s) {
     for (const Instruction& instruction : program_->strands[s].instructions) {
       if (instruction.request < 0) continue;

@@ -1,9 +1,9 @@
 #include "threading/leader_pool.h"
 
 #include <exception>
-#include <string>
 #include <utility>
 
+#include "core/errors.h"
 #include "numa/binding.h"
 
 namespace hycoll {
@@ -18,9 +18,13 @@ void PoolJob::wait() const {
   }
 }
 
-void PoolJob::throw_if_failed() const {
+std::optional<RunFailure> PoolJob::failure() const {
   const std::lock_guard lock(error_mutex_);
-  if (error_) throw Error(*error_);
+  return error_;
+}
+
+void PoolJob::throw_if_failed() const {
+  if (const std::optional<RunFailure> met = failure()) throw RunFailure(*met);
 }
 
 void PoolJob::run_part(int worker, WorkerExecutor& executor) noexcept {
@@ -33,16 +37,16 @@ void PoolJob::run_part(int worker, WorkerExecutor& executor) noexcept {
     } else {
       executor.run(programs_[static_cast<std::size_t>(worker)], arguments_);
     }
-  } catch (const Error& error) {
-    const std::lock_guard lock(error_mutex_);
-    if (!error_) error_ = error;
-  } catch (const std::exception& error) {
-    const std::lock_guard lock(error_mutex_);
-    if (!error_)
-      error_.emplace(ErrorKind::environment, std::string("leader thread: ") + error.what());
+  } catch (const std::exception&) {
+    note(handled_failure());
   }
   // Pairs with the acquiring loads in finished() and wait().
   if (parts_left_.fetch_sub(1, std::memory_order_release) == 1) parts_left_.notify_all();
+}
+
+void PoolJob::note(const RunFailure& failure) noexcept {
+  const std::lock_guard lock(error_mutex_);
+  if (!error_ || error_->scope() == RunFailure::Scope::earlier_run) error_ = failure;
 }
 
 LeaderPool::LeaderPool(std::span<const std::unique_ptr<WorkerExecutor>> executors,
@@ -69,18 +73,24 @@ LeaderPool::~LeaderPool() {
 }
 
 void LeaderPool::submit(const std::shared_ptr<PoolJob>& job, int first_worker, int last_worker) {
+  std::list<std::shared_ptr<PoolJob>> parts;
+  for (int worker = first_worker; worker <= last_worker; ++worker) {
+    Thread& thread = *threads_[static_cast<std::size_t>(worker)];
+    if (!thread.thread.joinable()) {
+      thread.thread = std::thread([this, worker] { thread_main(worker); });
+    }
+    parts.push_back(job);
+  }
+  // From here on nothing is refused.
   for (int worker = first_worker; worker <= last_worker; ++worker) {
     Thread& thread = *threads_[static_cast<std::size_t>(worker)];
     {
       const std::lock_guard lock(thread.mutex);
-      thread.jobs.push_back(job);
+      thread.jobs.splice(thread.jobs.end(), parts, parts.begin());
     }
     // Pairs with the acquiring load in next_job.
     thread.submitted.fetch_add(1, std::memory_order_release);
     thread.submitted.notify_one();
-    if (!thread.thread.joinable()) {
-      thread.thread = std::thread([this, worker] { thread_main(worker); });
-    }
   }
 }
 

@@ -2,8 +2,8 @@
 #define HYCOLL_THREADING_LEADER_POOL_H_
 
 #include <atomic>
-#include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/errors.h"
 #include "numa/topology.h"
 #include "threading/deferred_run.h"
 #include "threading/executor.h"
+#include "threading/run_failure.h"
 
 namespace hycoll {
 
@@ -58,12 +58,17 @@ class PoolJob {
   /// the pool.
   void wait() const;
 
-  /// Throws the first Error of its parts, if any. Requires finished().
+  /// What it has failed with: the first of its parts, rather in the job's own run than in an
+  /// earlier one. Requires finished().
+  std::optional<RunFailure> failure() const;
+
+  /// Throws failure(), if there is one.
   void throw_if_failed() const;
 
  private:
   friend class LeaderPool;
   void run_part(int worker, WorkerExecutor& executor) noexcept;
+  void note(const RunFailure& failure) noexcept;
 
   std::span<const Program> programs_;
   CallArguments arguments_;
@@ -73,7 +78,7 @@ class PoolJob {
   mutable std::atomic<bool> hurried_{false};
   std::atomic<int> parts_left_;
   mutable std::mutex error_mutex_;
-  std::optional<Error> error_;  // guarded by error_mutex_
+  std::optional<RunFailure> error_;  // guarded by error_mutex_
 };
 
 /// Pinned threads, one per worker of a node. Each runs the parts handed to it one after another, in
@@ -94,14 +99,15 @@ class LeaderPool {
   LeaderPool& operator=(const LeaderPool&) = delete;
 
   /// Hands the parts of workers first_worker..last_worker of a job to their threads. One caller at
-  /// a time for each worker.
+  /// a time for each worker. Throws what the system refuses (std::bad_alloc, std::system_error);
+  /// then no part has been handed in.
   void submit(const std::shared_ptr<PoolJob>& job, int first_worker, int last_worker);
 
  private:
   struct Thread {
     std::mutex mutex;
-    std::deque<std::shared_ptr<PoolJob>> jobs;  // guarded by mutex
-    std::atomic<std::uint32_t> submitted{0};    // parts handed in, for waiting
+    std::list<std::shared_ptr<PoolJob>> jobs;  // guarded by mutex
+    std::atomic<std::uint32_t> submitted{0};   // parts handed in, for waiting
     std::thread thread;
   };
 

@@ -33,7 +33,7 @@ struct Message {
 
 struct Reception {
   Address address;
-  void* destination;
+  void* destination;  // null: the message is dropped
   std::size_t size_bytes;
   std::size_t received_bytes = 0;
   bool received = false;
@@ -52,7 +52,7 @@ void match(Box& box) {
     Message& message = *box.messages.front();
     Reception& reception = *box.receptions.front();
     reception.received_bytes = message.size_bytes;
-    if (message.size_bytes == reception.size_bytes) {
+    if (reception.destination != nullptr && message.size_bytes == reception.size_bytes) {
       std::memcpy(reception.destination,
                   message.source != nullptr ? message.source : message.copy.data(),
                   message.size_bytes);
@@ -176,14 +176,22 @@ class MailboxNetwork::MailboxEndpoint : public Endpoint {
     return done;
   }
 
-  void cancel(EndpointRequest& request) override {
+  bool cancel(EndpointRequest& request) override {
     const std::lock_guard lock(mail_.mutex);
-    if (request.handle != 0 && static_cast<Kind>(request.detail) == Kind::receive) {
-      auto* reception = reinterpret_cast<Reception*>(request.handle);
-      mail_.boxes[reception->address].receptions.remove(reception);
-      mail_.operations.erase(request.handle);
-    }
-    request = {};  // others live as long as the network
+    auto* reception = reinterpret_cast<Reception*>(request.handle);
+    const bool is_to_come = !reception->received;
+    if (is_to_come) mail_.boxes[reception->address].receptions.remove(reception);
+    mail_.operations.erase(request.handle);
+    request = {};
+    return is_to_come;
+  }
+
+  void leave_alone(EndpointRequest& request) override { request = {}; }
+
+  void send_failure(int peer_node, int tag) override { send(peer_node, tag, nullptr, 0); }
+
+  void discard(int peer_node, int tag, std::size_t size_bytes) override {
+    receive(peer_node, tag, nullptr, size_bytes);
   }
 
   void progress() override {}
@@ -203,6 +211,11 @@ class MailboxNetwork::MailboxEndpoint : public Endpoint {
     const auto* reception = reinterpret_cast<const Reception*>(handle);
     if (!reception->received) return false;
     if (reception->received_bytes == reception->size_bytes) return true;
+    if (reception->received_bytes == 0) {
+      throw Error(ErrorKind::mismatch,
+                  fmt::format("node {} has failed in this call, and its error says why",
+                              reception->address.from));
+    }
     throw Error(ErrorKind::mismatch,
                 fmt::format("node {} expected {} bytes from node {} and got {}; all members must "
                             "pass the same count and type",

@@ -194,7 +194,7 @@ bool MpiEndpoint::test(EndpointRequest& request) {
   MPI_Request mpi_request = to_request(request.handle);
   MPI_Status status;
   int done = 0;
-  check_mpi(MPI_Test(&mpi_request, &done, &status), "MPI_Test");
+  check_mpi(MPI_Test(&mpi_request, &done, &status), "MPI_Test");  // an error ends the request, too
   if (done == 0) return false;
   const std::size_t expected_bytes = request.detail;
   request = {};
@@ -202,25 +202,78 @@ bool MpiEndpoint::test(EndpointRequest& request) {
   MPI_Count received_bytes = 0;
   check_mpi(MPI_Get_elements_x(&status, MPI_BYTE, &received_bytes), "MPI_Get_elements_x");
   if (static_cast<std::size_t>(received_bytes) != expected_bytes) {
-    throw Error(
-        ErrorKind::mismatch,
-        fmt::format("expected {} bytes from {} and got {}; all members must pass the same count "
-                    "and type. HYCOLL_CHECK=1 names them",
-                    expected_bytes, describe_peer(status.MPI_SOURCE), received_bytes));
+    throw_short(status.MPI_SOURCE, received_bytes, expected_bytes);
   }
   return true;
 }
 
-void MpiEndpoint::cancel(EndpointRequest& request) {
+void MpiEndpoint::throw_short(int peer, MPI_Count received_bytes,
+                              std::size_t expected_bytes) const {
+  if (received_bytes == 0) {
+    throw Error(
+        ErrorKind::mismatch,
+        fmt::format("{} has failed in this call, and its error says why", describe_peer(peer)));
+  }
+  throw Error(ErrorKind::mismatch,
+              fmt::format("expected {} bytes from {} and got {}; all members must pass the same "
+                          "count and type. HYCOLL_CHECK=1 names them",
+                          expected_bytes, describe_peer(peer), received_bytes));
+}
+
+bool MpiEndpoint::cancel(EndpointRequest& request) {
   MPI_Request mpi_request = to_request(request.handle);
-  const bool is_receive = request.detail > 0;
   request = {};
-  if (!is_receive) return check_mpi(MPI_Request_free(&mpi_request), "MPI_Request_free");
   check_mpi(MPI_Cancel(&mpi_request), "MPI_Cancel");
-  check_mpi(MPI_Wait(&mpi_request, MPI_STATUS_IGNORE), "MPI_Wait");
+  MPI_Status status;
+  // A message that does not fit has arrived nevertheless.
+  if (MPI_Wait(&mpi_request, &status) != MPI_SUCCESS) return false;
+  int is_cancelled = 0;
+  check_mpi(MPI_Test_cancelled(&status, &is_cancelled), "MPI_Test_cancelled");
+  return is_cancelled != 0;
+}
+
+void MpiEndpoint::leave_alone(EndpointRequest& request) {
+  MPI_Request mpi_request = to_request(request.handle);
+  request = {};
+  check_mpi(MPI_Request_free(&mpi_request), "MPI_Request_free");
+}
+
+void MpiEndpoint::send_failure(int peer, int tag) {
+  EndpointRequest request = send(peer, tag, nullptr, 0);
+  leave_alone(request);
+}
+
+void MpiEndpoint::discard(int peer, int tag, std::size_t size_bytes) {
+  end_discards();
+  // With room for the message: MPI libraries do not survive one that is too long, whatever the
+  // error handler. In memory of its own, since buffers of receives must not overlap.
+  discards_.push_back({.room = std::make_unique_for_overwrite<std::byte[]>(size_bytes),
+                       .request = MPI_REQUEST_NULL});
+  Discard& discard = discards_.back();
+  discard.request = to_request(receive(peer, tag, discard.room.get(), size_bytes).handle);
+}
+
+void MpiEndpoint::end_discards() {
+  std::erase_if(discards_, [](const Discard& discard) {
+    MPI_Request request = discard.request;
+    int is_over = 0;
+    return MPI_Test(&request, &is_over, MPI_STATUS_IGNORE) != MPI_SUCCESS || is_over != 0;
+  });
+}
+
+MpiEndpoint::~MpiEndpoint() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized != 0) return;
+  for (Discard& discard : discards_) {
+    if (discard.request == MPI_REQUEST_NULL) continue;
+    MPI_Cancel(&discard.request);
+    MPI_Wait(&discard.request, MPI_STATUS_IGNORE);
+  }
 }
 
 void MpiEndpoint::progress() {
+  if (!discards_.empty()) end_discards();
   int arrived = 0;
   // Any call that looks at the network drives it. Nobody sends to itself, so this one has no effect
   // of its own.

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -77,6 +78,7 @@ class MpiEndpoint : public Endpoint {
   MpiEndpoint(std::shared_ptr<const MpiCommunicator> messages,
               std::shared_ptr<const MpiCommunicator> leaders, int lane, int lane_count,
               PeerNames peer_names);
+  ~MpiEndpoint() override;
   MpiEndpoint(const MpiEndpoint&) = delete;
   MpiEndpoint& operator=(const MpiEndpoint&) = delete;
 
@@ -87,13 +89,25 @@ class MpiEndpoint : public Endpoint {
   void blocking_allreduce(int tag, const void* source, void* destination, std::size_t count,
                           DataType type, Operator op) override;
   bool test(EndpointRequest& request) override;
-  void cancel(EndpointRequest& request) override;
+  bool cancel(EndpointRequest& request) override;
+  void leave_alone(EndpointRequest& request) override;
+  void send_failure(int peer, int tag) override;
+  void discard(int peer, int tag, std::size_t size_bytes) override;
   void progress() override;
   int tag_count() const override { return tag_count_; }
   std::string describe_peer(int node) const override;
 
  private:
   int own_tag(int tag) const noexcept { return tag * lane_count_ + lane_; }
+  [[noreturn]] void throw_short(int peer, MPI_Count received_bytes,
+                                std::size_t expected_bytes) const;
+  /// A receive of a message that is dropped.
+  struct Discard {
+    std::unique_ptr<std::byte[]> room;
+    MPI_Request request;
+  };
+  /// Forgets those whose messages have come.
+  void end_discards();
 
   std::shared_ptr<const MpiCommunicator> messages_;
   std::shared_ptr<const MpiCommunicator> leaders_;
@@ -102,6 +116,7 @@ class MpiEndpoint : public Endpoint {
   int rank_ = 0;
   int tag_count_ = 0;
   PeerNames peer_names_;
+  std::vector<Discard> discards_;
 };
 
 }  // namespace hycoll

@@ -175,7 +175,7 @@ void NodeMemory::construct_worker(int worker) {
   new (area_begin(worker)) WorkerCells;
 }
 
-void NodeMemory::fail(int worker, CallNumber call, const Error& error) {
+void NodeMemory::fail(int worker, CallNumber call, const Error& error) noexcept {
   std::atomic<std::uint64_t>& latest = node_cells().failures[call % kCallSets];
   std::uint64_t known = latest.load(std::memory_order_relaxed);
   if (failed_call(known) >= call) return;
@@ -187,8 +187,8 @@ void NodeMemory::fail(int worker, CallNumber call, const Error& error) {
          !latest.compare_exchange_weak(known, failure_of(call, worker), std::memory_order_release,
                                        std::memory_order_relaxed)) {
   }
-  // It grows: a call's failures are recorded after all members have entered it. Pairs with the
-  // acquiring load in last_failed_call().
+  // It grows, since all members have entered the call. Pairs with the acquiring load in
+  // last_failed_call().
   node_cells().last_failed_call.store(call, std::memory_order_release);
 }
 
@@ -213,14 +213,21 @@ bool NodeMemory::may_warn(std::chrono::milliseconds interval) noexcept {
   return last.compare_exchange_strong(told, now, std::memory_order_relaxed);
 }
 
-bool NodeMemory::all_have_left(CallNumber call) const noexcept {
-  for (int worker = 0; worker < worker_count_; ++worker) {
+bool NodeMemory::have_left(CallNumber call, int worker_count, std::uint32_t digest) const noexcept {
+  for (int worker = 0; worker < worker_count; ++worker) {
     const WorkerCells& its = cells(worker);
     // Pair with the releasing stores in leave() and WorkerExecutor::start().
-    if (its.left.value.load(std::memory_order_acquire) < call &&
-        its.post.call.load(std::memory_order_acquire) <= call) {
-      return false;
-    }
+    if (its.left.value.load(std::memory_order_acquire) >= call) continue;
+    const CallNumber entered = its.post.call.load(std::memory_order_acquire);
+    if (entered > call || (entered == call && its.post.digest(call) != digest)) continue;
+    return false;
+  }
+  return true;
+}
+
+bool NodeMemory::agree(CallNumber call, int worker_count) const noexcept {
+  for (int worker = 1; worker < worker_count; ++worker) {
+    if (cells(worker).post.digest(call) != cells(0).post.digest(call)) return false;
   }
   return true;
 }

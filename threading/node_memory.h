@@ -341,8 +341,9 @@ class NodeMemory {
   const AddressSpace* addresses() const noexcept { return addresses_; }
 
   /// Records why a call failed on `worker`, for every worker that waits in it. The first record of
-  /// a call counts. Called by one thread at a time for each worker.
-  void fail(int worker, CallNumber call, const Error& error);
+  /// a call counts. Requires that all members have entered the call. Called by one thread at a time
+  /// for each worker.
+  void fail(int worker, CallNumber call, const Error& error) noexcept;
 
   /// Throws the error that was recorded for this call, if any. Cheap when there is none.
   void throw_if_failed(CallNumber call) const;
@@ -359,13 +360,19 @@ class NodeMemory {
   bool may_warn(std::chrono::milliseconds interval) noexcept;
 
   /// A worker has left a run: it uses no buffers of other members any more. To be said of runs that
-  /// all_have_left() is asked about.
+  /// have_left() is asked about.
   void leave(int worker, CallNumber call) noexcept {
-    // Pairs with the acquiring load in all_have_left(): the others' use of the buffers lies before.
+    // Pairs with the acquiring load in have_left(): the others' use of the buffers lies before.
     cells(worker).left.value.store(call, std::memory_order_release);
   }
-  /// Whether every worker has left the run, or has entered a later one.
-  bool all_have_left(CallNumber call) const noexcept;
+  /// Whether each of the first `worker_count` workers has left the run, has entered a later one, or
+  /// has entered it with another signature than this digest is of: then it uses no buffers of
+  /// members that have passed this one, whose announcements it has not accepted.
+  bool have_left(CallNumber call, int worker_count, std::uint32_t digest) const noexcept;
+
+  /// Whether the first `worker_count` workers have entered the run with the same signature.
+  /// Requires that they have entered it, and that one of them has not entered a later one.
+  bool agree(CallNumber call, int worker_count) const noexcept;
 
   /// A user's operator failed while `worker` reduced in `call`. The call goes on nevertheless, with
   /// unspecified results, so that nobody waits for ever; its members agree afterwards on whether it

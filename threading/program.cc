@@ -245,18 +245,21 @@ class Binder {
   /// Which instructions touch the buffers of others' members, and whose members' buffers are
   /// touched by others.
   void note_who_is_reached() {
+    bool some_touch_others = false;
     for (Program& program : programs_) program.is_looked_up = false;
     for (std::size_t w = 0; w < programs_.size(); ++w) {
       for (StrandProgram& strand : programs_[w].strands) {
         for (Instruction& instruction : strand.instructions) {
           for (const Operand& operand : operands_of(programs_[w], instruction)) {
             if (!is_of_others(operand, w)) continue;
-            instruction.reaches_others = true;
+            instruction.reaches_others = some_touch_others = true;
             programs_[operand.index].is_looked_up = true;
+            programs_[operand.index].touched_before = static_cast<int>(w) + 1;
           }
         }
       }
     }
+    for (Program& program : programs_) program.some_touch_others = some_touch_others;
   }
 
   static std::span<const Operand> operands_of(const Program& program,

@@ -83,6 +83,11 @@ struct Program {
   bool blocks_alone = false;
   /// Others may look where the buffers of this worker's member are: false only if nobody does.
   bool is_looked_up = true;
+  /// The buffers of this worker's member are touched by workers before this one only; 0: by no
+  /// other.
+  int touched_before = 0;
+  /// Some workers of the node touch the buffers of others' members.
+  bool some_touch_others = false;
   /// Some programs of the node have postponable waits.
   bool some_run_ahead = false;
 };
