@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string>
 
+#include "threading/run_failure.h"
+
 namespace hycoll {
 namespace {
 
@@ -78,7 +80,9 @@ void CallGate::pass(CallNumber call) {
     changed_.notify_all();
   }
   const auto failure = failures_.find(call);
-  if (failure != failures_.end()) throw Error(failure->second);
+  if (failure != failures_.end()) {
+    throw RunFailure(failure->second, RunFailure::Scope::disagreement);
+  }
 }
 
 }  // namespace hycoll

@@ -34,8 +34,8 @@ class CallGate {
   /// Whether all members of this process have entered the call.
   bool all_entered(CallNumber call) const;
 
-  /// Waits for all members of all processes. Throws Error (mismatch) on all of them if they do not
-  /// make the same call. May be asked more than once.
+  /// Waits for all members of all processes. Throws a RunFailure (mismatch, disagreement) on all of
+  /// them if they do not make the same call. May be asked more than once.
   void pass(CallNumber call);
 
  private:

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "collectives/arguments.h"
@@ -19,42 +20,6 @@ std::uint32_t digest_of(std::span<const std::size_t> counts) {
 }
 
 }  // namespace
-
-void RepeatableCall::remember(const Call& call, const PreparedCall& prepared, const Plan& plan) {
-  plan_ = &plan;
-  call_ = call;
-  arguments_ = prepared.arguments;
-  const std::size_t element_bytes = prepared.query.element_bytes;
-  input_bytes_ = prepared.buffers.input_count * element_bytes;
-  output_bytes_ = prepared.buffers.output_count * element_bytes;
-  own_block_bytes_ = prepared.buffers.block_begin * element_bytes;
-  // Who gets no result has no address to pass on that the next call might not have.
-  if (input_bytes_ > 0 && output_bytes_ == 0) arguments_.output = nullptr;
-}
-
-bool RepeatableCall::is_like(const Call& call) const noexcept {
-  return plan_ != nullptr && call.count == call_.count && call.collective == call_.collective &&
-         call.type == call_.type && call.op == call_.op && call.root == call_.root &&
-         call.bits == call_.bits && call.block_counts.empty() && may_use(call.input, call.output);
-}
-
-bool RepeatableCall::may_use(const void* input, const void* output) const noexcept {
-  if (input_bytes_ > 0 && input == nullptr) return false;
-  if (output_bytes_ > 0 && output == nullptr) return false;
-  if (input_bytes_ == 0 || output_bytes_ == 0) return true;
-  const auto input_begin = reinterpret_cast<std::uintptr_t>(input);
-  const auto output_begin = reinterpret_cast<std::uintptr_t>(output);
-  const bool apart =
-      output_begin + output_bytes_ <= input_begin || input_begin + input_bytes_ <= output_begin;
-  return apart || output_begin == input_begin + own_block_bytes_;
-}
-
-const CallArguments& RepeatableCall::arguments_for(const Call& call, CallNumber number) noexcept {
-  arguments_.call = number;
-  if (input_bytes_ > 0) arguments_.input = call.input;
-  if (output_bytes_ > 0) arguments_.output = call.output;
-  return arguments_;
-}
 
 CallSignature Caller::signature_of(const Call& call, const Reduction& reduction) const {
   CallSignature signature{.count = call.count,
@@ -152,9 +117,11 @@ PreparedCall Caller::resolve_movement(const Call& call) {
 PreparedCall Caller::make_next(const Call& call) {
   try {
     PreparedCall prepared = resolve(call);
+    prepared.plan = &plans_.find(prepared.query);
+    if (prepared.is_custom) prepared.agreement_plan = &plans_.find(agreement_query());
     enter(prepared.arguments);
     return prepared;
-  } catch (const Error&) {
+  } catch (const std::exception&) {
     // The others wait for this member at the gate. Elsewhere nothing has happened.
     if (identity_.gate != nullptr) {
       identity_.gate->enter(++call_, identity_.rank, std::nullopt);
@@ -165,9 +132,15 @@ PreparedCall Caller::make_next(const Call& call) {
 }
 
 void Caller::enter(CallArguments& arguments) {
-  arguments.call = ++call_;
-  if (identity_.gate == nullptr) return;
-  identity_.gate->enter(call_, identity_.rank, arguments.signature);
+  const CallNumber next = call_ + 1;
+  if (identity_.gate != nullptr) identity_.gate->enter(next, identity_.rank, arguments.signature);
+  arguments.call = call_ = next;
+}
+
+void Caller::take_back(CallNumber call) {
+  retract(call);
+  if (identity_.gate != nullptr) return leave_gate(call);
+  call_ = call - 1;
 }
 
 void Caller::pass_gate(CallNumber call) {
@@ -195,11 +168,15 @@ void Caller::use_token(PreparedCall& prepared) {
   prepared.is_custom = false;
 }
 
+PlanQuery Caller::agreement_query() {
+  return {.element_bytes = sizeof(std::uint64_t), .extent = {.count = 1}};
+}
+
 PreparedCall Caller::agreement_into(std::uint64_t& mark) {
   const CallSignature signature{.count = 1,
                                 .type_code = static_cast<std::uint8_t>(DataType::uint64),
                                 .op_code = static_cast<std::uint8_t>(Operator::max)};
-  return {.query = {.element_bytes = sizeof(mark), .extent = {.count = 1}},
+  return {.query = agreement_query(),
           .arguments = {.call = ++call_,
                         .input = memory_.operator_failure_mark(identity_.slot),
                         .output = &mark,
@@ -235,13 +212,32 @@ void Caller::retract(CallNumber call) {
   if (identity_.announcer != nullptr) identity_.announcer->retract(call);
 }
 
-void Caller::execute_announced(const Plan& plan, const CallArguments& arguments) {
+std::optional<RunFailure> Caller::execute_announced(const Plan& plan,
+                                                    const CallArguments& arguments) {
   try {
     execute(announced(plan, arguments), arguments);
-  } catch (const Error&) {
-    retract(arguments.call);
+    return std::nullopt;
+  } catch (const RunFailure& failure) {
+    if (!goes_on(failure)) retract(arguments.call);
+    return failure;
+  } catch (const std::exception&) {
+    take_back(arguments.call);
     throw;
   }
+}
+
+void Caller::execute_or_throw(const Plan& plan, const CallArguments& arguments) {
+  const std::optional<RunFailure> failure = execute_announced(plan, arguments);
+  if (failure) throw RunFailure(*failure);
+}
+
+std::optional<RunFailure> Caller::agree(const PreparedCall& prepared) {
+  std::uint64_t mark = 0;
+  const PreparedCall agreement = agreement_into(mark);
+  std::optional<RunFailure> failure =
+      execute_announced(*prepared.agreement_plan, agreement.arguments);
+  if (has_results(failure)) throw_if_operator_failed(mark, prepared.arguments.call);
+  return failure;
 }
 
 bool Caller::is_repeatable(const Call& call, const PreparedCall& prepared) {
@@ -254,7 +250,7 @@ bool Caller::is_repeatable(const Call& call, const PreparedCall& prepared) {
 
 void Caller::run(const Call& call) {
   if (repeatable_.is_like(call)) {
-    return execute(repeatable_.plan(), repeatable_.arguments_for(call, ++call_));
+    return execute_or_throw(repeatable_.plan(), repeatable_.arguments_for(call, ++call_));
   }
   if (is_long_broadcast(call)) return run_long_broadcast(call);
   run_whole(call);
@@ -265,16 +261,14 @@ void Caller::run_whole(const Call& call) {
   prepared.arguments.is_blocking = true;
   prepared.arguments.is_agreed_on = prepared.is_custom;
   pass_gate(prepared.arguments.call);
-  const Plan& plan = plans_.find(prepared.query);
-  if (is_repeatable(call, prepared)) repeatable_.remember(call, prepared, plan);
-  execute_announced(plan, prepared.arguments);
-  if (prepared.is_custom) {
-    std::uint64_t mark = 0;
-    const PreparedCall agreement = agreement_into(mark);
-    execute_announced(plans_.find(agreement.query), agreement.arguments);
-    throw_if_operator_failed(mark, prepared.arguments.call);
+  if (is_repeatable(call, prepared)) repeatable_.remember(call, prepared, *prepared.plan);
+  std::optional<RunFailure> failure = execute_announced(*prepared.plan, prepared.arguments);
+  if (prepared.is_custom && goes_on(failure)) {
+    const std::optional<RunFailure> agreements = agree(prepared);
+    if (!failure) failure = agreements;
   }
-  if (prepared.work != nullptr) prepared.work->deliver();
+  if (prepared.work != nullptr && has_results(failure)) prepared.work->deliver();
+  if (failure) throw RunFailure(*failure);
 }
 
 void Caller::begin(const Plan& plan, const CallArguments& arguments, Request::State& state) {
@@ -282,41 +276,50 @@ void Caller::begin(const Plan& plan, const CallArguments& arguments, Request::St
   state.call = arguments.call;
   state.is_complete = false;
   state.error.reset();
-  announced(plan, arguments);
   state.deferred = nullptr;
-  if (CallGate* const gate = identity_.gate) {
-    state.job = submit(plan, arguments, [gate, call = arguments.call] { gate->pass(call); });
-    return;
+  try {
+    announced(plan, arguments);
+    if (CallGate* const gate = identity_.gate) {
+      state.job = submit(plan, arguments, [gate, call = arguments.call] { gate->pass(call); });
+      return;
+    }
+    state.deferred = defer(plan, arguments, state.outcome);
+    if (state.deferred == nullptr) state.job = submit(plan, arguments, {});
+  } catch (const std::exception&) {
+    take_back(arguments.call);
+    throw;
   }
-  state.deferred = defer(plan, arguments, state.outcome);
-  if (state.deferred == nullptr) state.job = submit(plan, arguments, {});
 }
 
 std::unique_ptr<Request::State> Caller::start(const Call& call) {
-  PreparedCall prepared = make_next(call);
   auto state = std::make_unique<Request::State>();
+  PreparedCall prepared = make_next(call);
   state->foreign_owner = std::move(prepared.foreign_owner);
   state->work = std::move(prepared.work);
-  try {
-    begin(plans_.find(prepared.query), prepared.arguments, *state);
-  } catch (const Error&) {
-    leave_gate(prepared.arguments.call);
-    throw;
-  }
-  if (prepared.is_custom) submit_agreement(*state);
+  state->is_custom = prepared.is_custom;
+  begin(*prepared.plan, prepared.arguments, *state);
+  if (prepared.is_custom) submit_agreement(*state, *prepared.agreement_plan);
   return state;
 }
 
 /// All of the process's workers must have applied the operator, and the call must not have been
-/// refused, in which case nobody agrees.
-void Caller::submit_agreement(Request::State& state) {
+/// refused, in which case nobody agrees. The call is under way, and uses the state.
+void Caller::submit_agreement(Request::State& state, const Plan& plan) {
   const PreparedCall agreement = agreement_into(state.failure_mark);
-  const Plan& plan = announced(plans_.find(agreement.query), agreement.arguments);
-  state.agreement = submit(plan, agreement.arguments,
-                           [job = state.job, gate = identity_.gate, call = state.call] {
-                             if (job != nullptr) job->wait();
-                             if (gate != nullptr) gate->pass(call);
-                           });
+  try {
+    announced(plan, agreement.arguments);
+    state.agreement = submit(plan, agreement.arguments,
+                             [job = state.job, gate = identity_.gate, call = state.call] {
+                               if (job != nullptr) job->wait();
+                               if (gate != nullptr) gate->pass(call);
+                             });
+  } catch (const std::exception&) {
+    // The system refuses what it takes to go on in the background.
+    state.finish_runs();
+    if (goes_on(state.runs_met())) {
+      state.agreement_met = execute_announced(plan, agreement.arguments);
+    }
+  }
 }
 
 std::unique_ptr<Persistent::State> Caller::prepare(const Call& call) {
@@ -352,7 +355,7 @@ void Caller::run(Persistent::State& persistent) {
   pass_gate(persistent.arguments.call);
   CallArguments arguments = persistent.arguments;
   arguments.is_blocking = true;
-  execute_announced(*persistent.plan, arguments);
+  execute_or_throw(*persistent.plan, arguments);
 }
 
 SelectedPlan Caller::choice(const Call& call) {
@@ -380,33 +383,40 @@ bool Request::State::test() {
   return true;
 }
 
-void Request::State::finish() {
-  if (is_complete) return;
+void Request::State::finish_runs() {
   if (deferred == nullptr) {
     job->wait();
   } else if (!outcome.finished.load(std::memory_order_acquire)) {
     deferred->finish();
   }
+}
+
+std::optional<RunFailure> Request::State::runs_met() const {
+  return deferred != nullptr ? outcome.error : job->failure();
+}
+
+void Request::State::finish() {
+  if (is_complete) return;
+  finish_runs();
   if (agreement != nullptr) agreement->wait();
   complete();
 }
 
 void Request::State::complete() {
   is_complete = true;
+  std::optional<RunFailure> failure = runs_met();
+  if (!goes_on(failure)) caller->retract(call);
+  if (has_results(failure) && is_custom) {
+    const auto met = agreement != nullptr ? agreement->failure() : agreement_met;
+    if (met) failure = met;
+  }
+  if (failure) error = *failure;
+  if (!has_results(failure)) return;
   try {
-    if (deferred != nullptr) {
-      if (outcome.error) throw Error(*outcome.error);
-    } else {
-      job->throw_if_failed();
-    }
-    if (agreement != nullptr) {
-      agreement->throw_if_failed();
-      caller->throw_if_operator_failed(failure_mark, call);
-    }
+    if (is_custom) caller->throw_if_operator_failed(failure_mark, call);
     if (work != nullptr) work->deliver();
   } catch (const Error& met) {
     error = met;
-    caller->retract(call);
   }
 }
 

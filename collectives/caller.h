@@ -19,6 +19,7 @@
 #include "threading/executor.h"
 #include "threading/leader_pool.h"
 #include "threading/node_memory.h"
+#include "threading/run_failure.h"
 
 namespace hycoll {
 
@@ -36,7 +37,9 @@ struct CallerIdentity {
 struct PreparedCall {
   PlanQuery query;
   CallArguments arguments;
+  const Plan* plan = nullptr;  ///< Null before the call is the next one.
   bool is_custom = false;
+  const Plan* agreement_plan = nullptr;  ///< Of the call that follows a custom one.
   std::shared_ptr<const ForeignReducer> foreign_owner;
   std::unique_ptr<WorkBuffers> work;
   CallBuffers buffers = {};
@@ -102,7 +105,7 @@ class Caller {
   /// Executes a plan with the caller as a worker, after everything that is under way.
   virtual void execute(const Plan& plan, const CallArguments& arguments) = 0;
   /// Starts to execute a plan in the background, after everything that is under way, and after
-  /// `before` has returned.
+  /// `before` has returned. Throws what the system refuses; then nothing has been started.
   virtual std::shared_ptr<PoolJob> submit(const Plan& plan, const CallArguments& arguments,
                                           PoolJob::Before before) = 0;
   /// Starts to execute a plan that is not worth a thread of its own, to be finished by whoever asks
@@ -119,7 +122,8 @@ class Caller {
 
   /// Checks a call and looks up what it needs; gives it no number.
   PreparedCall resolve(const Call& call);
-  /// The same, as the next call.
+  /// The same, as the next call, with its plans. What throws before the call has its number throws
+  /// as if the member had not called.
   PreparedCall make_next(const Call& call);
   bool is_repeatable(const Call& call, const PreparedCall& prepared);
   /// Makes a call as one.
@@ -134,6 +138,8 @@ class Caller {
   void pass_gate(CallNumber call);
   /// After a call that this member has shown to the others, but does not make.
   void leave_gate(CallNumber call);
+  /// After the last call has got its number, but has not been started: it has not been made.
+  void take_back(CallNumber call);
   PreparedCall resolve_reduction_call(const Call& call);
   /// Of data that are moved and not combined: bytes, of no type and without an operator.
   PreparedCall resolve_movement(const Call& call);
@@ -141,15 +147,20 @@ class Caller {
   PlanQuery query_for(const Call& call, const VectorElements& elements) const;
   CallSignature signature_of(const Call& call, const Reduction& reduction) const;
   void use_token(PreparedCall& prepared);
-  void execute_announced(const Plan& plan, const CallArguments& arguments);
+  /// Executes a plan; returns what that has ended with.
+  std::optional<RunFailure> execute_announced(const Plan& plan, const CallArguments& arguments);
+  void execute_or_throw(const Plan& plan, const CallArguments& arguments);
+  /// After a call with a custom operator.
+  std::optional<RunFailure> agree(const PreparedCall& prepared);
   /// Tells the aggregators of a call whose plan needs them, before it is executed; returns the
   /// plan.
   const Plan& announced(const Plan& plan, const CallArguments& arguments);
-  /// Tells them that the call has failed, so that they do not wait for its members.
+  /// Tells them that the members of this process do not make the call, or do not agree about it.
   void retract(CallNumber call);
   void begin(const Plan& plan, const CallArguments& arguments, Request::State& state);
-  void submit_agreement(Request::State& state);
+  void submit_agreement(Request::State& state, const Plan& plan);
 
+  static PlanQuery agreement_query();
   /// The call by which members agree, after one with a custom operator; the mark of a failure ends
   /// up in `mark`.
   PreparedCall agreement_into(std::uint64_t& mark);
@@ -176,8 +187,10 @@ struct Request::State {
   DeferredRun* deferred = nullptr;
   DeferredOutcome outcome;
   std::shared_ptr<PoolJob> job;
-  std::shared_ptr<PoolJob> agreement;  ///< Null unless the operator is custom.
-  std::uint64_t failure_mark = 0;      ///< What the agreement yields.
+  bool is_custom = false;
+  std::shared_ptr<PoolJob> agreement;       ///< Null unless the operator is custom.
+  std::optional<RunFailure> agreement_met;  ///< By one that has been made without a job.
+  std::uint64_t failure_mark = 0;           ///< What the agreement yields.
   std::shared_ptr<const ForeignReducer> foreign_owner;
   std::unique_ptr<WorkBuffers> work;
   std::optional<Error> error;
@@ -186,6 +199,11 @@ struct Request::State {
   bool test();
   /// Returns when the call has completed.
   void finish();
+  /// Returns when its runs have ended, but for the agreement.
+  void finish_runs();
+
+  /// What they have ended with.
+  std::optional<RunFailure> runs_met() const;
 
  private:
   /// After the end: delivers results, keeps the error.
@@ -196,21 +214,23 @@ struct Request::State {
 struct DrivenCall::State {
   Caller* caller = nullptr;
   PreparedCall prepared;
-  const Plan* plan = nullptr;
   std::optional<PreparedCall> agreement;  ///< If the operator is custom.
   std::uint64_t failure_mark = 0;         ///< What the agreement yields.
   std::unique_ptr<DrivenRun> run;         ///< Null before the first advance.
   bool is_agreeing = false;
   Waiter waiter{WaitPolicy{}};
-  std::optional<Error> error;
+  std::optional<RunFailure> failure;
   bool is_complete = false;
 
   /// The call, and then the one by which the members agree on its success.
   bool advance_parts();
-  void fail(const Error& met);
+  /// Hands the results over, if there are any; throws what the call has met.
+  void deliver();
 
  private:
   void begin(const PreparedCall& part, const Plan& its_plan);
+  /// Whether the part that has begun has ended.
+  bool advance_part();
 };
 
 struct Persistent::State {

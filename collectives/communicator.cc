@@ -100,9 +100,9 @@ class ProcessMember final : public Caller {
                                   PoolJob::Before before) override {
     if (!deferred_.finished()) pool_.submit(std::make_shared<PoolJob>(deferred_), 0, 0);
     const int count = std::max(1, participants(plan));
-    background_ = std::make_shared<PoolJob>(plan.programs, arguments, count, std::move(before));
-    pool_.submit(background_, 0, count - 1);
-    return background_;
+    auto job = std::make_shared<PoolJob>(plan.programs, arguments, count, std::move(before));
+    pool_.submit(job, 0, count - 1);
+    return background_ = std::move(job);
   }
 
   DeferredRun* defer(const Plan& plan, const CallArguments& arguments,

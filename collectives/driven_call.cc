@@ -10,22 +10,33 @@ void DrivenCall::State::begin(const PreparedCall& part, const Plan& its_plan) {
   run = caller->drive(its_plan, part.arguments);
 }
 
-bool DrivenCall::State::advance_parts() {
-  if (run == nullptr) begin(prepared, *plan);
-  if (!run->advance()) return false;
-  if (agreement && !is_agreeing) {
-    is_agreeing = true;
-    begin(*agreement, caller->plans_.find(agreement->query));
-    if (!run->advance()) return false;
+bool DrivenCall::State::advance_part() {
+  try {
+    return run->advance();
+  } catch (const RunFailure& met) {
+    if (has_results(failure)) failure = met;
+    return true;
   }
-  if (agreement) caller->throw_if_operator_failed(failure_mark, prepared.arguments.call);
+}
+
+bool DrivenCall::State::advance_parts() {
+  if (run == nullptr) begin(prepared, *prepared.plan);
+  if (!advance_part()) return false;
+  if (agreement && !is_agreeing && goes_on(failure)) {
+    is_agreeing = true;
+    begin(*agreement, *prepared.agreement_plan);
+    if (!advance_part()) return false;
+  }
+  if (!goes_on(failure)) caller->retract(prepared.arguments.call);
   return true;
 }
 
-void DrivenCall::State::fail(const Error& met) {
-  error = met;
-  is_complete = true;
-  caller->retract(prepared.arguments.call);
+void DrivenCall::State::deliver() {
+  if (has_results(failure)) {
+    if (agreement) caller->throw_if_operator_failed(failure_mark, prepared.arguments.call);
+    if (prepared.work != nullptr) prepared.work->deliver();
+  }
+  if (failure) throw RunFailure(*failure);
 }
 
 std::unique_ptr<DrivenCall::State> Caller::drive(const Call& call) {
@@ -37,7 +48,6 @@ std::unique_ptr<DrivenCall::State> Caller::drive(const Call& call) {
   auto state = std::make_unique<DrivenCall::State>();
   state->caller = this;
   state->prepared = make_next(call);
-  state->plan = &plans_.find(state->prepared.query);
   if (state->prepared.is_custom) {
     state->prepared.arguments.is_agreed_on = true;
     state->agreement = agreement_into(state->failure_mark);
@@ -57,27 +67,16 @@ DrivenCall::~DrivenCall() = default;
 
 bool DrivenCall::advance() {
   if (state_ == nullptr || state_->is_complete) return true;
-  try {
-    state_->is_complete = state_->advance_parts();
-  } catch (const Error& error) {
-    state_->fail(error);
-  }
-  return state_->is_complete;
+  return state_->is_complete = state_->advance_parts();
 }
 
 void DrivenCall::look_for_trouble() {
   if (state_ == nullptr || state_->is_complete || state_->run == nullptr) return;
-  try {
-    state_->run->look_for_trouble(state_->waiter);
-  } catch (const Error& error) {
-    state_->fail(error);
-  }
+  state_->run->look_for_trouble(state_->waiter);
 }
 
 void DrivenCall::deliver() {
-  if (state_ == nullptr) return;
-  if (state_->error) throw Error(*state_->error);
-  if (state_->prepared.work != nullptr) state_->prepared.work->deliver();
+  if (state_ != nullptr) state_->deliver();
 }
 
 }  // namespace hycoll

@@ -77,9 +77,9 @@ std::shared_ptr<PoolJob> ThreadMember::submit(const Plan& plan, const CallArgume
   if (!deferred_.finished()) {
     pool_.submit(std::make_shared<PoolJob>(deferred_), index_, index_);
   }
-  background_ = std::make_shared<PoolJob>(plan.programs, arguments, 1, std::move(before));
-  pool_.submit(background_, index_, index_);
-  return background_;
+  auto job = std::make_shared<PoolJob>(plan.programs, arguments, 1, std::move(before));
+  pool_.submit(job, index_, index_);
+  return background_ = std::move(job);
 }
 
 DeferredRun* ThreadMember::defer(const Plan& plan, const CallArguments& arguments,

@@ -7,10 +7,12 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/call_sweeps.h"
@@ -324,6 +326,47 @@ std::string try_deviation_in_loop(Member& member, Collective collective, bool de
   return complaint_about_next(member);
 }
 
+TEST_CASE("what a call has yielded is delivered, though it throws what an earlier one has met") {
+  Team team(MPI_COMM_SELF, 2);
+  Member ahead = team.join(0);
+  Member late = team.join(1);
+  MPI_Datatype padded = MPI_DATATYPE_NULL;  // 8 bytes in 16, which pass through a work buffer
+  MPI_Type_create_resized(MPI_INT64_T, 0, 16, &padded);
+  MPI_Type_commit(&padded);
+  MPI_Op op = MPI_OP_NULL;
+  MPI_Op_create(
+      [](void* in, void* inout, int* count, MPI_Datatype*) {
+        for (int i = 0; i < 2 * *count; i += 2) {
+          static_cast<std::int64_t*>(inout)[i] += static_cast<std::int64_t*>(in)[i];
+        }
+      },
+      1, &op);
+  Room room;
+  Room others;
+  const auto call_of = [&](Room& its, std::size_t count) {
+    Call call = sum_of(its, Collective::scan, count);
+    call.type = padded;
+    call.op = op;
+    return call;
+  };
+  {
+    Request first = ahead.start(call_of(room, 3));
+    Request second = late.start(call_of(others, 3));
+    first.wait();
+    second.wait();
+  }
+  ahead.run(call_of(room, 3));
+  ahead.run(call_of(room, 3));
+  late.run(call_of(others, 3));
+  CHECK_THROWS_WITH_AS(late.run(call_of(others, 4)), doctest::Contains(", but rank "), Error);
+  std::ranges::fill(room.output, kPoison);
+  CHECK_THROWS_WITH_AS(ahead.run(call_of(room, 3)), doctest::Contains(", but rank "), Error);
+  CHECK(std::vector(room.output.begin(), room.output.begin() + 6) ==
+        std::vector<std::int64_t>{3, kPoison, 3, kPoison, 3, kPoison});
+  MPI_Op_free(&op);
+  MPI_Type_free(&padded);
+}
+
 TEST_CASE("what a member does differently after like calls") {
   for (const Collective collective :
        {Collective::reduce, Collective::scan, Collective::exscan, Collective::allreduce}) {
@@ -396,6 +439,60 @@ TEST_CASE("each process names its own call and another one, and whose that is") 
   CHECK(text.find(described(rank)) < but);
   CHECK(text.find(fmt::format(", but process {} ", other)) == but);
   CHECK(text.find(described(other), but) != std::string::npos);
+}
+
+/// A broadcast whose receivers expect a cache line more than the root sends: in one lane a message
+/// is too short, in the other one nothing is wrong.
+std::string try_short_broadcast(Member& member, std::size_t count, bool is_sender) {
+  constexpr std::size_t kLine = 64 / sizeof(std::int64_t);
+  std::vector<std::int64_t> buffer(count + kLine, 1);
+  bool has_failed = false;
+  try {
+    member.run(
+        calls::broadcast(buffer.data(), count + (is_sender ? 0 : kLine), DataType::int64, 0));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::mismatch) return error.what();
+    has_failed = true;
+  }
+  // Nobody uses it any more.
+  std::ranges::fill(buffer, kPoison);
+  for (int look = 0; look < 20; ++look) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (std::ranges::count(buffer, kPoison) != std::ssize(buffer)) return "written to afterwards";
+  }
+  return has_failed != is_sender ? ""
+                                 : fmt::format("rank {}: no error, or one too many", member.rank());
+}
+
+TEST_CASE("members that get too little in one lane all get an error, and go on") {
+  int rank = 0;
+  int size = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (size == 1) return;
+  Options options = Options::from_environment();
+  options.algorithm = "multi-leader-binomial";
+  options.lanes = 2;
+  Team team(MPI_COMM_WORLD, 2, options);
+  // Messages that go at once, and messages that wait for their receivers.
+  for (const std::size_t count : {std::size_t{4'000}, std::size_t{300'000}}) {
+    for (int repetition = 0; repetition < 5; ++repetition) {
+      CAPTURE(count);
+      CHECK(in_every_thread(team, [&](Member& member) {
+              return try_short_broadcast(member, count, rank == 0);
+            }) == "");
+      CHECK(in_every_thread(team, [&](Member& member) {
+              CallTrial trial({.collective = Collective::broadcast,
+                               .member_count = member.size(),
+                               .count = count,
+                               .block_counts = {}},
+                              member.rank(), Placement::in_place);
+              trial.fill(repetition);
+              member.run(trial.call());
+              return trial.complaint();
+            }) == "");
+    }
+  }
 }
 
 /// One member refuses its arguments; the others learn of it.

@@ -278,9 +278,13 @@ bool WorkerExecutor::completed(StrandState& state, int request) {
   if (looking_ == Looking::forbidden) return false;
   // A request whose test throws is used up.
   Endpoint* const endpoint = std::exchange(state.pending[r], nullptr);
-  if (endpoint->test(state.requests[r])) return has_progressed_ = true;
-  state.pending[r] = endpoint;
-  return false;
+  const bool is_over = endpoint->test(state.requests[r]);
+  if (is_over) {
+    has_progressed_ = true;
+  } else {
+    state.pending[r] = endpoint;
+  }
+  return is_over;
 }
 
 void WorkerExecutor::issue_message(StrandState& state, const Instruction& instruction) {
