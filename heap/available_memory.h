@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "numa/control_groups.h"
+#include "numa/topology/control_groups.h"
 
 namespace hycoll {
 

@@ -23,8 +23,8 @@
 #include <thread>
 #include <vector>
 
-#include "core/kernels.h"
-#include "core/types.h"
+#include "core/base/types.h"
+#include "core/kernels/kernels.h"
 
 namespace hycoll {
 namespace {

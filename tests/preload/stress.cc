@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/collectives/elements/random_datatypes.h"
 #include "tests/preload/programs.h"
-#include "tests/random_datatypes.h"
 
 namespace {
 

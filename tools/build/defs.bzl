@@ -1,7 +1,7 @@
 """The project's rules: C++ targets with its warnings, tests with timeouts, tests under mpiexec.
 
 Public headers are listed in `public_headers` of hycoll_library instead of `hdrs`. Inside the tree they are found
-both as "core/types.h" and as "hycoll/types.h"; they include one another by the second form only, because that
+both as "core/base/types.h" and as "hycoll/types.h"; they include one another by the second form only, because that
 is where tools/install puts them.
 """
 
@@ -59,11 +59,11 @@ def hycoll_binary(name, srcs = [], deps = [], copts = [], **kwargs):
     )
 
 def hycoll_test(name, srcs, deps = [], copts = [], size = "small", single_threaded = False, tags = [], **kwargs):
-    """A doctest program whose main comes from //tests:doctest_main. Its timeout follows from its size.
+    """A doctest program whose main comes from //tests/support:doctest_main. Its timeout follows from its size.
 
     One that is `single_threaded` starts no thread: ThreadSanitizer has nothing to look for, so its stage leaves it out.
     """
-    deps = deps + ["//tests:doctest_main"]
+    deps = deps + ["//tests/support:doctest_main"]
     cc_test(
         name = name,
         srcs = srcs,
@@ -91,7 +91,7 @@ def hycoll_mpi_test(
         deps = [],
         ranks = [1, 2, 3],
         bound_ranks = [],
-        main = "//tests:doctest_mpi_main",
+        main = "//tests/support:doctest_mpi_main",
         args = [],
         copts = [],
         tags = [],
@@ -99,7 +99,7 @@ def hycoll_mpi_test(
         **kwargs):
     """A doctest program under mpiexec: one test NAME_np2 per rank count, and the suite NAME of all of them.
 
-    More ranks than cores give way to one another while they wait (tests/give_way.cc).
+    More ranks than cores give way to one another while they wait (tests/support/give_way.cc).
 
     Args:
       name: name of the suite; the program itself is NAME_program.
@@ -126,7 +126,7 @@ def hycoll_mpi_test(
         testonly = True,
         srcs = srcs,
         copts = copts,
-        deps = deps + ["//tests:give_way", "//third_party:doctest", "//third_party:mpi"] + ([main] if main else []),
+        deps = deps + ["//tests/support:give_way", "//third_party:doctest", "//third_party:mpi"] + ([main] if main else []),
     )
     launches = launches_of(name, ranks, bound_ranks)
     for launch in launches:

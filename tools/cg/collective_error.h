@@ -6,7 +6,7 @@
 #include <exception>
 #include <string>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 
 namespace hycoll::cg {
 

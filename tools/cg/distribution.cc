@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/errors.h"
-#include "core/partition.h"
+#include "core/base/errors.h"
+#include "core/base/partition.h"
 #include "tools/cg/collective_error.h"
 #include "tools/cg/csr.h"
 

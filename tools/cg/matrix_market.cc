@@ -12,7 +12,7 @@
 #include <optional>
 #include <string_view>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 
 namespace hycoll::cg {
 namespace {

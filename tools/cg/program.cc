@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "core/errors.h"
-#include "numa/binding.h"
-#include "numa/topology.h"
-#include "threading/end_job.h"
-#include "threading/mpi_types.h"
+#include "core/base/errors.h"
+#include "numa/placement/binding.h"
+#include "numa/topology/topology.h"
+#include "threading/transport/mpi/end_job.h"
+#include "threading/transport/mpi/mpi_types.h"
 #include "tools/cg/collective_error.h"
 #include "tools/cg/command_line.h"
 #include "tools/cg/distribution.h"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "collectives/hycoll.h"
+#include "collectives/api/hycoll.h"
 
 namespace hycoll::cg {
 namespace {

@@ -9,8 +9,8 @@
 #include <cmath>
 #include <exception>
 
-#include "core/errors.h"
-#include "threading/end_job.h"
+#include "core/base/errors.h"
+#include "threading/transport/mpi/end_job.h"
 
 namespace hycoll::cg {
 namespace {

@@ -8,8 +8,8 @@
 #include <memory>
 #include <utility>
 
-#include "core/errors.h"
-#include "core/partition.h"
+#include "core/base/errors.h"
+#include "core/base/partition.h"
 
 namespace hycoll::cg {
 namespace {

@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "numa/affinity_mask.h"
-#include "numa/topology.h"
+#include "numa/topology/affinity_mask.h"
+#include "numa/topology/topology.h"
 
 namespace hycoll::cg {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "numa/topology.h"
+#include "numa/topology/topology.h"
 
 namespace hycoll::cg {
 

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "tools/command/arguments.h"
-#include "tools/command/bench_options.h"
-#include "tools/command/commands.h"
-#include "tools/command/limit_team.h"
-#include "tools/command/sizes.h"
-#include "tools/command/table.h"
+#include "tools/command/line/arguments.h"
+#include "tools/command/line/commands.h"
+#include "tools/command/line/sizes.h"
+#include "tools/command/line/table.h"
+#include "tools/command/measuring/bench_options.h"
+#include "tools/command/measuring/limit_team.h"
 
 namespace hycoll::command {
 namespace {

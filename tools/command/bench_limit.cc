@@ -7,12 +7,12 @@
 #include <memory>
 #include <string>
 
-#include "core/errors.h"
-#include "tools/command/bench_options.h"
-#include "tools/command/commands.h"
-#include "tools/command/limit_team.h"
-#include "tools/command/sizes.h"
-#include "tools/command/table.h"
+#include "core/base/errors.h"
+#include "tools/command/line/commands.h"
+#include "tools/command/line/sizes.h"
+#include "tools/command/line/table.h"
+#include "tools/command/measuring/bench_options.h"
+#include "tools/command/measuring/limit_team.h"
 #include "tools/measure/memory_limit.h"
 
 namespace hycoll::command {

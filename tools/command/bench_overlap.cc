@@ -8,14 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "core/errors.h"
-#include "tools/command/arguments.h"
-#include "tools/command/bench_options.h"
-#include "tools/command/commands.h"
-#include "tools/command/contestants.h"
-#include "tools/command/overlap.h"
-#include "tools/command/sizes.h"
-#include "tools/command/table.h"
+#include "core/base/errors.h"
+#include "tools/command/line/arguments.h"
+#include "tools/command/line/commands.h"
+#include "tools/command/line/sizes.h"
+#include "tools/command/line/table.h"
+#include "tools/command/measuring/bench_options.h"
+#include "tools/command/measuring/contestants.h"
+#include "tools/command/measuring/overlap.h"
 
 namespace hycoll::command {
 namespace {

@@ -9,16 +9,16 @@
 #include <string>
 #include <vector>
 
-#include "core/errors.h"
-#include "numa/binding.h"
-#include "numa/drawing.h"
-#include "numa/placement.h"
-#include "numa/topology.h"
-#include "tools/command/arguments.h"
-#include "tools/command/commands.h"
-#include "tools/command/machine_context.h"
-#include "tools/command/mpi_session.h"
-#include "tools/command/output.h"
+#include "core/base/errors.h"
+#include "numa/drawing/drawing.h"
+#include "numa/placement/binding.h"
+#include "numa/placement/placement.h"
+#include "numa/topology/topology.h"
+#include "tools/command/line/arguments.h"
+#include "tools/command/line/commands.h"
+#include "tools/command/line/output.h"
+#include "tools/command/measuring/machine_context.h"
+#include "tools/command/measuring/mpi_session.h"
 #include "tools/measure/leader_concurrency.h"
 #include "tools/measure/machine_state.h"
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "core/errors.h"
-#include "tools/command/commands.h"
+#include "core/base/errors.h"
+#include "tools/command/line/commands.h"
 
 namespace {
 

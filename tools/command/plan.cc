@@ -10,22 +10,22 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/registry.h"
-#include "collectives/selection.h"
-#include "core/errors.h"
-#include "core/schedule_svg.h"
-#include "core/schedule_text.h"
-#include "core/statistics.h"
-#include "core/verifier.h"
-#include "numa/topology.h"
-#include "threading/program.h"
-#include "threading/staging_slices.h"
-#include "tools/command/arguments.h"
-#include "tools/command/collective_option.h"
-#include "tools/command/commands.h"
-#include "tools/command/output.h"
-#include "tools/command/sizes.h"
-#include "tools/command/table.h"
+#include "collectives/algorithms/registry.h"
+#include "collectives/plans/selection.h"
+#include "core/base/errors.h"
+#include "core/drawing/schedule_svg.h"
+#include "core/drawing/statistics.h"
+#include "core/schedule/schedule_text.h"
+#include "core/verifier/verifier.h"
+#include "numa/topology/topology.h"
+#include "threading/program/program.h"
+#include "threading/program/staging_slices.h"
+#include "tools/command/line/arguments.h"
+#include "tools/command/line/collective_option.h"
+#include "tools/command/line/commands.h"
+#include "tools/command/line/output.h"
+#include "tools/command/line/sizes.h"
+#include "tools/command/line/table.h"
 
 namespace hycoll::command {
 namespace {

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "core/errors.h"
-#include "tools/command/commands.h"
-#include "tools/command/html_report.h"
-#include "tools/command/output.h"
+#include "core/base/errors.h"
+#include "tools/command/comparing/html_report.h"
+#include "tools/command/line/commands.h"
+#include "tools/command/line/output.h"
 
 namespace hycoll::command {
 namespace {

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "core/errors.h"
-#include "tools/command/commands.h"
-#include "tools/command/output.h"
-#include "tools/command/reproduction.h"
-#include "tools/command/table.h"
+#include "core/base/errors.h"
+#include "tools/command/line/commands.h"
+#include "tools/command/line/output.h"
+#include "tools/command/line/table.h"
+#include "tools/command/proving/reproduction.h"
 
 namespace hycoll::command {
 namespace {

@@ -9,15 +9,15 @@
 #include <string>
 #include <vector>
 
-#include "core/errors.h"
-#include "tools/command/arguments.h"
-#include "tools/command/collective_option.h"
-#include "tools/command/commands.h"
-#include "tools/command/output.h"
-#include "tools/command/progress.h"
-#include "tools/command/sizes.h"
-#include "tools/command/sweep.h"
-#include "tools/command/table.h"
+#include "core/base/errors.h"
+#include "tools/command/line/arguments.h"
+#include "tools/command/line/collective_option.h"
+#include "tools/command/line/commands.h"
+#include "tools/command/line/output.h"
+#include "tools/command/line/progress.h"
+#include "tools/command/line/sizes.h"
+#include "tools/command/line/table.h"
+#include "tools/command/proving/sweep.h"
 
 namespace hycoll::command {
 namespace {

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "numa/binding.h"
+#include "numa/placement/binding.h"
 #include "tools/measure/statistics.h"
 
 namespace hycoll::measure {

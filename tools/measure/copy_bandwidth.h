@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "numa/topology.h"
+#include "numa/topology/topology.h"
 
 namespace hycoll::measure {
 

@@ -7,9 +7,9 @@
 #include <thread>
 #include <vector>
 
-#include "core/errors.h"
-#include "numa/binding.h"
-#include "threading/handoff.h"
+#include "core/base/errors.h"
+#include "numa/placement/binding.h"
+#include "threading/memory/handoff.h"
 #include "tools/measure/statistics.h"
 
 namespace hycoll::measure {

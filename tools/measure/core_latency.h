@@ -1,7 +1,7 @@
 #ifndef HYCOLL_TOOLS_MEASURE_CORE_LATENCY_H_
 #define HYCOLL_TOOLS_MEASURE_CORE_LATENCY_H_
 
-#include "numa/topology.h"
+#include "numa/topology/topology.h"
 
 namespace hycoll::measure {
 

@@ -9,10 +9,10 @@
 #include <thread>
 #include <vector>
 
-#include "core/errors.h"
-#include "numa/binding.h"
-#include "threading/mpi_endpoint.h"
-#include "threading/waiter.h"
+#include "core/base/errors.h"
+#include "numa/placement/binding.h"
+#include "threading/memory/waiter.h"
+#include "threading/transport/mpi/mpi_endpoint.h"
 
 namespace hycoll::measure {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include "numa/topology.h"
+#include "numa/topology/topology.h"
 
 namespace hycoll::measure {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "numa/topology.h"
+#include "numa/topology/topology.h"
 
 namespace hycoll::measure {
 

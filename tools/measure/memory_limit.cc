@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "core/partition.h"
+#include "core/base/partition.h"
 
 namespace hycoll::measure {
 namespace {

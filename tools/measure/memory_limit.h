@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/collective.h"
-#include "core/types.h"
+#include "core/base/collective.h"
+#include "core/base/types.h"
 
 namespace hycoll::measure {
 

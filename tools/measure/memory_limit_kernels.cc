@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/instruction_set.h"
+#include "core/kernels/instruction_set.h"
 #include "tools/measure/memory_limit.h"
 
 #undef HWY_TARGET_INCLUDE

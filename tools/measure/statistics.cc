@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <numeric>
 
-#include "core/errors.h"
+#include "core/base/errors.h"
 
 namespace hycoll::measure {
 namespace {

@@ -1,0 +1,179 @@
+// Socket leaders with an aggregation tree: one leader per socket, reductions in the network.
+//
+// Idea: with one leader per node half of the members of a node with two sockets reach it through
+// the connection of the sockets. Here every socket has a leader that reduces its own socket's
+// members only, sends the sum to an aggregator on a lane of its own, gets the result back and
+// publishes it to its socket. The aggregators combine the sums of all sockets of all nodes. Between
+// the sockets of a node only signals travel: a leader publishes after the other sockets have
+// entered.
+//
+// Source: M. Bayatpour et al. (DPML), SC'17, section 4.3, socket-level leader design. The tree:
+// exchange_aggregation_tree.cc; the phases in a socket: those of a DPML leader (multi_leader.h),
+// with the segments in flight together.
+// Steps: 2 d messages, d the depth of the tree. Sent: n by every socket. Scratch: none at a node, 2
+// n at an aggregator.
+// Serves: shapes whose last nodes are aggregators of one worker. Lane l is socket l: a node's
+// members are divided over the lanes evenly and in order; sockets without members take no part. The
+// leader of a lane is the owner of the first member of its socket on the node with most members; on
+// nodes with fewer members it may belong to another socket. Operands stand in rank order.
+//
+// Example, 1 node of 4 members, 2 lanes and 1 aggregator: worker 0 reduces the inputs of members 0
+// and 1, worker 2 those of 2 and 3; both send them to node 1, which adds them and returns the
+// result to both. Member 1 copies it from member 0, member 3 from member 2.
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "collectives/algorithms/allreduce/allreduce.h"
+#include "collectives/algorithms/exchanges/aggregation.h"
+#include "collectives/algorithms/parts/multi_leader.h"
+
+namespace hycoll {
+namespace {
+
+/// The index on its node of the first member of a socket.
+int first_of_socket(const Node& node, int socket, int socket_count) {
+  return static_cast<int>(static_cast<long long>(node.members) * socket / socket_count);
+}
+
+std::vector<Node> nodes_of(const Shape& shape) {
+  std::vector<Node> nodes;
+  for (int node = 0; node < shape.node_count(); ++node) nodes.push_back(shape.node(node));
+  return nodes;
+}
+
+/// The same shape with each lane driven by the owner of its socket's first member.
+Shape with_socket_leaders(const Shape& shape) {
+  const std::vector<Node> nodes = nodes_of(shape);
+  const Node& largest =
+      *std::max_element(nodes.begin(), nodes.end(),
+                        [](const Node& a, const Node& b) { return a.members < b.members; });
+  std::vector<int> leaders;
+  for (int lane = 0; lane < shape.lane_count(); ++lane) {
+    leaders.push_back(first_of_socket(largest, lane, shape.lane_count()));
+  }
+  return Shape(nodes, shape.lane_count(), shape.visibility(), leaders);
+}
+
+/// A socket that has members: its lane, and the flag by which its leader says that all have
+/// entered.
+struct Socket {
+  int lane;
+  LeaderGroup group;
+  FlagId entered;
+};
+
+using NodeSockets = std::vector<Socket>;
+
+NodeSockets add_sockets(ScheduleBuilder& builder, StrandPool& pool, int node, int track_count) {
+  const Shape& shape = builder.shape();
+  NodeSockets sockets;
+  for (int lane = 0; lane < shape.lane_count(); ++lane) {
+    const int first = first_of_socket(shape.node(node), lane, shape.lane_count());
+    const int last = first_of_socket(shape.node(node), lane + 1, shape.lane_count());
+    if (first == last) continue;
+    std::vector<LeaderGroup::Leader> leaders;
+    for (int track = 0; track < track_count; ++track) {
+      leaders.push_back({shape.leader(node, lane), pool.next(shape.leader(node, lane))});
+    }
+    const FlagId entered = builder.add_flag(leaders.front().strand);
+    sockets.push_back(
+        {.lane = lane,
+         .group = LeaderGroup(builder, {node, shape.first_member(node) + first, last - first}, 1,
+                              std::move(leaders)),
+         .entered = entered});
+  }
+  return sockets;
+}
+
+/// The strands of a node that has no members.
+std::vector<StrandId> aggregator_strands(ScheduleBuilder& builder, StrandPool& pool, int node,
+                                         int track_count) {
+  std::vector<StrandId> strands;
+  if (builder.shape().node(node).members > 0) track_count = 0;
+  for (int track = 0; track < track_count; ++track) {
+    strands.push_back(pool.next(builder.shape().leader(node, 0)));
+  }
+  return strands;
+}
+
+/// The sockets and aggregators, and the way of a part through them.
+class SocketLeaders {
+ public:
+  SocketLeaders(ScheduleBuilder& builder, const VectorParts& parts)
+      : builder_(builder), parts_(parts), tree_(aggregation_tree(builder.shape())) {
+    StrandPool pool(builder_);
+    const auto track_count = static_cast<int>(parts_.track_lanes.size());
+    for (int node = 0; node < builder_.shape().node_count(); ++node) {
+      aggregators_.push_back(aggregator_strands(builder_, pool, node, track_count));
+      if (!aggregators_.back().empty()) continue;
+      nodes_.push_back(add_sockets(builder_, pool, node, track_count));
+    }
+  }
+
+  void append() {
+    for (const VectorPart& part : parts_.parts) {
+      append_aggregation(builder_, tree_, reduced(part));
+      const bool is_first = part.chunks.first == 0;
+      for (NodeSockets& sockets : nodes_) {
+        for (Socket& socket : sockets) {
+          if (is_first) await_other_sockets(sockets, socket);
+          socket.group.append_push(part);
+          socket.group.append_announcement(part);
+        }
+      }
+    }
+    for (NodeSockets& sockets : nodes_) {
+      for (Socket& socket : sockets) socket.group.append_collection(parts_.parts);
+    }
+  }
+
+ private:
+  AggregatedPart reduced(const VectorPart& part) {
+    AggregatedPart result{.chunks = part.chunks, .contributions = {}, .strands = {}};
+    for (NodeSockets& sockets : nodes_) {
+      auto& contributions = result.contributions.emplace_back();
+      for (auto& [lane, group, entered] : sockets) {
+        const StrandId strand = group.leader(part.track).strand;
+        contributions.push_back({.lane = lane,
+                                 .strand = strand,
+                                 .source = group.append_reduction(part),
+                                 .result = group.result(part.track)});
+        if (part.chunks.first == 0) builder_.signal(strand, entered);
+      }
+    }
+    for (const std::vector<StrandId>& strands : aggregators_) {
+      result.strands.push_back(strands.empty() ? StrandId{-1}
+                                               : strands[static_cast<std::size_t>(part.track)]);
+    }
+    return result;
+  }
+
+  void await_other_sockets(const NodeSockets& sockets, const Socket& socket) {
+    for (const Socket& other : sockets) {
+      if (other.lane == socket.lane) continue;
+      builder_.wait(socket.group.leader(0).strand, other.entered);
+    }
+  }
+
+  ScheduleBuilder& builder_;
+  const VectorParts& parts_;
+  AggregationTree tree_;
+  std::vector<NodeSockets> nodes_;                  // by host
+  std::vector<std::vector<StrandId>> aggregators_;  // by node and track; empty for hosts
+};
+
+}  // namespace
+
+Schedule generate_socket_leader_allreduce(std::string name, const Shape& asked,
+                                          const GeneratorParameters& parameters) {
+  const Shape shape = with_socket_leaders(asked);
+  const int part_count = parameters.segments;
+  ScheduleBuilder builder(Collective::allreduce, std::move(name), shape, part_count);
+  const VectorParts parts = cut_vector(1, part_count, tracks_per_lane(shape, part_count), 1);
+  SocketLeaders(builder, parts).append();
+  return std::move(builder).finish();
+}
+
+}  // namespace hycoll

@@ -1,0 +1,80 @@
+// Lines: broadcast of short vectors, in one cache-line transfer within the node.
+//
+// Idea: the root copies its input into lines, where data and signal travel together, and all others
+// of its node read them. On every other node the leader receives the vector in its output and
+// publishes it in lines of its own.
+//
+// Source: the message counters of Blue Gene/P (A. Mamidala et al., 2009, section 5) brought into
+// the data.
+// Steps: one transfer on a single node; those of the exchange and one otherwise.
+// Serves: any shape with one lane whose leaders own a member, since leaders write lines.
+//
+// Example, 1 node of 3 members, root 0: member 0 writes its input to lines; 1 and 2 read them.
+
+#include <utility>
+#include <vector>
+
+#include "collectives/algorithms/broadcast/broadcast.h"
+#include "collectives/algorithms/parts/lines_phases.h"
+#include "core/base/errors.h"
+
+namespace hycoll {
+namespace {
+
+StrandId strand_of(const ScheduleBuilder& builder, int member) {
+  return builder.main_strand(builder.shape().worker_of_member(member));
+}
+
+/// `source`, a buffer of `owner`, reaches all others of its node.
+void append_node(ScheduleBuilder& builder, LinesPhases& phases, int owner, Span source) {
+  if (phases.member_count() == 1) return;
+  const Span lines = phases.publish(owner, source);
+  for (int member = phases.first_member(); member <= phases.last_member(); ++member) {
+    if (member == owner) continue;
+    builder.copy(strand_of(builder, member), span_of(builder.output(member), builder.all_chunks()),
+                 lines);
+  }
+}
+
+/// Nobody leaves before everybody on the node has entered, which its `owner` has if it has been
+/// read from.
+void append_end(LinesPhases& phases, int owner) {
+  for (int member = phases.first_member(); member <= phases.last_member(); ++member) {
+    phases.await_members_but(member, owner);
+  }
+}
+
+}  // namespace
+
+Schedule generate_lines_broadcast(std::string name, const Shape& shape,
+                                  const GeneratorParameters& parameters,
+                                  BroadcastExchange exchange) {
+  HYCOLL_ASSERT(shape.lane_count() == 1, "lines serve one lane");
+  const int chunk_count =
+      broadcast_chunks_per_lane(exchange, shape.node_count(), parameters.segments);
+  ScheduleBuilder builder(Collective::broadcast, std::move(name), shape, chunk_count,
+                          parameters.root);
+  const int root_node = shape.node_of_member(parameters.root);
+  std::vector<LinesPhases> nodes = lines_phases_of_nodes(builder);
+  const Span input = span_of(builder.input(parameters.root), builder.all_chunks());
+  append_node(builder, nodes[static_cast<std::size_t>(root_node)], parameters.root, input);
+  BroadcastVector vector =
+      broadcast_vector(builder, 0, parameters.segments, OnArrival::after_passing_on);
+  vector.on_arrival = [](int, ChunkRange) {};
+  for (const LinesPhases& phases : nodes) {
+    const int leading = phases.leading_member();
+    vector.strands.push_back(strand_of(builder, leading));
+    vector.places.push_back(leading == parameters.root ? input.buffer : builder.output(leading));
+  }
+  append_broadcast_exchange(builder, exchange, vector);
+  for (LinesPhases& phases : nodes) {
+    const int leading = phases.leading_member();
+    if (phases.node() != root_node) {
+      append_node(builder, phases, leading, span_of(builder.output(leading), builder.all_chunks()));
+    }
+    append_end(phases, phases.node() == root_node ? parameters.root : leading);
+  }
+  return std::move(builder).finish();
+}
+
+}  // namespace hycoll

@@ -1,0 +1,110 @@
+// Trees: binomial, k-nomial and the chain.
+//
+// Idea: every node receives the vector from its parent and passes it on to its children, the one
+// with the most nodes below it first. Vectors are cut into segments: a segment goes on as soon as
+// it is there, so that a long vector passes through the tree in little more than the time of its
+// slowest node, which sends it once for each child: the chain, where that is once, is the fastest
+// for long vectors, the others for short ones. A node has few receives posted at a time.
+//
+// Source: binomial and k-nomial trees as in R. Thakur, R. Rabenseifner, W. Gropp, Optimization of
+// Collective Communication Operations in MPICH, 2005; named in the slides on the bandwidth-saving
+// broadcast and by Blue Gene/P's.
+// Steps: ceil(log2 N) for the binomial tree, at most (k - 1) ceil(log_k N) for a k-nomial one,
+// whose depth is ceil(log_k N), N - 1 for the chain; s - 1 more with s segments in the chain.
+// Messages: N - 1 for each segment.
+// Serves: any number of nodes, any root. Chunks per lane: the segments.
+//
+// Example, 6 nodes, root 0, binomial: 0 sends to 4, 2 and 1; 4 to 5, 2 to 3. With k = 4: 0 sends to
+// 4, 3, 2 and 1; 4 to 5. As a chain: 0 to 1 to 2 to 3 to 4 to 5.
+
+#include <vector>
+
+#include "collectives/algorithms/broadcast/exchange.h"
+
+namespace hycoll {
+namespace {
+
+constexpr int kRadix = 4;
+/// The receives that a node has posted beyond the segment that it passes on. With all of them
+/// posted, a library that shakes hands for long messages sends all segments at the same time, a
+/// little of each in turn: they arrive together, at the end, and nothing is pipelined.
+constexpr int kReceivesAhead = 4;
+
+// Nodes are numbered from the root's on.
+
+TreePlace place_in_chain(int number, int node_count) {
+  TreePlace place{.parent = number - 1, .children = {}};
+  if (number + 1 < node_count) place.children.push_back(number + 1);
+  return place;
+}
+
+/// A node's parent has the lowest digit of the node's number that is not 0 replaced by 0.
+TreePlace place_in_tree(int number, int node_count, int radix) {
+  TreePlace place;
+  int weight = 1;  // of the digit that the children differ in, at last of the parent's
+  while (weight < node_count && number / weight % radix == 0) weight *= radix;
+  if (number > 0) place.parent = number - number / weight % radix * weight;
+  for (weight /= radix; weight > 0; weight /= radix) {
+    for (int digit = radix - 1; digit > 0; --digit) {
+      const int child = number + digit * weight;
+      if (child < node_count) place.children.push_back(child);
+    }
+  }
+  return place;
+}
+
+TreePlace place_of_node(BroadcastExchange exchange, int number, int node_count) {
+  switch (exchange) {
+    case BroadcastExchange::chain:
+      return place_in_chain(number, node_count);
+    case BroadcastExchange::knomial:
+      return place_in_tree(number, node_count, kRadix);
+    default:
+      return place_in_tree(number, node_count, 2);
+  }
+}
+
+}  // namespace
+
+void append_broadcast_tree(ScheduleBuilder& builder, BroadcastExchange exchange,
+                           const BroadcastVector& vector) {
+  const int node_count = builder.shape().node_count();
+  const auto node_of = [&](int number) { return (vector.root_node + number) % node_count; };
+  std::vector<TreePlace> places(static_cast<std::size_t>(node_count));
+  for (int number = 0; number < node_count; ++number) {
+    const TreePlace numbered = place_of_node(exchange, number, node_count);
+    TreePlace& place = places[static_cast<std::size_t>(node_of(number))];
+    if (number > 0) place.parent = node_of(numbered.parent);
+    for (const int child : numbered.children) place.children.push_back(node_of(child));
+  }
+  append_broadcast_places(builder, places, vector);
+}
+
+void append_broadcast_places(ScheduleBuilder& builder, std::span<const TreePlace> places,
+                             const BroadcastVector& vector) {
+  for (int node = 0; node < builder.shape().node_count(); ++node) {
+    const auto& [parent, children] = places[static_cast<std::size_t>(node)];
+    const StrandId strand = vector.strands[static_cast<std::size_t>(node)];
+    const auto segment = [&](int s) {
+      return span_of(vector.places[static_cast<std::size_t>(node)], {vector.chunks.first + s, 1});
+    };
+    const auto arrive = [&](int s, OnArrival when) {
+      if (parent >= 0 && when == vector.when) vector.on_arrival(node, {vector.chunks.first + s, 1});
+    };
+    const auto receive = [&](int s) {
+      if (parent >= 0 && s < vector.segments) builder.recv(strand, vector.lane, parent, segment(s));
+    };
+    for (int s = 0; s < kReceivesAhead; ++s) receive(s);
+    for (int s = 0; s < vector.segments; ++s) {
+      arrive(s, OnArrival::before_passing_on);
+      if (!children.empty() && vector.before_sending) {
+        vector.before_sending(node, {vector.chunks.first + s, 1});
+      }
+      for (const int child : children) builder.send(strand, vector.lane, child, segment(s));
+      arrive(s, OnArrival::after_passing_on);
+      receive(s + kReceivesAhead);
+    }
+  }
+}
+
+}  // namespace hycoll

@@ -1,0 +1,174 @@
+// Aggregation tree: in-network reduction by nodes that have no members.
+//
+// Idea: the hosts' leaders send their sums up a tree of aggregators. An aggregator combines what
+// its children send, in rank order, and sends one vector up; the root's result is multicast down.
+// A host sends and receives the vector once, however many hosts there are. The aggregators stand
+// for the switches of a network that reduces by itself; here they are processes.
+//
+// Source: M. Bayatpour et al. (DPML), SC'17, sections 2.2 and 4.3; R. L. Graham et al., Scalable
+// Hierarchical Aggregation Protocol (SHArP), COM-HPC 2016.
+// Steps: 2 d for a tree of depth d, where d = ceil(log_f H) for A = (H - 1) / (f - 1) aggregators
+// of f children; receiving from f children takes f message times at an aggregator.
+// Sent: n by every contribution; f n down and n up by an aggregator. Reductions: (f - 1) n at an
+// aggregator, none at a host. Scratch: 2 n at an aggregator (what is combined, and what comes in),
+// none at a host.
+// Serves: shapes whose last nodes are aggregators, at least one.
+//
+// Example, 4 hosts with a, b, c, d and 2 aggregators, 5 edges: aggregator 4 takes hosts 0 to 2 and
+// sends abc to aggregator 5, which takes it and d, and sends abcd to both; aggregator 4 passes it
+// on.
+
+#include <algorithm>
+
+#include "collectives/algorithms/exchanges/aggregation.h"
+#include "collectives/algorithms/exchanges/exchange.h"
+#include "core/base/errors.h"
+
+namespace hycoll {
+namespace {
+
+int host_count(const Shape& shape) {
+  int hosts = 0;
+  while (hosts < shape.node_count() && shape.node(hosts).members > 0) ++hosts;
+  return hosts;
+}
+
+/// Adds the steps of one part. Aggregators talk to one another on the first lane.
+class Aggregation {
+ public:
+  Aggregation(ScheduleBuilder& builder, const AggregationTree& tree, const AggregatedPart& part)
+      : builder_(builder), tree_(tree), part_(part) {
+    combined_.resize(part_.strands.size(), kNoBuffer);
+  }
+
+  void append() {
+    for (const auto& contributions : part_.contributions) {
+      const int parent = tree_.host_parents[host_of(contributions)];
+      for (const Contribution& own : contributions) {
+        builder_.send(own.strand, own.lane, parent, on(own.source));
+      }
+    }
+    for (const auto& vertex : tree_.vertices) combine(vertex);
+    for (auto vertex = tree_.vertices.rbegin(); vertex != tree_.vertices.rend(); ++vertex) {
+      multicast(*vertex);
+    }
+    for (const auto& contributions : part_.contributions) {
+      const int parent = tree_.host_parents[host_of(contributions)];
+      for (const Contribution& own : contributions) {
+        builder_.recv(own.strand, own.lane, parent, on(own.result));
+      }
+    }
+  }
+
+ private:
+  static constexpr int kTreeLane = 0;
+
+  Span on(BufferId buffer) const { return span_of(buffer, part_.chunks); }
+
+  std::size_t host_of(const std::vector<Contribution>& contributions) const {
+    return static_cast<std::size_t>(&contributions - part_.contributions.data());
+  }
+
+  bool is_host(int node) const {
+    return static_cast<std::size_t>(node) < part_.contributions.size();
+  }
+
+  /// The lanes on which a child and its parent exchange, in rank order.
+  std::vector<int> lanes_of(int child) const {
+    if (!is_host(child)) return {kTreeLane};
+    std::vector<int> lanes;
+    for (const Contribution& own : part_.contributions[static_cast<std::size_t>(child)]) {
+      lanes.push_back(own.lane);
+    }
+    return lanes;
+  }
+
+  /// The first vector is received where the others are reduced into.
+  void combine(const AggregationTree::Vertex& vertex) {
+    const int worker = builder_.shape().leader(vertex.node, kTreeLane);
+    const StrandId strand = part_.strands[static_cast<std::size_t>(vertex.node)];
+    BufferId& combined = combined_[static_cast<std::size_t>(vertex.node)];
+    BufferId received = kNoBuffer;
+    for (const int child : vertex.children) {
+      for (const int lane : lanes_of(child)) {
+        const bool is_first = combined == kNoBuffer;
+        BufferId& buffer = is_first ? combined : received;
+        if (buffer == kNoBuffer) buffer = builder_.add_scratch(worker, part_.chunks);
+        builder_.recv(strand, lane, child, on(buffer));
+        if (!is_first) builder_.reduce(strand, {on(combined)}, {on(combined), on(received)});
+      }
+    }
+    if (vertex.parent >= 0) builder_.send(strand, kTreeLane, vertex.parent, on(combined));
+  }
+
+  void multicast(const AggregationTree::Vertex& vertex) {
+    const StrandId strand = part_.strands[static_cast<std::size_t>(vertex.node)];
+    const Span combined = on(combined_[static_cast<std::size_t>(vertex.node)]);
+    if (vertex.parent >= 0) builder_.recv(strand, kTreeLane, vertex.parent, combined);
+    for (const int child : vertex.children) {
+      for (const int lane : lanes_of(child)) builder_.send(strand, lane, child, combined);
+    }
+  }
+
+  ScheduleBuilder& builder_;
+  const AggregationTree& tree_;
+  const AggregatedPart& part_;
+  std::vector<BufferId> combined_;  // by node
+};
+
+}  // namespace
+
+bool has_aggregators_last(const Shape& shape) {
+  const int hosts = host_count(shape);
+  if (hosts == 0 || hosts == shape.node_count()) return false;
+  for (int node = hosts; node < shape.node_count(); ++node) {
+    if (shape.node(node).members > 0) return false;
+  }
+  return shape.visibility() == Visibility::direct;
+}
+
+AggregationTree aggregation_tree(const Shape& shape) {
+  HYCOLL_ASSERT(has_aggregators_last(shape), "an aggregation tree needs aggregators");
+  const int hosts = host_count(shape);
+  const int aggregators = std::min(shape.node_count() - hosts, std::max(1, hosts - 1));
+  AggregationTree tree;
+  tree.host_parents.resize(static_cast<std::size_t>(hosts), -1);
+  std::vector<int> roots;  // of the trees so far, from left to right
+  for (int host = 0; host < hosts; ++host) roots.push_back(host);
+  std::size_t next = 0;
+  for (int i = 0; i < aggregators; ++i) {
+    const int edges = hosts - 1 + aggregators;
+    const auto fan_in = static_cast<std::size_t>(edges / aggregators + (i < edges % aggregators));
+    if (roots.size() - next < fan_in) next = 0;
+    const auto first = roots.begin() + static_cast<std::ptrdiff_t>(next);
+    const auto last = first + static_cast<std::ptrdiff_t>(fan_in);
+    tree.vertices.push_back({.node = hosts + i, .parent = -1, .children = {first, last}});
+    for (auto child = first; child != last; ++child) {
+      (*child < hosts ? tree.host_parents[static_cast<std::size_t>(*child)]
+                      : tree.vertices[static_cast<std::size_t>(*child - hosts)].parent) = hosts + i;
+    }
+    *first = hosts + i;
+    roots.erase(first + 1, last);
+    ++next;
+  }
+  return tree;
+}
+
+void append_aggregation(ScheduleBuilder& builder, const AggregationTree& tree,
+                        const AggregatedPart& part) {
+  Aggregation(builder, tree, part).append();
+}
+
+void append_aggregation_tree(ScheduleBuilder& builder, const LaneVector& vector) {
+  AggregatedPart part{.chunks = vector.chunks, .contributions = {}, .strands = vector.strands};
+  for (int host = 0; host < host_count(builder.shape()); ++host) {
+    const auto node = static_cast<std::size_t>(host);
+    part.contributions.push_back({{.lane = vector.lane,
+                                   .strand = vector.strands[node],
+                                   .source = vector.sources[node],
+                                   .result = vector.results[node]}});
+  }
+  append_aggregation(builder, aggregation_tree(builder.shape()), part);
+}
+
+}  // namespace hycoll

@@ -1,0 +1,57 @@
+// Chain: reduce along a ring to its last node, then broadcast back along it.
+//
+// Idea: the first node sends its contribution to the second, which adds its own and passes the sum
+// on, up to the last node, the root. The result then goes back the same way. Each node sends the
+// vector at most twice, once in each direction, so a ring's links carry it once in each direction
+// and its closing link nothing. Alone this is slow; with many parts in flight (one call of this
+// function each) all nodes work at once.
+//
+// Source: A. Mamidala et al., Optimizing MPI Collectives Using Efficient Intra-node Communication
+// Techniques over the Blue Gene/P Supercomputer, 2009, section 5.C.1: a ring reduces to a root,
+// which broadcasts, both pipelined and on the routes of one colour. The paper leaves the way of the
+// broadcast open; back along the ring loads both directions of every link alike.
+// Steps: 2 (N - 1); with k parts in flight 2 (N - 1) + k - 1 at the length of a part, where the
+// ring of exchange_ring.cc needs 2 (N - 1) at the length of an N-th. Sent: 2 n elements by every
+// node but the first and the last, which send n. Scratch: n on every node but the first. Serves:
+// any number of nodes, in the order that the LaneVector gives.
+//
+// Example, order 0, 2, 1 with the values a, b, c: node 0 sends a to node 2, which sends ac to node
+// 1, which holds acb and sends it to node 2, which sends it to node 0.
+
+#include <numeric>
+
+#include "collectives/algorithms/exchanges/exchange.h"
+
+namespace hycoll {
+
+void append_chain(ScheduleBuilder& builder, const LaneVector& vector) {
+  const Shape& shape = builder.shape();
+  std::vector<int> order = vector.order;
+  if (order.empty()) {
+    order.resize(static_cast<std::size_t>(shape.node_count()));
+    std::iota(order.begin(), order.end(), 0);
+  }
+  for (std::size_t position = 0; position < order.size(); ++position) {
+    const bool is_first = position == 0;
+    const bool is_root = position + 1 == order.size();
+    const int before = is_first ? -1 : order[position - 1];
+    const int after = is_root ? -1 : order[position + 1];
+    const auto node = static_cast<std::size_t>(order[position]);
+    const StrandId strand = vector.strands[node];
+    const Span source = span_of(vector.sources[node], vector.chunks);
+    const Span result = span_of(vector.results[node], vector.chunks);
+    if (!is_first) {
+      const int leader = shape.leader(order[position], vector.lane);
+      const Span received = span_of(builder.add_scratch(leader, vector.chunks), vector.chunks);
+      builder.recv(strand, vector.lane, before, received);
+      builder.reduce(strand, {result}, {received, source});
+    }
+    if (!is_root) {
+      builder.send(strand, vector.lane, after, is_first ? source : result);
+      builder.recv(strand, vector.lane, after, result);
+    }
+    if (!is_first) builder.send(strand, vector.lane, before, result);
+  }
+}
+
+}  // namespace hycoll

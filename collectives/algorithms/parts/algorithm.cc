@@ -1,0 +1,56 @@
+#include "collectives/algorithms/parts/algorithm.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "core/base/errors.h"
+#include "core/schedule/staging.h"
+
+namespace hycoll {
+
+std::string_view name_of(OperandOrder order) noexcept {
+  constexpr std::array<std::string_view, 3> names = {"any", "by rank", "canonical"};
+  return names[static_cast<std::size_t>(order)];
+}
+
+Schedule Algorithm::generate(const Shape& shape, int segments, int root) const {
+  if (shape.visibility() == Visibility::staged) {
+    return staged(generate(shape.with_visibility(Visibility::direct), segments, root),
+                  shape.processes());
+  }
+  if (!serves_shape(shape)) {
+    throw Error(
+        ErrorKind::unsupported,
+        fmt::format("{} algorithm '{}' serves {}; this shape has {} nodes, {} members and {} "
+                    "lanes. Choose another algorithm, or 'auto'",
+                    name_of(collective), name, serves, shape.node_count(), shape.member_count(),
+                    shape.lane_count()));
+  }
+  return generate_with(std::string(name), shape,
+                       {.exchange = exchange, .segments = segments, .root = root});
+}
+
+bool serves_any_shape(const Shape& shape) {
+  return shape.visibility() == Visibility::direct && !shape.has_aggregators();
+}
+
+bool serves_one_lane(const Shape& shape) {
+  return serves_any_shape(shape) && shape.lane_count() == 1;
+}
+
+bool serves_one_lane_led_by_members(const Shape& shape) {
+  for (int node = 0; node < shape.node_count(); ++node) {
+    if (shape.leader(node, 0) - shape.first_worker(node) >= shape.node(node).members) return false;
+  }
+  return serves_one_lane(shape);
+}
+
+bool serves_one_lane_and_member(const Shape& shape) {
+  for (int node = 0; node < shape.node_count(); ++node) {
+    if (shape.node(node).members != 1) return false;
+  }
+  return serves_one_lane(shape);
+}
+
+}  // namespace hycoll

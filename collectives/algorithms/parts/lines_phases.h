@@ -1,0 +1,68 @@
+#ifndef HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_LINES_PHASES_H_
+#define HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_LINES_PHASES_H_
+
+#include <vector>
+
+#include "core/schedule/builder.h"
+
+namespace hycoll {
+
+/// The members of one node in a collective of short vectors, who exchange data through lines: every
+/// step here is one of a member's worker, on its main strand.
+///
+/// Apart from NodePhases (node_phases.h), for nothing is the same but that members announce
+/// themselves: there is one lane, nobody reads another's buffer, and data carry their own signals.
+class LinesPhases {
+ public:
+  /// Lets every member announce that it has entered. To be constructed before any other step of the
+  /// node's workers is added.
+  LinesPhases(ScheduleBuilder& builder, int node);
+
+  int node() const noexcept { return node_; }
+  int first_member() const noexcept { return first_member_; }
+  int last_member() const noexcept { return first_member_ + member_count_ - 1; }
+  int member_count() const noexcept { return member_count_; }
+
+  /// The member of the worker that leads lane 0. Requires that the leader owns one.
+  int leading_member() const;
+
+  /// Every member copies its input into lines, except for `reader`, who reads its own directly; -1
+  /// for none.
+  void publish_inputs(int reader = -1);
+
+  /// A member reduces the node's inputs from lines, its own directly, left to right: those from the
+  /// first member to `last`, for the chunks of the result. `before` is an operand to the left of
+  /// them, if it is not empty.
+  void reduce_inputs(int reader, Span result) { reduce_inputs(reader, result, last_member(), {}); }
+  void reduce_inputs(int reader, Span result, int last, const std::vector<Span>& before);
+
+  /// A member copies a span into lines that the others read.
+  Span publish(int member, Span source);
+
+  /// A member waits until all others of its node, or those from `first` on, have entered. Whoever
+  /// has read somebody's lines need not.
+  void await_members(int member) { await_members(member, first_member_); }
+  void await_members(int member, int first);
+
+  /// A member waits until all others have entered, but for one whose lines it has read.
+  void await_members_but(int member, int known);
+
+ private:
+  StrandId strand(int member) const {
+    return builder_.main_strand(builder_.shape().worker_of_member(member));
+  }
+
+  ScheduleBuilder& builder_;
+  int node_;
+  int first_member_;
+  int member_count_;
+  std::vector<FlagId> arrived_;  // per member
+  std::vector<BufferId> lines_;  // per member; -1 where the input is not published
+};
+
+/// The phases of every node.
+std::vector<LinesPhases> lines_phases_of_nodes(ScheduleBuilder& builder);
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_LINES_PHASES_H_

@@ -1,0 +1,255 @@
+#include "collectives/algorithms/parts/multi_leader.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "core/base/errors.h"
+
+namespace hycoll {
+
+VectorParts cut_vector(int lane_count, int parts_per_lane, int tracks_per_lane,
+                       int chunks_per_part) {
+  VectorParts result;
+  for (int lane = 0; lane < lane_count; ++lane) {
+    result.track_lanes.insert(result.track_lanes.end(), static_cast<std::size_t>(tracks_per_lane),
+                              lane);
+  }
+  for (int part = 0; part < parts_per_lane; ++part) {
+    for (int lane = 0; lane < lane_count; ++lane) {
+      result.parts.push_back(
+          {.lane = lane,
+           .chunks = {(lane * parts_per_lane + part) * chunks_per_part, chunks_per_part},
+           .track = lane * tracks_per_lane + part % tracks_per_lane,
+           .turn = part / tracks_per_lane + 1});
+    }
+  }
+  return result;
+}
+
+int tracks_per_lane(const Shape& shape, int parts) {
+  std::vector<int> lanes_of_worker(static_cast<std::size_t>(shape.worker_count()), 0);
+  for (int node = 0; node < shape.node_count(); ++node) {
+    for (int lane = 0; lane < shape.lane_count(); ++lane) {
+      ++lanes_of_worker[static_cast<std::size_t>(shape.leader(node, lane))];
+    }
+  }
+  const int most = *std::max_element(lanes_of_worker.begin(), lanes_of_worker.end());
+  return std::clamp(kMaximumTracksPerWorker / most, 1, parts);
+}
+
+StrandPool::StrandPool(ScheduleBuilder& builder)
+    : builder_(builder),
+      main_taken_(static_cast<std::size_t>(builder.shape().worker_count()), false) {}
+
+StrandId StrandPool::next(int worker) {
+  const auto index = static_cast<std::size_t>(worker);
+  if (main_taken_[index]) return builder_.add_strand(worker);
+  main_taken_[index] = true;
+  return builder_.main_strand(worker);
+}
+
+LeaderGroup::LeaderGroup(ScheduleBuilder& builder, Members members, int lane_count,
+                         std::vector<Leader> leaders)
+    : builder_(builder), members_(members), lane_count_(lane_count), leaders_(std::move(leaders)) {
+  for (int i = 0; i < members_.count; ++i) {
+    const int owner = builder_.shape().worker_of_member(members_.first + i);
+    const StrandId strand = builder_.main_strand(owner);
+    arrived_.push_back(builder_.add_flag(strand));
+    if (pulls()) copied_.push_back(builder_.add_flag(strand));
+    builder_.signal(strand, arrived_.back());
+  }
+  for (const Leader& leader : leaders_) published_.push_back(builder_.add_flag(leader.strand));
+}
+
+int LeaderGroup::combining_member(int track) const {
+  const Shape& shape = builder_.shape();
+  const int index =
+      leader(track).worker - shape.first_worker(members_.node) + shape.first_member(members_.node);
+  const int within = index - members_.first;
+  return within < 0 ? members_.first : members_.first + within % members_.count;
+}
+
+BufferId LeaderGroup::result(int track) const { return builder_.output(combining_member(track)); }
+
+bool LeaderGroup::is_finished_by_reduction() const {
+  return builder_.shape().node_count() == 1 && !pulls() && members_.count > 1;
+}
+
+BufferId LeaderGroup::append_reduction(const VectorPart& part) {
+  const auto& [worker, strand] = leader(part.track);
+  std::vector<Span> inputs;
+  std::vector<Span> outputs;
+  for (int i = 0; i < members_.count; ++i) {
+    const int member = members_.first + i;
+    if (part.turn == 1 && builder_.shape().worker_of_member(member) != worker) {
+      builder_.wait(strand, arrived_[static_cast<std::size_t>(i)]);
+    }
+    inputs.push_back(span_of(builder_.input(member), part.chunks));
+    outputs.push_back(span_of(builder_.output(member), part.chunks));
+  }
+  if (members_.count == 1) return builder_.input(members_.first);
+  if (!is_finished_by_reduction()) outputs = {span_of(result(part.track), part.chunks)};
+  builder_.reduce(strand, outputs, inputs);
+  return result(part.track);
+}
+
+void LeaderGroup::append_push(const VectorPart& part) {
+  if (pulls() || is_finished_by_reduction()) return;
+  std::vector<Span> others;
+  for (int member = members_.first; member < members_.first + members_.count; ++member) {
+    if (builder_.output(member) != result(part.track)) {
+      others.push_back(span_of(builder_.output(member), part.chunks));
+    }
+  }
+  if (others.empty()) return;
+  builder_.copy(leader(part.track).strand, others, span_of(result(part.track), part.chunks));
+}
+
+void LeaderGroup::append_announcement(const VectorPart& part) {
+  builder_.signal(leader(part.track).strand, published(part.track));
+}
+
+void LeaderGroup::append_collection(std::span<const VectorPart> parts) {
+  for (int i = 0; i < members_.count; ++i) collect(members_.first + i, parts);
+  if (!pulls()) return;
+  for (int i = 0; i < members_.count; ++i) stay(members_.first + i);
+}
+
+void LeaderGroup::collect(int member, std::span<const VectorPart> parts) {
+  const StrandId strand = builder_.main_strand(builder_.shape().worker_of_member(member));
+  if (!pulls()) {
+    for (std::size_t track = 0; track < leaders_.size(); ++track) {
+      if (leaders_[track].strand != strand) builder_.wait(strand, published_[track]);
+    }
+    return;
+  }
+  for (const VectorPart& part : parts) {
+    if (leader(part.track).strand != strand) {
+      builder_.wait(strand, published(part.track), part.turn);
+    }
+    if (builder_.output(member) == result(part.track)) continue;
+    builder_.copy(strand, span_of(builder_.output(member), part.chunks),
+                  span_of(result(part.track), part.chunks));
+  }
+  builder_.signal(strand, copied_[static_cast<std::size_t>(member - members_.first)]);
+}
+
+void LeaderGroup::stay(int member) {
+  const auto holds = [&](std::size_t track) {
+    return combining_member(static_cast<int>(track)) == member;
+  };
+  bool holds_results = false;
+  for (std::size_t track = 0; track < leaders_.size(); ++track) {
+    holds_results = holds_results || holds(track);
+  }
+  if (!holds_results) return;
+  const StrandId strand = builder_.main_strand(builder_.shape().worker_of_member(member));
+  for (int i = 0; i < members_.count; ++i) {
+    if (members_.first + i != member) {
+      builder_.wait(strand, copied_[static_cast<std::size_t>(i)]);
+    }
+  }
+}
+
+namespace {
+
+/// The leaders' strands on every node, and the groups of the nodes that have members.
+class MultiLeader {
+ public:
+  MultiLeader(ScheduleBuilder& builder, Exchange exchange, const VectorParts& parts)
+      : builder_(builder), exchange_(exchange), parts_(parts) {
+    const Shape& shape = builder_.shape();
+    groups_.resize(static_cast<std::size_t>(shape.node_count()));
+    StrandPool pool(builder_);
+    for (int node = 0; node < shape.node_count(); ++node) {
+      auto& leaders = leaders_.emplace_back();
+      for (const int lane : parts_.track_lanes) {
+        const int worker = shape.leader(node, lane);
+        leaders.push_back(
+            {worker, keeps_company() ? builder_.add_strand(worker) : pool.next(worker)});
+      }
+      if (shape.node(node).members == 0) continue;
+      groups_[static_cast<std::size_t>(node)].emplace(
+          builder_, LeaderGroup::Members{node, shape.first_member(node), shape.node(node).members},
+          shape.lane_count(), leaders);
+    }
+  }
+
+  void append() {
+    for (const VectorPart& part : parts_.parts) {
+      append_exchange(builder_, exchange_, reduced(part));
+      if (exchange_ != Exchange::native) publish(part);
+    }
+    if (exchange_ == Exchange::native) publish_together();
+    for (auto& group : groups_) {
+      if (group) group->append_collection(parts_.parts);
+    }
+    if (keeps_company()) append_company();
+  }
+
+ private:
+  /// Whether native calls are to be under way while others are issued. A worker with a single
+  /// strand may block inside the MPI library and would make them one after the other, so leaders
+  /// then have two: their main strand waits.
+  bool keeps_company() const {
+    return exchange_ == Exchange::native && parts_.parts.size() > parts_.track_lanes.size();
+  }
+
+  /// Phases 1 and 2 on every node.
+  LaneVector reduced(const VectorPart& part) {
+    LaneVector vector{
+        .lane = part.lane, .chunks = part.chunks, .strands = {}, .sources = {}, .results = {}};
+    for (std::size_t node = 0; node < groups_.size(); ++node) {
+      auto& group = groups_[node];
+      vector.strands.push_back(leaders_[node][static_cast<std::size_t>(part.track)].strand);
+      vector.sources.push_back(group ? group->append_reduction(part) : kNoBuffer);
+      vector.results.push_back(group ? group->result(part.track) : kNoBuffer);
+    }
+    return vector;
+  }
+
+  void publish(const VectorPart& part) {
+    for (auto& group : groups_) {
+      if (!group) continue;
+      group->append_push(part);
+      group->append_announcement(part);
+    }
+  }
+
+  /// An announcement waits for all that its strand has under way, so those of a track whose calls
+  /// are under way together come last; copies only wait for their own part.
+  void publish_together() {
+    for (auto& group : groups_) {
+      for (const VectorPart& part : parts_.parts) group->append_push(part);
+      for (const VectorPart& part : parts_.parts) group->append_announcement(part);
+    }
+  }
+
+  void append_company() {
+    const Shape& shape = builder_.shape();
+    for (int node = 0; node < shape.node_count(); ++node) {
+      const auto& group = groups_[static_cast<std::size_t>(node)];
+      for (std::size_t track = 0; track < parts_.track_lanes.size(); ++track) {
+        const int worker = group->leader(static_cast<int>(track)).worker;
+        const bool owns_member = worker - shape.first_worker(node) < shape.node(node).members;
+        if (owns_member) continue;  // it waits as a member
+        builder_.wait(builder_.main_strand(worker), group->published(static_cast<int>(track)));
+      }
+    }
+  }
+
+  ScheduleBuilder& builder_;
+  Exchange exchange_;
+  const VectorParts& parts_;
+  std::vector<std::vector<LeaderGroup::Leader>> leaders_;  // by node and track
+  std::vector<std::optional<LeaderGroup>> groups_;         // by node
+};
+
+}  // namespace
+
+void append_multi_leader(ScheduleBuilder& builder, Exchange exchange, const VectorParts& parts) {
+  MultiLeader(builder, exchange, parts).append();
+}
+
+}  // namespace hycoll

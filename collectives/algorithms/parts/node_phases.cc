@@ -1,0 +1,137 @@
+#include "collectives/algorithms/parts/node_phases.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/errors.h"
+
+namespace hycoll {
+
+NodePhases::NodePhases(ScheduleBuilder& builder, int node)
+    : builder_(builder),
+      node_(node),
+      first_member_(builder.shape().first_member(node)),
+      member_count_(builder.shape().node(node).members) {
+  const Shape& shape = builder.shape();
+  for (int i = 0; i < member_count_; ++i) {
+    const StrandId owner = builder.main_strand(shape.worker_of_member(first_member_ + i));
+    arrived_.push_back(builder.add_flag(owner));
+    builder.signal(owner, arrived_.back());
+  }
+  for (int lane = 0; lane < shape.lane_count(); ++lane) {
+    const int worker = shape.leader(node, lane);
+    const StrandId main = builder.main_strand(worker);
+    const bool taken = std::find(leaders_.begin(), leaders_.end(), main) != leaders_.end();
+    leaders_.push_back(taken ? builder.add_strand(worker) : main);
+    milestones_.push_back(builder.add_flag(leaders_.back()));
+  }
+}
+
+void NodePhases::await_members(int lane) {
+  for (int member = first_member_; member <= last_member(); ++member) await_member(lane, member);
+}
+
+void NodePhases::await_members_but(int lane, int known) {
+  for (int member = first_member_; member <= last_member(); ++member) {
+    if (member != known) await_member(lane, member);
+  }
+}
+
+void NodePhases::await_member_as(StrandId strand, int member) {
+  builder_.wait(strand, arrived_[static_cast<std::size_t>(member - first_member_)]);
+}
+
+void NodePhases::await_member(int lane, int member) {
+  const Shape& shape = builder_.shape();
+  if (shape.worker_of_member(member) == shape.leader(node_, lane)) return;
+  await_member_as(leader(lane), member);
+}
+
+void NodePhases::announce(int lane) {
+  builder_.signal(leader(lane), milestones_[static_cast<std::size_t>(lane)]);
+}
+
+void NodePhases::announce(int lane, const Span& announced) {
+  builder_.signal(leader(lane), milestones_[static_cast<std::size_t>(lane)],
+                  std::span(&announced, 1));
+}
+
+void NodePhases::await_lanes(int member, int milestone) {
+  const Shape& shape = builder_.shape();
+  const int worker = shape.worker_of_member(member);
+  for (int lane = 0; lane < shape.lane_count(); ++lane) {
+    if (shape.leader(node_, lane) == worker) continue;
+    await_lane(builder_.main_strand(worker), lane, milestone);
+  }
+}
+
+void NodePhases::await_lane(StrandId strand, int lane, int milestone) {
+  builder_.wait(strand, milestones_[static_cast<std::size_t>(lane)], milestone);
+}
+
+std::vector<NodePhases> phases_of_nodes(ScheduleBuilder& builder) {
+  std::vector<NodePhases> phases;
+  for (int node = 0; node < builder.shape().node_count(); ++node) {
+    phases.emplace_back(builder, node);
+  }
+  return phases;
+}
+
+Span place_of(std::span<const Span> places, ChunkRange chunks) {
+  const auto place = std::find_if(places.begin(), places.end(), [&](const Span& candidate) {
+    return candidate.first_chunk <= chunks.first &&
+           chunks.first + chunks.count <= candidate.first_chunk + candidate.chunk_count;
+  });
+  HYCOLL_ASSERT(place != places.end(), "one place holds the whole range");
+  return span_of(place->buffer, chunks);
+}
+
+std::vector<Span> clip(std::span<const Span> places, ChunkRange chunks) {
+  std::vector<Span> clipped;
+  for (const Span& place : places) {
+    const int first = std::max(place.first_chunk, chunks.first);
+    const int end = std::min(place.first_chunk + place.chunk_count, chunks.first + chunks.count);
+    if (first < end) clipped.push_back(span_of(place.buffer, {first, end - first}));
+  }
+  return clipped;
+}
+
+NodeSum::NodeSum(ScheduleBuilder& builder, const NodePhases& phases, int lane,
+                 std::vector<Span> places)
+    : builder_(&builder), leader_(phases.leader(lane)), places_(std::move(places)) {
+  for (int member = phases.first_member(); member <= phases.last_member(); ++member) {
+    inputs_.push_back(builder.input(member));
+  }
+  const bool is_input = inputs_.size() == 1;
+  if (is_input) places_ = {span_of(inputs_.front(), builder.all_chunks())};
+  is_reduced_.assign(static_cast<std::size_t>(builder.chunk_count()), is_input);
+}
+
+NodeSum::NodeSum(ScheduleBuilder& builder, Span place)
+    : builder_(&builder),
+      places_{place},
+      is_reduced_(static_cast<std::size_t>(builder.chunk_count()), true) {}
+
+Span NodeSum::at(ChunkRange chunks) {
+  const Span place = place_of(places_, chunks);
+  const int end = chunks.first + chunks.count;
+  for (int chunk = chunks.first; chunk < end; ++chunk) {
+    int missing = 0;
+    while (chunk + missing < end && !is_reduced_[static_cast<std::size_t>(chunk + missing)]) {
+      is_reduced_[static_cast<std::size_t>(chunk + missing)] = true;
+      ++missing;
+    }
+    if (missing > 0) reduce(place, {chunk, missing});
+    chunk += missing;
+  }
+  return place;
+}
+
+void NodeSum::reduce(Span place, ChunkRange chunks) {
+  const Span destination = span_of(place.buffer, chunks);
+  std::vector<Span> sources;
+  for (const BufferId input : inputs_) sources.push_back(span_of(input, chunks));
+  builder_->reduce(leader_, std::span(&destination, 1), sources);
+}
+
+}  // namespace hycoll

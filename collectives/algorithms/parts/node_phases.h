@@ -1,0 +1,108 @@
+#ifndef HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_NODE_PHASES_H_
+#define HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_NODE_PHASES_H_
+
+#include <span>
+#include <vector>
+
+#include "core/schedule/builder.h"
+
+namespace hycoll {
+
+/// The workers of one node in a collective with several leaders: the strand on which each lane is
+/// led, and the flags by which members and leaders wait for each other. Every member announces that
+/// it has entered; every leader announces milestones of its lane.
+///
+/// For reduce, reduce_scatter and scans, which decide themselves where sums and results lie. What
+/// members of an allreduce do, who all get the same result, is in LeaderGroup (multi_leader.h);
+/// what they do without leaders' flags, through lines, in LinesPhases (lines_phases.h).
+class NodePhases {
+ public:
+  /// Adds strands and flags, and the members' announcements. To be constructed before any other
+  /// step of the node's workers is added.
+  NodePhases(ScheduleBuilder& builder, int node);
+
+  int node() const noexcept { return node_; }
+  int first_member() const noexcept { return first_member_; }
+  int last_member() const noexcept { return first_member_ + member_count_ - 1; }
+  int member_count() const noexcept { return member_count_; }
+
+  /// The strand of the lane's leader: a worker's first lane runs on its main strand, every further
+  /// one on its own.
+  StrandId leader(int lane) const { return leaders_[static_cast<std::size_t>(lane)]; }
+
+  /// The lane's leader waits until all members of the node have entered.
+  void await_members(int lane);
+
+  /// The lane's leader waits until this member has entered, or all but this one.
+  void await_member(int lane, int member);
+  void await_members_but(int lane, int known);
+
+  /// A strand of the node, of another worker than the member's, waits until the member has entered.
+  void await_member_as(StrandId strand, int member);
+
+  /// The lane's leader announces its next milestone, when all that it has begun is complete.
+  void announce(int lane);
+  /// The same, as soon as all that it has begun and that touches a span is complete.
+  void announce(int lane, const Span& announced);
+
+  /// A member waits on its worker's main strand until every lane has reached a milestone: 1 is the
+  /// first that its leader announced. Lanes that the worker leads itself need no waiting: it ends
+  /// when all of its strands have ended.
+  void await_lanes(int member, int milestone);
+
+  /// A strand of the node waits until the leader of a lane has announced a milestone.
+  void await_lane(StrandId strand, int lane, int milestone);
+
+ private:
+  ScheduleBuilder& builder_;
+  int node_;
+  int first_member_;
+  int member_count_;
+  std::vector<StrandId> leaders_;   // per lane
+  std::vector<FlagId> milestones_;  // per lane
+  std::vector<FlagId> arrived_;     // per member
+};
+
+/// The phases of every node.
+std::vector<NodePhases> phases_of_nodes(ScheduleBuilder& builder);
+
+/// The part [chunks.first, chunks.first + chunks.count) of that place which holds it whole.
+Span place_of(std::span<const Span> places, ChunkRange chunks);
+
+/// The parts of the places that lie in a range of chunks, in their order.
+std::vector<Span> clip(std::span<const Span> places, ChunkRange chunks);
+
+/// One lane's sum of a node's inputs: what an exchange between nodes sends and combines. A range of
+/// chunks is reduced, left to right over the members, when it is first asked for, so that the
+/// exchange begins before the whole vector is reduced.
+class NodeSum {
+ public:
+  /// Sums that the lane's leader computes into `places`. With one member on the node its input is
+  /// the sum, and the places are not used.
+  NodeSum(ScheduleBuilder& builder, const NodePhases& phases, int lane, std::vector<Span> places);
+
+  /// A sum that is there already.
+  NodeSum(ScheduleBuilder& builder, Span place);
+
+  /// Where a range of chunks lies, which one place holds whole; appends to the leader's strand the
+  /// reduction of those chunks that nobody has asked for before.
+  Span at(ChunkRange chunks);
+
+  /// Whether the sum is an input, which may only be read; its places are scratch or output
+  /// otherwise.
+  bool is_input() const { return places_.front().buffer < builder_->shape().member_count(); }
+  const std::vector<Span>& places() const noexcept { return places_; }
+
+ private:
+  void reduce(Span place, ChunkRange chunks);
+
+  ScheduleBuilder* builder_;
+  StrandId leader_ = 0;
+  std::vector<BufferId> inputs_;
+  std::vector<Span> places_;
+  std::vector<bool> is_reduced_;  // per chunk
+};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_NODE_PHASES_H_

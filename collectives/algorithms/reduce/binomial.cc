@@ -1,0 +1,121 @@
+// Binomial tree to a root.
+//
+// Idea: in step k those partners that still hold something pair up with the partner whose number
+// differs in bit k: one of the two hands over what it holds and is done, the other combines. Of
+// each pair that one goes on whose bit k is the root's, so that the root ends up with everything
+// without a last message; which nodes are combined in step k does not depend on the root, and
+// neither does the tree of the operands. Vectors are cut into segments: a segment goes up as soon
+// as it is combined.
+//
+// Source: R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication
+// Operations in MPICH, 2005; the numbering by the root's bits is ours.
+// Steps: ceil(log2 N).
+// Messages: N - 1 for each segment.
+// Sent: n elements by every node but the root's. The tree is that of recursive doubling.
+// Serves: any number of nodes, any root.
+// Chunks per lane: the segments.
+//
+// Example, 5 nodes, root on node 0: p = 4, and the nodes 0 and 1 are one partner. Node 1 hands
+// over to node 0, which acts since it is the root's; step 0, node 2 to node 0 and node 4 to node
+// 3; step 1, node 3 to node 0.
+
+#include <vector>
+
+#include "collectives/algorithms/exchanges/fold.h"
+#include "collectives/algorithms/exchanges/reduce_partners.h"
+#include "collectives/algorithms/reduce/exchange.h"
+
+namespace hycoll {
+namespace {
+
+/// Where the nodes stand in the tree.
+struct TreePlace {
+  std::vector<int> children;  ///< In the order in which they are combined.
+  int parent = -1;
+};
+
+TreePlace place_in_tree(const std::vector<Partner>& partners, int node, int root_node) {
+  const auto at = [&](int partner) { return partners[static_cast<std::size_t>(partner)]; };
+  const int partner = partner_of(partners, node);
+  const int root = partner_of(partners, root_node);
+  TreePlace place;
+  if (at(partner).acting != node) {
+    place.parent = at(partner).acting;
+    return place;
+  }
+  if (at(partner).folding() >= 0) place.children.push_back(at(partner).folding());
+  for (int distance = 1; distance < static_cast<int>(partners.size()); distance *= 2) {
+    const int peer = at(partner ^ distance).acting;
+    if (((partner ^ root) & distance) != 0) {
+      place.parent = peer;
+      break;
+    }
+    place.children.push_back(peer);
+  }
+  return place;
+}
+
+/// One node's steps.
+class NodeSteps {
+ public:
+  NodeSteps(ScheduleBuilder& builder, RootedVector& vector, int node, TreePlace place)
+      : builder_(builder),
+        vector_(vector),
+        node_(node),
+        place_(std::move(place)),
+        strand_(vector.strands[static_cast<std::size_t>(node)]),
+        sum_(vector.sums[static_cast<std::size_t>(node)]) {
+    if (place_.children.empty()) return;
+    const int leader = builder.shape().leader(node, vector.lane);
+    received_ = builder.add_scratch(leader, vector.chunks);
+    combined_ = node == vector.root_node ? vector.result.buffer
+                : sum_.is_input()        ? builder.add_scratch(leader, vector.chunks)
+                                         : sum_.places().front().buffer;
+  }
+
+  void append() {
+    if (!place_.children.empty()) {
+      for (int s = 0; s < vector_.segments; ++s) receive(0, s);
+    }
+    for (int s = 0; s < vector_.segments; ++s) {
+      Span held = sum_.at(chunk(s));
+      for (std::size_t child = 0; child < place_.children.size(); ++child) {
+        const Span result = span_of(combined_, chunk(s));
+        reduce_in_node_order(builder_, strand_, result, node_, held, place_.children[child],
+                             span_of(received_, chunk(s)));
+        held = result;
+        if (child + 1 < place_.children.size()) receive(child + 1, s);
+      }
+      if (place_.parent >= 0) builder_.send(strand_, vector_.lane, place_.parent, held);
+    }
+  }
+
+ private:
+  ChunkRange chunk(int segment) const { return {vector_.chunks.first + segment, 1}; }
+
+  void receive(std::size_t child, int segment) {
+    builder_.recv(strand_, vector_.lane, place_.children[child],
+                  span_of(received_, chunk(segment)));
+  }
+
+  ScheduleBuilder& builder_;
+  RootedVector& vector_;
+  int node_;
+  TreePlace place_;
+  StrandId strand_;
+  NodeSum& sum_;
+  BufferId received_ = -1;
+  BufferId combined_ = -1;
+};
+
+}  // namespace
+
+void append_binomial_reduce(ScheduleBuilder& builder, RootedVector& vector) {
+  const int node_count = builder.shape().node_count();
+  const std::vector<Partner> partners = fold_partners(node_count, vector.root_node);
+  for (int node = 0; node < node_count; ++node) {
+    NodeSteps(builder, vector, node, place_in_tree(partners, node, vector.root_node)).append();
+  }
+}
+
+}  // namespace hycoll

@@ -1,0 +1,108 @@
+// DPML reduce: several leaders per node, each with a partition of the vector.
+//
+// Idea: the phases of the DPML allreduce (allreduce_dpml.cc) without the last one. The leader of a
+// lane reduces its partition over the members of its node and combines it with the leaders of the
+// same lane on the other nodes; on the root's node everything happens in the root's output. On a
+// single node that is all: one pass over the inputs into the root's output, shared by all leaders.
+// Members only wait until their inputs have been read.
+//
+// Source: M. Bayatpour et al., Scalable Reduction Collectives with Data Partitioning-based
+// Multi-Leader Design, SC'17, section 4.1, restricted to a root.
+// Memory passed over on a single node: M n read, n written.
+// Scratch: the node's sum (n, where there are several members and no root) and what the exchange
+// adds: at most 2 n.
+// Serves: any shape with direct visibility. One lane: the classical single leader.
+//
+// Example, 2 nodes of 2 members, 2 lanes, binomial, root 0: worker 0 of each node reduces the
+// lower half of both members' inputs, on node 0 into the root's output; that of node 1 sends its
+// sum to that of node 0, which combines. The workers 1 do so with the upper halves.
+
+#include <utility>
+#include <vector>
+
+#include "collectives/algorithms/parts/node_phases.h"
+#include "collectives/algorithms/reduce/exchange.h"
+#include "collectives/algorithms/reduce/reduce.h"
+#include "core/base/errors.h"
+#include "core/schedule/builder.h"
+
+namespace hycoll {
+namespace {
+
+/// When members may have their inputs back.
+enum class Release {
+  early,  ///< When the node's sum is there, which is not cut then.
+  at_end,
+};
+
+Release release_of(const ScheduleBuilder& builder, const NodePhases& phases,
+                   RootedExchange exchange, int segments) {
+  const bool is_cut = exchange != RootedExchange::binomial || segments > 1;
+  return builder.shape().node_count() > 1 && phases.member_count() > 1 && !is_cut ? Release::early
+                                                                                  : Release::at_end;
+}
+
+/// The lane's contribution of one node, which its leader may compute from here on.
+NodeSum begin_sum(ScheduleBuilder& builder, NodePhases& phases, int lane, ChunkRange chunks) {
+  const Shape& shape = builder.shape();
+  const bool has_root = phases.node() == shape.node_of_member(builder.root());
+  phases.await_members(lane);
+  std::vector<Span> places;
+  if (has_root) {
+    places = {span_of(builder.output(builder.root()), chunks)};
+  } else if (phases.member_count() > 1) {
+    places = {span_of(builder.add_scratch(shape.leader(phases.node(), lane), chunks), chunks)};
+  }
+  return {builder, phases, lane, std::move(places)};
+}
+
+void append_lane(ScheduleBuilder& builder, std::vector<NodePhases>& nodes, RootedExchange exchange,
+                 RootedVector vector) {
+  for (NodePhases& phases : nodes) {
+    vector.strands.push_back(phases.leader(vector.lane));
+    vector.sums.push_back(begin_sum(builder, phases, vector.lane, vector.chunks));
+    if (release_of(builder, phases, exchange, vector.segments) == Release::early) {
+      vector.sums.back().at(vector.chunks);
+      phases.announce(vector.lane);
+    }
+  }
+  append_rooted_exchange(builder, exchange, vector);
+  for (NodePhases& phases : nodes) {
+    const bool is_early = release_of(builder, phases, exchange, vector.segments) == Release::early;
+    if (!is_early || phases.node() == vector.root_node) phases.announce(vector.lane);
+  }
+}
+
+}  // namespace
+
+Schedule generate_dpml_reduce(std::string name, const Shape& shape,
+                              const GeneratorParameters& parameters, RootedExchange exchange) {
+  HYCOLL_ASSERT(shape.visibility() == Visibility::direct, "dpml reads its members' buffers");
+  const int segments = shape.node_count() == 1 ? 1 : parameters.segments;
+  const int per_lane =
+      shape.node_count() == 1 ? 1 : rooted_chunks_per_lane(exchange, shape.node_count(), segments);
+  ScheduleBuilder builder(Collective::reduce, std::move(name), shape, per_lane * shape.lane_count(),
+                          parameters.root);
+  const int root_node = shape.node_of_member(parameters.root);
+  std::vector<NodePhases> nodes = phases_of_nodes(builder);
+  for (int lane = 0; lane < shape.lane_count(); ++lane) {
+    const ChunkRange chunks{lane * per_lane, per_lane};
+    append_lane(builder, nodes, exchange,
+                {.lane = lane,
+                 .chunks = chunks,
+                 .segments = segments,
+                 .root_node = root_node,
+                 .strands = {},
+                 .sums = {},
+                 .result = span_of(builder.output(parameters.root), chunks)});
+  }
+  for (NodePhases& phases : nodes) {
+    const bool is_early = release_of(builder, phases, exchange, segments) == Release::early;
+    for (int member = phases.first_member(); member <= phases.last_member(); ++member) {
+      phases.await_lanes(member, is_early && member == parameters.root ? 2 : 1);
+    }
+  }
+  return std::move(builder).finish();
+}
+
+}  // namespace hycoll

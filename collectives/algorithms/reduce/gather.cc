@@ -1,0 +1,72 @@
+// Reduce of long vectors: reduce-scatter between the nodes, then gather at the root's node.
+//
+// Idea: combining is shared by all nodes, each of which completes 1/N of the vector and hands it
+// to the root, segment by segment as they are completed. The reduce-scatter is that of
+// reduce_scatter_pairwise.cc (the canonical tree) or reduce_scatter_ring.cc.
+//
+// Source: R. Rabenseifner, Optimization of Collective Reduction Operations, 2004, for the two
+// halves; R. Thakur, R. Rabenseifner, W. Gropp, 2005, for long messages.
+// Messages: N - 1 from every node for each segment, then one more for each segment from all but
+// the root's.
+// Sent: n elements by all nodes but the root's, which receives 2 n (N - 1) / N.
+// Serves: any number of nodes, any root.
+// Chunks per lane: N times the segments.
+//
+// Example, 3 nodes, root on node 0: node j completes block j; nodes 1 and 2 send theirs to node 0.
+
+#include <utility>
+#include <vector>
+
+#include "collectives/algorithms/reduce/exchange.h"
+#include "collectives/algorithms/reduce_scatter/exchange.h"
+
+namespace hycoll {
+namespace {
+
+/// Where a node completes its block: at the root's node in the result, elsewhere in the sum's own
+/// place or, where that is an input, in scratch.
+BufferId place_of_block(ScheduleBuilder& builder, const RootedVector& vector, int node,
+                        ChunkRange block) {
+  const NodeSum& sum = vector.sums[static_cast<std::size_t>(node)];
+  if (node == vector.root_node) return vector.result.buffer;
+  if (!sum.is_input()) return sum.places().front().buffer;
+  return builder.add_scratch(builder.shape().leader(node, vector.lane), block);
+}
+
+}  // namespace
+
+void append_reduce_scatter_and_gather(ScheduleBuilder& builder, RootedExchange exchange,
+                                      RootedVector& vector) {
+  const int node_count = builder.shape().node_count();
+  PartedVector parted{.lane = vector.lane,
+                      .segments = vector.segments,
+                      .parts = {},
+                      .strands = vector.strands,
+                      .sums = {},
+                      .results = {}};
+  for (int node = 0; node < node_count; ++node) {
+    const ChunkRange block = segment_of(vector.chunks, node_count, node);
+    parted.parts.push_back(block);
+    parted.results.push_back({span_of(place_of_block(builder, vector, node, block), block)});
+  }
+  parted.sums = std::move(vector.sums);
+  parted.on_result = [&](int node, Span completed) {
+    if (node == vector.root_node) return;
+    builder.send(vector.strands[static_cast<std::size_t>(node)], vector.lane, vector.root_node,
+                 completed);
+  };
+  append_reduce_scatter_exchange(builder,
+                                 exchange == RootedExchange::ring ? ReduceScatterExchange::ring
+                                                                  : ReduceScatterExchange::pairwise,
+                                 parted);
+  for (int s = 0; s < vector.segments; ++s) {
+    for (int node = 0; node < node_count; ++node) {
+      if (node == vector.root_node) continue;
+      const ChunkRange block = parted.parts[static_cast<std::size_t>(node)];
+      builder.recv(vector.strands[static_cast<std::size_t>(vector.root_node)], vector.lane, node,
+                   span_of(vector.result.buffer, segment_of(block, vector.segments, s)));
+    }
+  }
+}
+
+}  // namespace hycoll

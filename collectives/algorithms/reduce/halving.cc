@@ -1,0 +1,67 @@
+// Reduce by recursive halving, then a binomial gather (Rabenseifner's algorithm).
+//
+// Idea: recursive halving (reduce_recursive_halving.cc), near partners first, leaves every partner
+// with one combined part; the gather goes the same way back, but only towards the root: in the
+// step of distance h those partners hand over what they hold whose number differs from the root's
+// in that bit. What is handed over always follows, or precedes, what the receiver holds.
+//
+// Source: R. Rabenseifner, Optimization of Collective Reduction Operations, 2004.
+// Steps: 2 log2 p, and one more where N is not a power of two.
+// Messages: p log2 p + p - 1 + N - p.
+// Sent: at most n (p - 1) / p + n / 2 elements by every partner but the root, n by nodes that
+// fold.
+// Serves: any number of nodes, any root.
+// Chunks per lane: p. The tree is the canonical one.
+//
+// Example, 4 nodes, root on node 0: after halving node 0 holds part 0, node 1 part 2, node 2 part
+// 1 and node 3 part 3. Distance 1: node 2 hands part 1 to node 0, node 3 part 3 to node 1;
+// distance 2: node 1 hands parts 2 and 3 to node 0.
+
+#include <utility>
+#include <vector>
+
+#include "collectives/algorithms/reduce/exchange.h"
+#include "collectives/algorithms/reduce_scatter/exchange.h"
+#include "collectives/algorithms/reduce_scatter/recursive_halving.h"
+
+namespace hycoll {
+namespace {
+
+void append_gather(ScheduleBuilder& builder, const RootedVector& vector,
+                   const RecursiveHalving& halving) {
+  const int root = halving.part_of(partner_of(halving.partners(), vector.root_node));
+  for (int distance = 1; distance < halving.partner_count(); distance *= 2) {
+    for (int part = 0; part < halving.partner_count(); ++part) {
+      if (((part ^ root) & (2 * distance - 1)) != distance) continue;
+      const int from = halving.part_of(part);
+      const int to = halving.part_of(part ^ distance);
+      const int from_node = halving.partners()[static_cast<std::size_t>(from)].acting;
+      const int to_node = halving.partners()[static_cast<std::size_t>(to)].acting;
+      const ChunkRange chunks = halving.ranges(part / distance * distance, distance).front();
+      builder.send(vector.strands[static_cast<std::size_t>(from_node)], vector.lane, to_node,
+                   halving.held(from, chunks));
+      builder.recv(vector.strands[static_cast<std::size_t>(to_node)], vector.lane, from_node,
+                   halving.held(to, chunks));
+    }
+  }
+}
+
+}  // namespace
+
+void append_halving_reduce(ScheduleBuilder& builder, RootedVector& vector) {
+  const int node_count = builder.shape().node_count();
+  std::vector<Partner> partners = fold_partners(node_count, vector.root_node);
+  const auto partner_count = static_cast<int>(partners.size());
+  std::vector<std::vector<ChunkRange>> parts;
+  for (int part = 0; part < partner_count; ++part) {
+    parts.push_back({segment_of(vector.chunks, partner_count, part)});
+  }
+  std::vector<std::vector<Span>> accumulators(static_cast<std::size_t>(node_count));
+  accumulators[static_cast<std::size_t>(vector.root_node)] = {vector.result};
+  RecursiveHalving halving(builder, HalvingOrder::near_first, vector.lane, std::move(partners),
+                           std::move(parts), vector.strands, vector.sums, std::move(accumulators));
+  halving.append();
+  append_gather(builder, vector, halving);
+}
+
+}  // namespace hycoll

@@ -1,0 +1,24 @@
+#ifndef HYCOLL_COLLECTIVES_ALGORITHMS_REDUCE_REDUCE_H_
+#define HYCOLL_COLLECTIVES_ALGORITHMS_REDUCE_REDUCE_H_
+
+#include <string>
+
+#include "collectives/algorithms/parts/algorithm.h"
+#include "collectives/algorithms/reduce/exchange.h"
+#include "core/schedule/schedule.h"
+
+namespace hycoll {
+
+/// The data-partitioned multi-leader reduce; see reduce_dpml.cc. Serves every shape with
+/// Visibility::direct. The exchange is this argument, not that of the parameters.
+Schedule generate_dpml_reduce(std::string name, const Shape& shape,
+                              const GeneratorParameters& parameters, RootedExchange exchange);
+
+/// Reduce of short vectors through signal-carrying lines; see reduce_lines.cc. Serves every shape
+/// with one lane and direct visibility whose leaders own a member.
+Schedule generate_lines_reduce(std::string name, const Shape& shape,
+                               const GeneratorParameters& parameters, RootedExchange exchange);
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_ALGORITHMS_REDUCE_REDUCE_H_

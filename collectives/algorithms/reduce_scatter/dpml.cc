@@ -1,0 +1,152 @@
+// DPML reduce_scatter: several leaders per node, each with a share of every node's part.
+//
+// Idea: a node's part are the blocks of its members, which follow each other. Every part is cut
+// into as many shares as there are lanes. The leader of a lane reduces its share of every part
+// over the members of its node, combines its share of the own part with what the leaders of the
+// same lane on the other nodes send, and writes the result straight into the members' outputs.
+// With as many lanes as members a lane's share is its own member's block. Members wait until all
+// lanes are done, for until then others read their inputs.
+//
+// On a single node that is one pass over the inputs, shared by all leaders, and two waits for
+// every other member: until it has entered and until it has read.
+//
+// Source: M. Bayatpour et al., Scalable Reduction Collectives with Data Partitioning-based
+// Multi-Leader Design, SC'17, section 4.1, with a reduce-scatter in place of the allreduce.
+// Memory passed over on a single node: M n read, n written.
+// Scratch: the node's sums of what others need (at most n, where there are several members) and
+// what the exchange adds: at most 2 n.
+// Serves: any shape with direct visibility. In place a member's output is its own block of its
+// input, which only the leaders of that block read.
+//
+// Example, 2 nodes of 2 members, 2 lanes: worker 0 of node 0 reduces block 2 of both members'
+// inputs and sends the sum to worker 0 of node 1, gets that of block 0 from it, and reduces both
+// members' block 0 and this into the output of member 0.
+
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "collectives/algorithms/parts/node_phases.h"
+#include "collectives/algorithms/reduce_scatter/exchange.h"
+#include "collectives/algorithms/reduce_scatter/reduce_scatter.h"
+#include "core/base/errors.h"
+#include "core/schedule/builder.h"
+
+namespace hycoll {
+namespace {
+
+/// The least number of chunks per block with which every lane's share of every part has as many
+/// chunks.
+int chunks_per_block(const Shape& shape) {
+  int chunks = 1;
+  for (int node = 0; node < shape.node_count(); ++node) {
+    const int lanes = shape.lane_count();
+    chunks = std::lcm(chunks, lanes / std::gcd(lanes, shape.node(node).members));
+  }
+  return chunks;
+}
+
+/// A lane's share of the part of a node.
+ChunkRange share_of(const ScheduleBuilder& builder, int node, int lane) {
+  const Shape& shape = builder.shape();
+  const int per_block = builder.chunk_count() / shape.member_count();
+  const ChunkRange part{shape.first_member(node) * per_block, shape.node(node).members * per_block};
+  return segment_of(part, shape.lane_count(), lane);
+}
+
+/// The outputs of a node's members as far as they lie in a range.
+std::vector<Span> outputs_in(const ScheduleBuilder& builder, const NodePhases& phases,
+                             ChunkRange chunks) {
+  std::vector<Span> outputs;
+  for (int member = phases.first_member(); member <= phases.last_member(); ++member) {
+    outputs.push_back(span_of(builder.output(member), builder.output_chunks(member)));
+  }
+  return clip(outputs, chunks);
+}
+
+/// Where a leader puts the sums of its node. Halving needs them in as few pieces as possible, and
+/// overwrites them; for the others the own part is summed where the result is to be.
+std::vector<Span> places_of_sums(ScheduleBuilder& builder, const PartedVector& vector, int node,
+                                 ReduceScatterExchange exchange) {
+  const Shape& shape = builder.shape();
+  if (shape.node(node).members == 1) return {};
+  const int leader = shape.leader(node, vector.lane);
+  const bool is_whole =
+      exchange == ReduceScatterExchange::halving || exchange == ReduceScatterExchange::butterfly;
+  if (is_whole && shape.node_count() > 1) {
+    return add_scratch_for(builder, leader, ranges_of_parts(vector.parts, 0, shape.node_count()));
+  }
+  std::vector<Span> places = vector.results[static_cast<std::size_t>(node)];
+  for (int other = 0; other < shape.node_count(); ++other) {
+    const ChunkRange part = vector.parts[static_cast<std::size_t>(other)];
+    if (other != node) places.push_back(span_of(builder.add_scratch(leader, part), part));
+  }
+  return places;
+}
+
+void append_single_node(ScheduleBuilder& builder, PartedVector& vector) {
+  for (const Span& piece : vector.results.front()) {
+    const Span sum = vector.sums.front().at({piece.first_chunk, piece.chunk_count});
+    if (sum != piece) builder.copy(vector.strands.front(), piece, sum);
+  }
+}
+
+void append_lane(ScheduleBuilder& builder, std::vector<NodePhases>& nodes,
+                 ReduceScatterExchange exchange, PartedVector vector) {
+  for (NodePhases& phases : nodes) {
+    vector.parts.push_back(share_of(builder, phases.node(), vector.lane));
+    vector.results.push_back(outputs_in(builder, phases, vector.parts.back()));
+    vector.strands.push_back(phases.leader(vector.lane));
+  }
+  for (NodePhases& phases : nodes) {
+    phases.await_members(vector.lane);
+    vector.sums.emplace_back(builder, phases, vector.lane,
+                             places_of_sums(builder, vector, phases.node(), exchange));
+  }
+  if (nodes.size() == 1) {
+    append_single_node(builder, vector);
+  } else {
+    append_reduce_scatter_exchange(builder, exchange, vector);
+  }
+  for (NodePhases& phases : nodes) phases.announce(vector.lane);
+}
+
+}  // namespace
+
+bool serves_pairwise_reduce_scatter(const Shape& shape) {
+  if (!serves_any_shape(shape)) return false;
+  for (int node = 0; node < shape.node_count(); ++node) {
+    const int members = shape.node(node).members;
+    if (members > 1 && members * (shape.node_count() - 2) > shape.member_count()) return false;
+  }
+  return true;
+}
+
+Schedule generate_dpml_reduce_scatter(std::string name, const Shape& shape,
+                                      const GeneratorParameters& parameters,
+                                      ReduceScatterExchange exchange) {
+  HYCOLL_ASSERT(shape.visibility() == Visibility::direct, "dpml reads its members' buffers");
+  const bool is_cut = shape.node_count() > 1 && (exchange == ReduceScatterExchange::pairwise ||
+                                                 exchange == ReduceScatterExchange::ring);
+  const int segments = is_cut ? parameters.segments : 1;
+  ScheduleBuilder builder(Collective::reduce_scatter, std::move(name), shape,
+                          shape.member_count() * chunks_per_block(shape) * segments);
+  std::vector<NodePhases> nodes = phases_of_nodes(builder);
+  for (int lane = 0; lane < shape.lane_count(); ++lane) {
+    append_lane(builder, nodes, exchange,
+                {.lane = lane,
+                 .segments = segments,
+                 .parts = {},
+                 .strands = {},
+                 .sums = {},
+                 .results = {}});
+  }
+  for (NodePhases& phases : nodes) {
+    for (int member = phases.first_member(); member <= phases.last_member(); ++member) {
+      phases.await_lanes(member, 1);
+    }
+  }
+  return std::move(builder).finish();
+}
+
+}  // namespace hycoll

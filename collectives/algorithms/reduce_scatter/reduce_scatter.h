@@ -1,0 +1,32 @@
+#ifndef HYCOLL_COLLECTIVES_ALGORITHMS_REDUCE_SCATTER_REDUCE_SCATTER_H_
+#define HYCOLL_COLLECTIVES_ALGORITHMS_REDUCE_SCATTER_REDUCE_SCATTER_H_
+
+#include <string>
+
+#include "collectives/algorithms/parts/algorithm.h"
+#include "collectives/algorithms/reduce_scatter/exchange.h"
+#include "core/schedule/schedule.h"
+
+namespace hycoll {
+
+/// The data-partitioned multi-leader reduce_scatter; see reduce_scatter_dpml.cc. Serves every shape
+/// with Visibility::direct; pairwise needs what serves_pairwise_reduce_scatter says. The exchange
+/// is this argument, not that of the parameters.
+Schedule generate_dpml_reduce_scatter(std::string name, const Shape& shape,
+                                      const GeneratorParameters& parameters,
+                                      ReduceScatterExchange exchange);
+
+/// Reduce_scatter of short vectors through signal-carrying lines; see reduce_scatter_lines.cc.
+/// Serves every shape with one lane and direct visibility whose leaders own a member.
+Schedule generate_lines_reduce_scatter(std::string name, const Shape& shape,
+                                       const GeneratorParameters& parameters,
+                                       ReduceScatterExchange exchange);
+
+/// Whether a node of N with several members has no more than 1 / (N - 2) of all members: what it
+/// receives in a pairwise exchange, N - 1 times its part, and its sums for the others fit into two
+/// vectors then.
+bool serves_pairwise_reduce_scatter(const Shape& shape);
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_ALGORITHMS_REDUCE_SCATTER_REDUCE_SCATTER_H_

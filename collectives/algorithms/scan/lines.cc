@@ -1,0 +1,143 @@
+// Lines: scan and exscan of short vectors, in one cache-line transfer within the node.
+//
+// Idea: as in the allreduce through lines (allreduce_lines.cc) members copy their inputs into
+// lines, where data and signal travel together. Every member reads the lines of those before it
+// and computes its own prefix. With more nodes the leader of each also computes the node's total,
+// takes part in the exchange, and publishes what precedes the node in lines of its own.
+//
+// Source: the message counters of Blue Gene/P (A. Mamidala et al., 2009, section 5) brought into
+// the data, and the single leader of DPML.
+// Steps: one transfer on a single node; two and the exchange otherwise.
+// Cost: M (M - 1) n / 2 elements read through lines on every node, and (M - 1) n more by its
+// leader.
+// Serves: any shape with one lane whose leaders own a member, since leaders read and write lines.
+//
+// Example, 1 node of 3 members, scan: member 2 reads the lines of members 0 and 1 and computes a b
+// c with its own; member 0 waits until the others have entered.
+
+#include <utility>
+#include <vector>
+
+#include "collectives/algorithms/parts/lines_phases.h"
+#include "collectives/algorithms/scan/exchange.h"
+#include "collectives/algorithms/scan/scan.h"
+#include "core/base/errors.h"
+#include "core/schedule/builder.h"
+
+namespace hycoll {
+namespace {
+
+class LinesScan {
+ public:
+  LinesScan(ScheduleBuilder& builder, Collective collective)
+      : builder_(builder),
+        is_scan_(collective == Collective::scan),
+        chunks_(builder.all_chunks()),
+        nodes_(lines_phases_of_nodes(builder)) {}
+
+  void append(ScanExchange exchange, int segments) {
+    if (builder_.shape().node_count() == 1) {
+      nodes_.front().publish_inputs(nodes_.front().last_member());
+      append_first_node(nodes_.front(), Sum::nobodys);
+      return;
+    }
+    ScanVector vector{.lane = 0, .chunks = chunks_, .segments = segments, .nodes = {}};
+    for (LinesPhases& phases : nodes_) {
+      vector.nodes.push_back(phases.member_count() == 1 ? begin_alone(phases) : begin(phases));
+    }
+    append_scan_exchange(builder_, exchange, vector);
+    append_first_node(nodes_.front(), Sum::of_leader);
+    for (std::size_t node = 1; node < nodes_.size(); ++node) {
+      if (nodes_[node].member_count() > 1) {
+        append_later_node(nodes_[node], vector.nodes[node].exclusive);
+      }
+    }
+  }
+
+ private:
+  /// Who has read all lines of a node.
+  enum class Sum { of_leader, nobodys };
+
+  StrandId strand(int member) const {
+    return builder_.main_strand(builder_.shape().worker_of_member(member));
+  }
+  Span output(int member) const { return span_of(builder_.output(member), chunks_); }
+
+  /// A node with one member: the exchange itself writes its output.
+  ScanNode begin_alone(const LinesPhases& phases) {
+    const int member = phases.first_member();
+    const bool has_exclusive = !is_scan_ && member > 0;
+    return {.strand = strand(member),
+            .sum = {builder_, span_of(builder_.input(member), chunks_)},
+            .inclusive = is_scan_ ? builder_.output(member) : kNoBuffer,
+            .needs_inclusive = is_scan_,
+            .exclusive = has_exclusive ? builder_.output(member) : kNoBuffer};
+  }
+
+  /// A node with several members: the leader wants to know what precedes it.
+  ScanNode begin(LinesPhases& phases) {
+    const int leading = phases.leading_member();
+    const int worker = builder_.shape().worker_of_member(leading);
+    const BufferId sum = builder_.add_scratch(worker, chunks_);
+    phases.publish_inputs(leading == phases.last_member() ? leading : -1);
+    phases.reduce_inputs(leading, span_of(sum, chunks_));
+    const bool is_first = phases.node() == 0;
+    return {.strand = strand(leading),
+            .sum = {builder_, span_of(sum, chunks_)},
+            .inclusive = sum,
+            .needs_inclusive = false,
+            .exclusive = is_first ? kNoBuffer : builder_.add_scratch(worker, chunks_)};
+  }
+
+  /// The last member whose input occurs in a member's prefix.
+  int last_operand(int member) const { return is_scan_ ? member : member - 1; }
+
+  void append_first_node(LinesPhases& phases, Sum sum) {
+    for (int member = phases.first_member(); member <= phases.last_member(); ++member) {
+      if (last_operand(member) >= phases.first_member()) {
+        phases.reduce_inputs(member, output(member), last_operand(member), {});
+      }
+      const bool has_read_all = sum == Sum::of_leader && member == phases.leading_member();
+      if (!has_read_all) phases.await_members(member, member + 1);
+    }
+  }
+
+  /// Whoever reads the leader's lines knows that everybody has entered.
+  void append_later_node(LinesPhases& phases, BufferId exclusive) {
+    const int leading = phases.leading_member();
+    const Span lines = phases.publish(leading, span_of(exclusive, chunks_));
+    for (int member = phases.first_member(); member <= phases.last_member(); ++member) {
+      const Span before = member == leading ? span_of(exclusive, chunks_) : lines;
+      if (is_scan_ && member == phases.last_member()) {
+        phases.reduce_inputs(member, output(member));
+        builder_.reduce(strand(member), {output(member)}, {before, output(member)});
+      } else {
+        phases.reduce_inputs(member, output(member), last_operand(member), {before});
+      }
+    }
+  }
+
+  ScheduleBuilder& builder_;
+  bool is_scan_;
+  ChunkRange chunks_;
+  std::vector<LinesPhases> nodes_;
+};
+
+}  // namespace
+
+bool serves_direct_scan(const Shape& shape) {
+  return serves_one_lane_led_by_members(shape) && shape.node_count() <= 64;
+}
+
+Schedule generate_lines_scan(Collective collective, std::string name, const Shape& shape,
+                             const GeneratorParameters& parameters, ScanExchange exchange) {
+  HYCOLL_ASSERT(shape.lane_count() == 1, "lines serve one lane");
+  const bool is_cut = shape.node_count() > 1 && exchange != ScanExchange::direct;
+  const int segments = is_cut ? parameters.segments : 1;
+  ScheduleBuilder builder(collective, std::move(name), shape,
+                          scan_chunks_per_lane(exchange, shape.node_count(), segments));
+  LinesScan(builder, collective).append(exchange, segments);
+  return std::move(builder).finish();
+}
+
+}  // namespace hycoll

@@ -1,0 +1,235 @@
+#ifndef HYCOLL_COLLECTIVES_API_CALL_H_
+#define HYCOLL_COLLECTIVES_API_CALL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <ranges>
+#include <span>
+#include <type_traits>
+
+#include "hycoll/collective.h"
+#include "hycoll/element_type.h"
+#include "hycoll/operation.h"
+#include "hycoll/types.h"
+
+namespace hycoll {
+
+/// What is promised of the bits of a result.
+enum class Bits : std::uint8_t {
+  /// All members that get the same element get the same bits (with native exchanges: if the MPI
+  /// library keeps that). They may change with lanes, workers, algorithm, and size.
+  same_on_all_members,
+  /// Besides, the bits depend on nothing but the inputs, their types and operator, and which
+  /// members share a process: not on lanes, workers, algorithm, count or position in the vector.
+  /// Floating-point sums are folded in rank order within a process, and over the processes by one
+  /// fixed binary tree. Algorithms that combine in another order are refused.
+  reproducible,
+};
+
+/// One call of a collective, as a value: what blocking, nonblocking and persistent calls of both
+/// layouts have in common. The functions in hycoll::calls make them; buffers are not owned.
+///
+/// A buffer holds whole elements of `type`. Every member passes the same collective, counts, type,
+/// operator and root. Operators that do not commute see their operands in rank order.
+///
+/// Where nothing is combined, types are any that MPI can describe, and members may pass different
+/// ones, with other counts, for the same data: the sizes in bytes must be equal. The operator and
+/// `bits` mean nothing then.
+struct Call {
+  Collective collective = Collective::allreduce;
+  const void* input = nullptr;  ///< May equal the output: in place. Only read otherwise.
+  void* output = nullptr;
+  /// Elements of the input vector; for reduce_scatter with equal blocks, of one block.
+  std::size_t count = 0;
+  /// For reduce_scatter with unequal blocks: the elements of each member's block, by rank; must
+  /// stay unchanged until the call has completed. Empty otherwise.
+  std::span<const std::size_t> block_counts = {};
+  ElementType type = DataType::float64;
+  Operation op = Operator::sum;
+  int root = 0;  ///< Of reduce: the rank that gets the result. Of broadcast: whose input it is.
+  Bits bits = Bits::same_on_all_members;
+
+  /// The same call with reproducible bits.
+  Call reproducible() const {
+    Call copy = *this;
+    copy.bits = Bits::reproducible;
+    return copy;
+  }
+};
+
+/// Whether the order in which members are numbered makes a difference for anything but the root.
+/// Calls that are refused do: everybody sees them as they are.
+bool depends_on_rank_order(const Call& call);
+
+/// A contiguous container or view of elements, e.g. std::vector<double> or std::span<const int>.
+template <class R>
+concept InputVector = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
+    Element<std::ranges::range_value_t<R>>;
+
+/// The same, and writable.
+template <class R>
+concept OutputVector =
+    InputVector<R> && !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
+
+/// Throws Error (invalid_argument) unless the sizes are equal.
+void require_same_size(std::size_t input_size, std::size_t output_size);
+
+/// The calls. Those over containers take element type and count from them; both containers of a
+/// call have the same element type.
+namespace calls {
+
+/// output[i] = the reduction of input[i] over all members, on every member, for i in 0..count-1.
+inline Call allreduce(const void* input, void* output, std::size_t count, ElementType type,
+                      const Operation& op) {
+  return {.collective = Collective::allreduce,
+          .input = input,
+          .output = output,
+          .count = count,
+          .type = type,
+          .op = op};
+}
+
+/// The same on the root only; the output of the others is not touched and may be null.
+inline Call reduce(const void* input, void* output, std::size_t count, ElementType type,
+                   const Operation& op, int root) {
+  return {.collective = Collective::reduce,
+          .input = input,
+          .output = output,
+          .count = count,
+          .type = type,
+          .op = op,
+          .root = root};
+}
+
+/// The input has P blocks of `block_count` elements, P the number of members; the output of member
+/// m is the reduction of block m. In place, the result lies at the buffer's start, and the rest of
+/// the buffer is unspecified.
+inline Call reduce_scatter_block(const void* input, void* output, std::size_t block_count,
+                                 ElementType type, const Operation& op) {
+  return {.collective = Collective::reduce_scatter,
+          .input = input,
+          .output = output,
+          .count = block_count,
+          .type = type,
+          .op = op};
+}
+
+/// The same with blocks of block_counts[m] elements, one for each member; some may be 0.
+inline Call reduce_scatter(const void* input, void* output,
+                           std::span<const std::size_t> block_counts, ElementType type,
+                           const Operation& op) {
+  return {.collective = Collective::reduce_scatter,
+          .input = input,
+          .output = output,
+          .block_counts = block_counts,
+          .type = type,
+          .op = op};
+}
+
+/// Output of member m: the reduction of the inputs of members 0..m.
+inline Call scan(const void* input, void* output, std::size_t count, ElementType type,
+                 const Operation& op) {
+  return {.collective = Collective::scan,
+          .input = input,
+          .output = output,
+          .count = count,
+          .type = type,
+          .op = op};
+}
+
+/// Output of member m > 0: the reduction of the inputs of members 0..m-1. That of member 0 is not
+/// touched.
+inline Call exscan(const void* input, void* output, std::size_t count, ElementType type,
+                   const Operation& op) {
+  return {.collective = Collective::exscan,
+          .input = input,
+          .output = output,
+          .count = count,
+          .type = type,
+          .op = op};
+}
+
+/// The root's buffer is copied to those of all others. Derived datatypes may have gaps, which are
+/// left as they are; their data pass through a copy.
+inline Call broadcast(void* buffer, std::size_t count, ElementType type, int root) {
+  return {.collective = Collective::broadcast,
+          .input = buffer,
+          .output = buffer,
+          .count = count,
+          .type = type,
+          .root = root};
+}
+
+/// A call that moves nothing and completes when all members have entered.
+inline Call barrier() { return allreduce(nullptr, nullptr, 0, DataType::uint8, Operator::max); }
+
+template <InputVector In, OutputVector Out>
+requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
+allreduce(const In& input, Out&& output, const Operation& op = Operator::sum) {
+  require_same_size(std::ranges::size(input), std::ranges::size(output));
+  return allreduce(std::ranges::data(input), std::ranges::data(output), std::ranges::size(output),
+                   data_type_of<std::ranges::range_value_t<In>>(), op);
+}
+
+/// In place.
+template <OutputVector Buffer>
+Call allreduce(Buffer&& buffer, const Operation& op = Operator::sum) {
+  return allreduce(buffer, buffer, op);
+}
+
+/// On members other than the root the output may be empty.
+template <InputVector In, OutputVector Out>
+requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
+reduce(const In& input, Out&& output, const Operation& op = Operator::sum, int root = 0) {
+  if (!std::ranges::empty(output)) {
+    require_same_size(std::ranges::size(input), std::ranges::size(output));
+  }
+  return reduce(std::ranges::data(input), std::ranges::data(output), std::ranges::size(input),
+                data_type_of<std::ranges::range_value_t<In>>(), op, root);
+}
+
+/// The output is this member's block.
+template <InputVector In, OutputVector Out>
+requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
+reduce_scatter_block(const In& input, Out&& output, const Operation& op = Operator::sum) {
+  return reduce_scatter_block(std::ranges::data(input), std::ranges::data(output),
+                              std::ranges::size(output),
+                              data_type_of<std::ranges::range_value_t<In>>(), op);
+}
+
+template <InputVector In, OutputVector Out>
+requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
+reduce_scatter(const In& input, Out&& output, std::span<const std::size_t> block_counts,
+               const Operation& op = Operator::sum) {
+  return reduce_scatter(std::ranges::data(input), std::ranges::data(output), block_counts,
+                        data_type_of<std::ranges::range_value_t<In>>(), op);
+}
+
+template <InputVector In, OutputVector Out>
+requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
+scan(const In& input, Out&& output, const Operation& op = Operator::sum) {
+  require_same_size(std::ranges::size(input), std::ranges::size(output));
+  return scan(std::ranges::data(input), std::ranges::data(output), std::ranges::size(output),
+              data_type_of<std::ranges::range_value_t<In>>(), op);
+}
+
+template <InputVector In, OutputVector Out>
+requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
+exscan(const In& input, Out&& output, const Operation& op = Operator::sum) {
+  require_same_size(std::ranges::size(input), std::ranges::size(output));
+  return exscan(std::ranges::data(input), std::ranges::data(output), std::ranges::size(output),
+                data_type_of<std::ranges::range_value_t<In>>(), op);
+}
+
+/// Every member's buffer has the same size.
+template <OutputVector Buffer>
+Call broadcast(Buffer&& buffer, int root = 0) {
+  return broadcast(std::ranges::data(buffer), std::ranges::size(buffer),
+                   data_type_of<std::ranges::range_value_t<Buffer>>(), root);
+}
+
+}  // namespace calls
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_API_CALL_H_

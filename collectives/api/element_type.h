@@ -1,0 +1,70 @@
+#ifndef HYCOLL_COLLECTIVES_API_ELEMENT_TYPE_H_
+#define HYCOLL_COLLECTIVES_API_ELEMENT_TYPE_H_
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "hycoll/types.h"
+
+namespace hycoll {
+
+/// What a vector consists of: one of hycoll's types, or whatever MPI can describe. Functions that
+/// take an ElementType accept a DataType or a committed MPI_Datatype in its place.
+///
+/// Holds the handle only: making and copying one costs nothing, and what it stands for is looked up
+/// when somebody asks. A derived datatype must not be freed before the last call that uses it has
+/// completed. All functions may be called by any thread while MPI is initialised.
+class ElementType {
+ public:
+  constexpr ElementType(DataType type) noexcept  // NOLINT(google-explicit-constructor)
+      : data_type_(static_cast<std::uint8_t>(type)) {}
+  ElementType(MPI_Datatype type) noexcept  // NOLINT(google-explicit-constructor)
+      : handle_(type) {}
+
+  /// MPI's handle; for a DataType that of the type of fixed width, such as MPI_INT32_T.
+  MPI_Datatype handle() const noexcept;
+
+  /// The DataType that it was made from, if it was; asks nothing of MPI.
+  constexpr std::optional<DataType> given_data_type() const noexcept {
+    if (data_type_ == kNoDataType) return std::nullopt;
+    return static_cast<DataType>(data_type_);
+  }
+
+  /// The type whose kernels reduce this one where MPI allows the operator; empty for types that
+  /// hycoll has no kernels for, and for derived datatypes.
+  std::optional<DataType> data_type() const;
+
+  /// The distance of elements in a vector that hycoll works on, in bytes. Users' buffers look like
+  /// that if is_contiguous(); others are copied.
+  std::size_t slot_bytes() const;
+
+  /// Whether elements lie in a user's buffer without gaps, as those of all predefined types do: the
+  /// padding of MPI's pairs of value and index counts as part of them.
+  bool is_contiguous() const;
+
+  /// For messages: hycoll's or MPI's name, or the one given by MPI_Type_set_name.
+  std::string name() const;
+
+  /// Six bits for the comparison of calls. Types of the same representation have the same code,
+  /// such as DataType::int32, MPI_INT and MPI_INTEGER; so have all derived ones.
+  std::uint8_t code() const;
+  /// That of all derived datatypes: members may describe the same elements by different ones.
+  static constexpr std::uint8_t kDerivedCode = 63;
+
+  /// Whether both stand for the same handle or the same DataType.
+  friend bool operator==(const ElementType&, const ElementType&) = default;
+
+ private:
+  static constexpr std::uint8_t kNoDataType = 255;
+
+  MPI_Datatype handle_{};
+  std::uint8_t data_type_ = kNoDataType;
+};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_API_ELEMENT_TYPE_H_

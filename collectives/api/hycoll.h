@@ -1,0 +1,295 @@
+#ifndef HYCOLL_COLLECTIVES_API_HYCOLL_H_
+#define HYCOLL_COLLECTIVES_API_HYCOLL_H_
+
+#include <mpi.h>
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hycoll/call.h"
+#include "hycoll/collective_calls.h"
+#include "hycoll/errors.h"
+#include "hycoll/types.h"
+
+/// Collectives for programs that mix MPI and threads. The public interface of hycoll.
+///
+/// Three layouts. With a Communicator every MPI process is one member with one buffer. Either a
+/// pool of pinned leader threads inside the process works on it (`per_node`); or the processes of a
+/// machine work together, each with its calling thread, through memory that they share
+/// (`processes`, for programs with one process per core). With a Team every thread of a parallel
+/// region is a member with its own buffers (`threads`), and the processes of a machine may again
+/// work together. All need MPI_THREAD_MULTIPLE, but for the
+/// blocking calls of a Communicator with one worker per process.
+///
+/// With Options::aggregators some processes have no members. They combine what the members of the
+/// others send them, in the background, as switches would that reduce by themselves; their program
+/// constructs the same communicators and teams, and calls serve() instead of collectives.
+///
+/// Every function reports misuse and a broken environment by throwing hycoll::Error. A member that
+/// does not arrive within Options::warn_after is named on standard error; one that does not within
+/// Options::timeout, if that is asked for, ends the job with a message that says who is missing and
+/// in which call.
+namespace hycoll {
+
+/// Choices that apply to all calls of one communicator or team. All processes must pass the same
+/// values.
+struct Options {
+  /// What a node is: who exchanges through memory rather than messages.
+  enum class Layout {
+    per_node,   ///< Each process by itself: the caller of a Communicator and a pool of threads; the
+                ///< threads of a Team.
+    processes,  ///< The processes of a machine: each is one worker of a Communicator, and its
+                ///< threads are those of a Team (for one process per NUMA domain). Those of a Team
+                ///< only as far as their ranks follow each other; for a Communicator see
+                ///< has_scattered_ranks().
+  };
+  Layout layout = Layout::per_node;
+
+  /// Layout `processes`: whose processes form a node. A process belongs to a NUMA domain if its
+  /// share of the machine's cores lies in it; the others of a machine form a node of their own.
+  enum class NodeScope { machine, numa_domain } node_scope = NodeScope::machine;
+
+  /// Layout `processes`: how much memory each worker shares with other processes of its machine, in
+  /// KiB, for vectors to pass through; 64 to 1048576. What a call stages of one element of the
+  /// vector must fit into half of it.
+  int staging_kib = 512;
+
+  /// Layout `processes`: how much memory the processes of a machine share in all, in MiB, a part
+  /// for each. Communicators that have no room for memory of their own in half of it share the
+  /// memory of others that have the same processes in the same order, if the processes have not
+  /// asked MPI for MPI_THREAD_MULTIPLE: has_own_memory(). Beyond the limit, constructors throw. Not
+  /// set: 48, or room for seven communicators of each process, whichever is more.
+  std::optional<int> staging_limit_mib;
+
+  /// Layout `processes`: vectors of so many KiB and more are read and written where they are, by
+  /// the kernel (process_vm_readv), if all processes of the machine may do that to each other. 0:
+  /// none. Not set: broadcasts of 32 KiB and more, and nothing else; for reductions it pays only
+  /// where processes are far from one another and staging is not written past the caches:
+  /// docs/decisions/0017.
+  std::optional<int> single_copy_kib;
+
+  /// Layout `processes`, for tests on one machine: the processes of every machine (or NUMA domain)
+  /// form so many nodes. 0: one. They are dealt to them in blocks of neighbouring ranks, or in
+  /// turn.
+  int emulated_nodes = 0;
+  enum class EmulatedDealing { blocks, cyclic } emulated_dealing = EmulatedDealing::blocks;
+
+  /// Workers per process, for a Communicator with the layout `per_node`: the calling thread and
+  /// workers - 1 pool threads. 0: one per core of the process's share of the node. A Team has one
+  /// worker per thread instead.
+  int workers = 0;
+
+  /// Lanes per node: partitions that are worked on at once, each by a leader with its own MPI
+  /// endpoint. 0: chosen per call, at most one per worker. May exceed the workers; at most 8 per
+  /// worker.
+  int lanes = 0;
+
+  /// An algorithm's name as `hycoll plan --list-algorithms` lists them, or "auto".
+  std::string algorithm = "auto";
+
+  /// Where leaders run: "compact", "spread" (over NUMA domains) or "one_per_package".
+  std::string placement = "spread";
+
+  /// Whether pool threads (Communicator) or joining threads (Team) are bound to a core each.
+  enum class Pinning { pinned, unpinned } pinning = Pinning::pinned;
+
+  /// The last so many processes of the parent communicator are aggregators: they have no member,
+  /// and combine what the algorithms node-leader and socket-leader send them. At least one process
+  /// must remain. The other algorithms do without them; the native ones are refused.
+  int aggregators = 0;
+
+  /// What is promised of the bits of every call's result; a single call may ask for more.
+  Bits bits = Bits::same_on_all_members;
+
+  /// How long a call waits for a missing member before a line on standard error names it: one
+  /// process of each node speaks, and again after twice, four times, ... as long. 0: never.
+  std::chrono::milliseconds warn_after{60'000};
+
+  /// How long a call waits for a missing member before it reports and ends the job. 0: for ever,
+  /// for members may be late, as in MPI.
+  std::chrono::milliseconds timeout{0};
+
+  /// Arguments are always compared between the members of a process; a member that has left a short
+  /// reduce, scan or exscan before others entered it gets the Error at the end of one of its next
+  /// calls. `all_processes` compares them between processes too, at the cost of a small
+  /// MPI_Allreduce per call, and lets nobody leave early.
+  enum class Checking { process, all_processes } checking = Checking::process;
+
+  /// The defaults, changed by the environment: HYCOLL_WORKERS, HYCOLL_LANES, HYCOLL_ALGORITHM,
+  /// HYCOLL_PLACEMENT, HYCOLL_PIN=0|1, HYCOLL_WARN_AFTER_S, HYCOLL_TIMEOUT_S, HYCOLL_CHECK=0|1,
+  /// HYCOLL_REPRODUCIBLE=0|1, HYCOLL_AGGREGATORS, HYCOLL_LAYOUT=per_node|processes,
+  /// HYCOLL_NODE=machine|numa, HYCOLL_STAGING_KIB, HYCOLL_STAGING_LIMIT, HYCOLL_SINGLE_COPY_KIB,
+  /// HYCOLL_EMULATE_NODES=K or K:cyclic. Throws Error when a value cannot be read.
+  static Options from_environment();
+};
+
+/// One member per process, worked on by a pool of leader threads (layout `per_node`), or together
+/// with the other processes of the machine (layout `processes`).
+///
+/// As with MPI, one thread at a time calls functions of one communicator, and all processes make
+/// the same calls in the same order. Different communicators may be used by different threads at
+/// once.
+class Communicator : public CollectiveCalls<Communicator> {
+ public:
+  /// Collective over `parent`, whose processes become the members in rank order. Duplicates
+  /// communicators: one for control, and one per lane, of which more than eight share eight unless
+  /// Options::algorithm names a native one. Throws Error if MPI is not initialised with
+  /// MPI_THREAD_MULTIPLE; with one worker (Options::workers is 1, or the layout is `processes`, and
+  /// there are no aggregators) any level will do, and nonblocking and persistent calls throw
+  /// instead. Throws Error, on all processes, if those of a machine cannot share memory (layout
+  /// `processes`).
+  explicit Communicator(MPI_Comm parent, const Options& options = Options::from_environment());
+
+  /// Collective. All requests must have completed.
+  ~Communicator();
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  /// Among the members; -1 on an aggregator.
+  int rank() const noexcept;
+  /// The number of members.
+  int size() const noexcept;
+  /// Of this process: 1 with the layout `processes`.
+  int worker_count() const noexcept;
+
+  /// Whether this process is one of Options::aggregators. Calls on it throw Error.
+  bool is_aggregator() const noexcept;
+
+  /// On an aggregator: returns when the members have destroyed their communicators. The destructor
+  /// waits for that too. Throws Error if the aggregator cannot serve them any more (an aggregator
+  /// that is destroyed without having been asked reports that, and ends the job).
+  void serve();
+
+  const Options& options() const noexcept;
+
+  /// Whether the ranks of a node's processes do not follow each other, as where a launcher deals
+  /// them to machines in turn (layout `processes`). Then only those calls are worked on by nodes
+  /// whose result does not depend on the order of ranks: broadcast and barrier, allreduce and
+  /// reduce with operators that commute. In the others, a node is what follows each other: mostly
+  /// single processes, which exchange messages. False if all processes are compared
+  /// (Options::checking) or all bits are to be reproducible, where nodes always follow the ranks.
+  /// The same on all processes.
+  bool has_scattered_ranks() const noexcept;
+
+  /// The blocking, nonblocking and persistent form of any call; CollectiveCalls has the
+  /// collectives by name. Setting up a persistent call is collective in the sense that all
+  /// processes start it in the same order.
+  void run(const Call& call);
+  [[nodiscard]] Request start(const Call& call);
+  [[nodiscard]] Persistent prepare(const Call& call);
+
+  /// A nonblocking call that its owner drives. Any thread level will do. Throws Error where all
+  /// processes compare their calls (Options::checking), and without memory of its own.
+  [[nodiscard]] DrivenCall drive(const Call& call);
+
+  /// False if other communicators of the same processes use the same memory in turn
+  /// (Options::staging_limit_mib), so that there are blocking calls only. The same on all
+  /// processes.
+  bool has_own_memory() const noexcept;
+
+  /// Whether all members share memory, so that calls send no messages, native algorithms apart.
+  bool is_one_node() const noexcept;
+
+  /// Many inputs of this process, one output: the thread-local copies of a parallel region are
+  /// reduced by all workers, in the order given, and then over the processes. Every input has
+  /// `count` elements; there is at least one. The inputs may include the output itself.
+  void allreduce_many(std::span<const void* const> inputs, void* output, std::size_t count,
+                      DataType type, Operator op);
+
+  /// The same for the thread-local vectors of a `tbb::combinable<std::vector<T>>`,
+  /// a `tbb::enumerable_thread_specific<std::vector<T>>` or anything else with combine_each. Each
+  /// vector must have output.size() elements. Threads that have no copy contribute nothing; without
+  /// any copy the output itself is the input.
+  template <class Combinable, Element T>
+  void allreduce_combinable(Combinable& copies, std::span<T> output, Operator op = Operator::sum) {
+    std::vector<const void*> inputs;
+    copies.combine_each([&](const auto& copy) {
+      require_same_size(copy.size(), output.size());
+      inputs.push_back(copy.data());
+    });
+    if (inputs.empty()) inputs.push_back(output.data());
+    allreduce_many(inputs, output.data(), output.size(), data_type_of<T>(), op);
+  }
+
+  /// What a call uses, e.g. for reports.
+  struct Choice {
+    std::string algorithm;
+    int lanes;
+    int workers;
+    int segments;
+  };
+  Choice choice(const Call& call) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+class Team;
+
+/// One thread of a team: a member with a rank of its own. A handle, used by one thread at a time.
+class Member : public CollectiveCalls<Member> {
+ public:
+  /// Rank among all members of all processes: process by process, then by thread.
+  int rank() const noexcept;
+  /// All members of all processes.
+  int size() const noexcept;
+
+  /// As Communicator's, with every member contributing its own buffers. Nonblocking and persistent
+  /// calls run on a thread of the member's own, in the background.
+  void run(const Call& call);
+  [[nodiscard]] Request start(const Call& call);
+  [[nodiscard]] Persistent prepare(const Call& call);
+
+ private:
+  friend class Team;
+  struct State;
+  explicit Member(State* state) noexcept : state_(state) {}
+  State* state_;
+};
+
+/// The threads of a parallel region as members (layout `threads`): OpenMP threads, TBB workers,
+/// std::thread alike. With Options::layout `processes` the threads of all processes of a machine
+/// work together: through each other's buffers inside a process, through memory that the processes
+/// share between them; and there is one exchange between machines for all of them.
+class Team {
+ public:
+  /// Collective over `parent`, called by one thread of each process; processes may have different
+  /// thread counts. Throws Error if MPI is not initialised with MPI_THREAD_MULTIPLE, or
+  /// thread_count is below 1; on all processes, if those of a machine cannot share memory (layout
+  /// `processes`).
+  Team(MPI_Comm parent, int thread_count, const Options& options = Options::from_environment());
+
+  /// Collective; no member may be inside a call.
+  ~Team();
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+
+  /// The members of this process: 0 on an aggregator, whatever it passed.
+  int thread_count() const noexcept;
+
+  /// As Communicator's. A team's aggregator has nobody to join it.
+  bool is_aggregator() const noexcept;
+  void serve();
+
+  /// The member with this index among the process's threads (e.g. omp_get_thread_num()). With
+  /// Options::pinning, the first call binds the calling thread to the core of this member. Every
+  /// index is used by one thread at a time.
+  Member join(int thread_index);
+
+  Communicator::Choice choice(const Call& call) const;
+
+ private:
+  friend class Member;
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_API_HYCOLL_H_

@@ -1,0 +1,29 @@
+#ifndef HYCOLL_COLLECTIVES_CALLS_ARGUMENTS_H_
+#define HYCOLL_COLLECTIVES_CALLS_ARGUMENTS_H_
+
+#include <cstddef>
+
+#include "collectives/api/hycoll.h"
+#include "collectives/elements/vector_elements.h"
+
+namespace hycoll {
+
+/// What a call's buffers hold on one member, in elements.
+struct CallBuffers {
+  std::size_t input_count = 0;    ///< 0 where the member's input is not asked for.
+  std::size_t output_count = 0;   ///< 0 where the member gets no result.
+  std::size_t block_begin = 0;    ///< reduce_scatter: where the member's block lies in the input.
+  bool in_place = false;          ///< Input and output are the same address.
+  bool needs_own_output = false;  ///< In place, and the result lies where other input lies.
+};
+
+/// Throws Error (invalid_argument), naming argument, value and remedy, if a member cannot make this
+/// call: a root or block counts that do not fit the members, a null buffer with a positive count,
+/// more bytes than memory has, or buffers that overlap in part. Where elements are staged, their
+/// datatype tells their addresses: buffers may be null, and overlap.
+CallBuffers check_buffers(const Call& call, const VectorElements& elements, int rank,
+                          int member_count);
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_CALLS_ARGUMENTS_H_

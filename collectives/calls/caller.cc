@@ -1,0 +1,483 @@
+#include "collectives/calls/caller.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "collectives/calls/arguments.h"
+#include "core/base/errors.h"
+
+namespace hycoll {
+namespace {
+
+/// Distinguishes lists of counts in signatures; never 0, which stands for equal blocks.
+std::uint32_t digest_of(std::span<const std::size_t> counts) {
+  std::uint64_t digest = 0xcbf29ce484222325u;
+  for (const std::size_t count : counts) digest = (digest ^ count) * 0x100000001b3u;
+  return static_cast<std::uint32_t>(digest >> 32) | 1;
+}
+
+}  // namespace
+
+CallSignature Caller::signature_of(const Call& call, const Reduction& reduction) const {
+  CallSignature signature{.count = call.count,
+                          .collective = call.collective,
+                          .type_code = reduction.type_code,
+                          .op_code = reduction.operator_code,
+                          .is_reproducible = call.bits == Bits::reproducible};
+  if (reduction.type_code == ElementType::kDerivedCode) {
+    signature.element_bytes = static_cast<std::uint32_t>(reduction.element_bytes);
+  }
+  if (call.collective == Collective::reduce) {
+    signature.detail = static_cast<std::uint32_t>(call.root);
+  } else if (call.collective == Collective::reduce_scatter && !call.block_counts.empty()) {
+    signature.detail = digest_of(call.block_counts);
+  }
+  return signature;
+}
+
+PlanQuery Caller::query_for(const Call& call, const Reduction& reduction) const {
+  PlanQuery query{.collective = call.collective,
+                  .element_bytes = reduction.element_bytes,
+                  .extent = {.count = call.count, .block_counts = call.block_counts}};
+  if (call.collective == Collective::reduce) query.root = call.root;
+  if (!reduction.is_commutative) query.order = OperandOrder::by_rank;
+  if (call.bits == Bits::reproducible || identity_.bits == Bits::reproducible) {
+    query.order = OperandOrder::canonical;
+  }
+  if (!reduction.data_type) query.native = NativeReduction::impossible;
+  return query;
+}
+
+PlanQuery Caller::query_for(const Call& call, const VectorElements& elements) const {
+  return {.collective = call.collective,
+          .root = call.root,
+          .element_bytes = 1,
+          .extent = {.count = call.count * elements.element_bytes}};
+}
+
+PreparedCall Caller::resolve(const Call& call) {
+  return combines(call.collective) ? resolve_reduction_call(call) : resolve_movement(call);
+}
+
+PreparedCall Caller::resolve_reduction_call(const Call& call) {
+  const Reduction& reduction = reductions_.find(call.type, call.op, name_of(call.collective));
+  const CallBuffers buffers =
+      check_buffers(call, reduction, identity_.rank, identity_.member_count);
+  PreparedCall prepared{.query = query_for(call, reduction),
+                        .arguments = {.input = call.input,
+                                      .output = call.output,
+                                      .reducer = reduction.reducer,
+                                      .signature = signature_of(call, reduction).packed()},
+                        .is_custom = call.op.is_custom(),
+                        .foreign_owner = reduction.foreign_owner,
+                        .work = nullptr,
+                        .buffers = buffers};
+  if (reduction.data_type) {
+    prepared.arguments.type = *reduction.data_type;
+    prepared.arguments.op = *reduction.op;
+  }
+  if (buffers.input_count == 0) {
+    use_token(prepared);
+  } else if (reduction.staging != nullptr || buffers.needs_own_output) {
+    prepared.work = std::make_unique<WorkBuffers>(call, reduction, buffers);
+    prepared.arguments.input = prepared.work->input();
+    prepared.arguments.output = prepared.work->output();
+  }
+  return prepared;
+}
+
+PreparedCall Caller::resolve_movement(const Call& call) {
+  const VectorElements& elements = moved_.find(call.type, name_of(call.collective));
+  const CallBuffers buffers = check_buffers(call, elements, identity_.rank, identity_.member_count);
+  const CallSignature signature{.count = call.count * elements.element_bytes,
+                                .collective = call.collective,
+                                .detail = static_cast<std::uint32_t>(call.root)};
+  PreparedCall prepared{.query = query_for(call, elements),
+                        .arguments = {.input = buffers.input_count > 0 ? call.input : nullptr,
+                                      .output = buffers.output_count > 0 ? call.output : nullptr,
+                                      .reducer = {},
+                                      .signature = signature.packed()},
+                        .is_custom = false,
+                        .foreign_owner = nullptr,
+                        .work = nullptr,
+                        .buffers = buffers};
+  if (prepared.query.extent.count == 0) {
+    use_token(prepared);
+  } else if (elements.staging != nullptr) {
+    prepared.work = std::make_unique<WorkBuffers>(call, elements, buffers);
+    prepared.arguments.input = prepared.work->input();
+    prepared.arguments.output = prepared.work->output();
+  }
+  return prepared;
+}
+
+PreparedCall Caller::make_next(const Call& call) {
+  try {
+    PreparedCall prepared = resolve(call);
+    prepared.plan = &plans_.find(prepared.query);
+    if (prepared.is_custom) prepared.agreement_plan = &plans_.find(agreement_query());
+    enter(prepared.arguments);
+    return prepared;
+  } catch (const std::exception&) {
+    // The others wait for this member at the gate. Elsewhere nothing has happened.
+    if (identity_.gate != nullptr) {
+      identity_.gate->enter(++call_, identity_.rank, std::nullopt);
+      leave_gate(call_);
+    }
+    throw;
+  }
+}
+
+void Caller::enter(CallArguments& arguments) {
+  const CallNumber next = call_ + 1;
+  if (identity_.gate != nullptr) identity_.gate->enter(next, identity_.rank, arguments.signature);
+  arguments.call = call_ = next;
+}
+
+void Caller::take_back(CallNumber call) {
+  retract(call);
+  if (identity_.gate != nullptr) return leave_gate(call);
+  call_ = call - 1;
+}
+
+void Caller::pass_gate(CallNumber call) {
+  if (identity_.gate != nullptr) identity_.gate->pass(call);
+}
+
+void Caller::leave_gate(CallNumber call) {
+  if (identity_.gate == nullptr) return;
+  try {
+    // The last of its process sees to it that the other processes learn of the call.
+    if (identity_.gate->all_entered(call)) identity_.gate->pass(call);
+  } catch (const Error&) {
+    // This member has an error of its own to report.
+  }
+}
+
+void Caller::use_token(PreparedCall& prepared) {
+  prepared.query = {.element_bytes = sizeof(token_), .extent = {.count = 1}};
+  // Not in place: what the next call sends does not depend on what this one has received.
+  prepared.arguments.input = &token_;
+  prepared.arguments.output = &tokens_reduced_;
+  prepared.arguments.type = DataType::uint64;
+  prepared.arguments.op = Operator::max;
+  prepared.arguments.reducer = {.kernel = reduce_kernel(Operator::max, DataType::uint64)};
+  prepared.is_custom = false;
+}
+
+PlanQuery Caller::agreement_query() {
+  return {.element_bytes = sizeof(std::uint64_t), .extent = {.count = 1}};
+}
+
+PreparedCall Caller::agreement_into(std::uint64_t& mark) {
+  const CallSignature signature{.count = 1,
+                                .type_code = static_cast<std::uint8_t>(DataType::uint64),
+                                .op_code = static_cast<std::uint8_t>(Operator::max)};
+  return {.query = agreement_query(),
+          .arguments = {.call = ++call_,
+                        .input = memory_.operator_failure_mark(identity_.slot),
+                        .output = &mark,
+                        .type = DataType::uint64,
+                        .op = Operator::max,
+                        .reducer = {.kernel = reduce_kernel(Operator::max, DataType::uint64)},
+                        .signature = signature.packed()},
+          .is_custom = false,
+          .foreign_owner = nullptr,
+          .work = nullptr};
+}
+
+void Caller::throw_if_operator_failed(std::uint64_t mark, CallNumber call) const {
+  if (failed_call_of(mark) != call) return;
+  const int rank = failed_rank_of(mark);
+  if (const std::optional<std::string> text = memory_.operator_failure(identity_.slot, mark)) {
+    throw Error(ErrorKind::user_operator, *text);
+  }
+  throw Error(ErrorKind::user_operator,
+              fmt::format("the operator failed on rank {} in call {}: that rank's error says why. "
+                          "The outputs of all members are unspecified",
+                          rank, call));
+}
+
+const Plan& Caller::announced(const Plan& plan, const CallArguments& arguments) {
+  if (plan.selected.aggregators > 0 && identity_.announcer != nullptr) {
+    identity_.announcer->announce(plan, arguments);
+  }
+  return plan;
+}
+
+void Caller::retract(CallNumber call) {
+  if (identity_.announcer != nullptr) identity_.announcer->retract(call);
+}
+
+std::optional<RunFailure> Caller::execute_announced(const Plan& plan,
+                                                    const CallArguments& arguments) {
+  try {
+    execute(announced(plan, arguments), arguments);
+    return std::nullopt;
+  } catch (const RunFailure& failure) {
+    if (!goes_on(failure)) retract(arguments.call);
+    return failure;
+  } catch (const std::exception&) {
+    take_back(arguments.call);
+    throw;
+  }
+}
+
+void Caller::execute_or_throw(const Plan& plan, const CallArguments& arguments) {
+  const std::optional<RunFailure> failure = execute_announced(plan, arguments);
+  if (failure) throw RunFailure(*failure);
+}
+
+std::optional<RunFailure> Caller::agree(const PreparedCall& prepared) {
+  std::uint64_t mark = 0;
+  const PreparedCall agreement = agreement_into(mark);
+  std::optional<RunFailure> failure =
+      execute_announced(*prepared.agreement_plan, agreement.arguments);
+  if (has_results(failure)) throw_if_operator_failed(mark, prepared.arguments.call);
+  return failure;
+}
+
+bool Caller::is_repeatable(const Call& call, const PreparedCall& prepared) {
+  // A derived type may be gone by the next call, and another one may have its handle.
+  const bool lasts =
+      combines(call.collective) ? prepared.arguments.reducer.kernel != nullptr : moved_.lasts();
+  return lasts && prepared.work == nullptr && call.block_counts.empty() &&
+         identity_.gate == nullptr && identity_.announcer == nullptr && !is_long_broadcast(call);
+}
+
+void Caller::run(const Call& call) {
+  if (repeatable_.is_like(call)) {
+    return execute_or_throw(repeatable_.plan(), repeatable_.arguments_for(call, ++call_));
+  }
+  if (is_long_broadcast(call)) return run_long_broadcast(call);
+  run_whole(call);
+}
+
+void Caller::run_whole(const Call& call) {
+  PreparedCall prepared = make_next(call);
+  prepared.arguments.is_blocking = true;
+  prepared.arguments.is_agreed_on = prepared.is_custom;
+  pass_gate(prepared.arguments.call);
+  if (is_repeatable(call, prepared)) repeatable_.remember(call, prepared, *prepared.plan);
+  std::optional<RunFailure> failure = execute_announced(*prepared.plan, prepared.arguments);
+  if (prepared.is_custom && goes_on(failure)) {
+    const std::optional<RunFailure> agreements = agree(prepared);
+    if (!failure) failure = agreements;
+  }
+  if (prepared.work != nullptr && has_results(failure)) prepared.work->deliver();
+  if (failure) throw RunFailure(*failure);
+}
+
+void Caller::begin(const Plan& plan, const CallArguments& arguments, Request::State& state) {
+  state.caller = this;
+  state.call = arguments.call;
+  state.is_complete = false;
+  state.error.reset();
+  state.deferred = nullptr;
+  try {
+    announced(plan, arguments);
+    if (CallGate* const gate = identity_.gate) {
+      state.job = submit(plan, arguments, [gate, call = arguments.call] { gate->pass(call); });
+      return;
+    }
+    state.deferred = defer(plan, arguments, state.outcome);
+    if (state.deferred == nullptr) state.job = submit(plan, arguments, {});
+  } catch (const std::exception&) {
+    take_back(arguments.call);
+    throw;
+  }
+}
+
+std::unique_ptr<Request::State> Caller::start(const Call& call) {
+  auto state = std::make_unique<Request::State>();
+  PreparedCall prepared = make_next(call);
+  state->foreign_owner = std::move(prepared.foreign_owner);
+  state->work = std::move(prepared.work);
+  state->is_custom = prepared.is_custom;
+  begin(*prepared.plan, prepared.arguments, *state);
+  if (prepared.is_custom) submit_agreement(*state, *prepared.agreement_plan);
+  return state;
+}
+
+/// All of the process's workers must have applied the operator, and the call must not have been
+/// refused, in which case nobody agrees. The call is under way, and uses the state.
+void Caller::submit_agreement(Request::State& state, const Plan& plan) {
+  const PreparedCall agreement = agreement_into(state.failure_mark);
+  try {
+    announced(plan, agreement.arguments);
+    state.agreement = submit(plan, agreement.arguments,
+                             [job = state.job, gate = identity_.gate, call = state.call] {
+                               if (job != nullptr) job->wait();
+                               if (gate != nullptr) gate->pass(call);
+                             });
+  } catch (const std::exception&) {
+    // The system refuses what it takes to go on in the background.
+    state.finish_runs();
+    if (goes_on(state.runs_met())) {
+      state.agreement_met = execute_announced(plan, agreement.arguments);
+    }
+  }
+}
+
+std::unique_ptr<Persistent::State> Caller::prepare(const Call& call) {
+  auto state = std::make_unique<Persistent::State>();
+  state->caller = this;
+  state->call = call;
+  state->block_counts.assign(call.block_counts.begin(), call.block_counts.end());
+  state->call.block_counts = state->block_counts;
+  PreparedCall prepared = resolve(state->call);
+  const Plan& plan = plan_cache_.find(prepared.query);
+  if (!prepared.is_custom && prepared.work == nullptr) {
+    state->plan = &plan;
+    state->arguments = prepared.arguments;
+    state->foreign_owner = std::move(prepared.foreign_owner);
+    state->request = std::make_unique<Request::State>();
+  }
+  return state;
+}
+
+void Caller::start(Persistent::State& persistent) {
+  if (persistent.plan == nullptr) {
+    persistent.request = start(persistent.call);
+  } else {
+    enter(persistent.arguments);
+    begin(*persistent.plan, persistent.arguments, *persistent.request);
+  }
+  persistent.is_active = true;
+}
+
+void Caller::run(Persistent::State& persistent) {
+  if (persistent.plan == nullptr) return run_whole(persistent.call);
+  enter(persistent.arguments);
+  pass_gate(persistent.arguments.call);
+  CallArguments arguments = persistent.arguments;
+  arguments.is_blocking = true;
+  execute_or_throw(*persistent.plan, arguments);
+}
+
+SelectedPlan Caller::choice(const Call& call) {
+  const std::string_view name = name_of(call.collective);
+  PlanQuery query = combines(call.collective)
+                        ? query_for(call, reductions_.find(call.type, call.op, name))
+                        : query_for(call, moved_.find(call.type, name));
+  const bool is_empty =
+      query.extent.count == 0 &&
+      std::ranges::all_of(call.block_counts, [](std::size_t n) { return n == 0; });
+  if (is_empty) query = {.element_bytes = sizeof(token_), .extent = {.count = 1}};
+  return plan_cache_.select(query);
+}
+
+bool Request::State::test() {
+  if (is_complete) return true;
+  if (deferred != nullptr) {
+    if (!outcome.finished.load(std::memory_order_acquire)) deferred->advance();
+    if (!outcome.finished.load(std::memory_order_acquire)) return false;
+  } else if (!job->finished()) {
+    return false;
+  }
+  if (agreement != nullptr && !agreement->finished()) return false;
+  complete();
+  return true;
+}
+
+void Request::State::finish_runs() {
+  if (deferred == nullptr) {
+    job->wait();
+  } else if (!outcome.finished.load(std::memory_order_acquire)) {
+    deferred->finish();
+  }
+}
+
+std::optional<RunFailure> Request::State::runs_met() const {
+  return deferred != nullptr ? outcome.error : job->failure();
+}
+
+void Request::State::finish() {
+  if (is_complete) return;
+  finish_runs();
+  if (agreement != nullptr) agreement->wait();
+  complete();
+}
+
+void Request::State::complete() {
+  is_complete = true;
+  std::optional<RunFailure> failure = runs_met();
+  if (!goes_on(failure)) caller->retract(call);
+  if (has_results(failure) && is_custom) {
+    const auto met = agreement != nullptr ? agreement->failure() : agreement_met;
+    if (met) failure = met;
+  }
+  if (failure) error = *failure;
+  if (!has_results(failure)) return;
+  try {
+    if (is_custom) caller->throw_if_operator_failed(failure_mark, call);
+    if (work != nullptr) work->deliver();
+  } catch (const Error& met) {
+    error = met;
+  }
+}
+
+Request::Request() noexcept = default;
+Request::Request(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
+Request::Request(Request&&) noexcept = default;
+
+Request& Request::operator=(Request&& other) noexcept {
+  if (state_ != nullptr) state_->finish();
+  state_ = std::move(other.state_);
+  return *this;
+}
+
+Request::~Request() {
+  if (state_ != nullptr) state_->finish();
+}
+
+bool Request::test() { return state_ == nullptr || state_->test(); }
+
+void Request::wait() {
+  if (state_ == nullptr) return;
+  const std::unique_ptr<State> state = std::move(state_);
+  state->finish();
+  if (state->error) throw Error(*state->error);
+}
+
+Persistent::Persistent(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
+Persistent::Persistent(Persistent&&) noexcept = default;
+
+Persistent& Persistent::operator=(Persistent&& other) noexcept {
+  if (state_ != nullptr && state_->is_active) state_->request->finish();
+  state_ = std::move(other.state_);
+  return *this;
+}
+
+Persistent::~Persistent() {
+  if (state_ != nullptr && state_->is_active) state_->request->finish();
+}
+
+void Persistent::start() {
+  // Not whether it has completed meanwhile: a program must not depend on that.
+  if (state_->is_active && !state_->request->is_complete) {
+    throw Error(ErrorKind::invalid_argument,
+                "Persistent::start: the last start is still under way; call wait() first");
+  }
+  wait();
+  state_->caller->start(*state_);
+}
+
+bool Persistent::test() { return !state_->is_active || state_->request->test(); }
+
+void Persistent::wait() {
+  if (!state_->is_active) return;
+  state_->request->finish();
+  state_->is_active = false;
+  if (state_->request->error) throw Error(*state_->request->error);
+}
+
+void Persistent::run() {
+  wait();
+  state_->caller->run(*state_);
+}
+
+}  // namespace hycoll

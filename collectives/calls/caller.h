@@ -1,0 +1,251 @@
+#ifndef HYCOLL_COLLECTIVES_CALLS_CALLER_H_
+#define HYCOLL_COLLECTIVES_CALLS_CALLER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "collectives/api/hycoll.h"
+#include "collectives/calls/aggregators.h"
+#include "collectives/calls/arguments.h"
+#include "collectives/calls/call_gate.h"
+#include "collectives/calls/driven_run.h"
+#include "collectives/calls/work_buffers.h"
+#include "collectives/elements/reduction.h"
+#include "collectives/elements/vector_elements.h"
+#include "collectives/plans/plan_cache.h"
+#include "threading/execution/deferred_run.h"
+#include "threading/execution/executor.h"
+#include "threading/execution/leader_pool.h"
+#include "threading/execution/run_failure.h"
+#include "threading/memory/node_memory.h"
+
+namespace hycoll {
+
+/// Who makes calls.
+struct CallerIdentity {
+  int rank = 0;  ///< Among the members.
+  int member_count = 1;
+  int slot = 0;  ///< The member's index on its node.
+  Bits bits = Bits::same_on_all_members;
+  CallAnnouncer* announcer = nullptr;  ///< Member 0's, where there are aggregators.
+  CallGate* gate = nullptr;            ///< The process's, where all processes are compared.
+};
+
+/// A call as the executor sees it.
+struct PreparedCall {
+  PlanQuery query;
+  CallArguments arguments;
+  const Plan* plan = nullptr;  ///< Null before the call is the next one.
+  bool is_custom = false;
+  const Plan* agreement_plan = nullptr;  ///< Of the call that follows a custom one.
+  std::shared_ptr<const ForeignReducer> foreign_owner;
+  std::unique_ptr<WorkBuffers> work;
+  CallBuffers buffers = {};
+};
+
+/// A call that needed nothing but a plan: those that follow, and differ by their buffers only, need
+/// not be resolved again.
+class RepeatableCall {
+ public:
+  /// Requires a call of predefined type and operator, which always mean the same.
+  void remember(const Call& call, const PreparedCall& prepared, const Plan& plan);
+
+  /// Whether a call is like the one remembered, on buffers that may be used as they are.
+  bool is_like(const Call& call) const noexcept;
+
+  /// The arguments of such a call.
+  const CallArguments& arguments_for(const Call& call, CallNumber number) noexcept;
+  const Plan& plan() const noexcept { return *plan_; }
+
+ private:
+  bool may_use(const void* input, const void* output) const noexcept;
+
+  const Plan* plan_ = nullptr;  // null: none is remembered
+  Call call_;
+  CallArguments arguments_;
+  std::size_t input_bytes_ = 0;      // 0: the call's input is not used
+  std::size_t output_bytes_ = 0;     // the same of its output
+  std::size_t own_block_bytes_ = 0;  // from the input to where an output in place begins
+};
+
+/// One member's way from a Call to executed programs: what both layouts share. Checks arguments,
+/// looks up elements, reduction and plan, numbers the calls, copies where the user's buffers cannot
+/// be used themselves, and after a call with a custom operator agrees with all members on whether
+/// that has failed anywhere. Used by one thread at a time.
+class Caller {
+ public:
+  Caller(PlanCache& plans, NodeMemory& memory, const CallerIdentity& identity)
+      : plan_cache_(plans), plans_(plans), memory_(memory), identity_(identity) {}
+  virtual ~Caller() = default;
+  Caller(const Caller&) = delete;
+  Caller& operator=(const Caller&) = delete;
+
+  /// Makes the call and returns when it has completed. Throws the Error that it meets.
+  void run(const Call& call);
+
+  /// Starts the call.
+  std::unique_ptr<Request::State> start(const Call& call);
+
+  /// Makes the call ready to be driven.
+  std::unique_ptr<DrivenCall::State> drive(const Call& call);
+
+  /// Sets up a call: checks it, and makes its plan.
+  std::unique_ptr<Persistent::State> prepare(const Call& call);
+
+  /// Starts, or makes, a call that has been set up.
+  void start(Persistent::State& persistent);
+  void run(Persistent::State& persistent);
+
+  /// What the call would use.
+  SelectedPlan choice(const Call& call);
+
+ protected:
+  /// Executes a plan with the caller as a worker, after everything that is under way.
+  virtual void execute(const Plan& plan, const CallArguments& arguments) = 0;
+  /// Starts to execute a plan in the background, after everything that is under way, and after
+  /// `before` has returned. Throws what the system refuses; then nothing has been started.
+  virtual std::shared_ptr<PoolJob> submit(const Plan& plan, const CallArguments& arguments,
+                                          PoolJob::Before before) = 0;
+  /// Starts to execute a plan that is not worth a thread of its own, to be finished by whoever asks
+  /// for it; null if something is under way, or the plan is.
+  virtual DeferredRun* defer(const Plan& plan, const CallArguments& arguments,
+                             DeferredOutcome& outcome) = 0;
+  /// Starts to execute a plan as its owner drives it. Requires that nothing is under way. By the
+  /// threads of submit() unless overridden.
+  virtual std::unique_ptr<DrivenRun> drive(const Plan& plan, const CallArguments& arguments);
+
+ private:
+  friend struct Request::State;
+  friend struct DrivenCall::State;
+
+  /// Checks a call and looks up what it needs; gives it no number.
+  PreparedCall resolve(const Call& call);
+  /// The same, as the next call, with its plans. What throws before the call has its number throws
+  /// as if the member had not called.
+  PreparedCall make_next(const Call& call);
+  bool is_repeatable(const Call& call, const PreparedCall& prepared);
+  /// Makes a call as one.
+  void run_whole(const Call& call);
+  /// Whether a call is a broadcast of more than is packed whole: on all members if on one.
+  bool is_long_broadcast(const Call& call);
+  /// Makes such a call: in pieces if some member has to pack, which the members find out by a call.
+  void run_long_broadcast(const Call& call);
+  /// Gives the call its number, and shows it to the others where that is asked for.
+  void enter(CallArguments& arguments);
+  /// Waits until the others have been found to make the same call; throws if they do not.
+  void pass_gate(CallNumber call);
+  /// After a call that this member has shown to the others, but does not make.
+  void leave_gate(CallNumber call);
+  /// After the last call has got its number, but has not been started: it has not been made.
+  void take_back(CallNumber call);
+  PreparedCall resolve_reduction_call(const Call& call);
+  /// Of data that are moved and not combined: bytes, of no type and without an operator.
+  PreparedCall resolve_movement(const Call& call);
+  PlanQuery query_for(const Call& call, const Reduction& reduction) const;
+  PlanQuery query_for(const Call& call, const VectorElements& elements) const;
+  CallSignature signature_of(const Call& call, const Reduction& reduction) const;
+  void use_token(PreparedCall& prepared);
+  /// Executes a plan; returns what that has ended with.
+  std::optional<RunFailure> execute_announced(const Plan& plan, const CallArguments& arguments);
+  void execute_or_throw(const Plan& plan, const CallArguments& arguments);
+  /// After a call with a custom operator.
+  std::optional<RunFailure> agree(const PreparedCall& prepared);
+  /// Tells the aggregators of a call whose plan needs them, before it is executed; returns the
+  /// plan.
+  const Plan& announced(const Plan& plan, const CallArguments& arguments);
+  /// Tells them that the members of this process do not make the call, or do not agree about it.
+  void retract(CallNumber call);
+  void begin(const Plan& plan, const CallArguments& arguments, Request::State& state);
+  void submit_agreement(Request::State& state, const Plan& plan);
+
+  static PlanQuery agreement_query();
+  /// The call by which members agree, after one with a custom operator; the mark of a failure ends
+  /// up in `mark`.
+  PreparedCall agreement_into(std::uint64_t& mark);
+  /// Throws Error (user_operator) if the mark says so.
+  void throw_if_operator_failed(std::uint64_t mark, CallNumber call) const;
+
+  PlanCache& plan_cache_;
+  RecentPlans plans_;
+  RecentReductions reductions_;
+  RecentMovedElements moved_;
+  RepeatableCall repeatable_;
+  NodeMemory& memory_;
+  CallerIdentity identity_;
+  CallNumber call_ = 0;
+  /// What an empty call reduces, so that it synchronises like any other, and to what.
+  std::uint64_t token_ = 0;
+  std::uint64_t tokens_reduced_ = 0;
+};
+
+/// A nonblocking call under way: deferred, or a job of the pool.
+struct Request::State {
+  Caller* caller = nullptr;
+  CallNumber call = 0;
+  DeferredRun* deferred = nullptr;
+  DeferredOutcome outcome;
+  std::shared_ptr<PoolJob> job;
+  bool is_custom = false;
+  std::shared_ptr<PoolJob> agreement;       ///< Null unless the operator is custom.
+  std::optional<RunFailure> agreement_met;  ///< By one that has been made without a job.
+  std::uint64_t failure_mark = 0;           ///< What the agreement yields.
+  std::shared_ptr<const ForeignReducer> foreign_owner;
+  std::unique_ptr<WorkBuffers> work;
+  std::optional<Error> error;
+  bool is_complete = false;
+
+  bool test();
+  /// Returns when the call has completed.
+  void finish();
+  /// Returns when its runs have ended, but for the agreement.
+  void finish_runs();
+
+  /// What they have ended with.
+  std::optional<RunFailure> runs_met() const;
+
+ private:
+  /// After the end: delivers results, keeps the error.
+  void complete();
+};
+
+/// A call that its owner drives.
+struct DrivenCall::State {
+  Caller* caller = nullptr;
+  PreparedCall prepared;
+  std::optional<PreparedCall> agreement;  ///< If the operator is custom.
+  std::uint64_t failure_mark = 0;         ///< What the agreement yields.
+  std::unique_ptr<DrivenRun> run;         ///< Null before the first advance.
+  bool is_agreeing = false;
+  Waiter waiter{WaitPolicy{}};
+  std::optional<RunFailure> failure;
+  bool is_complete = false;
+
+  /// The call, and then the one by which the members agree on its success.
+  bool advance_parts();
+  /// Hands the results over, if there are any; throws what the call has met.
+  void deliver();
+
+ private:
+  void begin(const PreparedCall& part, const Plan& its_plan);
+  /// Whether the part that has begun has ended.
+  bool advance_part();
+};
+
+struct Persistent::State {
+  Caller* caller;
+  Call call;  ///< Its block counts are those of the next member.
+  std::vector<std::size_t> block_counts;
+  /// The plan and the arguments of every start, for calls that need nothing else: no buffers of
+  /// their own, and no agreement. Null for others, which are started like any call.
+  const Plan* plan = nullptr;
+  CallArguments arguments;
+  std::shared_ptr<const ForeignReducer> foreign_owner;
+  std::unique_ptr<Request::State> request;
+  bool is_active = false;
+};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_CALLS_CALLER_H_

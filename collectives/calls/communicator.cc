@@ -1,0 +1,300 @@
+// A communicator, and the layout per_node: one member per process, a pool of leaders inside.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "collectives/api/hycoll.h"
+#include "collectives/calls/aggregators.h"
+#include "collectives/calls/arguments.h"
+#include "collectives/calls/call_gate.h"
+#include "collectives/calls/caller.h"
+#include "collectives/calls/node_process_member.h"
+#include "collectives/plans/plan_cache.h"
+#include "collectives/processes/node_processes.h"
+#include "collectives/processes/process_group.h"
+#include "collectives/processes/workers.h"
+#include "threading/execution/leader_pool.h"
+
+namespace hycoll {
+namespace {
+
+int worker_count_for(const ProcessGroup& group) {
+  const int requested = group.options().workers;
+  const int available = group.topology().usable_core_count();
+  if (requested < 0 || requested > 64 * available) {
+    throw Error(
+        ErrorKind::invalid_argument,
+        fmt::format("Options::workers (HYCOLL_WORKERS) is {}; this process can use {} cores: ask "
+                    "for 0 (one worker per core) to {}",
+                    requested, available, 64 * available));
+  }
+  return requested > 0 ? requested : available;
+}
+
+/// With one worker, blocking calls are made by the thread that asks for them.
+MpiCallers mpi_callers(const Options& options) {
+  const bool has_one_worker = options.workers == 1 || options.layout == Options::Layout::processes;
+  return has_one_worker && options.aggregators == 0 ? MpiCallers::user_only : MpiCallers::several;
+}
+
+bool has_root_in(const Call& call, int size) { return call.root >= 0 && call.root < size; }
+
+/// The workers of this node that take part.
+int participants(const Plan& plan) {
+  const auto last = std::find_if(plan.programs.rbegin(), plan.programs.rend(),
+                                 [](const Program& program) { return !program.strands.empty(); });
+  return static_cast<int>(plan.programs.rend() - last);
+}
+
+/// The one member of this process.
+class ProcessMember final : public Caller {
+ public:
+  ProcessMember(ProcessGroup& group, NodeWorkers& workers, PlanCache& plans,
+                CallAnnouncer* announcer, CallGate* gate)
+      : Caller(plans, workers.memory(),
+               {.rank = group.rank(),
+                .member_count = workers.member_count(),
+                .slot = 0,
+                .bits = group.options().bits,
+                .announcer = announcer,
+                .gate = gate}),
+        workers_(workers),
+        pool_(workers.executors(), group.topology(), workers.cores(),
+              group.options().pinning == Options::Pinning::pinned ? LeaderPool::Pinning::pinned
+                                                                  : LeaderPool::Pinning::unpinned,
+              workers.wait_policy()) {}
+
+ private:
+  void execute(const Plan& plan, const CallArguments& arguments) override {
+    deferred_.finish();
+    if (background_ != nullptr && !background_->finished()) {
+      const std::shared_ptr<PoolJob> job = submit(plan, arguments, {});
+      job->wait();
+      return job->throw_if_failed();
+    }
+    const int count = participants(plan);
+    if (count > 1) return execute_with_pool(plan, arguments, count);
+    workers_.executor(0).run(plan.programs.front(), arguments);
+  }
+
+  void execute_with_pool(const Plan& plan, const CallArguments& arguments, int count) {
+    const auto job = std::make_shared<PoolJob>(plan.programs, arguments, count - 1);
+    job->hurry();
+    pool_.submit(job, 1, count - 1);
+    try {
+      workers_.executor(0).run(plan.programs.front(), arguments);
+    } catch (const Error&) {
+      job->wait();  // they use the buffers, which are given back now
+      throw;
+    }
+    // The others may still combine what they pass on. A user's operator goes with the call, and all
+    // of them must have applied it before the members agree on whether it failed.
+    if (arguments.reducer.foreign == nullptr) return;
+    job->wait();
+    job->throw_if_failed();
+  }
+
+  std::shared_ptr<PoolJob> submit(const Plan& plan, const CallArguments& arguments,
+                                  PoolJob::Before before) override {
+    if (!deferred_.finished()) pool_.submit(std::make_shared<PoolJob>(deferred_), 0, 0);
+    const int count = std::max(1, participants(plan));
+    auto job = std::make_shared<PoolJob>(plan.programs, arguments, count, std::move(before));
+    pool_.submit(job, 0, count - 1);
+    return background_ = std::move(job);
+  }
+
+  DeferredRun* defer(const Plan& plan, const CallArguments& arguments,
+                     DeferredOutcome& outcome) override {
+    const bool is_idle =
+        deferred_.finished() && (background_ == nullptr || background_->finished());
+    if (!plan.is_short || participants(plan) > 1 || !is_idle) return nullptr;
+    deferred_.start(plan.programs.front(), arguments, outcome);
+    if (!deferred_.finished()) keeper_.watch();
+    return &deferred_;
+  }
+
+  std::unique_ptr<DrivenRun> drive(const Plan& plan, const CallArguments& arguments) override {
+    if (participants(plan) > 1) return Caller::drive(plan, arguments);
+    return std::make_unique<SingleRun>(workers_.executor(0), plan.programs.front(), arguments);
+  }
+
+  NodeWorkers& workers_;
+  std::shared_ptr<PoolJob> background_;  ///< The last one submitted; it may still use worker 0.
+  DeferredRun deferred_{workers_.executor(0)};
+  // Last: their threads use the others.
+  LeaderPool pool_;
+  ProgressKeeper keeper_{{&deferred_}};
+};
+
+}  // namespace
+
+struct Communicator::State {
+  /// `user_ranks` as for ProcessGroup.
+  State(MPI_Comm parent, const Options& options, const std::vector<int>& user_ranks = {})
+      : group(parent, options, mpi_callers(options), user_ranks) {
+    if (options.layout == Options::Layout::processes) {
+      processes = std::make_unique<NodeProcesses>(
+          group, std::vector<int>(static_cast<std::size_t>(group.size()), 1));
+      plans = std::make_unique<PlanCache>(processes->plan_options(group));
+      if (user_ranks.empty() && may_regroup()) regroup();
+    } else {
+      workers = std::make_unique<NodeWorkers>(group, worker_count_for(group), MemberCount::one);
+      plans = std::make_unique<PlanCache>(workers->plan_options(group));
+    }
+    if (group.is_aggregator()) {
+      service = std::make_unique<AggregatorService>(group, *workers, *plans);
+      return;
+    }
+    if (group.announces()) announcer = std::make_unique<CallAnnouncer>(group);
+    if (options.checking == Options::Checking::all_processes) {
+      gate = std::make_unique<CallGate>(group, group.rank(), 1);
+    }
+    if (processes != nullptr) {
+      member = std::make_unique<NodeProcessMember>(group, *processes, *plans, gate.get());
+    } else {
+      member =
+          std::make_unique<ProcessMember>(group, *workers, *plans, announcer.get(), gate.get());
+    }
+  }
+
+  /// Calls that go on by themselves need a thread that calls MPI beside the user's.
+  void require_background() {
+    if (has_background) return;
+    require_thread_multiple();
+    has_background = true;
+  }
+
+  Caller& caller() {
+    if (member == nullptr) throw_aggregator_calls(group);
+    return *member;
+  }
+
+  /// Calls body(caller, call) with the caller that serves a call, and the call as that one numbers
+  /// the members.
+  template <class Body>
+  decltype(auto) with_caller(const Call& call, const Body& body) {
+    if (regrouped == nullptr || depends_on_rank_order(call) || !has_root_in(call, group.size())) {
+      return body(caller(), call);
+    }
+    Call renumbered = call;
+    renumbered.root = number_of_rank[static_cast<std::size_t>(call.root)];
+    return body(regrouped->caller(), renumbered);
+  }
+
+  /// Where all processes are compared the calls have one row of numbers, and reproducible bits
+  /// depend on who shares a node.
+  bool may_regroup() const {
+    return group.options().checking == Options::Checking::process &&
+           group.options().bits == Bits::same_on_all_members;
+  }
+  /// Makes the same once more, over the processes in another order, if there are fewer nodes in it.
+  void regroup();
+
+  ProcessGroup group;
+  std::unique_ptr<NodeProcesses> processes;  // null but with the layout processes
+  std::unique_ptr<NodeWorkers> workers;      // null with the layout processes
+  std::unique_ptr<PlanCache> plans;
+  std::unique_ptr<CallAnnouncer> announcer;    // null but for member 0 where there are aggregators
+  std::unique_ptr<CallGate> gate;              // null unless all processes are compared
+  std::unique_ptr<Caller> member;              // null on aggregators
+  std::unique_ptr<AggregatorService> service;  // null but on aggregators
+  bool has_background = false;                 // whether MPI has been found to allow it
+  std::unique_ptr<State> regrouped;            // null unless ranks are scattered
+  std::vector<int> number_of_rank;             // in the regrouped one
+};
+
+void Communicator::State::regroup() {
+  const std::vector<int> ranks = processes->better_order();
+  if (ranks.empty()) return;
+  number_of_rank.resize(ranks.size());
+  for (std::size_t number = 0; number < ranks.size(); ++number) {
+    number_of_rank[static_cast<std::size_t>(ranks[number])] = static_cast<int>(number);
+  }
+  Options options = group.options();
+  options.emulated_dealing = Options::EmulatedDealing::blocks;  // that is what they are now
+  const MpiCommunicator reordered(group.control(), 0,
+                                  number_of_rank[static_cast<std::size_t>(group.rank())]);
+  regrouped = std::make_unique<State>(reordered.handle(), options, ranks);
+}
+
+Communicator::Communicator(MPI_Comm parent, const Options& options)
+    : state_(std::make_unique<State>(parent, options)) {}
+
+Communicator::~Communicator() = default;
+
+bool Communicator::is_aggregator() const noexcept { return state_->group.is_aggregator(); }
+
+void Communicator::serve() { serve_with(state_->service.get()); }
+
+int Communicator::rank() const noexcept { return is_aggregator() ? -1 : state_->group.rank(); }
+int Communicator::size() const noexcept { return state_->group.member_process_count(); }
+int Communicator::worker_count() const noexcept {
+  return state_->workers == nullptr ? 1 : state_->workers->count();
+}
+const Options& Communicator::options() const noexcept { return state_->group.options(); }
+
+bool Communicator::has_scattered_ranks() const noexcept { return state_->regrouped != nullptr; }
+
+void Communicator::run(const Call& call) {
+  state_->with_caller(call, [](Caller& caller, const Call& its) { caller.run(its); });
+}
+
+Request Communicator::start(const Call& call) {
+  state_->require_background();
+  return state_->with_caller(
+      call, [](Caller& caller, const Call& its) { return Request(caller.start(its)); });
+}
+
+Persistent Communicator::prepare(const Call& call) {
+  state_->require_background();
+  return state_->with_caller(
+      call, [](Caller& caller, const Call& its) { return Persistent(caller.prepare(its)); });
+}
+
+DrivenCall Communicator::drive(const Call& call) {
+  if (!has_own_memory()) {
+    throw Error(ErrorKind::unsupported,
+                "other communicators use this one's memory, one blocking call at a time; raise "
+                "Options::staging_limit_mib (HYCOLL_STAGING_LIMIT), or free communicators");
+  }
+  if (worker_count() > 1) state_->require_background();
+  return DrivenCall(state_->caller().drive(call));
+}
+
+bool Communicator::has_own_memory() const noexcept {
+  return state_->processes == nullptr || state_->processes->has_own_memory();
+}
+
+bool Communicator::is_one_node() const noexcept {
+  return state_->processes != nullptr ? state_->processes->node_count() == 1
+                                      : state_->group.size() == 1;
+}
+
+Communicator::Choice Communicator::choice(const Call& call) const {
+  return state_->with_caller(
+      call, [](Caller& caller, const Call& its) { return choice_of(caller.choice(its)); });
+}
+
+void Communicator::allreduce_many(std::span<const void* const> inputs, void* output,
+                                  std::size_t count, DataType type, Operator op) {
+  state_->caller();
+  if (inputs.empty()) {
+    throw Error(ErrorKind::invalid_argument,
+                "allreduce_many: inputs is empty; pass at least one input, e.g. the output itself");
+  }
+  const Reduction reduction = resolve_reduction(type, op, "allreduce_many");
+  for (const void* input : inputs) {
+    check_buffers(calls::allreduce(input, output, count, type, op), reduction, rank(), size());
+  }
+  if (count > 0 && state_->workers != nullptr) {
+    state_->workers->reduce_locally(reduction.reducer, output, inputs, count,
+                                    reduction.element_bytes);
+  } else if (count > 0) {
+    reduction.reducer(std::span<void* const>(&output, 1), inputs, count, Stores::cached);
+  }
+  run(calls::allreduce(output, output, count, type, op));
+}
+
+}  // namespace hycoll

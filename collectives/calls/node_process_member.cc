@@ -1,0 +1,195 @@
+#include "collectives/calls/node_process_member.h"
+
+#include <utility>
+
+namespace hycoll {
+namespace {
+
+/// A run in which a worker does nothing but wait until all others have entered it.
+Program arrival_of_others(int worker, int worker_count) {
+  Program program;
+  StrandProgram& strand = program.strands.emplace_back();
+  for (int other = 0; other < worker_count; ++other) {
+    if (other == worker) continue;
+    strand.instructions.push_back({.kind = InstructionKind::wait_post, .worker = other});
+  }
+  return program;
+}
+
+/// How a call's vectors may reach the other processes.
+enum class Buffers {
+  staged,          ///< Through staging only.
+  where_they_are,  ///< In shared heaps too, or by the kernel, if all members of the node can.
+};
+
+}  // namespace
+
+/// The runs of a call whose buffers others need: slices, one after the other. Where heaps are
+/// shared, the first run goes up to the moment when all members have announced whether their
+/// buffers are reached.
+class NodeProcessMember::SlicedRun final : public ExecutorRun {
+ public:
+  SlicedRun(NodeProcessMember& member, const Plan& plan, const CallArguments& arguments,
+            Buffers buffers)
+      : ExecutorRun(member.executor()),
+        member_(member),
+        plan_(plan),
+        arguments_(arguments),
+        slice_(member.next_run(arguments)) {
+    if (buffers == Buffers::where_they_are) choose();
+  }
+
+  bool start_next() override {
+    if (meets_) {
+      meets_ = false;
+      // The same run, so its failures are those of the call.
+      slice_.is_agreed_on = true;
+      executor().start(member_.arrival_, slice_);
+      has_met_ = true;
+      return true;
+    }
+    if (has_met_ && next_ == 0) is_direct_ = all_are_reached();
+    const SlicedPrograms& sliced = is_direct_ ? *plan_.crossing->direct : plan_.crossing->staged;
+    if (next_ == sliced.run_count) return false;
+    if (next_ > 0) slice_ = member_.slice_of(arguments_, next_ * sliced.displacement_bytes);
+    slice_.is_agreed_on = arguments_.is_agreed_on || next_ + 1 < sliced.run_count;
+    executor().start(sliced.program(next_, member_.thread_), slice_);
+    ++next_;
+    return true;
+  }
+
+ private:
+  void choose() {
+    is_direct_ = plan_.crossing->copies;
+    if (is_direct_ || !member_.processes_.shares_heaps() || !plan_.crossing->direct) return;
+    meets_ = member_.is_reached(plan_, slice_);
+    Post& own = member_.processes_.memory().post(member_.worker());
+    own.set_reach(slice_.call, meets_ ? Reach::node : Reach::worker);
+  }
+
+  bool all_are_reached() const {
+    NodeMemory& memory = member_.processes_.memory();
+    for (int worker = 0; worker < memory.worker_count(); ++worker) {
+      if (memory.post(worker).reach(slice_.call) == Reach::worker) return false;
+    }
+    return true;
+  }
+
+  NodeProcessMember& member_;
+  const Plan& plan_;
+  CallArguments arguments_;
+  CallArguments slice_;  // of the next run, or the last one
+  bool meets_ = false;   // in the next run
+  bool has_met_ = false;
+  bool is_direct_ = false;
+  std::size_t next_ = 0;
+};
+
+NodeProcessMember::NodeProcessMember(ProcessGroup& group, NodeProcesses& processes,
+                                     PlanCache& plans, CallGate* gate, int thread)
+    : Caller(plans, processes.memory(),
+             {.rank = processes.first_rank() + thread,
+              .member_count = processes.member_count(),
+              .slot = processes.worker() + thread,
+              .bits = group.options().bits,
+              .announcer = nullptr,
+              .gate = gate}),
+      processes_(processes),
+      thread_(thread),
+      rank_(processes.first_rank() + thread),
+      arrival_(arrival_of_others(worker(), processes.memory().worker_count())),
+      deferred_(executor()),
+      // Background threads run where the process may: it has hardly more cores than threads.
+      pool_(processes.executors(), group.topology(), processes.cores(),
+            LeaderPool::Pinning::unpinned, processes.wait_policy()),
+      keeper_({&deferred_}) {}
+
+void NodeProcessMember::execute(const Plan& plan, const CallArguments& arguments) {
+  processes_.take_turn();
+  if (!deferred_.finished()) deferred_.finish();
+  if (background_ != nullptr && !background_->finished()) {
+    const std::shared_ptr<PoolJob> job = submit(plan, arguments, {});
+    job->wait();
+    return job->throw_if_failed();
+  }
+  run_here(plan, arguments);
+}
+
+std::shared_ptr<PoolJob> NodeProcessMember::submit(const Plan& plan, const CallArguments& arguments,
+                                                   PoolJob::Before before) {
+  if (!deferred_.finished()) pool_.submit(std::make_shared<PoolJob>(deferred_), thread_, thread_);
+  auto job = std::make_shared<PoolJob>(
+      [this, &plan](const CallArguments& job_arguments) { run_here(plan, job_arguments); },
+      arguments, std::move(before));
+  pool_.submit(job, thread_, thread_);
+  return background_ = std::move(job);
+}
+
+DeferredRun* NodeProcessMember::defer(const Plan& plan, const CallArguments& arguments,
+                                      DeferredOutcome& outcome) {
+  const bool is_idle = deferred_.finished() && (background_ == nullptr || background_->finished());
+  const bool is_one_run = !plan.crossing || plan.crossing->staged.run_count == 1;
+  if (!plan.is_short || !is_one_run || !is_idle) return nullptr;
+  const Program& only = plan.crossing ? plan.crossing->staged.program(0, thread_) : program(plan);
+  deferred_.start(only, next_run(arguments), outcome);
+  if (!deferred_.finished()) keeper_.watch();
+  return &deferred_;
+}
+
+const Program& NodeProcessMember::program(const Plan& plan) const {
+  return plan.programs[static_cast<std::size_t>(thread_)];
+}
+
+CallArguments NodeProcessMember::next_run(const CallArguments& arguments) {
+  CallArguments numbered = arguments;
+  numbered.member_call = arguments.call;
+  numbered.call = processes_.next_run(thread_);
+  return numbered;
+}
+
+void NodeProcessMember::run_here(const Plan& plan, const CallArguments& arguments) {
+  if (!plan.crossing) {
+    return executor().run(program(plan), arguments, processes_.next_run(thread_));
+  }
+  // Short nonblocking calls may be deferred, on some members.
+  const bool may_choose = arguments.is_blocking || !plan.is_short;
+  SlicedRun run(*this, plan, arguments, may_choose ? Buffers::where_they_are : Buffers::staged);
+  run.finish();
+}
+
+std::unique_ptr<DrivenRun> NodeProcessMember::drive(const Plan& plan,
+                                                    const CallArguments& arguments) {
+  if (!plan.crossing) {
+    // Unlike make_unique, new asks for memory first: what it refuses takes no number.
+    return std::unique_ptr<DrivenRun>(
+        new SingleRun(executor(), program(plan), next_run(arguments)));
+  }
+  return std::make_unique<SlicedRun>(*this, plan, arguments, Buffers::where_they_are);
+}
+
+CallArguments NodeProcessMember::slice_of(const CallArguments& arguments,
+                                          std::size_t displacement_bytes) {
+  CallArguments slice = next_run(arguments);
+  if (slice.input != nullptr) {
+    slice.input = static_cast<const std::byte*>(slice.input) + displacement_bytes;
+  }
+  if (slice.output != nullptr) {
+    slice.output = static_cast<std::byte*>(slice.output) + displacement_bytes;
+  }
+  return slice;
+}
+
+bool NodeProcessMember::is_reached(const Plan& plan, const CallArguments& arguments) const {
+  const auto is_shared = [&](const void* buffer) {
+    return buffer == nullptr || processes_.is_shared(buffer);
+  };
+  return is_shared(arguments.input) && (!gets_result(plan.query) || is_shared(arguments.output));
+}
+
+bool NodeProcessMember::gets_result(const PlanQuery& query) const {
+  if (query.collective == Collective::reduce) return rank_ == query.root;
+  if (query.collective == Collective::broadcast) return rank_ != query.root;
+  return query.collective != Collective::exscan || rank_ > 0;
+}
+
+}  // namespace hycoll

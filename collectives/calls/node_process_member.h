@@ -1,0 +1,63 @@
+#ifndef HYCOLL_COLLECTIVES_CALLS_NODE_PROCESS_MEMBER_H_
+#define HYCOLL_COLLECTIVES_CALLS_NODE_PROCESS_MEMBER_H_
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "collectives/calls/caller.h"
+#include "collectives/plans/plan_cache.h"
+#include "collectives/processes/node_processes.h"
+#include "threading/execution/deferred_run.h"
+#include "threading/execution/leader_pool.h"
+
+namespace hycoll {
+
+/// A member of a process in the layout `processes`, the only one or that of one of its threads: the
+/// calling thread is the worker, or, for long calls in the background, a thread beside it.
+///
+/// Plans in which every worker touches its own member's buffers only are executed like any other.
+/// In the others a vector passes through the processes' staging, a slice after the other: every
+/// slice is a run of its own on the node, so runs have numbers of their own. Where all members of
+/// the node pass buffers of their shared heaps, which the members find out when they meet, these
+/// are read and written where they are.
+class NodeProcessMember final : public Caller {
+ public:
+  NodeProcessMember(ProcessGroup& group, NodeProcesses& processes, PlanCache& plans, CallGate* gate,
+                    int thread = 0);
+
+ private:
+  class SlicedRun;
+  void execute(const Plan& plan, const CallArguments& arguments) override;
+  std::shared_ptr<PoolJob> submit(const Plan& plan, const CallArguments& arguments,
+                                  PoolJob::Before before) override;
+  DeferredRun* defer(const Plan& plan, const CallArguments& arguments,
+                     DeferredOutcome& outcome) override;
+  std::unique_ptr<DrivenRun> drive(const Plan& plan, const CallArguments& arguments) override;
+
+  const Program& program(const Plan& plan) const;
+  CallArguments next_run(const CallArguments& arguments);
+  void run_here(const Plan& plan, const CallArguments& arguments);
+  /// The next run, on buffers displaced by so much.
+  CallArguments slice_of(const CallArguments& arguments, std::size_t displacement_bytes);
+  /// Whether the other processes of the node can access this one's buffers.
+  bool is_reached(const Plan& plan, const CallArguments& arguments) const;
+  bool gets_result(const PlanQuery& query) const;
+
+  int worker() const noexcept { return processes_.worker() + thread_; }  // on its node
+  WorkerExecutor& executor() noexcept { return processes_.executor(thread_); }
+
+  NodeProcesses& processes_;
+  int thread_;
+  int rank_;
+  Program arrival_;
+  std::shared_ptr<PoolJob> background_;
+  DeferredRun deferred_;
+  // Last: their threads use the others.
+  LeaderPool pool_;
+  ProgressKeeper keeper_;
+};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_CALLS_NODE_PROCESS_MEMBER_H_

@@ -1,0 +1,239 @@
+// The layout threads: the threads of a parallel region are the members. They and those of other
+// processes of the machine may form one node.
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "collectives/api/hycoll.h"
+#include "collectives/calls/aggregators.h"
+#include "collectives/calls/call_gate.h"
+#include "collectives/calls/caller.h"
+#include "collectives/calls/node_process_member.h"
+#include "collectives/plans/plan_cache.h"
+#include "collectives/processes/node_processes.h"
+#include "collectives/processes/process_group.h"
+#include "collectives/processes/workers.h"
+#include "numa/placement/binding.h"
+#include "threading/execution/deferred_run.h"
+#include "threading/execution/leader_pool.h"
+
+namespace hycoll {
+
+namespace {
+
+int checked(int thread_count) {
+  if (thread_count >= 1) return thread_count;
+  throw Error(ErrorKind::invalid_argument,
+              fmt::format("Team: thread_count is {}; a team needs at least 1 thread, e.g. "
+                          "omp_get_max_threads()",
+                          thread_count));
+}
+
+/// A thread of a process that is a node by itself.
+class alignas(kCacheLineBytes) ThreadMember final : public Caller {
+ public:
+  /// `identity.slot` is the thread's index. What is passed by reference outlives the member.
+  ThreadMember(PlanCache& plans, NodeWorkers& workers, LeaderPool& pool,
+               const CallerIdentity& identity)
+      : Caller(plans, workers.memory(), identity),
+        index_(identity.slot),
+        executor_(workers.executor(index_)),
+        pool_(pool),
+        deferred_(executor_) {}
+
+  /// What a keeper is to look after, and the keeper; to be set before the first call.
+  DeferredRun* deferred() noexcept { return &deferred_; }
+  void set_keeper(ProgressKeeper& keeper) noexcept { keeper_ = &keeper; }
+
+ private:
+  void execute(const Plan& plan, const CallArguments& arguments) override;
+  std::shared_ptr<PoolJob> submit(const Plan& plan, const CallArguments& arguments,
+                                  PoolJob::Before before) override;
+  DeferredRun* defer(const Plan& plan, const CallArguments& arguments,
+                     DeferredOutcome& outcome) override;
+
+  int index_;
+  WorkerExecutor& executor_;
+  LeaderPool& pool_;
+  std::shared_ptr<PoolJob> background_;  // the last one submitted; it may still use the executor
+  DeferredRun deferred_;
+  ProgressKeeper* keeper_ = nullptr;
+};
+
+void ThreadMember::execute(const Plan& plan, const CallArguments& arguments) {
+  deferred_.finish();
+  if (background_ != nullptr && !background_->finished()) {
+    const std::shared_ptr<PoolJob> job = submit(plan, arguments, {});
+    job->wait();
+    return job->throw_if_failed();
+  }
+  executor_.run(plan.programs[static_cast<std::size_t>(index_)], arguments);
+}
+
+std::shared_ptr<PoolJob> ThreadMember::submit(const Plan& plan, const CallArguments& arguments,
+                                              PoolJob::Before before) {
+  if (!deferred_.finished()) {
+    pool_.submit(std::make_shared<PoolJob>(deferred_), index_, index_);
+  }
+  auto job = std::make_shared<PoolJob>(plan.programs, arguments, 1, std::move(before));
+  pool_.submit(job, index_, index_);
+  return background_ = std::move(job);
+}
+
+DeferredRun* ThreadMember::defer(const Plan& plan, const CallArguments& arguments,
+                                 DeferredOutcome& outcome) {
+  const bool is_idle = deferred_.finished() && (background_ == nullptr || background_->finished());
+  if (!plan.is_short || !is_idle) return nullptr;
+  deferred_.start(plan.programs[static_cast<std::size_t>(index_)], arguments, outcome);
+  if (!deferred_.finished()) keeper_->watch();
+  return &deferred_;
+}
+
+}  // namespace
+
+/// What a thread's handle stands for.
+struct Member::State {
+  std::unique_ptr<Caller> caller;
+  int rank;
+  int size;
+  bool bound = false;
+};
+
+struct Team::State {
+  State(MPI_Comm parent, int thread_count, const Options& options) : group(parent, options) {
+    if (options.layout == Options::Layout::processes) {
+      share_node(checked(thread_count));
+    } else {
+      make_node(checked(thread_count));
+    }
+  }
+
+  /// The process is a node.
+  void make_node(int thread_count);
+  void add_members(int thread_count);
+  /// It forms one together with others.
+  void share_node(int thread_count);
+  void make_gate(int first_rank, int thread_count);
+
+  const std::vector<Core>& cores() const {
+    return processes != nullptr ? processes->cores() : workers->cores();
+  }
+
+  ProcessGroup group;
+  std::unique_ptr<NodeProcesses> processes;  // null but with the layout processes
+  std::unique_ptr<NodeWorkers> workers;      // null with the layout processes
+  std::unique_ptr<PlanCache> plans;
+  std::unique_ptr<CallAnnouncer> announcer;  // null but for member 0 where there are aggregators
+  std::unique_ptr<CallGate> gate;            // null unless all processes are compared
+  std::vector<Member::State> members;        // none on aggregators
+  // Last: their threads use the others.
+  std::unique_ptr<LeaderPool> pool;            // null with the layout processes
+  std::unique_ptr<ProgressKeeper> keeper;      // the same, and on aggregators
+  std::unique_ptr<AggregatorService> service;  // null but on aggregators
+};
+
+void Team::State::make_node(int thread_count) {
+  const Options& options = group.options();
+  workers = std::make_unique<NodeWorkers>(group, thread_count, MemberCount::every_worker);
+  plans = std::make_unique<PlanCache>(workers->plan_options(group));
+  if (group.announces()) announcer = std::make_unique<CallAnnouncer>(group);
+  pool = std::make_unique<LeaderPool>(workers->executors(), group.topology(), workers->cores(),
+                                      options.pinning == Options::Pinning::pinned
+                                          ? LeaderPool::Pinning::pinned
+                                          : LeaderPool::Pinning::unpinned,
+                                      workers->wait_policy());
+  if (group.is_aggregator()) {
+    service = std::make_unique<AggregatorService>(group, *workers, *plans);
+    return;
+  }
+  make_gate(workers->first_rank(), thread_count);
+  add_members(thread_count);
+}
+
+void Team::State::add_members(int thread_count) {
+  std::vector<ThreadMember*> threads;
+  std::vector<LookedAfter*> runs;
+  for (int index = 0; index < thread_count; ++index) {
+    const int rank = workers->first_rank() + index;
+    auto member = std::make_unique<ThreadMember>(
+        *plans, *workers, *pool,
+        CallerIdentity{.rank = rank,
+                       .member_count = workers->member_count(),
+                       .slot = index,
+                       .bits = group.options().bits,
+                       .announcer = index == 0 ? announcer.get() : nullptr,
+                       .gate = gate.get()});
+    threads.push_back(member.get());
+    runs.push_back(member->deferred());
+    members.push_back({std::move(member), rank, workers->member_count()});
+  }
+  keeper = std::make_unique<ProgressKeeper>(std::move(runs));
+  for (ThreadMember* thread : threads) thread->set_keeper(*keeper);
+}
+
+void Team::State::share_node(int thread_count) {
+  processes = std::make_unique<NodeProcesses>(group, group.gather(thread_count));
+  plans = std::make_unique<PlanCache>(processes->plan_options(group));
+  make_gate(processes->first_rank(), thread_count);
+  for (int index = 0; index < thread_count; ++index) {
+    auto member = std::make_unique<NodeProcessMember>(group, *processes, *plans, gate.get(), index);
+    members.push_back(
+        {std::move(member), processes->first_rank() + index, processes->member_count()});
+  }
+}
+
+void Team::State::make_gate(int first_rank, int thread_count) {
+  if (group.options().checking != Options::Checking::all_processes) return;
+  gate = std::make_unique<CallGate>(group, first_rank, thread_count);
+}
+
+Team::Team(MPI_Comm parent, int thread_count, const Options& options)
+    : state_(std::make_unique<State>(parent, thread_count, options)) {}
+
+Team::~Team() = default;
+
+int Team::thread_count() const noexcept { return static_cast<int>(state_->members.size()); }
+
+bool Team::is_aggregator() const noexcept { return state_->group.is_aggregator(); }
+
+void Team::serve() { serve_with(state_->service.get()); }
+
+Member Team::join(int thread_index) {
+  if (is_aggregator()) throw_aggregator_calls(state_->group);
+  if (thread_index < 0 || thread_index >= thread_count()) {
+    throw Error(
+        ErrorKind::invalid_argument,
+        fmt::format("Team::join: thread_index is {}, but the team has {} threads per process "
+                    "here: pass 0 to {}",
+                    thread_index, thread_count(), thread_count() - 1));
+  }
+  Member::State& member = state_->members[static_cast<std::size_t>(thread_index)];
+  if (!member.bound && state_->group.options().pinning == Options::Pinning::pinned) {
+    member.bound = true;
+    try {
+      bind_this_thread(state_->group.topology(),
+                       state_->cores()[static_cast<std::size_t>(thread_index)]);
+    } catch (const Error&) {
+      // A container may forbid binding; the thread then runs wherever the process may.
+    }
+  }
+  return Member(&member);
+}
+
+Communicator::Choice Team::choice(const Call& call) const {
+  if (is_aggregator()) throw_aggregator_calls(state_->group);
+  return choice_of(state_->members.front().caller->choice(call));
+}
+
+int Member::rank() const noexcept { return state_->rank; }
+int Member::size() const noexcept { return state_->size; }
+
+void Member::run(const Call& call) { state_->caller->run(call); }
+
+Request Member::start(const Call& call) { return Request(state_->caller->start(call)); }
+
+Persistent Member::prepare(const Call& call) { return Persistent(state_->caller->prepare(call)); }
+
+}  // namespace hycoll

@@ -1,0 +1,61 @@
+#ifndef HYCOLL_COLLECTIVES_ELEMENTS_VECTOR_ELEMENTS_H_
+#define HYCOLL_COLLECTIVES_ELEMENTS_VECTOR_ELEMENTS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "collectives/api/element_type.h"
+#include "collectives/elements/typed_staging.h"
+
+namespace hycoll {
+
+/// How the elements of a call's buffers lie in the vectors that hycoll works on. A copy keeps alive
+/// what it refers to.
+struct VectorElements {
+  /// The distance of elements in the vectors. At least 1 where elements are combined; 0 for those
+  /// that are only moved and have no data.
+  std::size_t element_bytes = 0;
+
+  /// As ElementType::code, for the call's signature.
+  std::uint8_t type_code = 0;
+
+  /// How to copy users' buffers to and from vectors; null if they are used themselves.
+  std::shared_ptr<const TypedStaging> staging;
+};
+
+/// Throws Error (invalid_argument), which begins with the collective's name, if this is
+/// MPI_DATATYPE_NULL.
+void require_type(const ElementType& type, std::string_view collective);
+
+/// Elements that a call moves and does not combine: their data and nothing else, so that members
+/// may describe the same data by different types. Throws Error (invalid_argument) for
+/// MPI_DATATYPE_NULL.
+VectorElements moved_elements(const ElementType& type, std::string_view collective);
+
+/// Remembers the type that was moved last, if it is a predefined one: a program may free a derived
+/// one, and get another one with the same handle. Used by one thread at a time.
+class RecentMovedElements {
+ public:
+  /// As moved_elements. The result is valid until the next call of find.
+  const VectorElements& find(const ElementType& type, std::string_view collective) {
+    if (is_known_ && type == type_) [[likely]]
+      return elements_;
+    return find_anew(type, collective);
+  }
+
+  /// Whether the type found last always means the same: it is a predefined one.
+  bool lasts() const noexcept { return is_known_; }
+
+ private:
+  const VectorElements& find_anew(const ElementType& type, std::string_view collective);
+
+  ElementType type_ = DataType::uint8;
+  VectorElements elements_;
+  bool is_known_ = false;
+};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_ELEMENTS_VECTOR_ELEMENTS_H_

@@ -1,0 +1,209 @@
+#include "collectives/plans/plan_cache.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+#include <utility>
+
+#include "collectives/algorithms/registry.h"
+#include "core/base/errors.h"
+#include "core/schedule/staging.h"
+
+namespace hycoll {
+
+namespace {
+
+/// Up to here a call takes a few microseconds.
+constexpr std::size_t kShortBytes = 8 * 1024;
+
+/// Whether the MPI library exchanges.
+bool is_native(const Schedule& schedule) {
+  return std::any_of(schedule.strands.begin(), schedule.strands.end(), [](const Strand& strand) {
+    return std::any_of(strand.steps.begin(), strand.steps.end(),
+                       [](const Step& step) { return step.kind == StepKind::native; });
+  });
+}
+
+/// Whether some message is sent from, or received into, a buffer of another worker's member.
+bool sends_others_buffers(const Schedule& schedule) {
+  const auto is_others = [&](int worker, const Span& span) {
+    const Buffer& buffer = schedule.buffers[static_cast<std::size_t>(span.buffer)];
+    const bool is_users = buffer.role == BufferRole::input || buffer.role == BufferRole::output;
+    return is_users && schedule.shape.worker_of_member(buffer.owner) != worker;
+  };
+  return std::ranges::any_of(schedule.strands, [&](const Strand& strand) {
+    return std::ranges::any_of(strand.steps, [&](const Step& step) {
+      const auto reaches = [&](const Span& span) { return is_others(strand.worker, span); };
+      return is_asynchronous(step.kind) &&
+             (std::ranges::any_of(schedule.destinations(step), reaches) ||
+              std::ranges::any_of(schedule.sources(step), reaches));
+    });
+  });
+}
+
+/// The MPI library's collectives need a communicator of the processes that drive the lane.
+void require_led_by_placement(const Schedule& schedule) {
+  for (const Strand& strand : schedule.strands) {
+    const int node = schedule.shape.node_of_worker(strand.worker);
+    for (const Step& step : strand.steps) {
+      if (step.kind != StepKind::native ||
+          schedule.shape.leader(node, step.lane) == strand.worker) {
+        continue;
+      }
+      throw Error(ErrorKind::unsupported,
+                  fmt::format("algorithm '{}' drives lane {} by a worker that is not its leader, "
+                              "which the layout 'processes' does not serve; choose another "
+                              "exchange than native, or another algorithm",
+                              schedule.algorithm, step.lane));
+    }
+  }
+}
+
+}  // namespace
+
+PlanCache::PlanCache(Options options) : options_(std::move(options)), buckets_(kBuckets) {
+  check_requested_algorithm(options_.requested_algorithm);
+}
+
+const Plan& PlanCache::find(const PlanQuery& query) {
+  const std::lock_guard lock(mutex_);
+  std::list<Plan>& bucket = buckets_[hash(query) % kBuckets];
+  const auto found =
+      std::find_if(bucket.begin(), bucket.end(), [&](const Plan& p) { return p.serves(query); });
+  Plan& plan = found != bucket.end() ? *found : bucket.emplace_back(make_plan(query));
+  if (found == bucket.end()) plan.query.extent.block_counts = plan.block_counts;
+  if (plan.refusal) throw StagingTooSmall(*plan.refusal);
+  return plan;
+}
+
+Schedule PlanCache::schedule_for(const SelectedPlan& selected, const PlanQuery& query) const {
+  Schedule schedule = find_algorithm(query.collective, selected.algorithm)
+                          .generate(shape_for(selected, query), selected.segments, query.root);
+  if (options_.peers == Peers::processes) {
+    require_led_by_placement(schedule);
+    // Which process a message goes to.
+    schedule.shape =
+        schedule.shape.with_processes(options_.processes).with_visibility(Visibility::direct);
+  }
+  return schedule;
+}
+
+Plan PlanCache::make_plan(const PlanQuery& query) const {
+  const SelectedPlan selected = select(query);
+  const Schedule schedule = schedule_for(selected, query);
+  Plan plan{.query = query,
+            .block_counts = {query.extent.block_counts.begin(), query.extent.block_counts.end()},
+            .selected = selected,
+            .is_short = size_bytes_of(query) <= kShortBytes && !is_native(schedule),
+            .programs = {}};
+  if (options_.peers == Peers::processes && crosses_processes(schedule, options_.processes)) {
+    try {
+      plan.crossing = crossing_programs(schedule, query);
+    } catch (const StagingTooSmall& met) {
+      plan.refusal = met;  // the next call need not find out
+    }
+  } else {
+    plan.programs = bind_schedule(schedule, options_.node, query.extent, binding_options(query));
+  }
+  return plan;
+}
+
+CrossingPrograms PlanCache::crossing_programs(const Schedule& direct,
+                                              const PlanQuery& query) const {
+  const BindingOptions options = binding_options(query);
+  const Schedule through_staging = staged(direct, options_.processes);
+  const std::size_t limit =
+      slice_limit(through_staging, query.extent, query.element_bytes, options_.staging_bytes);
+  CrossingPrograms programs{
+      .staged = bind_slices(through_staging, options_.node, query.extent, options, limit),
+      .direct = std::nullopt};
+  // Threads announce addresses that mean nothing to other processes.
+  if (!options_.processes.empty()) return programs;
+  const bool is_alone = direct.shape.node_count() == 1;
+  try {
+    // A node that exchanges nothing may do it another way where it reaches the buffers.
+    const Schedule reaching =
+        is_alone ? schedule_for(select_for(query, Visibility::direct), query) : direct;
+    programs.direct =
+        bind_slices(reaching, options_.node, query.extent, options, is_alone ? SIZE_MAX : limit);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::unsupported) throw;
+  }
+  const std::size_t copied_bytes = query.collective == Collective::broadcast
+                                       ? options_.broadcast_single_copy_bytes
+                                       : options_.single_copy_bytes;
+  programs.copies =
+      programs.direct && size_bytes_of(query) >= copied_bytes && !sends_others_buffers(direct);
+  return programs;
+}
+
+BindingOptions PlanCache::binding_options(const PlanQuery& query) const {
+  return {.element_bytes = query.element_bytes,
+          .streaming_threshold_bytes = options_.streaming_threshold_bytes,
+          .streaming_staging_bytes = options_.streaming_staging_bytes,
+          .short_staging_bytes = options_.short_staging_bytes,
+          .peers = options_.peers,
+          .tag_count = options_.tag_count,
+          .workers = options_.workers};
+}
+
+std::size_t PlanCache::size_bytes_of(const PlanQuery& query) const {
+  std::size_t elements = query.extent.count;
+  if (query.collective == Collective::reduce_scatter) {
+    const int members =
+        std::accumulate(options_.nodes.begin(), options_.nodes.end(), 0,
+                        [](int sum, const Node& node) { return sum + node.members; });
+    elements = query.extent.block_counts.empty()
+                   ? elements * static_cast<std::size_t>(members)
+                   : std::accumulate(query.extent.block_counts.begin(),
+                                     query.extent.block_counts.end(), std::size_t{0});
+  }
+  return elements * query.element_bytes;
+}
+
+SelectedPlan PlanCache::select(const PlanQuery& query) const {
+  return select_for(query,
+                    options_.peers == Peers::processes ? Visibility::staged : Visibility::direct);
+}
+
+SelectedPlan PlanCache::select_for(const PlanQuery& query, Visibility visibility) const {
+  return hycoll::select({.collective = query.collective,
+                         .nodes = options_.nodes,
+                         .size_bytes = size_bytes_of(query),
+                         .order = query.order,
+                         .native = query.native,
+                         .requested_lanes = options_.requested_lanes,
+                         .requested_algorithm = options_.requested_algorithm,
+                         .aggregators = options_.aggregators,
+                         .sockets = options_.sockets,
+                         .visibility = visibility});
+}
+
+Shape PlanCache::shape_for(const SelectedPlan& selected, const PlanQuery& query) const {
+  std::vector<Node> nodes = options_.nodes;
+  for (Node& node : nodes)
+    node.workers = std::max(node.members, std::min(node.workers, selected.workers_per_node));
+  nodes = with_aggregators(std::move(nodes), selected.aggregators);
+  // On a single node whose buffers are staged, a result that is made by its root is not staged.
+  const bool is_made_by_root = query.collective == Collective::reduce && nodes.size() == 1 &&
+                               selected.lanes == 1 && options_.peers == Peers::processes;
+  if (is_made_by_root) return Shape(std::move(nodes), 1, Visibility::direct, {query.root});
+  const Shape shape(std::move(nodes), selected.lanes);
+  // A single lane is driven by worker 0, which owns a member and is the caller.
+  const bool is_placed = selected.lanes > 1 || options_.peers == Peers::processes;
+  return is_placed ? led_by_placement(shape) : shape;
+}
+
+Shape PlanCache::led_by_placement(const Shape& shape) const {
+  const auto lanes = static_cast<std::size_t>(shape.lane_count());
+  if (options_.leaders.empty() || lanes > options_.leaders.front().size()) return shape;
+  std::vector<std::vector<int>> leaders;
+  for (const std::vector<int>& all : options_.leaders) {
+    leaders.emplace_back(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(lanes));
+  }
+  // An aggregator's one worker leads them all.
+  leaders.resize(static_cast<std::size_t>(shape.node_count()), std::vector<int>(lanes, 0));
+  return shape.with_leaders(leaders);
+}
+
+}  // namespace hycoll

@@ -1,0 +1,169 @@
+#ifndef HYCOLL_COLLECTIVES_PLANS_PLAN_CACHE_H_
+#define HYCOLL_COLLECTIVES_PLANS_PLAN_CACHE_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "collectives/plans/selection.h"
+#include "core/schedule/shape.h"
+#include "threading/program/program.h"
+#include "threading/program/staging_slices.h"
+
+namespace hycoll {
+
+/// Everything of a call that its schedule and programs depend on.
+struct PlanQuery {
+  Collective collective = Collective::allreduce;
+  OperandOrder order = OperandOrder::any;
+  NativeReduction native = NativeReduction::possible;
+  int root = 0;
+  std::size_t element_bytes = 1;
+  VectorExtent extent;
+};
+
+/// The programs of this process's workers in a plan in which workers need what other workers'
+/// members pass, where the workers are processes.
+struct CrossingPrograms {
+  /// Through staging: whatever the members pass.
+  SlicedPrograms staged;
+  /// Where they are: if the node's processes can access all buffers of all of them. On a single
+  /// node perhaps by another algorithm. With other nodes, in the same slices, so that each node may
+  /// do as it can. None where the algorithm cannot do that in slices.
+  std::optional<SlicedPrograms> direct;
+  /// Whether the direct ones are to run wherever the buffers are, for the kernel copies between
+  /// processes. The same on all processes of the node.
+  bool copies = false;
+};
+
+/// One query's way through a collective on this node: what was selected, and each worker's program.
+struct Plan {
+  PlanQuery query;  ///< Its block counts are those of the next member.
+  std::vector<std::size_t> block_counts;
+  SelectedPlan selected;
+  /// Over before another thread could have been woken for it. Native exchanges never are: whether
+  /// a process finds its workers idle must not decide whether it calls MPI's blocking collective
+  /// or the nonblocking one, which do not match.
+  bool is_short = false;
+  /// By worker of this process; those beyond the last one take no part. None where there are
+  /// crossing ones.
+  std::vector<Program> programs;
+  std::optional<CrossingPrograms> crossing = {};
+  /// Why there are no programs at all.
+  std::optional<StagingTooSmall> refusal = {};
+
+  bool serves(const PlanQuery& other) const noexcept {
+    return query.extent.count == other.extent.count && query.element_bytes == other.element_bytes &&
+           query.collective == other.collective && query.root == other.root &&
+           query.order == other.order && query.native == other.native && same_blocks(other);
+  }
+
+ private:
+  bool same_blocks(const PlanQuery& other) const noexcept {
+    return std::ranges::equal(block_counts, other.extent.block_counts);
+  }
+};
+
+/// The plans of one communicator or team, made when first needed. Thread-safe. A plan's address is
+/// stable for the cache's lifetime.
+class PlanCache {
+ public:
+  struct Options {
+    std::vector<Node> nodes;  ///< Members and available workers of every node that has members.
+    int node = 0;             ///< This process's. The aggregators come after the other nodes.
+    int aggregators = 0;      ///< For the plans that use them.
+    int sockets = 1;          ///< As SelectionQuery has it.
+    int requested_lanes = 0;
+    std::string requested_algorithm = "auto";
+    /// By node that has members: the workers that drive its lanes, as leaders_of() has them; the
+    /// same on all processes, whose schedules would differ otherwise. Empty, and for lanes beyond
+    /// these: worker l drives lane l.
+    std::vector<std::vector<int>> leaders;
+    std::size_t streaming_threshold_bytes = SIZE_MAX;
+    int tag_count = INT32_MAX;  ///< As BindingOptions has it.
+    /// Peers::processes: nodes have several processes. Single lanes are led as `leaders` has it,
+    /// too.
+    Peers peers = Peers::nodes;
+    /// Peers::processes: which ones, as Shape::with_processes() wants it.
+    std::vector<int> processes = {};
+    /// Peers::processes: the staging of each worker, in one set.
+    std::size_t staging_bytes = 0;
+    std::size_t short_staging_bytes = 0;  ///< As BindingOptions has it.
+    /// The same: which workers of the node are this process's.
+    WorkerRange workers = {};
+    /// The same: the shortest vectors that the kernel copies between the processes of this node.
+    std::size_t single_copy_bytes = SIZE_MAX;
+    std::size_t broadcast_single_copy_bytes = SIZE_MAX;  ///< Of broadcasts.
+    /// As BindingOptions has it.
+    std::size_t streaming_staging_bytes = SIZE_MAX;
+  };
+
+  /// Throws Error if the requested algorithm does not exist.
+  explicit PlanCache(Options options);
+
+  /// Throws Error if the requested algorithm does not serve the shape, or the query, and
+  /// StagingTooSmall if its elements or blocks do not fit the staging.
+  const Plan& find(const PlanQuery& query);
+
+  /// What find() would select.
+  SelectedPlan select(const PlanQuery& query) const;
+
+  /// A hash of all that serves() compares.
+  static std::size_t hash(const PlanQuery& query) noexcept {
+    std::size_t h = query.extent.count * 0x9e3779b97f4a7c15u + query.element_bytes;
+    h ^= (static_cast<std::size_t>(query.root) << 8 | static_cast<std::size_t>(query.collective)) *
+         0xd1b54a32d192ed03u;
+    h += static_cast<std::size_t>(query.order) << 4 | static_cast<std::size_t>(query.native) << 3;
+    for (const std::size_t count : query.extent.block_counts) {
+      h = (h ^ count) * 0x9e3779b97f4a7c15u;
+    }
+    return h ^ h >> 29;
+  }
+
+ private:
+  Plan make_plan(const PlanQuery& query) const;
+  SelectedPlan select_for(const PlanQuery& query, Visibility visibility) const;
+  /// With direct visibility.
+  Schedule schedule_for(const SelectedPlan& selected, const PlanQuery& query) const;
+  CrossingPrograms crossing_programs(const Schedule& direct, const PlanQuery& query) const;
+  BindingOptions binding_options(const PlanQuery& query) const;
+  std::size_t size_bytes_of(const PlanQuery& query) const;
+  Shape shape_for(const SelectedPlan& selected, const PlanQuery& query) const;
+  Shape led_by_placement(const Shape& shape) const;
+
+  static constexpr std::size_t kBuckets = 256;
+
+  Options options_;
+  std::mutex mutex_;
+  std::vector<std::list<Plan>> buckets_;  // guarded by mutex_; elements of a list do not move
+};
+
+/// A small, private front to a PlanCache: the plan of the last call, and of a few queries more,
+/// without a lock. Used by one thread at a time.
+class RecentPlans {
+ public:
+  explicit RecentPlans(PlanCache& cache) : cache_(cache), slots_(kSlots, nullptr) {}
+
+  const Plan& find(const PlanQuery& query) {
+    if (last_ != nullptr && last_->serves(query)) return *last_;
+    const Plan*& slot = slots_[PlanCache::hash(query) % kSlots];
+    if (slot == nullptr || !slot->serves(query)) slot = &cache_.find(query);
+    last_ = slot;
+    return *last_;
+  }
+
+ private:
+  static constexpr std::size_t kSlots = 64;
+  PlanCache& cache_;
+  const Plan* last_ = nullptr;
+  std::vector<const Plan*> slots_;
+};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_PLANS_PLAN_CACHE_H_

@@ -1,0 +1,319 @@
+#include "collectives/plans/selection.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "collectives/algorithms/registry.h"
+#include "core/base/errors.h"
+
+namespace hycoll {
+namespace {
+
+constexpr std::size_t kSegmentBytes = 256 * 1024;
+constexpr int kMaximumSegments = 16;
+/// What passes through many nodes is cut into messages that MPI libraries send without a handshake:
+/// MPICH over TCP begins to shake hands between 16 and 20 KiB, Open MPI at 64 KiB.
+constexpr std::size_t kPipelinedBytes = 16 * 1024;
+/// Of all nodes together: schedules stay small.
+constexpr std::size_t kMaximumPipelinedMessages = 16 * 1024;
+constexpr int kMaximumRequestedLanes = 4096;
+
+SelectedPlan select_by_rule(const SelectionQuery& query) {
+  switch (query.collective) {
+    case Collective::allreduce:
+      return select_allreduce(query);
+    case Collective::reduce:
+      return select_reduce(query);
+    case Collective::reduce_scatter:
+      return select_reduce_scatter(query);
+    case Collective::scan:
+    case Collective::exscan:
+      return select_scan(query);
+    case Collective::broadcast:
+      return select_broadcast(query);
+  }
+  return select_allreduce(query);
+}
+
+const Algorithm* find_by_name(Collective collective, std::string_view name) {
+  for (const Algorithm& algorithm : algorithms_of(collective)) {
+    if (algorithm.name == name) return &algorithm;
+  }
+  return nullptr;
+}
+
+/// A part of a request: [COLLECTIVE:]NAME[:LANES].
+struct RequestPart {
+  std::string_view collective;  ///< "" for all.
+  std::string_view name;
+  std::optional<int> lanes;
+};
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+int parse_lanes(std::string_view part, std::string_view text) {
+  int lanes = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), lanes);
+  if (error == std::errc{} && end == text.data() + text.size() && lanes >= 1 &&
+      lanes <= kMaximumRequestedLanes) {
+    return lanes;
+  }
+  throw Error(ErrorKind::invalid_argument,
+              fmt::format("algorithm '{}': '{}' is no number of lanes; expected 1 to {}, as in "
+                          "'allreduce:dpml-ring:4'",
+                          part, text, kMaximumRequestedLanes));
+}
+
+RequestPart parse_part(std::string_view part) {
+  RequestPart parsed;
+  std::string_view rest = part;
+  const auto next = [&] {
+    const std::size_t colon = std::min(rest.find(':'), rest.size());
+    const std::string_view word = rest.substr(0, colon);
+    rest.remove_prefix(std::min(colon + 1, rest.size()));
+    return word;
+  };
+  const std::string_view first = next();
+  const bool has_second = first.size() < part.size();
+  const std::string_view second = next();
+  if (!has_second) {
+    parsed.name = first;
+  } else if (rest.empty() && part.back() != ':' && is_number(second)) {
+    parsed.name = first;
+    parsed.lanes = parse_lanes(part, second);
+  } else {
+    // MPI's name is as good.
+    parsed.collective = first == "bcast" ? name_of(Collective::broadcast) : first;
+    parsed.name = second;
+    if (first.size() + 1 + second.size() < part.size()) parsed.lanes = parse_lanes(part, rest);
+  }
+  return parsed;
+}
+
+/// Calls body(part) for each part of a request.
+template <class Body>
+void for_each_part(std::string_view requested, const Body& body) {
+  while (!requested.empty()) {
+    const std::size_t comma = std::min(requested.find(','), requested.size());
+    body(parse_part(requested.substr(0, comma)));
+    requested.remove_prefix(std::min(comma + 1, requested.size()));
+  }
+}
+
+/// Whether the algorithm is a variant of this one: dpml-ring of dpml.
+bool is_variant(std::string_view algorithm, std::string_view family) {
+  return algorithm.size() > family.size() && algorithm.starts_with(family) &&
+         algorithm[family.size()] == '-';
+}
+
+bool has_variants(Collective collective, std::string_view family) {
+  return std::ranges::any_of(algorithms_of(collective), [&](const Algorithm& algorithm) {
+    return is_variant(algorithm.name, family);
+  });
+}
+
+/// What the request says of this collective.
+struct RequestedChoice {
+  const Algorithm* algorithm = nullptr;  ///< Null: selection decides.
+  std::string_view family;               ///< Among its variants; "": among all.
+  int lanes = 0;                         ///< 0: selection decides.
+};
+
+RequestedChoice requested_choice(const SelectionQuery& query) {
+  RequestedChoice choice;
+  choice.lanes = query.requested_lanes;
+  for_each_part(query.requested_algorithm, [&](const RequestPart& part) {
+    if (!part.collective.empty() && part.collective != name_of(query.collective)) return;
+    const Algorithm* algorithm = find_by_name(query.collective, part.name);
+    const bool is_family = algorithm == nullptr && has_variants(query.collective, part.name);
+    if (algorithm == nullptr && !is_family && part.name != "auto") return;
+    choice.algorithm = algorithm;
+    choice.family = is_family ? part.name : "";
+    if (part.lanes) choice.lanes = *part.lanes;
+  });
+  return choice;
+}
+
+/// The rule's choice, if it is of the family that the request names; otherwise the family's first
+/// variant that keeps the order.
+const Algorithm* variant_of(const RequestedChoice& requested, const SelectionQuery& query,
+                            const SelectedPlan& by_rule) {
+  if (is_variant(by_rule.algorithm, requested.family)) return nullptr;
+  for (const Algorithm& algorithm : algorithms_of(query.collective)) {
+    if (is_variant(algorithm.name, requested.family) && algorithm.order >= query.order) {
+      return &algorithm;
+    }
+  }
+  throw Error(ErrorKind::unsupported,
+              fmt::format("no {} algorithm '{}-...' combines operands in the order '{}'; choose "
+                          "another algorithm, or 'auto'",
+                          name_of(query.collective), requested.family, name_of(query.order)));
+}
+
+bool uses_aggregators(const Algorithm& algorithm) {
+  return algorithm.exchange == Exchange::aggregation_tree;
+}
+
+bool needs_aggregators(const Algorithm& algorithm, const SelectionQuery& query) {
+  return uses_aggregators(algorithm) && !algorithm.serves_shape(Shape(query.nodes, 2));
+}
+
+void require_aggregators(const Algorithm& algorithm, const SelectionQuery& query) {
+  if (query.aggregators == 0 && needs_aggregators(algorithm, query)) {
+    throw Error(ErrorKind::unsupported,
+                fmt::format("{} algorithm '{}' needs aggregators, and there are none: set "
+                            "Options::aggregators (HYCOLL_AGGREGATORS, --aggregators) to at least "
+                            "1, or choose another algorithm, or 'auto'",
+                            name_of(query.collective), algorithm.name));
+  }
+  if (query.aggregators > 0 && query.native == NativeReduction::impossible) {
+    throw Error(ErrorKind::unsupported,
+                fmt::format("{} algorithm '{}' combines elements on aggregators, which have no "
+                            "operators of the user's, and no types but the integers, float and "
+                            "double; choose another algorithm, or 'auto'",
+                            name_of(query.collective), algorithm.name));
+  }
+}
+
+void require_suitable(const Algorithm& algorithm, const SelectionQuery& query) {
+  if (algorithm.order < query.order) {
+    throw Error(
+        ErrorKind::unsupported,
+        fmt::format("{} algorithm '{}' combines operands in the order '{}', but this call needs "
+                    "'{}' ({}); choose another algorithm, or 'auto'",
+                    name_of(query.collective), algorithm.name, name_of(algorithm.order),
+                    name_of(query.order),
+                    query.order == OperandOrder::canonical ? "its bits are to be reproducible"
+                                                           : "its operator does not commute"));
+  }
+  if (algorithm.exchange == Exchange::native && query.native == NativeReduction::impossible) {
+    throw Error(
+        ErrorKind::unsupported,
+        fmt::format("{} algorithm '{}' leaves the exchange to the MPI library, which hycoll "
+                    "asks for its own types and operators only; choose another algorithm, "
+                    "or 'auto'",
+                    name_of(query.collective), algorithm.name));
+  }
+  if (algorithm.exchange == Exchange::native && query.aggregators > 0) {
+    throw Error(
+        ErrorKind::unsupported,
+        fmt::format("{} algorithm '{}' leaves the exchange to the MPI library, whose lanes lead to "
+                    "the {} aggregator(s) too; choose another algorithm, or no aggregators",
+                    name_of(query.collective), algorithm.name, query.aggregators));
+  }
+  if (uses_aggregators(algorithm)) require_aggregators(algorithm, query);
+}
+
+Collective parse_collective(std::string_view name) {
+  std::string known;
+  for (int c = 0; c < kCollectiveCount; ++c) {
+    const auto collective = static_cast<Collective>(c);
+    if (name_of(collective) == name) return collective;
+    known += fmt::format("{}{}", c == 0 ? "" : ", ", name_of(collective));
+  }
+  throw Error(ErrorKind::invalid_argument,
+              fmt::format("collective '{}' does not exist; known: {}", name, known));
+}
+
+}  // namespace
+
+int fewest_workers(const std::vector<Node>& nodes) {
+  return std::min_element(nodes.begin(), nodes.end(),
+                          [](const Node& a, const Node& b) { return a.workers < b.workers; })
+      ->workers;
+}
+
+int most_members(const std::vector<Node>& nodes) {
+  return std::max_element(nodes.begin(), nodes.end(),
+                          [](const Node& a, const Node& b) { return a.members < b.members; })
+      ->members;
+}
+
+int segments_for(std::size_t message_bytes) noexcept {
+  const std::size_t segments = message_bytes / kSegmentBytes;
+  return static_cast<int>(std::clamp<std::size_t>(segments, 1, kMaximumSegments));
+}
+
+int pipelined_segments(const SelectionQuery& query, std::size_t lane_bytes) noexcept {
+  const std::size_t node_count = query.nodes.size();
+  // Between two nodes nothing is passed on, and staging cuts vectors into slices of its own.
+  if (node_count <= 2 || query.visibility == Visibility::staged) return segments_for(lane_bytes);
+  const std::size_t most =
+      std::max<std::size_t>(kMaximumPipelinedMessages / node_count, kMaximumSegments);
+  const std::size_t unshaken = (lane_bytes + kPipelinedBytes - 1) / kPipelinedBytes;
+  const std::size_t segments = unshaken <= most ? unshaken : lane_bytes / kSegmentBytes;
+  return static_cast<int>(std::clamp<std::size_t>(segments, 1, most));
+}
+
+void check_requested_algorithm(std::string_view requested) {
+  for_each_part(requested, [](const RequestPart& part) {
+    if (!part.collective.empty()) {
+      const Collective collective = parse_collective(part.collective);
+      const bool is_known = part.name == "auto" || has_variants(collective, part.name);
+      if (!is_known) find_algorithm(collective, part.name);
+      return;
+    }
+    if (part.name == "auto") return;
+    for (const Algorithm* algorithm : all_algorithms()) {
+      if (algorithm->name == part.name || is_variant(algorithm->name, part.name)) return;
+    }
+    find_algorithm(Collective::allreduce, part.name);
+  });
+}
+
+int most_requested_lanes(std::string_view requested) {
+  int most = 0;
+  for_each_part(requested,
+                [&](const RequestPart& part) { most = std::max(most, part.lanes.value_or(0)); });
+  return most;
+}
+
+std::vector<Node> with_aggregators(std::vector<Node> nodes, int aggregators) {
+  nodes.insert(nodes.end(), static_cast<std::size_t>(aggregators), {.members = 0, .workers = 1});
+  return nodes;
+}
+
+SelectedPlan select(const SelectionQuery& query) {
+  const RequestedChoice requested = requested_choice(query);
+  const Algorithm* algorithm = requested.algorithm;
+  if (algorithm == nullptr) {
+    SelectionQuery by_rule = query;
+    by_rule.requested_lanes = requested.lanes;
+    // A lane's own collectives would wait for the aggregators.
+    if (query.aggregators > 0) by_rule.native = NativeReduction::impossible;
+    SelectedPlan plan = select_by_rule(by_rule);
+    if (requested.family.empty()) return plan;
+    algorithm = variant_of(requested, query, plan);
+    if (algorithm == nullptr) return plan;
+  }
+  require_suitable(*algorithm, query);
+  const bool aggregates = uses_aggregators(*algorithm);
+  SelectedPlan plan{.algorithm = std::string(algorithm->name),
+                    .aggregators = aggregates ? query.aggregators : 0};
+  const auto serves = [&](int lanes) {
+    return algorithm->serves_shape(Shape(with_aggregators(query.nodes, plan.aggregators), lanes));
+  };
+  const int lanes_of_its_own = aggregates ? query.sockets : fewest_workers(query.nodes);
+  plan.lanes = requested.lanes > 0        ? requested.lanes
+               : !serves(2)               ? 1
+               : serves(lanes_of_its_own) ? lanes_of_its_own
+                                          : 2;
+  plan.workers_per_node = std::max(most_members(query.nodes), plan.lanes);
+  // Socket leaders, and injectors, send the whole vector each.
+  const std::size_t lane_bytes =
+      aggregates ? query.size_bytes : query.size_bytes / static_cast<std::size_t>(plan.lanes);
+  const std::size_t block_bytes = lane_bytes / query.nodes.size();
+  const bool is_pipelined = query.collective == Collective::broadcast && !aggregates &&
+                            algorithm->segmentation == Segmentation::messages;
+  plan.segments = is_pipelined                            ? pipelined_segments(query, lane_bytes)
+                  : algorithm->exchange == Exchange::ring ? segments_for(block_bytes)
+                                                          : segments_for(lane_bytes);
+  return plan;
+}
+
+}  // namespace hycoll

@@ -1,0 +1,83 @@
+#ifndef HYCOLL_COLLECTIVES_PLANS_SELECTION_H_
+#define HYCOLL_COLLECTIVES_PLANS_SELECTION_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collectives/algorithms/parts/algorithm.h"
+#include "core/schedule/shape.h"
+
+namespace hycoll {
+
+/// Whether the MPI library could reduce the elements by itself.
+enum class NativeReduction : std::uint8_t { possible, impossible };
+
+/// What selection looks at. The same on all processes, so that all decide alike.
+struct SelectionQuery {
+  Collective collective = Collective::allreduce;
+  std::vector<Node> nodes;     ///< Members, and the workers that could take part, of every node
+                               ///< that has members.
+  std::size_t size_bytes = 0;  ///< Of each member's input.
+  OperandOrder order = OperandOrder::any;  ///< At least this is needed.
+  NativeReduction native = NativeReduction::possible;
+  int requested_lanes = 0;  ///< 0: selection decides.
+  /// "auto"; or a name, for the collectives that have an algorithm of that name; or a list such as
+  /// "allreduce:dpml-ring:4,reduce:dpml-binomial", whose parts are [COLLECTIVE:]NAME[:LANES]; the
+  /// lanes override requested_lanes. A name such as "dpml" stands for its variants ("dpml-ring"),
+  /// among which selection decides. The other collectives select for themselves.
+  std::string_view requested_algorithm = "auto";
+  int aggregators = 0;  ///< Further nodes, without members, for the algorithms that need them.
+  int sockets = 1;      ///< That the workers of a node run on, at most.
+  /// Whether workers of a node are processes that do not reach each other's buffers.
+  Visibility visibility = Visibility::direct;
+};
+
+/// What a call uses.
+struct SelectedPlan {
+  std::string algorithm;
+  int lanes = 1;
+  int workers_per_node = 1;  ///< Upper bound; a node with fewer uses all of them.
+  int segments = 1;
+  int aggregators = 0;  ///< Nodes without members, of one worker each, after the others.
+};
+
+/// The plan for a call. Asking for lanes or an algorithm overrides that part of the rule; an
+/// algorithm that needs aggregators is taken only if it is asked for. Throws Error (unsupported) if
+/// the requested algorithm does not keep the order that is needed, or needs aggregators where there
+/// are none, or cannot do the reduction where it wants to: in the MPI library, on aggregators.
+SelectedPlan select(const SelectionQuery& query);
+
+/// Throws Error (invalid_argument) unless this is "auto", the name of an algorithm of some
+/// collective, or a list as SelectionQuery::requested_algorithm takes.
+void check_requested_algorithm(std::string_view requested);
+
+/// The most lanes that a part of such a list asks for; 0 if none does. Throws as above if a number
+/// cannot be read.
+int most_requested_lanes(std::string_view requested);
+
+/// The rules of the collectives, for queries without a requested algorithm; each is described in
+/// its file (selection_*.cc), and its numbers come from docs/measurements.md.
+SelectedPlan select_allreduce(const SelectionQuery& query);
+SelectedPlan select_reduce(const SelectionQuery& query);
+SelectedPlan select_reduce_scatter(const SelectionQuery& query);
+SelectedPlan select_scan(const SelectionQuery& query);  ///< And exscan.
+SelectedPlan select_broadcast(const SelectionQuery& query);
+
+/// The nodes, and after them so many aggregators, of one worker each.
+std::vector<Node> with_aggregators(std::vector<Node> nodes, int aggregators);
+
+/// What the rules share.
+int fewest_workers(const std::vector<Node>& nodes);
+int most_members(const std::vector<Node>& nodes);
+
+/// The segments of each message of an exchange whose messages have `message_bytes` bytes.
+int segments_for(std::size_t message_bytes) noexcept;
+
+/// The segments of a lane's part of a broadcast through a tree of nodes that pass it on.
+int pipelined_segments(const SelectionQuery& query, std::size_t lane_bytes) noexcept;
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_PLANS_SELECTION_H_

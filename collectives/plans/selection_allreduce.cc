@@ -1,0 +1,84 @@
+// Which allreduce a call uses.
+//
+// One node: lines while the members together read no more than kLinesReadBytes, then dpml with a
+// lane per worker, which passes over memory once.
+// Several nodes, short vectors: one lane, lines inside the node, recursive doubling between nodes.
+// Several nodes, longer: dpml, with a lane per kLaneBytes up to the workers of the smallest node,
+// over recursive doubling up to kRecursiveDoublingBytes per lane, then halving-doubling, and the
+// ring from kRingBlockBytes per block on; but halving-doubling instead of the ring where operands
+// must stay in order.
+
+#include <algorithm>
+#include <cstdint>
+
+#include "collectives/plans/selection.h"
+#include "threading/memory/node_memory.h"
+
+namespace hycoll {
+namespace {
+
+/// One node: what one member may read through lines before direct access is faster.
+constexpr std::size_t kLinesReadBytes = 512;
+/// The same where others' buffers pass through staging, which synchronises more.
+constexpr std::size_t kLinesReadBytesStaged = 1024;
+/// Several nodes: vectors up to here go through one lane.
+constexpr std::size_t kOneLaneBytes = 4 * 1024;
+/// Short vectors between nodes travel in messages that MPI libraries send without a handshake.
+constexpr std::size_t kEagerBytes = 2 * 1024;
+/// Several nodes: what a further lane is worth.
+constexpr std::size_t kLaneBytes = 16 * 1024;
+constexpr std::size_t kRecursiveDoublingBytes = 16 * 1024;
+/// Between two nodes recursive doubling sends no more than the ring, in half the steps.
+constexpr std::size_t kTwoNodesRecursiveDoublingBytes = 256 * 1024;
+/// From this size of a ring's block on, its bandwidth outweighs its number of steps.
+constexpr std::size_t kRingBlockBytes = 64 * 1024;
+
+SelectedPlan select_on_one_node(const SelectionQuery& query) {
+  const Node& node = query.nodes.front();
+  const auto others = static_cast<std::size_t>(std::max(1, node.members - 1));
+  const std::size_t through_lines =
+      query.visibility == Visibility::staged ? kLinesReadBytesStaged : kLinesReadBytes;
+  if (query.requested_lanes <= 1 && query.size_bytes * others <= through_lines) {
+    return {.algorithm = "lines-recursive-doubling", .lanes = 1, .workers_per_node = node.members};
+  }
+  const int lanes = query.requested_lanes > 0 ? query.requested_lanes : node.workers;
+  return {.algorithm = "dpml-recursive-doubling", .lanes = lanes, .workers_per_node = node.workers};
+}
+
+SelectedPlan select_between_nodes(const SelectionQuery& query) {
+  const int members = most_members(query.nodes);
+  const std::size_t one_lane_bytes = std::min(kOneLaneBytes, kMaximumLinesBytes);
+  if (query.requested_lanes <= 1 && query.size_bytes <= one_lane_bytes) {
+    const std::size_t segments = (query.size_bytes + kEagerBytes - 1) / kEagerBytes;
+    return {.algorithm = "lines-recursive-doubling",
+            .lanes = 1,
+            .workers_per_node = members,
+            .segments = static_cast<int>(std::max<std::size_t>(segments, 1))};
+  }
+  const auto useful = static_cast<int>(
+      std::min<std::size_t>(query.size_bytes / kLaneBytes, static_cast<std::size_t>(INT16_MAX)));
+  const int lanes = query.requested_lanes > 0 ? query.requested_lanes
+                                              : std::clamp(useful, 1, fewest_workers(query.nodes));
+  const std::size_t lane_bytes = query.size_bytes / static_cast<std::size_t>(lanes);
+  const std::size_t block_bytes = lane_bytes / query.nodes.size();
+  SelectedPlan plan{.algorithm = "dpml-halving-doubling",
+                    .lanes = lanes,
+                    .workers_per_node = std::max(members, lanes)};
+  const std::size_t recursive_doubling_bytes =
+      query.nodes.size() == 2 ? kTwoNodesRecursiveDoublingBytes : kRecursiveDoublingBytes;
+  if (lane_bytes <= recursive_doubling_bytes) {
+    plan.algorithm = "dpml-recursive-doubling";
+  } else if (block_bytes >= kRingBlockBytes && query.order == OperandOrder::any) {
+    plan.algorithm = "dpml-ring";
+    plan.segments = segments_for(block_bytes);
+  }
+  return plan;
+}
+
+}  // namespace
+
+SelectedPlan select_allreduce(const SelectionQuery& query) {
+  return query.nodes.size() == 1 ? select_on_one_node(query) : select_between_nodes(query);
+}
+
+}  // namespace hycoll

@@ -1,0 +1,58 @@
+#include "collectives/plans/selection_lanes.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "threading/memory/node_memory.h"
+
+namespace hycoll {
+namespace {
+
+/// One node: what one member may read through lines before direct access is faster.
+constexpr std::size_t kLinesReadBytes = 512;
+/// The same where a reduce's writers run ahead of a root that would read staging otherwise.
+constexpr std::size_t kLinesReadBytesAhead = 1024;
+/// Several nodes: what a further lane is worth.
+constexpr std::size_t kLaneBytes = 16 * 1024;
+constexpr std::size_t kEagerBytes = 2 * 1024;
+
+static_assert(kOneLaneBytes <= kMaximumLinesBytes);
+
+}  // namespace
+
+bool reads_through_lines(const SelectionQuery& query, std::size_t read_bytes) {
+  const bool runs_ahead =
+      query.visibility == Visibility::staged && query.collective == Collective::reduce;
+  return query.requested_lanes <= 1 &&
+         read_bytes <= (runs_ahead ? kLinesReadBytesAhead : kLinesReadBytes) &&
+         query.size_bytes <= kMaximumLinesBytes;
+}
+
+bool leads_through_lines(const SelectionQuery& query) {
+  return query.requested_lanes <= 1 && query.size_bytes <= kOneLaneBytes;
+}
+
+SelectedPlan plan_lanes(const SelectionQuery& query) {
+  SelectedPlan plan;
+  if (query.requested_lanes > 0) {
+    plan.lanes = query.requested_lanes;
+  } else if (query.nodes.size() == 1) {
+    plan.lanes = query.nodes.front().workers;
+  } else {
+    const auto useful = static_cast<int>(
+        std::min<std::size_t>(query.size_bytes / kLaneBytes, static_cast<std::size_t>(INT16_MAX)));
+    plan.lanes = std::clamp(useful, 1, fewest_workers(query.nodes));
+  }
+  plan.workers_per_node = std::max(most_members(query.nodes), plan.lanes);
+  return plan;
+}
+
+SelectedPlan plan_lines(const SelectionQuery& query) {
+  return {.algorithm = {}, .lanes = 1, .workers_per_node = most_members(query.nodes)};
+}
+
+int eager_segments(std::size_t size_bytes) noexcept {
+  return static_cast<int>(std::max<std::size_t>((size_bytes + kEagerBytes - 1) / kEagerBytes, 1));
+}
+
+}  // namespace hycoll

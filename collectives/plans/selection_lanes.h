@@ -1,0 +1,41 @@
+#ifndef HYCOLL_COLLECTIVES_PLANS_SELECTION_LANES_H_
+#define HYCOLL_COLLECTIVES_PLANS_SELECTION_LANES_H_
+
+#include <cstddef>
+
+#include "collectives/plans/selection.h"
+
+namespace hycoll {
+
+/// What the rules of reduce, reduce_scatter, scan and exscan share; the numbers are those of
+/// allreduce (selection_allreduce.cc).
+
+/// Several nodes: vectors up to here go through one lane, and through lines inside the nodes.
+inline constexpr std::size_t kOneLaneBytes = 4 * 1024;
+/// Below this size of a lane the number of steps between nodes counts, not what they carry.
+inline constexpr std::size_t kFewStepsBytes = 16 * 1024;
+/// From this size of a node's block on, what messages carry counts, not the number of steps.
+inline constexpr std::size_t kLongBlockBytes = 64 * 1024;
+/// Up to so many nodes every node may send to every other one at once.
+inline constexpr std::size_t kMostNodesAtOnce = 16;
+
+/// Whether the members of the only node read short vectors through lines: `read_bytes` is what one
+/// of them reads there.
+bool reads_through_lines(const SelectionQuery& query, std::size_t read_bytes);
+
+/// Whether short vectors go through lines although there are several nodes.
+bool leads_through_lines(const SelectionQuery& query);
+
+/// A plan for dpml: on one node with a lane per worker, between nodes with as many lanes as are
+/// worth it; with one segment. The algorithm is still to be chosen.
+SelectedPlan plan_lanes(const SelectionQuery& query);
+
+/// A plan for lines; the algorithm is still to be chosen.
+SelectedPlan plan_lines(const SelectionQuery& query);
+
+/// The segments of short vectors whose messages MPI libraries send without a handshake.
+int eager_segments(std::size_t size_bytes) noexcept;
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_PLANS_SELECTION_LANES_H_

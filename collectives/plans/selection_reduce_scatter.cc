@@ -1,0 +1,57 @@
+// Which reduce_scatter a call uses.
+//
+// One node: lines while a member writes and reads no more than a few hundred bytes there, then dpml
+// with a lane per worker, which passes over memory once. Several nodes, short vectors: one lane,
+// lines inside the node, and between nodes pairwise or, with many nodes, halving: the butterfly
+// where operands must stay in order. Several nodes, longer: dpml over pairwise, which sends the
+// least in one step; with many nodes the ring for long vectors, halving or the butterfly for others
+// and for nodes that pairwise does not serve.
+
+#include "collectives/algorithms/reduce_scatter/reduce_scatter.h"
+#include "collectives/plans/selection.h"
+#include "collectives/plans/selection_lanes.h"
+
+namespace hycoll {
+namespace {
+
+SelectedPlan select_on_one_node(const SelectionQuery& query) {
+  const auto members = static_cast<std::size_t>(query.nodes.front().members);
+  // A member writes its whole input to lines, and reads its block in the others'.
+  const std::size_t read_bytes = query.size_bytes / members * (members - 1);
+  const bool through_lines = reads_through_lines(query, query.size_bytes + read_bytes);
+  SelectedPlan plan = through_lines ? plan_lines(query) : plan_lanes(query);
+  plan.algorithm = through_lines ? "lines-pairwise" : "dpml-pairwise";
+  return plan;
+}
+
+}  // namespace
+
+SelectedPlan select_reduce_scatter(const SelectionQuery& query) {
+  if (query.nodes.size() == 1) return select_on_one_node(query);
+  const bool through_lines = leads_through_lines(query);
+  const bool keeps_order = query.order != OperandOrder::any;
+  const bool few_nodes = query.nodes.size() <= kMostNodesAtOnce;
+  SelectedPlan plan = through_lines ? plan_lines(query) : plan_lanes(query);
+  if (through_lines) {
+    plan.algorithm = few_nodes     ? "lines-pairwise"
+                     : keeps_order ? "lines-butterfly"
+                                   : "lines-halving";
+    return plan;
+  }
+  const std::size_t lane_bytes = query.size_bytes / static_cast<std::size_t>(plan.lanes);
+  const std::size_t block_bytes = lane_bytes / query.nodes.size();
+  const bool is_long = block_bytes >= kLongBlockBytes;
+  const bool serves_pairwise = serves_pairwise_reduce_scatter(Shape(query.nodes, plan.lanes));
+  if (serves_pairwise && (few_nodes || (is_long && keeps_order))) {
+    plan.algorithm = "dpml-pairwise";
+  } else if (is_long && !keeps_order) {
+    plan.algorithm = "dpml-ring";
+  } else {
+    plan.algorithm = keeps_order ? "dpml-butterfly" : "dpml-halving";
+    return plan;
+  }
+  plan.segments = segments_for(block_bytes);
+  return plan;
+}
+
+}  // namespace hycoll

@@ -1,0 +1,71 @@
+// Which scan or exscan a call uses.
+//
+// One node: lines while the last member reads no more than a few hundred bytes there, then dpml
+// with a lane per worker, cut into segments that stay in its cache. Several nodes, short vectors:
+// one lane, lines inside the node, and between nodes direct messages or, with many nodes, recursive
+// doubling; with very many nodes and bits that are to be reproducible pairwise, without lines.
+// Several nodes, longer: dpml over recursive doubling, or pairwise for reproducible bits; then
+// pairwise; the chain from as many segments on as there are nodes, for then it sends half of that,
+// and between two nodes always.
+
+#include "collectives/plans/selection.h"
+#include "collectives/plans/selection_lanes.h"
+
+namespace hycoll {
+namespace {
+
+/// The most nodes that lines-direct serves.
+constexpr std::size_t kMostNodesOfDirect = 64;
+
+SelectedPlan select_on_one_node(const SelectionQuery& query) {
+  const auto others = static_cast<std::size_t>(most_members(query.nodes) - 1);
+  if (reads_through_lines(query, query.size_bytes * others)) {
+    SelectedPlan plan = plan_lines(query);
+    plan.algorithm = "lines-direct";
+    return plan;
+  }
+  SelectedPlan plan = plan_lanes(query);
+  plan.algorithm = "dpml-chain";
+  plan.segments = segments_for(query.size_bytes / static_cast<std::size_t>(plan.lanes));
+  return plan;
+}
+
+/// Short vectors between nodes.
+SelectedPlan select_short(const SelectionQuery& query) {
+  const bool is_canonical = query.order == OperandOrder::canonical;
+  const std::size_t node_count = query.nodes.size();
+  if (is_canonical && node_count > kMostNodesOfDirect) {
+    SelectedPlan plan = plan_lanes(query);
+    plan.algorithm = "dpml-pairwise";
+    return plan;
+  }
+  SelectedPlan plan = plan_lines(query);
+  if (is_canonical || node_count <= kMostNodesAtOnce) {
+    plan.algorithm = "lines-direct";
+  } else {
+    plan.algorithm = "lines-recursive-doubling";
+    plan.segments = eager_segments(query.size_bytes);
+  }
+  return plan;
+}
+
+}  // namespace
+
+SelectedPlan select_scan(const SelectionQuery& query) {
+  if (query.nodes.size() == 1) return select_on_one_node(query);
+  if (leads_through_lines(query)) return select_short(query);
+  SelectedPlan plan = plan_lanes(query);
+  const std::size_t lane_bytes = query.size_bytes / static_cast<std::size_t>(plan.lanes);
+  const int segments = segments_for(lane_bytes);
+  if (query.nodes.size() == 2 || static_cast<std::size_t>(segments) > query.nodes.size()) {
+    plan.algorithm = "dpml-chain";
+    plan.segments = segments;
+  } else if (lane_bytes <= kFewStepsBytes && query.order != OperandOrder::canonical) {
+    plan.algorithm = "dpml-recursive-doubling";
+  } else {
+    plan.algorithm = "dpml-pairwise";
+  }
+  return plan;
+}
+
+}  // namespace hycoll

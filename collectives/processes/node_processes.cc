@@ -1,0 +1,232 @@
+#include "collectives/processes/node_processes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "core/base/errors.h"
+#include "numa/placement/placement.h"
+
+namespace hycoll {
+namespace {
+
+constexpr std::size_t kKib = 1024;
+
+/// Processes whose handoffs take longer do not share a cache. There, a line that one has written
+/// and the other reads costs more than memory: staging is written past the caches, from so many
+/// bytes of a step on (docs/measurements.md).
+constexpr double kFarHandoffNs = 130;
+constexpr std::size_t kStreamingStagingBytes = kKib;
+
+/// The shortest broadcasts that the kernel copies, unless the user says otherwise: root and
+/// receivers copy at once, and once, while staging copies twice (docs/measurements.md).
+constexpr std::size_t kBroadcastSingleCopyBytes = 32 * kKib;
+
+/// A process's core as all processes of the machine know it.
+Core on_machine(const Topology& topology, Core core) {
+  const auto packages = topology.packages();
+  const auto domains = topology.numa_domains();
+  const auto package = static_cast<std::size_t>(core.package);
+  const auto domain = static_cast<std::size_t>(core.numa_domain);
+  if (package < packages.size()) core.package = packages[package].os_index;
+  if (domain < domains.size()) core.numa_domain = domains[domain].os_index;
+  core.index = core.os_index;
+  core.last_level_cache = -1;
+  return core;
+}
+
+/// The cores of the workers of a node whose processes have so many threads each.
+std::vector<Core> gather_cores(MPI_Comm neighbours, const std::vector<Core>& own,
+                               std::span<const int> thread_counts) {
+  constexpr int kInts = 5;
+  static_assert(sizeof(Core) == kInts * sizeof(int));
+  std::vector<int> counts;
+  std::vector<int> begins;
+  int total = 0;
+  for (const int threads : thread_counts) {
+    counts.push_back(kInts * threads);
+    begins.push_back(kInts * total);
+    total += threads;
+  }
+  std::vector<Core> cores(static_cast<std::size_t>(total));
+  check_mpi(MPI_Allgatherv(own.data(), kInts * static_cast<int>(own.size()), MPI_INT, cores.data(),
+                           counts.data(), begins.data(), MPI_INT, neighbours),
+            "MPI_Allgatherv");
+  return cores;
+}
+
+/// Only leaders follow one_per_package where there are more workers than packages.
+std::vector<Core> place(const ProcessGroup& group, int thread_count) {
+  const Placement requested = parse_placement(group.options().placement);
+  const bool is_leaders_only = thread_count == 1 || requested == Placement::one_per_package;
+  return place_workers(group.topology(), thread_count,
+                       is_leaders_only ? Placement::compact : requested);
+}
+
+/// The group, if this layout serves its options.
+const ProcessGroup& checked(const ProcessGroup& group) {
+  const Options& options = group.options();
+  if (options.aggregators > 0) {
+    throw Error(ErrorKind::invalid_argument,
+                fmt::format("Options::aggregators (HYCOLL_AGGREGATORS) is {}, but the layout "
+                            "'processes' has no aggregators; use 0, or the layout 'per_node'",
+                            options.aggregators));
+  }
+  if (options.staging_kib < 64 || options.staging_kib > 1'048'576) {
+    throw Error(
+        ErrorKind::invalid_argument,
+        fmt::format("Options::staging_kib (HYCOLL_STAGING_KIB) is {}; ask for 64 to 1048576",
+                    options.staging_kib));
+  }
+  return group;
+}
+
+}  // namespace
+
+NodeProcesses::NodeProcesses(ProcessGroup& group, const std::vector<int>& thread_counts)
+    : places_(checked(group).node_places()),
+      grouping_(group_processes(places_)),
+      threads_(thread_counts),
+      node_(grouping_.node_of(group.rank())),
+      first_rank_(threads_.first_of(group.rank())),
+      worker_(first_rank_ -
+              threads_.first_of(grouping_.first_rank[static_cast<std::size_t>(node_)])),
+      neighbours_(std::make_unique<MpiCommunicator>(group.control(), node_)),
+      cores_(place(group, threads_.count_of(group.rank()))),
+      wait_policy_(group.wait_policy(thread_count())),
+      use_(obtain_segment(
+          group, {.neighbours = neighbours_->handle(),
+                  .process = group.rank() - grouping_.first_rank[static_cast<std::size_t>(node_)],
+                  .threads = ThreadNumbering(neighbours_thread_counts())})) {
+  place_leaders(group);
+  open_lanes(group);
+  neighbours_.reset();
+  std::vector<Endpoint*> endpoints;
+  for (const auto& lane : lanes_) endpoints.push_back(lane.get());
+  for (int thread = 0; thread < thread_count(); ++thread) {
+    contexts_.push_back({.endpoints = endpoints, .options = executor_options(group, thread)});
+  }
+  if (has_own_memory()) take_turn();
+}
+
+NodeProcesses::~NodeProcesses() { use_.segment->leave(contexts_); }
+
+ExecutorOptions NodeProcesses::executor_options(const ProcessGroup& group, int thread) const {
+  ExecutorOptions options =
+      group.executor_options(cores_[static_cast<std::size_t>(thread)], first_rank_ - worker_,
+                             worker_count(node_), grouping_.node_count(), wait_policy_);
+  const auto first =
+      static_cast<std::size_t>(grouping_.first_rank[static_cast<std::size_t>(node_)]);
+  options.salt = use_.salt;
+  options.ended_process = [watch = &use_.segment->watch(), first, &names = group.process_names()] {
+    const int ended = watch->find_ended();
+    return ended < 0 ? std::string() : names[first + static_cast<std::size_t>(ended)];
+  };
+  return options;
+}
+
+int NodeProcesses::worker_count(int node) const {
+  const auto n = static_cast<std::size_t>(node);
+  return threads_.first_of(grouping_.first_rank[n + 1]) -
+         threads_.first_of(grouping_.first_rank[n]);
+}
+
+std::vector<int> NodeProcesses::neighbours_thread_counts() const {
+  const int first = grouping_.first_rank[static_cast<std::size_t>(node_)];
+  std::vector<int> counts;
+  for (int i = 0; i < grouping_.size_of(node_); ++i) counts.push_back(threads_.count_of(first + i));
+  return counts;
+}
+
+void NodeProcesses::place_leaders(const ProcessGroup& group) {
+  int fewest = worker_count(0);
+  for (int node = 1; node < grouping_.node_count(); ++node) {
+    fewest = std::min(fewest, worker_count(node));
+  }
+  group.check_lanes(fewest);
+  const int requested = group.requested_lanes();
+  lane_count_ = group.lane_count(fewest);
+  std::vector<Core> own;
+  for (const Core& core : cores_) own.push_back(on_machine(group.topology(), core));
+  const std::vector<Core> cores =
+      gather_cores(neighbours_->handle(), own, neighbours_thread_counts());
+  const Placement placement = parse_placement(group.options().placement);
+  std::optional<Error> failure;
+  try {
+    if (requested > 0) lane_workers(cores, requested, placement);
+  } catch (const Error& error) {
+    failure = error;
+  }
+  group.agree(failure);
+  exchange_leaders(group, leaders_of(cores, lane_count_, placement));
+}
+
+void NodeProcesses::exchange_leaders(const ProcessGroup& group, const std::vector<int>& own) {
+  const auto lanes = static_cast<std::ptrdiff_t>(own.size());
+  std::vector<int> all(own.size() * static_cast<std::size_t>(grouping_.node_count()), 0);
+  std::ranges::copy(own, all.begin() + node_ * lanes);
+  // All processes of a node have filled in the same.
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, all.data(), static_cast<int>(all.size()), MPI_INT, MPI_MAX,
+                          group.control()),
+            "MPI_Allreduce");
+  for (auto list = all.begin(); list != all.end(); list += lanes) {
+    leaders_.emplace_back(list, list + lanes);
+  }
+}
+
+PlanCache::Options NodeProcesses::plan_options(const ProcessGroup& group) const {
+  const NodeMemory& memory = use_.segment->memory();
+  PlanCache::Options options{
+      .nodes = {},
+      .node = node_,
+      .requested_lanes = group.options().lanes,
+      .requested_algorithm = group.options().algorithm,
+      .leaders = leaders_,
+      .streaming_threshold_bytes = group.streaming_threshold_bytes(),
+      .tag_count = lanes_.front()->tag_count(),
+      .peers = Peers::processes,
+      .processes = threads_.is_one_each() ? std::vector<int>() : threads_.processes(),
+      .staging_bytes = memory.staging_bytes(),
+      .short_staging_bytes = memory.short_staging_bytes(),
+      .workers = {.first = worker_, .count = thread_count()},
+      .streaming_staging_bytes =
+          use_.segment->handoff_ns() > kFarHandoffNs ? kStreamingStagingBytes : SIZE_MAX};
+  if (shareable() != nullptr && shareable()->copies()) {
+    const std::optional<int> kib = group.options().single_copy_kib;
+    if (kib) options.single_copy_bytes = static_cast<std::size_t>(*kib) * kKib;
+    options.broadcast_single_copy_bytes =
+        kib ? options.single_copy_bytes : kBroadcastSingleCopyBytes;
+  }
+  for (int node = 0; node < grouping_.node_count(); ++node) {
+    options.nodes.push_back({.members = worker_count(node), .workers = worker_count(node)});
+  }
+  return options;
+}
+
+void NodeProcesses::open_lanes(const ProcessGroup& group) {
+  if (grouping_.node_count() == 1) {
+    // Nothing is ever sent, but whoever waits drives the program's own messages.
+    lanes_.push_back(std::make_unique<MpiEndpoint>(MpiCommunicator::borrowed(group.control()),
+                                                   nullptr, 0, 1, group.shared_process_names()));
+    return;
+  }
+  // Threads of a process that drive lanes of their own should not wait for one another.
+  const LaneCommunicators communicators(
+      group.control(), lane_count_, threads_.is_one_each() ? 1 : LaneCommunicators::kMaximumCount);
+  for (int lane = 0; lane < lane_count_; ++lane) {
+    const int leader = leaders_[static_cast<std::size_t>(node_)][static_cast<std::size_t>(lane)];
+    const bool leads = leader >= worker_ && leader < worker_ + thread_count();
+    std::shared_ptr<const MpiCommunicator> leaders;
+    if (group.asks_for_native()) {
+      leaders = std::make_shared<const MpiCommunicator>(group.control(), leads ? 0 : MPI_UNDEFINED);
+    }
+    lanes_.push_back(std::make_unique<MpiEndpoint>(
+        communicators.of(lane), std::move(leaders), communicators.lane_on_it(lane),
+        communicators.lanes_on_each(), group.shared_process_names()));
+  }
+}
+
+}  // namespace hycoll

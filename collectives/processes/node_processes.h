@@ -1,0 +1,105 @@
+#ifndef HYCOLL_COLLECTIVES_PROCESSES_NODE_PROCESSES_H_
+#define HYCOLL_COLLECTIVES_PROCESSES_NODE_PROCESSES_H_
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "collectives/plans/plan_cache.h"
+#include "collectives/processes/leaders.h"
+#include "collectives/processes/node_grouping.h"
+#include "collectives/processes/node_segment.h"
+#include "collectives/processes/process_group.h"
+#include "numa/topology/topology.h"
+#include "threading/execution/executor.h"
+#include "threading/memory/node_memory.h"
+#include "threading/transport/mpi/mpi_endpoint.h"
+
+namespace hycoll {
+
+/// The layout `processes`: the threads of this process, or its only one, as workers of a node of
+/// several processes, each of which is a member; with the segment that the processes share.
+class NodeProcesses {
+ public:
+  /// Collective over the group. `thread_counts[r]` threads of the process with rank r are members,
+  /// at least one. Throws Error on every process if one cannot map the segment, or if the options
+  /// differ.
+  NodeProcesses(ProcessGroup& group, const std::vector<int>& thread_counts);
+  ~NodeProcesses();
+  NodeProcesses(const NodeProcesses&) = delete;
+  NodeProcesses& operator=(const NodeProcesses&) = delete;
+
+  /// The ranks of the group in an order in which there are fewer, larger nodes: ranks_by_place().
+  std::vector<int> better_order() const { return ranks_by_place(places_); }
+
+  /// The first of this process's workers among those of its node, and the node.
+  int worker() const noexcept { return worker_; }
+  int node() const noexcept { return node_; }
+  int node_count() const noexcept { return grouping_.node_count(); }
+
+  /// The rank of this process's first member, and the number of all members.
+  int first_rank() const noexcept { return first_rank_; }
+  int member_count() const noexcept { return threads_.count(); }
+
+  NodeMemory& memory() noexcept { return use_.segment->memory(); }
+  /// Those of this process's workers, and their cores.
+  WorkerExecutor& executor(int thread) noexcept {
+    return *executors()[static_cast<std::size_t>(thread)];
+  }
+  std::span<const std::unique_ptr<WorkerExecutor>> executors() const {
+    return use_.segment->executors();
+  }
+  const std::vector<Core>& cores() const noexcept { return cores_; }
+  const WaitPolicy& wait_policy() const noexcept { return wait_policy_; }
+
+  /// Whether no other communicator uses the memory and the executors.
+  bool has_own_memory() const noexcept { return use_.is_own; }
+  /// Before a call, if others use them too: nothing is under way, here and in the others' calls.
+  void take_turn() { use_.segment->take_turn(contexts_); }
+  /// The number of a thread's next run.
+  CallNumber next_run(int thread) noexcept { return use_.segment->next_run(thread); }
+
+  /// Whether the node's processes can access one another's shared heaps. The same on all of them.
+  bool shares_heaps() const noexcept {
+    return shareable() != nullptr && shareable()->reaches_heaps();
+  }
+  /// Whether the others find this process's buffer in their own mappings.
+  bool is_shared(const void* buffer) const noexcept {
+    return shareable() != nullptr && shareable()->is_mapped(buffer);
+  }
+
+  PlanCache::Options plan_options(const ProcessGroup& group) const;
+
+ private:
+  const NodeAddresses* shareable() const noexcept { return use_.segment->shareable(); }
+  std::vector<int> neighbours_thread_counts() const;
+  ExecutorOptions executor_options(const ProcessGroup& group, int thread) const;
+  int worker_count(int node) const;
+  int thread_count() const noexcept { return static_cast<int>(cores_.size()); }
+  void place_leaders(const ProcessGroup& group);
+  /// `own`: those of this node, by lane.
+  void exchange_leaders(const ProcessGroup& group, const std::vector<int>& own);
+  void open_lanes(const ProcessGroup& group);
+
+  std::vector<int> places_;
+  NodeGrouping grouping_;
+  ThreadNumbering threads_;
+  int node_ = 0;
+  int first_rank_ = 0;
+  int worker_ = 0;
+  std::unique_ptr<MpiCommunicator> neighbours_;  // the processes of this node; until it is set up
+  std::vector<Core> cores_;                      // this process's
+  WaitPolicy wait_policy_;
+  int lane_count_ = 1;
+  std::vector<std::vector<int>> leaders_;  // as PlanCache::Options has it
+  SegmentUse use_;
+  std::vector<std::unique_ptr<MpiEndpoint>> lanes_;
+  std::vector<ExecutorContext> contexts_;  // by thread of this process
+};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_PROCESSES_NODE_PROCESSES_H_

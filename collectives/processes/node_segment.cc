@@ -1,0 +1,172 @@
+#include "collectives/processes/node_segment.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <new>
+#include <utility>
+
+#include "collectives/processes/arena_exchange.h"
+#include "collectives/processes/single_copy.h"
+#include "threading/memory/handoff.h"
+
+namespace hycoll {
+namespace {
+
+constexpr std::chrono::milliseconds kHandoffPatience{2};
+
+/// All processes of a node call this; worker 0 says it, and whoever has heard it does not say it
+/// again.
+void say_heaps_are_apart(const ProcessGroup& group, int worker) {
+  static std::atomic<bool> said{false};
+  // Orders nothing but itself.
+  if (said.exchange(true, std::memory_order_relaxed) || worker != 0) return;
+  const auto rank = static_cast<std::size_t>(group.rank());
+  std::fprintf(stderr,
+               "hycoll: long vectors go through staging although they lie in the shared heap: %s "
+               "and its neighbours cannot map one another's heaps; let them run as one user, in "
+               "one process namespace, with room for shared memory\n",
+               group.process_names()[rank].c_str());
+}
+
+}  // namespace
+
+bool holds_on_all(bool holds, MPI_Comm communicator) {
+  int all = holds ? 1 : 0;
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, communicator), "MPI_Allreduce");
+  return all == 1;
+}
+
+std::size_t NodeSegment::own_bytes(const NodeMembership& node, std::size_t staging_bytes) {
+  std::size_t bytes = ProcessWatch::size_bytes(1);
+  for (const NodeMemory::Extent& extent : NodeMemory::extents_of(
+           node.first_worker(), node.thread_count(), node.threads.count(), staging_bytes)) {
+    bytes += extent.size_bytes;
+  }
+  return bytes;
+}
+
+NodeSegment::NodeSegment(const NodeMembership& node, std::size_t staging_bytes, MemoryCharge charge)
+    : staging_bytes_(staging_bytes),
+      charge_(std::move(charge)),
+      first_worker_(node.first_worker()),
+      runs_(static_cast<std::size_t>(node.thread_count())) {}
+
+std::shared_ptr<NodeSegment> NodeSegment::make(const ProcessGroup& group,
+                                               const NodeMembership& node, MemoryCharge charge,
+                                               std::optional<Error>& failure) {
+  constexpr std::size_t kKib = 1024;
+  const std::size_t staging_bytes = static_cast<std::size_t>(group.options().staging_kib) * kKib;
+  std::shared_ptr<NodeSegment> made(new NodeSegment(node, staging_bytes, std::move(charge)));
+  if (!made->map(node, failure)) return nullptr;
+  made->announce_addresses(group, node);
+  made->construct(node);
+  // Nobody writes into the memory of others before they have constructed it, and nobody attaches
+  // any more.
+  check_mpi(MPI_Barrier(node.neighbours), "MPI_Barrier");
+  made->segment_.close();
+  made->measure_distance(node, !group.cores_are_shared());
+  return made;
+}
+
+bool NodeSegment::map(const NodeMembership& node, std::optional<Error>& failure) {
+  for (const SharedSegment::Kind kind :
+       {SharedSegment::Kind::anonymous, SharedSegment::Kind::named}) {
+    failure.reset();
+    if (attach(node, kind, failure)) return true;
+    segment_ = SharedSegment();
+  }
+  return false;
+}
+
+bool NodeSegment::attach(const NodeMembership& node, SharedSegment::Kind kind,
+                         std::optional<Error>& failure) {
+  SharedSegment::Handle handle;
+  try {
+    if (node.process == 0) {
+      segment_ = SharedSegment(kind, watch_offset(node, staging_bytes_) +
+                                         ProcessWatch::size_bytes(node.process_count()));
+      handle = segment_.handle();
+    }
+  } catch (const Error& error) {
+    failure = error;
+  }
+  check_mpi(MPI_Bcast(&handle, sizeof(handle), MPI_BYTE, 0, node.neighbours), "MPI_Bcast");
+  const bool is_there = handle.size_bytes > 0;
+  try {
+    if (is_there && node.process != 0) segment_ = SharedSegment(handle);
+    if (is_there) reserve(node);
+  } catch (const Error& error) {
+    failure = error;
+  }
+  return holds_on_all(is_there && !failure, node.neighbours);
+}
+
+void NodeSegment::reserve(const NodeMembership& node) {
+  for (const NodeMemory::Extent& extent : NodeMemory::extents_of(
+           node.first_worker(), node.thread_count(), node.threads.count(), staging_bytes_)) {
+    segment_.reserve(extent.offset_bytes, extent.size_bytes);
+  }
+  if (node.process != 0) return;
+  segment_.reserve(watch_offset(node, staging_bytes_),
+                   ProcessWatch::size_bytes(node.process_count()));
+}
+
+void NodeSegment::construct(const NodeMembership& node) {
+  const std::size_t watch_begin = watch_offset(node, staging_bytes_);
+  memory_ = std::make_unique<NodeMemory>(segment_.bytes().first(watch_begin), node.threads.count(),
+                                         staging_bytes_, addresses_.get());
+  watch_ = std::make_unique<ProcessWatch>(segment_.bytes().subspan(watch_begin),
+                                          node.process_count(), node.process);
+  ExecutorOptions options;
+  options.member_count = node.threads.count();
+  for (int thread = 0; thread < node.thread_count(); ++thread) {
+    const int worker = first_worker_ + thread;
+    memory_->construct_worker(worker);
+    executors_.push_back(std::make_unique<WorkerExecutor>(
+        *memory_, worker, std::vector<Endpoint*>{}, nullptr, options));
+  }
+  new (memory_->staging(first_worker_, 0)) HandoffBall;
+}
+
+void NodeSegment::announce_addresses(const ProcessGroup& group, const NodeMembership& node) {
+  if (!node.threads.is_one_each()) {
+    addresses_ = std::make_unique<ThreadAddresses>(first_worker_, node.thread_count());
+    return;
+  }
+  ExchangedArenas arenas = exchange_arenas(node.neighbours);
+  if (arenas.any_used && !arenas.all_reachable) say_heaps_are_apart(group, first_worker_);
+  const bool wishes_copies = group.options().single_copy_kib.value_or(1) > 0;
+  auto addresses =
+      std::make_unique<NodeAddresses>(segment_.bytes(), std::move(arenas),
+                                      wishes_copies ? SingleCopy(node.neighbours) : SingleCopy());
+  shareable_ = addresses.get();
+  addresses_ = std::move(addresses);
+}
+
+void NodeSegment::measure_distance(const NodeMembership& node, bool may_spin) {
+  // Neighbours in rank order tend to be neighbours on the machine: half a node apart is far.
+  const int pairs = node.process_count() / 2;
+  if (node.process < 2 * pairs && may_spin) {
+    const auto side = node.process < pairs ? HandoffSide::first : HandoffSide::second;
+    const int owner = node.threads.first_of(node.process % pairs);
+    auto& ball = *std::launder(reinterpret_cast<HandoffBall*>(memory_->staging(owner, 0)));
+    const std::vector<double> batches =
+        measure_handoff(ball, side, HandoffRounds{}, kHandoffPatience);
+    if (!batches.empty()) handoff_ns_ = *std::min_element(batches.begin(), batches.end());
+  }
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &handoff_ns_, 1, MPI_DOUBLE, MPI_MAX, node.neighbours),
+            "MPI_Allreduce");
+}
+
+void NodeSegment::exchange(std::vector<ExecutorContext>* next) {
+  for (std::size_t thread = 0; thread < executors_.size(); ++thread) {
+    if (current_ != nullptr) executors_[thread]->exchange((*current_)[thread]);
+    if (next != nullptr) executors_[thread]->exchange((*next)[thread]);
+    memory_->forget_operator_failure(first_worker_ + static_cast<int>(thread));
+  }
+  current_ = next;
+}
+
+}  // namespace hycoll

@@ -1,0 +1,144 @@
+#ifndef HYCOLL_COLLECTIVES_PROCESSES_NODE_SEGMENT_H_
+#define HYCOLL_COLLECTIVES_PROCESSES_NODE_SEGMENT_H_
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "collectives/processes/memory_charge.h"
+#include "collectives/processes/node_addresses.h"
+#include "collectives/processes/node_grouping.h"
+#include "collectives/processes/process_group.h"
+#include "core/base/errors.h"
+#include "threading/execution/executor.h"
+#include "threading/memory/address_space.h"
+#include "threading/memory/node_memory.h"
+#include "threading/memory/process_watch.h"
+#include "threading/memory/separate.h"
+#include "threading/memory/shared_segment.h"
+
+namespace hycoll {
+
+/// Whether something holds on every process of a communicator. Collective over it.
+bool holds_on_all(bool holds, MPI_Comm communicator);
+
+/// The processes of a node, as one of them sees them.
+struct NodeMembership {
+  MPI_Comm neighbours;      ///< They, in order.
+  int process;              ///< This one among them.
+  ThreadNumbering threads;  ///< Theirs: the node's workers.
+
+  int process_count() const noexcept {
+    return static_cast<int>(threads.first_of_process.size()) - 1;
+  }
+  int first_worker() const { return threads.first_of(process); }
+  int thread_count() const { return threads.count_of(process); }
+};
+
+/// The memory that the processes of a node share, with all that concerns them and not a
+/// communicator: the watch, how they reach each other's buffers, and this process's workers.
+///
+/// Communicators may take turns at it, one call at a time: all processes of the node must make
+/// their calls in the same order then. A worker's runs are numbered in one row, whichever
+/// communicator they belong to, so nothing but the number tells them apart, and what holds from one
+/// run to the next holds between communicators too. The executors tell calls of different
+/// communicators apart by ExecutorOptions::salt.
+class NodeSegment {
+ public:
+  /// Collective over the node. Null on all of its processes if one of them cannot share memory; on
+  /// those, `failure` says why. `group` is one that the node's processes belong to.
+  static std::shared_ptr<NodeSegment> make(const ProcessGroup& group, const NodeMembership& node,
+                                           MemoryCharge charge, std::optional<Error>& failure);
+  /// What this process provides for it.
+  static std::size_t own_bytes(const NodeMembership& node, std::size_t staging_bytes);
+
+  NodeSegment(const NodeSegment&) = delete;
+  NodeSegment& operator=(const NodeSegment&) = delete;
+
+  NodeMemory& memory() noexcept { return *memory_; }
+  const ProcessWatch& watch() const noexcept { return *watch_; }
+  /// How the processes reach each other's buffers; null if they have several threads.
+  const NodeAddresses* shareable() const noexcept { return shareable_; }
+  /// Between processes half a node apart, the slowest pair; 0: not measured.
+  double handoff_ns() const noexcept { return handoff_ns_; }
+  /// The same number on all processes of the node, and no other segment's.
+  std::uint64_t token() const noexcept { return segment_.handle().token[0]; }
+
+  /// Of this process's threads.
+  std::span<const std::unique_ptr<WorkerExecutor>> executors() const { return executors_; }
+  /// The number of a thread's next run.
+  CallNumber next_run(int thread) noexcept {
+    return ++runs_[static_cast<std::size_t>(thread)].number;
+  }
+
+  /// Lets the executors work with these contexts, one for each, until others take their turn.
+  void take_turn(std::vector<ExecutorContext>& contexts) {
+    if (current_ != &contexts) exchange(&contexts);
+  }
+  /// The contexts end.
+  void leave(const std::vector<ExecutorContext>& contexts) {
+    if (current_ == &contexts) exchange(nullptr);
+  }
+  /// A number for the next communicator that shares the segment.
+  std::uint32_t next_salt() noexcept { return ++last_salt_; }
+
+ private:
+  struct alignas(kSeparationBytes) Runs {
+    CallNumber number = 0;  ///< Of the thread's last one.
+  };
+
+  NodeSegment(const NodeMembership& node, std::size_t staging_bytes, MemoryCharge charge);
+  static std::size_t watch_offset(const NodeMembership& node, std::size_t staging_bytes) {
+    return NodeMemory::block_bytes(node.threads.count(), staging_bytes);
+  }
+  /// Whether all processes of the node have mapped a segment.
+  bool map(const NodeMembership& node, std::optional<Error>& failure);
+  /// The same, of this kind.
+  bool attach(const NodeMembership& node, SharedSegment::Kind kind, std::optional<Error>& failure);
+  void reserve(const NodeMembership& node);
+  void construct(const NodeMembership& node);
+  void announce_addresses(const ProcessGroup& group, const NodeMembership& node);
+  /// Finds out how far the processes are from one another. Requires that all have constructed their
+  /// part of the memory.
+  void measure_distance(const NodeMembership& node, bool may_spin);
+  void exchange(std::vector<ExecutorContext>* next);
+
+  std::size_t staging_bytes_;
+  MemoryCharge charge_;
+  SharedSegment segment_;
+  std::unique_ptr<ProcessWatch> watch_;
+  std::unique_ptr<AddressSpace> addresses_;
+  const NodeAddresses* shareable_ = nullptr;  // addresses_, if each process has one thread
+  std::unique_ptr<NodeMemory> memory_;
+  double handoff_ns_ = 0;
+  int first_worker_;
+  std::vector<std::unique_ptr<WorkerExecutor>> executors_;
+  SeparateVector<Runs> runs_;
+  std::vector<ExecutorContext>* current_ = nullptr;  // whose contexts the executors have
+  std::uint32_t last_salt_ = 0;
+};
+
+/// A communicator's segment, and whether others may use it in turn.
+struct SegmentUse {
+  std::shared_ptr<NodeSegment> segment;
+  /// Nobody else's: calls may be under way while other communicators' are. The same on all
+  /// processes of the group.
+  bool is_own = true;
+  std::uint32_t salt = 0;  ///< For the executors.
+};
+
+/// A segment for the group's communicator: its own while there is room for that within
+/// Options::staging_limit_mib, otherwise one for all communicators of the same processes in the
+/// same order, made by the first of them, where processes make one call at a time. Collective over
+/// the group. Throws Error (environment) on every process if one cannot share memory, or may not
+/// share so much.
+SegmentUse obtain_segment(const ProcessGroup& group, const NodeMembership& node);
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_PROCESSES_NODE_SEGMENT_H_

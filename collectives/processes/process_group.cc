@@ -1,0 +1,298 @@
+#include "collectives/processes/process_group.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <cstdio>
+
+#include "collectives/plans/selection.h"
+#include "collectives/processes/node_grouping.h"
+#include "core/base/errors.h"
+#include "numa/placement/placement.h"
+#include "numa/topology/cache_capacity.h"
+#include "threading/transport/mpi/end_job.h"
+#include "threading/transport/mpi/mpi_types.h"
+
+namespace hycoll {
+namespace {
+
+void require_mpi() {
+  int initialized = 0;
+  MPI_Initialized(&initialized);
+  if (initialized == 0) {
+    throw Error(ErrorKind::environment,
+                "MPI is not initialised; call MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, "
+                "&provided) before using hycoll");
+  }
+}
+
+}  // namespace
+
+void require_thread_multiple() {
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&provided);
+  if (provided == MPI_THREAD_MULTIPLE) return;
+  throw Error(
+      ErrorKind::environment,
+      fmt::format("MPI provides the thread level {}, but the leaders of hycoll call MPI from "
+                  "several threads: request MPI_THREAD_MULTIPLE in MPI_Init_thread, and check "
+                  "that the library was built with it",
+                  thread_level_name(provided)));
+}
+
+namespace {
+
+MPI_Comm duplicate(MPI_Comm parent, MpiCallers callers) {
+  require_mpi();
+  if (callers == MpiCallers::several) require_thread_multiple();
+  // Not MPI_Comm_dup: the attributes of the user's are no business of hycoll's.
+  MPI_Comm copy = MPI_COMM_NULL;
+  int rank = 0;
+  check_mpi(MPI_Comm_rank(parent, &rank), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_split(parent, 0, rank, &copy), "MPI_Comm_split");
+  check_mpi(MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  return copy;
+}
+
+std::string describe(const PackedSignature& signature) {
+  if (signature == kRefusedSignature) return "refused its arguments (its error says why)";
+  if (signature == kMixedSignature) {
+    return "has members that passed different arguments (their errors say which)";
+  }
+  return "passed " + CallSignature::unpack(signature).describe();
+}
+
+}  // namespace
+
+ProcessGroup::ProcessGroup(MPI_Comm parent, const Options& options, MpiCallers callers,
+                           std::vector<int> user_ranks)
+    : control_(duplicate(parent, callers)),
+      options_(options),
+      user_ranks_(std::move(user_ranks)),
+      map_(ProcessMap::of(control_)) {
+  check_mpi(MPI_Comm_rank(control_, &rank_), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(control_, &size_), "MPI_Comm_size");
+  node_names_ = std::make_shared<const std::vector<std::string>>(map_.names(user_ranks_));
+  try {
+    agree_on_aggregators();
+  } catch (const Error&) {
+    MPI_Comm_free(&control_);  // on every process: all have met the same
+    throw;
+  }
+}
+
+ProcessGroup::~ProcessGroup() {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized != 0) return;
+  if (members_ != control_ && members_ != MPI_COMM_NULL) MPI_Comm_free(&members_);
+  MPI_Comm_free(&control_);
+}
+
+void ProcessGroup::agree_on_aggregators() {
+  const int own = options_.aggregators;
+  const std::array<NumberedOption, 9> numbers = {{
+      {.name = "aggregators (HYCOLL_AGGREGATORS)", .value = own},
+      {.name = "layout (HYCOLL_LAYOUT; 0: per_node, 1: processes)",
+       .value = static_cast<int>(options_.layout)},
+      {.name = "lanes (HYCOLL_LANES)", .value = requested_lanes()},
+      {.name = "staging_kib (HYCOLL_STAGING_KIB)", .value = options_.staging_kib},
+      {.name = "staging_limit_mib (HYCOLL_STAGING_LIMIT; -1: not set)",
+       .value = options_.staging_limit_mib.value_or(-1)},
+      {.name = "single_copy_kib (HYCOLL_SINGLE_COPY_KIB; -1: not set)",
+       .value = options_.single_copy_kib.value_or(-1)},
+      {.name = "node_scope (HYCOLL_NODE; 0: machine, 1: numa)",
+       .value = static_cast<int>(options_.node_scope)},
+      {.name = "emulated_nodes (HYCOLL_EMULATE_NODES)", .value = options_.emulated_nodes},
+      {.name = "emulated_dealing (HYCOLL_EMULATE_NODES; 0: K, 1: K:cyclic)",
+       .value = static_cast<int>(options_.emulated_dealing)},
+  }};
+  require_same(numbers);
+  if (own < 0 || own >= size_) {
+    throw Error(
+        ErrorKind::invalid_argument,
+        fmt::format("Options::aggregators (HYCOLL_AGGREGATORS) is {}, but of {} processes 0 "
+                    "to {} can be aggregators, for one must have members; ask for fewer, "
+                    "or start more processes",
+                    own, size_, size_ - 1));
+  }
+  members_ = control_;
+  if (own == 0) return;
+  check_mpi(MPI_Comm_split(control_, is_aggregator() ? MPI_UNDEFINED : 0, rank_, &members_),
+            "MPI_Comm_split");
+  if (is_aggregator()) return;
+  check_mpi(MPI_Comm_set_errhandler(members_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+}
+
+std::vector<int> ProcessGroup::gather(int value) const {
+  std::vector<int> values(static_cast<std::size_t>(size_));
+  check_mpi(MPI_Allgather(&value, 1, MPI_INT, values.data(), 1, MPI_INT, control_),
+            "MPI_Allgather");
+  return values;
+}
+
+std::vector<std::vector<int>> ProcessGroup::gather(const std::vector<int>& values) const {
+  const int count = static_cast<int>(values.size());
+  std::vector<int> all(values.size() * static_cast<std::size_t>(size_));
+  check_mpi(MPI_Allgather(values.data(), count, MPI_INT, all.data(), count, MPI_INT, control_),
+            "MPI_Allgather");
+  std::vector<std::vector<int>> lists;
+  for (auto list = all.begin(); list != all.end(); list += count) {
+    lists.emplace_back(list, list + count);
+  }
+  return lists;
+}
+
+std::vector<int> ProcessGroup::node_places() const {
+  std::vector<int> domains;
+  if (options_.node_scope == Options::NodeScope::numa_domain) {
+    constexpr int kSeveral = -1;
+    const auto own = topology().numa_domains();
+    domains = gather(own.size() == 1 ? own.front().os_index : kSeveral);
+  }
+  const bool deals_in_turn = options_.emulated_dealing == Options::EmulatedDealing::cyclic;
+  return hycoll::node_places(map_.machines(), domains, options_.emulated_nodes,
+                             deals_in_turn ? Dealing::cyclic : Dealing::blocks);
+}
+
+void ProcessGroup::require_same(std::span<const NumberedOption> options) const {
+  std::vector<int> own;
+  for (const NumberedOption& option : options) own.push_back(option.value);
+  const int count = static_cast<int>(own.size());
+  std::vector<int> all(own.size() * static_cast<std::size_t>(size_));
+  check_mpi(MPI_Allgather(own.data(), count, MPI_INT, all.data(), count, MPI_INT, control_),
+            "MPI_Allgather");
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const NumberedOption& option = options[i % own.size()];
+    const int first = all[i % own.size()];
+    if (all[i] == first) continue;
+    throw Error(ErrorKind::mismatch,
+                fmt::format("Options::{} is {} on {}, but {} on {}; pass the same on every process",
+                            option.name, first, process_names().front(), all[i],
+                            process_names()[i / own.size()]));
+  }
+}
+
+void ProcessGroup::agree(const std::optional<Error>& failure) const {
+  constexpr int kNone = -1;
+  const std::vector<int> kinds = gather(failure ? static_cast<int>(failure->kind()) : kNone);
+  const auto first =
+      std::find_if(kinds.begin(), kinds.end(), [](int kind) { return kind != kNone; });
+  if (first == kinds.end()) return;
+  const auto rank = static_cast<int>(first - kinds.begin());
+  std::array<char, 1024> text{};
+  if (rank == rank_) std::string_view(failure->what()).copy(text.data(), text.size() - 1);
+  check_mpi(MPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, rank, control_),
+            "MPI_Bcast");
+  if (failure) throw Error(*failure);
+  throw Error(static_cast<ErrorKind>(*first),
+              fmt::format("{}: {}", process_names()[static_cast<std::size_t>(rank)], text.data()));
+}
+
+void ProcessGroup::open_lanes(int lane_count) {
+  if (size_ == 1) return;  // nothing is ever sent
+  // The MPI library's collectives of different lanes must not meet.
+  const LaneCommunicators communicators(
+      control_, lane_count, asks_for_native() ? lane_count : LaneCommunicators::kMaximumCount);
+  for (int lane = 0; lane < lane_count; ++lane) {
+    const auto& messages = communicators.of(lane);
+    lanes_.push_back(std::make_unique<MpiEndpoint>(messages, messages,
+                                                   communicators.lane_on_it(lane),
+                                                   communicators.lanes_on_each(), node_names_));
+  }
+}
+
+std::vector<Endpoint*> ProcessGroup::endpoints() const {
+  std::vector<Endpoint*> endpoints;
+  for (const auto& lane : lanes_) endpoints.push_back(lane.get());
+  return endpoints;
+}
+
+int ProcessGroup::tag_count() const {
+  return lanes_.empty() ? INT_MAX : lanes_.front()->tag_count();
+}
+
+int ProcessGroup::requested_lanes() const {
+  return std::max(options_.lanes, most_requested_lanes(options_.algorithm));
+}
+
+bool ProcessGroup::asks_for_native() const {
+  return options_.algorithm.find("native") != std::string::npos;
+}
+
+int ProcessGroup::lane_count(int worker_count) const {
+  return std::max(options_.lanes > 0 ? options_.lanes : worker_count, requested_lanes());
+}
+
+void ProcessGroup::check_lanes(int worker_count) const {
+  if (options_.lanes >= 0 && requested_lanes() <= maximum_lanes(worker_count)) return;
+  const std::string asked =
+      requested_lanes() == options_.lanes || options_.lanes < 0
+          ? fmt::format("Options::lanes (HYCOLL_LANES) is {}", options_.lanes)
+          : fmt::format("Options::algorithm (HYCOLL_ALGORITHM) '{}' asks for {} lanes",
+                        options_.algorithm, requested_lanes());
+  throw Error(ErrorKind::invalid_argument,
+              fmt::format("{}, but {} workers per process serve 0 (automatic) to {} lanes; ask for "
+                          "fewer lanes or more workers",
+                          asked, worker_count, maximum_lanes(worker_count)));
+}
+
+std::size_t ProcessGroup::streaming_threshold_bytes() const {
+  const std::uint64_t capacity_bytes = cache_capacity_bytes(share().topology);
+  return capacity_bytes == 0 ? SIZE_MAX : static_cast<std::size_t>(capacity_bytes);
+}
+
+ExecutorOptions ProcessGroup::executor_options(const Core& core, int first_rank, int member_count,
+                                               int node_count, const WaitPolicy& policy) const {
+  return {
+      .wait_policy = policy,
+      .topology = &share().topology,
+      .numa_domain = core.numa_domain,
+      .first_rank = first_rank,
+      .ranks = user_ranks_,
+      .member_count = member_count,
+      // Who asks for all members to be compared wants errors where they belong; then, and with
+      // aggregators, calls that nobody executes leave gaps in the numbers, too.
+      .running_ahead = options_.checking == Options::Checking::process && node_count == 1
+                           ? RunningAhead::allowed
+                           : RunningAhead::forbidden,
+      .warn_after = options_.warn_after,
+      .on_long_wait =
+          [](const std::string& message) {
+            std::fprintf(stderr,
+                         "%s hycoll goes on waiting; HYCOLL_TIMEOUT_S=N ends the job after N s, "
+                         "HYCOLL_WARN_AFTER_S=0 waits in silence.\n",
+                         message.c_str());
+          },
+      .timeout = options_.timeout,
+      .on_timeout =
+          [](const std::string& message) {
+            end_job(message +
+                        " hycoll ends the job, as HYCOLL_TIMEOUT_S (Options::timeout) asks it to.",
+                    1);
+          },
+      .ended_process = nullptr,
+      .on_ended_process =
+          [](const std::string& message) { end_job(message + " hycoll ends the job.", 1); }};
+}
+
+void ProcessGroup::check_signature(CallNumber call, const PackedSignature& signature) const {
+  std::vector<PackedSignature> all(static_cast<std::size_t>(member_process_count()));
+  static_assert(sizeof(PackedSignature) == 2 * sizeof(std::uint64_t));
+  check_mpi(MPI_Allgather(&signature, 2, MPI_UINT64_T, all.data(), 2, MPI_UINT64_T, members_),
+            "MPI_Allgather");
+  // Either all are like this process's own, or some other one is to be named.
+  const auto other =
+      std::ranges::find_if(all, [&](const PackedSignature& theirs) { return theirs != signature; });
+  if (other == all.end()) return;
+  const auto rank = static_cast<std::size_t>(other - all.begin());
+  throw Error(ErrorKind::mismatch,
+              fmt::format("call {}: {}, this one, {}, but {} {}. Every process must make the same "
+                          "call with the same count, type, operator and root",
+                          call, process_names()[static_cast<std::size_t>(rank_)],
+                          describe(signature), process_names()[rank], describe(*other)));
+}
+
+}  // namespace hycoll

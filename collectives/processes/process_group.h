@@ -1,0 +1,156 @@
+#ifndef HYCOLL_COLLECTIVES_PROCESSES_PROCESS_GROUP_H_
+#define HYCOLL_COLLECTIVES_PROCESSES_PROCESS_GROUP_H_
+
+#include <mpi.h>
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collectives/api/hycoll.h"
+#include "collectives/processes/process_map.h"
+#include "numa/topology/topology.h"
+#include "threading/execution/executor.h"
+#include "threading/transport/mpi/mpi_endpoint.h"
+
+namespace hycoll {
+
+/// In place of a call's signature: that the process's members have refused their arguments, or that
+/// they differ among themselves.
+inline constexpr PackedSignature kRefusedSignature{.call = ~std::uint64_t{0}, .detail = 0};
+inline constexpr PackedSignature kMixedSignature{.call = ~std::uint64_t{0}, .detail = 1};
+
+/// Which threads of a process call MPI on behalf of a group.
+enum class MpiCallers : std::uint8_t {
+  several,    ///< Several at once: MPI_THREAD_MULTIPLE is needed.
+  user_only,  ///< Those of the user's that make calls: whatever they have asked of MPI is enough.
+};
+
+/// Throws Error (environment) unless MPI provides MPI_THREAD_MULTIPLE.
+void require_thread_multiple();
+
+/// An option whose values are numbers.
+struct NumberedOption {
+  std::string_view name;
+  int value = 0;
+};
+
+/// The processes of a communicator or team: what all layouts share. With the layouts `per_node` and
+/// `threads` each is a node of the schedules.
+/// Those with members come first, then the aggregators. Everything that may differ between
+/// processes is exchanged here once, so that all decide alike.
+class ProcessGroup {
+ public:
+  /// Collective over `parent`. Throws Error if MPI is not initialised or its thread level is too
+  /// low for `callers`, in which case nothing has been communicated; and, on every process, if the
+  /// number of aggregators is not the same on all, or leaves no process with members, or the
+  /// layouts differ.
+  ///
+  /// `user_ranks`: how users number the processes in messages, if not by their ranks in `parent`.
+  ProcessGroup(MPI_Comm parent, const Options& options, MpiCallers callers = MpiCallers::several,
+               std::vector<int> user_ranks = {});
+  ~ProcessGroup();
+  ProcessGroup(const ProcessGroup&) = delete;
+  ProcessGroup& operator=(const ProcessGroup&) = delete;
+
+  int rank() const noexcept { return rank_; }
+  int size() const noexcept { return size_; }
+
+  /// How many processes have members, and how many have none; of which kind this one is.
+  int member_process_count() const noexcept { return size_ - options_.aggregators; }
+  int aggregator_count() const noexcept { return options_.aggregators; }
+  bool is_aggregator() const noexcept { return rank_ >= member_process_count(); }
+  /// Whether this process tells the aggregators of calls.
+  bool announces() const noexcept { return rank_ == 0 && aggregator_count() > 0; }
+
+  /// For messages between processes outside of any lane.
+  MPI_Comm control() const noexcept { return control_; }
+
+  const Options& options() const noexcept { return options_; }
+
+  /// The cores of this process: its share of the machine when the launcher gave none of its own.
+  const Topology& topology() const { return map_.share().topology; }
+
+  /// Whether this machine runs more processes than it has cores.
+  bool cores_are_shared() const { return map_.share().cores_are_shared; }
+
+  /// How many processes this machine runs, as far as they are known: all of MPI_COMM_WORLD's, or
+  /// those of the group.
+  int neighbour_count() const { return map_.neighbour_count(); }
+
+  /// How workers wait when each process has this many.
+  WaitPolicy wait_policy(int worker_count) const { return share().wait_policy(worker_count); }
+
+  /// Collective: every process's value.
+  std::vector<int> gather(int value) const;
+  /// The same of several, as many on every process.
+  std::vector<std::vector<int>> gather(const std::vector<int>& values) const;
+
+  /// By rank: a number for each place whose processes may form a node, as node_places() has it.
+  /// Collective.
+  std::vector<int> node_places() const;
+
+  /// Collective, and nobody returns before all have entered: throws on every process if one has met
+  /// an error; its own on those that have.
+  void agree(const std::optional<Error>& failure) const;
+
+  /// "process 3 on host a", by rank.
+  const std::vector<std::string>& process_names() const noexcept { return *node_names_; }
+  const PeerNames& shared_process_names() const noexcept { return node_names_; }
+
+  /// Collective: makes one endpoint per lane. Requires that no lane is there yet.
+  void open_lanes(int lane_count);
+  std::vector<Endpoint*> endpoints() const;
+  /// The tags that each of them has: the same on all processes, as MPI has it.
+  int tag_count() const;
+
+  /// How many lanes a node with these workers may ask for.
+  static int maximum_lanes(int worker_count) noexcept { return 8 * worker_count; }
+
+  /// The lanes that the options ask for, for all calls or with an algorithm; 0 if they do not.
+  int requested_lanes() const;
+  /// The lanes that nodes with at least so many workers open.
+  int lane_count(int worker_count) const;
+
+  /// Whether the options name an algorithm whose lanes use the MPI library's collectives.
+  bool asks_for_native() const;
+
+  /// Throws Error (invalid_argument) if the options ask for more.
+  void check_lanes(int worker_count) const;
+
+  /// Where calls of one size stop fitting into the caches: see BindingOptions.
+  std::size_t streaming_threshold_bytes() const;
+
+  /// For the executor of one worker of this process. `node_count` nodes make calls, aggregators
+  /// included.
+  ExecutorOptions executor_options(const Core& core, int first_rank, int member_count,
+                                   int node_count, const WaitPolicy& policy) const;
+
+  /// With Checking::all_processes: collective over the processes with members; throws Error
+  /// (mismatch) on every one if the signatures differ.
+  /// The message names this process's call and one that differs from it.
+  void check_signature(CallNumber call, const PackedSignature& signature) const;
+
+ private:
+  void agree_on_aggregators();
+  /// Collective: throws Error (mismatch) on every process unless all pass the same values.
+  void require_same(std::span<const NumberedOption> options) const;
+  const MachineShare& share() const { return map_.share(); }
+
+  MPI_Comm control_ = MPI_COMM_NULL;
+  MPI_Comm members_ = MPI_COMM_NULL;  ///< The processes with members; control_ if all have.
+  int rank_ = 0;
+  int size_ = 1;
+  Options options_;
+  std::vector<int> user_ranks_;  // or empty
+  PeerNames node_names_;
+  ProcessMap map_;
+  std::vector<std::unique_ptr<MpiEndpoint>> lanes_;
+};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_PROCESSES_PROCESS_GROUP_H_

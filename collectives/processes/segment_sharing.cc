@@ -1,0 +1,157 @@
+// Which communicators share a segment.
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "collectives/processes/node_segment.h"
+#include "collectives/processes/process_map.h"
+
+namespace hycoll {
+namespace {
+
+constexpr std::size_t kMib = 1024 * 1024;
+
+/// Unless the user says otherwise: what the processes of a machine provide together, or, where
+/// there are many, so many segments each.
+constexpr std::size_t kAutomaticLimitBytes = 48 * kMib;
+constexpr std::size_t kAutomaticSegments = 7;
+
+/// What communicators must have in common to share a segment: the node's processes in the same
+/// order, by their ranks in MPI_COMM_WORLD, and what the segment depends on.
+struct SegmentKey {
+  std::vector<int> world_ranks;
+  int staging_kib;
+  bool wishes_copies;
+
+  friend auto operator<=>(const SegmentKey&, const SegmentKey&) = default;
+};
+
+/// This process's segments that communicators share. Each lives as long as one of them does.
+class SharedSegments {
+ public:
+  static SharedSegments& instance() {
+    // Never destroyed: communicators may be freed by functions that run at the process's end.
+    static auto* const segments = new SharedSegments;
+    return *segments;
+  }
+  std::shared_ptr<NodeSegment> find(const SegmentKey& key) {
+    const std::lock_guard lock(mutex_);
+    const auto found = segments_.find(key);
+    return found == segments_.end() ? nullptr : found->second.lock();
+  }
+  void add(const SegmentKey& key, const std::shared_ptr<NodeSegment>& segment) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(segments_, [](const auto& entry) { return entry.second.expired(); });
+    segments_[key] = segment;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<SegmentKey, std::weak_ptr<NodeSegment>> segments_;  // guarded by mutex_
+};
+
+/// What this process may provide for all of its segments.
+std::size_t limit_bytes(const ProcessGroup& group, std::size_t segment_bytes) {
+  const auto processes = static_cast<std::size_t>(group.neighbour_count());
+  if (const std::optional<int> mib = group.options().staging_limit_mib) {
+    return static_cast<std::size_t>(*mib) * kMib / processes;
+  }
+  return std::max(kAutomaticLimitBytes / processes, kAutomaticSegments * segment_bytes);
+}
+
+/// Without figures: programs see one reason for all communicators that meet the same.
+Error too_much() {
+  return Error(ErrorKind::environment,
+               "this process's communicators take their part of the memory that the processes of "
+               "a machine may share; raise the limit (HYCOLL_STAGING_LIMIT, in MiB for a machine), "
+               "or free communicators");
+}
+
+/// Whether processes make one call after the other, so that all make them in the same order.
+bool makes_one_call_at_a_time(const NodeMembership& node, std::span<const int> world_ranks) {
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  return level < MPI_THREAD_MULTIPLE && node.threads.is_one_each() &&
+         std::ranges::find(world_ranks, MPI_UNDEFINED) == world_ranks.end();
+}
+
+/// On all processes of a group.
+struct Room {
+  bool is_there = false;   ///< For a segment.
+  bool is_ample = false;   ///< And others besides, for communicators that must share.
+  bool may_share = false;  ///< Processes make one call at a time.
+};
+
+Room room_on_all(const Room& here, MPI_Comm communicator) {
+  std::array<int, 3> all = {here.is_there ? 1 : 0, here.is_ample ? 1 : 0, here.may_share ? 1 : 0};
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, all.data(), 3, MPI_INT, MPI_MIN, communicator),
+            "MPI_Allreduce");
+  return {.is_there = all[0] == 1, .is_ample = all[1] == 1, .may_share = all[2] == 1};
+}
+
+/// Whether all processes of the node have found the same segment. They need not have if they free
+/// communicators in different orders.
+bool all_have(const std::shared_ptr<NodeSegment>& segment, MPI_Comm neighbours) {
+  const std::uint64_t token = segment == nullptr ? 0 : segment->token();
+  std::array<std::uint64_t, 2> extremes = {token, ~token};
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, extremes.data(), 2, MPI_UINT64_T, MPI_MIN, neighbours),
+            "MPI_Allreduce");
+  return extremes[0] != 0 && extremes[0] == ~extremes[1];
+}
+
+/// The segment that the node's communicators share; null on all of its processes if there can be
+/// none, and `failure` where one knows why. `charge` is for the case that it must be made.
+std::shared_ptr<NodeSegment> shared_segment(const ProcessGroup& group, const NodeMembership& node,
+                                            const SegmentKey& key,
+                                            std::optional<MemoryCharge> charge,
+                                            std::optional<Error>& failure) {
+  std::shared_ptr<NodeSegment> segment = SharedSegments::instance().find(key);
+  if (all_have(segment, node.neighbours)) return segment;
+  segment = nullptr;
+  if (!charge) failure = too_much();
+  if (!holds_on_all(charge.has_value(), node.neighbours)) return nullptr;
+  segment = NodeSegment::make(group, node, std::move(*charge), failure);
+  if (segment != nullptr) SharedSegments::instance().add(key, segment);
+  return segment;
+}
+
+/// A number that the node's processes give their next communicator of a segment.
+std::uint32_t common_salt(NodeSegment& segment, MPI_Comm neighbours) {
+  std::uint32_t salt = segment.next_salt();
+  check_mpi(MPI_Bcast(&salt, 1, MPI_UINT32_T, 0, neighbours), "MPI_Bcast");
+  return salt;
+}
+
+}  // namespace
+
+SegmentUse obtain_segment(const ProcessGroup& group, const NodeMembership& node) {
+  const Options& options = group.options();
+  const SegmentKey key{.world_ranks = world_ranks_of(node.neighbours),
+                       .staging_kib = options.staging_kib,
+                       .wishes_copies = options.single_copy_kib.value_or(1) > 0};
+  const std::size_t bytes =
+      NodeSegment::own_bytes(node, static_cast<std::size_t>(options.staging_kib) * 1024);
+  const std::size_t limit = limit_bytes(group, bytes);
+  std::optional<MemoryCharge> charge = MemoryCharge::take(bytes, limit);
+  const Room room = room_on_all({.is_there = charge.has_value(),
+                                 .is_ample = charge && MemoryCharge::all_bytes() <= limit / 2,
+                                 .may_share = makes_one_call_at_a_time(node, key.world_ranks)},
+                                group.control());
+  SegmentUse use{.segment = nullptr, .is_own = room.is_there && (room.is_ample || !room.may_share)};
+  std::optional<Error> failure;
+  if (use.is_own) {
+    use.segment = NodeSegment::make(group, node, std::move(*charge), failure);
+  } else if (room.may_share) {
+    use.segment = shared_segment(group, node, key, std::move(charge), failure);
+  } else {
+    failure = too_much();
+  }
+  group.agree(failure);
+  if (!use.is_own) use.salt = common_salt(*use.segment, node.neighbours);
+  return use;
+}
+
+}  // namespace hycoll

@@ -1,0 +1,145 @@
+#include "collectives/processes/workers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <mutex>
+#include <optional>
+#include <set>
+
+#include "core/base/errors.h"
+#include "numa/placement/binding.h"
+#include "numa/placement/placement.h"
+
+namespace hycoll {
+namespace {
+
+/// The nodes that have members.
+std::vector<Node> gather_nodes(const ProcessGroup& group, int worker_count, MemberCount members) {
+  std::vector<Node> nodes;
+  std::vector<int> worker_counts = group.gather(worker_count);
+  worker_counts.resize(static_cast<std::size_t>(group.member_process_count()));
+  for (const int workers : worker_counts) {
+    nodes.push_back({.members = members == MemberCount::one ? 1 : workers, .workers = workers});
+  }
+  return nodes;
+}
+
+/// What comes in at an aggregator is combined by one thread, and its helpers.
+int workers_here(const ProcessGroup& group, int worker_count) {
+  return group.is_aggregator() ? 1 : worker_count;
+}
+
+/// Once per process: what its launch line costs it, if anything.
+void warn_of_confinement(const ProcessGroup& group, int worker_count) {
+  static std::once_flag warned;
+  if (group.cores_are_shared()) return;  // no launch line serves more processes than cores
+  const auto warning = confinement_warning(group.topology(), worker_count);
+  if (!warning) return;
+  std::call_once(warned, [&] {
+    std::fprintf(stderr, "hycoll: process %d: %s\n", group.rank(), warning->c_str());
+  });
+}
+
+}  // namespace
+
+NodeWorkers::NodeWorkers(ProcessGroup& group, int worker_count, MemberCount members)
+    : nodes_(gather_nodes(group, worker_count, members)),
+      wait_policy_(group.wait_policy(workers_here(group, worker_count))),
+      cores_(worker_cores(group.topology(), workers_here(group, worker_count),
+                          parse_placement(group.options().placement), members)),
+      memory_(workers_here(group, worker_count)) {
+  for (int node = 0; node < group.member_process_count(); ++node) {
+    const int its_members = nodes_[static_cast<std::size_t>(node)].members;
+    if (node < group.rank()) first_rank_ += its_members;
+    if (node == group.rank()) members_here_ = its_members;
+    member_count_ += its_members;
+  }
+  warn_of_confinement(group, count());
+  agree_on_leaders(group, members);
+  group.open_lanes(lane_count_);
+
+  make_task_kernels(group);
+  for (int worker = 0; worker < count(); ++worker) {
+    executors_.push_back(std::make_unique<WorkerExecutor>(
+        memory_, worker, group.endpoints(), helpers_.get(),
+        group.executor_options(cores_[static_cast<std::size_t>(worker)], first_rank_, members_here_,
+                               group.size(), wait_policy_)));
+  }
+}
+
+void NodeWorkers::agree_on_leaders(const ProcessGroup& group, MemberCount members) {
+  const int fewest = fewest_workers(nodes_);
+  group.check_lanes(fewest);
+  lane_count_ = group.lane_count(fewest);
+  std::optional<Error> failure;
+  try {
+    if (!group.is_aggregator()) check_leaders(group);
+  } catch (const Error& error) {
+    failure = error;
+  }
+  group.agree(failure);
+  std::set<int> sockets;
+  for (const Core& core : cores_) sockets.insert(core.package);
+  std::vector<int> counts = group.gather(static_cast<int>(sockets.size()));
+  counts.resize(static_cast<std::size_t>(group.member_process_count()));
+  socket_count_ = std::min(*std::max_element(counts.begin(), counts.end()), lane_count_);
+  if (members == MemberCount::one) return;  // worker l drives lane l
+  leaders_ =
+      group.gather(leaders_of(cores_, lane_count_, parse_placement(group.options().placement)));
+  leaders_.resize(counts.size());
+}
+
+void NodeWorkers::check_leaders(const ProcessGroup& group) const {
+  const int requested = group.requested_lanes();
+  if (requested > 0) {
+    lane_workers(cores_, requested, parse_placement(group.options().placement));
+  }
+}
+
+void NodeWorkers::make_task_kernels(const ProcessGroup& group) {
+  const auto domains = group.topology().numa_domains();
+  const auto first_domain = static_cast<std::size_t>(cores_.front().numa_domain);
+  const int domain = domains.size() > 1 ? domains[first_domain].os_index : -1;
+  const int cores = group.topology().usable_core_count();
+  const int idle_cores = std::min(cores - count(), TaskArena::maximum_helpers());
+  const int other_cores = std::min(cores - 1, TaskArena::maximum_helpers());
+  const auto make = [&](int helper_count) {
+    return std::make_unique<TaskKernels>(group.topology(), helper_count, domain);
+  };
+  if (idle_cores > 0) helpers_ = make(idle_cores);
+  if (other_cores > 0) all_cores_ = make(other_cores);
+}
+
+PlanCache::Options NodeWorkers::plan_options(const ProcessGroup& group) const {
+  return {.nodes = nodes_,
+          .node = group.rank(),
+          .aggregators = group.aggregator_count(),
+          .sockets = socket_count_,
+          .requested_lanes = group.options().lanes,
+          .requested_algorithm = group.options().algorithm,
+          .leaders = leaders_,
+          .streaming_threshold_bytes = group.streaming_threshold_bytes(),
+          .tag_count = group.tag_count()};
+}
+
+void NodeWorkers::reduce_locally(const Reducer& reducer, void* output,
+                                 std::span<const void* const> inputs, std::size_t count,
+                                 std::size_t element_bytes) const {
+  const std::span<void* const> destination(&output, 1);
+  if (all_cores_ != nullptr && count * element_bytes >= TaskKernels::kMinimumBytes) {
+    all_cores_->reduce(reducer, destination, inputs, count, element_bytes, Stores::cached);
+  } else {
+    reducer(destination, inputs, count, Stores::cached);
+  }
+}
+
+Communicator::Choice choice_of(const SelectedPlan& selected) {
+  return {.algorithm = selected.algorithm,
+          .lanes = selected.lanes,
+          .workers = selected.workers_per_node,
+          .segments = selected.segments};
+}
+
+}  // namespace hycoll

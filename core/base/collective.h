@@ -1,0 +1,37 @@
+#ifndef HYCOLL_CORE_BASE_COLLECTIVE_H_
+#define HYCOLL_CORE_BASE_COLLECTIVE_H_
+
+#include <cstdint>
+#include <string_view>
+
+namespace hycoll {
+
+/// The collectives, with P members of ranks 0..P-1. (A barrier is an allreduce of zero elements.)
+/// Nobody leaves an allreduce or a reduce_scatter before all members of its process have entered;
+/// in the others that holds for members whose outputs depend on all inputs only.
+enum class Collective : std::uint8_t {
+  allreduce,       ///< Every output: the reduction of all inputs.
+  reduce,          ///< The output of the root: the reduction of all inputs.
+  reduce_scatter,  ///< Output of member m: the reduction of all inputs, in m's block.
+  scan,            ///< Output of member m: the reduction of the inputs of members 0..m.
+  exscan,          ///< Output of member m > 0: the reduction of the inputs of members 0..m-1.
+  broadcast,       ///< Output of every member but the root: the input of the root.
+};
+inline constexpr int kCollectiveCount = 6;
+
+/// Whether one member, the root, has a part of its own.
+constexpr bool has_root(Collective collective) noexcept {
+  return collective == Collective::reduce || collective == Collective::broadcast;
+}
+
+/// Whether inputs are combined by an operator; otherwise they are only moved.
+constexpr bool combines(Collective collective) noexcept {
+  return collective != Collective::broadcast;
+}
+
+/// The lower-case name that the command line, the reports and the error messages use.
+std::string_view name_of(Collective collective) noexcept;
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_CORE_BASE_COLLECTIVE_H_

@@ -1,0 +1,132 @@
+#include "core/drawing/statistics.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "core/base/errors.h"
+#include "core/drawing/statistics_timeline.h"
+
+namespace hycoll {
+namespace {
+
+/// A field of NodeStatistics, all of which are counted alike.
+constexpr std::array kFields = {
+    &NodeStatistics::send_count,     &NodeStatistics::native_count, &NodeStatistics::sent,
+    &NodeStatistics::received,       &NodeStatistics::native,       &NodeStatistics::reduce_read,
+    &NodeStatistics::reduce_written, &NodeStatistics::copy_read,    &NodeStatistics::copy_written,
+    &NodeStatistics::staging,        &NodeStatistics::scratch,      &NodeStatistics::lines,
+};
+
+/// Gives the volume of a range of chunks.
+class VolumeOfChunks {
+ public:
+  explicit VolumeOfChunks(std::vector<Volume> first) : first_(std::move(first)) {}
+  Volume operator()(int first_chunk, int chunk_count) const {
+    return first_[static_cast<std::size_t>(first_chunk + chunk_count)] -
+           first_[static_cast<std::size_t>(first_chunk)];
+  }
+
+ private:
+  std::vector<Volume> first_;  // the volume before each chunk
+};
+
+void count_step(const Schedule& schedule, const Step& step, const VolumeOfChunks& volume_of,
+                NodeStatistics& node) {
+  const auto volume = [&](std::span<const Span> spans) {
+    Volume sum = 0;
+    for (const Span& span : spans) sum += volume_of(span.first_chunk, span.chunk_count);
+    return sum;
+  };
+  const Volume written = volume(schedule.destinations(step));
+  const Volume read = volume(schedule.sources(step));
+  switch (step.kind) {
+    case StepKind::send:
+      ++node.send_count;
+      node.sent += read;
+      return;
+    case StepKind::recv:
+      node.received += written;
+      return;
+    case StepKind::native:
+      ++node.native_count;
+      node.native += read;
+      return;
+    case StepKind::reduce:
+      node.reduce_read += read;
+      node.reduce_written += written;
+      return;
+    case StepKind::copy:
+      node.copy_read += read;
+      node.copy_written += written;
+      return;
+    case StepKind::signal:
+    case StepKind::wait:
+      return;
+  }
+}
+
+void count_buffer(const Buffer& buffer, const VolumeOfChunks& volume_of, NodeStatistics& node) {
+  const Volume size = volume_of(buffer.first_chunk, buffer.chunk_count);
+  if (buffer.role == BufferRole::staging) node.staging += size;
+  if (buffer.role == BufferRole::scratch) node.scratch += size;
+  if (buffer.role == BufferRole::lines) node.lines += size;
+}
+
+ScheduleStatistics count(const Schedule& schedule, const VolumeOfChunks& volume_of) {
+  const ScheduleWalk walk(schedule);
+  ScheduleStatistics result;
+  result.nodes.resize(static_cast<std::size_t>(schedule.shape.node_count()));
+  for (std::size_t id = 0; id < schedule.buffers.size(); ++id) {
+    count_buffer(schedule.buffers[id], volume_of,
+                 result.nodes[static_cast<std::size_t>(walk.index.buffer_node[id])]);
+  }
+  for (std::size_t strand = 0; strand < schedule.strands.size(); ++strand) {
+    NodeStatistics& node = result.nodes[static_cast<std::size_t>(walk.index.strand_node[strand])];
+    for (const Step& step : schedule.strands[strand].steps) {
+      ++result.step_counts[static_cast<std::size_t>(step.kind)];
+      count_step(schedule, step, volume_of, node);
+    }
+  }
+  for (const NodeStatistics& node : result.nodes) {
+    result.message_count += node.send_count;
+    for (const auto field : kFields) {
+      result.maximum.*field = std::max(result.maximum.*field, node.*field);
+    }
+  }
+  const auto messages_only = [](const Step& step) {
+    return StepCost{.busy = 0, .transfer = is_asynchronous(step.kind) ? 1.0 : 0.0};
+  };
+  const auto every_step = [](const Step& step) {
+    return StepCost{.busy = 1, .transfer = step.kind == StepKind::send ? 1.0 : 0.0};
+  };
+  result.critical_message_count =
+      static_cast<std::size_t>(compute_timeline(walk, messages_only).end);
+  result.critical_step_count = static_cast<std::size_t>(compute_timeline(walk, every_step).end);
+  return result;
+}
+
+}  // namespace
+
+std::size_t ScheduleStatistics::step_count() const noexcept {
+  return std::accumulate(step_counts.begin(), step_counts.end(), std::size_t{0});
+}
+
+ScheduleStatistics statistics(const Schedule& schedule) {
+  std::vector<Volume> first(static_cast<std::size_t>(schedule.chunk_count) + 1);
+  std::iota(first.begin(), first.end(), Volume{0});
+  return count(schedule, VolumeOfChunks(std::move(first)));
+}
+
+ScheduleStatistics statistics(const Schedule& schedule, const Partition& partition,
+                              std::size_t element_size_bytes) {
+  HYCOLL_ASSERT(partition.chunk_count() == schedule.chunk_count,
+                "the partition must have the schedule's chunks");
+  std::vector<Volume> first = {0};
+  for (int chunk = 0; chunk < schedule.chunk_count; ++chunk) {
+    first.push_back(partition.range(chunk).end * element_size_bytes);
+  }
+  return count(schedule, VolumeOfChunks(std::move(first)));
+}
+
+}  // namespace hycoll

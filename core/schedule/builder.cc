@@ -1,0 +1,226 @@
+#include "core/schedule/builder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/errors.h"
+
+namespace hycoll {
+
+ScheduleBuilder::ScheduleBuilder(Collective collective, std::string algorithm, Shape shape,
+                                 int chunk_count, int root)
+    : schedule_{.collective = collective,
+                .algorithm = std::move(algorithm),
+                .shape = std::move(shape),
+                .chunk_count = chunk_count,
+                .root = root,
+                .buffers = {},
+                .flags = {},
+                .strands = {},
+                .spans = {},
+                .dependencies = {}} {
+  HYCOLL_ASSERT(chunk_count >= 1, "a schedule needs a chunk");
+  const int member_count = schedule_.shape.member_count();
+  HYCOLL_ASSERT(root >= 0 && root < member_count, "the root is a member");
+  HYCOLL_ASSERT(collective != Collective::reduce_scatter || chunk_count % member_count == 0,
+                "every member's block has the same number of chunks");
+  for (int member = 0; member < member_count; ++member) {
+    add_buffer(BufferRole::input, member, all_chunks());
+  }
+  for (int member = 0; member < member_count; ++member) {
+    add_buffer(BufferRole::output, member, output_chunks(member));
+  }
+  for (int worker = 0; worker < schedule_.shape.worker_count(); ++worker) add_strand(worker);
+}
+
+ChunkRange ScheduleBuilder::output_chunks(int member) const {
+  return hycoll::output_chunks(schedule_.collective, schedule_.shape, schedule_.chunk_count,
+                               schedule_.root, member);
+}
+
+BufferId ScheduleBuilder::add_buffer(BufferRole role, int owner, ChunkRange chunks) {
+  HYCOLL_ASSERT(chunks.first >= 0 && chunks.count >= 0 &&
+                    chunks.first + chunks.count <= schedule_.chunk_count,
+                "a buffer holds chunks of the partition");
+  schedule_.buffers.push_back({role, owner, chunks.first, chunks.count});
+  return static_cast<BufferId>(schedule_.buffers.size()) - 1;
+}
+
+BufferId ScheduleBuilder::add_staging(int node, ChunkRange chunks) {
+  return add_buffer(BufferRole::staging, node, chunks);
+}
+
+BufferId ScheduleBuilder::add_scratch(int worker, ChunkRange chunks) {
+  return add_buffer(BufferRole::scratch, worker, chunks);
+}
+
+BufferId ScheduleBuilder::add_lines(int worker, ChunkRange chunks) {
+  return add_buffer(BufferRole::lines, worker, chunks);
+}
+
+BufferId ScheduleBuilder::add_stream(int worker, ChunkRange chunks) {
+  return add_buffer(BufferRole::stream, worker, chunks);
+}
+
+BufferId ScheduleBuilder::repeat_buffer(const Buffer& buffer) {
+  HYCOLL_ASSERT(buffer.role != BufferRole::input && buffer.role != BufferRole::output,
+                "members' buffers are there from the start");
+  return add_buffer(buffer.role, buffer.owner, {buffer.first_chunk, buffer.chunk_count});
+}
+
+StrandId ScheduleBuilder::add_strand(int worker) {
+  schedule_.strands.push_back({worker, {}});
+  outstanding_.emplace_back();
+  return static_cast<StrandId>(schedule_.strands.size()) - 1;
+}
+
+FlagId ScheduleBuilder::add_flag(StrandId writer) {
+  const int worker = schedule_.strands[static_cast<std::size_t>(writer)].worker;
+  schedule_.flags.push_back({schedule_.shape.node_of_worker(worker), writer});
+  signalled_.push_back(0);
+  return static_cast<FlagId>(schedule_.flags.size()) - 1;
+}
+
+void ScheduleBuilder::send(StrandId strand, int lane, int to_node, Span source) {
+  const int from_node =
+      shape().node_of_worker(schedule_.strands[static_cast<std::size_t>(strand)].worker);
+  Step step{.kind = StepKind::send, .lane = lane, .peer_node = to_node};
+  step.tag = sent_[{lane, from_node, to_node}]++;
+  add_step(strand, step, {}, std::span(&source, 1));
+}
+
+void ScheduleBuilder::recv(StrandId strand, int lane, int from_node, Span destination) {
+  const int to_node =
+      shape().node_of_worker(schedule_.strands[static_cast<std::size_t>(strand)].worker);
+  Step step{.kind = StepKind::recv, .lane = lane, .peer_node = from_node};
+  step.tag = received_[{lane, from_node, to_node}]++;
+  add_step(strand, step, std::span(&destination, 1), {});
+}
+
+void ScheduleBuilder::native_allreduce(StrandId strand, int lane, Span destination, Span source) {
+  const int node =
+      shape().node_of_worker(schedule_.strands[static_cast<std::size_t>(strand)].worker);
+  Step step{.kind = StepKind::native, .lane = lane};
+  step.tag = native_[{lane, node}]++;
+  add_step(strand, step, std::span(&destination, 1), std::span(&source, 1));
+}
+
+void ScheduleBuilder::reduce(StrandId strand, std::span<const Span> destinations,
+                             std::span<const Span> sources) {
+  add_step(strand, {.kind = StepKind::reduce}, destinations, sources);
+}
+
+void ScheduleBuilder::reduce(StrandId strand, std::initializer_list<Span> destinations,
+                             std::initializer_list<Span> sources) {
+  reduce(strand, std::span(destinations.begin(), destinations.size()),
+         std::span(sources.begin(), sources.size()));
+}
+
+void ScheduleBuilder::copy(StrandId strand, std::span<const Span> destinations, Span source) {
+  add_step(strand, {.kind = StepKind::copy}, destinations, std::span(&source, 1));
+}
+
+void ScheduleBuilder::copy(StrandId strand, Span destination, Span source) {
+  copy(strand, std::span(&destination, 1), source);
+}
+
+void ScheduleBuilder::repeat(StrandId strand, const Step& step, std::span<const Span> destinations,
+                             std::span<const Span> sources) {
+  HYCOLL_ASSERT(step.kind != StepKind::signal && step.kind != StepKind::wait,
+                "flags belong to one schedule");
+  add_step(strand,
+           {.kind = step.kind, .lane = step.lane, .peer_node = step.peer_node, .tag = step.tag},
+           destinations, sources);
+}
+
+Step ScheduleBuilder::next_signal(StrandId strand, FlagId flag) {
+  HYCOLL_ASSERT(schedule_.flags[static_cast<std::size_t>(flag)].writer_strand == strand,
+                "a flag has one writer");
+  const int value = ++signalled_[static_cast<std::size_t>(flag)];
+  return {.kind = StepKind::signal, .flag = flag, .value = value};
+}
+
+void ScheduleBuilder::signal(StrandId strand, FlagId flag) {
+  Step step = next_signal(strand, flag);
+  step.first_dependency = static_cast<int>(schedule_.dependencies.size());
+  auto& outstanding = outstanding_[static_cast<std::size_t>(strand)];
+  for (const Outstanding& earlier : outstanding) schedule_.dependencies.push_back(earlier.step);
+  step.dependency_count = static_cast<int>(outstanding.size());
+  outstanding.clear();
+  append(strand, step);
+}
+
+void ScheduleBuilder::signal(StrandId strand, FlagId flag, std::span<const Span> announced) {
+  Step step = next_signal(strand, flag);
+  infer_dependencies(strand, step, announced, {});
+  append(strand, step);
+}
+
+void ScheduleBuilder::wait(StrandId strand, FlagId flag) {
+  wait(strand, flag, signalled_[static_cast<std::size_t>(flag)]);
+}
+
+void ScheduleBuilder::wait(StrandId strand, FlagId flag, int value) {
+  HYCOLL_ASSERT(value >= 1, "nothing has been signalled that could be waited for");
+  add_step(strand, {.kind = StepKind::wait, .flag = flag, .value = value}, {}, {});
+}
+
+void ScheduleBuilder::add_step(StrandId strand, Step step, std::span<const Span> destinations,
+                               std::span<const Span> sources) {
+  infer_dependencies(strand, step, destinations, sources);
+  auto& steps = schedule_.strands[static_cast<std::size_t>(strand)].steps;
+  step.first_span = static_cast<int>(schedule_.spans.size());
+  step.destination_count = static_cast<int>(destinations.size());
+  step.source_count = static_cast<int>(sources.size());
+  schedule_.spans.insert(schedule_.spans.end(), destinations.begin(), destinations.end());
+  schedule_.spans.insert(schedule_.spans.end(), sources.begin(), sources.end());
+  if (is_asynchronous(step.kind)) {
+    outstanding_[static_cast<std::size_t>(strand)].push_back(
+        {.step = static_cast<int>(steps.size()),
+         .reads = {sources.begin(), sources.end()},
+         .writes = {destinations.begin(), destinations.end()}});
+  }
+  steps.push_back(step);
+}
+
+void ScheduleBuilder::append(StrandId strand, const Step& step) {
+  Step appended = step;
+  appended.first_span = static_cast<int>(schedule_.spans.size());
+  schedule_.strands[static_cast<std::size_t>(strand)].steps.push_back(appended);
+}
+
+void ScheduleBuilder::infer_dependencies(StrandId strand, Step& step,
+                                         std::span<const Span> destinations,
+                                         std::span<const Span> sources) {
+  step.first_dependency = static_cast<int>(schedule_.dependencies.size());
+  auto& outstanding = outstanding_[static_cast<std::size_t>(strand)];
+  std::erase_if(outstanding, [&](const Outstanding& earlier) {
+    const bool conflicts = any_overlap(earlier.writes, sources) ||
+                           any_overlap(earlier.writes, destinations) ||
+                           any_overlap(earlier.reads, destinations);
+    if (conflicts) schedule_.dependencies.push_back(earlier.step);
+    return conflicts;
+  });
+  step.dependency_count = static_cast<int>(schedule_.dependencies.size()) - step.first_dependency;
+}
+
+bool ScheduleBuilder::overlap(const Span& a, const Span& b) const {
+  // A member's input and output may be the same memory, so they always count as such here.
+  const int member_count = shape().member_count();
+  const auto memory = [&](const Span& span) {
+    return span.buffer < 2 * member_count ? span.buffer % member_count : span.buffer;
+  };
+  return memory(a) == memory(b) && a.first_chunk < b.first_chunk + b.chunk_count &&
+         b.first_chunk < a.first_chunk + a.chunk_count;
+}
+
+bool ScheduleBuilder::any_overlap(std::span<const Span> a, std::span<const Span> b) const {
+  return std::any_of(a.begin(), a.end(), [&](const Span& first) {
+    return std::any_of(b.begin(), b.end(),
+                       [&](const Span& second) { return overlap(first, second); });
+  });
+}
+
+Schedule ScheduleBuilder::finish() && { return std::move(schedule_); }
+
+}  // namespace hycoll

@@ -1,0 +1,133 @@
+#ifndef HYCOLL_CORE_SCHEDULE_BUILDER_H_
+#define HYCOLL_CORE_SCHEDULE_BUILDER_H_
+
+#include <initializer_list>
+#include <map>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/schedule/schedule.h"
+
+namespace hycoll {
+
+/// What the builder's handles stand for: indices into the schedule's arrays.
+using BufferId = int;
+using FlagId = int;
+using StrandId = int;
+
+inline Span span_of(BufferId buffer, ChunkRange chunks) {
+  return {.buffer = buffer, .first_chunk = chunks.first, .chunk_count = chunks.count};
+}
+
+/// Builds a schedule step by step and infers the dependencies: a step depends on the earlier
+/// asynchronous steps of its strand whose spans conflict with its own (read after write, write
+/// after read, write after write), a signal on all of them, for it announces them. Tags are
+/// numbered per (lane, from, to) in the order of the calls, so a generator adds the sends and the
+/// receives of one pair of nodes and lane in the same order.
+/// synchroniser.h infers the flags, too, for whoever has the steps of all strands in an order.
+///
+/// Not thread-safe. Breaking a requirement is a bug of the generator and fails an assertion.
+class ScheduleBuilder {
+ public:
+  /// `root` is the member that a reduce delivers to, or a broadcast begins at. A reduce_scatter
+  /// needs a chunk count that the members divide.
+  ScheduleBuilder(Collective collective, std::string algorithm, Shape shape, int chunk_count,
+                  int root = 0);
+
+  const Shape& shape() const noexcept { return schedule_.shape; }
+  std::span<const Buffer> buffers() const noexcept { return schedule_.buffers; }
+  int chunk_count() const noexcept { return schedule_.chunk_count; }
+  int root() const noexcept { return schedule_.root; }
+  ChunkRange all_chunks() const noexcept { return {0, schedule_.chunk_count}; }
+
+  /// The chunks of a member's output; see output_chunks() in core/schedule/schedule.h.
+  ChunkRange output_chunks(int member) const;
+
+  /// The buffers of a member: the whole input, and those chunks of the output that the collective
+  /// writes.
+  BufferId input(int member) const { return member; }
+  BufferId output(int member) const { return schedule_.shape.member_count() + member; }
+
+  BufferId add_staging(int node, ChunkRange chunks);
+  BufferId add_scratch(int worker, ChunkRange chunks);
+  BufferId add_lines(int worker, ChunkRange chunks);
+  BufferId add_stream(int worker, ChunkRange chunks);
+
+  /// A staging, scratch or lines buffer like one of another schedule.
+  BufferId repeat_buffer(const Buffer& buffer);
+
+  /// The worker's first strand, which every worker has, or a further one.
+  StrandId main_strand(int worker) const { return worker; }
+  StrandId add_strand(int worker);
+  int strand_count() const noexcept { return static_cast<int>(schedule_.strands.size()); }
+  int worker_of(StrandId strand) const {
+    return schedule_.strands[static_cast<std::size_t>(strand)].worker;
+  }
+
+  /// A flag that only `writer` signals.
+  FlagId add_flag(StrandId writer);
+
+  void send(StrandId strand, int lane, int to_node, Span source);
+  void recv(StrandId strand, int lane, int from_node, Span destination);
+  void native_allreduce(StrandId strand, int lane, Span destination, Span source);
+  void reduce(StrandId strand, std::span<const Span> destinations, std::span<const Span> sources);
+  void reduce(StrandId strand, std::initializer_list<Span> destinations,
+              std::initializer_list<Span> sources);
+  void copy(StrandId strand, std::span<const Span> destinations, Span source);
+  void copy(StrandId strand, Span destination, Span source);
+
+  /// Appends a send, recv, native, reduce or copy of another schedule on the same nodes, with its
+  /// lane, peer and tag, but other spans.
+  void repeat(StrandId strand, const Step& step, std::span<const Span> destinations,
+              std::span<const Span> sources);
+
+  /// Raises the flag by one. The strand must be the flag's writer.
+  void signal(StrandId strand, FlagId flag);
+  /// The same, but of the asynchronous steps the signal announces only those that touch a span.
+  void signal(StrandId strand, FlagId flag, std::span<const Span> announced);
+
+  /// Waits until everything that has been signalled on the flag so far in the order of these calls
+  /// is there.
+  void wait(StrandId strand, FlagId flag);
+  /// Waits for the flag's first `value` signals.
+  void wait(StrandId strand, FlagId flag, int value);
+
+  /// Hands the schedule over; the builder is empty afterwards.
+  Schedule finish() &&;
+
+ private:
+  struct Outstanding {
+    int step;
+    std::vector<Span> reads;
+    std::vector<Span> writes;
+  };
+  struct Message {
+    int lane;
+    int from;
+    int to;
+    friend auto operator<=>(const Message&, const Message&) = default;
+  };
+
+  BufferId add_buffer(BufferRole role, int owner, ChunkRange chunks);
+  Step next_signal(StrandId strand, FlagId flag);
+  void add_step(StrandId strand, Step step, std::span<const Span> destinations,
+                std::span<const Span> sources);
+  void append(StrandId strand, const Step& step);
+  void infer_dependencies(StrandId strand, Step& step, std::span<const Span> destinations,
+                          std::span<const Span> sources);
+  bool overlap(const Span& a, const Span& b) const;
+  bool any_overlap(std::span<const Span> a, std::span<const Span> b) const;
+
+  Schedule schedule_;
+  std::vector<std::vector<Outstanding>> outstanding_;  // per strand
+  std::vector<int> signalled_;                         // per flag
+  std::map<Message, int> sent_;
+  std::map<Message, int> received_;
+  std::map<std::tuple<int, int>, int> native_;  // per (lane, node)
+};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_CORE_SCHEDULE_BUILDER_H_

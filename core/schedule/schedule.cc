@@ -1,0 +1,55 @@
+#include "core/schedule/schedule.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+namespace hycoll {
+
+std::string_view name_of(StepKind kind) noexcept {
+  constexpr std::array<std::string_view, 7> names = {"send",   "recv", "reduce", "copy",
+                                                     "signal", "wait", "native"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+ChunkRange output_chunks(Collective collective, const Shape& shape, int chunk_count, int root,
+                         int member) {
+  switch (collective) {
+    case Collective::allreduce:
+    case Collective::scan:
+      break;
+    case Collective::reduce:
+      if (member != root) return {};
+      break;
+    case Collective::reduce_scatter: {
+      const int block = chunk_count / shape.member_count();
+      return {.first = member * block, .count = block};
+    }
+    case Collective::exscan:
+      if (member == 0) return {};
+      break;
+    case Collective::broadcast:
+      if (member == root) return {};
+      break;
+  }
+  return {.first = 0, .count = chunk_count};
+}
+
+bool natives_may_block(const Schedule& schedule) {
+  std::vector<int> strands_of_worker(static_cast<std::size_t>(schedule.shape.worker_count()), 0);
+  for (const Strand& strand : schedule.strands) {
+    if (!strand.steps.empty()) ++strands_of_worker[static_cast<std::size_t>(strand.worker)];
+  }
+  return std::ranges::all_of(schedule.strands, [&](const Strand& strand) {
+    return strands_of_worker[static_cast<std::size_t>(strand.worker)] <= 1 ||
+           std::ranges::find(strand.steps, StepKind::native, &Step::kind) == strand.steps.end();
+  });
+}
+
+std::size_t Schedule::step_count() const {
+  return std::accumulate(
+      strands.begin(), strands.end(), std::size_t{0},
+      [](std::size_t sum, const Strand& strand) { return sum + strand.steps.size(); });
+}
+
+}  // namespace hycoll

@@ -1,0 +1,173 @@
+#ifndef HYCOLL_CORE_SCHEDULE_SCHEDULE_H_
+#define HYCOLL_CORE_SCHEDULE_SCHEDULE_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/schedule/shape.h"
+#include "hycoll/collective.h"
+
+namespace hycoll {
+
+/// What a buffer is for, and who its owner is.
+enum class BufferRole : std::uint8_t {
+  input,    ///< The input of member `owner`. Only read.
+  output,   ///< The output of member `owner`. May be the same memory as its input (in place).
+  staging,  ///< Memory of node `owner` that all its workers may touch. The executor keeps it with
+            ///< the worker that writes it first, has two sets and alternates between them from run
+            ///< to run: nothing that a run leaves in it is there in the next one.
+  scratch,  ///< Memory of worker `owner` alone.
+  lines,    ///< Memory written by worker `owner` and read by its whole node, whose every cache line
+          ///< carries the number of the call, so that data and signal travel in one transfer. Each
+          ///< chunk is written at most once a run, by a copy or a reduce; a step that reads it
+          ///< waits for that write by itself. The executor has two sets and alternates between them
+          ///< from run to run.
+  stream,  ///< What worker `owner` passes through its node's broadcast FIFO to the workers of all
+           ///< other members. Written and read by copies, each chunk at most once a run by each;
+           ///< all others read all that is written, in the same pieces and the same order. A step
+           ///< that reads it waits for that write by itself. The FIFO has a bounded number of
+           ///< slots, in which the streams of a node mix in an order that the run decides: so a
+           ///< write may wait for everybody to read, whoever reads a stream waits for nothing else
+           ///< meanwhile, and nobody writes before all members of the node have entered the run
+           ///< (decision 19).
+};
+
+/// Whether a step that reads such a buffer waits for the write of what it reads.
+constexpr bool carries_signals(BufferRole role) noexcept {
+  return role == BufferRole::lines || role == BufferRole::stream;
+}
+
+/// Neighbouring chunks of the partition.
+struct ChunkRange {
+  int first = 0;
+  int count = 0;
+  friend bool operator==(const ChunkRange&, const ChunkRange&) = default;
+};
+
+/// A place for the chunks [first_chunk, first_chunk + chunk_count) of the schedule's partition.
+struct Buffer {
+  BufferRole role;
+  int owner;
+  int first_chunk;
+  int chunk_count;
+};
+
+/// Neighbouring chunks of one buffer. The chunk numbers are those of the partition: copying and
+/// reducing work on the same chunks everywhere, so a span also says which elements it holds.
+struct Span {
+  int buffer;
+  int first_chunk;
+  int chunk_count;
+  friend bool operator==(const Span&, const Span&) = default;
+};
+
+enum class StepKind : std::uint8_t {
+  send,    ///< Sends its one source to `peer_node` over `lane`. Asynchronous.
+  recv,    ///< Receives its one destination from `peer_node` over `lane`. Asynchronous.
+  reduce,  ///< destinations = source_0 op source_1 op ..., in this order, folded from the left.
+  copy,    ///< destinations = the one source.
+  signal,  ///< Raises `flag` to `value`.
+  wait,    ///< Waits until `flag` has reached `value`.
+  native,  ///< The MPI library's own allreduce over `lane`, from its one source into its one
+           ///< destination. Asynchronous, but see natives_may_block(). Every node has it exactly
+           ///< once per (lane, tag), for the same chunks.
+};
+
+std::string_view name_of(StepKind kind) noexcept;
+
+/// Whether a step of this kind completes later than it is issued.
+constexpr bool is_asynchronous(StepKind kind) noexcept {
+  return kind == StepKind::send || kind == StepKind::recv || kind == StepKind::native;
+}
+
+/// One step. What it does not use is -1 or 0.
+struct Step {
+  StepKind kind;
+  int lane = -1;
+  int peer_node = -1;
+  int tag = -1;  ///< Used once per (lane, sending node, receiving node), so nothing relies on the
+                 ///< order of messages.
+  int flag = -1;
+  int value = 0;
+  int first_span = 0;  ///< Into Schedule::spans: the destinations, then the sources.
+  int destination_count = 0;
+  int source_count = 0;
+  int first_dependency = 0;  ///< Into Schedule::dependencies.
+  int dependency_count = 0;
+};
+
+/// The tags that every transport has for one schedule: 0..kMostTags - 1. MPI promises 32,767, of
+/// which neighbouring calls take four sets in turn.
+inline constexpr int kMostTags = 32'767 / 4;
+
+/// Steps that one worker issues in order. An asynchronous step may still be under way when later
+/// steps are issued; a step is issued when everything in its dependencies has completed. A worker
+/// with several strands (one per lane, or per segment of a pipeline) advances them in turn; between
+/// strands, of one worker or of several, there are only flags and lines.
+struct Strand {
+  int worker;
+  std::vector<Step> steps;
+};
+
+/// A counter that starts each run at 0, raised by the one strand `writer_strand` only and read by
+/// its node.
+struct Flag {
+  int node;
+  int writer_strand;
+};
+
+/// Everything that the workers do in one run of a collective on one shape: plain, immutable data
+/// that knows no element type, operator, address or communicator.
+///
+/// Rules of use that every schedule keeps, and that verify() proves: a member's buffers are touched
+/// by others only between the moments when its owner enters and leaves; a synchronising collective
+/// lets nobody leave before everybody on the node has entered.
+struct Schedule {
+  Collective collective;
+  std::string algorithm;
+  Shape shape;
+  int chunk_count;  ///< Of the partition that an executor binds to it. For reduce_scatter a
+                    ///< multiple of the members, whose blocks follow each other in rank order.
+  int root = 0;     ///< Of a collective that has one: a member. 0 otherwise.
+  std::vector<Buffer> buffers;
+  std::vector<Flag> flags;
+  std::vector<Strand> strands;
+  std::vector<Span> spans;
+  std::vector<int> dependencies;  ///< Step indices within the strand of the step that has them.
+
+  std::span<const Span> destinations(const Step& step) const {
+    return std::span(spans).subspan(static_cast<std::size_t>(step.first_span),
+                                    static_cast<std::size_t>(step.destination_count));
+  }
+  std::span<const Span> sources(const Step& step) const {
+    return std::span(spans).subspan(
+        static_cast<std::size_t>(step.first_span + step.destination_count),
+        static_cast<std::size_t>(step.source_count));
+  }
+  std::span<const int> dependencies_of(const Step& step) const {
+    return std::span(dependencies)
+        .subspan(static_cast<std::size_t>(step.first_dependency),
+                 static_cast<std::size_t>(step.dependency_count));
+  }
+  std::size_t step_count() const;
+};
+
+/// The chunks that a collective on `chunk_count` chunks writes into a member's output: all of them;
+/// for reduce those of the root only; for reduce_scatter the member's block, one of equal numbers
+/// of chunks; for exscan none of member 0; for broadcast none of the root. The output buffers of a
+/// schedule hold these and no others.
+ChunkRange output_chunks(Collective collective, const Shape& shape, int chunk_count, int root,
+                         int member);
+
+/// Whether a blocking call may block in each of the schedule's natives, until all nodes are there:
+/// every worker that issues one, on any node, has nothing else to do meanwhile, for all of its
+/// steps are in one strand. For all nodes or none, because blocking and nonblocking collectives of
+/// MPI do not match.
+bool natives_may_block(const Schedule& schedule);
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_CORE_SCHEDULE_SCHEDULE_H_

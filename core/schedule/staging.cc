@@ -1,0 +1,295 @@
+#include "core/schedule/staging.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "core/base/errors.h"
+#include "core/schedule/builder.h"
+#include "core/schedule/synchroniser.h"
+#include "core/schedule/value_flow.h"
+#include "core/schedule/walk.h"
+
+namespace hycoll {
+namespace {
+
+constexpr int kNone = -1;
+
+class StagedSchedule {
+ public:
+  StagedSchedule(const verifier::Index& index, std::span<const int> order, const Shape& shape)
+      : direct_(index.schedule),
+        index_(index),
+        order_(order),
+        flow_(index, order, shape),
+        builder_(direct_.collective, direct_.algorithm, shape, direct_.chunk_count, direct_.root),
+        staging_of_value_(flow_.values().size(), kNone),
+        step_counts_(direct_.strands.size(), 0),
+        new_step_(static_cast<std::size_t>(index.step_count()), kNone) {}
+
+  Schedule make() && {
+    add_frame();
+    place_staging();
+    copy_in();
+    for (const int id : order_) add_step(id);
+    copy_out();
+    return synchronise(std::move(builder_), steps_);
+  }
+
+ private:
+  /// The operands of a part of a step in which each lies in one buffer.
+  struct Operands {
+    std::vector<int> destinations;  // buffers
+    std::vector<int> sources;
+    friend bool operator==(const Operands&, const Operands&) = default;
+  };
+
+  /// What is no member's stays the same.
+  void add_frame() {
+    const auto first_own = static_cast<std::size_t>(2 * direct_.shape.member_count());
+    for (std::size_t id = first_own; id < direct_.buffers.size(); ++id) {
+      const Buffer& buffer = direct_.buffers[id];
+      builder_.repeat_buffer(buffer);
+    }
+    for (std::size_t s = static_cast<std::size_t>(builder_.strand_count());
+         s < direct_.strands.size(); ++s) {
+      builder_.add_strand(direct_.strands[s].worker);
+    }
+  }
+
+  /// Staged values lie where their first place was: in the staging of the worker that produces
+  /// them, in a buffer for each run of neighbouring chunks. A value may replace an earlier one of
+  /// the same place unless this has got further places.
+  void place_staging() {
+    using Layer = std::tuple<int, int, int>;  // worker, home, how many values were there before
+    std::map<Layer, std::map<int, std::vector<std::size_t>>> layers;  // the values by chunk
+    std::map<std::tuple<int, int, int>, int> layer_of_next;           // by worker, home, chunk
+    for (std::size_t v = 0; v < flow_.values().size(); ++v) {
+      const Value& value = flow_.values()[v];
+      if (!value.is_staged) continue;
+      int& layer = layer_of_next[{value.worker, value.home, value.chunk}];
+      layers[{value.worker, value.home, layer}][value.chunk].push_back(v);
+      if (value.place_count > 1) ++layer;
+    }
+    for (const auto& [layer, chunks] : layers) {
+      const int node = direct_.shape.node_of_worker(std::get<0>(layer));
+      for (auto begin = chunks.begin(); begin != chunks.end();) {
+        auto end = begin;
+        int count = 0;
+        while (end != chunks.end() && end->first == begin->first + count) ++end, ++count;
+        const BufferId buffer = builder_.add_staging(node, {begin->first, count});
+        for (; begin != end; ++begin) {
+          for (const std::size_t v : begin->second) staging_of_value_[v] = buffer;
+        }
+      }
+    }
+  }
+
+  /// Phase 1: every owner copies what others read of its input, cut as they read it.
+  void copy_in() {
+    for (int member = 0; member < direct_.shape.member_count(); ++member) {
+      const std::set<int> cuts = cuts_of(member);
+      const StrandId strand = builder_.main_strand(direct_.shape.worker_of_member(member));
+      for (int chunk = 0; chunk < direct_.chunk_count;) {
+        const int staging = staging_of_input(member, chunk);
+        int count = 1;
+        while (chunk + count < direct_.chunk_count && !cuts.contains(chunk + count) &&
+               staging_of_input(member, chunk + count) == staging) {
+          ++count;
+        }
+        if (staging != kNone) {
+          add({.strand = strand,
+               .step = {.kind = StepKind::copy},
+               .destinations = {span_of(staging, {chunk, count})},
+               .sources = {span_of(member, {chunk, count})}});
+        }
+        chunk += count;
+      }
+    }
+  }
+
+  /// Where spans of a member's input begin or end.
+  std::set<int> cuts_of(int member) const {
+    std::set<int> cuts;
+    for (const Span& span : direct_.spans) {
+      if (span.buffer != member) continue;
+      cuts.insert(span.first_chunk);
+      cuts.insert(span.first_chunk + span.chunk_count);
+    }
+    return cuts;
+  }
+
+  int staging_of_input(int member, int chunk) const {
+    return staging_of_value_[static_cast<std::size_t>(member * direct_.chunk_count + chunk)];
+  }
+  int staging_of(const Place& place) const {
+    return staging_of_value_[static_cast<std::size_t>(place.value)];
+  }
+
+  void add(DataStep step) {
+    ++step_counts_[static_cast<std::size_t>(step.strand)];
+    steps_.push_back(std::move(step));
+  }
+
+  /// Phases 2 and 3: a step of the direct schedule, in as many parts as its operands need.
+  void add_step(int id) {
+    const Step& step = index_.step(id);
+    const int strand = index_.place[static_cast<std::size_t>(id)].strand;
+    for (const int dependency : direct_.dependencies_of(step)) {
+      const int earlier = new_step_[static_cast<std::size_t>(index_.number(strand, dependency))];
+      if (earlier == kNone) continue;
+      int& known_at = steps_[static_cast<std::size_t>(earlier)].known_at;
+      known_at = std::min(known_at, step_counts_[static_cast<std::size_t>(strand)]);
+    }
+    if (step.kind == StepKind::signal || step.kind == StepKind::wait) return;
+    const Span& whole = direct_.spans[static_cast<std::size_t>(step.first_span)];
+    for (int chunk = 0; chunk < whole.chunk_count;) {
+      const Operands operands = operands_of(id, step, chunk);
+      int count = 1;
+      while (chunk + count < whole.chunk_count &&
+             operands_of(id, step, chunk + count) == operands) {
+        ++count;
+      }
+      HYCOLL_ASSERT(!is_asynchronous(step.kind) || count == whole.chunk_count,
+                    "a message lies in one buffer");
+      add_part(id, step, operands, {whole.first_chunk + chunk, count});
+      chunk += count;
+    }
+  }
+
+  Operands operands_of(int id, const Step& step, int chunk) const {
+    const int strand = index_.place[static_cast<std::size_t>(id)].strand;
+    const int worker = direct_.strands[static_cast<std::size_t>(strand)].worker;
+    Operands operands;
+    int staging = kNone;
+    for (int s = step.first_span; s < step.first_span + step.destination_count; ++s) {
+      const int buffer = direct_.spans[static_cast<std::size_t>(s)].buffer;
+      if (!flow_.is_member_buffer(buffer)) {
+        operands.destinations.push_back(buffer);
+        continue;
+      }
+      const Place& place = flow_.operand(s, chunk);
+      if (flow_.is_kept(place)) operands.destinations.push_back(buffer);
+      if (flow_.value(place).producer == id) staging = staging_of(place);
+    }
+    if (staging != kNone) operands.destinations.push_back(staging);
+    if (operands.destinations.empty() && step.destination_count > 0) return {};
+    for (int s = 0; s < step.source_count; ++s) {
+      const int at = step.first_span + step.destination_count + s;
+      const Span& span = direct_.spans[static_cast<std::size_t>(at)];
+      const bool is_reachable =
+          !flow_.is_member_buffer(span.buffer) || flow_.is_read_directly(worker, step, at, chunk);
+      operands.sources.push_back(is_reachable ? span.buffer : staging_of(flow_.operand(at, chunk)));
+    }
+    return operands;
+  }
+
+  void add_part(int id, const Step& step, const Operands& operands, ChunkRange chunks) {
+    if (operands.destinations.empty() && operands.sources.empty()) {
+      HYCOLL_ASSERT(!is_asynchronous(step.kind), "what is received is used");
+      return;
+    }
+    const auto spans_in = [&](const std::vector<int>& buffers) {
+      std::vector<Span> spans;
+      for (const int buffer : buffers) {
+        HYCOLL_ASSERT(buffer != kNone, "what others read is staged");
+        spans.push_back(span_of(buffer, chunks));
+      }
+      return spans;
+    };
+    new_step_[static_cast<std::size_t>(id)] = static_cast<int>(steps_.size());
+    add({.strand = index_.place[static_cast<std::size_t>(id)].strand,
+         .step = step,
+         .destinations = spans_in(operands.destinations),
+         .sources = spans_in(operands.sources)});
+  }
+
+  /// Phase 4: every owner copies to its output what others have computed, as it becomes available.
+  void copy_out() {
+    struct Part {
+      int when;
+      int source;
+      ChunkRange chunks;
+    };
+    std::vector<int> when(static_cast<std::size_t>(index_.step_count()), 0);
+    for (std::size_t at = 0; at < order_.size(); ++at) {
+      when[static_cast<std::size_t>(order_[at])] = static_cast<int>(at);
+    }
+    for (int member = 0; member < direct_.shape.member_count(); ++member) {
+      const int output = builder_.output(member);
+      const ChunkRange all = builder_.output_chunks(member);
+      std::vector<Part> parts;
+      for (int chunk = all.first; chunk < all.first + all.count; ++chunk) {
+        const Place& place = flow_.result(output, chunk);
+        if (flow_.is_kept(place)) continue;
+        const Value& value = flow_.value(place);
+        const int source = value.home == member ? member : staging_of(place);
+        const int time = value.producer < 0 ? -1 : when[static_cast<std::size_t>(value.producer)];
+        const bool continues = !parts.empty() && parts.back().when == time &&
+                               parts.back().source == source &&
+                               parts.back().chunks.first + parts.back().chunks.count == chunk;
+        if (!continues) parts.push_back({time, source, {chunk, 0}});
+        ++parts.back().chunks.count;
+      }
+      std::ranges::stable_sort(parts, {}, &Part::when);
+      for (const Part& part : parts) {
+        add({.strand = builder_.main_strand(direct_.shape.worker_of_member(member)),
+             .step = {.kind = StepKind::copy},
+             .destinations = {span_of(output, part.chunks)},
+             .sources = {span_of(part.source, part.chunks)}});
+      }
+    }
+  }
+
+  const Schedule& direct_;
+  const verifier::Index& index_;
+  std::span<const int> order_;
+  ValueFlow flow_;
+  ScheduleBuilder builder_;
+  std::vector<int> staging_of_value_;
+  std::vector<DataStep> steps_;
+  std::vector<int> step_counts_;  // per strand
+  std::vector<int> new_step_;     // per step of the direct schedule; of a message its one part
+};
+
+/// Whether a worker touches buffers that it does not reach in this shape.
+bool touches_foreign_buffers(const Schedule& schedule, const Shape& shape) {
+  return std::ranges::any_of(schedule.strands, [&](const Strand& strand) {
+    return std::ranges::any_of(strand.steps, [&](const Step& step) {
+      const auto spans =
+          std::span(schedule.spans)
+              .subspan(static_cast<std::size_t>(step.first_span),
+                       static_cast<std::size_t>(step.destination_count + step.source_count));
+      return std::ranges::any_of(spans, [&](const Span& span) {
+        return span.buffer < 2 * shape.member_count() &&
+               !shape.reaches(strand.worker, span.buffer % shape.member_count());
+      });
+    });
+  });
+}
+
+}  // namespace
+
+bool crosses_processes(const Schedule& direct, const std::vector<int>& processes) {
+  return touches_foreign_buffers(direct, direct.shape.with_processes(processes));
+}
+
+Schedule staged(const Schedule& direct, std::vector<int> processes) {
+  const Shape shape = direct.shape.with_processes(std::move(processes));
+  if (!touches_foreign_buffers(direct, shape)) {
+    Schedule schedule = direct;
+    schedule.shape = shape;
+    return schedule;
+  }
+  const verifier::Index index(direct);
+  verifier::Matches matches;
+  std::vector<int> order;
+  const bool is_broken = verifier::check_messages(index, matches).has_value() ||
+                         verifier::check_deadlock(index, matches, order).has_value();
+  HYCOLL_ASSERT(!is_broken, "a schedule to be staged is correct");
+  return StagedSchedule(index, order, shape).make();
+}
+
+}  // namespace hycoll

@@ -1,0 +1,37 @@
+#ifndef HYCOLL_CORE_SCHEDULE_STAGING_H_
+#define HYCOLL_CORE_SCHEDULE_STAGING_H_
+
+#include <vector>
+
+#include "core/schedule/schedule.h"
+
+namespace hycoll {
+
+/// An equivalent schedule for workers that cannot reach each other's buffers: the same shape with
+/// Visibility::staged, and with these processes (Shape::with_processes).
+///
+/// `direct` is a correct schedule with direct visibility, made by a ScheduleBuilder. Every value
+/// that a worker would read from, or write to, the buffers of a member of another process passes
+/// through staging instead:
+/// - a chunk of an input that a worker of another process reads is first copied to staging by its
+///   owner;
+/// - a value that a worker of another process needs is written to staging by the step that computes
+///   or receives it, once for all who need it, and also to those outputs of the own process where
+///   it belongs;
+/// - a result that another process computed is copied out by the owner of the output.
+/// What a worker needs of the members of its own process it reads in their buffers, and nothing is
+/// staged that no other process needs. Lines stay as they are. The steps keep their order in every
+/// strand, and the order of a reduction's operands; the flags are made anew, so that a worker waits
+/// for exactly the chunks that it uses. For the DPML allreduce these are the four phases of the
+/// paper: copy in, reduce by leaders, exchange, copy out (M. Bayatpour et al., SC'17, section 4.1).
+///
+/// A pure function. A schedule that touches no buffers of other processes only changes its
+/// visibility.
+Schedule staged(const Schedule& direct, std::vector<int> processes = {});
+
+/// Whether some worker would touch buffers of another process's member.
+bool crosses_processes(const Schedule& direct, const std::vector<int>& processes);
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_CORE_SCHEDULE_STAGING_H_

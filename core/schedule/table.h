@@ -1,0 +1,60 @@
+#ifndef HYCOLL_CORE_SCHEDULE_TABLE_H_
+#define HYCOLL_CORE_SCHEDULE_TABLE_H_
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace hycoll::verifier {
+
+/// A hash table from 64-bit keys to numbers >= 0, open-addressed in one array: the verifier looks
+/// up millions of keys.
+class NumberTable {
+ public:
+  explicit NumberTable(std::size_t expected_count)
+      : entries_(std::bit_ceil(2 * expected_count + 2)), mask_(entries_.size() - 1) {}
+
+  /// The number stored under the key; stores `fresh` if there is none yet.
+  int find_or_insert(std::uint64_t key, int fresh) {
+    if (2 * count_ >= entries_.size()) grow();
+    Entry& entry = entries_[find(key)];
+    if (entry.number < 0) {
+      entry = {key, fresh};
+      ++count_;
+    }
+    return entry.number;
+  }
+
+ private:
+  struct Entry {
+    std::uint64_t key = 0;
+    int number = -1;
+  };
+
+  /// Where the key is, or would be.
+  std::size_t find(std::uint64_t key) const {
+    constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15;
+    const std::uint64_t product = key * kGoldenRatio;
+    std::size_t at = static_cast<std::size_t>(product ^ (product >> 32)) & mask_;
+    while (entries_[at].number >= 0 && entries_[at].key != key) at = (at + 1) & mask_;
+    return at;
+  }
+
+  void grow() {
+    std::vector<Entry> old(2 * entries_.size());
+    old.swap(entries_);
+    mask_ = entries_.size() - 1;
+    for (const Entry& entry : old) {
+      if (entry.number >= 0) entries_[find(entry.key)] = entry;
+    }
+  }
+
+  std::vector<Entry> entries_;
+  std::size_t mask_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace hycoll::verifier
+
+#endif  // HYCOLL_CORE_SCHEDULE_TABLE_H_

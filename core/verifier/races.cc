@@ -1,0 +1,208 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/schedule/schedule_text.h"
+#include "core/verifier/accesses.h"
+#include "core/verifier/checks.h"
+#include "core/verifier/clocks.h"
+
+namespace hycoll::verifier {
+namespace {
+
+class RaceCheck {
+ public:
+  RaceCheck(const Index& index, std::span<const int> order, Aliasing aliasing)
+      : index_(index), order_(order), clocks_(index), history_(place_cells(aliasing)) {}
+
+  /// Two runs in a row show how any two follow each other; lines and staging are the same memory
+  /// only in every second run.
+  std::optional<Finding> run() {
+    const int run_count = has_sets_ ? 3 : 2;
+    for (run_ = 0; run_ < run_count; ++run_) {
+      clocks_.start_run();
+      if (auto finding = add_callers()) return finding;
+      for (const int id : order_) {
+        if (auto finding = add_step(id)) return finding;
+      }
+      clocks_.end_run();
+      if (run_ == 0) {
+        if (auto finding = check_synchronising()) return finding;
+      }
+    }
+    clocks_.start_run();
+    return add_callers();
+  }
+
+ private:
+  /// Whether there are two sets of a buffer, which alternate from run to run.
+  static bool alternates(const Buffer& buffer) {
+    return buffer.role == BufferRole::lines || buffer.role == BufferRole::staging;
+  }
+
+  /// Gives every chunk of every buffer its cells of memory; returns their number.
+  int place_cells(Aliasing aliasing) {
+    const int member_count = index_.schedule.shape.member_count();
+    int cell_count = 0;
+    for (int id = 0; std::cmp_less(id, index_.schedule.buffers.size()); ++id) {
+      const Buffer& buffer = index_.schedule.buffers[static_cast<std::size_t>(id)];
+      const bool is_output = id >= member_count && id < 2 * member_count;
+      const bool has_sets = alternates(buffer);
+      if (is_output && aliasing == Aliasing::in_place) {
+        first_cell_.push_back(first_cell_[static_cast<std::size_t>(id - member_count)] +
+                              buffer.first_chunk);
+        continue;
+      }
+      has_sets_ = has_sets_ || has_sets;
+      first_cell_.push_back(cell_count);
+      cell_count += has_sets ? 2 * buffer.chunk_count : buffer.chunk_count;
+    }
+    return cell_count;
+  }
+
+  int first_cell_of(const Span& span) const {
+    const auto id = static_cast<std::size_t>(span.buffer);
+    const Buffer& buffer = index_.schedule.buffers[id];
+    const bool second_set = alternates(buffer) && run_ % 2 == 1;
+    return first_cell_[id] + span.first_chunk - buffer.first_chunk +
+           (second_set ? buffer.chunk_count : 0);
+  }
+
+  /// Between two runs the callers use the buffers of their members, as they like: the whole inputs,
+  /// and those chunks of the outputs that the collective writes.
+  std::optional<Finding> add_callers() {
+    const Shape& shape = index_.schedule.shape;
+    for (int member = 0; member < shape.member_count(); ++member) {
+      const int worker = shape.worker_of_member(member);
+      const int strand = clocks_.first_strand(worker);
+      const Access access{.component = clocks_.component(strand),
+                          .completion = clocks_.start(strand),
+                          .who = -1 - worker,
+                          .run = run_};
+      for (const int id : {member, shape.member_count() + member}) {
+        const Buffer& buffer = index_.schedule.buffers[static_cast<std::size_t>(id)];
+        const Span whole{id, buffer.first_chunk, buffer.chunk_count};
+        const int first = first_cell_of(whole);
+        for (int chunk = 0; chunk < whole.chunk_count; ++chunk) {
+          const Access* other =
+              history_.add_write(first + chunk, access, clocks_.of_worker(worker));
+          if (other != nullptr) return describe(access, *other, whole, chunk);
+        }
+      }
+    }
+    return {};
+  }
+
+  /// Messages of two runs must not mix in a FIFO: a reader in the old one would find the new one's
+  /// before its own.
+  std::optional<Finding> check_streams_apart(int id) const {
+    const Step& step = index_.step(id);
+    const auto destinations = index_.schedule.destinations(step);
+    if (destinations.empty() || !index_.is_stream(destinations.front())) return {};
+    const StepPlace& at = index_.place[static_cast<std::size_t>(id)];
+    const Shape& shape = index_.schedule.shape;
+    const int node = index_.strand_node[static_cast<std::size_t>(at.strand)];
+    for (int i = 0; i < shape.node(node).members; ++i) {
+      const int worker = shape.first_worker(node) + i;
+      const int strand = clocks_.first_strand(worker);
+      const auto component = static_cast<std::size_t>(clocks_.component(strand));
+      if (clocks_.of_strand(at.strand)[component] >= clocks_.start(strand)) continue;
+      return Finding{at.strand, at.step,
+                     fmt::format("may write a stream before worker {} has entered", worker)};
+    }
+    return {};
+  }
+
+  std::optional<Finding> add_step(int id) {
+    clocks_.issue(id);
+    if (auto finding = check_streams_apart(id)) return finding;
+    const int strand = index_.place[static_cast<std::size_t>(id)].strand;
+    const Step& step = index_.step(id);
+    const std::span<const int> clock = clocks_.of_strand(strand);
+    const Access access{.component = clocks_.component(strand),
+                        .completion = clocks_.completion(id),
+                        .who = id,
+                        .run = run_};
+    for (const Span& span : index_.schedule.sources(step)) {
+      const int first = first_cell_of(span);
+      const bool is_awaited = index_.is_awaited(span);
+      for (int chunk = 0; chunk < span.chunk_count; ++chunk) {
+        if (is_awaited) {
+          history_.add_ordered_read(first + chunk, access);
+        } else if (const Access* other = history_.add_read(first + chunk, access, clock)) {
+          return describe(access, *other, span, chunk);
+        }
+      }
+    }
+    for (const Span& span : index_.schedule.destinations(step)) {
+      const int first = first_cell_of(span);
+      for (int chunk = 0; chunk < span.chunk_count; ++chunk) {
+        const Access* other = history_.add_write(first + chunk, access, clock);
+        if (other != nullptr) return describe(access, *other, span, chunk);
+      }
+    }
+    clocks_.complete(id);
+    return {};
+  }
+
+  /// Concerns the workers with a member. (Only these touch lines, which are used again two calls
+  /// later, so a worker without one may lag behind.)
+  std::optional<Finding> check_synchronising() const {
+    const Shape& shape = index_.schedule.shape;
+    for (int node = 0; node < shape.node_count(); ++node) {
+      const int first = shape.first_worker(node);
+      const int last = first + shape.node(node).members;
+      for (int entering = first; entering < last; ++entering) {
+        const int strand = clocks_.first_strand(entering);
+        const auto component = static_cast<std::size_t>(clocks_.component(strand));
+        for (int leaving = first; leaving < last; ++leaving) {
+          if (clocks_.of_worker(leaving)[component] >= clocks_.start(strand)) continue;
+          return Finding{
+              clocks_.first_strand(leaving), -1,
+              fmt::format("worker {} may leave before worker {} has entered", leaving, entering)};
+        }
+      }
+    }
+    return {};
+  }
+
+  Finding describe(const Access& access, const Access& other, const Span& span, int chunk) const {
+    const std::string where = fmt::format("chunk {} of {}", span.first_chunk + chunk,
+                                          describe_buffer(index_.schedule, span.buffer));
+    if (access.who < 0) {
+      const StepPlace& at = index_.place[static_cast<std::size_t>(other.who)];
+      return {at.strand, at.step,
+              fmt::format("may still use {} when worker {}, its owner, has left", where,
+                          -1 - access.who)};
+    }
+    const StepPlace& at = index_.place[static_cast<std::size_t>(access.who)];
+    if (other.who < 0) {
+      return {at.strand, at.step,
+              fmt::format("may use {} before worker {}, its owner, has entered", where,
+                          -1 - other.who)};
+    }
+    const StepPlace& earlier = index_.place[static_cast<std::size_t>(other.who)];
+    return {at.strand, at.step,
+            fmt::format("uses {} while step {} of strand {} (a {}){} may still use it", where,
+                        earlier.step, earlier.strand, name_of(index_.step(other.who).kind),
+                        other.run == access.run ? "" : " of an earlier run")};
+  }
+
+  const Index& index_;
+  std::span<const int> order_;
+  Clocks clocks_;
+  bool has_sets_ = false;
+  std::vector<int> first_cell_;  // per buffer; a second set lies behind the first
+  AccessHistory history_;
+  int run_ = 0;
+};
+
+}  // namespace
+
+std::optional<Finding> check_races(const Index& index, std::span<const int> order,
+                                   Aliasing aliasing) {
+  return RaceCheck(index, order, aliasing).run();
+}
+
+}  // namespace hycoll::verifier

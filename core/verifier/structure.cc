@@ -1,0 +1,144 @@
+#include "core/verifier/structure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "core/schedule/schedule_text.h"
+
+namespace hycoll::verifier {
+namespace {
+
+Problem check_strands(const Schedule& schedule) {
+  const auto worker_count = static_cast<std::size_t>(schedule.shape.worker_count());
+  std::vector<bool> has_strand(worker_count);
+  for (std::size_t s = 0; s < schedule.strands.size(); ++s) {
+    const int worker = schedule.strands[s].worker;
+    if (!in_range(worker, worker_count)) {
+      return fmt::format("strand {} names worker {} of {}", s, worker, worker_count);
+    }
+    has_strand[static_cast<std::size_t>(worker)] = true;
+  }
+  const auto missing = std::find(has_strand.begin(), has_strand.end(), false);
+  if (missing == has_strand.end()) return {};
+  return fmt::format("worker {} has no strand", missing - has_strand.begin());
+}
+
+int owner_count(const Shape& shape, BufferRole role) {
+  switch (role) {
+    case BufferRole::input:
+    case BufferRole::output:
+      return shape.member_count();
+    case BufferRole::staging:
+      return shape.node_count();
+    case BufferRole::scratch:
+    case BufferRole::lines:
+    case BufferRole::stream:
+      return shape.worker_count();
+  }
+  return 0;
+}
+
+/// Requires the input or output of a member.
+Problem check_member_buffer(const Schedule& schedule, std::size_t id) {
+  const Buffer& buffer = schedule.buffers[id];
+  const ChunkRange expected =
+      buffer.role == BufferRole::input
+          ? ChunkRange{0, schedule.chunk_count}
+          : output_chunks(schedule.collective, schedule.shape, schedule.chunk_count, schedule.root,
+                          buffer.owner);
+  if (ChunkRange{buffer.first_chunk, buffer.chunk_count} == expected) return {};
+  return fmt::format(
+      "buffer {}, the {} of member {}, has {} chunks from {} on, expected {} from {} on", id,
+      name_of(buffer.role), buffer.owner, buffer.chunk_count, buffer.first_chunk, expected.count,
+      expected.first);
+}
+
+Problem check_buffer(const Schedule& schedule, std::size_t id) {
+  const Buffer& buffer = schedule.buffers[id];
+  const int owners = owner_count(schedule.shape, buffer.role);
+  if (buffer.owner < 0 || buffer.owner >= owners) {
+    return fmt::format("buffer {} names owner {} of {}", id, buffer.owner, owners);
+  }
+  if (buffer.first_chunk < 0 || buffer.chunk_count < 0 ||
+      buffer.chunk_count > schedule.chunk_count - buffer.first_chunk) {
+    return fmt::format("buffer {} has {} chunks from {} on, the partition has {}", id,
+                       buffer.chunk_count, buffer.first_chunk, schedule.chunk_count);
+  }
+  const auto members = static_cast<std::size_t>(schedule.shape.member_count());
+  const bool is_member_buffer =
+      buffer.role == BufferRole::input || buffer.role == BufferRole::output;
+  const BufferRole expected = id < members ? BufferRole::input : BufferRole::output;
+  const bool is_in_order =
+      id < 2 * members ? buffer.role == expected && std::cmp_equal(buffer.owner, id % members)
+                       : !is_member_buffer;
+  if (!is_in_order) {
+    return fmt::format(
+        "buffer {} is out of order: expected the inputs of the {} members, then their outputs, "
+        "then the others",
+        id, members);
+  }
+  return is_member_buffer ? check_member_buffer(schedule, id) : Problem();
+}
+
+/// The collective, and what it asks of root and partition.
+Problem check_collective(const Schedule& schedule) {
+  if (static_cast<int>(schedule.collective) >= kCollectiveCount) {
+    return fmt::format("there is no collective {}", static_cast<int>(schedule.collective));
+  }
+  if (schedule.chunk_count < 1) {
+    return fmt::format("the partition has {} chunks", schedule.chunk_count);
+  }
+  const int members = schedule.shape.member_count();
+  if (schedule.root < 0 || schedule.root >= members) {
+    return fmt::format("the root is member {} of {}", schedule.root, members);
+  }
+  if (schedule.root != 0 && !has_root(schedule.collective)) {
+    return fmt::format("the root is member {}, but {} has none", schedule.root,
+                       name_of(schedule.collective));
+  }
+  if (schedule.collective == Collective::reduce_scatter && schedule.chunk_count % members != 0) {
+    return fmt::format("the partition has {} chunks, which {} members cannot share equally",
+                       schedule.chunk_count, members);
+  }
+  return {};
+}
+
+}  // namespace
+
+Problem check_frame(const Schedule& schedule) {
+  if (Problem problem = check_collective(schedule); !problem.empty()) return problem;
+  if (Problem problem = check_strands(schedule); !problem.empty()) return problem;
+  if (schedule.buffers.size() < 2 * static_cast<std::size_t>(schedule.shape.member_count())) {
+    return fmt::format("{} buffers are too few for the inputs and outputs of {} members",
+                       schedule.buffers.size(), schedule.shape.member_count());
+  }
+  for (std::size_t id = 0; id < schedule.buffers.size(); ++id) {
+    if (Problem problem = check_buffer(schedule, id); !problem.empty()) return problem;
+  }
+  for (std::size_t id = 0; id < schedule.flags.size(); ++id) {
+    const Flag& flag = schedule.flags[id];
+    if (!in_range(flag.writer_strand, schedule.strands.size())) {
+      return fmt::format("flag {} names writer strand {} of {}", id, flag.writer_strand,
+                         schedule.strands.size());
+    }
+    const int worker = schedule.strands[static_cast<std::size_t>(flag.writer_strand)].worker;
+    if (flag.node != schedule.shape.node_of_worker(worker)) {
+      return fmt::format("flag {} is on node {}, its writer on node {}", id, flag.node,
+                         schedule.shape.node_of_worker(worker));
+    }
+  }
+  return {};
+}
+
+std::optional<Finding> check_structure(const Schedule& schedule) {
+  if (Problem problem = check_frame(schedule); !problem.empty()) {
+    return Finding{.strand = -1, .step = -1, .what = std::move(problem)};
+  }
+  if (auto finding = check_spans(schedule)) return finding;
+  if (auto finding = check_steps(schedule)) return finding;
+  return check_streams(schedule);
+}
+
+}  // namespace hycoll::verifier

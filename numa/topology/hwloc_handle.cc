@@ -1,0 +1,146 @@
+#include "numa/topology/hwloc_handle.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <new>
+
+#include "core/base/errors.h"
+
+namespace hycoll::internal {
+namespace {
+
+TopologyHandle initialised() {
+  hwloc_topology_t topology = nullptr;
+  if (hwloc_topology_init(&topology) != 0) {
+    throw Error(
+        ErrorKind::environment,
+        with_errno("hwloc_topology_init failed: hwloc cannot be used; is the library that this "
+                   "program was built with (2.x) the one that is loaded?"));
+  }
+  return TopologyHandle(topology);
+}
+
+/// hwloc updates some tables on their first use; afterwards the topology may be used by many
+/// threads.
+void prepare_for_concurrent_use(hwloc_topology_t topology) {
+  if (hwloc_topology_refresh(topology) != 0) {
+    throw Error(ErrorKind::environment, with_errno("hwloc_topology_refresh failed"));
+  }
+}
+
+}  // namespace
+
+std::string with_errno(const std::string& reason) {
+  const int code = errno;
+  return fmt::format("{} ({})", reason, std::strerror(code));
+}
+
+Bitmap make_bitmap() {
+  Bitmap bitmap(hwloc_bitmap_alloc());
+  if (!bitmap) throw std::bad_alloc();
+  return bitmap;
+}
+
+Bitmap to_bitmap(const AffinityMask& mask) {
+  Bitmap bitmap = make_bitmap();
+  for (int unit : mask.processing_units()) {
+    if (hwloc_bitmap_set(bitmap.get(), static_cast<unsigned>(unit)) != 0) throw std::bad_alloc();
+  }
+  return bitmap;
+}
+
+AffinityMask to_mask(hwloc_const_bitmap_t bitmap) {
+  AffinityMask mask;
+  for (int unit = hwloc_bitmap_first(bitmap); unit >= 0; unit = hwloc_bitmap_next(bitmap, unit)) {
+    mask.add(unit);
+  }
+  return mask;
+}
+
+TopologyHandle load_this_machine() {
+  TopologyHandle topology = initialised();
+  // hwloc's x86 discovery moves the calling thread over every core, also over those of other
+  // processes; Linux tells everything without it.
+  const unsigned long flags =
+      HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED | HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING;
+  if (hwloc_topology_set_flags(topology.get(), flags) != 0 ||
+      hwloc_topology_load(topology.get()) != 0) {
+    throw Error(
+        ErrorKind::environment,
+        with_errno("hwloc cannot read this machine's topology; check that /sys and /proc are "
+                   "mounted and that `lstopo` works here"));
+  }
+  prepare_for_concurrent_use(topology.get());
+  return topology;
+}
+
+TopologyHandle load_synthetic(const std::string& description) {
+  const auto has = [&](const char* text) { return description.find(text) != std::string::npos; };
+  // hwloc wants the processing units named, and takes an empty description for a machine with one.
+  const std::string complete = has("pu:") || has("PU:") ? description : description + " pu:1";
+  const bool is_blank = description.find_first_not_of(' ') == std::string::npos;
+  TopologyHandle topology = initialised();
+  if (is_blank || hwloc_topology_set_synthetic(topology.get(), complete.c_str()) != 0 ||
+      hwloc_topology_load(topology.get()) != 0) {
+    throw Error(
+        ErrorKind::invalid_argument,
+        fmt::format("description is \"{}\": hwloc does not understand it; expected levels from "
+                    "the outside in with a count each, such as \"pack:2 numa:2 core:14 pu:1\"",
+                    description));
+  }
+  prepare_for_concurrent_use(topology.get());
+  return topology;
+}
+
+TopologyHandle load_xml_file(const std::string& path) {
+  if (!std::ifstream(path)) {
+    throw Error(
+        ErrorKind::invalid_argument,
+        fmt::format("path is \"{}\": the file cannot be opened; expected an hwloc XML file as "
+                    "written by `lstopo file.xml`",
+                    path));
+  }
+  TopologyHandle topology = initialised();
+  if (hwloc_topology_set_xml(topology.get(), path.c_str()) != 0 ||
+      hwloc_topology_load(topology.get()) != 0) {
+    throw Error(
+        ErrorKind::invalid_argument,
+        fmt::format(
+            "path is \"{}\": hwloc cannot read it as a topology; expected an hwloc XML file "
+            "as written by `lstopo file.xml`",
+            path));
+  }
+  prepare_for_concurrent_use(topology.get());
+  return topology;
+}
+
+TopologyHandle restricted_copy(hwloc_topology_t topology, const AffinityMask& mask) {
+  hwloc_topology_t raw_copy = nullptr;
+  if (hwloc_topology_dup(&raw_copy, topology) != 0) {
+    throw Error(ErrorKind::environment, with_errno("hwloc_topology_dup failed"));
+  }
+  TopologyHandle copy(raw_copy);
+  const Bitmap set = to_bitmap(mask);
+  if (hwloc_topology_restrict(copy.get(), set.get(), 0) != 0) {
+    throw Error(ErrorKind::environment,
+                with_errno(fmt::format("hwloc_topology_restrict to processing units {} failed",
+                                       mask.to_string())));
+  }
+  prepare_for_concurrent_use(copy.get());
+  return copy;
+}
+
+AffinityMask process_affinity(hwloc_topology_t topology) {
+  const Bitmap set = make_bitmap();
+  if (hwloc_get_cpubind(topology, set.get(), HWLOC_CPUBIND_PROCESS) != 0) return {};
+  const Bitmap known = make_bitmap();
+  if (hwloc_bitmap_and(known.get(), set.get(), hwloc_topology_get_topology_cpuset(topology)) != 0) {
+    throw std::bad_alloc();
+  }
+  return to_mask(known.get());
+}
+
+}  // namespace hycoll::internal

@@ -1,0 +1,50 @@
+#ifndef HYCOLL_NUMA_TOPOLOGY_TOPOLOGY_TABLES_H_
+#define HYCOLL_NUMA_TOPOLOGY_TOPOLOGY_TABLES_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "numa/topology/hwloc_handle.h"
+#include "numa/topology/topology.h"
+
+/// What a Topology holds: hwloc's topology and the plain tables read from it once. Private to this
+/// folder.
+namespace hycoll::internal {
+
+struct TopologyTables {
+  std::shared_ptr<hwloc_topology> handle;
+  bool is_this_machine;
+  std::vector<Package> packages;
+  std::vector<NumaDomain> numa_domains;
+  std::vector<Core> cores;
+  std::vector<Cache> caches;
+  std::vector<std::vector<int>> processing_units;  ///< Per core.
+  std::vector<std::uint64_t> distances;            ///< Row per domain; empty if not known.
+  AffinityMask affinity;
+  /// By processing unit of the whole machine: the first one of its core, or -1.
+  std::vector<int> machine_cores;
+  CoreLimits limits;
+};
+
+/// Reads the tables; limits and machine_cores come from the topology itself, without a quota.
+/// Environment error if the topology has no processing unit or no memory.
+TopologyTables read_tables(TopologyHandle topology);
+
+/// How many cores have a processing unit in `mask`.
+int count_cores(hwloc_topology_t topology, const AffinityMask& mask);
+
+/// By processing unit: the first one of its core; -1 for numbers that none has.
+std::vector<int> cores_of_units(hwloc_topology_t topology);
+
+/// The private part of a Topology, for the other files of this folder.
+struct TopologyAccess {
+  static const TopologyTables& tables(const Topology& topology) { return *topology.tables_; }
+  static Topology make(TopologyTables tables) {
+    return Topology(std::make_shared<const TopologyTables>(std::move(tables)));
+  }
+};
+
+}  // namespace hycoll::internal
+
+#endif  // HYCOLL_NUMA_TOPOLOGY_TOPOLOGY_TABLES_H_

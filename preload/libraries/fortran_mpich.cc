@@ -1,0 +1,30 @@
+// Where MPICH's module mpi_f08 calls PMPI itself, so that nobody below it sees a call: what has no
+// buffers. (mpif.h, the module mpi and everything else of mpi_f08 call the functions of C.)
+
+#include <mpi.h>
+
+#include "preload/session/next.h"
+#include "preload/session/nonblocking_calls.h"
+
+extern "C" {
+
+void mpi_barrier_f08_(const MPI_Fint* communicator, MPI_Fint* error) {
+  const int code = MPI_Barrier(PMPI_Comm_f2c(*communicator));
+  if (error != nullptr) *error = code;
+}
+
+void mpi_ibarrier_f08_(const MPI_Fint* communicator, MPI_Fint* request, MPI_Fint* error) {
+  MPI_Request made = MPI_REQUEST_NULL;
+  const int code = MPI_Ibarrier(PMPI_Comm_f2c(*communicator), &made);
+  if (code == MPI_SUCCESS) *request = PMPI_Request_c2f(made);
+  if (error != nullptr) *error = code;
+}
+
+void mpi_request_get_status_f08_(const MPI_Fint* request, void* flag, void* status,
+                                 MPI_Fint* error) {
+  hycoll::preload::NonblockingCalls::instance().poll();  // see MPI_Request_get_status
+  hycoll::preload::next<void(const MPI_Fint*, void*, void*, MPI_Fint*)>(__func__)(request, flag,
+                                                                                  status, error);
+}
+
+}  // extern "C"

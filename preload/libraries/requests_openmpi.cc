@@ -1,0 +1,58 @@
+// Requests that Open MPI completes while it waits for anything: a function that its progress loop
+// calls, beside those of its own transports.
+
+#include <dlfcn.h>
+#include <mpi.h>
+
+#include <atomic>
+
+#include "preload/session/nonblocking_calls.h"
+
+namespace hycoll::preload {
+namespace {
+
+using Callback = int (*)();
+using RegisterFunction = int(Callback);
+
+/// Null in versions that lack it.
+RegisterFunction* find(const char* name) {
+  return reinterpret_cast<RegisterFunction*>(dlsym(RTLD_DEFAULT, name));
+}
+
+std::atomic<bool> is_registered{false};
+
+int poll() { return NonblockingCalls::instance().poll(); }
+
+PendingCall& call_of(void* state) { return *static_cast<PendingCall*>(state); }
+
+int query(void* state, MPI_Status* status) { return call_of(state).answer(status); }
+
+int free_call(void* state) {
+  call_of(state).give_up();
+  return MPI_SUCCESS;
+}
+
+/// MPI has no way to cancel a collective.
+int cancel(void* /*state*/, int /*is_complete*/) { return MPI_SUCCESS; }
+
+}  // namespace
+
+bool has_request_hooks() {
+  return find("opal_progress_register") != nullptr && find("opal_progress_unregister") != nullptr;
+}
+
+int start_request(PendingCall& call) {
+  // One thread registers; any order will do, for the library has a lock of its own.
+  if (!is_registered.exchange(true, std::memory_order_relaxed)) {
+    find("opal_progress_register")(&poll);
+  }
+  return PMPI_Grequest_start(&query, &free_call, &cancel, &call, &call.request);
+}
+
+void remove_request_hooks() {
+  if (is_registered.exchange(false, std::memory_order_relaxed)) {
+    find("opal_progress_unregister")(&poll);
+  }
+}
+
+}  // namespace hycoll::preload

@@ -1,0 +1,47 @@
+#ifndef HYCOLL_PRELOAD_ROUTINES_ELEMENTS_H_
+#define HYCOLL_PRELOAD_ROUTINES_ELEMENTS_H_
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <span>
+
+#include "preload/session/attachment.h"
+
+namespace hycoll::preload {
+
+/// What every reduction says of its elements. Count is int or MPI_Count.
+template <class Count>
+struct Elements {
+  const void* input;
+  void* output;
+  Count count;
+  MPI_Datatype type;
+  MPI_Op op;
+
+  /// In hycoll, a call in place has one address twice.
+  const void* input_address() const noexcept { return input == MPI_IN_PLACE ? output : input; }
+  std::size_t size() const noexcept { return static_cast<std::size_t>(count); }
+  Candidate candidate(Routine routine, MPI_Comm communicator) const noexcept {
+    return {.routine = routine,
+            .communicator = communicator,
+            .element_count = count,
+            .type = type,
+            .op = op};
+  }
+};
+
+/// The elements of all blocks; negative if one of the counts is.
+template <class Count>
+MPI_Count sum_of(std::span<const Count> counts) {
+  MPI_Count sum = 0;
+  for (const Count count : counts) {
+    if (count < 0) return -1;
+    sum += count;
+  }
+  return sum;
+}
+
+}  // namespace hycoll::preload
+
+#endif  // HYCOLL_PRELOAD_ROUTINES_ELEMENTS_H_

@@ -1,0 +1,133 @@
+// The nonblocking reductions of the program.
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <span>
+
+#include "collectives/api/hycoll.h"
+#include "preload/routines/elements.h"
+#include "preload/routines/serve.h"
+
+namespace hycoll::preload {
+namespace {
+
+/// A reduction whose call `make(elements)` makes.
+template <class Count, class Make, class Library>
+int reduction(Routine routine, const Elements<Count>& of, MPI_Comm communicator,
+              MPI_Request* request, const Make& make, const Library& library) {
+  return serve_nonblocking(
+      of.candidate(routine, communicator), request,
+      [&](PendingCall& /*pending*/) { return make(); }, library);
+}
+
+template <class Count, class Library>
+int ireduce_scatter(const void* input, void* output, const Count* counts, MPI_Datatype type,
+                    MPI_Op op, MPI_Comm communicator, MPI_Request* request,
+                    const Library& library) {
+  const int size = counts == nullptr ? 0 : process_count_of(communicator);
+  if (size == 0) return library();
+  const std::span<const Count> blocks(counts, static_cast<std::size_t>(size));
+  const Elements<MPI_Count> of{
+      .input = input, .output = output, .count = sum_of(blocks), .type = type, .op = op};
+  return serve_nonblocking(
+      of.candidate(Routine::ireduce_scatter, communicator), request,
+      [&](PendingCall& pending) {
+        pending.block_counts.assign(blocks.begin(), blocks.end());
+        return calls::reduce_scatter(of.input_address(), of.output, pending.block_counts, of.type,
+                                     of.op);
+      },
+      library);
+}
+
+}  // namespace
+}  // namespace hycoll::preload
+
+namespace preload = hycoll::preload;
+using preload::Routine;
+
+// One function for each form: counts of type int, and of type MPI_Count from MPI 4 on.
+#define HYCOLL_PRELOAD_NONBLOCKING(suffix, count_type)                                             \
+  int MPI_Iallreduce##suffix(const void* input, void* output, count_type count, MPI_Datatype type, \
+                             MPI_Op op, MPI_Comm communicator, MPI_Request* request) {             \
+    const preload::Elements<count_type> of{input, output, count, type, op};                        \
+    return preload::reduction(                                                                     \
+        Routine::iallreduce, of, communicator, request,                                            \
+        [&] { return hycoll::calls::allreduce(of.input_address(), output, of.size(), type, op); }, \
+        [&] {                                                                                      \
+          return PMPI_Iallreduce##suffix(input, output, count, type, op, communicator, request);   \
+        });                                                                                        \
+  }                                                                                                \
+  int MPI_Ireduce##suffix(const void* input, void* output, count_type count, MPI_Datatype type,    \
+                          MPI_Op op, int root, MPI_Comm communicator, MPI_Request* request) {      \
+    const preload::Elements<count_type> of{input, output, count, type, op};                        \
+    return preload::reduction(                                                                     \
+        Routine::ireduce, of, communicator, request,                                               \
+        [&] {                                                                                      \
+          return hycoll::calls::reduce(of.input_address(), output, of.size(), type, op, root);     \
+        },                                                                                         \
+        [&] {                                                                                      \
+          return PMPI_Ireduce##suffix(input, output, count, type, op, root, communicator,          \
+                                      request);                                                    \
+        });                                                                                        \
+  }                                                                                                \
+  int MPI_Iscan##suffix(const void* input, void* output, count_type count, MPI_Datatype type,      \
+                        MPI_Op op, MPI_Comm communicator, MPI_Request* request) {                  \
+    const preload::Elements<count_type> of{input, output, count, type, op};                        \
+    return preload::reduction(                                                                     \
+        Routine::iscan, of, communicator, request,                                                 \
+        [&] { return hycoll::calls::scan(of.input_address(), output, of.size(), type, op); },      \
+        [&] {                                                                                      \
+          return PMPI_Iscan##suffix(input, output, count, type, op, communicator, request);        \
+        });                                                                                        \
+  }                                                                                                \
+  int MPI_Iexscan##suffix(const void* input, void* output, count_type count, MPI_Datatype type,    \
+                          MPI_Op op, MPI_Comm communicator, MPI_Request* request) {                \
+    const preload::Elements<count_type> of{input, output, count, type, op};                        \
+    return preload::reduction(                                                                     \
+        Routine::iexscan, of, communicator, request,                                               \
+        [&] { return hycoll::calls::exscan(of.input_address(), output, of.size(), type, op); },    \
+        [&] {                                                                                      \
+          return PMPI_Iexscan##suffix(input, output, count, type, op, communicator, request);      \
+        });                                                                                        \
+  }                                                                                                \
+  int MPI_Ireduce_scatter_block##suffix(const void* input, void* output, count_type count,         \
+                                        MPI_Datatype type, MPI_Op op, MPI_Comm communicator,       \
+                                        MPI_Request* request) {                                    \
+    const preload::Elements<count_type> of{input, output, count, type, op};                        \
+    return preload::reduction(                                                                     \
+        Routine::ireduce_scatter_block, of, communicator, request,                                 \
+        [&] {                                                                                      \
+          return hycoll::calls::reduce_scatter_block(of.input_address(), output, of.size(), type,  \
+                                                     op);                                          \
+        },                                                                                         \
+        [&] {                                                                                      \
+          return PMPI_Ireduce_scatter_block##suffix(input, output, count, type, op, communicator,  \
+                                                    request);                                      \
+        });                                                                                        \
+  }                                                                                                \
+  int MPI_Ireduce_scatter##suffix(const void* input, void* output, const count_type* counts,       \
+                                  MPI_Datatype type, MPI_Op op, MPI_Comm communicator,             \
+                                  MPI_Request* request) {                                          \
+    return preload::ireduce_scatter<count_type>(                                                   \
+        input, output, counts, type, op, communicator, request, [&] {                              \
+          return PMPI_Ireduce_scatter##suffix(input, output, counts, type, op, communicator,       \
+                                              request);                                            \
+        });                                                                                        \
+  }
+
+extern "C" {
+
+HYCOLL_PRELOAD_NONBLOCKING(, int)
+#if MPI_VERSION >= 4
+HYCOLL_PRELOAD_NONBLOCKING(_c, MPI_Count)
+#endif
+
+int MPI_Ibarrier(MPI_Comm communicator, MPI_Request* request) {
+  return preload::serve_nonblocking(
+      {.routine = Routine::ibarrier, .communicator = communicator}, request,
+      [](preload::PendingCall& /*pending*/) { return hycoll::calls::barrier(); },
+      [&] { return PMPI_Ibarrier(communicator, request); });
+}
+
+}  // extern "C"

@@ -1,0 +1,178 @@
+// What hycoll does not serve: it goes to the MPI library, and into the report.
+
+#include <mpi.h>
+
+#include <string_view>
+
+#include "preload/routines/serve.h"
+
+namespace hycoll::preload {
+namespace {
+
+constexpr std::string_view kNotYet = "hycoll does not serve this collective yet";
+
+template <class Library>
+int pass(Routine routine, std::string_view reason, MPI_Count count, MPI_Datatype type,
+         const Library& library) {
+  return pass_on({.routine = routine, .element_count = count, .type = type}, reason, library);
+}
+
+}  // namespace
+}  // namespace hycoll::preload
+
+namespace preload = hycoll::preload;
+using preload::Routine;
+
+extern "C" {
+
+int MPI_Allgather(const void* input, int send_count, MPI_Datatype send_type, void* output,
+                  int count, MPI_Datatype type, MPI_Comm communicator) {
+  return preload::pass(Routine::allgather, preload::kNotYet, count, type, [&] {
+    return PMPI_Allgather(input, send_count, send_type, output, count, type, communicator);
+  });
+}
+
+int MPI_Allgatherv(const void* input, int send_count, MPI_Datatype send_type, void* output,
+                   const int* counts, const int* offsets, MPI_Datatype type,
+                   MPI_Comm communicator) {
+  return preload::pass(Routine::allgatherv, preload::kNotYet, 0, MPI_BYTE, [&] {
+    return PMPI_Allgatherv(input, send_count, send_type, output, counts, offsets, type,
+                           communicator);
+  });
+}
+
+int MPI_Alltoall(const void* input, int send_count, MPI_Datatype send_type, void* output, int count,
+                 MPI_Datatype type, MPI_Comm communicator) {
+  return preload::pass(Routine::alltoall, preload::kNotYet, count, type, [&] {
+    return PMPI_Alltoall(input, send_count, send_type, output, count, type, communicator);
+  });
+}
+
+int MPI_Alltoallv(const void* input, const int* send_counts, const int* send_offsets,
+                  MPI_Datatype send_type, void* output, const int* counts, const int* offsets,
+                  MPI_Datatype type, MPI_Comm communicator) {
+  return preload::pass(Routine::alltoallv, preload::kNotYet, 0, MPI_BYTE, [&] {
+    return PMPI_Alltoallv(input, send_counts, send_offsets, send_type, output, counts, offsets,
+                          type, communicator);
+  });
+}
+
+int MPI_Alltoallw(const void* input, const int* send_counts, const int* send_offsets,
+                  const MPI_Datatype* send_types, void* output, const int* counts,
+                  const int* offsets, const MPI_Datatype* types, MPI_Comm communicator) {
+  return preload::pass(Routine::alltoallw, preload::kNotYet, 0, MPI_BYTE, [&] {
+    return PMPI_Alltoallw(input, send_counts, send_offsets, send_types, output, counts, offsets,
+                          types, communicator);
+  });
+}
+
+int MPI_Gather(const void* input, int send_count, MPI_Datatype send_type, void* output, int count,
+               MPI_Datatype type, int root, MPI_Comm communicator) {
+  return preload::pass(Routine::gather, preload::kNotYet, send_count, send_type, [&] {
+    return PMPI_Gather(input, send_count, send_type, output, count, type, root, communicator);
+  });
+}
+
+int MPI_Gatherv(const void* input, int send_count, MPI_Datatype send_type, void* output,
+                const int* counts, const int* offsets, MPI_Datatype type, int root,
+                MPI_Comm communicator) {
+  return preload::pass(Routine::gatherv, preload::kNotYet, send_count, send_type, [&] {
+    return PMPI_Gatherv(input, send_count, send_type, output, counts, offsets, type, root,
+                        communicator);
+  });
+}
+
+int MPI_Scatter(const void* input, int send_count, MPI_Datatype send_type, void* output, int count,
+                MPI_Datatype type, int root, MPI_Comm communicator) {
+  return preload::pass(Routine::scatter, preload::kNotYet, count, type, [&] {
+    return PMPI_Scatter(input, send_count, send_type, output, count, type, root, communicator);
+  });
+}
+
+int MPI_Scatterv(const void* input, const int* send_counts, const int* send_offsets,
+                 MPI_Datatype send_type, void* output, int count, MPI_Datatype type, int root,
+                 MPI_Comm communicator) {
+  return preload::pass(Routine::scatterv, preload::kNotYet, count, type, [&] {
+    return PMPI_Scatterv(input, send_counts, send_offsets, send_type, output, count, type, root,
+                         communicator);
+  });
+}
+
+int MPI_Iallgather(const void* input, int send_count, MPI_Datatype send_type, void* output,
+                   int count, MPI_Datatype type, MPI_Comm communicator, MPI_Request* request) {
+  return preload::pass(Routine::iallgather, preload::kNotYet, count, type, [&] {
+    return PMPI_Iallgather(input, send_count, send_type, output, count, type, communicator,
+                           request);
+  });
+}
+
+int MPI_Iallgatherv(const void* input, int send_count, MPI_Datatype send_type, void* output,
+                    const int* counts, const int* offsets, MPI_Datatype type, MPI_Comm communicator,
+                    MPI_Request* request) {
+  return preload::pass(Routine::iallgatherv, preload::kNotYet, 0, MPI_BYTE, [&] {
+    return PMPI_Iallgatherv(input, send_count, send_type, output, counts, offsets, type,
+                            communicator, request);
+  });
+}
+
+int MPI_Ialltoall(const void* input, int send_count, MPI_Datatype send_type, void* output,
+                  int count, MPI_Datatype type, MPI_Comm communicator, MPI_Request* request) {
+  return preload::pass(Routine::ialltoall, preload::kNotYet, count, type, [&] {
+    return PMPI_Ialltoall(input, send_count, send_type, output, count, type, communicator, request);
+  });
+}
+
+int MPI_Ialltoallv(const void* input, const int* send_counts, const int* send_offsets,
+                   MPI_Datatype send_type, void* output, const int* counts, const int* offsets,
+                   MPI_Datatype type, MPI_Comm communicator, MPI_Request* request) {
+  return preload::pass(Routine::ialltoallv, preload::kNotYet, 0, MPI_BYTE, [&] {
+    return PMPI_Ialltoallv(input, send_counts, send_offsets, send_type, output, counts, offsets,
+                           type, communicator, request);
+  });
+}
+
+int MPI_Ialltoallw(const void* input, const int* send_counts, const int* send_offsets,
+                   const MPI_Datatype* send_types, void* output, const int* counts,
+                   const int* offsets, const MPI_Datatype* types, MPI_Comm communicator,
+                   MPI_Request* request) {
+  return preload::pass(Routine::ialltoallw, preload::kNotYet, 0, MPI_BYTE, [&] {
+    return PMPI_Ialltoallw(input, send_counts, send_offsets, send_types, output, counts, offsets,
+                           types, communicator, request);
+  });
+}
+
+int MPI_Igather(const void* input, int send_count, MPI_Datatype send_type, void* output, int count,
+                MPI_Datatype type, int root, MPI_Comm communicator, MPI_Request* request) {
+  return preload::pass(Routine::igather, preload::kNotYet, send_count, send_type, [&] {
+    return PMPI_Igather(input, send_count, send_type, output, count, type, root, communicator,
+                        request);
+  });
+}
+
+int MPI_Igatherv(const void* input, int send_count, MPI_Datatype send_type, void* output,
+                 const int* counts, const int* offsets, MPI_Datatype type, int root,
+                 MPI_Comm communicator, MPI_Request* request) {
+  return preload::pass(Routine::igatherv, preload::kNotYet, send_count, send_type, [&] {
+    return PMPI_Igatherv(input, send_count, send_type, output, counts, offsets, type, root,
+                         communicator, request);
+  });
+}
+
+int MPI_Iscatter(const void* input, int send_count, MPI_Datatype send_type, void* output, int count,
+                 MPI_Datatype type, int root, MPI_Comm communicator, MPI_Request* request) {
+  return preload::pass(Routine::iscatter, preload::kNotYet, count, type, [&] {
+    return PMPI_Iscatter(input, send_count, send_type, output, count, type, root, communicator,
+                         request);
+  });
+}
+
+int MPI_Iscatterv(const void* input, const int* send_counts, const int* send_offsets,
+                  MPI_Datatype send_type, void* output, int count, MPI_Datatype type, int root,
+                  MPI_Comm communicator, MPI_Request* request) {
+  return preload::pass(Routine::iscatterv, preload::kNotYet, count, type, [&] {
+    return PMPI_Iscatterv(input, send_counts, send_offsets, send_type, output, count, type, root,
+                          communicator, request);
+  });
+}
+
+}  // extern "C"

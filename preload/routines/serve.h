@@ -1,0 +1,139 @@
+#ifndef HYCOLL_PRELOAD_ROUTINES_SERVE_H_
+#define HYCOLL_PRELOAD_ROUTINES_SERVE_H_
+
+#include <mpi.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "collectives/api/hycoll.h"
+#include "core/base/errors.h"
+#include "preload/session/nonblocking_calls.h"
+#include "preload/session/session.h"
+#include "threading/program/staging_slices.h"
+
+namespace hycoll::preload {
+
+/// Bytes of `count` elements, for reports; 0 if there are none.
+inline std::size_t size_bytes(MPI_Count count, MPI_Datatype type) {
+  MPI_Count type_bytes = 0;
+  if (count <= 0 || type == MPI_DATATYPE_NULL) return 0;
+  if (PMPI_Type_size_x(type, &type_bytes) != MPI_SUCCESS || type_bytes < 0) return 0;
+  return static_cast<std::size_t>(count) * static_cast<std::size_t>(type_bytes);
+}
+
+/// The processes of a communicator, for routines that take a count for each; 0 if hycoll does not
+/// look at the communicator at all.
+inline int process_count_of(MPI_Comm communicator) {
+  int size = 0;
+  if (Session::instance().find(communicator) != nullptr) PMPI_Comm_size(communicator, &size);
+  return size;
+}
+
+/// Makes a call in the MPI library, and reports it with this reason if reports are wanted.
+template <class Library>
+int pass_on(const Candidate& candidate, std::string_view reason, const Library& library) {
+  Report* const report = Session::instance().report();
+  if (report == nullptr) return library();
+  const auto start = std::chrono::steady_clock::now();
+  const int code = library();
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  report->record(candidate.routine, size_bytes(candidate.element_count, candidate.type),
+                 Server::mpi_library, std::string(reason), seconds.count());
+  return code;
+}
+
+/// Why the MPI library serves a call that hycoll meets StagingTooSmall in: on all processes.
+inline constexpr std::string_view kTooLongForStaging =
+    "an element, or the least part of all blocks, is longer than hycoll's staging";
+
+/// Makes the call `make_call()` with hycoll, or, if it does not fit the staging or some process
+/// passes memory of a GPU, `library()` with the MPI library. Returns MPI's error code.
+template <class MakeCall, class Library>
+int serve_with(Attachment& attachment, Communicator& server, const Candidate& candidate,
+               const MakeCall& make_call, const Library& library) {
+  try {
+    const Call call = make_call();
+    if (attachment.meets_device_memory(candidate.routine, call)) {
+      return pass_on(candidate, "a buffer in the memory of a GPU", library);
+    }
+    Report* const report = Session::instance().report();
+    if (report == nullptr) {
+      server.run(call);
+      return MPI_SUCCESS;
+    }
+    const auto start = std::chrono::steady_clock::now();
+    server.run(call);
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    report->record(candidate.routine, size_bytes(candidate.element_count, candidate.type),
+                   Server::hycoll, server.choice(call).algorithm, seconds.count());
+    return MPI_SUCCESS;
+  } catch (const StagingTooSmall&) {
+    return pass_on(candidate, kTooLongForStaging, library);
+  } catch (const Error& error) {
+    return raise_error(candidate.communicator, error);
+  } catch (const std::exception& error) {
+    return raise_error(candidate.communicator, Error(ErrorKind::environment, error.what()));
+  }
+}
+
+/// Serves a call of the program's: `make_call()` with hycoll, or `library()` with the MPI library.
+/// All processes of the communicator decide alike.
+template <class MakeCall, class Library>
+int serve(const Candidate& candidate, const MakeCall& make_call, const Library& library) {
+  Session& session = Session::instance();
+  Attachment* const attachment = session.find(candidate.communicator);
+  if (attachment == nullptr) return library();
+  const Verdict verdict = attachment->decide(candidate, session.settings());
+  if (verdict.is_timed) {
+    const std::uint64_t start = ticks();
+    const int code = pass_on(candidate, verdict.reason, library);
+    attachment->add_library_time(ticks() - start);
+    return code;
+  }
+  if (verdict.server == nullptr) return pass_on(candidate, verdict.reason, library);
+  attachment->finish_nonblocking();
+  return serve_with(*attachment, *verdict.server, candidate, make_call, library);
+}
+
+/// Serves a nonblocking call of the program's, which `make_call(pending)` makes with hycoll; what
+/// must outlive the call is kept in the PendingCall. All processes of the communicator decide
+/// alike.
+template <class MakeCall, class Library>
+int serve_nonblocking(const Candidate& candidate, MPI_Request* request, const MakeCall& make_call,
+                      const Library& library) {
+  Session& session = Session::instance();
+  Attachment* const attachment = session.find(candidate.communicator);
+  if (attachment == nullptr || request == nullptr) return library();
+  const Verdict verdict = attachment->decide(candidate, session.settings());
+  if (verdict.server == nullptr) return pass_on(candidate, verdict.reason, library);
+  try {
+    auto pending = std::make_unique<PendingCall>();
+    pending->routine = candidate.routine;
+    pending->communicator = candidate.communicator;
+    const Call call = make_call(*pending);
+    if (session.report() != nullptr) {
+      pending->size_bytes = size_bytes(candidate.element_count, candidate.type);
+      pending->algorithm = verdict.server->choice(call).algorithm;
+      pending->start = std::chrono::steady_clock::now();
+    }
+    pending->call = verdict.server->drive(call);
+    return NonblockingCalls::instance().start(std::move(pending), attachment->queue(), request);
+  } catch (const StagingTooSmall&) {
+    return pass_on(candidate, kTooLongForStaging, library);
+  } catch (const Error& error) {
+    return raise_error(candidate.communicator, error);
+  } catch (const std::exception& error) {
+    return raise_error(candidate.communicator, Error(ErrorKind::environment, error.what()));
+  }
+}
+
+}  // namespace hycoll::preload
+
+#endif  // HYCOLL_PRELOAD_ROUTINES_SERVE_H_

@@ -1,0 +1,326 @@
+#include "preload/session/attachment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <numeric>
+#include <vector>
+
+#include "collectives/processes/process_map.h"
+#include "core/base/errors.h"
+#include "preload/session/hand_over.h"
+#include "preload/session/session.h"
+#include "threading/transport/mpi/mpi_types.h"
+
+namespace hycoll::preload {
+namespace {
+
+/// hycoll duplicates communicators, of which MPI libraries have some thousands; the program may
+/// need the rest itself.
+constexpr int kMaximumServers = static_cast<int>(NonblockingCalls::kQueueCount);
+std::atomic<int> servers_here{0};
+
+/// Whether every process of the communicator was started together with this one, so that the
+/// settings have been compared. If one of them was not, all of them see one that was not.
+bool is_of_one_world(MPI_Comm communicator) {
+  MPI_Group here = MPI_GROUP_NULL;
+  MPI_Group world = MPI_GROUP_NULL;
+  PMPI_Comm_group(communicator, &here);
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  int size = 0;
+  PMPI_Group_size(here, &size);
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  std::vector<int> world_ranks(ranks.size());
+  PMPI_Group_translate_ranks(here, size, ranks.data(), world, world_ranks.data());
+  PMPI_Group_free(&here);
+  PMPI_Group_free(&world);
+  for (const int rank : world_ranks) {
+    if (rank == MPI_UNDEFINED) return false;
+  }
+  return true;
+}
+
+bool all_agree(MPI_Comm communicator, bool here) {
+  int agreed = here ? 1 : 0;
+  const int code = PMPI_Allreduce(MPI_IN_PLACE, &agreed, 1, MPI_INT, MPI_MIN, communicator);
+  return code == MPI_SUCCESS && agreed == 1;
+}
+
+/// That hycoll cannot serve a communicator. All of its processes call this; the one with rank 0
+/// says so on stderr, once in its life, and whoever has heard it does not say it again.
+void say_once_why_not(MPI_Comm communicator, const std::string& obstacle) {
+  static std::atomic<bool> is_said{false};
+  int rank = 0;
+  PMPI_Comm_rank(communicator, &rank);
+  if (is_said.exchange(true, std::memory_order_relaxed) || rank != 0)
+    return;  // Orders only itself.
+  std::fprintf(stderr,
+               "hycoll (preloaded): the MPI library serves a communicator of this program's, and "
+               "others that meet the same: %s\n",
+               obstacle.c_str());
+}
+
+/// hycoll's collective for one of MPI's that it serves.
+Collective collective_of(Routine routine) {
+  switch (routine) {
+    case Routine::bcast:
+    case Routine::ibcast:
+      return Collective::broadcast;
+    case Routine::reduce:
+    case Routine::ireduce:
+      return Collective::reduce;
+    case Routine::reduce_scatter:
+    case Routine::reduce_scatter_block:
+    case Routine::ireduce_scatter:
+    case Routine::ireduce_scatter_block:
+      return Collective::reduce_scatter;
+    case Routine::scan:
+    case Routine::iscan:
+      return Collective::scan;
+    case Routine::exscan:
+    case Routine::iexscan:
+      return Collective::exscan;
+    default:
+      return Collective::allreduce;  // and barriers
+  }
+}
+
+/// What decides who serves a call, as a call of hycoll's.
+Call outline_of(const Candidate& candidate) {
+  return {.collective = collective_of(candidate.routine), .op = candidate.op};
+}
+
+/// What must be so on all processes of a communicator.
+struct Conditions {
+  int has_room = 0;     ///< For another communicator of hycoll's.
+  int has_threads = 0;  ///< Several threads may call MPI.
+  int has_hooks = 0;    ///< For nonblocking calls.
+  int has_no_devices = 0;
+};
+
+/// Those that hold on all of them.
+Conditions common_conditions(MPI_Comm communicator, bool has_devices) {
+  int level = MPI_THREAD_SINGLE;
+  PMPI_Query_thread(&level);
+  Conditions common = {
+      .has_room = servers_here.load(std::memory_order_relaxed) < kMaximumServers ? 1 : 0,
+      .has_threads = level == MPI_THREAD_MULTIPLE ? 1 : 0,
+      .has_hooks = has_request_hooks() ? 1 : 0,
+      .has_no_devices = has_devices ? 0 : 1};
+  std::array<int, 4> all = {common.has_room, common.has_threads, common.has_hooks,
+                            common.has_no_devices};
+  PMPI_Allreduce(MPI_IN_PLACE, all.data(), 4, MPI_INT, MPI_MIN, communicator);
+  return {.has_room = all[0], .has_threads = all[1], .has_hooks = all[2], .has_no_devices = all[3]};
+}
+
+/// What it has taken, for the report, and for later decisions: but for the first time, when the
+/// process has read the machine as well.
+void note_preparation(const Communicator& server, std::chrono::duration<double> time) {
+  static std::atomic<bool> has_read_machine{false};
+  // Orders nothing but itself.
+  if (has_read_machine.exchange(true, std::memory_order_relaxed)) {
+    Payback::note_preparation(server.size(), time);
+  }
+  if (Report* const report = Session::instance().report()) report->add_preparation(time.count());
+}
+
+}  // namespace
+
+Attachment::Attachment(MPI_Comm communicator) : obstacle_(obstacle_of(communicator)) {}
+
+Attachment::~Attachment() { close(); }
+
+void Attachment::close() noexcept {
+  if (server_ == nullptr) return;
+  finish_nonblocking();
+  if (queue_ != nullptr) NonblockingCalls::instance().give_back(*queue_);
+  queue_ = nullptr;
+  server_.reset();
+  servers_here.fetch_sub(1, std::memory_order_relaxed);  // a count, which orders nothing
+  obstacle_ = "after the end of hycoll's service";
+}
+
+CallQueue& Attachment::queue() {
+  if (queue_ == nullptr) queue_ = &NonblockingCalls::instance().take_queue(wait_policy_);
+  return *queue_;
+}
+
+std::string_view Attachment::obstacle_of(MPI_Comm communicator) {
+  int is_intercommunicator = 0;
+  PMPI_Comm_test_inter(communicator, &is_intercommunicator);
+  if (is_intercommunicator != 0) return "an intercommunicator";
+  int size = 0;
+  PMPI_Comm_size(communicator, &size);
+  return size == 1 ? "a communicator of one process" : "";
+}
+
+const Combination& Attachment::combination_of(MPI_Op op, MPI_Datatype type) {
+  if (combination_.handles_stay && op == combination_.op && type == combination_.type) {
+    return combination_;
+  }
+  const bool has_type = type != MPI_DATATYPE_NULL;
+  combination_ = {.op = op, .type = type, .has_predefined_op = is_predefined(op)};
+  const bool is_op_of_mpi = combination_.has_predefined_op;
+  combination_.handles_stay = is_op_of_mpi && find_predefined(type).has_value();
+  combination_.is_allowed = has_type && (!is_op_of_mpi || is_allowed(op, type));
+  combination_.has_kernel = combination_.is_allowed && is_op_of_mpi &&
+                            operator_of(op).has_value() &&
+                            ElementType(type).data_type().has_value();
+  MPI_Count type_bytes = 0;
+  if (has_type) PMPI_Type_size_x(type, &type_bytes);
+  combination_.type_bytes = static_cast<std::size_t>(std::max<MPI_Count>(type_bytes, 0));
+  return combination_;
+}
+
+std::string_view Attachment::examine(const Candidate& candidate) {
+  size_bytes_ = 0;
+  handles_stay_ = true;
+  if (candidate.routine == Routine::barrier || candidate.routine == Routine::ibarrier) return "";
+  if (candidate.element_count < 0) return "a negative count";
+  if (moves_data(candidate.routine)) {
+    // Processes may describe the same data by different types and counts: only the size decides.
+    MPI_Count type_bytes = 0;
+    if (candidate.type == MPI_DATATYPE_NULL) return "no datatype";
+    handles_stay_ = find_predefined(candidate.type).has_value();
+    PMPI_Type_size_x(candidate.type, &type_bytes);
+    if (type_bytes == MPI_UNDEFINED) return "a datatype of more bytes than can be counted";
+    size_bytes_ = static_cast<std::size_t>(candidate.element_count * type_bytes);
+    return size_bytes_ == 0 ? "no elements" : "";
+  }
+  if (candidate.element_count == 0) return "no elements";
+  const Combination& combination = combination_of(candidate.op, candidate.type);
+  if (!combination.is_allowed) return "MPI does not define the operator on the type";
+  handles_stay_ = combination.handles_stay;
+  size_bytes_ = static_cast<std::size_t>(candidate.element_count) * combination.type_bytes;
+  return "";
+}
+
+Verdict Attachment::decide(const Candidate& candidate, const Settings& settings) {
+  if (server_ != nullptr && candidate == last_served_) return {.server = server_.get()};
+  if (settings.disabled[static_cast<std::size_t>(candidate.routine)]) {
+    return {.reason = "HYCOLL_DISABLE"};
+  }
+  if (server_ == nullptr && !obstacle_.empty()) return {.reason = obstacle_};
+  const std::string_view objection = examine(candidate);
+  if (!objection.empty()) return {.reason = objection};
+  const bool is_nonblocking = preload::is_nonblocking(candidate.routine);
+  if (server_ != nullptr) {
+    if (server_->has_scattered_ranks() && depends_on_rank_order(outline_of(candidate))) {
+      return {.reason = "ranks of a machine do not follow each other, and their order counts"};
+    }
+    const std::string_view nonblocking =
+        is_nonblocking ? nonblocking_obstacle(candidate.routine) : "";
+    if (!nonblocking.empty()) return {.reason = nonblocking};
+    if (hands_over_ && library_is_faster(candidate.routine, size_bytes_)) {
+      return {.reason = "the MPI library is faster at this size"};
+    }
+    if (handles_stay_) last_served_ = candidate;
+    return {.server = server_.get()};
+  }
+  if (const auto too_early = deferral(candidate, settings)) return *too_early;
+  attach(candidate.communicator, settings);
+  return {.server = server_.get(), .reason = obstacle_};
+}
+
+std::optional<Verdict> Attachment::deferral(const Candidate& candidate, const Settings& settings) {
+  const bool is_nonblocking = preload::is_nonblocking(candidate.routine);
+  const Verdict nonblocking = {.reason = "nonblocking: hycoll prepares itself in blocking calls"};
+  if (settings.attach_after) {
+    if (payback_.calls() >= *settings.attach_after) {
+      return is_nonblocking ? std::optional(nonblocking) : std::nullopt;
+    }
+    payback_.count_call();
+    return Verdict{.reason = "one of the first calls on its communicator (HYCOLL_ATTACH_AFTER)"};
+  }
+  if (!is_nonblocking && payback_.is_due() && payback_.pays(candidate.communicator)) return {};
+  payback_.count_call();
+  if (is_nonblocking) return nonblocking;
+  return Verdict{.reason =
+                     "the calls on its communicator so far have been too short or too few to "
+                     "prepare hycoll for (HYCOLL_ATTACH_AFTER)",
+                 .is_timed = true};
+}
+
+bool Attachment::meets_device_memory(Routine routine, const Call& call) {
+  if (!has_devices_ || routine == Routine::barrier) return false;
+  if (!devices_.is_any()) devices_ = DeviceDrivers::loaded_here();
+  std::uint8_t is_met = devices_.own(call.input) || devices_.own(call.output) ? 1 : 0;
+  server_->run(calls::allreduce(&is_met, &is_met, 1, DataType::uint8, Operator::max));
+  return is_met != 0;
+}
+
+void Attachment::attach(MPI_Comm communicator, const Settings& settings) {
+  if (!is_of_one_world(communicator)) {
+    obstacle_ = "processes that were not started together";
+    return;
+  }
+  if (settings.looks_for_devices) devices_ = DeviceDrivers::loaded_here();
+  const Conditions conditions = common_conditions(communicator, devices_.is_any());
+  has_devices_ = conditions.has_no_devices == 0;
+  if (conditions.has_room == 0) {
+    obstacle_ = fmt::format("hycoll serves {} communicators already", kMaximumServers);
+    return;
+  }
+  Options options = settings.options;
+  if (settings.layout == Settings::Layout::by_machine) {
+    options.layout = ProcessMap::of(communicator).has_neighbours() ? Options::Layout::processes
+                                                                   : Options::Layout::per_node;
+  }
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    server_ = std::make_unique<Communicator>(communicator, options);
+  } catch (const std::exception& error) {
+    obstacle_ = fmt::format("hycoll cannot start: {}", error.what());
+  }
+  const bool here = server_ != nullptr;
+  if (!all_agree(communicator, here)) {
+    server_.reset();
+    if (here) obstacle_ = "hycoll cannot start on another process";
+    say_once_why_not(communicator, obstacle_);
+  }
+  hands_over_ = server_ != nullptr && settings.hand_over == Settings::HandOver::where_faster &&
+                options.layout == Options::Layout::processes && server_->size() == 2;
+  if (server_ == nullptr) return;
+  note_preparation(*server_, std::chrono::steady_clock::now() - start);
+  servers_here.fetch_add(1, std::memory_order_relaxed);
+  wait_policy_ = ProcessMap::of(communicator).share().wait_policy(1);
+  find_nonblocking_obstacle(options, conditions.has_threads != 0, conditions.has_hooks != 0);
+}
+
+void Attachment::find_nonblocking_obstacle(const Options& options, bool has_threads,
+                                           bool has_hooks) {
+  const bool may_be_native = options.algorithm.find("native") != std::string::npos;
+  if (!has_hooks) {
+    nonblocking_obstacle_ = "nonblocking: this MPI library lets nobody complete requests in waits";
+  } else if (has_devices_) {
+    nonblocking_obstacle_ = "nonblocking: a driver of GPUs is loaded, whose memory may be passed";
+  } else if (options.checking == Options::Checking::all_processes) {
+    nonblocking_obstacle_ = "nonblocking: HYCOLL_CHECK compares blocking calls";
+  } else if (!server_->has_own_memory()) {
+    nonblocking_obstacle_ =
+        "nonblocking: the communicator shares its memory with others (HYCOLL_STAGING_LIMIT)";
+  } else if (!has_threads && (!server_->is_one_node() || may_be_native)) {
+    nonblocking_obstacle_ = "nonblocking: messages beside the program's need MPI_THREAD_MULTIPLE";
+  }
+  needs_kernels_ = !has_threads;
+}
+
+std::string_view Attachment::nonblocking_obstacle(Routine routine) const {
+  if (!nonblocking_obstacle_.empty()) return nonblocking_obstacle_;
+  if (routine == Routine::ibarrier || moves_data(routine)) return "";
+  // The program may free it before the call has completed.
+  if (!combination_.has_predefined_op) return "nonblocking: an operator of the program's";
+  if (needs_kernels_ && !combination_.has_kernel) {
+    return "nonblocking: without MPI_THREAD_MULTIPLE only what hycoll has kernels for";
+  }
+  return "";
+}
+
+}  // namespace hycoll::preload

@@ -1,0 +1,121 @@
+#ifndef HYCOLL_PRELOAD_SESSION_ATTACHMENT_H_
+#define HYCOLL_PRELOAD_SESSION_ATTACHMENT_H_
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "collectives/api/hycoll.h"
+#include "preload/session/device_memory.h"
+#include "preload/session/nonblocking_calls.h"
+#include "preload/session/payback.h"
+#include "preload/session/routine.h"
+#include "preload/session/settings.h"
+
+namespace hycoll::preload {
+
+/// A call of the program's, as far as it decides who serves it. What MPI demands to be the same on
+/// all processes is the same here too, so all decide alike.
+struct Candidate {
+  Routine routine = Routine::allreduce;
+  MPI_Comm communicator = MPI_COMM_NULL;
+  /// Of every process's input; negative if a count is, so that the MPI library reports it.
+  MPI_Count element_count = 0;
+  MPI_Datatype type = MPI_INT;
+  MPI_Op op = MPI_MAX;
+
+  friend bool operator==(const Candidate&, const Candidate&) = default;
+};
+
+/// An operator and a type of a reduction's.
+struct Combination {
+  MPI_Op op = MPI_OP_NULL;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  bool handles_stay = false;  ///< Both are predefined: the handles always mean the same.
+  bool is_allowed = false;    ///< By MPI.
+  bool has_predefined_op = false;
+  bool has_kernel = false;
+  std::size_t type_bytes = 0;
+};
+
+/// Either hycoll's communicator, or why the MPI library serves the call. The reason lives as long
+/// as the attachment.
+struct Verdict {
+  Communicator* server = nullptr;
+  std::string_view reason = {};
+  bool is_timed = false;  ///< Attachment::add_library_time() is to be told what the call has taken.
+};
+
+/// What the preload library keeps for one communicator of the program's. Used as MPI demands of
+/// collectives: by one thread at a time.
+class Attachment {
+ public:
+  /// Local, and cheap: most communicators see few collectives.
+  explicit Attachment(MPI_Comm communicator);
+  ~Attachment();
+  Attachment(const Attachment&) = delete;
+  Attachment& operator=(const Attachment&) = delete;
+
+  /// Who serves a call. Counts it. Calls at which Settings::attach_after or Payback says so are
+  /// collective over the communicator, for hycoll prepares itself then, or asks whether it pays.
+  Verdict decide(const Candidate& candidate, const Settings& settings);
+
+  void add_library_time(std::uint64_t ticks) noexcept { payback_.add(ticks); }
+
+  /// Whether some process passes a buffer in a GPU's memory in a call that hycoll is to serve: then
+  /// the MPI library serves it. Collective, by a call of hycoll's, where some process had a driver
+  /// of GPUs when hycoll prepared itself; elsewhere no call does.
+  bool meets_device_memory(Routine routine, const Call& call);
+
+  /// Returns when no nonblocking call of hycoll's is under way.
+  void finish_nonblocking() {
+    if (queue_ != nullptr && queue_->is_busy()) NonblockingCalls::instance().finish(*queue_);
+  }
+
+  /// Where this communicator's nonblocking calls wait for one another.
+  CallQueue& queue();
+
+  /// Gives up hycoll's communicator, after its nonblocking calls; what follows goes to the MPI
+  /// library.
+  void close() noexcept;
+
+ private:
+  /// Why hycoll cannot serve this communicator, ever; empty if it can.
+  static std::string_view obstacle_of(MPI_Comm communicator);
+  /// What is known of an operator and a type. Remembers the last ones if they are predefined: a
+  /// program may free others, and get the same handles again, on some processes.
+  const Combination& combination_of(MPI_Op op, MPI_Datatype type);
+  /// Why MPI does not allow the call, or it is nothing to serve; empty otherwise. Notes its size.
+  std::string_view examine(const Candidate& candidate);
+  /// Why hycoll cannot serve a nonblocking call that has been examined; empty if it can.
+  std::string_view nonblocking_obstacle(Routine routine) const;
+  /// Why it is too early to prepare hycoll for the communicator, if it is.
+  std::optional<Verdict> deferral(const Candidate& candidate, const Settings& settings);
+  void attach(MPI_Comm communicator, const Settings& settings);
+  void find_nonblocking_obstacle(const Options& options, bool has_threads, bool has_hooks);
+
+  std::unique_ptr<Communicator> server_;
+  std::string obstacle_;
+  CallQueue* queue_ = nullptr;
+  WaitPolicy wait_policy_;  ///< Of its nonblocking calls.
+  std::string_view nonblocking_obstacle_;
+  bool has_devices_ = false;    ///< Some process has a driver of GPUs.
+  DeviceDrivers devices_;       ///< Those of this one.
+  bool needs_kernels_ = false;  ///< For nonblocking calls, where only one thread may call MPI.
+  Payback payback_;
+  Candidate last_served_;  // of handles that stay; the communicator tells whether there is one
+  Combination combination_;
+  // Of the call that has been examined.
+  std::size_t size_bytes_ = 0;
+  bool handles_stay_ = false;  ///< They are predefined, and always mean the same.
+  bool hands_over_ = false;    ///< Whether the MPI library serves what it serves faster.
+};
+
+}  // namespace hycoll::preload
+
+#endif  // HYCOLL_PRELOAD_SESSION_ATTACHMENT_H_

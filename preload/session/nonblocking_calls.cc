@@ -1,0 +1,234 @@
+#include "preload/session/nonblocking_calls.h"
+
+#include <thread>
+#include <utility>
+
+#include "preload/session/session.h"
+
+namespace hycoll::preload {
+namespace {
+
+/// Set while this thread advances calls: what that does in the MPI library may ask for it again.
+thread_local bool is_polling = false;
+
+/// After so many looks of this thread in a row that found nothing to do, it gives its core away.
+constexpr int kFruitlessPolls = 1000;
+thread_local int fruitless_polls = 0;
+
+void record(const PendingCall& call) {
+  Report* const report = Session::instance().report();
+  if (report == nullptr) return;
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - call.start;
+  report->record(call.routine, call.size_bytes, Server::hycoll, call.algorithm, seconds.count());
+}
+
+}  // namespace
+
+void drive_network() {
+  // Any call that looks at the network drives it; MPICH's on MPI_COMM_SELF does not look.
+  int is_there = 0;
+  PMPI_Iprobe(0, 0, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE);
+}
+
+int PendingCall::answer(MPI_Status* status) {
+  PMPI_Status_set_elements(status, MPI_BYTE, 0);
+  PMPI_Status_set_cancelled(status, 0);
+  status->MPI_SOURCE = MPI_UNDEFINED;
+  status->MPI_TAG = MPI_UNDEFINED;
+  if (error && error_code == MPI_SUCCESS) {
+    const bool is_freed = queue->generation() != generation;
+    error_code = raise_error(is_freed ? MPI_COMM_SELF : communicator, *error);
+  }
+  return error_code;
+}
+
+MPI_Datatype PendingCall::keep(MPI_Datatype type) {
+  if (ElementType(type).code() != ElementType::kDerivedCode) return type;
+  if (PMPI_Type_dup(type, &kept_type) != MPI_SUCCESS) kept_type = MPI_DATATYPE_NULL;
+  return kept_type;
+}
+
+void PendingCall::deliver() {
+  try {
+    call.deliver();
+  } catch (const Error& met) {
+    error = met;
+  }
+  if (kept_type != MPI_DATATYPE_NULL) PMPI_Type_free(&kept_type);
+}
+
+void PendingCall::give_up() {
+  // Releases what this owner has written to the one that deletes, and acquires what the other has.
+  if (owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+}
+
+bool CallQueue::try_acquire() noexcept {
+  // Pairs with the releasing store in release().
+  return !is_acquired_.load(std::memory_order_relaxed) &&
+         !is_acquired_.exchange(true, std::memory_order_acquire);
+}
+
+void CallQueue::acquire() noexcept {
+  for (Waiter waiter(wait_policy_); !try_acquire();) {
+    if (waiter.turn()) waiter.give_way();
+  }
+}
+
+void CallQueue::release() noexcept {
+  is_acquired_.store(false, std::memory_order_release);  // pairs with try_acquire()
+}
+
+void CallQueue::push(PendingCall* call) {
+  acquire();
+  waiting_.push_back(call);
+  advance_acquired();
+  release();
+}
+
+void CallQueue::advance_acquired() {
+  while (!waiting_.empty() && waiting_.front()->call.advance()) end_first();
+}
+
+void CallQueue::end_first() {
+  PendingCall* const call = waiting_.front();
+  waiting_.pop_front();
+  record(*call);
+  over_.push_back(call);
+  NonblockingCalls::instance().under_way_.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+int CallQueue::advance() {
+  // A count that only this and look_after() compare; it orders nothing.
+  polls_.store(polls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (!try_acquire()) return 0;
+  advance_acquired();
+  std::vector<PendingCall*> over;
+  over.swap(over_);
+  release();
+  for (PendingCall* const call : over) {
+    call->deliver();
+    MPI_Request request = call->request;
+    PMPI_Grequest_complete(request);
+    call->is_complete.store(true, std::memory_order_release);  // pairs with finish()
+    call->give_up();
+    NonblockingCalls::instance().pending_.fetch_sub(1, std::memory_order_relaxed);  // a count
+    pending_.fetch_sub(1, std::memory_order_release);  // pairs with is_busy()
+  }
+  return static_cast<int>(over.size());
+}
+
+void CallQueue::look_after() {
+  const std::uint32_t polls = polls_.load(std::memory_order_relaxed);
+  const bool is_left_alone = std::exchange(polls_seen_, polls) == polls;
+  if (!is_busy() || !try_acquire()) return;
+  if (is_left_alone) advance_acquired();
+  if (!waiting_.empty()) waiting_.front()->call.look_for_trouble();
+  release();
+}
+
+NonblockingCalls& NonblockingCalls::instance() noexcept {
+  // Never destroyed, as the session.
+  static NonblockingCalls* const calls = new NonblockingCalls;
+  return *calls;
+}
+
+CallQueue& NonblockingCalls::take_queue(const WaitPolicy& policy) {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t q = 0; q < kQueueCount; ++q) {
+    if (queues_[q].is_taken_) continue;
+    queues_[q].is_taken_ = true;
+    queues_[q].wait_policy_ = policy;
+    if (q >= queue_end_.load(std::memory_order_relaxed)) {
+      queue_end_.store(q + 1, std::memory_order_relaxed);
+    }
+    return queues_[q];
+  }
+  throw Error(ErrorKind::environment, "more communicators than hycoll serves");
+}
+
+void NonblockingCalls::give_back(CallQueue& queue) noexcept {
+  queue.begin_generation();
+  const std::lock_guard lock(mutex_);
+  queue.is_taken_ = false;
+}
+
+int NonblockingCalls::start(std::unique_ptr<PendingCall> call, CallQueue& queue,
+                            MPI_Request* request) {
+  call->queue = &queue;
+  call->generation = queue.generation();
+  const int code = start_request(*call);
+  if (code != MPI_SUCCESS) return code;
+  *request = call->request;
+  queue.pending_.fetch_add(1, std::memory_order_relaxed);  // published by the queue's release()
+  pending_.fetch_add(1, std::memory_order_relaxed);        // a count
+  under_way_.fetch_add(1, std::memory_order_seq_cst);      // see ProgressKeeper::watch()
+  queue.push(call.release());
+  if (!is_under_way()) return MPI_SUCCESS;
+  ProgressKeeper* keeper = watching_.load(std::memory_order_acquire);  // pairs with the store below
+  if (keeper == nullptr) {
+    const std::lock_guard lock(mutex_);
+    if (!keeper_) keeper_.emplace(std::vector<LookedAfter*>{this});
+    keeper = &*keeper_;
+    watching_.store(keeper, std::memory_order_release);
+  }
+  keeper->watch();
+  return MPI_SUCCESS;
+}
+
+int NonblockingCalls::poll() {
+  // What this thread has started it sees; other threads' calls are theirs to wait for.
+  if (pending_.load(std::memory_order_relaxed) == 0 || is_polling) return 0;
+  is_polling = true;
+  int completed = 0;
+  const std::size_t end = queue_end_.load(std::memory_order_relaxed);
+  for (std::size_t q = 0; q < end; ++q) {
+    if (queues_[q].is_busy()) completed += queues_[q].advance();
+  }
+  is_polling = false;
+  fruitless_polls = completed > 0 ? 0 : fruitless_polls + 1;
+  if (fruitless_polls >= kFruitlessPolls) {
+    fruitless_polls = 0;
+    std::this_thread::yield();
+  }
+  return completed;
+}
+
+template <class Predicate>
+void NonblockingCalls::wait_until(const WaitPolicy& policy, const Predicate& is_over) {
+  for (Waiter waiter(policy);;) {
+    const int completed = poll();
+    if (is_over()) return;
+    if (completed > 0) waiter.reset();
+    if (!waiter.turn()) continue;
+    drive_network();
+    waiter.give_way();
+  }
+}
+
+void NonblockingCalls::finish(CallQueue& queue) {
+  wait_until(queue.wait_policy_, [&] { return !queue.is_busy(); });
+}
+
+void NonblockingCalls::finish(const PendingCall& call) {
+  // Pairs with the releasing store in CallQueue::advance().
+  wait_until(call.queue->wait_policy_,
+             [&] { return call.is_complete.load(std::memory_order_acquire); });
+}
+
+void NonblockingCalls::close() noexcept {
+  const std::lock_guard lock(mutex_);
+  watching_.store(nullptr, std::memory_order_relaxed);
+  keeper_.reset();
+  remove_request_hooks();
+}
+
+bool NonblockingCalls::is_under_way() const noexcept {
+  return under_way_.load(std::memory_order_seq_cst) > 0;
+}
+
+void NonblockingCalls::look_after() {
+  const std::size_t end = queue_end_.load(std::memory_order_relaxed);
+  for (std::size_t q = 0; q < end; ++q) queues_[q].look_after();
+}
+
+}  // namespace hycoll::preload

@@ -1,0 +1,115 @@
+#ifndef HYCOLL_PRELOAD_SESSION_NONBLOCKING_CALLS_H_
+#define HYCOLL_PRELOAD_SESSION_NONBLOCKING_CALLS_H_
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "preload/session/pending_call.h"
+#include "threading/execution/deferred_run.h"
+#include "threading/memory/waiter.h"
+
+namespace hycoll::preload {
+
+/// The nonblocking calls of one communicator, which are executed one after another, in the order in
+/// which they were started. Never destroyed, so that it may be looked at without a lock. Any number
+/// of threads may use it, but calls are started by one thread at a time.
+class alignas(64) CallQueue {
+ public:
+  /// Whether calls are there whose requests have not completed.
+  bool is_busy() const noexcept { return pending_.load(std::memory_order_acquire) > 0; }
+
+  /// Appends a call that has been made ready, and begins with it if it is the only one.
+  void push(PendingCall* call);
+
+  /// Goes on with the first calls, and completes the requests of those that are over, if nobody
+  /// else is doing so. Calls MPI. Returns how many requests it has completed.
+  int advance();
+
+  /// What hycoll's own thread does from time to time: goes on with calls that nobody else goes on
+  /// with, and looks for trouble. Completes no request, so that it need not call MPI.
+  void look_after();
+
+  /// Counts the communicators that have used the queue.
+  std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_relaxed); }
+  void begin_generation() noexcept { generation_.fetch_add(1, std::memory_order_relaxed); }
+
+ private:
+  friend class NonblockingCalls;
+  bool try_acquire() noexcept;
+  void acquire() noexcept;
+  void release() noexcept;
+  void advance_acquired();
+  void end_first();
+
+  std::atomic<int> pending_{0};  // requests that have not completed
+  std::atomic<bool> is_acquired_{false};
+  std::atomic<std::uint32_t> polls_{0};
+  std::uint32_t polls_seen_ = 0;  // by hycoll's own thread
+  std::atomic<std::uint64_t> generation_{0};
+  bool is_taken_ = false;   // guarded by NonblockingCalls::mutex_
+  WaitPolicy wait_policy_;  // set when it is taken
+  // Used by whoever has acquired the queue.
+  std::deque<PendingCall*> waiting_;  // the first one is being executed
+  std::vector<PendingCall*> over_;    // their requests are to be completed
+};
+
+/// All nonblocking calls of this process that hycoll serves. Thread-safe.
+class NonblockingCalls final : public LookedAfter {
+ public:
+  /// The process's only one.
+  static NonblockingCalls& instance() noexcept;
+
+  /// Whether requests are there that have not completed.
+  bool is_busy() const noexcept { return pending_.load(std::memory_order_relaxed) > 0; }
+
+  /// A queue for a communicator, whose calls are waited for as the policy says. Requires that fewer
+  /// than kQueueCount are taken.
+  CallQueue& take_queue(const WaitPolicy& policy);
+  /// Requires that its calls have completed.
+  void give_back(CallQueue& queue) noexcept;
+
+  /// Makes the request of a call that is ready, and starts it. Returns MPI's error code.
+  int start(std::unique_ptr<PendingCall> call, CallQueue& queue, MPI_Request* request);
+
+  /// Goes on with all calls. The MPI library calls it when a thread waits or tests for requests.
+  /// Returns how many requests it has completed.
+  int poll();
+
+  /// Returns when the requests of all calls of the queue have completed.
+  void finish(CallQueue& queue);
+  /// Returns when this one has.
+  void finish(const PendingCall& call);
+
+  /// Ends hycoll's own thread. No call may be under way.
+  void close() noexcept;
+
+  bool is_under_way() const noexcept override;
+  void look_after() override;
+
+  static constexpr std::size_t kQueueCount = 128;
+
+ private:
+  friend class CallQueue;
+  NonblockingCalls() = default;
+  template <class Predicate>
+  void wait_until(const WaitPolicy& policy, const Predicate& is_over);
+
+  std::array<CallQueue, kQueueCount> queues_;
+  std::atomic<std::size_t> queue_end_{0};  // no queue from here on has been used
+  std::atomic<int> pending_{0};            // requests that have not completed
+  std::atomic<int> under_way_{0};          // calls that are not over
+  std::mutex mutex_;
+  std::optional<ProgressKeeper> keeper_;  // guarded by mutex_ while it is made
+  std::atomic<ProgressKeeper*> watching_{nullptr};
+};
+
+}  // namespace hycoll::preload
+
+#endif  // HYCOLL_PRELOAD_SESSION_NONBLOCKING_CALLS_H_

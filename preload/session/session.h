@@ -1,0 +1,68 @@
+#ifndef HYCOLL_PRELOAD_SESSION_SESSION_H_
+#define HYCOLL_PRELOAD_SESSION_SESSION_H_
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "preload/session/attachment.h"
+#include "preload/session/report.h"
+#include "preload/session/settings.h"
+
+namespace hycoll::preload {
+
+/// The preload library in one process, from MPI_Init to MPI_Finalize. All functions are thread-safe
+/// as far as MPI's own are.
+class Session {
+ public:
+  /// The process's only one.
+  static Session& instance() noexcept;
+
+  /// After MPI has been initialised; collective over MPI_COMM_WORLD. Reads the settings, and ends
+  /// the job with a message if they cannot be read.
+  void open();
+
+  /// What is kept for a communicator; null before open() and after close(), and for
+  /// MPI_COMM_NULL. Local.
+  Attachment* find(MPI_Comm communicator);
+
+  /// Returns when no nonblocking call of hycoll's is under way on the communicator.
+  void finish_nonblocking(MPI_Comm communicator);
+
+  const Settings& settings() const noexcept { return settings_; }
+
+  /// Null unless a report is wanted.
+  Report* report() noexcept { return settings_.reports() ? &report_ : nullptr; }
+
+  /// Gives up everything and reports; collective over MPI_COMM_WORLD. MPI calls it, at the
+  /// beginning of MPI_Finalize.
+  void close() noexcept;
+
+ private:
+  Session() = default;
+  bool settings_are_the_same() const;
+  void write_report();
+  Attachment* find_elsewhere(MPI_Comm communicator);
+  static int forget(MPI_Comm communicator, int key, void* value, void* state);
+  static int end(MPI_Comm communicator, int key, void* value, void* state);
+
+  std::atomic<bool> is_open_{false};
+  Settings settings_;
+  Report report_;
+  int attachment_key_ = MPI_KEYVAL_INVALID;
+  int end_key_ = MPI_KEYVAL_INVALID;
+  std::atomic<std::uint64_t> forgotten_{0};  ///< Attachments so far; older look-ups are void.
+  std::mutex mutex_;
+  std::vector<Attachment*> attachments_;  // guarded by mutex_; in the order of their creation
+};
+
+/// Turns an error of hycoll's into MPI's: calls the communicator's error handler with a code whose
+/// text is the error's, and returns the code if that returns.
+int raise_error(MPI_Comm communicator, const Error& error);
+
+}  // namespace hycoll::preload
+
+#endif  // HYCOLL_PRELOAD_SESSION_SESSION_H_

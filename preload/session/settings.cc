@@ -1,0 +1,100 @@
+#include "preload/session/settings.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "collectives/plans/selection.h"
+#include "core/base/errors.h"
+
+namespace hycoll::preload {
+namespace {
+
+constexpr int kMaximumLeaders = 4096;
+
+/// A whole number from the environment.
+std::optional<int> read_number(const char* variable, int minimum, int maximum) {
+  const char* text = std::getenv(variable);
+  if (text == nullptr) return std::nullopt;
+  int value = 0;
+  const char* end = text + std::strlen(text);
+  const auto [stop, error] = std::from_chars(text, end, value);
+  if (error != std::errc{} || stop != end || value < minimum || value > maximum) {
+    throw Error(ErrorKind::invalid_argument,
+                fmt::format("{}='{}': expected a whole number from {} to {}; correct or unset it",
+                            variable, text, minimum, maximum));
+  }
+  return value;
+}
+
+std::optional<int> leader_count() { return read_number("HYCOLL_LEADERS", 1, kMaximumLeaders); }
+
+void set_layout(Settings& settings) {
+  const std::optional<int> leaders = leader_count();
+  settings.options.workers = leaders.value_or(1);
+  const bool has_layout = std::getenv("HYCOLL_LAYOUT") != nullptr;
+  if (has_layout || leaders) settings.layout = Settings::Layout::given;
+  if (has_layout && settings.options.layout == Options::Layout::processes && leaders > 1) {
+    throw Error(ErrorKind::invalid_argument,
+                fmt::format("HYCOLL_LEADERS='{}', but with HYCOLL_LAYOUT='processes' every process "
+                            "has one worker; unset one of them",
+                            *leaders));
+  }
+}
+
+}  // namespace
+
+Settings Settings::from_environment() {
+  Settings settings;
+  if (const char* disabled = std::getenv("HYCOLL_DISABLE")) {
+    settings.disabled = parse_routines("HYCOLL_DISABLE", disabled);
+  }
+  if (const char* report = std::getenv("HYCOLL_REPORT")) {
+    if (std::string_view(report) != "0") settings.report = report;
+  }
+  settings.options = Options::from_environment();
+  const bool is_reproducible = settings.options.bits == Bits::reproducible;
+  settings.attach_after = read_number("HYCOLL_ATTACH_AFTER", 0, 1'000'000'000);
+  if (!settings.attach_after && is_reproducible) settings.attach_after = 0;
+  set_layout(settings);
+  const bool is_plain = settings.options.algorithm == "auto" && !is_reproducible &&
+                        std::getenv("HYCOLL_SHARED_HEAP") == nullptr;
+  if (!is_plain || read_number("HYCOLL_HAND_OVER", 0, 1) == 0) {
+    settings.hand_over = Settings::HandOver::never;
+  }
+  settings.looks_for_devices = read_number("HYCOLL_DEVICE_MEMORY", 0, 1) != 0;
+  settings.options.aggregators = 0;
+  check_requested_algorithm(settings.options.algorithm);
+  return settings;
+}
+
+bool leaders_need_threads() noexcept {
+  try {
+    return leader_count().value_or(1) > 1;
+  } catch (const Error&) {
+    return false;  // from_environment reports it, once MPI can end the job
+  }
+}
+
+std::string environment_text() {
+  std::set<std::string_view> variables;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    if (text.starts_with("HYCOLL_")) variables.insert(text);
+  }
+  std::string all;
+  for (const std::string_view variable : variables) {
+    all += variable;
+    all += '\n';
+  }
+  return all;
+}
+
+}  // namespace hycoll::preload

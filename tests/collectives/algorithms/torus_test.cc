@@ -1,0 +1,212 @@
+#include "collectives/algorithms/parts/torus.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <set>
+#include <vector>
+
+namespace hycoll {
+namespace {
+
+/// A link by its two ends, the lower one first.
+struct Link {
+  int low;
+  int high;
+  friend auto operator<=>(const Link&, const Link&) = default;
+};
+
+/// The links of a ring, the closing one included.
+std::vector<Link> links_of(const Ring& ring) {
+  std::vector<Link> links;
+  for (std::size_t i = 0; i < ring.size(); ++i) {
+    const int a = ring[i];
+    const int b = ring[(i + 1) % ring.size()];
+    links.push_back({std::min(a, b), std::max(a, b)});
+  }
+  return links;
+}
+
+/// Whether two nodes are neighbours: their coordinates differ in one dimension, by one or around.
+bool is_link(const TorusDimensions& torus, const Link& link) {
+  int a = link.low;
+  int b = link.high;
+  int differing = 0;
+  bool adjacent = true;
+  for (const int length : torus.length) {
+    const int distance = std::abs(a % length - b % length);
+    differing += distance == 0 ? 0 : 1;
+    adjacent = adjacent && (distance <= 1 || distance == length - 1);
+    a /= length;
+    b /= length;
+  }
+  return differing == 1 && adjacent;
+}
+
+std::size_t expected_ring_count(const TorusDimensions& torus) {
+  int links_of_node = 0;
+  for (const int length : torus.length) links_of_node += std::min(length - 1, 2);
+  return static_cast<std::size_t>(std::max(1, links_of_node / 2));
+}
+
+void check_rings(const TorusDimensions& torus) {
+  CAPTURE(torus.length);
+  const std::vector<Ring> rings = edge_disjoint_rings(torus);
+  REQUIRE(rings.size() == expected_ring_count(torus));
+  std::set<Link> used;
+  for (const Ring& ring : rings) {
+    REQUIRE(std::set<int>(ring.begin(), ring.end()).size() == ring.size());
+    REQUIRE(*std::min_element(ring.begin(), ring.end()) == 0);
+    REQUIRE(*std::max_element(ring.begin(), ring.end()) == torus.node_count() - 1);
+    REQUIRE(ring.size() == static_cast<std::size_t>(torus.node_count()));
+    if (torus.node_count() <= 2) continue;  // a ring needs three nodes
+    for (const Link& link : links_of(ring)) {
+      REQUIRE(is_link(torus, link));
+      REQUIRE(used.insert(link).second);
+    }
+  }
+}
+
+TEST_CASE("the rings of every small torus visit all nodes and share no link") {
+  for (int x = 1; x <= 6; ++x) {
+    for (int y = 1; y <= 6; ++y) {
+      for (int z = 1; z <= 6; ++z) check_rings({{x, y, z}});
+    }
+  }
+  for (int x = 1; x <= 8; ++x) {
+    for (int y = 1; y <= 8; ++y) check_rings({{x, y, 1}});
+  }
+}
+
+TEST_CASE("larger tori have their rings, too") {
+  for (const TorusDimensions& torus :
+       {TorusDimensions{{8, 8, 8}}, {{16, 8, 4}}, {{11, 7, 5}}, {{32, 32, 1}}, {{9, 2, 7}}}) {
+    check_rings(torus);
+  }
+}
+
+TEST_CASE("a torus is as near to a cube as the number of nodes allows") {
+  CHECK(torus_dimensions(1).length == std::array{1, 1, 1});
+  CHECK(torus_dimensions(7).length == std::array{7, 1, 1});
+  CHECK(torus_dimensions(8).length == std::array{2, 2, 2});
+  CHECK(torus_dimensions(12).length == std::array{3, 2, 2});
+  CHECK(torus_dimensions(16).length == std::array{4, 2, 2});
+  CHECK(torus_dimensions(27).length == std::array{3, 3, 3});
+  CHECK(torus_dimensions(64).length == std::array{4, 4, 4});
+  CHECK(torus_dimensions(35).length == std::array{7, 5, 1});
+  for (int nodes = 1; nodes <= 300; ++nodes) {
+    const TorusDimensions torus = torus_dimensions(nodes);
+    CHECK(torus.node_count() == nodes);
+    CHECK(std::is_sorted(torus.length.rbegin(), torus.length.rend()));
+  }
+}
+
+TEST_CASE("every lane has a ring through all nodes, and lanes start at different nodes") {
+  for (int nodes = 1; nodes <= 30; ++nodes) {
+    for (int lanes = 1; lanes <= 9; ++lanes) {
+      CAPTURE(nodes);
+      CAPTURE(lanes);
+      const std::vector<Ring> rings = rings_for_lanes(nodes, lanes);
+      REQUIRE(rings.size() == static_cast<std::size_t>(lanes));
+      for (Ring ring : rings) {
+        std::sort(ring.begin(), ring.end());
+        for (int node = 0; node < nodes; ++node) {
+          REQUIRE(ring[static_cast<std::size_t>(node)] == node);
+        }
+      }
+    }
+  }
+  const auto disjoint = edge_disjoint_rings(torus_dimensions(27)).size();
+  REQUIRE(disjoint == 3);
+  std::set<Link> used;
+  for (const Ring& ring : rings_for_lanes(27, 3)) {
+    for (const Link& link : links_of(ring)) CHECK(used.insert(link).second);
+  }
+}
+
+/// A link in one direction.
+struct DirectedLink {
+  int from;
+  int to;
+  friend auto operator<=>(const DirectedLink&, const DirectedLink&) = default;
+};
+
+/// The links from the root to a node; more than there are nodes if they lead in a circle.
+int depth_of(const SpanningTree& tree, int node) {
+  int depth = 0;
+  const auto node_count = static_cast<int>(tree.size());
+  for (; tree[static_cast<std::size_t>(node)] >= 0 && depth <= node_count; ++depth) {
+    node = tree[static_cast<std::size_t>(node)];
+  }
+  return depth;
+}
+
+std::size_t expected_tree_count(const TorusDimensions& torus) {
+  std::size_t links = 0;
+  std::size_t dimensions = 0;
+  for (const int length : torus.length) {
+    links += static_cast<std::size_t>(std::min(length - 1, 2));
+    dimensions += length > 1;
+  }
+  return links == 2 * dimensions ? links : dimensions;
+}
+
+void check_trees(const TorusDimensions& torus, int root) {
+  CAPTURE(torus.length);
+  CAPTURE(root);
+  const std::vector<SpanningTree> trees = edge_disjoint_trees(torus, root);
+  REQUIRE(trees.size() == expected_tree_count(torus));
+  const bool has_double_links =
+      std::ranges::all_of(torus.length, [](int length) { return length != 2; });
+  int greatest_depth = 1;
+  std::size_t dimensions = 0;
+  for (const int length : torus.length) {
+    greatest_depth += length - 1;
+    dimensions += length > 1;
+  }
+  std::set<DirectedLink> used;
+  std::set<Link> used_upwards;
+  for (std::size_t colour = 0; colour < trees.size(); ++colour) {
+    const SpanningTree& tree = trees[colour];
+    REQUIRE(tree.size() == static_cast<std::size_t>(torus.node_count()));
+    for (int node = 0; node < torus.node_count(); ++node) {
+      const int parent = tree[static_cast<std::size_t>(node)];
+      REQUIRE((parent < 0) == (node == root));
+      REQUIRE(depth_of(tree, node) <= greatest_depth);
+      if (node == root) continue;
+      const Link link{std::min(node, parent), std::max(node, parent)};
+      REQUIRE(is_link(torus, link));
+      REQUIRE(used.insert({parent, node}).second);
+      if (has_double_links && colour < dimensions) REQUIRE(used_upwards.insert(link).second);
+    }
+  }
+}
+
+TEST_CASE("the trees of every small torus reach all nodes from any root and share no link") {
+  for (int x = 1; x <= 5; ++x) {
+    for (int y = 1; y <= 5; ++y) {
+      for (int z = 1; z <= 5; ++z) {
+        const TorusDimensions torus{{x, y, z}};
+        for (int root = 0; root < torus.node_count(); ++root) check_trees(torus, root);
+      }
+    }
+  }
+  for (const TorusDimensions& torus : {TorusDimensions{{11, 7, 5}}, {{32, 32, 1}}, {{9, 2, 7}}}) {
+    for (const int root : {0, 17, torus.node_count() - 1}) check_trees(torus, root);
+  }
+}
+
+TEST_CASE("there are six trees in three dimensions, four in two, half as many with pairs") {
+  CHECK(edge_disjoint_trees({{3, 4, 5}}, 7).size() == 6);
+  CHECK(edge_disjoint_trees({{3, 2, 5}}, 7).size() == 3);
+  CHECK(edge_disjoint_trees({{2, 2, 2}}, 7).size() == 3);
+  CHECK(edge_disjoint_trees({{4, 3, 1}}, 7).size() == 4);
+  CHECK(edge_disjoint_trees({{4, 2, 1}}, 7).size() == 2);
+  CHECK(edge_disjoint_trees({{9, 1, 1}}, 7).size() == 2);
+  CHECK(edge_disjoint_trees({{2, 1, 1}}, 1).size() == 1);
+  CHECK(edge_disjoint_trees({{1, 1, 1}}, 0).empty());
+}
+
+}  // namespace
+}  // namespace hycoll

@@ -1,0 +1,272 @@
+// hycoll bench as users meet it: measurements of jobs that it starts.
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+
+#include "core/base/types.h"
+#include "tests/command/command_runs.h"
+
+namespace hycoll::command {
+namespace {
+
+TEST_CASE("bench per_node measures every size beside the MPI library, checked") {
+  const Json document = json_of({"bench", "allreduce", "--ranks", "2", "--layout", "per_node",
+                                 "--workers", "1", "--sizes", "0,8:32,1Ki,64Ki", "--seconds",
+                                 "0.001", "--emulate-nodes", "2", "--json", "-"});
+  CHECK(document.at("context").at("ranks") == 2);
+  CHECK(document.at("context").contains("state_before"));
+  CHECK(document.at("context").contains("state_after"));
+  REQUIRE(document.at("records").size() == 6);
+  for (const Json& record : document.at("records")) {
+    if (record.at("bytes") == 0) continue;
+    check_benchmark_record(record);
+    CHECK(record.at("nodes") == 2);
+    CHECK(record.at("members") == 1);
+    CHECK(record.at("native_median_us") > 0);
+    CHECK(record.at("ratio") > 0);
+    CHECK(record.at("native_verified") == true);
+  }
+}
+
+TEST_CASE("plan and bench take aggregators, which come after the nodes with members") {
+  const Json plan = json_of({"plan", "--algorithm", "node-leader", "--nodes", "3", "--aggregators",
+                             "2", "--bytes", "1Ki", "--json", "-"});
+  CHECK(plan.at("records").at(0).at("nodes") == 3);
+  CHECK(plan.at("records").at(0).at("aggregators") == 2);
+  const Json document = json_of({"bench", "allreduce", "--ranks", "2", "--aggregators", "1",
+                                 "--algorithm", "all", "--workers", "1", "--sizes", "8,64Ki",
+                                 "--rounds", "2", "--emulate-nodes", "2", "--json", "-"});
+  CHECK(document.at("context").at("ranks") == 3);
+  std::set<std::string> names;
+  for (const Json& record : document.at("records")) {
+    check_benchmark_record(record);
+    CHECK(record.at("nodes") == 2);
+    CHECK(record.at("aggregators") == 1);
+    CHECK(record.at("native_verified") == true);
+    names.insert(record.at("algorithm").get<std::string>());
+  }
+  CHECK(names.contains("node-leader"));
+  CHECK(names.contains("socket-leader"));
+  CHECK(names.contains("dpml-ring"));
+  CHECK(!names.contains("dpml-native"));
+}
+
+TEST_CASE("bench threads runs every algorithm, with fresh inputs too") {
+  const Json document = json_of(
+      {"bench", "allreduce",   "--ranks",  "1",       "--layout",       "threads", "--workers",
+       "3",     "--algorithm", "all",      "--sizes", "8,40Ki",         "--type",  "int32",
+       "--op",  "bxor",        "--rounds", "2",       "--fresh-inputs", "--json",  "-"});
+  std::set<std::string> names;
+  for (const Json& record : document.at("records")) {
+    check_benchmark_record(record);
+    CHECK(record.at("members") == 3);
+    CHECK(record.at("rounds") == 2);
+    CHECK(record.at("native_median_us").is_null());
+    names.insert(record.at("algorithm").get<std::string>());
+  }
+  CHECK(names.contains("dpml-ring"));
+  CHECK(names.contains("lines-recursive-doubling"));
+  CHECK(names.contains("single-leader-native"));
+}
+
+TEST_CASE("bench native measures the MPI library alone") {
+  const Json document =
+      json_of({"bench", "allreduce", "--ranks", "2", "--layout", "native", "--sizes", "8,1Ki",
+               "--type", "double", "--seconds", "0.001", "--json", "-"});
+  REQUIRE(document.at("records").size() == 2);
+  for (const Json& record : document.at("records")) {
+    check_benchmark_record(record);
+    CHECK(record.at("algorithm") == "mpi");
+  }
+}
+
+TEST_CASE("bench measures every collective in every layout, checked") {
+  for (const std::string collective :
+       {"allreduce", "reduce", "reduce_scatter", "scan", "exscan", "barrier"}) {
+    for (const std::string layout : {"threads", "per_node", "processes", "native"}) {
+      CAPTURE(collective);
+      CAPTURE(layout);
+      Arguments arguments = {"bench",     collective, "--ranks",  "2",    "--workers", "1",
+                             "--seconds", "0.001",    "--layout", layout, "--type",    "int32",
+                             "--op",      "bxor",     "--json",   "-"};
+      const bool barrier = collective == "barrier";
+      if (!barrier) arguments.insert(arguments.end(), {"--sizes", "8,1Ki,72Ki"});
+      if (collective == "reduce") {
+        arguments.insert(arguments.end(), {"--root", "1"});
+      }
+      const Json document = json_of(arguments);
+      CHECK(document.at("records").size() == (barrier ? 1 : 3));
+      for (const Json& record : document.at("records")) {
+        check_benchmark_record(record);
+        CHECK(record.at("collective") == collective);
+        CHECK(record.at("type").is_null() == barrier);
+        if (layout == "per_node" || layout == "processes")
+          CHECK(record.at("native_verified") == true);
+      }
+    }
+  }
+}
+
+TEST_CASE("bench processes runs every algorithm, on shared and on own buffers") {
+  for (const std::string layout : {"processes", "processes_heap"}) {
+    CAPTURE(layout);
+    const Json document =
+        json_of({"bench", "allreduce", "--ranks", "2", "--layout", layout, "--sizes", "8,200Ki",
+                 "--rounds", "1", "--algorithm", "all", "--json", "-"});
+    std::set<std::string> names;
+    for (const Json& record : document.at("records")) {
+      check_benchmark_record(record);
+      CHECK(record.at("layout") == layout);
+      CHECK(record.at("nodes") == 1);
+      CHECK(record.at("members") == 2);
+      CHECK(record.at("native_verified") == true);
+      names.insert(record.at("algorithm").get<std::string>());
+    }
+    CHECK(names.contains("dpml-ring"));
+    CHECK(names.contains("lines-recursive-doubling"));
+  }
+}
+
+TEST_CASE("bench processes emulates nodes") {
+  const Json document =
+      json_of({"bench", "allreduce", "--ranks", "4", "--layout", "processes", "--sizes", "8,40Ki",
+               "--rounds", "1", "--emulate-nodes", "2", "--json", "-"});
+  REQUIRE(document.at("records").size() == 2);
+  for (const Json& record : document.at("records")) {
+    check_benchmark_record(record);
+    CHECK(record.at("nodes") == 2);
+    CHECK(record.at("members") == 2);
+  }
+}
+
+TEST_CASE("bench leaves out sizes of which reduce_scatter cannot make equal blocks") {
+  const Arguments arguments = {
+      "bench",  "reduce_scatter", "--ranks", "1",        "--layout", "threads",   "--workers",
+      "3",      "--json",         "-",       "--rounds", "1",        "--seconds", "0.001",
+      "--sizes"};
+  Arguments some = arguments;
+  some.emplace_back("8,12,1200");
+  const Json document = json_of(some);
+  CHECK(document.at("records").size() == 2);
+  CHECK(document.at("context").at("left_out").size() == 1);
+  Arguments none = arguments;
+  none.emplace_back("8,16");
+  check_refused(none, {"--sizes '8,16'", "3 equal blocks"});
+}
+
+TEST_CASE("bench takes every element type") {
+  for (int value = 0; value < kDataTypeCount; ++value) {
+    const std::string type(name_of(static_cast<DataType>(value)));
+    CAPTURE(type);
+    const Json document =
+        json_of({"bench", "--ranks", "1", "--layout", "threads", "--workers", "2", "--seconds",
+                 "0.001", "--sizes", "8,5000", "--type", type, "--json", "-"});
+    for (const Json& record : document.at("records")) check_benchmark_record(record);
+    CHECK(document.at("records").at(0).at("type") == type);
+  }
+}
+
+TEST_CASE("bench measures calls of reproducible bits") {
+  const Json document =
+      json_of({"bench", "--ranks", "1", "--layout", "threads", "--workers", "2", "--seconds",
+               "0.001", "--sizes", "8,64Ki", "--reproducible", "--json", "-"});
+  for (const Json& record : document.at("records")) {
+    check_benchmark_record(record);
+    CHECK(record.at("reproducible") == true);
+  }
+}
+
+TEST_CASE("bench compares sums of threads with the limit, from 1 MiB on") {
+  const Json document = json_of({"bench", "--ranks", "1", "--layout", "threads", "--workers", "2",
+                                 "--seconds", "0.001", "--sizes", "512Ki,1Mi", "--json", "-"});
+  REQUIRE(document.at("records").size() == 2);
+  CHECK(document.at("records").at(0).at("of_limit").is_null());
+  const Json& record = document.at("records").at(1);
+  const double limit_us = record.at("limit_us").get<double>();
+  CHECK(limit_us > 0);
+  CHECK(record.at("of_limit").get<double>() ==
+        doctest::Approx(limit_us / record.at("median_us").get<double>()));
+  for (const Arguments& without : {Arguments{"--no-limit"}, Arguments{"--op", "max"}}) {
+    Arguments arguments = {"bench",     "--ranks", "1",         "--layout", "threads",
+                           "--workers", "2",       "--seconds", "0.001",    "--sizes",
+                           "1Mi",       "--json",  "-"};
+    arguments.insert(arguments.end(), without.begin(), without.end());
+    CHECK(json_of(arguments).at("records").at(0).at("limit_us").is_null());
+  }
+}
+
+TEST_CASE("bench limit measures its kernels for every collective, checked") {
+  for (const std::string collective : {"allreduce", "reduce", "reduce_scatter", "scan", "exscan"}) {
+    CAPTURE(collective);
+    const Json document = json_of({"bench", "limit", collective, "--workers", "3", "--sizes",
+                                   "12,3Mi", "--type", "int8", "--rounds", "2", "--json", "-"});
+    std::set<std::string> kernels;
+    int fastest = 0;
+    for (const Json& record : document.at("records")) {
+      CHECK(record.at("verified") == true);
+      CHECK(record.at("gb_per_s") > 0);
+      CHECK(record.at("min_us") <= record.at("median_us"));
+      kernels.insert(record.at("kernel").get<std::string>());
+      if (record.at("fastest") == true) ++fastest;
+    }
+    CHECK(kernels.contains("vectors, streaming"));
+    CHECK(document.at("records").size() == 2 * kernels.size());
+    CHECK(fastest == 2);
+  }
+  check_refused({"bench", "limit", "barrier"}, {"'barrier'", "sum"});
+  check_refused({"bench", "limit", "--op", "max"}, {"'max'", "sum"});
+  check_refused({"bench", "limit", "--ranks", "2", "--workers", "1"}, {"2 processes"});
+}
+
+TEST_CASE("bench persistent measures all forms of a call, checked") {
+  for (const std::string layout : {"threads", "per_node"}) {
+    CAPTURE(layout);
+    const Json document =
+        json_of({"bench", "persistent", "--ranks", "2", "--workers", "2", "--layout", layout,
+                 "--sizes", "8,1Ki,72Ki", "--rounds", "2", "--json", "-"});
+    REQUIRE(document.at("records").size() == 3);
+    for (const Json& record : document.at("records")) {
+      CHECK(record.at("verified") == true);
+      for (const char* key : {"blocking_us", "start_us", "start_and_wait_us", "run_us"}) {
+        CAPTURE(key);
+        CHECK(record.at(key) > 0);
+      }
+      CHECK(record.at("native_us").is_null() == (layout == "threads"));
+    }
+  }
+  check_refused({"bench", "persistent", "--layout", "native"}, {"'native'", "per_node"});
+}
+
+TEST_CASE("bench overlap says what computation hides, of both libraries, checked") {
+  const Json document = json_of({"bench", "overlap", "--ranks", "2", "--workers", "1", "--sizes",
+                                 "8,256Ki", "--rounds", "3", "--json", "-"});
+  REQUIRE(document.at("records").size() == 4);
+  for (const Json& record : document.at("records")) {
+    CHECK(record.at("verified") == true);
+    const double communication_us = record.at("communication_us").get<double>();
+    const double compute_us = record.at("compute_us").get<double>();
+    const double both_us = record.at("both_us").get<double>();
+    CHECK(communication_us > 0);
+    CHECK(compute_us > 0);
+    CHECK(record.at("hidden").get<double>() ==
+          doctest::Approx((communication_us + compute_us - both_us) / communication_us));
+  }
+  CHECK(document.at("records").at(0).at("library") == "hycoll");
+  CHECK(document.at("records").at(1).at("library") == "mpi");
+}
+
+TEST_CASE("bench refuses a number of emulated nodes that is not there") {
+  check_refused({"bench", "allreduce", "--ranks", "2", "--workers", "1", "--emulate-nodes", "3",
+                 "--sizes", "8"},
+                {"--emulate-nodes 3", "--ranks 3"});
+}
+
+TEST_CASE("bench refuses an algorithm that serves none of the sizes") {
+  check_refused({"bench", "allreduce", "--ranks", "1", "--layout", "threads", "--workers", "2",
+                 "--algorithm", "ring", "--sizes", "8"},
+                {"'ring'"});
+}
+
+}  // namespace
+}  // namespace hycoll::command

@@ -1,0 +1,241 @@
+// The hycoll command as users meet it: its arguments, good and bad ones, plans, proofs, counts, the
+// machine. HYCOLL_COMMAND names it.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "collectives/algorithms/registry.h"
+#include "tests/command/command_runs.h"
+#include "tests/support/temporary_directory.h"
+
+namespace hycoll::command {
+namespace {
+
+TEST_CASE("every subcommand explains itself") {
+  CHECK(contains(hycoll({"--help"}).output, "compare"));
+  for (const char* subcommand :
+       {"info", "plan", "verify", "bench", "compare", "report", "reproduce"}) {
+    CAPTURE(subcommand);
+    const ChildResult result = hycoll({subcommand, "--help"});
+    CHECK(result.status == 0);
+    CHECK(contains(result.output, "--help"));
+    CHECK(result.errors == "");
+    if (std::string(subcommand) != "report") CHECK(contains(result.output, "--json"));
+  }
+  for (const char* special : {"limit", "overlap", "persistent"}) {
+    CAPTURE(special);
+    CHECK(contains(hycoll({"bench", "--help"}).output, special));
+    const ChildResult result = hycoll({"bench", special, "--help"});
+    CHECK(result.status == 0);
+    CHECK(contains(result.output, "hycoll bench " + std::string(special)));
+  }
+}
+
+TEST_CASE("without a known subcommand nothing is done") {
+  check_refused({}, {"subcommand"});
+  check_refused({"plans"}, {"'plans'", "compare"});
+}
+
+TEST_CASE("an unknown algorithm is refused with the names of all") {
+  for (const Arguments& arguments :
+       {Arguments{"plan", "--algorithm", "rings"}, Arguments{"verify", "--algorithm", "rings"},
+        Arguments{"bench", "allreduce", "--algorithm", "rings"},
+        Arguments{"compare", "allreduce", "--algorithm", "rings"}}) {
+    check_refused(arguments, {"'rings'", "dpml-ring", "lines-recursive-doubling"});
+  }
+}
+
+TEST_CASE("malformed sizes are refused with a remedy") {
+  for (const char* subcommand : {"bench", "compare"}) {
+    check_refused({subcommand, "allreduce", "--sizes", "8:"}, {"--sizes", "'8:'", "8:16Mi"});
+    check_refused({subcommand, "allreduce", "--sizes", "6"}, {"--sizes", "'6'", "multiples of 4"});
+  }
+  check_refused({"plan", "--bytes", "64K"}, {"--bytes", "'64K'", "Give"});
+  check_refused({"plan", "--bytes", "6"}, {"--bytes", "'6'", "multiples of 4"});
+}
+
+TEST_CASE("impossible numbers of lanes are refused") {
+  check_refused({"plan", "--lanes", "0"}, {"--lanes", "'0'", "from 1"});
+  check_refused({"plan", "--lanes", "100000"}, {"--lanes", "'100000'"});
+  check_refused({"verify", "--lanes", "0:2"}, {"--lanes", "'0:2'"});
+  check_refused({"bench", "allreduce", "--lanes", "0"}, {"--lanes", "'0'"});
+  check_refused(
+      {"bench", "allreduce", "--ranks", "2", "--lanes", "200", "--workers", "1", "--sizes", "8"},
+      {"lanes", "200"});
+}
+
+TEST_CASE("what does not exist or fit is refused by its name") {
+  check_refused({"bench", "alltoall"}, {"COLLECTIVE", "'alltoall'", "allreduce"});
+  check_refused({"verify", "alltoall"}, {"'alltoall'"});
+  check_refused({"bench", "allreduce", "--type", "half"}, {"--type", "'half'", "double"});
+  check_refused({"bench", "allreduce", "--op", "average"}, {"--op", "'average'", "sum"});
+  check_refused({"bench", "allreduce", "--op", "bxor"}, {"--op", "--type", "integer"});
+  check_refused({"bench", "allreduce", "--layout", "ranks"}, {"--layout", "'ranks'", "per_node"});
+  check_refused({"compare", "allreduce", "--layouts", "native"}, {"--layouts", "'native'"});
+  check_refused({"verify", "--nodes", "3:1"}, {"--nodes", "'3:1'"});
+  check_refused({"info", "--placement", "anywhere"}, {"anywhere", "spread"});
+  check_refused({"plan", "--csv", "-", "--json", "-"}, {"--csv", "--json"});
+  check_refused({"report", "no-such-file", "--html", "-"}, {"no-such-file"});
+}
+
+TEST_CASE("a root that is not there and sizes of a barrier are refused") {
+  for (const char* subcommand : {"bench", "compare", "plan"}) {
+    check_refused({subcommand, "allreduce", "--root", "1"}, {"--root 1", "allreduce"});
+  }
+  check_refused({"plan", "reduce", "--nodes", "2", "--members", "3", "--root", "6"},
+                {"--root '6'", "0 to 5"});
+  check_refused(
+      {"bench", "reduce", "--ranks", "2", "--workers", "1", "--root", "2", "--sizes", "8"},
+      {"--root '2'", "0 to 1"});
+  check_refused({"compare", "reduce", "--workers", "2", "--root", "-1"}, {"--root", "'-1'"});
+  check_refused({"bench", "barrier", "--sizes", "8"}, {"--sizes '8'", "barrier"});
+  check_refused({"plan", "reduce_scatter", "--nodes", "3", "--bytes", "16"},
+                {"--bytes '16'", "multiple of 12"});
+}
+
+TEST_CASE("a file that cannot be written is refused by its name") {
+  const ChildResult result = hycoll({"plan", "--json", "/no-such-directory/plan.json"});
+  CHECK(result.status == 2);
+  CHECK(contains(result.errors, "/no-such-directory/plan.json"));
+}
+
+TEST_CASE("an algorithm that does not serve the shape is refused") {
+  check_refused({"plan", "--algorithm", "ring", "--members", "2"}, {"'ring'", "1 member"});
+  check_refused({"verify", "--algorithm", "ring", "--lanes", "2:3"}, {"'ring'", "serves"});
+}
+
+TEST_CASE("the algorithms of all collectives are listed with their constraints and sources") {
+  const Json document = json_of({"plan", "--list-algorithms", "--json", "-"});
+  std::set<std::string> names;
+  for (const Json& record : document.at("records")) {
+    names.insert(record.at("collective").get<std::string>() + " " +
+                 record.at("algorithm").get<std::string>());
+    for (const char* key : {"source", "serves", "order", "segments_cut"}) {
+      CAPTURE(key);
+      CHECK_FALSE(record.at(key).get<std::string>().empty());
+    }
+  }
+  std::set<std::string> expected;
+  for (const Algorithm* algorithm : all_algorithms()) {
+    expected.insert(std::string(name_of(algorithm->collective)) + " " +
+                    std::string(algorithm->name));
+  }
+  CHECK(names == expected);
+  const Json one = json_of({"plan", "allreduce", "--algorithms", "--json", "-"});
+  CHECK(one.at("records").size() == allreduce_algorithms().size());
+}
+
+TEST_CASE("every collective has a plan that says what it needs") {
+  for (const std::string collective :
+       {"allreduce", "reduce", "reduce_scatter", "scan", "exscan", "broadcast", "barrier"}) {
+    CAPTURE(collective);
+    const Json document = json_of(
+        {"plan", collective, "--nodes", "3", "--members", "2", "--bytes", "6000", "--json", "-"});
+    const Json& record = document.at("records").at(0);
+    CHECK(record.at("collective") == collective);
+    CHECK(record.at("verified") == true);
+    CHECK(record.at("messages") > 0);
+    CHECK(record.at("critical_messages") > 0);
+    const double memory_bytes = record.at("node_memory_bytes").get<double>();
+    CHECK(record.at("node_memory_vectors").get<double>() ==
+          doctest::Approx(memory_bytes / record.at("bytes").get<double>()));
+    CHECK(memory_bytes >= record.at("node_scratch_bytes").get<double>());
+  }
+}
+
+TEST_CASE("a plan of reproducible bits takes a canonical algorithm, and refuses others by name") {
+  const Json document = json_of({"plan", "--reproducible", "--nodes", "5", "--json", "-"});
+  CHECK(document.at("records").at(0).at("order") == "canonical");
+  check_refused({"plan", "--reproducible", "--algorithm", "dpml-ring"}, {"dpml-ring"});
+}
+
+TEST_CASE("a plan counts as the formulas of a ring say") {
+  // 2 (N - 1) steps of n / N bytes each, with one worker per node and one lane.
+  const Json document =
+      json_of({"plan", "--algorithm", "ring", "--nodes", "5", "--bytes", "6400", "--json", "-"});
+  const Json& record = document.at("records").at(0);
+  CHECK(record.at("messages") == 5 * 2 * 4);
+  CHECK(record.at("node_messages") == 8);
+  CHECK(record.at("critical_messages") == 8);
+  CHECK(record.at("node_sent_bytes") == 8 * 1280);
+  CHECK(record.at("verified") == true);
+}
+
+TEST_CASE("a plan lists its steps and draws them") {
+  const TemporaryDirectory directory;
+  const ChildResult result =
+      hycoll({"plan", "--algorithm", "dpml-ring", "--nodes", "2", "--members", "2", "--lanes", "2",
+              "--list", "--svg", directory.file("a.svg")});
+  CHECK(result.status == 0);
+  CHECK(contains(result.output, "recv"));
+  CHECK(contains(result.output, "critical path"));
+  const std::string svg = text_of(directory.file("a.svg"));
+  CHECK(contains(svg, "<svg"));
+  CHECK(contains(svg, "</svg>"));
+}
+
+TEST_CASE("a small sweep is proved, and the report says what") {
+  const Json document =
+      json_of({"verify", "--nodes", "1:4", "--members", "1:3", "--lanes", "1:3", "--json", "-"});
+  CHECK(document.at("context").at("verified") == true);
+  CHECK(document.at("records").size() == all_algorithms().size());
+  for (const Json& record : document.at("records")) {
+    CHECK(record.at("schedules") > 0);
+    CHECK(record.at("steps") > record.at("schedules"));
+  }
+  const ChildResult text = hycoll({"verify", "allreduce", "--nodes", "2", "--members", "2",
+                                   "--lanes", "2", "--algorithm", "dpml-ring"});
+  CHECK(text.status == 0);
+  CHECK(contains(text.output, "proved"));
+}
+
+TEST_CASE("reproduce counts the benchmarks that it is asked for") {
+  const Json document = json_of({"reproduce", "B", "C", "--json", "-"});
+  CHECK(document.at("records").size() == 5 * 3 + 9);
+  for (const Json& record : document.at("records")) {
+    CHECK(record.at("saved_messages") == record.at("surplus_after_scatter"));
+    CHECK(record.at("saved_messages") > 0);
+    CHECK(record.at("optimised_bytes") < record.at("native_bytes"));
+  }
+  const ChildResult table = hycoll({"reproduce", "B"});
+  CHECK(contains(table.output, "524287"));
+  CHECK_FALSE(contains(table.output, "16777216"));
+  check_refused({"reproduce", "D"}, {"'D'", "A, B, C"});
+}
+
+TEST_CASE("CSV has a line for each record, and people read the standard error meanwhile") {
+  const ChildResult result =
+      hycoll({"verify", "--nodes", "1:2", "--members", "2", "--lanes", "1", "--csv", "-"});
+  CHECK(result.status == 0);
+  CHECK(result.output.starts_with("collective,algorithm,schedules,steps,verified\n"));
+  const Json document =
+      json_of({"verify", "--nodes", "1:2", "--members", "2", "--lanes", "1", "--json", "-"});
+  CHECK(std::count(result.output.begin(), result.output.end(), '\n') ==
+        static_cast<std::ptrdiff_t>(document.at("records").size()) + 1);
+  CHECK(contains(result.errors, "proved"));
+}
+
+TEST_CASE("info knows the machine and draws it") {
+  const TemporaryDirectory directory;
+  const Json document = json_of(
+      {"info", "--workers", "3", "--lanes", "2", "--svg", directory.file("a.svg"), "--json", "-"});
+  const Json& context = document.at("context");
+  CHECK(context.at("cores") >= 1);
+  CHECK(context.at("mpi_thread_level") == "MPI_THREAD_MULTIPLE");
+  CHECK(context.at("concurrent_leaders") > 0);
+  CHECK(context.at("state").at("copy_gb_per_s") > 0);
+  REQUIRE(document.at("records").size() == 3);
+  std::set<int> lanes;
+  for (const Json& record : document.at("records")) {
+    for (const Json& lane : record.at("lanes")) lanes.insert(lane.get<int>());
+  }
+  CHECK(lanes == std::set<int>{0, 1});
+  CHECK(contains(text_of(directory.file("a.svg")), "<svg"));
+}
+
+}  // namespace
+}  // namespace hycoll::command

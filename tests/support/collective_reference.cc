@@ -1,0 +1,48 @@
+#include "tests/support/collective_reference.h"
+
+namespace hycoll::tests {
+
+std::size_t CollectiveReference::block_size(int member) const {
+  return block_counts.empty() ? count : block_counts[static_cast<std::size_t>(member)];
+}
+
+std::size_t CollectiveReference::input_size() const {
+  if (collective != Collective::reduce_scatter) return count;
+  return output_begin(member_count - 1) + block_size(member_count - 1);
+}
+
+std::size_t CollectiveReference::output_size(int member) const {
+  switch (collective) {
+    case Collective::reduce:
+      return member == root ? count : 0;
+    case Collective::exscan:
+      return member > 0 ? count : 0;
+    case Collective::broadcast:
+      return member != root ? count : 0;
+    case Collective::reduce_scatter:
+      return block_size(member);
+    case Collective::allreduce:
+    case Collective::scan:
+      break;
+  }
+  return count;
+}
+
+std::size_t CollectiveReference::output_begin(int member) const {
+  std::size_t begin = 0;
+  if (collective != Collective::reduce_scatter) return begin;
+  for (int m = 0; m < member; ++m) begin += block_size(m);
+  return begin;
+}
+
+std::int64_t CollectiveReference::expected(int member, int call, std::size_t index) const {
+  if (collective == Collective::broadcast) return element(root, call, index);
+  int last = member_count - 1;
+  if (collective == Collective::scan) last = member;
+  if (collective == Collective::exscan) last = member - 1;
+  std::int64_t sum = 0;
+  for (int m = 0; m <= last; ++m) sum += element(m, call, output_begin(member) + index);
+  return sum;
+}
+
+}  // namespace hycoll::tests

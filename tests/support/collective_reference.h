@@ -1,0 +1,40 @@
+#ifndef HYCOLL_TESTS_SUPPORT_COLLECTIVE_REFERENCE_H_
+#define HYCOLL_TESTS_SUPPORT_COLLECTIVE_REFERENCE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/base/collective.h"
+
+namespace hycoll::tests {
+
+/// What every collective is to yield, for sums of whole numbers where it reduces, computed without
+/// hycoll. Element i of member m in call c is element(m, c, i): distinct, and exact in any
+/// order of summation.
+struct CollectiveReference {
+  Collective collective = Collective::allreduce;
+  int member_count = 1;
+  int root = 0;
+  std::size_t count = 0;                  ///< As VectorExtent::count.
+  std::vector<std::size_t> block_counts;  ///< As VectorExtent::block_counts.
+
+  static std::int64_t element(int member, int call, std::size_t index) {
+    return static_cast<std::int64_t>(index % 10'007 + 1) * (member + 3) + 1'003LL * call;
+  }
+
+  std::size_t input_size() const;
+  /// 0 where the member gets no result.
+  std::size_t output_size(int member) const;
+  /// Where element 0 of the member's output lies in the vectors.
+  std::size_t output_begin(int member) const;
+  /// Element i of the member's output.
+  std::int64_t expected(int member, int call, std::size_t index) const;
+
+ private:
+  std::size_t block_size(int member) const;
+};
+
+}  // namespace hycoll::tests
+
+#endif  // HYCOLL_TESTS_SUPPORT_COLLECTIVE_REFERENCE_H_

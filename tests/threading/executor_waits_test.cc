@@ -1,0 +1,138 @@
+// What an executor does about long waits: who says what of whom, and when a wait begins anew.
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "collectives/algorithms/registry.h"
+#include "core/base/errors.h"
+#include "core/kernels/kernels.h"
+#include "numa/topology/topology.h"
+#include "threading/execution/executor.h"
+#include "threading/memory/node_memory.h"
+#include "threading/program/program.h"
+#include "threading/transport/endpoint.h"
+
+namespace hycoll {
+namespace {
+
+TEST_CASE("a member that never arrives is named") {
+  const Schedule schedule =
+      find_algorithm(Collective::allreduce, "dpml-ring").generate(Shape::uniform(1, 3, 3));
+  const std::vector<Program> programs =
+      bind_schedule(schedule, 0, {.count = 100}, {.element_bytes = 8});
+  NodeMemory memory(3);
+  const Topology topology = Topology::synthetic("core:2");
+  const auto report = [](const std::string& message) { throw Error(ErrorKind::timeout, message); };
+  WorkerExecutor executor(memory, 0, {}, nullptr,
+                          {.wait_policy = WaitPolicy::oversubscribed(),
+                           .topology = &topology,
+                           .first_rank = 1,
+                           .ranks = {5, 7, 8, 6},
+                           .member_count = 3,
+                           .timeout = std::chrono::milliseconds(20),
+                           .on_timeout = report});
+  std::vector<double> buffer(100, 1.0);
+  CHECK_THROWS_WITH_AS(
+      executor.run(programs[0],
+                   {.call = 1,
+                    .input = buffer.data(),
+                    .output = buffer.data(),
+                    .reducer = {.kernel = reduce_kernel(Operator::sum, DataType::float64)},
+                    .signature = {}}),
+      doctest::Contains("rank 8 has not arrived (its last call was 0)"), Error);
+}
+
+TEST_CASE("a member that is late is named by one of those that wait for it, and nothing else") {
+  const Schedule schedule =
+      find_algorithm(Collective::allreduce, "dpml-ring").generate(Shape::uniform(1, 3, 3));
+  const std::vector<Program> programs =
+      bind_schedule(schedule, 0, {.count = 100}, {.element_bytes = 8});
+  NodeMemory memory(3);
+  const Topology topology = Topology::synthetic("core:2");
+  std::vector<std::string> told;
+  std::vector<std::unique_ptr<WorkerExecutor>> executors;
+  std::vector<double> buffer(100, 1.0);
+  for (int worker = 0; worker < 2; ++worker) {
+    executors.push_back(std::make_unique<WorkerExecutor>(
+        memory, worker, std::vector<Endpoint*>{}, nullptr,
+        ExecutorOptions{
+            .wait_policy = WaitPolicy::oversubscribed(),
+            .topology = &topology,
+            .member_count = 3,
+            .warn_after = std::chrono::milliseconds(50),
+            .on_long_wait = [&told](const std::string& message) { told.push_back(message); },
+            .on_timeout = {}}));
+    executors.back()->start(programs[static_cast<std::size_t>(worker)], {.call = 1,
+                                                                         .input = buffer.data(),
+                                                                         .output = buffer.data(),
+                                                                         .reducer = {},
+                                                                         .signature = {}});
+    CHECK(executors.back()->advance() != WorkerExecutor::Progress::finished);
+  }
+  Waiter first{WaitPolicy{}};
+  Waiter second{WaitPolicy{}};
+  while (told.empty()) {
+    executors[0]->slow_turn(first);
+    executors[1]->slow_turn(second);
+  }
+  REQUIRE(told.size() == 1);
+  CHECK(told[0].find("allreduce (call 1) has been waiting for 0.") != std::string::npos);
+  CHECK(told[0].find("rank 2 has not arrived") != std::string::npos);
+}
+
+/// Sends everything at once, but says so one by one.
+class SlowEndpoint final : public Endpoint {
+ public:
+  EndpointRequest send(int, int, const void*, std::size_t) override { return {.handle = ++sent_}; }
+  EndpointRequest receive(int, int, void*, std::size_t) override { return {.handle = ++sent_}; }
+  EndpointRequest allreduce(int, const void*, void*, std::size_t, DataType, Operator) override {
+    return {.handle = ++sent_};
+  }
+  void blocking_allreduce(int, const void*, void*, std::size_t, DataType, Operator) override {}
+  bool test(EndpointRequest& request) override { return request.handle <= completed_; }
+  void cancel(EndpointRequest&) override {}
+  void progress() override {}
+  int tag_count() const override { return 1000; }
+  std::string describe_peer(int) const override { return "a peer"; }
+
+  void complete_one() { ++completed_; }
+  std::uintptr_t sent() const { return sent_; }
+
+ private:
+  std::uintptr_t sent_ = 0;
+  std::uintptr_t completed_ = 0;
+};
+
+TEST_CASE("a message that has gone its way is progress, so that a wait begins anew") {
+  const Schedule schedule =
+      find_algorithm(Collective::broadcast, "binomial").generate(Shape::uniform(4, 1, 1));
+  const std::vector<Program> programs =
+      bind_schedule(schedule, 0, {.count = 100}, {.element_bytes = 1});
+  NodeMemory memory(1);
+  const Topology topology = Topology::synthetic("core:2");
+  SlowEndpoint endpoint;
+  WorkerExecutor executor(memory, 0, {&endpoint}, nullptr,
+                          {.wait_policy = {}, .topology = &topology, .on_timeout = {}});
+  std::vector<std::byte> buffer(100);
+  executor.start(
+      programs[0],
+      {.call = 1, .input = buffer.data(), .output = buffer.data(), .reducer = {}, .signature = {}});
+  using Progress = WorkerExecutor::Progress;
+  CHECK(executor.advance() == Progress::advanced);
+  REQUIRE(endpoint.sent() == 2);
+  CHECK(executor.advance() == Progress::blocked);
+  endpoint.complete_one();
+  CHECK(executor.advance() == Progress::advanced);
+  CHECK(executor.advance() == Progress::blocked);
+  endpoint.complete_one();
+  CHECK(executor.advance() == Progress::finished);
+}
+
+}  // namespace
+}  // namespace hycoll

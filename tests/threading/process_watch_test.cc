@@ -1,0 +1,141 @@
+// What processes see of one that ends, in whichever way.
+#include "threading/memory/process_watch.h"
+
+#include <doctest/doctest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstddef>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <span>
+#include <thread>
+#include <vector>
+
+namespace hycoll {
+namespace {
+
+constexpr int kProcesses = 3;
+constexpr int kEnding = 1;
+constexpr int kNobody = -1;
+
+using Shared = std::span<std::byte>;
+
+Shared shared_memory() {
+  const std::size_t size_bytes = ProcessWatch::size_bytes(kProcesses);
+  void* const memory =
+      mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(memory != MAP_FAILED);
+  return {static_cast<std::byte*>(memory), size_bytes};
+}
+
+/// Runs `body` in a child, and returns what waitpid says of its end. This process itself never
+/// watches: children would inherit what it keeps.
+int status_of_child(const std::function<int()>& body) {
+  const pid_t child = fork();
+  if (child == 0) _exit(body());
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  return status;
+}
+
+/// Whom another process finds to have ended.
+int found_by_another(Shared shared) {
+  const int status = status_of_child([&] {
+    const ProcessWatch watch(shared, kProcesses, 0);
+    return watch.find_ended() + 1;
+  });
+  REQUIRE(WIFEXITED(status));
+  return WEXITSTATUS(status) - 1;
+}
+
+/// The same after process kEnding has ended in this way.
+int found_after(const std::function<void(std::unique_ptr<ProcessWatch>&)>& way) {
+  const Shared shared = shared_memory();
+  status_of_child([&] {
+    auto watch = std::make_unique<ProcessWatch>(shared, kProcesses, kEnding);
+    if (watch->find_ended() != kNobody) std::abort();
+    way(watch);
+    return 0;
+  });
+  return found_by_another(shared);
+}
+
+using Watch = std::unique_ptr<ProcessWatch>;
+
+}  // namespace
+
+TEST_CASE(
+    "a process that is killed, ended by a signal, or leaves by _exit has ended before its time") {
+  CHECK(found_after([](Watch&) { std::raise(SIGKILL); }) == kEnding);
+  CHECK(found_after([](Watch&) { std::raise(SIGUSR1); }) == kEnding);
+  CHECK(found_after([](Watch&) { _exit(1); }) == kEnding);
+}
+
+TEST_CASE("a process that leaves in order has not") {
+  CHECK(found_after([](Watch&) { std::exit(0); }) == kNobody);
+  CHECK(found_after([](Watch& watch) {
+          watch.reset();
+          std::raise(SIGKILL);
+        }) == kNobody);
+}
+
+TEST_CASE("a process lives on when the thread that has made its watch ends") {
+  CHECK(found_after([](Watch& watch) {
+          const Shared shared = shared_memory();
+          std::thread([&] {
+            watch = std::make_unique<ProcessWatch>(shared, kProcesses, kEnding);
+          }).join();
+          if (found_by_another(shared) != kNobody) std::exit(0);
+          std::raise(SIGKILL);
+        }) == kNobody);  // It has left the first one.
+}
+
+TEST_CASE("the end of a fork's child is not its parent's") {
+  for (const bool is_orderly : {true, false}) {
+    CHECK(found_after([&](Watch& watch) {
+            status_of_child([&] {
+              if (is_orderly) std::exit(0);
+              watch.reset();
+              return 0;
+            });
+            std::raise(SIGKILL);
+          }) == kEnding);
+  }
+}
+
+TEST_CASE("of several watches those that are left at the end are marked") {
+  for (int first_gone = 0; first_gone < 4; ++first_gone) {
+    CAPTURE(first_gone);
+    std::vector<Shared> shared;
+    for (int i = 0; i < 4; ++i) shared.push_back(shared_memory());
+    status_of_child([&] {
+      std::vector<Watch> watches;
+      for (const Shared memory : shared) {
+        watches.push_back(std::make_unique<ProcessWatch>(memory, kProcesses, kEnding));
+      }
+      watches[static_cast<std::size_t>(first_gone)].reset();
+      watches[static_cast<std::size_t>((first_gone + 2) % 4)].reset();
+      std::raise(SIGKILL);
+      return 0;
+    });
+    for (int i = 0; i < 4; ++i) {
+      const bool is_gone = i == first_gone || i == (first_gone + 2) % 4;
+      CHECK(found_by_another(shared[static_cast<std::size_t>(i)]) == (is_gone ? kNobody : kEnding));
+    }
+  }
+}
+
+TEST_CASE("a process alone watches nobody") {
+  const Shared shared = shared_memory();
+  status_of_child([&] {
+    const ProcessWatch watch(shared, 1, 0);
+    return watch.find_ended() == kNobody ? 0 : 1;
+  });
+  CHECK(static_cast<int>(shared[8]) == 0);
+}
+
+}  // namespace hycoll

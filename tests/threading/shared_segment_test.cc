@@ -1,0 +1,142 @@
+// Segments that several mappings share: reached from other processes, refused with the reason, and
+// gone afterwards.
+
+#include "threading/memory/shared_segment.h"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <string>
+
+#include "core/base/errors.h"
+
+namespace hycoll {
+namespace {
+
+constexpr std::size_t kSizeBytes = 100'000;
+constexpr SharedSegment::Kind kKinds[] = {SharedSegment::Kind::anonymous,
+                                          SharedSegment::Kind::named};
+
+bool is_named_in_shm(const SharedSegment::Handle& handle) {
+  return handle.name[0] != 0 &&
+         std::filesystem::exists("/dev/shm" + std::string(handle.name.data()));
+}
+
+/// The exit status of a child that runs the body; -signal if one ended it.
+template <class Body>
+int in_child(const Body& body) {
+  const pid_t child = fork();
+  if (child == 0) _exit(body());
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+TEST_CASE("what one mapping writes the others read, in this process and another") {
+  for (const SharedSegment::Kind kind : kKinds) {
+    SharedSegment created(kind, kSizeBytes);
+    created.reserve(0, kSizeBytes);
+    SharedSegment attached(created.handle());
+    REQUIRE(created.bytes().size() == kSizeBytes);
+    REQUIRE(attached.bytes().size() == kSizeBytes);
+    CHECK(created.bytes().data() != attached.bytes().data());
+    CHECK(reinterpret_cast<std::uintptr_t>(attached.bytes().data()) % 4096 == 0);
+    CHECK(std::ranges::all_of(attached.bytes(), [](std::byte b) { return b == std::byte{0}; }));
+    attached.bytes().back() = std::byte{17};
+    CHECK(created.bytes().back() == std::byte{17});
+
+    const int status = in_child([&] {
+      SharedSegment in_other_process(created.handle());
+      in_other_process.reserve(0, kSizeBytes);
+      in_other_process.bytes()[1] = std::byte{5};
+      return static_cast<int>(in_other_process.bytes().back());
+    });
+    CHECK(status == 17);
+    CHECK(created.bytes()[1] == std::byte{5});
+  }
+}
+
+TEST_CASE("after it has been closed nothing is left but the mappings") {
+  for (const SharedSegment::Kind kind : kKinds) {
+    SharedSegment created(kind, kSizeBytes);
+    SharedSegment attached(created.handle());
+    CHECK(is_named_in_shm(created.handle()) == (kind == SharedSegment::Kind::named));
+    attached.close();
+    CHECK(is_named_in_shm(created.handle()) == (kind == SharedSegment::Kind::named));
+    created.close();
+    CHECK_FALSE(is_named_in_shm(created.handle()));
+    CHECK_THROWS_AS(SharedSegment(created.handle()), Error);
+    attached.bytes()[3] = std::byte{9};
+    CHECK(created.bytes()[3] == std::byte{9});
+  }
+}
+
+/// How many names of segments there are in /dev/shm.
+std::ptrdiff_t segment_names() {
+  const std::filesystem::directory_iterator names("/dev/shm");
+  return std::count_if(begin(names), end(names), [](const auto& entry) {
+    return entry.path().filename().string().starts_with("hycoll-");
+  });
+}
+
+TEST_CASE(
+    "a process that is killed leaves nothing behind: an anonymous segment at any time, a "
+    "named one once it has been closed") {
+  for (const SharedSegment::Kind kind : kKinds) {
+    const std::ptrdiff_t before = segment_names();
+    const int status = in_child([&] {
+      SharedSegment created(kind, kSizeBytes);
+      if (kind == SharedSegment::Kind::named) created.close();
+      raise(SIGKILL);
+      return 0;
+    });
+    CHECK(status == -SIGKILL);
+    CHECK(segment_names() == before);
+  }
+}
+
+TEST_CASE("more memory than there is fails when it is reserved, not when it is touched") {
+  for (const SharedSegment::Kind kind : kKinds) {
+    // A limit on files stands for a full /dev/shm.
+    const int status = in_child([&] {
+      std::signal(SIGXFSZ, SIG_IGN);
+      const rlimit limit{.rlim_cur = 64 * 1024, .rlim_max = 64 * 1024};
+      setrlimit(RLIMIT_FSIZE, &limit);
+      try {
+        SharedSegment created(kind, kSizeBytes);
+        created.reserve(0, kSizeBytes);
+      } catch (const Error& error) {
+        const std::string text = error.what();
+        return error.kind() == ErrorKind::environment &&
+                       text.find("shared memory of 97 KiB") != std::string::npos
+                   ? 42
+                   : 1;
+      }
+      return 2;
+    });
+    CHECK(status == 42);
+  }
+}
+
+TEST_CASE("a handle that leads to something else is refused") {
+  for (const SharedSegment::Kind kind : kKinds) {
+    SharedSegment created(kind, kSizeBytes);
+    SharedSegment::Handle handle = created.handle();
+    handle.token[1] ^= 1;
+    CHECK_THROWS_WITH_AS(SharedSegment{handle}, doctest::Contains("another container"), Error);
+    handle = created.handle();
+    handle.size_bytes += 4096;
+    CHECK_THROWS_AS(SharedSegment{handle}, Error);
+  }
+}
+
+}  // namespace
+}  // namespace hycoll

@@ -1,0 +1,54 @@
+// How waits give their core away.
+#include "threading/memory/waiter.h"
+
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+
+#include <chrono>
+
+namespace hycoll {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// How often this thread has slept while it waited for so long.
+long sleeps_of_a_wait(const WaitPolicy& policy, milliseconds time) {
+  rusage before{};
+  rusage after{};
+  getrusage(RUSAGE_THREAD, &before);
+  Waiter waiter(policy);
+  while (waiter.slow_time() < time) waiter.give_way();
+  getrusage(RUSAGE_THREAD, &after);
+  return after.ru_nvcsw - before.ru_nvcsw;
+}
+
+TEST_CASE("a thread with a core of its own never sleeps, for others need it to answer") {
+  CHECK(sleeps_of_a_wait(WaitPolicy::own_core(), milliseconds(20)) == 0);
+}
+
+TEST_CASE("a thread that shares its core, or does not know, sleeps in long waits") {
+  CHECK(sleeps_of_a_wait(WaitPolicy::oversubscribed(), milliseconds(20)) > 0);
+  CHECK(sleeps_of_a_wait(WaitPolicy{}, milliseconds(20)) > 0);
+}
+
+TEST_CASE("a long wait is told at times that double") {
+  Waiter waiter(WaitPolicy::own_core());
+  CHECK_FALSE(waiter.has_passed(milliseconds(0)));
+  constexpr milliseconds kInterval{4};
+  int told = 0;
+  while (waiter.slow_time() < 5 * kInterval) {
+    waiter.give_way();
+    if (!waiter.has_passed(kInterval)) continue;
+    CHECK(waiter.slow_time() >= kInterval * (1 << told));
+    CHECK_FALSE(waiter.has_passed(kInterval));
+    ++told;
+  }
+  // After 4, 8 and 16 ms; fewer if this thread did not run meanwhile.
+  CHECK(told >= 1);
+  CHECK(told <= 3);
+  waiter.reset();
+  CHECK_FALSE(waiter.has_passed(kInterval));
+}
+
+}  // namespace
+}  // namespace hycoll

@@ -1,0 +1,488 @@
+#include "threading/execution/executor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "core/base/errors.h"
+
+namespace hycoll {
+namespace {
+
+constexpr std::size_t kMinimumScratchBytes = 4096;
+
+/// Grows a buffer of one worker; only between runs, when nobody holds an address in it.
+void ensure(NumaBuffer& buffer, std::size_t size_bytes, const ExecutorOptions& options) {
+  if (size_bytes <= buffer.size_bytes()) return;
+  buffer = NumaBuffer();  // gives the old memory back first
+  buffer = NumaBuffer(*options.topology, std::max(size_bytes, kMinimumScratchBytes),
+                      options.numa_domain);
+}
+
+/// Whether an instruction looks at what others write, and waits for it.
+bool looks_at_others(const Instruction& instruction) {
+  switch (instruction.kind) {
+    case InstructionKind::wait_post:
+    case InstructionKind::wait_flag:
+    case InstructionKind::write_stream:
+    case InstructionKind::read_stream:
+      return true;
+    default:
+      return instruction.lines_source_count > 0;
+  }
+}
+
+}  // namespace
+
+WorkerExecutor::WorkerExecutor(NodeMemory& memory, int worker, std::vector<Endpoint*> endpoints,
+                               const TaskKernels* tasks, ExecutorOptions options)
+    : memory_(memory),
+      worker_(worker),
+      endpoints_(std::move(endpoints)),
+      tasks_(tasks),
+      options_(std::move(options)),
+      calls_seen_(static_cast<std::size_t>(memory.worker_count()) / kSeenTogether + 1) {
+  if (worker_ < member_worker_count()) fifo_.emplace(memory.fifo(), member_worker_count());
+}
+
+void WorkerExecutor::exchange(ExecutorContext& context) noexcept {
+  std::swap(endpoints_, context.endpoints);
+  std::swap(options_, context.options);
+  program_ = taken_up_ = nullptr;
+}
+
+void WorkerExecutor::start(const Program& program, const CallArguments& arguments) {
+  start(program, arguments, arguments.call);
+}
+
+void WorkerExecutor::start(const Program& program, const CallArguments& arguments, CallNumber run) {
+  // They may still read what the last program has staged, elsewhere than this one does.
+  catches_up_ = others_may_lag_ && program_ != &program && program.staging_bytes > 0;
+  runs_ahead_ = may_run_ahead(run, arguments.signature);
+  others_may_lag_ = runs_ahead_ && program.some_run_ahead;
+  // Before the others may record failures of the call.
+  if (some_failed()) find_missed_failure(run - 1);
+  arguments_ = arguments;
+  if (run != arguments.call) {
+    arguments_.member_call = arguments.call;
+    arguments_.call = run;
+  }
+  natives_block_ = program.blocks_alone && arguments.is_blocking;
+  looking_ = Looking::allowed;
+  ++ready_calls_;
+  digest_ = arguments.signature.digest(options_.salt);
+  line_tag_ = line_tag(run, digest_);
+  Post& post = memory_.post(worker_);
+  if (program.is_looked_up) {
+    post.input.store(memory_.announce(arguments.input), std::memory_order_relaxed);
+    post.output.store(memory_.announce(arguments.output), std::memory_order_relaxed);
+  }
+  post.set_signature(run, arguments.signature, digest_);
+  // Pairs with the acquiring load in post_arrived: whoever sees the call sees its addresses and the
+  // input.
+  post.call.store(run, std::memory_order_release);
+  program_ = &program;
+  failure_.reset();
+  try {
+    take_up(program);
+  } catch (const std::exception&) {
+    taken_up_ = nullptr;
+    fail(handled_failure());
+  }
+}
+
+void WorkerExecutor::take_up(const Program& program) {
+  if (taken_up_ != &program) {
+    HYCOLL_ASSERT(program.staging_bytes <= memory_.staging_bytes(), "the slice fits into staging");
+    ensure(scratch_, program.scratch_bytes, options_);
+    ensure(unpacked_, program.lines_source_bytes, options_);
+    strands_.resize(program.strands.size());
+    destination_addresses_.resize(program.operands.size());
+    source_addresses_.resize(program.operands.size());
+    taken_up_ = &program;
+  }
+  stream_writer_ = nullptr;
+  for (int cell = 0; cell < program.flag_count; ++cell)
+    own_for_writing(&memory_.flag(worker_, cell));
+  for (std::size_t s = 0; s < strands_.size(); ++s) {
+    StrandState& state = strands_[s];
+    state.next = 0;
+    state.lines_read = 0;
+    state.lines_sources_read = 0;
+    state.streamed_bytes = 0;
+    state.first_pending = 0;
+    const auto request_count = static_cast<std::size_t>(program.strands[s].request_count);
+    if (request_count == 0) continue;
+    state.requests.resize(request_count);
+    state.pending.assign(request_count, nullptr);
+  }
+}
+
+bool WorkerExecutor::others_have_caught_up() {
+  if (looking_ == Looking::forbidden) return false;
+  for (int worker = 0; worker < memory_.worker_count(); ++worker) {
+    // Pairs with the releasing store in start(): the worker has read all staging before.
+    const CallNumber entered = memory_.post(worker).call.load(std::memory_order_acquire);
+    if (entered + 1 < arguments_.call) return false;
+  }
+  return true;
+}
+
+bool WorkerExecutor::may_run_ahead(CallNumber next,
+                                   const PackedSignature& signature) const noexcept {
+  const CallNumber last = arguments_.call;
+  return program_ != nullptr && options_.running_ahead == RunningAhead::allowed &&
+         next == last + 1 && signature == arguments_.signature &&
+         failed_calls_[last % kCallSets] != last;
+}
+
+void WorkerExecutor::run(const Program& program, const CallArguments& arguments) {
+  run(program, arguments, arguments.call);
+}
+
+void WorkerExecutor::run(const Program& program, const CallArguments& arguments, CallNumber run) {
+  start(program, arguments, run);
+  finish();
+}
+
+void WorkerExecutor::finish() {
+  Waiter waiter(options_.wait_policy);
+  for (;;) {
+    const Progress progress = advance();
+    if (progress == Progress::finished) return;
+    if (progress == Progress::advanced) waiter.reset();
+    const bool unhurried =
+        arguments_.hurried != nullptr && !arguments_.hurried->load(std::memory_order_relaxed);
+    if (unhurried && progress == Progress::blocked) {
+      slow_turn(waiter);
+      Waiter::nap();
+    } else if (waiter.turn()) {
+      slow_turn(waiter);
+    }
+  }
+}
+
+WorkerExecutor::Progress WorkerExecutor::advance(int step_limit) {
+  if (failure_) return end_failed();
+  Progress progress;
+  try {
+    progress = advance_strands(step_limit);
+    if (progress == Progress::finished && some_failed()) look_for_failures();
+  } catch (const std::exception&) {
+    fail(handled_failure());
+    return end_failed();
+  }
+  if (progress == Progress::finished) {
+    if (program_->some_touch_others) memory_.leave(worker_, arguments_.call);
+    if (missed_failure_ && !arguments_.is_agreed_on) throw_missed_failure();
+  }
+  return progress;
+}
+
+WorkerExecutor::Progress WorkerExecutor::advance_blindly() {
+  looking_ = Looking::forbidden;
+  const Progress progress = advance();
+  looking_ = Looking::allowed;
+  return progress;
+}
+
+WorkerExecutor::Progress WorkerExecutor::advance_strands(int step_limit) {
+  if (catches_up_ && !others_have_caught_up()) return Progress::blocked;
+  catches_up_ = false;
+  bool finished = true;
+  int issued = 0;
+  has_progressed_ = false;
+  for (std::size_t s = 0; s < strands_.size(); ++s) {
+    const std::vector<Instruction>& instructions = program_->strands[s].instructions;
+    StrandState& state = strands_[s];
+    while (state.next < instructions.size() && issued < step_limit &&
+           try_issue(state, instructions[state.next])) {
+      ++state.next;
+      ++issued;
+    }
+    if (state.next < instructions.size() || !all_completed(state)) finished = false;
+  }
+  if (finished) {
+    own_for_writing(&memory_.post(worker_));  // for the next call
+    return Progress::finished;
+  }
+  return issued > 0 || has_progressed_ ? Progress::advanced : Progress::blocked;
+}
+
+bool WorkerExecutor::try_issue(StrandState& state, const Instruction& instruction) {
+  if (instruction.dependency_count > 0 && !dependencies_completed(state, instruction)) return false;
+  if (looking_ == Looking::forbidden && looks_at_others(instruction)) return false;
+  switch (instruction.kind) {
+    case InstructionKind::write_lines: {
+      const auto all = operands(instruction);
+      write_lines(memory_.lines(worker_, all[0].lines_buffer, arguments_.call), address(all[1]),
+                  instruction.size_bytes, line_tag_);
+      own_lines(memory_.lines(worker_, all[0].lines_buffer, arguments_.call + 1),
+                instruction.size_bytes);
+      return true;
+    }
+    case InstructionKind::write_stream:
+      return write_stream(state, instruction);
+    case InstructionKind::read_stream:
+      return read_stream(state, instruction);
+    case InstructionKind::reduce:
+      if (instruction.lines_source_count > 0 && !lines_arrived(state, instruction)) return false;
+      issue_reduce(instruction);
+      return true;
+    case InstructionKind::copy:
+      if (instruction.lines_source_count > 0 && !lines_arrived(state, instruction)) return false;
+      issue_copy(instruction);
+      return true;
+    case InstructionKind::wait_post:
+      return post_arrived(instruction.worker);
+    case InstructionKind::follow_post:
+      return post_followed(instruction.worker);
+    case InstructionKind::wait_flag:
+      // Pairs with the releasing store of the signal below.
+      return memory_.flag(instruction.worker, instruction.cell)
+                 .value.load(std::memory_order_acquire) >=
+             flag_value(arguments_.call, instruction.value);
+    case InstructionKind::signal:
+      // Pairs with the acquiring load of a wait above: what was written before is visible after.
+      memory_.flag(worker_, instruction.cell)
+          .value.store(flag_value(arguments_.call, instruction.value), std::memory_order_release);
+      return true;
+    case InstructionKind::send:
+    case InstructionKind::receive:
+    case InstructionKind::native:
+      issue_message(state, instruction);
+      return true;
+  }
+  return true;
+}
+
+bool WorkerExecutor::dependencies_completed(StrandState& state, const Instruction& instruction) {
+  for (std::uint32_t d = 0; d < instruction.dependency_count; ++d) {
+    if (!completed(state, program_->dependencies[instruction.first_dependency + d])) return false;
+  }
+  return true;
+}
+
+bool WorkerExecutor::all_completed(StrandState& state) {
+  const auto count = static_cast<int>(state.pending.size());
+  while (state.first_pending < count && completed(state, state.first_pending))
+    ++state.first_pending;
+  return state.first_pending == count;
+}
+
+bool WorkerExecutor::completed(StrandState& state, int request) {
+  const auto r = static_cast<std::size_t>(request);
+  if (state.pending[r] == nullptr) return true;
+  if (looking_ == Looking::forbidden) return false;
+  // A request whose test throws is used up.
+  Endpoint* const endpoint = std::exchange(state.pending[r], nullptr);
+  const bool is_over = endpoint->test(state.requests[r]);
+  if (is_over) {
+    has_progressed_ = true;
+  } else {
+    state.pending[r] = endpoint;
+  }
+  return is_over;
+}
+
+void WorkerExecutor::issue_message(StrandState& state, const Instruction& instruction) {
+  const auto all = operands(instruction);
+  Endpoint& endpoint = endpoint_of(instruction);
+  const int tag = tag_of(instruction);
+  // Whoever has failed may be in its next call, whose signals count for this one, too: other nodes
+  // must not take for data what was not there in time.
+  if (some_failed()) memory_.throw_if_failed(arguments_.call);
+  EndpointRequest request;
+  if (instruction.kind == InstructionKind::send) {
+    request = endpoint.send(instruction.peer, tag, address(all[0]), instruction.size_bytes);
+  } else if (instruction.kind == InstructionKind::receive) {
+    request = endpoint.receive(instruction.peer, tag, address(all[0]), instruction.size_bytes);
+  } else if (natives_block_) {
+    endpoint.blocking_allreduce(tag, address(all[1]), address(all[0]), instruction.count,
+                                arguments_.type, arguments_.op);
+    return;
+  } else {
+    request = endpoint.allreduce(tag, address(all[1]), address(all[0]), instruction.count,
+                                 arguments_.type, arguments_.op);
+  }
+  const auto slot = static_cast<std::size_t>(instruction.request);
+  state.requests[slot] = request;
+  state.pending[slot] = &endpoint;
+}
+
+void WorkerExecutor::issue_reduce(const Instruction& instruction) {
+  if (instruction.count == 0) return;  // it only waited for lines
+  if (instruction.reaches_others && is_far(instruction)) return issue_far(instruction);
+  const auto all = operands(instruction);
+  const std::size_t destination_count = instruction.destination_count;
+  for (std::size_t d = 0; d < destination_count; ++d) destination_addresses_[d] = address(all[d]);
+  int lines_source = 0;
+  for (std::size_t s = 0; s < instruction.source_count; ++s) {
+    const Operand& operand = all[destination_count + s];
+    source_addresses_[s] = operand.role == BufferRole::lines
+                               ? unpacked_source(instruction, operand, lines_source++)
+                               : address(operand);
+  }
+  const std::span<void* const> destinations(destination_addresses_.data(), destination_count);
+  const std::span<const void* const> sources(source_addresses_.data(), instruction.source_count);
+  combine(destinations, sources, instruction, instruction.count);
+}
+
+void WorkerExecutor::combine(std::span<void* const> destinations,
+                             std::span<const void* const> sources, const Instruction& instruction,
+                             std::size_t count) {
+  try {
+    if (tasks_ != nullptr && instruction.size_bytes >= TaskKernels::kMinimumBytes) {
+      tasks_->reduce(arguments_.reducer, destinations, sources, count,
+                     instruction.size_bytes / instruction.count, instruction.stores);
+    } else {
+      arguments_.reducer(destinations, sources, count, instruction.stores);
+    }
+  } catch (const Error& error) {
+    // The schedule goes on: others wait for its messages and signals. See NodeMemory.
+    const int slot = worker_ < options_.member_count ? worker_ : 0;
+    memory_.record_operator_failure(slot, rank_of(slot), named_call(), error);
+  }
+}
+
+void WorkerExecutor::issue_copy(const Instruction& instruction) {
+  if (instruction.count == 0) return;  // it only waited for lines
+  if (instruction.reaches_others && is_far(instruction)) return issue_far(instruction);
+  const auto all = operands(instruction);
+  const std::size_t destination_count = instruction.destination_count;
+  for (std::size_t d = 0; d < destination_count; ++d) destination_addresses_[d] = address(all[d]);
+  const std::span<void* const> destinations(destination_addresses_.data(), destination_count);
+  const Operand& operand = all[destination_count];
+  const std::byte* source = operand.role == BufferRole::lines
+                                ? unpacked_source(instruction, operand, 0)
+                                : address(operand);
+  if (tasks_ != nullptr && instruction.size_bytes >= TaskKernels::kMinimumBytes) {
+    tasks_->copy(destinations, source, instruction.size_bytes, instruction.stores);
+  } else {
+    copy_kernel(destinations, source, instruction.size_bytes, instruction.stores);
+  }
+}
+
+bool WorkerExecutor::post_arrived(int worker) {
+  Post& post = memory_.post(worker);
+  // Pairs with the releasing store in start().
+  if (post.call.load(std::memory_order_acquire) < arguments_.call) return false;
+  if (post.digest(arguments_.call) == digest_) return true;
+  // Nobody leaves a call that fails before all members have entered it: announcements and failures
+  // are kept for the latest calls only.
+  if (all_members_entered()) throw_mismatch(worker, post.signature(arguments_.call));
+  return false;
+}
+
+bool WorkerExecutor::post_followed(int worker) {
+  if (!runs_ahead_) return looking_ == Looking::allowed && post_arrived(worker);
+  CallNumber& seen = call_seen(worker);
+  if (seen + kMaximumLead >= arguments_.call) return true;
+  if (looking_ == Looking::forbidden) return false;
+  // Pairs with the releasing store in start(): the worker has read all lines of the calls before.
+  seen = memory_.post(worker).call.load(std::memory_order_acquire);
+  return seen + kMaximumLead >= arguments_.call;
+}
+
+bool WorkerExecutor::all_members_entered() const {
+  for (int worker = 0; worker < member_worker_count(); ++worker) {
+    // Nothing that the post announces is used.
+    if (memory_.post(worker).call.load(std::memory_order_relaxed) < arguments_.call) return false;
+  }
+  return true;
+}
+
+int WorkerExecutor::member_worker_count() const {
+  return std::min(options_.member_count, memory_.worker_count());
+}
+
+void WorkerExecutor::look_for_mismatch() {
+  // Workers without a member pass nothing of their own, and may have gone on to calls far ahead.
+  for (int worker = 0; worker < member_worker_count(); ++worker) post_arrived(worker);
+}
+
+std::span<const Operand> WorkerExecutor::operands(const Instruction& instruction) const {
+  return std::span(program_->operands)
+      .subspan(instruction.first_operand,
+               static_cast<std::size_t>(instruction.destination_count) + instruction.source_count);
+}
+
+std::byte* WorkerExecutor::member_input(int member) const {
+  // Inputs are only read; the pointer type is shared with the other roles.
+  if (member == worker_) {
+    return const_cast<std::byte*>(static_cast<const std::byte*>(arguments_.input));
+  }
+  // The post was acquired by a wait.
+  return memory_.resolve(member, memory_.post(member).input.load(std::memory_order_relaxed));
+}
+
+std::byte* WorkerExecutor::member_output(int member) const {
+  if (member == worker_) return static_cast<std::byte*>(arguments_.output);
+  return memory_.resolve(member, memory_.post(member).output.load(std::memory_order_relaxed));
+}
+
+std::byte* WorkerExecutor::address(const Operand& operand) const {
+  switch (operand.role) {
+    case BufferRole::input:
+      return member_input(operand.index) + operand.offset_bytes;
+    case BufferRole::output:
+      return member_output(operand.index) + operand.offset_bytes;
+    case BufferRole::scratch:
+      return scratch_.data() + operand.offset_bytes;
+    case BufferRole::staging:
+      return (program_->stages_briefly ? memory_.short_staging(operand.index, arguments_.call)
+                                       : memory_.staging(operand.index, arguments_.call)) +
+             operand.offset_bytes;
+    case BufferRole::lines:
+    case BufferRole::stream:
+      break;
+  }
+  HYCOLL_ASSERT(false, "lines and streams are read and written through their own instructions");
+}
+
+void WorkerExecutor::slow_turn(Waiter& waiter) {
+  look_for_trouble(waiter);
+  drive_transport();
+  waiter.give_way();
+}
+
+void WorkerExecutor::drive_transport() {
+  for (Endpoint* endpoint : endpoints_) {
+    if (endpoint == nullptr) continue;
+    endpoint->progress();
+    break;
+  }
+}
+
+void WorkerExecutor::look_for_trouble(Waiter& waiter) {
+  try {
+    if (!failure_ && all_members_entered()) memory_.throw_if_failed(arguments_.call);
+    if (!failure_) look_for_mismatch();
+  } catch (const std::exception&) {
+    fail(handled_failure());
+  }
+  // Before MPI is asked, which may meet the same end and know less of it.
+  look_for_ended_process();
+  look_at_clock(waiter);
+}
+
+void WorkerExecutor::look_at_clock(Waiter& waiter) {
+  if (options_.on_long_wait && waiter.has_passed(options_.warn_after) &&
+      memory_.may_warn(options_.warn_after)) {
+    options_.on_long_wait(describe_long_wait(waiter.slow_time()));
+  }
+  if (options_.timeout.count() > 0 && waiter.slow_time() > options_.timeout &&
+      options_.on_timeout) {
+    options_.on_timeout(describe_long_wait(options_.timeout));
+    waiter.reset();
+  }
+}
+
+std::string WorkerExecutor::describe_long_wait(std::chrono::steady_clock::duration time) const {
+  return fmt::format("hycoll: {} (call {}) has been waiting for {:.1f} s: {}", collective_name(),
+                     named_call(), std::chrono::duration<double>(time).count(), describe_wait());
+}
+
+}  // namespace hycoll

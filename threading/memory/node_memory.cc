@@ -1,0 +1,249 @@
+#include "threading/memory/node_memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <thread>
+
+#include "core/base/types.h"
+#include "threading/memory/broadcast_fifo.h"
+
+namespace hycoll {
+namespace {
+
+constexpr std::size_t kPageBytes = 4096;
+
+/// A failure of a call in one word: the call's number above the worker's.
+constexpr int kWorkerBits = 16;
+constexpr std::uint64_t failure_of(CallNumber call, int worker) noexcept {
+  return call << kWorkerBits | static_cast<std::uint64_t>(worker);
+}
+constexpr CallNumber failed_call(std::uint64_t failure) noexcept { return failure >> kWorkerBits; }
+constexpr int failing_worker(std::uint64_t failure) noexcept {
+  return static_cast<int>(failure & ((1u << kWorkerBits) - 1));
+}
+
+/// Holds a lock that is held for moments, and hardly ever wanted by two.
+class SpinGuard {
+ public:
+  explicit SpinGuard(std::atomic<bool>& locked) noexcept : locked_(locked) {
+    // Pairs with the releasing store below.
+    while (locked_.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
+  }
+  ~SpinGuard() { locked_.store(false, std::memory_order_release); }
+  SpinGuard(const SpinGuard&) = delete;
+  SpinGuard& operator=(const SpinGuard&) = delete;
+
+ private:
+  std::atomic<bool>& locked_;
+};
+
+}  // namespace
+
+std::string CallSignature::describe() const {
+  const std::string type = type_code < kDataTypeCount
+                               ? std::string(name_of(static_cast<DataType>(type_code)))
+                           : element_bytes == 0 ? fmt::format("of MPI (code {})", type_code)
+                                                : fmt::format("of MPI, {} bytes", element_bytes);
+  const std::string op = op_code < kOperatorCount
+                             ? std::string(name_of(static_cast<Operator>(op_code)))
+                             : fmt::format("of MPI or the program (code {})", op_code);
+  std::string text = combines(collective) ? fmt::format("{}, count {}, type {}, operator {}",
+                                                        name_of(collective), count, type, op)
+                                          : fmt::format("{}, {} bytes", name_of(collective), count);
+  if (is_reproducible) text += ", reproducible";
+  if (has_root(collective)) text += fmt::format(", root {}", detail);
+  if (collective == Collective::reduce_scatter && detail != 0) {
+    text += fmt::format(", block counts with digest {:x}", detail);
+  }
+  return text;
+}
+
+namespace {
+
+/// The first bytes of a word, in pieces whose sizes the compiler knows, and put together in a
+/// register: a word that is loaded where its parts have just been stored is waited for.
+std::uint64_t short_word(const std::byte* from, std::size_t size_bytes) noexcept {
+  std::uint64_t word = 0;
+  std::size_t done = 0;
+  const auto take = [&]<class Piece>(Piece piece) {
+    if ((size_bytes & sizeof(piece)) == 0) return;
+    std::memcpy(&piece, from + done, sizeof(piece));
+    const std::size_t bytes_below =
+        std::endian::native == std::endian::little ? done : sizeof(word) - sizeof(piece) - done;
+    word |= std::uint64_t{piece} << (8 * bytes_below);
+    done += sizeof(piece);
+  };
+  take(std::uint32_t{});
+  take(std::uint16_t{});
+  take(std::uint8_t{});
+  return word;
+}
+
+}  // namespace
+
+void write_lines(Line* lines, const std::byte* source, std::size_t size_bytes,
+                 std::uint64_t tag) noexcept {
+  const std::size_t line_count = line_count_for(size_bytes);
+  for (std::size_t l = 0; l < line_count; ++l) {
+    const std::size_t offset = l * Line::kPayloadBytes;
+    const std::size_t bytes = std::min(size_bytes - offset, Line::kPayloadBytes);
+    const std::size_t whole_words = bytes / sizeof(std::uint64_t);
+    const std::byte* from = source + offset;
+    for (std::size_t w = 0; w < whole_words; ++w, from += sizeof(std::uint64_t)) {
+      std::uint64_t word;
+      std::memcpy(&word, from, sizeof(word));
+      lines[l].payload[w].store(word, std::memory_order_relaxed);
+    }
+    const std::size_t rest = bytes % sizeof(std::uint64_t);
+    if (rest > 0) {
+      lines[l].payload[whole_words].store(short_word(from, rest), std::memory_order_relaxed);
+    }
+    // Pairs with the acquiring load of the tag by the reader (executor.cc).
+    lines[l].tag.store(tag, std::memory_order_release);
+  }
+}
+
+void own_lines(const Line* lines, std::size_t size_bytes) noexcept {
+  const std::size_t line_count = line_count_for(size_bytes);
+  for (std::size_t l = 0; l < line_count; ++l) {
+    own_for_writing(&lines[l]);
+  }
+}
+
+NodeMemory::NodeMemory(int worker_count, std::size_t further_bytes)
+    : worker_count_(worker_count),
+      further_bytes_(further_bytes),
+      area_bytes_(area_bytes(further_bytes)),
+      own_block_(static_cast<std::byte*>(::operator new(block_bytes(worker_count, further_bytes),
+                                                        std::align_val_t(kSeparationBytes)))),
+      block_(own_block_.get()) {
+  for (int worker = 0; worker < worker_count; ++worker) construct_worker(worker);
+  std::ranges::fill(fifo(), std::byte{0});
+}
+
+NodeMemory::NodeMemory(std::span<std::byte> block, int worker_count, std::size_t further_bytes,
+                       const AddressSpace* addresses)
+    : worker_count_(worker_count),
+      further_bytes_(further_bytes),
+      area_bytes_(area_bytes(further_bytes)),
+      block_(block.data()),
+      addresses_(addresses) {
+  HYCOLL_ASSERT(block.size() >= block_bytes(worker_count, further_bytes), "the block holds all");
+}
+
+void NodeMemory::Free::operator()(std::byte* memory) const noexcept {
+  ::operator delete(memory, std::align_val_t(kSeparationBytes));
+}
+
+std::size_t NodeMemory::area_bytes(std::size_t further_bytes) noexcept {
+  const std::size_t used_bytes = sizeof(WorkerCells) + further_bytes;
+  const std::size_t pages = (used_bytes + kPageBytes - 1) / kPageBytes;
+  // Equal cells of different workers in different sets of the caches.
+  return pages * kPageBytes + 2 * kSeparationBytes;
+}
+
+NodeMemory::Extent NodeMemory::fifo_extent(int worker_count, std::size_t further_bytes) noexcept {
+  return {.offset_bytes = area(worker_count, further_bytes).offset_bytes,
+          .size_bytes = BroadcastFifo::block_bytes(worker_count)};
+}
+
+std::size_t NodeMemory::block_bytes(int worker_count, std::size_t further_bytes) noexcept {
+  const Extent fifo = fifo_extent(worker_count, further_bytes);
+  return fifo.offset_bytes + fifo.size_bytes;
+}
+
+NodeMemory::Extent NodeMemory::area(int worker, std::size_t further_bytes) noexcept {
+  const std::size_t size_bytes = area_bytes(further_bytes);
+  return {.offset_bytes = sizeof(NodeCells) + static_cast<std::size_t>(worker) * size_bytes,
+          .size_bytes = size_bytes};
+}
+
+std::vector<NodeMemory::Extent> NodeMemory::extents_of(int first, int count, int worker_count,
+                                                       std::size_t further_bytes) {
+  const std::size_t begin = first == 0 ? 0 : area(first, further_bytes).offset_bytes;
+  const std::size_t end = area(first + count, further_bytes).offset_bytes;
+  std::vector<Extent> extents = {{.offset_bytes = begin, .size_bytes = end - begin}};
+  if (first == 0) extents.push_back(fifo_extent(worker_count, further_bytes));
+  return extents;
+}
+
+void NodeMemory::construct_worker(int worker) {
+  if (worker == 0) new (block_) NodeCells;
+  new (area_begin(worker)) WorkerCells;
+}
+
+void NodeMemory::fail(int worker, CallNumber call, const Error& error) noexcept {
+  std::atomic<std::uint64_t>& latest = node_cells().failures[call % kCallSets];
+  std::uint64_t known = latest.load(std::memory_order_relaxed);
+  if (failed_call(known) >= call) return;
+  FailureRecord& record = cells(worker).failures[call % kCallSets];
+  record.kind.store(static_cast<int>(error.kind()), std::memory_order_relaxed);
+  record.text.write(error.what());
+  // Pairs with the acquiring load in throw_if_failed.
+  while (failed_call(known) < call &&
+         !latest.compare_exchange_weak(known, failure_of(call, worker), std::memory_order_release,
+                                       std::memory_order_relaxed)) {
+  }
+  // It grows, since all members have entered the call. Pairs with the acquiring load in
+  // last_failed_call().
+  node_cells().last_failed_call.store(call, std::memory_order_release);
+}
+
+void NodeMemory::throw_if_failed(CallNumber call) const {
+  // Pairs with the releasing exchange in fail().
+  const std::uint64_t failure =
+      node_cells().failures[call % kCallSets].load(std::memory_order_acquire);
+  if (failed_call(failure) != call) return;
+  const FailureRecord& record = cells(failing_worker(failure)).failures[call % kCallSets];
+  throw Error(static_cast<ErrorKind>(record.kind.load(std::memory_order_relaxed)),
+              record.text.read());
+}
+
+bool NodeMemory::may_warn(std::chrono::milliseconds interval) noexcept {
+  using std::chrono::nanoseconds;
+  const auto since_boot = std::chrono::steady_clock::now().time_since_epoch();
+  const std::int64_t now = std::chrono::duration_cast<nanoseconds>(since_boot).count();
+  // Orders nothing but itself: one of those that have waited equally long is to speak.
+  std::atomic<std::int64_t>& last = node_cells().last_warning_ns;
+  std::int64_t told = last.load(std::memory_order_relaxed);
+  if (told != 0 && now - told < nanoseconds(interval).count() / 2) return false;
+  return last.compare_exchange_strong(told, now, std::memory_order_relaxed);
+}
+
+bool NodeMemory::have_left(CallNumber call, int worker_count, std::uint32_t digest) const noexcept {
+  for (int worker = 0; worker < worker_count; ++worker) {
+    const WorkerCells& its = cells(worker);
+    // Pair with the releasing stores in leave() and WorkerExecutor::start().
+    if (its.left.value.load(std::memory_order_acquire) >= call) continue;
+    const CallNumber entered = its.post.call.load(std::memory_order_acquire);
+    if (entered > call || (entered == call && its.post.digest(call) != digest)) continue;
+    return false;
+  }
+  return true;
+}
+
+bool NodeMemory::agree(CallNumber call, int worker_count) const noexcept {
+  for (int worker = 1; worker < worker_count; ++worker) {
+    if (cells(worker).post.digest(call) != cells(0).post.digest(call)) return false;
+  }
+  return true;
+}
+
+void NodeMemory::record_operator_failure(int slot, int rank, CallNumber call, const Error& error) {
+  OperatorFailure& failure = cells(slot).operator_failure;
+  const SpinGuard guard(failure.locked);
+  if (failed_call_of(failure.mark) == call) return;
+  failure.mark = (call << 24) | static_cast<std::uint64_t>(rank);
+  failure.text.write(error.what());
+}
+
+std::optional<std::string> NodeMemory::operator_failure(int slot, std::uint64_t mark) const {
+  const OperatorFailure& failure = cells(slot).operator_failure;
+  const SpinGuard guard(failure.locked);
+  return failure.mark == mark ? std::optional(failure.text.read()) : std::nullopt;
+}
+
+}  // namespace hycoll

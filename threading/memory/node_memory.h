@@ -1,0 +1,452 @@
+#ifndef HYCOLL_THREADING_MEMORY_NODE_MEMORY_H_
+#define HYCOLL_THREADING_MEMORY_NODE_MEMORY_H_
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/collective.h"
+#include "core/base/errors.h"
+#include "threading/memory/address_space.h"
+#include "threading/memory/cache_lines.h"
+#include "threading/memory/shared_text.h"
+
+namespace hycoll {
+
+/// The number of a collective call on one communicator or team: 1, 2, 3, ... alike on all members.
+using CallNumber = std::uint64_t;
+
+/// What members must agree on in a call, packed into two words.
+struct PackedSignature {
+  std::uint64_t call = 0;
+  std::uint64_t detail = 0;
+
+  /// What members compare. The salt tells calls of different communicators apart.
+  constexpr std::uint32_t digest(std::uint32_t salt = 0) const noexcept {
+    return static_cast<std::uint32_t>(
+        ((call + salt * 0xbf58476d1ce4e5b9u + detail * 0xd1b54a32d192ed03u) *
+         0x9e3779b97f4a7c15u) >>
+        32);
+  }
+  friend bool operator==(const PackedSignature&, const PackedSignature&) = default;
+};
+
+/// The same, readable.
+struct CallSignature {
+  std::size_t count = 0;  ///< Elements; bytes where nothing is combined.
+  Collective collective = Collective::allreduce;
+  std::uint8_t type_code = 0;  ///< A DataType, or a code of the caller's from kDataTypeCount on.
+  std::uint8_t op_code = 0;    ///< An Operator, or a code of the caller's up to 31.
+  bool is_reproducible = false;
+  /// Of elements whose type has no code of its own; 0 otherwise.
+  std::uint32_t element_bytes = 0;
+  /// Collectives with a root: that. Collective::reduce_scatter: a digest of the blocks' counts if
+  /// they are given one by one, otherwise 0.
+  std::uint32_t detail = 0;
+
+  PackedSignature packed() const noexcept {
+    return {.call = (static_cast<std::uint64_t>(count) << 16) |
+                    (static_cast<std::uint64_t>(collective) << 12) |
+                    (static_cast<std::uint64_t>(type_code & 0x3f) << 6) |
+                    (static_cast<std::uint64_t>(is_reproducible) << 5) |
+                    static_cast<std::uint64_t>(op_code & 0x1f),
+            .detail = (static_cast<std::uint64_t>(element_bytes) << 32) | detail};
+  }
+  static CallSignature unpack(const PackedSignature& packed) noexcept {
+    return {.count = static_cast<std::size_t>(packed.call >> 16),
+            .collective = static_cast<Collective>((packed.call >> 12) & 0xf),
+            .type_code = static_cast<std::uint8_t>((packed.call >> 6) & 0x3f),
+            .op_code = static_cast<std::uint8_t>(packed.call & 0x1f),
+            .is_reproducible = ((packed.call >> 5) & 1) != 0,
+            .element_bytes = static_cast<std::uint32_t>(packed.detail >> 32),
+            .detail = static_cast<std::uint32_t>(packed.detail)};
+  }
+  /// For messages: "reduce, count 3, type double, operator sum, root 1", "broadcast, 24 bytes, root
+  /// 1".
+  std::string describe() const;
+};
+
+/// How far a member may run ahead: it may leave a call that nobody waits for it in (Program) when
+/// all members of its node have entered the call that lies so many calls back.
+inline constexpr CallNumber kMaximumLead = 6;
+
+/// The sets of what is kept for several calls: signatures, lines, failures. A call uses set
+/// call % kCallSets, and may overwrite what it finds there. Why that is safe: whoever starts call c
+/// has left c - 1, so every member of its node has entered c - 1 - kMaximumLead and left all calls
+/// before. What set c % kCallSets holds is of call c - kCallSets = c - 2 - kMaximumLead or older,
+/// which nobody reads any more.
+inline constexpr std::size_t kCallSets = kMaximumLead + 2;
+
+/// Who can access the buffers that a worker's member passes in a run.
+enum class Reach : std::uint8_t {
+  worker,  ///< Its own process only.
+  node,    ///< Every process of the node, at the addresses that its post announces.
+};
+
+/// A worker's announcement that it has entered a call, with the addresses of its member's buffers:
+/// everything that the others need lies in the one cache line that they wait for. The addresses are
+/// in the form of NodeMemory::announce.
+struct alignas(kSeparationBytes) Post {
+  std::atomic<CallNumber> call{
+      0};  ///< Released last; the others are relaxed and belong to this call.
+  std::atomic<std::uint64_t> input{0};
+  std::atomic<std::uint64_t> output{0};
+
+  /// `digest`: what members compare.
+  void set_signature(CallNumber number, const PackedSignature& signature,
+                     std::uint32_t digest) noexcept {
+    const std::size_t set = number % kCallSets;
+    const Signature& kept = signatures_[set];
+    // A call is often like the one before it in its set.
+    if (digest == digests_[set].load(std::memory_order_relaxed) &&
+        signature.call == kept.call.load(std::memory_order_relaxed) &&
+        signature.detail == kept.detail.load(std::memory_order_relaxed)) {
+      return;
+    }
+    digests_[set].store(digest, std::memory_order_relaxed);
+    signatures_[set].call.store(signature.call, std::memory_order_relaxed);
+    signatures_[set].detail.store(signature.detail, std::memory_order_relaxed);
+  }
+  /// To be set before a run is announced, by members of processes in each run that may do with
+  /// either. Kept for kReachRuns runs.
+  void set_reach(CallNumber number, Reach reach) noexcept {
+    const std::uint64_t latest = reach_.load(std::memory_order_relaxed);  // this worker's own
+    const CallNumber passed = number - (latest >> kReachRuns);
+    const std::uint64_t earlier =
+        passed < kReachRuns ? (latest << passed) & ((1u << kReachRuns) - 1) : 0;
+    // Released by the announcement.
+    reach_.store(number << kReachRuns | earlier | (reach == Reach::node ? 1 : 0),
+                 std::memory_order_relaxed);
+  }
+  /// Requires that the run has been announced.
+  Reach reach(CallNumber number) const noexcept {
+    // Acquired by the load of the announcement.
+    const std::uint64_t latest = reach_.load(std::memory_order_relaxed);
+    const CallNumber passed = (latest >> kReachRuns) - number;
+    return passed < kReachRuns && (latest >> passed & 1) != 0 ? Reach::node : Reach::worker;
+  }
+
+  /// Of the signature: in the line that is awaited anyway.
+  std::uint32_t digest(CallNumber number) const noexcept {
+    return digests_[number % kCallSets].load(std::memory_order_relaxed);
+  }
+  /// In lines of their own: for messages.
+  PackedSignature signature(CallNumber number) const noexcept {
+    const Signature& kept = signatures_[number % kCallSets];
+    return {.call = kept.call.load(std::memory_order_relaxed),
+            .detail = kept.detail.load(std::memory_order_relaxed)};
+  }
+
+ private:
+  static constexpr int kReachRuns = 16;
+  /// The number of a run, and what holds for that one and those before it, a bit each.
+  std::atomic<std::uint64_t> reach_{0};
+  struct Signature {
+    std::atomic<std::uint64_t> call{0};
+    std::atomic<std::uint64_t> detail{0};
+  };
+  /// Of the latest calls.
+  std::array<std::atomic<std::uint32_t>, kCallSets> digests_{};
+  alignas(kCacheLineBytes) std::array<Signature, kCallSets> signatures_{};
+};
+static_assert(sizeof(Post) == 2 * kSeparationBytes);
+
+/// A monotonic counter with one writing worker. Its value is flag_value(call, signals so far).
+struct alignas(kSeparationBytes) FlagCell {
+  std::atomic<std::uint64_t> value{0};
+};
+
+/// The value of a flag: grows within a call and from call to call, so flags are never reset.
+constexpr std::uint64_t flag_value(CallNumber call, std::uint32_t signals) noexcept {
+  return (call << 24) | signals;
+}
+inline constexpr std::uint32_t kMaximumSignals = (1u << 24) - 1;
+
+/// One cache line of signal-carrying memory: payload, and a tag that is released after it.
+struct alignas(kCacheLineBytes) Line {
+  static constexpr std::size_t kWords = 7;
+  static constexpr std::size_t kPayloadBytes = kWords * sizeof(std::uint64_t);
+  std::atomic<std::uint64_t> payload[kWords];
+  std::atomic<std::uint64_t> tag{0};
+};
+static_assert(sizeof(Line) == kCacheLineBytes);
+
+/// The number of lines that carry this many bytes; at least one, so that an empty vector still
+/// signals.
+constexpr std::size_t line_count_for(std::size_t size_bytes) noexcept {
+  return size_bytes == 0 ? 1 : (size_bytes + Line::kPayloadBytes - 1) / Line::kPayloadBytes;
+}
+
+/// Room for what is unpacked from lines: a part may begin and end inside a line.
+constexpr std::size_t unpacked_stride_bytes(std::size_t size_bytes) noexcept {
+  return (line_count_for(size_bytes) + 1) * Line::kPayloadBytes;
+}
+
+/// The tag of a line: the call and a part of the digest of its signature, so that members that
+/// disagree find out.
+constexpr std::uint64_t line_tag(CallNumber call, std::uint32_t digest) noexcept {
+  return (call << 16) | (digest >> 16);
+}
+
+/// Writes `size_bytes` bytes into lines. Others may read the same lines meanwhile.
+void write_lines(Line* lines, const std::byte* source, std::size_t size_bytes,
+                 std::uint64_t tag) noexcept;
+
+/// Brings a cache line into this core's cache for writing, ahead of a later store: then that need
+/// not wait until readers have given up their copies. Takes that off the critical path of short
+/// collectives.
+inline void own_for_writing(const void* address) noexcept {
+#if defined(__x86_64__)
+  // The builtin would only prefetch for reading unless the whole build targets newer processors.
+  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(address)));
+#else
+  __builtin_prefetch(address, 1);
+#endif
+}
+
+/// The same for the lines of a later write_lines.
+void own_lines(const Line* lines, std::size_t size_bytes) noexcept;
+
+/// What a call stages at most for each worker in short staging. A writer is faster the longer ago
+/// the others have read what it overwrites, so there are more sets than running ahead needs.
+inline constexpr std::size_t kMaximumShortStagingBytes = 16 * 1024;
+/// The largest vector, in bytes, that a lines buffer holds.
+inline constexpr std::size_t kMaximumLinesBytes = 16 * 1024;
+/// A worker's lines buffers in one schedule.
+inline constexpr int kLinesBuffersPerWorker = 2;
+inline constexpr int kFlagsPerWorker = 128;
+
+/// What a mark of NodeMemory::operator_failure_mark says.
+constexpr CallNumber failed_call_of(std::uint64_t mark) noexcept { return mark >> 24; }
+constexpr int failed_rank_of(std::uint64_t mark) noexcept {
+  return static_cast<int>(mark & 0xffffff);
+}
+
+/// The bits of a stream's number in the number of a FIFO's connection, below those of the call.
+inline constexpr int kStreamBits = 16;
+
+constexpr std::uint64_t stream_connection(CallNumber call, std::uint16_t stream) noexcept {
+  return call << kStreamBits | stream;
+}
+constexpr CallNumber call_of_connection(std::uint64_t connection) noexcept {
+  return connection >> kStreamBits;
+}
+
+/// What the workers of one node share to run schedules: announcements, flags, lines, and the first
+/// failure. Either in memory of its own, for the threads of a process; or over a block that several
+/// processes have mapped, each at an address of its own, in which case each has a NodeMemory over
+/// its mapping. The block holds no pointers and no locks that outlive a function; a process that
+/// dies leaves nothing in it that others would have to wait for.
+///
+/// A block begins with what all workers share, followed by an area for each: what the worker
+/// writes, and then `further_bytes` bytes, two sets of staging. Behind them lies the node's
+/// broadcast FIFO. Areas begin at multiples of
+/// the separation, so that neighbours share a page at most at their ends.
+class NodeMemory {
+ public:
+  /// In memory of its own, ready for use.
+  explicit NodeMemory(int worker_count, std::size_t further_bytes = 0);
+
+  /// Over a block of block_bytes(worker_count, further_bytes) bytes that outlives this object, zero
+  /// where the FIFO lies.
+  /// `addresses` says what buffers of the node's members are called; it must outlive this object
+  /// too. Usable once construct_worker() has returned for every worker, in any process.
+  NodeMemory(std::span<std::byte> block, int worker_count, std::size_t further_bytes,
+             const AddressSpace* addresses);
+
+  static std::size_t block_bytes(int worker_count, std::size_t further_bytes) noexcept;
+
+  /// Where a worker's area lies in the block.
+  struct Extent {
+    std::size_t offset_bytes;
+    std::size_t size_bytes;
+  };
+  /// The part of the block for which the process of the workers from `first` on, `count` of them,
+  /// provides memory: their areas, and what all share if worker 0 is among them. Those of all
+  /// processes of the node are the block.
+  static std::vector<Extent> extents_of(int first, int count, int worker_count,
+                                        std::size_t further_bytes);
+
+  /// Initialises a worker's part of the block. Its pages come to lie in the NUMA domain of the
+  /// calling thread, unless they have been touched before.
+  void construct_worker(int worker);
+
+  int worker_count() const noexcept { return worker_count_; }
+
+  /// The block of a BroadcastFifo for at most as many participants as there are workers.
+  std::span<std::byte> fifo() const noexcept {
+    const Extent extent = fifo_extent(worker_count_, further_bytes_);
+    return {block_ + extent.offset_bytes, extent.size_bytes};
+  }
+
+  Post& post(int worker) noexcept { return cells(worker).post; }
+  FlagCell& flag(int worker, int index) noexcept {
+    return cells(worker).flags[static_cast<std::size_t>(index)];
+  }
+
+  /// The lines of a worker's buffer `buffer` in a call. Calls take the sets in turn.
+  Line* lines(int worker, int buffer, CallNumber call) noexcept {
+    return cells(worker).lines.data() + (call % kCallSets) * kLinesPerSet +
+           static_cast<std::size_t>(buffer) * kLinesPerBuffer;
+  }
+
+  /// The further bytes of a worker's area.
+  std::span<std::byte> further(int worker) noexcept {
+    return {area_begin(worker) + sizeof(WorkerCells), further_bytes_};
+  }
+
+  /// A worker's staging in a call: the first or the second half of its further bytes, in turn, of
+  /// staging_bytes() each.
+  std::byte* staging(int worker, CallNumber call) noexcept {
+    return further(worker).data() + (call % 2) * staging_bytes();
+  }
+  std::size_t staging_bytes() const noexcept {
+    return further_bytes_ / 2 / kSeparationBytes * kSeparationBytes;
+  }
+
+  /// The same memory for calls that stage no more than short_staging_bytes() for each worker: in
+  /// kCallSets sets or more, so that whose staging nobody answers may run ahead. A call's set lies
+  /// in its half.
+  std::byte* short_staging(int worker, CallNumber call) noexcept {
+    const std::size_t sets_per_half = staging_bytes() / short_staging_bytes();
+    return staging(worker, call) + call / 2 % sets_per_half * short_staging_bytes();
+  }
+  /// 0 if there is too little staging.
+  std::size_t short_staging_bytes() const noexcept {
+    return std::min(kMaximumShortStagingBytes,
+                    staging_bytes() / (kCallSets / 2) / kSeparationBytes * kSeparationBytes);
+  }
+
+  /// What a worker's post says of a buffer at this address of its own process; and where a worker's
+  /// announced buffer lies in this process, null if it cannot be reached from here.
+  std::uint64_t announce(const void* address) const noexcept {
+    return addresses_ == nullptr ? reinterpret_cast<std::uintptr_t>(address)
+                                 : addresses_->announce(address);
+  }
+  std::byte* resolve(int worker, std::uint64_t announced) const noexcept {
+    return addresses_ == nullptr ? reinterpret_cast<std::byte*>(announced)
+                                 : addresses_->resolve(worker, announced);
+  }
+
+  /// How buffers of other processes are called; null if the node is a process.
+  const AddressSpace* addresses() const noexcept { return addresses_; }
+
+  /// Records why a call failed on `worker`, for every worker that waits in it. The first record of
+  /// a call counts. Requires that all members have entered the call. Called by one thread at a time
+  /// for each worker.
+  void fail(int worker, CallNumber call, const Error& error) noexcept;
+
+  /// Throws the error that was recorded for this call, if any. Cheap when there is none.
+  void throw_if_failed(CallNumber call) const;
+
+  /// The last call for which a failure has been recorded; 0 if none. Whoever has seen a member
+  /// enter a call sees the failures that the member has met before.
+  CallNumber last_failed_call() const noexcept {
+    // Pairs with the releasing store in fail(): its record can be read.
+    return node_cells().last_failed_call.load(std::memory_order_acquire);
+  }
+
+  /// Whether no worker of the node has told of a long wait lately, in the last half of `interval`.
+  /// If so, the caller does.
+  bool may_warn(std::chrono::milliseconds interval) noexcept;
+
+  /// A worker has left a run: it uses no buffers of other members any more. To be said of runs that
+  /// have_left() is asked about.
+  void leave(int worker, CallNumber call) noexcept {
+    // Pairs with the acquiring load in have_left(): the others' use of the buffers lies before.
+    cells(worker).left.value.store(call, std::memory_order_release);
+  }
+  /// Whether each of the first `worker_count` workers has left the run, has entered a later one, or
+  /// has entered it with another signature than this digest is of: then it uses no buffers of
+  /// members that have passed this one, whose announcements it has not accepted.
+  bool have_left(CallNumber call, int worker_count, std::uint32_t digest) const noexcept;
+
+  /// Whether the first `worker_count` workers have entered the run with the same signature.
+  /// Requires that they have entered it, and that one of them has not entered a later one.
+  bool agree(CallNumber call, int worker_count) const noexcept;
+
+  /// A user's operator failed while `worker` reduced in `call`. The call goes on nevertheless, with
+  /// unspecified results, so that nobody waits for ever; its members agree afterwards on whether it
+  /// has failed anywhere. `slot` is the member that speaks for the worker, in the worker's process.
+  /// The first record of a call counts.
+  void record_operator_failure(int slot, int rank, CallNumber call, const Error& error);
+
+  /// The next calls' numbers follow another row. Between calls, by the slot's process.
+  void forget_operator_failure(int slot) noexcept { cells(slot).operator_failure.mark = 0; }
+
+  /// A number that tells the last call in which an operator failed with this slot, and grows from
+  /// call to call; 0 if none did. The operand of the agreement: it only changes while a later call
+  /// is under way.
+  const std::uint64_t* operator_failure_mark(int slot) const noexcept {
+    return &cells(slot).operator_failure.mark;
+  }
+  /// The text of the failure with this mark, if it is this slot's last one.
+  std::optional<std::string> operator_failure(int slot, std::uint64_t mark) const;
+
+ private:
+  static constexpr std::size_t kLinesPerBuffer = line_count_for(kMaximumLinesBytes);
+  static constexpr std::size_t kLinesPerSet = kLinesBuffersPerWorker * kLinesPerBuffer;
+
+  /// Why a call failed on one worker; written by that worker before it publishes the failure.
+  struct FailureRecord {
+    std::atomic<int> kind{0};
+    SharedText text;
+  };
+  struct OperatorFailure {
+    mutable std::atomic<bool> locked{false};  // by threads of the slot's process only
+    std::uint64_t mark = 0;  // written under the lock; read without it by calls that come later
+    SharedText text;
+  };
+  /// What one worker writes.
+  struct alignas(kSeparationBytes) WorkerCells {
+    Post post;
+    std::array<FlagCell, kFlagsPerWorker> flags;
+    std::array<Line, kCallSets * kLinesPerSet> lines;
+    FlagCell left;                                  // the last run that leave() has named
+    std::array<FailureRecord, kCallSets> failures;  // of the latest calls
+    OperatorFailure operator_failure;
+  };
+  /// What all write: the failures of the latest calls, each a call's number and the worker that has
+  /// recorded the reason; the last call that has failed; and when one told of a long wait.
+  struct alignas(kSeparationBytes) NodeCells {
+    std::array<std::atomic<std::uint64_t>, kCallSets> failures{};
+    std::atomic<CallNumber> last_failed_call{0};
+    std::atomic<std::int64_t> last_warning_ns{0};  // by the machine's monotonic clock
+  };
+  struct Free {
+    void operator()(std::byte* memory) const noexcept;
+  };
+
+  static std::size_t area_bytes(std::size_t further_bytes) noexcept;
+  static Extent area(int worker, std::size_t further_bytes) noexcept;
+  static Extent fifo_extent(int worker_count, std::size_t further_bytes) noexcept;
+  std::byte* area_begin(int worker) const noexcept {
+    return block_ + sizeof(NodeCells) + static_cast<std::size_t>(worker) * area_bytes_;
+  }
+  WorkerCells& cells(int worker) const noexcept {
+    return *std::launder(reinterpret_cast<WorkerCells*>(area_begin(worker)));
+  }
+  NodeCells& node_cells() const noexcept {
+    return *std::launder(reinterpret_cast<NodeCells*>(block_));
+  }
+
+  int worker_count_;
+  std::size_t further_bytes_;
+  std::size_t area_bytes_;
+  std::unique_ptr<std::byte, Free> own_block_;  // null over a block of others
+  std::byte* block_;
+  const AddressSpace* addresses_ = nullptr;
+};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_THREADING_MEMORY_NODE_MEMORY_H_

@@ -1,0 +1,39 @@
+#include "threading/memory/waiter.h"
+
+#include <thread>
+
+namespace hycoll {
+namespace {
+
+/// Threads that only yield to each other can keep a third one off their core for seconds: Linux
+/// 6.18 puts a thread back by a whole slice for each yield. Far above the time of a short call.
+constexpr std::chrono::milliseconds kYieldingTime{2};
+
+}  // namespace
+
+void Waiter::give_way() noexcept {
+  if (policy_.naps && slow_time() >= kYieldingTime) {
+    nap();
+  } else {
+    std::this_thread::yield();
+  }
+}
+
+void Waiter::nap() noexcept { std::this_thread::sleep_for(std::chrono::microseconds(50)); }
+
+std::chrono::steady_clock::duration Waiter::slow_time() noexcept {
+  const auto now = std::chrono::steady_clock::now();
+  if (slow_since_ == std::chrono::steady_clock::time_point{}) slow_since_ = now;
+  return now - slow_since_;
+}
+
+bool Waiter::has_passed(std::chrono::milliseconds interval) noexcept {
+  if (interval.count() == 0) return false;
+  const std::chrono::steady_clock::duration time = slow_time();
+  if (next_mark_.count() == 0) next_mark_ = interval;
+  if (time < next_mark_) return false;
+  while (next_mark_ <= time) next_mark_ *= 2;
+  return true;
+}
+
+}  // namespace hycoll

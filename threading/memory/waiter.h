@@ -1,0 +1,89 @@
+#ifndef HYCOLL_THREADING_MEMORY_WAITER_H_
+#define HYCOLL_THREADING_MEMORY_WAITER_H_
+
+#include <chrono>
+#include <cstdint>
+
+namespace hycoll {
+
+/// Lets the processor know that this is a spinning loop.
+inline void relax_processor() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield" ::: "memory");
+#endif
+}
+
+/// How patient a wait is. Values in loop turns; a turn is one look at what is waited for. The
+/// default is for threads that do not know whose cores they run on.
+struct WaitPolicy {
+  std::uint32_t eager_turns =
+      128;  ///< Looks at full speed: the expected case, well under a microsecond.
+  std::uint32_t spin_turns =
+      512;  ///< Then looks with a pause in between, before the slow path starts.
+  /// Whether long waits sleep between looks. Others can use the core meanwhile, but whoever needs
+  /// this thread waits for the end of its nap: its messages are passed on later, and one-sided
+  /// accesses to its memory are answered later.
+  bool naps = true;
+
+  /// For workers that have cores of their own.
+  static constexpr WaitPolicy own_core() noexcept {
+    WaitPolicy policy;
+    policy.naps = false;
+    return policy;
+  }
+  /// For more workers than cores: whoever is waited for may need this core.
+  static constexpr WaitPolicy oversubscribed() noexcept {
+    return {.eager_turns = 16, .spin_turns = 32, .naps = true};
+  }
+};
+
+/// The phases of one wait: spin, pause, and then, turn by turn, the slow path, where the owner
+/// drives the transport, looks for failures and gives the core away. One object per wait, on the
+/// stack.
+class Waiter {
+ public:
+  explicit Waiter(const WaitPolicy& policy) noexcept : policy_(policy) {}
+
+  /// Spends one turn. Returns true when the caller should take its slow path in this turn.
+  bool turn() noexcept {
+    ++turns_;
+    if (turns_ <= policy_.eager_turns) return false;
+    if (turns_ <= policy_.spin_turns) {
+      relax_processor();
+      return false;
+    }
+    return true;
+  }
+
+  /// Gives the core to somebody else who can use it: for an instant; after a long wait, if the
+  /// policy says so, for some tens of microseconds. To be called in slow turns.
+  void give_way() noexcept;
+
+  /// Leaves the core to others for some tens of microseconds.
+  static void nap() noexcept;
+
+  /// The time since the first call of this function, looked at only in slow turns.
+  std::chrono::steady_clock::duration slow_time() noexcept;
+
+  /// Whether slow_time() has passed the interval, and then twice, four times, ... the interval:
+  /// true once for each. Never if it is 0.
+  bool has_passed(std::chrono::milliseconds interval) noexcept;
+
+  void reset() noexcept {
+    turns_ = 0;
+    slow_since_ = {};
+    next_mark_ = {};
+  }
+
+ private:
+  WaitPolicy policy_;
+  std::uint64_t turns_ = 0;
+  std::chrono::steady_clock::time_point slow_since_{};
+  std::chrono::steady_clock::duration next_mark_{};  // of has_passed(); 0: the first one
+};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_THREADING_MEMORY_WAITER_H_

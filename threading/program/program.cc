@@ -1,0 +1,444 @@
+#include "threading/program/program.h"
+
+#include <algorithm>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <utility>
+
+#include "core/base/errors.h"
+#include "threading/memory/node_memory.h"
+#include "threading/program/message_ends.h"
+#include "threading/program/program_limits.h"
+#include "threading/program/staging_slices.h"
+
+namespace hycoll {
+namespace {
+
+/// Of a vector or block of `count` elements those that are in the slice.
+std::size_t slice_of(std::size_t count, const VectorExtent& extent) {
+  return count <= extent.first ? 0 : std::min(extent.limit, count - extent.first);
+}
+
+std::size_t block_count(const VectorExtent& extent, int member) {
+  return extent.block_counts.empty() ? extent.count
+                                     : extent.block_counts[static_cast<std::size_t>(member)];
+}
+
+/// Whether the slice is the vector.
+bool is_whole(const VectorExtent& extent) {
+  return extent.first == 0 && extent.limit >= longest_block(extent);
+}
+
+/// A flag of the schedule as the executor keeps it.
+struct FlagPlace {
+  int worker = -1;  ///< On the node.
+  int cell = -1;    ///< -1: the flag is the worker's post.
+};
+
+/// A number that require_within_limits() has bounded, in fewer bits.
+template <class Narrow, class Wide>
+Narrow narrowed(Wide value) {
+  HYCOLL_ASSERT(std::in_range<Narrow>(value), "the executor's limits have been checked");
+  return static_cast<Narrow>(value);
+}
+
+/// Binds one node. Each step of the schedule becomes at most one instruction.
+class Binder {
+ public:
+  Binder(const Schedule& schedule, int node, const VectorExtent& extent,
+         const BindingOptions& options)
+      : schedule_(schedule),
+        node_(node),
+        element_bytes_(options.element_bytes),
+        streaming_staging_bytes_(options.streaming_staging_bytes),
+        short_staging_bytes_(is_whole(extent) ? options.short_staging_bytes : 0),
+        workers_(options.workers),
+        partition_(partition_for(schedule, extent, options.element_bytes)),
+        first_worker_(schedule.shape.first_worker(node)),
+        programs_(static_cast<std::size_t>(schedule.shape.node(node).workers)) {
+    if (options.peers == Peers::processes) peers_.emplace(schedule);
+    streams_ = streaming_pays(extent, options.streaming_threshold_bytes);
+    if (schedule.collective == Collective::reduce_scatter) add_gaps(extent);
+    require_within_limits({.schedule = schedule,
+                           .partition = partition_,
+                           .element_bytes = element_bytes_,
+                           .tag_count = options.tag_count,
+                           .has_gaps = !gap_before_block_.empty()});
+  }
+
+  std::vector<Program> bind() {
+    place_flags();
+    place_buffers();
+    for (std::size_t s = 0; s < schedule_.strands.size(); ++s) {
+      const int worker = schedule_.strands[s].worker;
+      if (schedule_.shape.node_of_worker(worker) == node_) bind_strand(static_cast<int>(s));
+    }
+    const bool natives_block = natives_may_block(schedule_);
+    for (Program& program : programs_) {
+      std::erase_if(program.strands,
+                    [](const StrandProgram& strand) { return strand.instructions.empty(); });
+      program.blocks_alone = natives_block && program.strands.size() == 1;
+    }
+    note_who_is_reached();
+    choose_staging();
+    let_run_ahead();
+    return wanted_programs();
+  }
+
+ private:
+  /// The others were needed to find out who reaches whom, and who may run ahead.
+  std::vector<Program> wanted_programs() {
+    std::vector<Program> wanted;
+    for (std::size_t w = 0; w < programs_.size(); ++w) {
+      const int worker = static_cast<int>(w);
+      if (worker < workers_.first || worker - workers_.first >= workers_.count) continue;
+      wanted.push_back(std::move(programs_[w]));
+    }
+    return wanted;
+  }
+
+  /// Whether outputs are too large to stay in the caches until somebody reads them. A prefix is
+  /// read by the next one at once.
+  bool streaming_pays(const VectorExtent& extent, std::size_t threshold_bytes) const {
+    if (schedule_.collective == Collective::scan || schedule_.collective == Collective::exscan) {
+      return false;
+    }
+    const Partition whole_vector = partition_for(
+        schedule_, {.count = extent.count, .block_counts = extent.block_counts}, element_bytes_);
+    std::size_t buffers_bytes = 0;
+    for (int i = 0; i < schedule_.shape.node(node_).members; ++i) {
+      const int member = schedule_.shape.first_member(node_) + i;
+      const bool has_input =
+          schedule_.collective != Collective::broadcast || member == schedule_.root;
+      for (const int buffer : {member, schedule_.shape.member_count() + member}) {
+        if (buffer == member && !has_input) continue;
+        const Buffer& whole = schedule_.buffers[static_cast<std::size_t>(buffer)];
+        buffers_bytes +=
+            whole_vector.range(whole.first_chunk, whole.chunk_count).size() * element_bytes_;
+      }
+    }
+    return buffers_bytes >= threshold_bytes;
+  }
+
+  /// Between the slices of neighbouring blocks there is a gap in the inputs: what is left of the
+  /// first one.
+  void add_gaps(const VectorExtent& extent) {
+    std::size_t gap = 0;
+    for (int member = 0; member < schedule_.shape.member_count(); ++member) {
+      gap_before_block_.push_back(gap);
+      const std::size_t block = block_count(extent, member);
+      gap += block - slice_of(block, extent);
+    }
+    if (gap == 0) gap_before_block_.clear();
+  }
+
+  /// The parts of a step whose operands are contiguous: those of each block, if it touches an input
+  /// whose blocks have gaps between their slices.
+  std::vector<Span> parts_of(const Step& step) const {
+    const Span& whole = chunks_of(step);
+    if (gap_before_block_.empty() || !reads_several_blocks(schedule_, step)) return {whole};
+    const int end = whole.first_chunk + whole.chunk_count;
+    std::vector<Span> parts;
+    for (int chunk = whole.first_chunk; chunk < end; ++chunk) {
+      if (parts.empty() || block_of(schedule_, chunk) != block_of(schedule_, chunk - 1)) {
+        parts.push_back({whole.buffer, chunk, 0});
+      }
+      ++parts.back().chunk_count;
+    }
+    return parts;
+  }
+
+  void place_flags() {
+    const std::vector<bool> is_arrival = arrival_flags(schedule_);
+    flags_.resize(schedule_.flags.size());
+    for (std::size_t f = 0; f < schedule_.flags.size(); ++f) {
+      const Flag& flag = schedule_.flags[f];
+      if (flag.node != node_) continue;
+      const int writer = schedule_.strands[static_cast<std::size_t>(flag.writer_strand)].worker;
+      flags_[f].worker = writer - first_worker_;
+      if (is_arrival[f]) continue;
+      flags_[f].cell = programs_[static_cast<std::size_t>(flags_[f].worker)].flag_count++;
+    }
+  }
+
+  void place_buffers() {
+    buffers_.resize(schedule_.buffers.size());
+    std::vector<int> lines_used(programs_.size(), 0);
+    const std::vector<int> staging_owners = staging_workers(schedule_);
+    for (std::size_t b = 0; b < schedule_.buffers.size(); ++b) {
+      const Buffer& buffer = schedule_.buffers[b];
+      Operand& base = buffers_[b];
+      base = {.role = buffer.role, .index = 0, .lines_buffer = 0, .offset_bytes = 0};
+      if (buffer.role == BufferRole::input || buffer.role == BufferRole::output) {
+        const int member = buffer.owner - schedule_.shape.first_member(node_);
+        if (member < 0 || member >= schedule_.shape.node(node_).members) continue;
+        base.index = narrowed<std::uint16_t>(member);
+        continue;
+      }
+      const bool is_staging = buffer.role == BufferRole::staging;
+      const int worker = (is_staging ? staging_owners[b] : buffer.owner) - first_worker_;
+      if (worker < 0 || worker >= static_cast<int>(programs_.size())) continue;
+      base.index = narrowed<std::uint16_t>(worker);
+      const auto w = static_cast<std::size_t>(worker);
+      if (buffer.role == BufferRole::stream) {
+        base.lines_buffer = narrowed<std::uint16_t>(b);
+      } else if (buffer.role != BufferRole::lines) {
+        std::size_t& used = is_staging ? programs_[w].staging_bytes : programs_[w].scratch_bytes;
+        base.offset_bytes = used;
+        used += padded_bytes(buffer, partition_, element_bytes_);
+      } else {
+        base.lines_buffer = narrowed<std::uint16_t>(lines_used[w]++);
+      }
+    }
+  }
+
+  void bind_strand(int strand_index) {
+    const Strand& strand = schedule_.strands[static_cast<std::size_t>(strand_index)];
+    Program& program = programs_[static_cast<std::size_t>(strand.worker - first_worker_)];
+    StrandProgram& bound = program.strands.emplace_back();
+    std::vector<int> request_of_step(strand.steps.size(), -1);
+    std::vector<int> dependencies;  // of the next instruction: its own, and those of dropped steps
+    for (std::size_t s = 0; s < strand.steps.size(); ++s) {
+      const Step& step = strand.steps[s];
+      for (const int earlier : schedule_.dependencies_of(step)) {
+        const int request = request_of_step[static_cast<std::size_t>(earlier)];
+        if (request >= 0) dependencies.push_back(request);
+      }
+      const bool is_flag_step = step.kind == StepKind::signal || step.kind == StepKind::wait;
+      if (!is_flag_step) {
+        for (const Span& part : parts_of(step)) {
+          if (bytes_of(part) == 0 && !touches_signals(schedule_, step)) continue;
+          Instruction instruction = bind_data_step(program, step, part);
+          if (instruction.peer >= 0 && peers_) {
+            instruction.peer = schedule_.shape.process(peers_->other_end(node_, step));
+          }
+          if (is_asynchronous(step.kind)) {
+            instruction.request = request_of_step[s] = bound.request_count++;
+          }
+          add_instruction(program, bound, instruction, dependencies);
+        }
+        continue;
+      }
+      if (step.kind == StepKind::signal && flags_[static_cast<std::size_t>(step.flag)].cell < 0)
+        continue;
+      add_instruction(program, bound, bind_flag_step(step), dependencies);
+    }
+  }
+
+  /// `dependencies` are those of the instruction; none are left.
+  static void add_instruction(Program& program, StrandProgram& strand, Instruction instruction,
+                              std::vector<int>& dependencies) {
+    instruction.first_dependency = narrowed<std::uint32_t>(program.dependencies.size());
+    instruction.dependency_count = narrowed<std::uint32_t>(dependencies.size());
+    program.dependencies.insert(program.dependencies.end(), dependencies.begin(),
+                                dependencies.end());
+    dependencies.clear();
+    strand.instructions.push_back(instruction);
+  }
+
+  static bool is_of_others(const Operand& operand, std::size_t worker) {
+    const bool is_members = operand.role == BufferRole::input || operand.role == BufferRole::output;
+    return is_members && operand.index != worker;
+  }
+
+  /// Which instructions touch the buffers of others' members, and whose members' buffers are
+  /// touched by others.
+  void note_who_is_reached() {
+    bool some_touch_others = false;
+    for (Program& program : programs_) program.is_looked_up = false;
+    for (std::size_t w = 0; w < programs_.size(); ++w) {
+      for (StrandProgram& strand : programs_[w].strands) {
+        for (Instruction& instruction : strand.instructions) {
+          for (const Operand& operand : operands_of(programs_[w], instruction)) {
+            if (!is_of_others(operand, w)) continue;
+            instruction.reaches_others = some_touch_others = true;
+            programs_[operand.index].is_looked_up = true;
+            programs_[operand.index].touched_before = static_cast<int>(w) + 1;
+          }
+        }
+      }
+    }
+    for (Program& program : programs_) program.some_touch_others = some_touch_others;
+  }
+
+  static std::span<const Operand> operands_of(const Program& program,
+                                              const Instruction& instruction) {
+    return std::span(program.operands)
+        .subspan(instruction.first_operand,
+                 std::size_t{instruction.destination_count} + instruction.source_count);
+  }
+
+  /// On a single node, where members may run ahead. All runs of a call with slices, of which the
+  /// last one may be short, use the same staging.
+  void choose_staging() {
+    std::size_t most_bytes = 0;
+    for (const Program& program : programs_) {
+      most_bytes = std::max(most_bytes, program.staging_bytes);
+    }
+    const bool is_brief =
+        schedule_.shape.node_count() == 1 && most_bytes > 0 && most_bytes <= short_staging_bytes_;
+    for (Program& program : programs_) program.stages_briefly = is_brief;
+  }
+
+  /// A member whose buffers nobody else touches is done when its data steps are: others find what
+  /// they need of it in lines or staging. What it waits for at the end is only that the others have
+  /// entered. On a single node, where calls send no messages; and without staging of two sets only.
+  void let_run_ahead() {
+    const bool has_two_sets = std::ranges::any_of(programs_, [](const Program& program) {
+      return program.staging_bytes > 0 && !program.stages_briefly;
+    });
+    if (schedule_.shape.node_count() > 1 || has_two_sets) return;
+    bool some_run_ahead = false;
+    for (std::size_t w = 0; w < static_cast<std::size_t>(schedule_.shape.member_count()); ++w) {
+      if (programs_[w].is_looked_up) continue;
+      for (StrandProgram& strand : programs_[w].strands) {
+        for (Instruction& instruction : std::views::reverse(strand.instructions)) {
+          if (instruction.kind != InstructionKind::wait_post) break;
+          instruction.kind = InstructionKind::follow_post;
+          some_run_ahead = true;
+        }
+      }
+    }
+    for (Program& program : programs_) program.some_run_ahead = some_run_ahead;
+  }
+
+  BufferRole role_of(const Span& span) const {
+    return schedule_.buffers[static_cast<std::size_t>(span.buffer)].role;
+  }
+
+  Instruction bind_flag_step(const Step& step) const {
+    const FlagPlace& place = flags_[static_cast<std::size_t>(step.flag)];
+    Instruction instruction{.kind = InstructionKind::wait_post};
+    instruction.worker = place.worker;
+    if (place.cell < 0) return instruction;
+    instruction.kind =
+        step.kind == StepKind::signal ? InstructionKind::signal : InstructionKind::wait_flag;
+    instruction.cell = place.cell;
+    instruction.value = narrowed<std::uint32_t>(step.value);
+    return instruction;
+  }
+
+  /// One part of a step, by its chunks.
+  Instruction bind_data_step(Program& program, const Step& step, const Span& chunks) const {
+    const auto part_of = [&](const Span& span) {
+      return Span{span.buffer, chunks.first_chunk, chunks.chunk_count};
+    };
+    Instruction instruction{.kind = kind_of(step)};
+    instruction.lane = step.lane;
+    instruction.peer = step.peer_node;
+    instruction.tag = step.tag;
+    instruction.count = partition_.range(chunks.first_chunk, chunks.chunk_count).size();
+    instruction.size_bytes = instruction.count * element_bytes_;
+    instruction.destination_count = narrowed<std::uint16_t>(step.destination_count);
+    instruction.source_count = narrowed<std::uint16_t>(step.source_count);
+    instruction.first_operand = narrowed<std::uint32_t>(program.operands.size());
+    bool fills_staging = false;
+    bool final_outputs = schedule_.shape.node_count() == 1 || step.kind == StepKind::copy;
+    for (const Span& span : schedule_.destinations(step)) {
+      program.operands.push_back(operand_of(part_of(span)));
+      const BufferRole role = program.operands.back().role;
+      final_outputs = final_outputs && role == BufferRole::output;
+      fills_staging = fills_staging || role == BufferRole::staging;
+    }
+    for (const Span& span : schedule_.sources(step)) {
+      program.operands.push_back(operand_of(part_of(span)));
+      if (program.operands.back().role == BufferRole::lines) ++instruction.lines_source_count;
+    }
+    fills_staging = fills_staging && instruction.size_bytes >= streaming_staging_bytes_;
+    if ((streams_ && final_outputs) || fills_staging) instruction.stores = Stores::streaming;
+    program.lines_source_bytes =
+        std::max(program.lines_source_bytes,
+                 instruction.lines_source_count * unpacked_stride_bytes(instruction.size_bytes));
+    return instruction;
+  }
+
+  InstructionKind kind_of(const Step& step) const {
+    switch (step.kind) {
+      case StepKind::send:
+        return InstructionKind::send;
+      case StepKind::recv:
+        return InstructionKind::receive;
+      case StepKind::native:
+        return InstructionKind::native;
+      case StepKind::reduce:
+        return InstructionKind::reduce;
+      default: {
+        const BufferRole role = role_of(schedule_.destinations(step).front());
+        if (role == BufferRole::lines) return InstructionKind::write_lines;
+        if (role == BufferRole::stream) return InstructionKind::write_stream;
+        return role_of(schedule_.sources(step).front()) == BufferRole::stream
+                   ? InstructionKind::read_stream
+                   : InstructionKind::copy;
+      }
+    }
+  }
+
+  const Span& chunks_of(const Step& step) const {
+    return schedule_.spans[static_cast<std::size_t>(step.first_span)];
+  }
+
+  Operand operand_of(const Span& span) const {
+    const Buffer& buffer = schedule_.buffers[static_cast<std::size_t>(span.buffer)];
+    Operand operand = buffers_[static_cast<std::size_t>(span.buffer)];
+    const std::size_t skipped =
+        partition_.range(buffer.first_chunk, span.first_chunk - buffer.first_chunk).size();
+    // Whoever reads nothing of lines waits for the first of them, which is always written.
+    const bool is_signal = buffer.role == BufferRole::lines && bytes_of(span) == 0;
+    if (!is_signal) operand.offset_bytes += skipped * element_bytes_;
+    if (buffer.role == BufferRole::input && !gap_before_block_.empty()) {
+      operand.offset_bytes +=
+          gap_before_block_[static_cast<std::size_t>(block_of(schedule_, span.first_chunk))] *
+          element_bytes_;
+    }
+    return operand;
+  }
+
+  std::size_t bytes_of(const Span& span) const {
+    return partition_.range(span.first_chunk, span.chunk_count).size() * element_bytes_;
+  }
+
+  const Schedule& schedule_;
+  int node_;
+  std::size_t element_bytes_;
+  std::size_t streaming_staging_bytes_;
+  std::size_t short_staging_bytes_;
+  WorkerRange workers_;
+  Partition partition_;
+  int first_worker_;
+  std::optional<MessageEnds> peers_;
+  bool streams_ = false;
+  std::vector<std::size_t> gap_before_block_;  // elements, by member; empty if there are no gaps
+  std::vector<FlagPlace> flags_;
+  std::vector<Operand> buffers_;
+  std::vector<Program> programs_;
+};
+
+}  // namespace
+
+Partition partition_for(const Schedule& schedule, const VectorExtent& extent,
+                        std::size_t element_bytes) {
+  const std::size_t granule = std::max<std::size_t>(1, kCacheLineBytes / element_bytes);
+  if (schedule.collective != Collective::reduce_scatter) {
+    return Partition::balanced(slice_of(extent.count, extent), schedule.chunk_count, granule);
+  }
+  const int member_count = schedule.shape.member_count();
+  const int chunks_per_block = schedule.chunk_count / member_count;
+  std::vector<std::size_t> offsets{0};
+  for (int member = 0; member < member_count; ++member) {
+    const std::size_t block = slice_of(block_count(extent, member), extent);
+    const Partition chunks = Partition::balanced(block, chunks_per_block, granule);
+    const std::size_t begin = offsets.back();
+    for (int chunk = 0; chunk < chunks_per_block; ++chunk) {
+      offsets.push_back(begin + chunks.range(chunk).end);
+    }
+  }
+  return Partition::explicit_offsets(std::move(offsets));
+}
+
+std::vector<Program> bind_schedule(const Schedule& schedule, int node, const VectorExtent& extent,
+                                   const BindingOptions& options) {
+  return Binder(schedule, node, extent, options).bind();
+}
+
+}  // namespace hycoll

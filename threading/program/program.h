@@ -1,0 +1,150 @@
+#ifndef HYCOLL_THREADING_PROGRAM_PROGRAM_H_
+#define HYCOLL_THREADING_PROGRAM_PROGRAM_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/base/partition.h"
+#include "core/kernels/kernels.h"
+#include "core/schedule/schedule.h"
+
+namespace hycoll {
+
+/// Where an operand lies, resolved as far as possible without the addresses of a call.
+struct Operand {
+  BufferRole role;
+  std::uint16_t index;  ///< Member on the node (input, output), or worker on the node (staging,
+                        ///< lines).
+  std::uint16_t lines_buffer;  ///< For a stream, its number in the FIFO.
+  std::size_t offset_bytes;    ///< In lines: of the payload.
+};
+
+/// What the executor does in one step. The schedule's kinds, with two differences: entering a call
+/// is announced by the executor itself, so waiting for a member to arrive has kinds of its own;
+/// and steps whose operands are empty are gone, except those on lines, which are signals too.
+enum class InstructionKind : std::uint8_t {
+  send,
+  receive,
+  native,
+  reduce,
+  copy,
+  write_lines,
+  write_stream,
+  read_stream,
+  signal,
+  wait_flag,
+  wait_post,
+  follow_post,  ///< A wait_post that may be postponed: at the end of a strand of a member whose
+                ///< buffers nobody else touches.
+};
+
+struct Instruction {
+  InstructionKind kind;
+  Stores stores = Stores::cached;
+  std::uint16_t destination_count = 0;
+  std::uint16_t source_count = 0;
+  std::uint16_t lines_source_count = 0;  ///< Of the sources, those that lie in lines.
+  std::uint32_t dependency_count = 0;
+  int lane = -1;
+  int peer = -1;  ///< As BindingOptions::peers says.
+  int tag = -1;
+  int worker = -1;                  ///< signal and the waits: whose cell, on the node.
+  int cell = -1;                    ///< signal, wait_flag.
+  std::uint32_t value = 0;          ///< signal, wait_flag.
+  int request = -1;                 ///< Asynchronous: its slot in the strand's requests.
+  bool reaches_others = false;      ///< Some operands are buffers of other workers' members.
+  std::uint32_t first_operand = 0;  ///< Into Program::operands: destinations, then sources.
+  std::uint32_t first_dependency =
+      0;                  ///< Into Program::dependencies: request slots to complete first.
+  std::size_t count = 0;  ///< Elements.
+  std::size_t size_bytes = 0;
+};
+
+struct StrandProgram {
+  std::vector<Instruction> instructions;
+  int request_count = 0;
+};
+
+/// A schedule bound to a vector: what one worker executes. Immutable, shared by all calls of the
+/// same size.
+struct Program {
+  std::vector<StrandProgram> strands;
+  std::vector<Operand> operands;
+  std::vector<int> dependencies;
+  int flag_count = 0;  ///< Cells of this worker that it signals: 0..flag_count-1.
+  std::size_t scratch_bytes = 0;
+  std::size_t staging_bytes = 0;       ///< Of this worker, in one set.
+  bool stages_briefly = false;         ///< In NodeMemory's short staging; alike on all workers.
+  std::size_t lines_source_bytes = 0;  ///< Room to unpack the lines sources of the largest step.
+  /// One strand, as on every worker of every node that calls the transport's own collectives: the
+  /// worker of a blocking call may block inside the transport.
+  bool blocks_alone = false;
+  /// Others may look where the buffers of this worker's member are: false only if nobody does.
+  bool is_looked_up = true;
+  /// The buffers of this worker's member are touched by workers before this one only; 0: by no
+  /// other.
+  int touched_before = 0;
+  /// Some workers of the node touch the buffers of others' members.
+  bool some_touch_others = false;
+  /// Some programs of the node have postponable waits.
+  bool some_run_ahead = false;
+};
+
+/// Whom an endpoint sends to.
+enum class Peers {
+  nodes,      ///< One process: the node.
+  processes,  ///< One of many: the process of the worker at the other end (Shape::process).
+};
+
+/// Neighbouring workers of a node, as far as it has them.
+struct WorkerRange {
+  int first = 0;
+  int count = INT32_MAX;
+};
+
+/// How a schedule is bound to a vector and a machine.
+struct BindingOptions {
+  std::size_t element_bytes = 1;
+  /// Steps that store into outputs use streaming stores when the buffers of the node have so many
+  /// bytes or more together.
+  std::size_t streaming_threshold_bytes = SIZE_MAX;
+  /// Steps that store so much or more into staging use streaming stores.
+  std::size_t streaming_staging_bytes = SIZE_MAX;
+  /// Whole vectors of which each worker of a single node stages so much at most use short staging.
+  std::size_t short_staging_bytes = 0;
+  Peers peers = Peers::nodes;
+  /// The tags that the endpoints have for a schedule (Endpoint::tag_count), alike on all nodes.
+  int tag_count = INT32_MAX;
+  /// Whose programs are wanted: of a node of several processes each needs its own workers'.
+  WorkerRange workers = {};
+};
+
+/// The vector that a schedule is bound to.
+struct VectorExtent {
+  /// Elements of the input; for reduce_scatter with equal blocks, of one block.
+  std::size_t count = 0;
+  /// reduce_scatter with unequal blocks: the elements of each, by member. Empty otherwise.
+  std::span<const std::size_t> block_counts = {};
+  /// Only these elements of the vector, or of every block, as far as there are any: a slice that
+  /// passes through bounded staging (staging_slices.h). The buffers of a call are then those of the
+  /// whole vector, both displaced by `first` elements, and slices of the same length have the same
+  /// programs.
+  std::size_t first = 0;
+  std::size_t limit = SIZE_MAX;
+};
+
+/// The programs of one node's workers, or of those that are wanted. Chunks are balanced in units of
+/// cache lines. Throws Error (unsupported) when the schedule needs more flags, lines or tags, or
+/// more of anything else, than the executor has: on all nodes, whichever of them needs that.
+std::vector<Program> bind_schedule(const Schedule& schedule, int node, const VectorExtent& extent,
+                                   const BindingOptions& options);
+
+/// The partition that bind_schedule uses.
+Partition partition_for(const Schedule& schedule, const VectorExtent& extent,
+                        std::size_t element_bytes);
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_THREADING_PROGRAM_PROGRAM_H_

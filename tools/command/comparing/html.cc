@@ -1,0 +1,105 @@
+#include "tools/command/comparing/html.h"
+
+#include <fmt/format.h>
+
+namespace hycoll::command {
+namespace {
+
+constexpr const char* kStyle = R"css(
+:root { color-scheme: light dark; --page: #f6f7f9; --card: #ffffff; --text: #1b1f24;
+  --muted: #667085; --grid: #e7e9ee; --edge: #dfe2e8; --good: #14804a; --bad: #c0362c;
+  --c0: #8a93a3; --c1: #2563eb; --c2: #0d9488; --c3: #c2410c; --c4: #9333ea; --c5: #a16207; }
+@media (prefers-color-scheme: dark) {
+  :root { --page: #101318; --card: #181c23; --text: #e7eaf0; --muted: #98a2b3; --grid: #2a303a;
+    --edge: #2c323d; --good: #4ade80; --bad: #f87171;
+    --c0: #98a2b3; --c1: #60a5fa; --c2: #2dd4bf; --c3: #fb923c; --c4: #c084fc; --c5: #facc15; } }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--page); color: var(--text);
+  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
+main { max-width: 1180px; margin: 0 auto; padding: 32px 20px 56px; }
+h1 { font-size: 27px; line-height: 1.2; margin: 0 0 4px; letter-spacing: -0.01em; }
+h2 { font-size: 20px; margin: 40px 0 4px; }
+h3 { font-size: 15px; margin: 0 0 2px; }
+p { margin: 4px 0 12px; } .muted { color: var(--muted); } .small { font-size: 13px; }
+.card { background: var(--card); border: 1px solid var(--edge); border-radius: 12px;
+  padding: 16px 18px; margin: 14px 0; }
+.row { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 430px), 1fr));
+  gap: 14px; } .row > .card { margin: 0; }
+.figures { display: flex; flex-wrap: wrap; gap: 14px; margin: 16px 0; }
+.figure { background: var(--card); border: 1px solid var(--edge); border-radius: 12px;
+  padding: 12px 18px; min-width: 150px; }
+.figure b { display: block; font-size: 25px; line-height: 1.25; font-variant-numeric: tabular-nums; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; font-size: 14px; }
+th, td { padding: 5px 10px; text-align: right; white-space: nowrap; }
+th { color: var(--muted); font-weight: 600; border-bottom: 1px solid var(--edge); }
+tbody tr:nth-child(even) { background: color-mix(in srgb, var(--grid) 35%, transparent); }
+th:first-child, td:first-child { text-align: left; }
+.faster { color: var(--good); font-weight: 600; } .slower { color: var(--bad); font-weight: 600; }
+.warning { border-left: 4px solid var(--bad); }
+.legend { display: flex; flex-wrap: wrap; gap: 4px 18px; font-size: 13px; margin: 2px 0 6px; }
+.legend i { display: inline-block; width: 14px; height: 4px; border-radius: 2px;
+  margin-right: 7px; vertical-align: middle; }
+svg { display: block; width: 100%; height: auto; }
+svg text { fill: var(--muted); font-size: 12px; font-family: inherit; }
+.grid { stroke: var(--grid); stroke-width: 1; } .unit { stroke: var(--muted); stroke-dasharray: 4 4; }
+.line { fill: none; stroke-width: 2.25; stroke-linejoin: round; stroke-linecap: round; }
+.spread { stroke: none; opacity: 0.16; } .dot { stroke: var(--card); stroke-width: 1.5; }
+.bar { height: 10px; border-radius: 5px; min-width: 2px; }
+.c0 { stroke: var(--c0); } .c1 { stroke: var(--c1); } .c2 { stroke: var(--c2); }
+.c3 { stroke: var(--c3); } .c4 { stroke: var(--c4); } .c5 { stroke: var(--c5); }
+.f0 { fill: var(--c0); background: var(--c0); } .f1 { fill: var(--c1); background: var(--c1); }
+.f2 { fill: var(--c2); background: var(--c2); } .f3 { fill: var(--c3); background: var(--c3); }
+.f4 { fill: var(--c4); background: var(--c4); } .f5 { fill: var(--c5); background: var(--c5); }
+details summary { cursor: pointer; color: var(--muted); }
+)css";
+
+std::string cells(const char* tag, const std::vector<std::string>& contents) {
+  std::string text;
+  for (const std::string& content : contents) text += fmt::format("<{0}>{1}</{0}>", tag, content);
+  return text;
+}
+
+}  // namespace
+
+std::string escaped(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      default:
+        result += c;
+    }
+  }
+  return result;
+}
+
+std::string html_page(const std::string& title, const std::string& body) {
+  return fmt::format(
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<main>\n{}</main>\n</body>\n</"
+      "html>\n",
+      escaped(title), kStyle, body);
+}
+
+std::string html_table(const std::vector<std::string>& header,
+                       const std::vector<std::vector<std::string>>& rows) {
+  std::string text = fmt::format("<div class=\"scroll\"><table><thead><tr>{}</tr></thead><tbody>\n",
+                                 cells("th", header));
+  for (const auto& row : rows) text += fmt::format("<tr>{}</tr>\n", cells("td", row));
+  return text + "</tbody></table></div>\n";
+}
+
+}  // namespace hycoll::command

@@ -1,0 +1,304 @@
+#include "tools/command/comparing/html_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+
+#include "core/base/errors.h"
+#include "tools/command/comparing/html.h"
+#include "tools/command/line/sizes.h"
+#include "tools/command/line/table.h"
+#include "tools/command/measuring/machine_context.h"
+#include "tools/measure/machine_state.h"
+
+namespace hycoll::command {
+namespace {
+
+double number(const Json& json, const char* key) {
+  return json.contains(key) && json[key].is_number() ? json[key].get<double>() : 0;
+}
+
+std::string text(const Json& json, const char* key) {
+  if (!json.contains(key) || json[key].is_null()) return "";
+  return json[key].is_string() ? json[key].get<std::string>() : json[key].dump();
+}
+
+/// The values of a key in the order in which they first occur.
+std::vector<std::string> values_of(const std::vector<Json>& records, const char* key) {
+  std::vector<std::string> values;
+  for (const Json& record : records) {
+    const std::string value = text(record, key);
+    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+  }
+  return values;
+}
+
+std::string ratio_cell(double ratio) {
+  if (!(ratio > 0)) return "-";
+  const std::string text_of_ratio = ratio_text(ratio);
+  if (text_of_ratio == ratio_text(1)) return text_of_ratio;
+  return fmt::format("<span class=\"{}\">{}</span>", ratio > 1 ? "faster" : "slower",
+                     text_of_ratio);
+}
+
+std::string share_cell(double share) { return share > 0 ? fmt::format("{:.2f}", share) : "-"; }
+
+/// The records of one state of the machine.
+class StateSection {
+ public:
+  StateSection(const std::vector<Json>& records, const std::string& state,
+               std::vector<std::string> contenders)
+      : contenders_(std::move(contenders)) {
+    for (const Json& record : records) {
+      if (text(record, "state") == state) records_.push_back(record);
+    }
+  }
+
+  std::string charts() const {
+    const std::vector<ChartSeries> times = series(ChartKind::times);
+    const std::vector<ChartSeries> ratios = series(ChartKind::ratios);
+    return fmt::format(
+        "<div class=\"row\">\n<div class=\"card\"><h3>Time of a call</h3>\n{}{}</div>\n"
+        "<div class=\"card\"><h3>How many times faster than the MPI library</h3>\n{}{}</div>\n"
+        "</div>\n",
+        chart_legend(times), chart(ChartKind::times, "time of a call over bytes", times),
+        chart_legend(ratios), chart(ChartKind::ratios, "ratio over bytes", ratios));
+  }
+
+  std::string table() const {
+    std::vector<std::string> header = {"bytes"};
+    for (const std::string& contender : contenders_) {
+      header.push_back(escaped(contender) + " µs");
+      header.push_back("spread");
+      if (!is_reference(contender)) header.push_back("ratio");
+      if (has_limit(contender)) header.push_back("of limit");
+    }
+    std::vector<std::vector<std::string>> rows;
+    for (const std::string& bytes : values_of(records_, "bytes")) rows.push_back(row(bytes));
+    return fmt::format("<div class=\"card\">{}</div>\n", html_table(header, rows));
+  }
+
+ private:
+  const Json* find(const std::string& contender, const std::string& bytes) const {
+    for (const Json& record : records_) {
+      if (text(record, "contender") == contender && text(record, "bytes") == bytes) return &record;
+    }
+    return nullptr;
+  }
+
+  bool is_reference(const std::string& contender) const {
+    return std::any_of(records_.begin(), records_.end(), [&](const Json& record) {
+      return text(record, "contender") == contender && record.value("reference", false);
+    });
+  }
+
+  /// Whether any size of that contender was measured beside the limit.
+  bool has_limit(const std::string& contender) const {
+    return std::any_of(records_.begin(), records_.end(), [&](const Json& record) {
+      return text(record, "contender") == contender && number(record, "of_limit") > 0;
+    });
+  }
+
+  std::vector<std::string> row(const std::string& bytes) const {
+    std::vector<std::string> cells = {parsed_size(bytes)};
+    for (const std::string& contender : contenders_) {
+      const bool reference = is_reference(contender);
+      const Json* record = find(contender, bytes);
+      if (record == nullptr) {
+        cells.insert(cells.end(), (reference ? 2 : 3) + (has_limit(contender) ? 1 : 0), "-");
+        continue;
+      }
+      cells.push_back(record->value("verified", false)
+                          ? fmt::format("<span title=\"{}\">{}</span>",
+                                        escaped(text(*record, "algorithm")),
+                                        time_text(number(*record, "median_us")))
+                          : "<span class=\"slower\">wrong result</span>");
+      cells.push_back(fmt::format("<span class=\"muted\">{}..{}</span>",
+                                  time_text(number(*record, "lowest_median_us")),
+                                  time_text(number(*record, "highest_median_us"))));
+      if (!reference) cells.push_back(ratio_cell(number(*record, "ratio")));
+      if (has_limit(contender)) cells.push_back(share_cell(number(*record, "of_limit")));
+    }
+    return cells;
+  }
+
+  static std::string parsed_size(const std::string& bytes) {
+    return short_size(parse_size("bytes", bytes));
+  }
+
+  std::vector<ChartSeries> series(ChartKind kind) const {
+    std::vector<ChartSeries> all;
+    for (std::size_t i = 0; i < contenders_.size(); ++i) {
+      if (kind == ChartKind::ratios && is_reference(contenders_[i])) continue;
+      ChartSeries one{
+          .name = contenders_[i], .color = static_cast<int>(i) % kSeriesColors, .points = {}};
+      for (const Json& record : records_) {
+        if (text(record, "contender") == contenders_[i]) one.points.push_back(point(kind, record));
+      }
+      all.push_back(std::move(one));
+    }
+    return all;
+  }
+
+  static ChartPoint point(ChartKind kind, const Json& record) {
+    const double bytes = number(record, "bytes");
+    const std::string what =
+        fmt::format("{}, {}: {} µs", text(record, "contender"), parsed_size(text(record, "bytes")),
+                    time_text(number(record, "median_us")));
+    if (kind == ChartKind::times) {
+      return {bytes, number(record, "median_us"), number(record, "lowest_median_us"),
+              number(record, "highest_median_us"), what};
+    }
+    const double ratio = number(record, "ratio");
+    return {bytes, ratio, ratio, ratio, fmt::format("{}, {}", what, ratio_text(ratio))};
+  }
+
+  std::vector<std::string> contenders_;
+  std::vector<Json> records_;
+};
+
+std::string figure(const std::string& value, const std::string& label) {
+  return fmt::format("<div class=\"figure\"><b>{}</b><span class=\"muted small\">{}</span></div>\n",
+                     value, label);
+}
+
+std::string mean_figures(const Json& context) {
+  std::string figures;
+  for (const Json& mean : context.value("mean_ratios", Json::array())) {
+    figures += figure(ratio_text(number(mean, "ratio")),
+                      fmt::format("{}, {}<br>geometric mean over the sizes",
+                                  escaped(text(mean, "contender")), escaped(text(mean, "state"))));
+  }
+  return fmt::format("<div class=\"figures\">{}</div>\n", figures);
+}
+
+std::string runs_section(const Json& context) {
+  std::vector<std::vector<std::string>> rows;
+  for (const Json& run : context.value("runs", Json::array())) {
+    rows.push_back({text(run, "round"), escaped(text(run, "contender")),
+                    to_text(state_from_json(run.at("before"))),
+                    to_text(state_from_json(run.at("after")))});
+  }
+  return fmt::format(
+      "<details class=\"card\"><summary>The machine before and after every run</summary>\n{}"
+      "</details>\n",
+      html_table({"round", "run", "before", "after"}, rows));
+}
+
+/// ", float sum, reproducible"; nothing for a barrier.
+std::string reduction_text(const Json& context) {
+  if (text(context, "op").empty()) return "";
+  return fmt::format(", {} {}{}", escaped(text(context, "type")), escaped(text(context, "op")),
+                     context.value("reproducible", false) ? ", reproducible" : "");
+}
+
+std::string compare_section(const Json& document) {
+  const Json& context = document.at("context");
+  const auto records = document.at("records").get<std::vector<Json>>();
+  const measure::StateInterval interval{.before = state_from_json(context.at("state_before")),
+                                        .after = state_from_json(context.at("state_after"))};
+  std::string html = fmt::format(
+      "<h2>{} beside the MPI library</h2>\n<p class=\"muted\">{}; {}. {} workers{}. The MPI "
+      "library with one rank per core; threads: one process whose threads are members; "
+      "processes: processes that are the workers of one node, processes_heap: with buffers in the "
+      "shared heap; per_node: one process per emulated node. {} alternating rounds; {}. Times are "
+      "medians of the runs' "
+      "medians with the lowest and highest; ratios are of runs in the same state of the machine; "
+      "of limit: "
+      "the time of a plain kernel with the same reads and writes in the same run, divided by the "
+      "time."
+      "</p>\n{}",
+      escaped(text(context, "collective")), escaped(text(context, "processor")),
+      escaped(text(context, "mpi")), text(context, "workers"), reduction_text(context),
+      text(context, "rounds"), escaped(text(context, "buffer_use")), mean_figures(context));
+  html += fmt::format("<p class=\"card small{}\">The machine {}</p>\n",
+                      measure::state_changed(interval.before, interval.after) ? " warning" : "",
+                      escaped(to_text(interval)));
+  for (const Json& state : context.at("states")) {
+    const std::string name = text(state, "name");
+    const StateSection section(records, name, values_of(records, "contender"));
+    html += fmt::format(
+        "<h2>State {}</h2>\n<p class=\"muted\">Core-to-core latency {:.0f} ns, {} "
+        "runs</p>\n{}{}",
+        escaped(name), number(state, "latency_ns"), text(state, "runs"), section.charts(),
+        section.table());
+  }
+  return html + runs_section(context);
+}
+
+/// A bar as long as the value is large, with the number beside it.
+std::string bar(double value, double largest, int color) {
+  return fmt::format(
+      "<div style=\"display:flex;align-items:center;gap:8px\"><div class=\"bar f{}\" "
+      "style=\"width:{:.0f}px\"></div>{}</div>",
+      color, largest > 0 ? 110 * value / largest : 0, time_text(value));
+}
+
+std::string cg_section(const Json& document) {
+  const Json& context = document.at("context");
+  double longest_iteration_us = 0;
+  double longest_reduction_us = 0;
+  for (const Json& record : document.at("records")) {
+    longest_iteration_us =
+        std::max(longest_iteration_us, number(record.at("iteration_us"), "median"));
+    longest_reduction_us =
+        std::max(longest_reduction_us, number(record.at("reduction_us"), "median"));
+  }
+  std::vector<std::vector<std::string>> rows;
+  for (const Json& record : document.at("records")) {
+    const std::string reductions = text(record, "reductions");
+    const int color = reductions == "mpi" ? 0 : 1;
+    rows.push_back({escaped(reductions), text(record, "iterations"),
+                    fmt::format("{:.2e}", number(record, "relative_residual")),
+                    bar(number(record.at("iteration_us"), "median"), longest_iteration_us, color),
+                    bar(number(record.at("reduction_us"), "median"), longest_reduction_us, color),
+                    fmt::format("{:.1f} %", 100 * number(record, "reduction_share")),
+                    ratio_cell(number(record, "iteration_ratio")),
+                    ratio_cell(number(record, "reduction_ratio")),
+                    record.value("verified", false) ? "yes" : "<span class=\"slower\">no</span>"});
+  }
+  return fmt::format(
+      "<h2>Conjugate gradients in MPI and OpenMP</h2>\n<p class=\"muted\">{}: {} rows, {} "
+      "nonzeros; "
+      "{} x {} (processes x threads); {}. The same solver with its dot products through hycoll and "
+      "through the MPI library; all come to the same residual.</p>\n<div class=\"card\">{}</div>\n",
+      escaped(text(context, "system")), text(context, "rows"), text(context, "nonzeros"),
+      text(context, "processes"), text(context, "threads_per_process"),
+      escaped(text(context, "mpi_library")),
+      html_table({"reductions", "iterations", "residual", "iteration µs", "reduction µs",
+                  "share of time", "iteration ratio", "reduction ratio", "agreed"},
+                 rows));
+}
+
+std::string section_of(const Json& document) {
+  const Json context = document.value("context", Json::object());
+  if (text(context, "command") == "compare") return compare_section(document);
+  if (text(context, "program") == "hycoll_cg") return cg_section(document);
+  throw Error(ErrorKind::invalid_argument,
+              "FILE: this is neither from hycoll compare nor from hycoll_cg. Give what they write "
+              "with --json");
+}
+
+}  // namespace
+
+std::string html_report(const std::vector<Json>& documents) {
+  std::string machine;
+  std::string sections;
+  try {
+    for (const Json& document : documents) {
+      sections += section_of(document);
+      if (machine.empty()) machine = text(document.at("context"), "machine");
+    }
+  } catch (const Json::exception& error) {
+    throw Error(ErrorKind::invalid_argument,
+                fmt::format("FILE: the document lacks something ({}). Write it again with this "
+                            "version's --json",
+                            error.what()));
+  }
+  return html_page("hycoll on this machine",
+                   fmt::format("<h1>hycoll on this machine</h1>\n<p class=\"muted\">{}</p>\n{}",
+                               escaped(machine), sections));
+}
+
+}  // namespace hycoll::command

@@ -1,0 +1,42 @@
+#ifndef HYCOLL_TOOLS_COMMAND_LINE_COLLECTIVE_OPTION_H_
+#define HYCOLL_TOOLS_COMMAND_LINE_COLLECTIVE_OPTION_H_
+
+#include <string>
+
+#include "tools/command/line/routine.h"
+
+namespace CLI {
+class App;
+}
+
+namespace hycoll::command {
+
+/// The positional argument COLLECTIVE of several subcommands.
+struct CollectiveOption {
+  std::string name = "allreduce";  ///< The default, if it is not given.
+
+  /// `extra` is added to its line of help.
+  void add_to(CLI::App& app, const std::string& extra = "");
+
+  /// Throws Error (invalid_argument) when there is no such collective.
+  Routine routine() const;
+};
+
+/// The option --root, of the rank that a reduce delivers to, or a broadcast begins at.
+struct RootOption {
+  int root = 0;
+
+  void add_to(CLI::App& app);
+
+  /// Throws Error (invalid_argument) when a root is given that the routine does not have.
+  void check(Routine routine) const;
+};
+
+/// --type, --op and --reproducible of several subcommands.
+void add_type_option(CLI::App& app, std::string& type);
+void add_operator_option(CLI::App& app, std::string& op);
+void add_reproducible_option(CLI::App& app, bool& reproducible);
+
+}  // namespace hycoll::command
+
+#endif  // HYCOLL_TOOLS_COMMAND_LINE_COLLECTIVE_OPTION_H_

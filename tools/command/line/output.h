@@ -1,0 +1,58 @@
+#ifndef HYCOLL_TOOLS_COMMAND_LINE_OUTPUT_H_
+#define HYCOLL_TOOLS_COMMAND_LINE_OUTPUT_H_
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace hycoll::command {
+
+/// Keys keep the order in which they are written.
+using Json = nlohmann::ordered_json;
+
+/// What a subcommand found, for machines: {"context": {...}, "records": [{...}, ...]}.
+struct Report {
+  Json context = Json::object();
+  std::vector<Json> records;
+
+  Json to_json() const;
+};
+
+/// The report's records as comma-separated values: a header of all keys in the order in which they
+/// first occur, then a line for each record; null and missing values are empty, values that hold a
+/// comma, a quote or a line break are quoted as RFC 4180 says. Nested values are written as JSON.
+std::string to_csv(const Report& report);
+
+/// Where a subcommand writes. "-" stands for the standard output.
+struct OutputOptions {
+  std::string csv_path;   ///< "" if not asked for.
+  std::string json_path;  ///< "" if not asked for.
+
+  /// Adds --csv and --json.
+  void add_to(CLI::App& app);
+
+  /// Throws Error (invalid_argument) if both would go to the standard output.
+  void check() const;
+
+  /// Where text for people goes: standard output, or standard error if data go to the former.
+  std::FILE* human() const;
+
+  /// Writes what was asked for. Errors: as write_file.
+  void write(const Report& report) const;
+};
+
+/// Writes a whole file, or the standard output if `path` is "-". Throws Error (environment) naming
+/// `argument`, the path and the reason.
+void write_file(const std::string& argument, const std::string& path, const std::string& text);
+
+/// Reads a whole file. Throws Error (environment) naming `argument`, the path and the reason.
+std::string read_file(const std::string& argument, const std::string& path);
+
+}  // namespace hycoll::command
+
+#endif  // HYCOLL_TOOLS_COMMAND_LINE_OUTPUT_H_

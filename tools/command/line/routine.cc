@@ -1,0 +1,75 @@
+#include "tools/command/line/routine.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace hycoll::command {
+
+std::string_view name_of(Routine routine) noexcept {
+  return routine == Routine::barrier ? "barrier" : name_of(collective_of(routine));
+}
+
+std::optional<Routine> parse_routine(std::string_view name) noexcept {
+  if (name == "bcast") return Routine::broadcast;
+  for (int value = 0; value < kRoutineCount; ++value) {
+    const auto routine = static_cast<Routine>(value);
+    if (name_of(routine) == name) return routine;
+  }
+  return std::nullopt;
+}
+
+bool combines(Routine routine) noexcept {
+  return routine != Routine::barrier && routine != Routine::broadcast;
+}
+
+Collective collective_of(Routine routine) noexcept {
+  constexpr std::array<Collective, kRoutineCount> collectives = {
+      Collective::allreduce, Collective::reduce,    Collective::reduce_scatter, Collective::scan,
+      Collective::exscan,    Collective::broadcast, Collective::allreduce};
+  return collectives[static_cast<std::size_t>(routine)];
+}
+
+std::string routine_names() {
+  std::string names;
+  for (int value = 0; value < kRoutineCount; ++value) {
+    names += fmt::format("{}{}", value == 0 ? "" : ", ", name_of(static_cast<Routine>(value)));
+  }
+  return names;
+}
+
+ExpectedOutput expected_output(const Problem& problem, std::size_t count, int rank,
+                               int member_count) noexcept {
+  const std::size_t block = count / static_cast<std::size_t>(member_count);
+  switch (problem.routine) {
+    case Routine::allreduce:
+      return {.first = 0, .count = count, .rank_count = member_count};
+    case Routine::reduce:
+      return {.first = 0, .count = rank == problem.root ? count : 0, .rank_count = member_count};
+    case Routine::reduce_scatter:
+      return {.first = static_cast<std::size_t>(rank) * block,
+              .count = block,
+              .rank_count = member_count};
+    case Routine::scan:
+      return {.first = 0, .count = count, .rank_count = rank + 1};
+    case Routine::exscan:
+      return {.first = 0, .count = rank == 0 ? 0 : count, .rank_count = rank};
+    case Routine::broadcast:
+      return {.first = 0,
+              .count = rank == problem.root ? 0 : count,
+              .first_rank = problem.root,
+              .rank_count = 1};
+    case Routine::barrier:
+      break;
+  }
+  return {};
+}
+
+std::optional<std::string> unsuitable_count(const Problem& problem, std::size_t count,
+                                            int member_count) {
+  if (problem.routine != Routine::reduce_scatter) return std::nullopt;
+  if (count % static_cast<std::size_t>(member_count) == 0) return std::nullopt;
+  return fmt::format("{} elements are no {} equal blocks", count, member_count);
+}
+
+}  // namespace hycoll::command

@@ -1,0 +1,74 @@
+#ifndef HYCOLL_TOOLS_COMMAND_LINE_ROUTINE_H_
+#define HYCOLL_TOOLS_COMMAND_LINE_ROUTINE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/collective.h"
+#include "core/base/types.h"
+
+namespace hycoll::command {
+
+/// What the command line calls a collective: those that schedules perform, and the barrier, which
+/// is performed as an allreduce.
+enum class Routine : std::uint8_t {
+  allreduce,
+  reduce,
+  reduce_scatter,
+  scan,
+  exscan,
+  broadcast,
+  barrier
+};
+inline constexpr int kRoutineCount = 7;
+
+/// All functions of this file are pure.
+std::string_view name_of(Routine routine) noexcept;
+
+/// The inverse of name_of, which also knows MPI's "bcast"; empty when there is none of that name.
+std::optional<Routine> parse_routine(std::string_view name) noexcept;
+
+/// Whether the result depends on an operator.
+bool combines(Routine routine) noexcept;
+
+/// What performs it.
+Collective collective_of(Routine routine) noexcept;
+
+/// "allreduce, reduce, ...".
+std::string routine_names();
+
+/// What is measured, whatever the size: the same on all members.
+struct Problem {
+  Routine routine = Routine::allreduce;
+  DataType type = DataType::float32;
+  Operator op = Operator::sum;
+  int root = 0;  ///< Of reduce and broadcast.
+};
+
+/// What a member's output holds after a call: elements [first, first + count) of the input vector,
+/// reduced over the members first_rank..first_rank+rank_count-1. With count 0 the output is not
+/// touched.
+struct ExpectedOutput {
+  std::size_t first = 0;
+  std::size_t count = 0;
+  int first_rank = 0;
+  int rank_count = 0;
+};
+
+/// Of input vectors of `count` elements; for reduce_scatter the members get equal blocks of them.
+/// Requires that unsuitable_count finds nothing.
+ExpectedOutput expected_output(const Problem& problem, std::size_t count, int rank,
+                               int member_count) noexcept;
+
+/// Why input vectors of `count` elements are not possible with so many members: reduce_scatter
+/// needs equal blocks. Empty if they are.
+std::optional<std::string> unsuitable_count(const Problem& problem, std::size_t count,
+                                            int member_count);
+
+}  // namespace hycoll::command
+
+#endif  // HYCOLL_TOOLS_COMMAND_LINE_ROUTINE_H_

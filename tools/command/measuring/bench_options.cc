@@ -1,0 +1,251 @@
+#include "tools/command/measuring/bench_options.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "collectives/algorithms/registry.h"
+#include "core/base/errors.h"
+#include "numa/placement/binding.h"
+#include "numa/topology/affinity_mask.h"
+#include "tools/command/line/arguments.h"
+#include "tools/command/line/sizes.h"
+#include "tools/command/measuring/launch.h"
+#include "tools/command/measuring/machine_context.h"
+
+namespace hycoll::command {
+namespace {
+
+constexpr int kMaximumWorkers = 4096;
+
+/// All cores that the process may have, wherever its launcher has bound it.
+Topology unbound_machine() {
+  AffinityMask all;
+  for (long unit = 0; unit < sysconf(_SC_NPROCESSORS_CONF); ++unit) {
+    all.add(static_cast<int>(unit));
+  }
+  return Topology::this_machine(all);
+}
+
+void check_sizes(const std::vector<std::size_t>& sizes_bytes, DataType type) {
+  for (const std::size_t size_bytes : sizes_bytes) {
+    check_size_fits(size_bytes, "--sizes", type);
+    if (size_bytes / size_of(type) > std::numeric_limits<int>::max()) {
+      throw Error(ErrorKind::invalid_argument,
+                  fmt::format("--sizes '{}': MPI's collectives count at most 2^31 - 1 elements. "
+                              "Give smaller sizes",
+                              short_size(size_bytes)));
+    }
+  }
+}
+
+}  // namespace
+
+void BenchOptions::add_problem(CLI::App& app) {
+  collective.add_to(app);
+  root.add_to(app);
+  app.add_option_function<std::string>(
+         "--sizes",
+         [this](const std::string& text) {
+           sizes = text;
+           sizes_given_ = true;
+         },
+         "Bytes of each member's input: powers of two from 8 to 16 Mi are 8:16Mi; a list is "
+         "8,24,1Ki")
+      ->type_name("SIZES")
+      ->default_str(sizes);
+  add_type_option(app, type);
+  add_operator_option(app, op);
+}
+
+void BenchOptions::add_workers(CLI::App& app) {
+  app.add_option("--workers", workers,
+                 "Workers per process (default: the cores of its share of the machine)")
+      ->check(between(1, kMaximumWorkers));
+}
+
+void BenchOptions::add_choices(CLI::App& app, Algorithms algorithms) {
+  app.add_option(
+         "--algorithm", algorithm,
+         algorithms == Algorithms::all
+             ? "A name (see hycoll plan --list-algorithms), auto, or all that serve the shape"
+             : "A name (see hycoll plan --list-algorithms), or auto")
+      ->type_name("NAME")
+      ->capture_default_str();
+  add_reproducible_option(app, reproducible);
+  add_workers(app);
+  app.add_option("--lanes", lanes, "Lanes per node (default: as hycoll chooses)")
+      ->check(between(1, kMaximumLanes));
+}
+
+void BenchOptions::add_measurement(CLI::App& app) {
+  app.add_option("--ranks", ranks, "Starts this many ranks under mpiexec")
+      ->check(between(1, kMaximumNodes));
+  app.add_option("--bind-to", binding,
+                 "With --ranks: core, a core for each rank, as launchers bind by default, or none")
+      ->type_name("CORES")
+      ->capture_default_str();
+  app.add_option("--rounds", rounds,
+                 "Blocks of calls of each contestant (default: as many as fit --seconds)")
+      ->check(between(1, 1'000'000));
+  app.add_option("--seconds", seconds, "For the timed blocks of a size")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+}
+
+BenchSettings BenchOptions::settings(Subject subject) const {
+  const Routine routine = collective.routine();
+  root.check(routine);
+  output.check();
+  parse_binding("--bind-to", binding);
+  BenchSettings settings;
+  settings.subject = subject;
+  settings.layout = parse_layout("--layout", layout);
+  settings.algorithm = algorithm;
+  if (algorithm != "auto" && algorithm != "all") {
+    find_algorithm(collective_of(routine), algorithm);
+  }
+  const DataType data_type = data_type_argument("--type", type);
+  settings.measurement = {.problem = {.routine = routine,
+                                      .type = data_type,
+                                      .op = operator_argument("--op", op),
+                                      .root = root.root},
+                          .rounds = rounds,
+                          .seconds = seconds,
+                          .inputs = fresh_inputs ? InputUse::fresh : InputUse::reused};
+  check_operator(settings.measurement.problem.op, data_type);
+  if (routine != Routine::barrier) {
+    settings.sizes_bytes = parse_sizes("--sizes", sizes);
+    check_sizes(settings.sizes_bytes, data_type);
+  } else if (sizes_given_) {
+    throw Error(ErrorKind::invalid_argument,
+                fmt::format("--sizes '{}': a barrier moves nothing. Leave the option out", sizes));
+  } else {
+    settings.sizes_bytes = {0};
+  }
+  settings.bits = reproducible ? Bits::reproducible : Bits::same_on_all_members;
+  settings.workers = workers;
+  settings.lanes = lanes;
+  settings.aggregators = aggregators;
+  if (shares_nodes(settings.layout)) settings.emulated_nodes = emulated_nodes;
+  settings.measurement.memory =
+      settings.layout == Layout::processes_heap ? BufferMemory::shared_heap : BufferMemory::own;
+  if (aggregators > 0 && settings.layout == Layout::native) {
+    throw Error(ErrorKind::invalid_argument,
+                fmt::format("--aggregators {}: the layout native leaves everything to the MPI "
+                            "library. Give --layout threads or per_node",
+                            aggregators));
+  }
+  if (!preload.empty() && ranks == 0 && std::getenv("LD_PRELOAD") == nullptr) {
+    throw Error(ErrorKind::invalid_argument,
+                fmt::format("--preload '{}': the ranks have been started without it. Let them be "
+                            "started (--ranks)",
+                            preload));
+  }
+  settings.native = native ? NativeToo::yes : NativeToo::no;
+  settings.limit = limit ? LimitToo::yes : LimitToo::no;
+  return settings;
+}
+
+Json type_json(const BenchSettings& settings) {
+  const Problem& problem = settings.measurement.problem;
+  return problem.routine == Routine::barrier ? Json() : Json(name_of(problem.type));
+}
+
+Json operator_json(const BenchSettings& settings) {
+  const Problem& problem = settings.measurement.problem;
+  return combines(problem.routine) ? Json(name_of(problem.op)) : Json();
+}
+
+BenchJob::BenchJob(const MpiSession& session, const BenchOptions& options,
+                   const BenchSettings& settings)
+    : session_(session),
+      options_(options),
+      settings_(settings),
+      human_(options.output.human()),
+      machine_(Topology::this_machine()) {
+  check_emulated_nodes();
+  warn_if_confined();
+  interval_.before = measure_quietly();
+}
+
+void BenchJob::check_emulated_nodes() const {
+  const int node_count = session_.local_size - settings_.aggregators;
+  if (options_.emulated_nodes == 0 || shares_nodes(settings_.layout)) return;
+  if (options_.emulated_nodes == node_count) return;
+  throw Error(
+      ErrorKind::invalid_argument,
+      fmt::format("--emulate-nodes {}: each process counts as a node, and {} of them run on this "
+                  "machine. Start {} processes (--ranks {}), or leave the option out",
+                  options_.emulated_nodes, node_count, options_.emulated_nodes,
+                  options_.emulated_nodes));
+}
+
+void BenchJob::warn_if_confined() const {
+  if (settings_.layout == Layout::native || !session_.speaks()) return;
+  const int threads = settings_.workers > 0 ? settings_.workers : machine_.usable_core_count();
+  if (const auto warning = confinement_warning(machine_, threads)) {
+    fmt::print(stderr, "hycoll: warning: {}\n", *warning);
+  }
+}
+
+measure::MachineState BenchJob::measure_quietly() const {
+  measure::MachineState state;
+  session_.wait_idly();
+  if (session_.speaks()) {
+    const Topology whole = unbound_machine();
+    state = measure::measure_machine_state(whole, whole.cores());
+  }
+  session_.wait_idly();
+  return state;
+}
+
+void BenchJob::require_rows(const BenchResult& result) const {
+  if (!result.rows.empty() || result.refusals.empty()) return;
+  throw Error(ErrorKind::unsupported,
+              fmt::format("--algorithm '{}' serves none of --sizes '{}' here. {}",
+                          options_.algorithm, options_.sizes, result.refusals.front()));
+}
+
+Json BenchJob::finish(std::string_view command) {
+  interval_.after = measure_quietly();
+  if (session_.speaks()) {
+    fmt::print(human_, "{}{}\n", to_text(interval_),
+               measure::state_changed(interval_.before, interval_.after)
+                   ? ", so the times belong to no one state. Run again"
+                   : "");
+  }
+  Json context = {{"command", command},
+                  {"mpi", mpi_library_name()},
+                  {"mpi_thread_level", session_.thread_level},
+                  {"ranks", session_.size},
+                  {"emulated_nodes_per_machine", session_.local_size}};
+  add_machine(context, machine_, interval_);
+  return context;
+}
+
+ExitStatus run_bench_job(const BenchOptions& options, const BenchSettings& settings,
+                         const std::function<ExitStatus(BenchJob&)>& body) {
+  if (options.ranks > 0) {
+    std::vector<std::string> program = own_arguments_without("--ranks");
+    program.insert(program.begin(), own_path());
+    if (!options.preload.empty()) {
+      program = with_preloaded("--preload", options.preload, std::move(program));
+    }
+    replace_process(mpiexec_command(options.ranks + options.aggregators,
+                                    parse_binding("--bind-to", options.binding), program));
+  }
+  return run_with_mpi(
+      settings.layout == Layout::native ? ThreadLevel::single : ThreadLevel::multiple,
+      [&](const MpiSession& session) {
+        BenchJob job(session, options, settings);
+        return body(job);
+      });
+}
+
+}  // namespace hycoll::command

@@ -1,0 +1,79 @@
+#include "tools/command/measuring/crew.h"
+
+#include <algorithm>
+
+#include "threading/memory/waiter.h"
+
+namespace hycoll::command {
+
+Crew::Crew(MPI_Comm comm, int thread_count)
+    : comm_(comm), thread_count_(thread_count), posted_(static_cast<std::size_t>(thread_count)) {
+  MPI_Comm_size(comm_, &process_count_);
+  MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine_);
+}
+
+Crew::~Crew() { MPI_Comm_free(&machine_); }
+
+void Crew::meet_in_process() {
+  if (thread_count_ == 1) return;
+  const std::uint32_t meeting = meetings_.load(std::memory_order_relaxed);
+  // Acquires and releases what every thread wrote before it came: the last one to arrive sees all.
+  if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == thread_count_) {
+    arrived_.store(0, std::memory_order_relaxed);
+    meetings_.store(meeting + 1, std::memory_order_release);  // pairs with the load below
+    return;
+  }
+  Waiter waiter{WaitPolicy{}};
+  while (meetings_.load(std::memory_order_acquire) == meeting) {  // pairs with the store above
+    if (waiter.turn()) waiter.give_way();
+  }
+}
+
+// Where processes share cores, MPI_Barrier may keep a core from one that has yet to leave it, for a
+// whole slice of the scheduler, which would count as the time of what is measured next.
+void Crew::meet_processes() {
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibarrier(comm_, &request);
+  Waiter waiter{WaitPolicy{}};
+  for (int done = 0;;) {
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done != 0) return;
+    if (waiter.turn()) waiter.give_way();
+  }
+}
+
+void Crew::meet(int thread) {
+  if (process_count_ == 1) return meet_in_process();
+  meet_in_process();
+  if (thread == 0) meet_processes();
+  meet_in_process();
+}
+
+void Crew::maximum_over(MPI_Comm comm, int thread, std::span<double> values) {
+  posted_[static_cast<std::size_t>(thread)] = values;
+  meet_in_process();
+  if (thread == 0) {
+    for (const std::span<double> others : posted_) {
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::max(values[i], others[i]);
+    }
+    MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_MAX,
+                  comm);
+  }
+  meet_in_process();
+  if (thread != 0) std::copy(posted_[0].begin(), posted_[0].end(), values.begin());
+  meet_in_process();
+}
+
+void Crew::maximum(int thread, std::span<double> values) { maximum_over(comm_, thread, values); }
+
+double Crew::maximum(int thread, double value) {
+  maximum_over(comm_, thread, std::span(&value, 1));
+  return value;
+}
+
+double Crew::maximum_on_machine(int thread, double value) {
+  maximum_over(machine_, thread, std::span(&value, 1));
+  return value;
+}
+
+}  // namespace hycoll::command

@@ -1,0 +1,53 @@
+#ifndef HYCOLL_TOOLS_COMMAND_MEASURING_CREW_H_
+#define HYCOLL_TOOLS_COMMAND_MEASURING_CREW_H_
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace hycoll::command {
+
+/// Those who measure together: the threads of this process and of all other processes of a
+/// communicator, all in the same code. Uses no collective of hycoll, for those are what is
+/// measured.
+class Crew {
+ public:
+  /// Collective over `comm`, called by one thread of each process. The crew uses `comm` itself.
+  Crew(MPI_Comm comm, int thread_count);
+  ~Crew();
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
+
+  int thread_count() const noexcept { return thread_count_; }
+
+  /// Returns when all threads of all processes have called it.
+  void meet(int thread);
+
+  /// Replaces each value by its maximum over all threads of all processes, which pass equally many.
+  void maximum(int thread, std::span<double> values);
+  double maximum(int thread, double value);
+
+  /// The maximum over all threads of the processes on this machine, whose clocks are one.
+  double maximum_on_machine(int thread, double value);
+
+ private:
+  void meet_in_process();
+  void meet_processes();
+  void maximum_over(MPI_Comm comm, int thread, std::span<double> values);
+
+  MPI_Comm comm_;
+  MPI_Comm machine_ = MPI_COMM_NULL;
+  int process_count_ = 1;
+  int thread_count_;
+  std::vector<std::span<double>> posted_;  // per thread; read between two meetings only
+  alignas(64) std::atomic<int> arrived_{0};
+  alignas(64) std::atomic<std::uint32_t> meetings_{0};
+};
+
+}  // namespace hycoll::command
+
+#endif  // HYCOLL_TOOLS_COMMAND_MEASURING_CREW_H_

@@ -1,0 +1,33 @@
+#ifndef HYCOLL_TOOLS_COMMAND_MEASURING_MACHINE_CONTEXT_H_
+#define HYCOLL_TOOLS_COMMAND_MEASURING_MACHINE_CONTEXT_H_
+
+#include <string>
+
+#include "numa/topology/topology.h"
+#include "tools/command/line/output.h"
+#include "tools/measure/machine_state.h"
+
+namespace hycoll::command {
+
+/// The processor's model, or "unknown processor".
+std::string processor_name(const Topology& machine);
+
+/// {"latency_ns": ..., "copy_gb_per_s": ...}; null where there is no latency.
+Json to_json(const measure::MachineState& state);
+
+/// The inverse. Throws nlohmann's exceptions for other documents.
+measure::MachineState state_from_json(const Json& json);
+
+/// "core-to-core latency 28 ns, copy 11.2 GB/s".
+std::string to_text(const measure::MachineState& state);
+
+/// One line about both, and one that says so when the state has changed.
+std::string to_text(const measure::StateInterval& interval);
+
+/// The keys "processor", "machine", "state_before", "state_after" and "state_changed" of a report's
+/// context.
+void add_machine(Json& context, const Topology& machine, const measure::StateInterval& interval);
+
+}  // namespace hycoll::command
+
+#endif  // HYCOLL_TOOLS_COMMAND_MEASURING_MACHINE_CONTEXT_H_

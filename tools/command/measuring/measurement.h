@@ -1,0 +1,123 @@
+#ifndef HYCOLL_TOOLS_COMMAND_MEASURING_MEASUREMENT_H_
+#define HYCOLL_TOOLS_COMMAND_MEASURING_MEASUREMENT_H_
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tools/command/line/routine.h"
+#include "tools/command/measuring/bench_data.h"
+#include "tools/command/measuring/crew.h"
+#include "tools/measure/statistics.h"
+
+namespace hycoll::command {
+
+/// One of those that are measured in alternation, as one member calls it.
+class Contestant {
+ public:
+  virtual ~Contestant() = default;
+
+  /// Makes `calls` calls on the slots of the buffers in turn, from slot 0 on.
+  virtual void run(const MemberBuffers& buffers, int calls) = 0;
+
+  /// The same; returns the seconds that count, which are all of them unless a contestant says
+  /// otherwise.
+  virtual double timed_run(const MemberBuffers& buffers, int calls) {
+    const auto start = std::chrono::steady_clock::now();
+    run(buffers, calls);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+
+  virtual const std::string& name() const = 0;
+};
+
+/// `call(input, output)` is one call of the routine that is measured.
+template <class Call>
+std::unique_ptr<Contestant> make_contestant(std::string name, Call call) {
+  class Calls final : public Contestant {
+   public:
+    Calls(std::string its_name, Call its_call)
+        : name_(std::move(its_name)), call_(std::move(its_call)) {}
+
+    void run(const MemberBuffers& buffers, int calls) override {
+      for (int done = 0, slot = 0; done < calls; ++done) {
+        call_(buffers.input(slot), buffers.output(slot));
+        if (++slot == buffers.slot_count()) slot = 0;
+      }
+    }
+
+    const std::string& name() const override { return name_; }
+
+   private:
+    std::string name_;
+    Call call_;
+  };
+  return std::make_unique<Calls>(std::move(name), std::move(call));
+}
+
+enum class InputUse {
+  reused,  ///< Calls follow one another. Nobody touches the buffers in between, so all of them lie
+           ///< in the caches of those that worked on them.
+  fresh,   ///< Before every timed call, outside of the timing, members write to their inputs and
+           ///< read their outputs, as programs do.
+};
+
+/// For reports: what members do with their buffers between calls.
+std::string_view describe(InputUse inputs);
+
+struct MeasurementOptions {
+  Problem problem;
+  int rounds = 0;         ///< Blocks of calls of each contestant; 0: as many as fit `seconds`.
+  double seconds = 0.25;  ///< For the timed blocks of one size, at least 5 rounds.
+  InputUse inputs = InputUse::reused;
+  BufferMemory memory = BufferMemory::own;
+};
+
+/// The member that measures: a thread of the crew.
+struct MeasuringMember {
+  Crew& crew;
+  int thread;
+  int rank;
+  int member_count;
+};
+
+/// What was measured of one contestant.
+struct Timing {
+  measure::Summary call_us;  ///< Over the rounds, of the maximum over all members.
+  int calls_per_round = 0;
+  int rounds = 0;
+  bool verified = false;  ///< Right results before and after the timing, on all members.
+};
+
+/// What was measured of one size.
+struct SizeTimings {
+  std::vector<Timing> timings;  ///< One for each contestant; empty if the size was refused.
+  std::string refusal;          ///< Why it does not serve this size.
+};
+
+/// Measures one size of the input vectors; called by all members of the crew with the same
+/// arguments. Returns the same on all members. A contestant refuses by throwing Error (unsupported)
+/// on all of them; a size is refused too when it is not possible with so many members.
+///
+/// A round is a block of calls of each contestant in turn. A block takes at least 20 us, so that
+/// reading the clock does not count, and gives one sample: the time of the slowest member, divided
+/// by the number of calls. The members meet before a block. With reused inputs calls that are not
+/// timed come first, so that a contestant finds the caches as its own calls leave them and not as
+/// the others' do. Wrong results are reported on the standard error.
+///
+/// A barrier is verified by clocks: no member leaves before the last one on its machine, which is
+/// late on purpose, has entered.
+///
+/// Requires a size that is a multiple of the element size.
+SizeTimings measure_size(const MeasuringMember& member, std::size_t size_bytes,
+                         std::span<const std::unique_ptr<Contestant>> contestants,
+                         const MeasurementOptions& options);
+
+}  // namespace hycoll::command
+
+#endif  // HYCOLL_TOOLS_COMMAND_MEASURING_MEASUREMENT_H_
