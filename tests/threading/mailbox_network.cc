@@ -113,7 +113,7 @@ class MailboxNetwork::MailboxEndpoint : public Endpoint {
     EndpointRequest request;
     if (eager) {
       message->copy.resize(size_bytes);
-      std::memcpy(message->copy.data(), source, size_bytes);
+      if (size_bytes > 0) std::memcpy(message->copy.data(), source, size_bytes);
     } else {
       message->source = source;
       request = mail_.keep(message, static_cast<std::uintptr_t>(Kind::send));

@@ -36,6 +36,9 @@ void* operator new(std::size_t size_bytes) {
 void* operator new(std::size_t size_bytes, std::align_val_t alignment) {
   return allocate(size_bytes, static_cast<std::size_t>(alignment));
 }
+void* operator new(std::size_t size_bytes, const std::nothrow_t& /*tag*/) noexcept {
+  return std::malloc(size_bytes);
+}
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
 void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept { std::free(memory); }
