@@ -30,14 +30,15 @@ bool Caller::is_long_broadcast(const Call& call) {
 void Caller::run_long_broadcast(const Call& call) {
   // A copy: the calls below look for elements of their own.
   const VectorElements elements = moved_.find(call.type, "broadcast");
-  std::uint8_t some_pack = elements.staging != nullptr ? 1 : 0;
+  // Before the members agree: whoever is refused memory has not called yet.
+  std::unique_ptr<std::byte[]> packed;
+  if (elements.staging != nullptr)
+    packed = std::make_unique_for_overwrite<std::byte[]>(kPieceBytes);
+  std::uint8_t some_pack = packed != nullptr ? 1 : 0;
   run(calls::allreduce(&some_pack, &some_pack, 1, DataType::uint8, Operator::max));
   if (some_pack == 0) return run_whole(call);
   const std::size_t size_bytes = call.count * elements.element_bytes;
   const bool is_root = identity_.rank == call.root;
-  std::unique_ptr<std::byte[]> packed;
-  if (elements.staging != nullptr)
-    packed = std::make_unique_for_overwrite<std::byte[]>(kPieceBytes);
   for (std::size_t begin = 0; begin < size_bytes; begin += kPieceBytes) {
     const std::size_t end = std::min(begin + kPieceBytes, size_bytes);
     std::byte* const piece =

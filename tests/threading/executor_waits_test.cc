@@ -96,7 +96,10 @@ class SlowEndpoint final : public Endpoint {
   }
   void blocking_allreduce(int, const void*, void*, std::size_t, DataType, Operator) override {}
   bool test(EndpointRequest& request) override { return request.handle <= completed_; }
-  void cancel(EndpointRequest&) override {}
+  bool cancel(EndpointRequest&) override { return false; }
+  void leave_alone(EndpointRequest&) override {}
+  void send_failure(int, int) override {}
+  void discard(int, int, std::size_t) override {}
   void progress() override {}
   int tag_count() const override { return 1000; }
   std::string describe_peer(int) const override { return "a peer"; }
