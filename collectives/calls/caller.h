@@ -11,6 +11,7 @@
 #include "collectives/calls/arguments.h"
 #include "collectives/calls/call_gate.h"
 #include "collectives/calls/driven_run.h"
+#include "collectives/calls/repeatable_call.h"
 #include "collectives/calls/work_buffers.h"
 #include "collectives/elements/reduction.h"
 #include "collectives/elements/vector_elements.h"
@@ -43,31 +44,6 @@ struct PreparedCall {
   std::shared_ptr<const ForeignReducer> foreign_owner;
   std::unique_ptr<WorkBuffers> work;
   CallBuffers buffers = {};
-};
-
-/// A call that needed nothing but a plan: those that follow, and differ by their buffers only, need
-/// not be resolved again.
-class RepeatableCall {
- public:
-  /// Requires a call of predefined type and operator, which always mean the same.
-  void remember(const Call& call, const PreparedCall& prepared, const Plan& plan);
-
-  /// Whether a call is like the one remembered, on buffers that may be used as they are.
-  bool is_like(const Call& call) const noexcept;
-
-  /// The arguments of such a call.
-  const CallArguments& arguments_for(const Call& call, CallNumber number) noexcept;
-  const Plan& plan() const noexcept { return *plan_; }
-
- private:
-  bool may_use(const void* input, const void* output) const noexcept;
-
-  const Plan* plan_ = nullptr;  // null: none is remembered
-  Call call_;
-  CallArguments arguments_;
-  std::size_t input_bytes_ = 0;      // 0: the call's input is not used
-  std::size_t output_bytes_ = 0;     // the same of its output
-  std::size_t own_block_bytes_ = 0;  // from the input to where an output in place begins
 };
 
 /// One member's way from a Call to executed programs: what both layouts share. Checks arguments,
