@@ -16,12 +16,15 @@ namespace {
 
 constexpr PlanQuery kLongAllreduce{.element_bytes = 8, .extent = {.count = 1 << 20}};
 
+/// On every node, whatever workers it has.
+constexpr int kOpenLanes = 8;
+
 /// A node of a machine of this kind, with a worker on each core.
 struct PlacedNode {
   PlacedNode(const std::string& machine, MemberCount members, Placement placement)
       : topology(Topology::synthetic(machine)),
         cores(worker_cores(topology, topology.usable_core_count(), placement, members)),
-        leaders(leaders_of(cores, topology.usable_core_count(), placement)) {}
+        leaders(leaders_of(cores, kOpenLanes, placement)) {}
 
   Node node(MemberCount members) const {
     const int workers = static_cast<int>(cores.size());

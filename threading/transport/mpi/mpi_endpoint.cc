@@ -273,7 +273,6 @@ MpiEndpoint::~MpiEndpoint() {
 }
 
 void MpiEndpoint::progress() {
-  if (!discards_.empty()) end_discards();
   int arrived = 0;
   // Any call that looks at the network drives it. Nobody sends to itself, so this one has no effect
   // of its own.
