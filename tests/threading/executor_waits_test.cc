@@ -21,11 +21,15 @@
 namespace hycoll {
 namespace {
 
-TEST_CASE("a member that never arrives is named") {
+/// An allreduce of 100 doubles among the three members of one node.
+std::vector<Program> programs_of_three() {
   const Schedule schedule =
       find_algorithm(Collective::allreduce, "dpml-ring").generate(Shape::uniform(1, 3, 3));
-  const std::vector<Program> programs =
-      bind_schedule(schedule, 0, {.count = 100}, {.element_bytes = 8});
+  return bind_schedule(schedule, 0, {.count = 100}, {.element_bytes = 8});
+}
+
+TEST_CASE("a member that never arrives is named") {
+  const std::vector<Program> programs = programs_of_three();
   NodeMemory memory(3);
   const Topology topology = Topology::synthetic("core:2");
   const auto report = [](const std::string& message) { throw Error(ErrorKind::timeout, message); };
@@ -49,10 +53,7 @@ TEST_CASE("a member that never arrives is named") {
 }
 
 TEST_CASE("a member that is late is named by one of those that wait for it, and nothing else") {
-  const Schedule schedule =
-      find_algorithm(Collective::allreduce, "dpml-ring").generate(Shape::uniform(1, 3, 3));
-  const std::vector<Program> programs =
-      bind_schedule(schedule, 0, {.count = 100}, {.element_bytes = 8});
+  const std::vector<Program> programs = programs_of_three();
   NodeMemory memory(3);
   const Topology topology = Topology::synthetic("core:2");
   std::vector<std::string> told;
