@@ -63,8 +63,20 @@ struct Options {
   /// for each. Communicators that have no room for memory of their own in half of it share the
   /// memory of others that have the same processes in the same order, if the processes have not
   /// asked MPI for MPI_THREAD_MULTIPLE: has_own_memory(). Beyond the limit, constructors throw. Not
-  /// set: 48, or room for seven communicators of each process, whichever is more.
+  /// set: 48, or room for eight communicators of each process, whichever is more.
   std::optional<int> staging_limit_mib;
+
+  /// Layout `processes`: when a Communicator provides the memory that its processes share.
+  enum class Memory {
+    at_once,      ///< In the constructor, which throws if there is none.
+    when_needed,  ///< There, what short calls need: some KiB for each process. The rest when the
+                  ///< first blocking call needs it. Where there is none, that call throws
+                  ///< MemoryRefused on all processes and has not been made; so does every other
+                  ///< than a blocking call before. Not for programs whose members may pass
+                  ///< different arguments: the members exchange messages before that call.
+    in_turn,      ///< At once, and together with other communicators of the same processes in the
+                  ///< same order: as if there were no room for memory of its own.
+  } memory = Memory::at_once;
 
   /// Layout `processes`: vectors of so many KiB and more are read and written where they are, by
   /// the kernel (process_vm_readv), if all processes of the machine may do that to each other. 0:
@@ -126,6 +138,13 @@ struct Options {
   /// HYCOLL_NODE=machine|numa, HYCOLL_STAGING_KIB, HYCOLL_STAGING_LIMIT, HYCOLL_SINGLE_COPY_KIB,
   /// HYCOLL_EMULATE_NODES=K or K:cyclic. Throws Error when a value cannot be read.
   static Options from_environment();
+};
+
+/// A call that has not been made, on any process, for the processes may not share as much memory as
+/// it needs, or have not provided it yet: Options::Memory::when_needed.
+class MemoryRefused : public Error {
+ public:
+  using Error::Error;
 };
 
 /// One member per process, worked on by a pool of leader threads (layout `per_node`), or together
@@ -227,6 +246,8 @@ class Communicator : public CollectiveCalls<Communicator> {
 
  private:
   struct State;
+  /// Gives the memory of its own up for that of others: Options::Memory::in_turn. Collective.
+  void take_turns();
   std::unique_ptr<State> state_;
 };
 

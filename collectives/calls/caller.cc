@@ -114,11 +114,13 @@ PreparedCall Caller::resolve_movement(const Call& call) {
   return prepared;
 }
 
-PreparedCall Caller::make_next(const Call& call) {
+PreparedCall Caller::make_next(const Call& call, Waiting waiting) {
   try {
     PreparedCall prepared = resolve(call);
     prepared.plan = &plans_.find(prepared.query);
     if (prepared.is_custom) prepared.agreement_plan = &plans_.find(agreement_query());
+    provide_for(*prepared.plan, waiting);
+    if (prepared.is_custom) provide_for(*prepared.agreement_plan, waiting);
     enter(prepared.arguments);
     return prepared;
   } catch (const std::exception&) {
@@ -257,7 +259,7 @@ void Caller::run(const Call& call) {
 }
 
 void Caller::run_whole(const Call& call) {
-  PreparedCall prepared = make_next(call);
+  PreparedCall prepared = make_next(call, Waiting::allowed);
   prepared.arguments.is_blocking = true;
   prepared.arguments.is_agreed_on = prepared.is_custom;
   pass_gate(prepared.arguments.call);
@@ -293,7 +295,7 @@ void Caller::begin(const Plan& plan, const CallArguments& arguments, Request::St
 
 std::unique_ptr<Request::State> Caller::start(const Call& call) {
   auto state = std::make_unique<Request::State>();
-  PreparedCall prepared = make_next(call);
+  PreparedCall prepared = make_next(call, Waiting::forbidden);
   state->foreign_owner = std::move(prepared.foreign_owner);
   state->work = std::move(prepared.work);
   state->is_custom = prepared.is_custom;
@@ -343,6 +345,7 @@ void Caller::start(Persistent::State& persistent) {
   if (persistent.plan == nullptr) {
     persistent.request = start(persistent.call);
   } else {
+    provide_for(*persistent.plan, Waiting::forbidden);
     enter(persistent.arguments);
     begin(*persistent.plan, persistent.arguments, *persistent.request);
   }
@@ -351,6 +354,7 @@ void Caller::start(Persistent::State& persistent) {
 
 void Caller::run(Persistent::State& persistent) {
   if (persistent.plan == nullptr) return run_whole(persistent.call);
+  provide_for(*persistent.plan, Waiting::allowed);
   enter(persistent.arguments);
   pass_gate(persistent.arguments.call);
   CallArguments arguments = persistent.arguments;

@@ -92,6 +92,13 @@ class Caller {
   /// threads of submit() unless overridden.
   virtual std::unique_ptr<DrivenRun> drive(const Plan& plan, const CallArguments& arguments);
 
+  enum class Waiting { allowed, forbidden };
+  /// Before a call has its number: provides what its plan needs and is not there yet, by calls of
+  /// its own if it may wait. Throws on all members or on none; then the call has not been made.
+  virtual void provide_for(const Plan& /*plan*/, Waiting /*waiting*/) {}
+  /// The next call passes through provide_for(), whatever it is like.
+  void forget_repeatable() noexcept { repeatable_ = {}; }
+
  private:
   friend struct Request::State;
   friend struct DrivenCall::State;
@@ -100,7 +107,7 @@ class Caller {
   PreparedCall resolve(const Call& call);
   /// The same, as the next call, with its plans. What throws before the call has its number throws
   /// as if the member had not called.
-  PreparedCall make_next(const Call& call);
+  PreparedCall make_next(const Call& call, Waiting waiting);
   bool is_repeatable(const Call& call, const PreparedCall& prepared);
   /// Makes a call as one.
   void run_whole(const Call& call);

@@ -138,6 +138,7 @@ struct Communicator::State {
       processes = std::make_unique<NodeProcesses>(
           group, std::vector<int>(static_cast<std::size_t>(group.size()), 1));
       plans = std::make_unique<PlanCache>(processes->plan_options(group));
+      provide_for_agreements();
       if (user_ranks.empty() && may_regroup()) regroup();
     } else {
       workers = std::make_unique<NodeWorkers>(group, worker_count_for(group), MemberCount::one);
@@ -189,6 +190,8 @@ struct Communicator::State {
     return group.options().checking == Options::Checking::process &&
            group.options().bits == Bits::same_on_all_members;
   }
+  /// Provides all memory if the calls need it by which the members agree on providing it.
+  void provide_for_agreements();
   /// Makes the same once more, over the processes in another order, if there are fewer nodes in it.
   void regroup();
 
@@ -200,10 +203,26 @@ struct Communicator::State {
   std::unique_ptr<CallGate> gate;              // null unless all processes are compared
   std::unique_ptr<Caller> member;              // null on aggregators
   std::unique_ptr<AggregatorService> service;  // null but on aggregators
+  bool may_take_turns = false;                 // Communicator::take_turns() has not been tried
   bool has_background = false;                 // whether MPI has been found to allow it
   std::unique_ptr<State> regrouped;            // null unless ranks are scattered
   std::vector<int> number_of_rank;             // in the regrouped one
 };
+
+void Communicator::State::provide_for_agreements() {
+  may_take_turns = processes->has_own_memory() && processes->may_share();
+  PlanQuery agreement{.extent = {.count = 1}};
+  if (group.options().bits == Bits::reproducible) agreement.order = OperandOrder::canonical;
+  if (processes->has_rest() || plans->find(agreement).is_compact()) return;
+  std::optional<Error> failure;
+  if (!processes->expand(group)) {
+    failure = Error(ErrorKind::environment,
+                    "there is no room for the memory that the processes share; raise the limit "
+                    "(HYCOLL_STAGING_LIMIT, in MiB for a machine), or free communicators");
+  }
+  group.agree(failure);
+  processes->end_expansion(true);
+}
 
 void Communicator::State::regroup() {
   const std::vector<int> ranks = processes->better_order();
@@ -238,7 +257,25 @@ const Options& Communicator::options() const noexcept { return state_->group.opt
 bool Communicator::has_scattered_ranks() const noexcept { return state_->regrouped != nullptr; }
 
 void Communicator::run(const Call& call) {
-  state_->with_caller(call, [](Caller& caller, const Call& its) { caller.run(its); });
+  const auto run_it = [](Caller& caller, const Call& its) { caller.run(its); };
+  try {
+    return state_->with_caller(call, run_it);
+  } catch (const MemoryRefused&) {
+    if (!state_->may_take_turns) throw;
+  }
+  take_turns();
+  state_->with_caller(call, run_it);
+}
+
+void Communicator::take_turns() {
+  Options options = state_->group.options();
+  options.memory = Options::Memory::in_turn;
+  state_->may_take_turns = false;
+  try {
+    state_ = std::make_unique<State>(state_->group.control(), options);
+  } catch (const Error& error) {
+    throw MemoryRefused(error.kind(), error.what());
+  }
 }
 
 Request Communicator::start(const Call& call) {
@@ -255,9 +292,10 @@ Persistent Communicator::prepare(const Call& call) {
 
 DrivenCall Communicator::drive(const Call& call) {
   if (!has_own_memory()) {
-    throw Error(ErrorKind::unsupported,
-                "other communicators use this one's memory, one blocking call at a time; raise "
-                "Options::staging_limit_mib (HYCOLL_STAGING_LIMIT), or free communicators");
+    throw MemoryRefused(
+        ErrorKind::unsupported,
+        "other communicators use this one's memory, one blocking call at a time; raise "
+        "Options::staging_limit_mib (HYCOLL_STAGING_LIMIT), or free communicators");
   }
   if (worker_count() > 1) state_->require_background();
   return DrivenCall(state_->caller().drive(call));

@@ -47,7 +47,7 @@ std::unique_ptr<DrivenCall::State> Caller::drive(const Call& call) {
   }
   auto state = std::make_unique<DrivenCall::State>();
   state->caller = this;
-  state->prepared = make_next(call);
+  state->prepared = make_next(call, Waiting::forbidden);
   if (state->prepared.is_custom) {
     state->prepared.arguments.is_agreed_on = true;
     state->agreement = agreement_into(state->failure_mark);

@@ -1,5 +1,6 @@
 #include "collectives/calls/node_process_member.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace hycoll {
@@ -15,6 +16,9 @@ Program arrival_of_others(int worker, int worker_count) {
   }
   return program;
 }
+
+/// So many calls at most are refused after one for which there was no memory.
+constexpr std::uint32_t kMaximumCallsToRefuse = 1023;
 
 /// How a call's vectors may reach the other processes.
 enum class Buffers {
@@ -94,6 +98,7 @@ NodeProcessMember::NodeProcessMember(ProcessGroup& group, NodeProcesses& process
               .bits = group.options().bits,
               .announcer = nullptr,
               .gate = gate}),
+      group_(group),
       processes_(processes),
       thread_(thread),
       rank_(processes.first_rank() + thread),
@@ -103,6 +108,45 @@ NodeProcessMember::NodeProcessMember(ProcessGroup& group, NodeProcesses& process
       pool_(processes.executors(), group.topology(), processes.cores(),
             LeaderPool::Pinning::unpinned, processes.wait_policy()),
       keeper_({&deferred_}) {}
+
+void NodeProcessMember::provide_for(const Plan& plan, Waiting waiting) {
+  if (processes_.has_rest()) return;
+  const bool is_needed = !plan.is_compact();
+  if (waiting == Waiting::forbidden) {
+    if (!is_needed) return;
+    rest_is_wished_ = true;
+    forget_repeatable();
+  } else if (is_needed || std::exchange(rest_is_wished_, false)) {
+    if (expand() || !is_needed) return;
+  } else {
+    return;
+  }
+  throw MemoryRefused(ErrorKind::environment,
+                      "the processes of this communicator do not share the memory that calls of "
+                      "this length need, or not yet, if this one does not wait; raise the limit "
+                      "(HYCOLL_STAGING_LIMIT, in MiB for a machine), or free communicators");
+}
+
+bool NodeProcessMember::expand() {
+  // Each attempt that fails makes the next one later: there is no room until others give theirs
+  // back.
+  if (refused_calls_ < calls_to_refuse_) {
+    ++refused_calls_;
+    return false;
+  }
+  std::uint8_t all_have = processes_.expand(group_) ? 1 : 0;
+  try {
+    // By a call of hycoll's, which finds out about members that make other ones.
+    run(calls::allreduce(&all_have, &all_have, 1, DataType::uint8, Operator::min));
+  } catch (const Error&) {
+    processes_.end_expansion(false);
+    throw;
+  }
+  processes_.end_expansion(all_have != 0);
+  refused_calls_ = 0;
+  calls_to_refuse_ = std::min(2 * calls_to_refuse_ + 1, kMaximumCallsToRefuse);
+  return all_have != 0;
+}
 
 void NodeProcessMember::execute(const Plan& plan, const CallArguments& arguments) {
   processes_.take_turn();

@@ -35,6 +35,10 @@ class NodeProcessMember final : public Caller {
                      DeferredOutcome& outcome) override;
   std::unique_ptr<DrivenRun> drive(const Plan& plan, const CallArguments& arguments) override;
 
+  void provide_for(const Plan& plan, Waiting waiting) override;
+  /// The members provide the rest of their memory; whether all have.
+  bool expand();
+
   const Program& program(const Plan& plan) const;
   CallArguments next_run(const CallArguments& arguments);
   void run_here(const Plan& plan, const CallArguments& arguments);
@@ -47,8 +51,13 @@ class NodeProcessMember final : public Caller {
   int worker() const noexcept { return processes_.worker() + thread_; }  // on its node
   WorkerExecutor& executor() noexcept { return processes_.executor(thread_); }
 
+  const ProcessGroup& group_;
   NodeProcesses& processes_;
   int thread_;
+  // Of the memory's rest, as long as it has not been provided. The same on all members.
+  bool rest_is_wished_ = false;        // by a call that could not wait for it
+  std::uint32_t refused_calls_ = 0;    // since the last attempt
+  std::uint32_t calls_to_refuse_ = 0;  // before the next one
   int rank_;
   Program arrival_;
   std::shared_ptr<PoolJob> background_;

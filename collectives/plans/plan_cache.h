@@ -54,6 +54,10 @@ struct Plan {
   /// crossing ones.
   std::vector<Program> programs;
   std::optional<CrossingPrograms> crossing = {};
+  /// It uses no more of its node's memory than the compact part. The same on all processes.
+  bool is_compact() const noexcept {
+    return !crossing && programs.front().memory == NodeMemory::Part::compact;
+  }
   /// Why there are no programs at all.
   std::optional<StagingTooSmall> refusal = {};
 

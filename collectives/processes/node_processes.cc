@@ -114,6 +114,21 @@ NodeProcesses::NodeProcesses(ProcessGroup& group, const std::vector<int>& thread
 
 NodeProcesses::~NodeProcesses() { use_.segment->leave(contexts_); }
 
+bool NodeProcesses::expand(const ProcessGroup& group) {
+  try {
+    has_expanded_ = provide_rest(group, use_);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+void NodeProcesses::end_expansion(bool all_have) noexcept {
+  if (!all_have && has_expanded_) use_.segment->withdraw_rest();
+  use_.has_rest = all_have;
+  has_expanded_ = false;
+}
+
 ExecutorOptions NodeProcesses::executor_options(const ProcessGroup& group, int thread) const {
   ExecutorOptions options =
       group.executor_options(cores_[static_cast<std::size_t>(thread)], first_rank_ - worker_,

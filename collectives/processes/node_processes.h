@@ -57,6 +57,17 @@ class NodeProcesses {
 
   /// Whether no other communicator uses the memory and the executors.
   bool has_own_memory() const noexcept { return use_.is_own; }
+  /// Whether all of the memory can be used, and not only the compact part. The same on all
+  /// processes of the group.
+  bool has_rest() const noexcept { return use_.has_rest; }
+  /// Provides this process's part of the rest; false if there is no memory for it. Local. The
+  /// processes of the group tell each other, and then call end_expansion().
+  bool expand(const ProcessGroup& group);
+  /// All processes have provided it; or some have not, and those that have give it back.
+  void end_expansion(bool all_have) noexcept;
+  /// Whether Options::Memory::in_turn is possible. The same on all processes of the group.
+  bool may_share() const noexcept { return use_.may_share; }
+
   /// Before a call, if others use them too: nothing is under way, here and in the others' calls.
   void take_turn() { use_.segment->take_turn(contexts_); }
   /// The number of a thread's next run.
@@ -96,6 +107,7 @@ class NodeProcesses {
   int lane_count_ = 1;
   std::vector<std::vector<int>> leaders_;  // as PlanCache::Options has it
   SegmentUse use_;
+  bool has_expanded_ = false;  // between expand() and end_expansion(), here
   std::vector<std::unique_ptr<MpiEndpoint>> lanes_;
   std::vector<ExecutorContext> contexts_;  // by thread of this process
 };

@@ -38,18 +38,45 @@ bool holds_on_all(bool holds, MPI_Comm communicator) {
   return all == 1;
 }
 
-std::size_t NodeSegment::own_bytes(const NodeMembership& node, std::size_t staging_bytes) {
-  std::size_t bytes = ProcessWatch::size_bytes(1);
-  for (const NodeMemory::Extent& extent : NodeMemory::extents_of(
-           node.first_worker(), node.thread_count(), node.threads.count(), staging_bytes)) {
-    bytes += extent.size_bytes;
+NodeMemory::Extent NodeSegment::own_extent(NodeMemory::Part part, const NodeMembership& node,
+                                           std::size_t staging_bytes) {
+  return NodeMemory::extent_of(part, node.first_worker(), node.thread_count(), node.threads.count(),
+                               staging_bytes);
+}
+
+SegmentBytes NodeSegment::own_bytes(const NodeMembership& node, std::size_t staging_bytes) {
+  const auto bytes_of = [&](NodeMemory::Part part) {
+    return own_extent(part, node, staging_bytes).size_bytes;
+  };
+  return {.compact = ProcessWatch::size_bytes(1) + bytes_of(NodeMemory::Part::compact),
+          .rest = bytes_of(NodeMemory::Part::rest)};
+}
+
+void NodeSegment::provide_rest(MemoryCharge charge) {
+  try {
+    if (SharedSegment::can_reserve_mapped()) {
+      segment_.reserve_mapped(rest_extent_.offset_bytes, rest_extent_.size_bytes);
+    }
+  } catch (const Error&) {
+    segment_.release_mapped(rest_extent_.offset_bytes, rest_extent_.size_bytes);
+    throw;
   }
-  return bytes;
+  for (std::size_t thread = 0; thread < executors_.size(); ++thread) {
+    memory_->construct_worker(first_worker_ + static_cast<int>(thread), NodeMemory::Part::rest);
+  }
+  rest_.emplace(std::move(charge));
+}
+
+void NodeSegment::withdraw_rest() noexcept {
+  rest_.reset();
+  segment_.release_mapped(rest_extent_.offset_bytes, rest_extent_.size_bytes);
 }
 
 NodeSegment::NodeSegment(const NodeMembership& node, std::size_t staging_bytes, MemoryCharge charge)
     : staging_bytes_(staging_bytes),
       charge_(std::move(charge)),
+      own_bytes_(own_bytes(node, staging_bytes)),
+      rest_extent_(own_extent(NodeMemory::Part::rest, node, staging_bytes)),
       first_worker_(node.first_worker()),
       runs_(static_cast<std::size_t>(node.thread_count())) {}
 
@@ -104,9 +131,10 @@ bool NodeSegment::attach(const NodeMembership& node, SharedSegment::Kind kind,
 }
 
 void NodeSegment::reserve(const NodeMembership& node) {
-  for (const NodeMemory::Extent& extent : NodeMemory::extents_of(
-           node.first_worker(), node.thread_count(), node.threads.count(), staging_bytes_)) {
-    segment_.reserve(extent.offset_bytes, extent.size_bytes);
+  const NodeMemory::Extent compact = own_extent(NodeMemory::Part::compact, node, staging_bytes_);
+  segment_.reserve(compact.offset_bytes, compact.size_bytes);
+  if (!SharedSegment::can_reserve_mapped()) {
+    segment_.reserve(rest_extent_.offset_bytes, rest_extent_.size_bytes);
   }
   if (node.process != 0) return;
   segment_.reserve(watch_offset(node, staging_bytes_),
@@ -123,11 +151,10 @@ void NodeSegment::construct(const NodeMembership& node) {
   options.member_count = node.threads.count();
   for (int thread = 0; thread < node.thread_count(); ++thread) {
     const int worker = first_worker_ + thread;
-    memory_->construct_worker(worker);
+    memory_->construct_worker(worker, NodeMemory::Part::compact);
     executors_.push_back(std::make_unique<WorkerExecutor>(
         *memory_, worker, std::vector<Endpoint*>{}, nullptr, options));
   }
-  new (memory_->staging(first_worker_, 0)) HandoffBall;
 }
 
 void NodeSegment::announce_addresses(const ProcessGroup& group, const NodeMembership& node) {
@@ -151,9 +178,8 @@ void NodeSegment::measure_distance(const NodeMembership& node, bool may_spin) {
   if (node.process < 2 * pairs && may_spin) {
     const auto side = node.process < pairs ? HandoffSide::first : HandoffSide::second;
     const int owner = node.threads.first_of(node.process % pairs);
-    auto& ball = *std::launder(reinterpret_cast<HandoffBall*>(memory_->staging(owner, 0)));
     const std::vector<double> batches =
-        measure_handoff(ball, side, HandoffRounds{}, kHandoffPatience);
+        measure_handoff(memory_->handoff_ball(owner), side, HandoffRounds{}, kHandoffPatience);
     if (!batches.empty()) handoff_ns_ = *std::min_element(batches.begin(), batches.end());
   }
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &handoff_ns_, 1, MPI_DOUBLE, MPI_MAX, node.neighbours),

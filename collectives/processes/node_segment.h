@@ -40,6 +40,12 @@ struct NodeMembership {
   int thread_count() const { return threads.count_of(process); }
 };
 
+/// What a process provides of a segment, by the parts of a NodeMemory.
+struct SegmentBytes {
+  std::size_t compact = 0;
+  std::size_t rest = 0;
+};
+
 /// The memory that the processes of a node share, with all that concerns them and not a
 /// communicator: the watch, how they reach each other's buffers, and this process's workers.
 ///
@@ -51,16 +57,27 @@ struct NodeMembership {
 class NodeSegment {
  public:
   /// Collective over the node. Null on all of its processes if one of them cannot share memory; on
-  /// those, `failure` says why. `group` is one that the node's processes belong to.
+  /// those, `failure` says why. `group` is one that the node's processes belong to. Of the memory
+  /// only the compact part can be used.
   static std::shared_ptr<NodeSegment> make(const ProcessGroup& group, const NodeMembership& node,
                                            MemoryCharge charge, std::optional<Error>& failure);
-  /// What this process provides for it.
-  static std::size_t own_bytes(const NodeMembership& node, std::size_t staging_bytes);
+  /// What this process provides.
+  static SegmentBytes own_bytes(const NodeMembership& node, std::size_t staging_bytes);
+  const SegmentBytes& own_bytes() const noexcept { return own_bytes_; }
 
   NodeSegment(const NodeSegment&) = delete;
   NodeSegment& operator=(const NodeSegment&) = delete;
 
   NodeMemory& memory() noexcept { return *memory_; }
+
+  /// Whether this process has provided its part of the memory's rest. That can be used once all
+  /// processes of the node have, and have told each other.
+  bool has_rest() const noexcept { return rest_.has_value(); }
+  /// Provides it. Local. Throws Error (environment) if there is no memory for it.
+  void provide_rest(MemoryCharge charge);
+  /// Gives it back. Requires that some process of the node has not provided its part.
+  void withdraw_rest() noexcept;
+
   const ProcessWatch& watch() const noexcept { return *watch_; }
   /// How the processes reach each other's buffers; null if they have several threads.
   const NodeAddresses* shareable() const noexcept { return shareable_; }
@@ -93,6 +110,8 @@ class NodeSegment {
   };
 
   NodeSegment(const NodeMembership& node, std::size_t staging_bytes, MemoryCharge charge);
+  static NodeMemory::Extent own_extent(NodeMemory::Part part, const NodeMembership& node,
+                                       std::size_t staging_bytes);
   static std::size_t watch_offset(const NodeMembership& node, std::size_t staging_bytes) {
     return NodeMemory::block_bytes(node.threads.count(), staging_bytes);
   }
@@ -110,6 +129,9 @@ class NodeSegment {
 
   std::size_t staging_bytes_;
   MemoryCharge charge_;
+  SegmentBytes own_bytes_;
+  NodeMemory::Extent rest_extent_;    // this process's
+  std::optional<MemoryCharge> rest_;  // for it, if it has been provided
   SharedSegment segment_;
   std::unique_ptr<ProcessWatch> watch_;
   std::unique_ptr<AddressSpace> addresses_;
@@ -130,14 +152,22 @@ struct SegmentUse {
   /// processes of the group.
   bool is_own = true;
   std::uint32_t salt = 0;  ///< For the executors.
+  bool has_rest = true;    ///< All of the memory can be used. The same on all processes.
+  bool may_share = false;  ///< Communicators of these processes may share segments. The same.
 };
 
 /// A segment for the group's communicator: its own while there is room for that within
 /// Options::staging_limit_mib, otherwise one for all communicators of the same processes in the
 /// same order, made by the first of them, where processes make one call at a time. Collective over
-/// the group. Throws Error (environment) on every process if one cannot share memory, or may not
-/// share so much.
+/// the group. With all of its memory, or, as Options::memory and the kernel have it, with the
+/// compact part only, on every process of the group. Throws Error (environment) on every process if
+/// one cannot share memory, or may not share so much.
 SegmentUse obtain_segment(const ProcessGroup& group, const NodeMembership& node);
+
+/// Provides this process's part of the rest of the segment's memory, unless it is there. Local.
+/// Returns whether it has been provided; throws Error (environment) if there is no memory for it,
+/// or none within Options::staging_limit_mib.
+bool provide_rest(const ProcessGroup& group, const SegmentUse& use);
 
 }  // namespace hycoll
 

@@ -93,7 +93,7 @@ ProcessGroup::~ProcessGroup() {
 
 void ProcessGroup::agree_on_aggregators() {
   const int own = options_.aggregators;
-  const std::array<NumberedOption, 9> numbers = {{
+  const std::array<NumberedOption, 10> numbers = {{
       {.name = "aggregators (HYCOLL_AGGREGATORS)", .value = own},
       {.name = "layout (HYCOLL_LAYOUT; 0: per_node, 1: processes)",
        .value = static_cast<int>(options_.layout)},
@@ -101,6 +101,8 @@ void ProcessGroup::agree_on_aggregators() {
       {.name = "staging_kib (HYCOLL_STAGING_KIB)", .value = options_.staging_kib},
       {.name = "staging_limit_mib (HYCOLL_STAGING_LIMIT; -1: not set)",
        .value = options_.staging_limit_mib.value_or(-1)},
+      {.name = "memory (0: at_once, 1: when_needed, 2: in_turn)",
+       .value = static_cast<int>(options_.memory)},
       {.name = "single_copy_kib (HYCOLL_SINGLE_COPY_KIB; -1: not set)",
        .value = options_.single_copy_kib.value_or(-1)},
       {.name = "node_scope (HYCOLL_NODE; 0: machine, 1: numa)",

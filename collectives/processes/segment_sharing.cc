@@ -17,7 +17,7 @@ constexpr std::size_t kMib = 1024 * 1024;
 /// Unless the user says otherwise: what the processes of a machine provide together, or, where
 /// there are many, so many segments each.
 constexpr std::size_t kAutomaticLimitBytes = 48 * kMib;
-constexpr std::size_t kAutomaticSegments = 7;
+constexpr std::size_t kAutomaticSegments = 8;
 
 /// What communicators must have in common to share a segment: the node's processes in the same
 /// order, by their ranks in MPI_COMM_WORLD, and what the segment depends on.
@@ -62,6 +62,18 @@ std::size_t limit_bytes(const ProcessGroup& group, std::size_t segment_bytes) {
   return std::max(kAutomaticLimitBytes / processes, kAutomaticSegments * segment_bytes);
 }
 
+/// What of the limit a segment may take: of the memory that calls of any length need an eighth is
+/// left, for communicators that make short calls only. Where others may be shared, those that are
+/// one communicator's own take half of it.
+std::size_t limit_for(std::size_t limit, NodeMemory::Part part, bool is_own, bool may_share) {
+  if (is_own && may_share) return limit / 2;
+  return part == NodeMemory::Part::compact || may_share ? limit : limit - limit / 8;
+}
+
+std::size_t staging_bytes_of(const Options& options) {
+  return static_cast<std::size_t>(options.staging_kib) * 1024;
+}
+
 /// Without figures: programs see one reason for all communicators that meet the same.
 Error too_much() {
   return Error(ErrorKind::environment,
@@ -78,18 +90,18 @@ bool makes_one_call_at_a_time(const NodeMembership& node, std::span<const int> w
          std::ranges::find(world_ranks, MPI_UNDEFINED) == world_ranks.end();
 }
 
-/// On all processes of a group.
-struct Room {
-  bool is_there = false;   ///< For a segment.
-  bool is_ample = false;   ///< And others besides, for communicators that must share.
-  bool may_share = false;  ///< Processes make one call at a time.
+/// What must be alike on all processes of a group, and holds if it does on all of them.
+struct Terms {
+  bool has_room = false;    ///< For a segment of the communicator's own.
+  bool may_share = false;   ///< Processes make one call at a time.
+  bool may_expand = false;  ///< The rest of the memory is provided when it is needed.
 };
 
-Room room_on_all(const Room& here, MPI_Comm communicator) {
-  std::array<int, 3> all = {here.is_there ? 1 : 0, here.is_ample ? 1 : 0, here.may_share ? 1 : 0};
+Terms terms_of_all(const Terms& here, MPI_Comm communicator) {
+  std::array<int, 3> all = {here.has_room ? 1 : 0, here.may_share ? 1 : 0, here.may_expand ? 1 : 0};
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, all.data(), 3, MPI_INT, MPI_MIN, communicator),
             "MPI_Allreduce");
-  return {.is_there = all[0] == 1, .is_ample = all[1] == 1, .may_share = all[2] == 1};
+  return {.has_room = all[0] == 1, .may_share = all[1] == 1, .may_expand = all[2] == 1};
 }
 
 /// Whether all processes of the node have found the same segment. They need not have if they free
@@ -125,6 +137,24 @@ std::uint32_t common_salt(NodeSegment& segment, MPI_Comm neighbours) {
   return salt;
 }
 
+/// For the compact part of a segment of the communicator's own, if there is room for it, and for
+/// the rest where that follows at once.
+std::optional<MemoryCharge> charge_own(const Options& options, const SegmentBytes& bytes,
+                                       std::size_t limit, const Terms& here) {
+  if (options.memory == Options::Memory::in_turn) return std::nullopt;
+  const auto part = here.may_expand ? NodeMemory::Part::compact : NodeMemory::Part::rest;
+  const std::size_t own_limit = limit_for(limit, part, true, here.may_share);
+  const std::size_t soon_bytes = here.may_expand ? 0 : bytes.rest;
+  if (soon_bytes > own_limit) return std::nullopt;
+  return MemoryCharge::take(bytes.compact, own_limit - soon_bytes);
+}
+
+/// Whether this process can provide the rest later. (Teams make calls of their threads at once.)
+bool may_expand(const ProcessGroup& group, const NodeMembership& node) {
+  return group.options().memory == Options::Memory::when_needed && node.threads.is_one_each() &&
+         SharedSegment::can_reserve_mapped();
+}
+
 }  // namespace
 
 SegmentUse obtain_segment(const ProcessGroup& group, const NodeMembership& node) {
@@ -132,26 +162,45 @@ SegmentUse obtain_segment(const ProcessGroup& group, const NodeMembership& node)
   const SegmentKey key{.world_ranks = world_ranks_of(node.neighbours),
                        .staging_kib = options.staging_kib,
                        .wishes_copies = options.single_copy_kib.value_or(1) > 0};
-  const std::size_t bytes =
-      NodeSegment::own_bytes(node, static_cast<std::size_t>(options.staging_kib) * 1024);
-  const std::size_t limit = limit_bytes(group, bytes);
-  std::optional<MemoryCharge> charge = MemoryCharge::take(bytes, limit);
-  const Room room = room_on_all({.is_there = charge.has_value(),
-                                 .is_ample = charge && MemoryCharge::all_bytes() <= limit / 2,
-                                 .may_share = makes_one_call_at_a_time(node, key.world_ranks)},
-                                group.control());
-  SegmentUse use{.segment = nullptr, .is_own = room.is_there && (room.is_ample || !room.may_share)};
+  const SegmentBytes bytes = NodeSegment::own_bytes(node, staging_bytes_of(options));
+  const std::size_t limit = limit_bytes(group, bytes.compact + bytes.rest);
+  Terms here{.may_share = makes_one_call_at_a_time(node, key.world_ranks),
+             .may_expand = may_expand(group, node)};
+  std::optional<MemoryCharge> charge = charge_own(options, bytes, limit, here);
+  here.has_room = charge.has_value();
+  const Terms terms = terms_of_all(here, group.control());
+  SegmentUse use{.segment = nullptr, .is_own = terms.has_room, .may_share = terms.may_share};
   std::optional<Error> failure;
   if (use.is_own) {
     use.segment = NodeSegment::make(group, node, std::move(*charge), failure);
-  } else if (room.may_share) {
-    use.segment = shared_segment(group, node, key, std::move(charge), failure);
+  } else if (terms.may_share) {
+    charge.reset();
+    use.segment =
+        shared_segment(group, node, key, MemoryCharge::take(bytes.compact, limit), failure);
   } else {
     failure = too_much();
+  }
+  use.has_rest = !terms.may_expand;
+  try {
+    if (use.segment != nullptr && use.has_rest) provide_rest(group, use);
+  } catch (const Error& met) {
+    failure = met;
   }
   group.agree(failure);
   if (!use.is_own) use.salt = common_salt(*use.segment, node.neighbours);
   return use;
+}
+
+bool provide_rest(const ProcessGroup& group, const SegmentUse& use) {
+  NodeSegment& segment = *use.segment;
+  if (segment.has_rest()) return false;
+  const SegmentBytes bytes = segment.own_bytes();
+  const std::size_t limit = limit_bytes(group, bytes.compact + bytes.rest);
+  std::optional<MemoryCharge> charge = MemoryCharge::take(
+      bytes.rest, limit_for(limit, NodeMemory::Part::rest, use.is_own, use.may_share));
+  if (!charge) throw too_much();
+  segment.provide_rest(std::move(*charge));
+  return true;
 }
 
 }  // namespace hycoll

@@ -53,6 +53,13 @@ int pass_on(const Candidate& candidate, std::string_view reason, const Library& 
 inline constexpr std::string_view kTooLongForStaging =
     "an element, or the least part of all blocks, is longer than hycoll's staging";
 
+/// The same of MemoryRefused, in blocking calls and in others.
+inline constexpr std::string_view kTooLittleMemory =
+    "longer than what the communicator's own memory is for, and there is no room for more "
+    "(HYCOLL_STAGING_LIMIT)";
+inline constexpr std::string_view kMemoryNotThere =
+    "nonblocking: hycoll takes the memory that longer calls need in a blocking one";
+
 /// Makes the call `make_call()` with hycoll, or, if it does not fit the staging or some process
 /// passes memory of a GPU, `library()` with the MPI library. Returns MPI's error code.
 template <class MakeCall, class Library>
@@ -76,6 +83,8 @@ int serve_with(Attachment& attachment, Communicator& server, const Candidate& ca
     return MPI_SUCCESS;
   } catch (const StagingTooSmall&) {
     return pass_on(candidate, kTooLongForStaging, library);
+  } catch (const MemoryRefused&) {
+    return pass_on(candidate, kTooLittleMemory, library);
   } catch (const Error& error) {
     return raise_error(candidate.communicator, error);
   } catch (const std::exception& error) {
@@ -127,6 +136,8 @@ int serve_nonblocking(const Candidate& candidate, MPI_Request* request, const Ma
     return NonblockingCalls::instance().start(std::move(pending), attachment->queue(), request);
   } catch (const StagingTooSmall&) {
     return pass_on(candidate, kTooLongForStaging, library);
+  } catch (const MemoryRefused&) {
+    return pass_on(candidate, kMemoryNotThere, library);
   } catch (const Error& error) {
     return raise_error(candidate.communicator, error);
   } catch (const std::exception& error) {

@@ -16,6 +16,7 @@
 #include "core/base/errors.h"
 #include "preload/session/hand_over.h"
 #include "preload/session/session.h"
+#include "threading/memory/node_memory.h"
 #include "threading/transport/mpi/mpi_types.h"
 
 namespace hycoll::preload {
@@ -273,6 +274,10 @@ void Attachment::attach(MPI_Comm communicator, const Settings& settings) {
     options.layout = ProcessMap::of(communicator).has_neighbours() ? Options::Layout::processes
                                                                    : Options::Layout::per_node;
   }
+  // Whoever needs all memory now and may share it does not begin with a little of its own.
+  const bool is_short = size_bytes_ <= kMaximumCompactLinesBytes;
+  options.memory = is_short || conditions.has_threads != 0 ? Options::Memory::when_needed
+                                                           : Options::Memory::at_once;
   const auto start = std::chrono::steady_clock::now();
   try {
     server_ = std::make_unique<Communicator>(communicator, options);
@@ -303,9 +308,6 @@ void Attachment::find_nonblocking_obstacle(const Options& options, bool has_thre
     nonblocking_obstacle_ = "nonblocking: a driver of GPUs is loaded, whose memory may be passed";
   } else if (options.checking == Options::Checking::all_processes) {
     nonblocking_obstacle_ = "nonblocking: HYCOLL_CHECK compares blocking calls";
-  } else if (!server_->has_own_memory()) {
-    nonblocking_obstacle_ =
-        "nonblocking: the communicator shares its memory with others (HYCOLL_STAGING_LIMIT)";
   } else if (!has_threads && (!server_->is_one_node() || may_be_native)) {
     nonblocking_obstacle_ = "nonblocking: messages beside the program's need MPI_THREAD_MULTIPLE";
   }
@@ -314,6 +316,10 @@ void Attachment::find_nonblocking_obstacle(const Options& options, bool has_thre
 
 std::string_view Attachment::nonblocking_obstacle(Routine routine) const {
   if (!nonblocking_obstacle_.empty()) return nonblocking_obstacle_;
+  // It may have given up its own since it was made.
+  if (!server_->has_own_memory()) {
+    return "nonblocking: the communicator shares its memory with others (HYCOLL_STAGING_LIMIT)";
+  }
   if (routine == Routine::ibarrier || moves_data(routine)) return "";
   // The program may free it before the call has completed.
   if (!combination_.has_predefined_op) return "nonblocking: an operator of the program's";

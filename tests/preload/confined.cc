@@ -1,10 +1,14 @@
 // Allreduces on several communicators, after ranks have lost ways to share memory with the others,
-// as in containers of their own. usage: confined free|limited|apart|small|small-hidden|hidden
+// as in containers of their own. usage: confined
+// free|limited|apart|small|small-hidden|full-hidden|hidden
 
+#include <fcntl.h>
 #include <mpi.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include <string_view>
 #include <vector>
@@ -29,7 +33,19 @@ void mount_alone() {
 
 /// A small /dev/shm of its own.
 void shrink_shared_memory() {
-  REQUIRE_HERE(mount("none", "/dev/shm", "tmpfs", 0, "size=64k") == 0);
+  REQUIRE_HERE(mount("none", "/dev/shm", "tmpfs", 0, "size=16k") == 0);
+}
+
+/// Leaves 1 MiB of the /dev/shm that all processes have: room for what short calls need.
+void fill_shared_memory() {
+  constexpr std::size_t kLeftBytes = 1 << 20;
+  struct statvfs room {};
+  REQUIRE_HERE(statvfs("/dev/shm", &room) == 0);
+  const std::size_t free_bytes = room.f_bfree * room.f_bsize;
+  REQUIRE_HERE(free_bytes > kLeftBytes);
+  const int file = open("/dev/shm/filling", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR);
+  REQUIRE_HERE(file >= 0);
+  REQUIRE_HERE(posix_fallocate(file, 0, static_cast<off_t>(free_bytes - kLeftBytes)) == 0);
 }
 
 /// No way to the others' descriptors.
@@ -63,6 +79,8 @@ int main(int argc, char** argv) {
   if (how != "free" && how != "limited") mount_alone();
   if (is_apart || how.starts_with("small")) shrink_shared_memory();
   if (is_apart || how.ends_with("hidden")) hide_processes();
+  if (is_last && how.starts_with("full")) fill_shared_memory();
+  PMPI_Barrier(MPI_COMM_WORLD);  // which hycoll does not count
   reduce(MPI_COMM_WORLD);
   // In the reverse order another process comes first.
   MPI_Comm reversed = MPI_COMM_NULL;

@@ -89,6 +89,17 @@ run "/dev/shm is small, and nobody sees the others' processes" "${root[*]}" smal
 said "the MPI library serves .* No space left on device; make room in /dev/shm"
 served_by mpi
 
+# A /dev/shm of the job's own, which nobody else fills.
+cat >"$work/with_shm" <<'END'
+#!/bin/sh
+mount -t tmpfs -o size=1g none /dev/shm && exec "$@"
+END
+chmod +x "$work/with_shm"
+run "/dev/shm is all but full, and nobody sees the others' processes" "${root[*]} unshare --mount $work/with_shm" full-hidden
+said ""
+served_by hycoll
+grep -q "longer than what the communicator's own memory is for" "$HYCOLL_REPORT" || fail "long calls were served"
+
 run "nobody sees the others' processes, as with process numbers of their own" "${root[*]}" hidden
 said ""
 served_by hycoll

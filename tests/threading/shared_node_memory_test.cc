@@ -4,8 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <thread>
@@ -56,7 +56,8 @@ struct Node {
                 NodeMemory::block_bytes(worker_count, kFurtherBytes)) {
     for (int worker = 0; worker < worker_count; ++worker) {
       views.push_back(std::make_unique<View>(created.handle(), worker_count));
-      views.back()->memory.construct_worker(worker);
+      views.back()->memory.construct_worker(worker, NodeMemory::Part::compact);
+      views.back()->memory.construct_worker(worker, NodeMemory::Part::rest);
     }
   }
   NodeMemory& memory(std::size_t worker) { return views[worker]->memory; }
@@ -64,24 +65,68 @@ struct Node {
   std::vector<std::unique_ptr<View>> views;
 };
 
-TEST_CASE("processes with several threads each provide memory for all of the block, once") {
+TEST_CASE("processes with several threads each provide both parts of the block, once") {
   for (int threads = 1; threads < 5; ++threads) {
     for (int processes = 1; processes < 5; ++processes) {
       const int workers = processes * threads;
-      std::vector<NodeMemory::Extent> extents;
-      for (int process = 0; process < processes; ++process) {
-        std::ranges::copy(
-            NodeMemory::extents_of(process * threads, threads, workers, kFurtherBytes),
-            std::back_inserter(extents));
-      }
-      std::ranges::sort(extents, {}, &NodeMemory::Extent::offset_bytes);
       std::size_t end = 0;
-      for (const NodeMemory::Extent& extent : extents) {
-        CHECK(extent.offset_bytes == end);
-        end += extent.size_bytes;
+      for (const NodeMemory::Part part : {NodeMemory::Part::compact, NodeMemory::Part::rest}) {
+        for (int process = 0; process < processes; ++process) {
+          const NodeMemory::Extent extent =
+              NodeMemory::extent_of(part, process * threads, threads, workers, kFurtherBytes);
+          CHECK(extent.offset_bytes == end);
+          end += extent.size_bytes;
+        }
       }
       CHECK(end == NodeMemory::block_bytes(workers, kFurtherBytes));
     }
+  }
+}
+
+TEST_CASE("the compact part of a worker takes a small part of its memory") {
+  constexpr std::size_t kStagingBytes = std::size_t{512} << 10;
+  const auto bytes_of = [](NodeMemory::Part part) {
+    return NodeMemory::extent_of(part, 1, 1, 8, kStagingBytes).size_bytes;
+  };
+  CHECK(40 * bytes_of(NodeMemory::Part::compact) < bytes_of(NodeMemory::Part::rest));
+}
+
+/// What a worker's part in the compact memory is written by: nothing may lie in the rest.
+TEST_CASE("short calls touch nothing of the rest") {
+  for (const std::size_t count : {std::size_t{1}, kMaximumCompactLinesBytes / 8}) {
+    const Schedule schedule = find_algorithm(Collective::allreduce, "lines-recursive-doubling")
+                                  .generate(Shape::uniform(1, 2, 1));
+    const std::vector<Program> programs =
+        bind_schedule(schedule, 0, {.count = count}, {.element_bytes = 8});
+    Node node(2);
+    const NodeMemory::Extent rest =
+        NodeMemory::extent_of(NodeMemory::Part::rest, 0, 2, 2, kFurtherBytes);
+    const std::span<std::byte> bytes =
+        node.created.bytes().subspan(rest.offset_bytes, rest.size_bytes);
+    std::ranges::fill(bytes, std::byte{0xa5});
+    std::vector<std::thread> threads;
+    for (int worker = 0; worker < 2; ++worker) {
+      threads.emplace_back([&, worker] {
+        const Topology topology = Topology::synthetic("core:2");
+        WorkerExecutor executor(node.memory(static_cast<std::size_t>(worker)), worker, {}, nullptr,
+                                {.wait_policy = WaitPolicy::oversubscribed(),
+                                 .topology = &topology,
+                                 .member_count = 2,
+                                 .on_timeout = {}});
+        for (CallNumber call = 1; call <= kCalls; ++call) {
+          std::vector<std::int64_t> values(count, worker + 1);
+          executor.run(programs[static_cast<std::size_t>(worker)],
+                       {.call = call,
+                        .input = values.data(),
+                        .output = values.data(),
+                        .reducer = {.kernel = reduce_kernel(Operator::sum, DataType::int64)},
+                        .signature = {}});
+          if (values.back() != 3) std::abort();
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    CHECK(std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0xa5}; }));
   }
 }
 

@@ -5,7 +5,9 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -62,6 +64,57 @@ TEST_CASE("what one mapping writes the others read, in this process and another"
     CHECK(status == 17);
     CHECK(created.bytes()[1] == std::byte{5});
   }
+}
+
+TEST_CASE("memory comes and goes by way of the mapping, after the segment has been closed") {
+  if (!SharedSegment::can_reserve_mapped()) return;
+  for (const SharedSegment::Kind kind : kKinds) {
+    SharedSegment created(kind, kSizeBytes);
+    SharedSegment attached(created.handle());
+    created.close();
+    attached.close();
+    created.reserve_mapped(5000, 50'000);
+    std::ranges::fill(created.bytes().subspan(5000, 50'000), std::byte{7});
+    CHECK(attached.bytes()[54'999] == std::byte{7});
+    // Pages that others share stay: from 8192 to 53248 is what is given back.
+    attached.release_mapped(5000, 50'000);
+    CHECK(created.bytes()[8191] == std::byte{7});
+    CHECK(created.bytes()[8192] == std::byte{0});
+    CHECK(created.bytes()[53'247] == std::byte{0});
+    CHECK(created.bytes()[53'248] == std::byte{7});
+    created.reserve_mapped(5000, 50'000);
+    CHECK_THROWS_AS(created.reserve_mapped(0, std::size_t{1} << 40), Error);
+  }
+}
+
+/// A mount namespace of the child's own, with little room in /dev/shm.
+bool make_shm_small() {
+  if (unshare(CLONE_NEWNS) != 0) return false;
+  return mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         mount("hycoll", "/dev/shm", "tmpfs", 0, "size=256k") == 0;
+}
+
+TEST_CASE("what does not fit into /dev/shm is refused, and touches nothing") {
+  if (!SharedSegment::can_reserve_mapped()) return;
+  constexpr int kNotAllowed = 99;
+  const int status = in_child([&] {
+    if (!make_shm_small()) return kNotAllowed;
+    SharedSegment created(SharedSegment::Kind::named, std::size_t{1} << 20);
+    created.close();
+    created.reserve_mapped(0, 100'000);
+    try {
+      created.reserve_mapped(100'000, 900'000);
+      return 1;
+    } catch (const Error& error) {
+      if (std::string(error.what()).find("No space left") == std::string::npos) return 2;
+    }
+    created.release_mapped(100'000, 900'000);
+    created.reserve_mapped(100'000, 50'000);
+    created.bytes()[149'999] = std::byte{1};
+    return 0;
+  });
+  CHECK((status == 0 || status == kNotAllowed));
+  if (status == kNotAllowed) MESSAGE("not tested: no right to make a mount namespace");
 }
 
 TEST_CASE("after it has been closed nothing is left but the mappings") {

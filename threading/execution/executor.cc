@@ -217,9 +217,10 @@ bool WorkerExecutor::try_issue(StrandState& state, const Instruction& instructio
   switch (instruction.kind) {
     case InstructionKind::write_lines: {
       const auto all = operands(instruction);
-      write_lines(memory_.lines(worker_, all[0].lines_buffer, arguments_.call), address(all[1]),
-                  instruction.size_bytes, line_tag_);
-      own_lines(memory_.lines(worker_, all[0].lines_buffer, arguments_.call + 1),
+      const NodeMemory::Part part = program_->memory;
+      write_lines(memory_.lines(part, worker_, all[0].lines_buffer, arguments_.call),
+                  address(all[1]), instruction.size_bytes, line_tag_);
+      own_lines(memory_.lines(part, worker_, all[0].lines_buffer, arguments_.call + 1),
                 instruction.size_bytes);
       return true;
     }

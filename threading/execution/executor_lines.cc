@@ -34,7 +34,8 @@ bool WorkerExecutor::lines_arrived(StrandState& state, const Instruction& instru
   for (const Operand& operand : operands(instruction).subspan(instruction.destination_count)) {
     if (operand.role != BufferRole::lines) continue;
     if (lines_source++ < state.lines_sources_read) continue;
-    const Line* lines = memory_.lines(operand.index, operand.lines_buffer, arguments_.call);
+    const Line* lines =
+        memory_.lines(program_->memory, operand.index, operand.lines_buffer, arguments_.call);
     const std::size_t first_line = operand.offset_bytes / Line::kPayloadBytes;
     const std::size_t end_bytes = operand.offset_bytes + instruction.size_bytes;
     const std::size_t end_line = line_count_for(end_bytes);
@@ -46,8 +47,9 @@ bool WorkerExecutor::lines_arrived(StrandState& state, const Instruction& instru
       return false;
     }
     if (program_->some_run_ahead && runs_ahead_ && ready_calls_ >= kReadyCallsBeforeFetching) {
-      fetch_for_reading(memory_.lines(operand.index, operand.lines_buffer, arguments_.call + 1),
-                        first_line, end_line);
+      fetch_for_reading(
+          memory_.lines(program_->memory, operand.index, operand.lines_buffer, arguments_.call + 1),
+          first_line, end_line);
     }
     state.lines_read = 0;
     ++state.lines_sources_read;

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "threading/memory/node_memory.h"
+#include "threading/memory/cache_lines.h"
 
 namespace hycoll {
 

@@ -15,6 +15,16 @@ namespace {
 
 constexpr std::size_t kPageBytes = 4096;
 
+constexpr std::size_t in_pages(std::size_t size_bytes) noexcept {
+  return (size_bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+}
+
+/// The distance of areas of so many bytes: equal cells of different workers lie in different sets
+/// of the caches.
+constexpr std::size_t spread(std::size_t size_bytes) noexcept {
+  return in_pages(size_bytes) + 2 * kSeparationBytes;
+}
+
 /// A failure of a call in one word: the call's number above the worker's.
 constexpr int kWorkerBits = 16;
 constexpr std::uint64_t failure_of(CallNumber call, int worker) noexcept {
@@ -116,11 +126,15 @@ void own_lines(const Line* lines, std::size_t size_bytes) noexcept {
 NodeMemory::NodeMemory(int worker_count, std::size_t further_bytes)
     : worker_count_(worker_count),
       further_bytes_(further_bytes),
-      area_bytes_(area_bytes(further_bytes)),
+      further_area_bytes_(further_area_bytes(further_bytes)),
       own_block_(static_cast<std::byte*>(::operator new(block_bytes(worker_count, further_bytes),
                                                         std::align_val_t(kSeparationBytes)))),
-      block_(own_block_.get()) {
-  for (int worker = 0; worker < worker_count; ++worker) construct_worker(worker);
+      block_(own_block_.get()),
+      further_areas_(block_ + area_begin(Part::rest, 0, worker_count, further_bytes)) {
+  for (int worker = 0; worker < worker_count; ++worker) {
+    construct_worker(worker, Part::compact);
+    construct_worker(worker, Part::rest);
+  }
   std::ranges::fill(fifo(), std::byte{0});
 }
 
@@ -128,8 +142,9 @@ NodeMemory::NodeMemory(std::span<std::byte> block, int worker_count, std::size_t
                        const AddressSpace* addresses)
     : worker_count_(worker_count),
       further_bytes_(further_bytes),
-      area_bytes_(area_bytes(further_bytes)),
+      further_area_bytes_(further_area_bytes(further_bytes)),
       block_(block.data()),
+      further_areas_(block_ + area_begin(Part::rest, 0, worker_count, further_bytes)),
       addresses_(addresses) {
   HYCOLL_ASSERT(block.size() >= block_bytes(worker_count, further_bytes), "the block holds all");
 }
@@ -138,15 +153,25 @@ void NodeMemory::Free::operator()(std::byte* memory) const noexcept {
   ::operator delete(memory, std::align_val_t(kSeparationBytes));
 }
 
-std::size_t NodeMemory::area_bytes(std::size_t further_bytes) noexcept {
-  const std::size_t used_bytes = sizeof(WorkerCells) + further_bytes;
-  const std::size_t pages = (used_bytes + kPageBytes - 1) / kPageBytes;
-  // Equal cells of different workers in different sets of the caches.
-  return pages * kPageBytes + 2 * kSeparationBytes;
+std::size_t NodeMemory::compact_area_bytes() noexcept { return spread(sizeof(WorkerCells)); }
+
+std::size_t NodeMemory::further_area_bytes(std::size_t further_bytes) noexcept {
+  return spread(sizeof(FurtherCells) + further_bytes);
+}
+
+std::size_t NodeMemory::area_begin(Part part, int worker, int worker_count,
+                                   std::size_t further_bytes) noexcept {
+  const auto w = static_cast<std::size_t>(worker);
+  const auto compact_areas = [](std::size_t count) {
+    return sizeof(NodeCells) + count * compact_area_bytes();
+  };
+  return part == Part::compact ? compact_areas(w)
+                               : in_pages(compact_areas(static_cast<std::size_t>(worker_count))) +
+                                     w * further_area_bytes(further_bytes);
 }
 
 NodeMemory::Extent NodeMemory::fifo_extent(int worker_count, std::size_t further_bytes) noexcept {
-  return {.offset_bytes = area(worker_count, further_bytes).offset_bytes,
+  return {.offset_bytes = area_begin(Part::rest, worker_count, worker_count, further_bytes),
           .size_bytes = BroadcastFifo::block_bytes(worker_count)};
 }
 
@@ -155,24 +180,28 @@ std::size_t NodeMemory::block_bytes(int worker_count, std::size_t further_bytes)
   return fifo.offset_bytes + fifo.size_bytes;
 }
 
-NodeMemory::Extent NodeMemory::area(int worker, std::size_t further_bytes) noexcept {
-  const std::size_t size_bytes = area_bytes(further_bytes);
-  return {.offset_bytes = sizeof(NodeCells) + static_cast<std::size_t>(worker) * size_bytes,
-          .size_bytes = size_bytes};
+NodeMemory::Extent NodeMemory::extent_of(Part part, int first, int count, int worker_count,
+                                         std::size_t further_bytes) {
+  const auto begin_of = [&](int worker) {
+    return area_begin(part, worker, worker_count, further_bytes);
+  };
+  // What is nobody's own lies with the last worker: it is next to its area.
+  const bool is_last = first + count == worker_count;
+  const std::size_t begin = part == Part::compact && first == 0 ? 0 : begin_of(first);
+  const std::size_t end = !is_last ? begin_of(first + count)
+                          : part == Part::compact
+                              ? area_begin(Part::rest, 0, worker_count, further_bytes)
+                              : block_bytes(worker_count, further_bytes);
+  return {.offset_bytes = begin, .size_bytes = end - begin};
 }
 
-std::vector<NodeMemory::Extent> NodeMemory::extents_of(int first, int count, int worker_count,
-                                                       std::size_t further_bytes) {
-  const std::size_t begin = first == 0 ? 0 : area(first, further_bytes).offset_bytes;
-  const std::size_t end = area(first + count, further_bytes).offset_bytes;
-  std::vector<Extent> extents = {{.offset_bytes = begin, .size_bytes = end - begin}};
-  if (first == 0) extents.push_back(fifo_extent(worker_count, further_bytes));
-  return extents;
-}
-
-void NodeMemory::construct_worker(int worker) {
+void NodeMemory::construct_worker(int worker, Part part) {
+  if (part == Part::rest) {
+    new (further_area_begin(worker)) FurtherCells;
+    return;
+  }
   if (worker == 0) new (block_) NodeCells;
-  new (area_begin(worker)) WorkerCells;
+  new (compact_area_begin(worker)) WorkerCells;
 }
 
 void NodeMemory::fail(int worker, CallNumber call, const Error& error) noexcept {

@@ -18,6 +18,7 @@
 #include "core/base/errors.h"
 #include "threading/memory/address_space.h"
 #include "threading/memory/cache_lines.h"
+#include "threading/memory/handoff.h"
 #include "threading/memory/shared_text.h"
 
 namespace hycoll {
@@ -221,6 +222,8 @@ void own_lines(const Line* lines, std::size_t size_bytes) noexcept;
 inline constexpr std::size_t kMaximumShortStagingBytes = 16 * 1024;
 /// The largest vector, in bytes, that a lines buffer holds.
 inline constexpr std::size_t kMaximumLinesBytes = 16 * 1024;
+/// The same of the lines buffers in the compact part of a node's memory: eight lines.
+inline constexpr std::size_t kMaximumCompactLinesBytes = 8 * Line::kPayloadBytes;
 /// A worker's lines buffers in one schedule.
 inline constexpr int kLinesBuffersPerWorker = 2;
 inline constexpr int kFlagsPerWorker = 128;
@@ -247,38 +250,42 @@ constexpr CallNumber call_of_connection(std::uint64_t connection) noexcept {
 /// its mapping. The block holds no pointers and no locks that outlive a function; a process that
 /// dies leaves nothing in it that others would have to wait for.
 ///
-/// A block begins with what all workers share, followed by an area for each: what the worker
-/// writes, and then `further_bytes` bytes, two sets of staging. Behind them lies the node's
-/// broadcast FIFO. Areas begin at multiples of
-/// the separation, so that neighbours share a page at most at their ends.
+/// A block has two parts. The compact one is what every run needs, and all that short runs need
+/// (Program::is_compact): what all workers share, and for each worker its post, lines for short
+/// vectors, and failures. The rest, nearly all of the block, has for each worker flags, lines, and
+/// `further_bytes` bytes, two sets of staging, and then the node's broadcast FIFO; a block may do
+/// without until a run needs it. Each worker's areas begin at multiples of the separation, so that
+/// neighbours share a page at most at their ends.
 class NodeMemory {
  public:
+  enum class Part : std::uint8_t { compact, rest };
+
   /// In memory of its own, ready for use.
   explicit NodeMemory(int worker_count, std::size_t further_bytes = 0);
 
   /// Over a block of block_bytes(worker_count, further_bytes) bytes that outlives this object, zero
   /// where the FIFO lies.
   /// `addresses` says what buffers of the node's members are called; it must outlive this object
-  /// too. Usable once construct_worker() has returned for every worker, in any process.
+  /// too. A part is usable once construct_worker() has returned for it and every worker, in any
+  /// process.
   NodeMemory(std::span<std::byte> block, int worker_count, std::size_t further_bytes,
              const AddressSpace* addresses);
 
   static std::size_t block_bytes(int worker_count, std::size_t further_bytes) noexcept;
 
-  /// Where a worker's area lies in the block.
-  struct Extent {
+  struct Extent {  ///< In the block.
     std::size_t offset_bytes;
     std::size_t size_bytes;
   };
-  /// The part of the block for which the process of the workers from `first` on, `count` of them,
-  /// provides memory: their areas, and what all share if worker 0 is among them. Those of all
-  /// processes of the node are the block.
-  static std::vector<Extent> extents_of(int first, int count, int worker_count,
-                                        std::size_t further_bytes);
+  /// What the process of the workers from `first` on, `count` of them, provides of a part: their
+  /// areas, and what lies before the first worker's and behind the last one's. In both parts those
+  /// of all processes of the node are the block.
+  static Extent extent_of(Part part, int first, int count, int worker_count,
+                          std::size_t further_bytes);
 
-  /// Initialises a worker's part of the block. Its pages come to lie in the NUMA domain of the
-  /// calling thread, unless they have been touched before.
-  void construct_worker(int worker);
+  /// Initialises a worker's area of a part. Its pages come to lie in the NUMA domain of the calling
+  /// thread, unless they have been touched before.
+  void construct_worker(int worker, Part part);
 
   int worker_count() const noexcept { return worker_count_; }
 
@@ -290,18 +297,22 @@ class NodeMemory {
 
   Post& post(int worker) noexcept { return cells(worker).post; }
   FlagCell& flag(int worker, int index) noexcept {
-    return cells(worker).flags[static_cast<std::size_t>(index)];
+    return further_cells(worker).flags[static_cast<std::size_t>(index)];
   }
 
-  /// The lines of a worker's buffer `buffer` in a call. Calls take the sets in turn.
-  Line* lines(int worker, int buffer, CallNumber call) noexcept {
-    return cells(worker).lines.data() + (call % kCallSets) * kLinesPerSet +
-           static_cast<std::size_t>(buffer) * kLinesPerBuffer;
+  /// The lines of a worker's buffer `buffer` in a call, of this part. Calls take the sets in turn.
+  Line* lines(Part part, int worker, int buffer, CallNumber call) noexcept {
+    const auto index = call % kCallSets * kLinesBuffersPerWorker + static_cast<std::size_t>(buffer);
+    return part == Part::compact ? cells(worker).lines.data() + index * kCompactLinesPerBuffer
+                                 : further_cells(worker).lines.data() + index * kLinesPerBuffer;
   }
+
+  /// Of a worker's own: for whoever measures how far it is from another one.
+  HandoffBall& handoff_ball(int worker) noexcept { return cells(worker).handoff_ball; }
 
   /// The further bytes of a worker's area.
   std::span<std::byte> further(int worker) noexcept {
-    return {area_begin(worker) + sizeof(WorkerCells), further_bytes_};
+    return {further_area_begin(worker) + sizeof(FurtherCells), further_bytes_};
   }
 
   /// A worker's staging in a call: the first or the second half of its further bytes, in turn, of
@@ -394,7 +405,8 @@ class NodeMemory {
 
  private:
   static constexpr std::size_t kLinesPerBuffer = line_count_for(kMaximumLinesBytes);
-  static constexpr std::size_t kLinesPerSet = kLinesBuffersPerWorker * kLinesPerBuffer;
+  static constexpr std::size_t kCompactLinesPerBuffer = line_count_for(kMaximumCompactLinesBytes);
+  static constexpr std::size_t kLinesBuffers = kCallSets * kLinesBuffersPerWorker;
 
   /// Why a call failed on one worker; written by that worker before it publishes the failure.
   struct FailureRecord {
@@ -406,14 +418,18 @@ class NodeMemory {
     std::uint64_t mark = 0;  // written under the lock; read without it by calls that come later
     SharedText text;
   };
-  /// What one worker writes.
+  /// What one worker writes: in the compact part, and in the rest.
   struct alignas(kSeparationBytes) WorkerCells {
     Post post;
-    std::array<FlagCell, kFlagsPerWorker> flags;
-    std::array<Line, kCallSets * kLinesPerSet> lines;
-    FlagCell left;                                  // the last run that leave() has named
+    FlagCell left;  // the last run that leave() has named
+    std::array<Line, kLinesBuffers * kCompactLinesPerBuffer> lines;
+    HandoffBall handoff_ball;
     std::array<FailureRecord, kCallSets> failures;  // of the latest calls
     OperatorFailure operator_failure;
+  };
+  struct alignas(kSeparationBytes) FurtherCells {
+    std::array<FlagCell, kFlagsPerWorker> flags;
+    std::array<Line, kLinesBuffers * kLinesPerBuffer> lines;
   };
   /// What all write: the failures of the latest calls, each a call's number and the worker that has
   /// recorded the reason; the last call that has failed; and when one told of a long wait.
@@ -426,14 +442,23 @@ class NodeMemory {
     void operator()(std::byte* memory) const noexcept;
   };
 
-  static std::size_t area_bytes(std::size_t further_bytes) noexcept;
-  static Extent area(int worker, std::size_t further_bytes) noexcept;
+  /// Where the areas of a part begin: a worker's, or, for their number, what follows.
+  static std::size_t area_begin(Part part, int worker, int worker_count,
+                                std::size_t further_bytes) noexcept;
   static Extent fifo_extent(int worker_count, std::size_t further_bytes) noexcept;
-  std::byte* area_begin(int worker) const noexcept {
-    return block_ + sizeof(NodeCells) + static_cast<std::size_t>(worker) * area_bytes_;
+  std::byte* compact_area_begin(int worker) const noexcept {
+    return block_ + sizeof(NodeCells) + static_cast<std::size_t>(worker) * compact_area_bytes();
   }
+  std::byte* further_area_begin(int worker) const noexcept {
+    return further_areas_ + static_cast<std::size_t>(worker) * further_area_bytes_;
+  }
+  static std::size_t compact_area_bytes() noexcept;
+  static std::size_t further_area_bytes(std::size_t further_bytes) noexcept;
   WorkerCells& cells(int worker) const noexcept {
-    return *std::launder(reinterpret_cast<WorkerCells*>(area_begin(worker)));
+    return *std::launder(reinterpret_cast<WorkerCells*>(compact_area_begin(worker)));
+  }
+  FurtherCells& further_cells(int worker) const noexcept {
+    return *std::launder(reinterpret_cast<FurtherCells*>(further_area_begin(worker)));
   }
   NodeCells& node_cells() const noexcept {
     return *std::launder(reinterpret_cast<NodeCells*>(block_));
@@ -441,9 +466,10 @@ class NodeMemory {
 
   int worker_count_;
   std::size_t further_bytes_;
-  std::size_t area_bytes_;
+  std::size_t further_area_bytes_;
   std::unique_ptr<std::byte, Free> own_block_;  // null over a block of others
   std::byte* block_;
+  std::byte* further_areas_;
   const AddressSpace* addresses_ = nullptr;
 };
 

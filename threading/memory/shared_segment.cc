@@ -19,7 +19,15 @@ namespace hycoll {
 namespace {
 
 /// Before the bytes: the token. A page, so that the bytes are aligned like one.
-constexpr std::size_t kHeaderBytes = 4096;
+constexpr std::size_t kPageBytes = 4096;
+constexpr std::size_t kHeaderBytes = kPageBytes;
+
+/// Not in the headers of older systems, whose programs may run on younger kernels.
+#ifdef MADV_POPULATE_WRITE
+constexpr int kPopulate = MADV_POPULATE_WRITE;
+#else
+constexpr int kPopulate = 23;
+#endif
 
 [[noreturn]] void throw_failed(const std::string& what, std::size_t size_bytes, int error) {
   throw Error(ErrorKind::environment,
@@ -165,6 +173,29 @@ void SharedSegment::reserve(std::size_t offset_bytes, std::size_t size_bytes) {
                             static_cast<off_t>(size_bytes));
   }
   if (error != 0) throw_failed("posix_fallocate", handle_.size_bytes, error);
+}
+
+bool SharedSegment::can_reserve_mapped() noexcept {
+  // Of no bytes: whether the kernel knows the advice.
+  alignas(kPageBytes) static std::byte page[kPageBytes];
+  static const bool can = madvise(page, 0, kPopulate) == 0;
+  return can;
+}
+
+void SharedSegment::reserve_mapped(std::size_t offset_bytes, std::size_t size_bytes) {
+  const std::size_t begin = offset_bytes / kPageBytes * kPageBytes;
+  int result = -1;
+  do {
+    result = madvise(mapping_ + kHeaderBytes + begin, offset_bytes + size_bytes - begin, kPopulate);
+  } while (result != 0 && (errno == EINTR || errno == EAGAIN));
+  // Where touching the memory would raise SIGBUS the kernel says EFAULT.
+  if (result != 0) throw_failed("madvise", size_bytes, errno == EFAULT ? ENOSPC : errno);
+}
+
+void SharedSegment::release_mapped(std::size_t offset_bytes, std::size_t size_bytes) noexcept {
+  const std::size_t begin = (offset_bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+  const std::size_t end = (offset_bytes + size_bytes) / kPageBytes * kPageBytes;
+  if (begin < end) madvise(mapping_ + kHeaderBytes + begin, end - begin, MADV_REMOVE);
 }
 
 void SharedSegment::close() noexcept {

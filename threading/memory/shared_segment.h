@@ -52,6 +52,15 @@ class SharedSegment {
   /// Throws Error (environment). Requires that the segment has not been closed.
   void reserve(std::size_t offset_bytes, std::size_t size_bytes);
 
+  /// The same, in segments that have been closed too, by way of the mapping. Requires
+  /// can_reserve_mapped().
+  void reserve_mapped(std::size_t offset_bytes, std::size_t size_bytes);
+  /// Whether this kernel can: Linux 5.14 and later.
+  static bool can_reserve_mapped() noexcept;
+  /// Gives the memory of these bytes back, but for pages that others share. They read as zeros.
+  /// Requires that nobody uses them.
+  void release_mapped(std::size_t offset_bytes, std::size_t size_bytes) noexcept;
+
   /// Removes name and descriptor. Afterwards nobody can attach.
   void close() noexcept;
 

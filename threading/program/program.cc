@@ -81,6 +81,7 @@ class Binder {
       program.blocks_alone = natives_block && program.strands.size() == 1;
     }
     note_who_is_reached();
+    choose_memory();
     choose_staging();
     let_run_ahead();
     return wanted_programs();
@@ -267,6 +268,22 @@ class Binder {
     return std::span(program.operands)
         .subspan(instruction.first_operand,
                  std::size_t{instruction.destination_count} + instruction.source_count);
+  }
+
+  /// Alike on all nodes, which may have different buffers.
+  void choose_memory() {
+    const std::vector<bool> is_arrival = arrival_flags(schedule_);
+    const bool has_flags = std::ranges::find(is_arrival, false) != is_arrival.end();
+    const bool is_compact =
+        !has_flags && std::ranges::all_of(schedule_.buffers, [&](const Buffer& buffer) {
+          if (buffer.role != BufferRole::lines) {
+            return buffer.role != BufferRole::staging && buffer.role != BufferRole::stream;
+          }
+          return bytes_of({0, buffer.first_chunk, buffer.chunk_count}) <= kMaximumCompactLinesBytes;
+        });
+    for (Program& program : programs_) {
+      program.memory = is_compact ? NodeMemory::Part::compact : NodeMemory::Part::rest;
+    }
   }
 
   /// On a single node, where members may run ahead. All runs of a call with slices, of which the

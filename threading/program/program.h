@@ -9,6 +9,7 @@
 #include "core/base/partition.h"
 #include "core/kernels/kernels.h"
 #include "core/schedule/schedule.h"
+#include "threading/memory/node_memory.h"
 
 namespace hycoll {
 
@@ -73,6 +74,9 @@ struct Program {
   std::vector<StrandProgram> strands;
   std::vector<Operand> operands;
   std::vector<int> dependencies;
+  /// Part::compact: its run uses nothing of its node's memory but that part. Otherwise its lines
+  /// lie in the rest. Alike on all workers of all nodes.
+  NodeMemory::Part memory = NodeMemory::Part::rest;
   int flag_count = 0;  ///< Cells of this worker that it signals: 0..flag_count-1.
   std::size_t scratch_bytes = 0;
   std::size_t staging_bytes = 0;       ///< Of this worker, in one set.
