@@ -156,7 +156,7 @@ const Algorithm* variant_of(const RequestedChoice& requested, const SelectionQue
 }
 
 bool uses_aggregators(const Algorithm& algorithm) {
-  return algorithm.exchange == Exchange::aggregation_tree;
+  return algorithm.exchange.help == ExchangeHelp::aggregators;
 }
 
 bool needs_aggregators(const Algorithm& algorithm, const SelectionQuery& query) {
@@ -191,7 +191,8 @@ void require_suitable(const Algorithm& algorithm, const SelectionQuery& query) {
                     query.order == OperandOrder::canonical ? "its bits are to be reproducible"
                                                            : "its operator does not commute"));
   }
-  if (algorithm.exchange == Exchange::native && query.native == NativeReduction::impossible) {
+  if (algorithm.exchange.help == ExchangeHelp::mpi_library &&
+      query.native == NativeReduction::impossible) {
     throw Error(
         ErrorKind::unsupported,
         fmt::format("{} algorithm '{}' leaves the exchange to the MPI library, which hycoll "
@@ -199,7 +200,7 @@ void require_suitable(const Algorithm& algorithm, const SelectionQuery& query) {
                     "or 'auto'",
                     name_of(query.collective), algorithm.name));
   }
-  if (algorithm.exchange == Exchange::native && query.aggregators > 0) {
+  if (algorithm.exchange.help == ExchangeHelp::mpi_library && query.aggregators > 0) {
     throw Error(
         ErrorKind::unsupported,
         fmt::format("{} algorithm '{}' leaves the exchange to the MPI library, whose lanes lead to "
@@ -310,9 +311,9 @@ SelectedPlan select(const SelectionQuery& query) {
   const std::size_t block_bytes = lane_bytes / query.nodes.size();
   const bool is_pipelined = query.collective == Collective::broadcast && !aggregates &&
                             algorithm->segmentation == Segmentation::messages;
-  plan.segments = is_pipelined                            ? pipelined_segments(query, lane_bytes)
-                  : algorithm->exchange == Exchange::ring ? segments_for(block_bytes)
-                                                          : segments_for(lane_bytes);
+  const bool sends_blocks = algorithm->exchange.messages == MessageSize::block;
+  plan.segments = is_pipelined ? pipelined_segments(query, lane_bytes)
+                               : segments_for(sends_blocks ? block_bytes : lane_bytes);
   return plan;
 }
 

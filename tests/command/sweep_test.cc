@@ -176,7 +176,7 @@ TEST_CASE("the first failure in the order of the cases is reported") {
                         .summary = "",
                         .source = "",
                         .order = OperandOrder::any,
-                        .exchange = Exchange::recursive_doubling,
+                        .exchange = {},
                         .serves = "",
                         .serves_shape = [](const Shape&) { return true; },
                         .generate_with = generate_wrong,

@@ -3,53 +3,29 @@
 #include <array>
 
 #include "collectives/algorithms/allreduce/allreduce.h"
-#include "collectives/algorithms/exchanges/aggregation.h"
+#include "collectives/algorithms/parts/aggregation.h"
 #include "collectives/algorithms/parts/algorithm.h"
 
 namespace hycoll {
 namespace {
 
 constexpr std::string_view kDpmlSource = "DPML (Bayatpour et al., SC'17), section 4.1";
-constexpr std::string_view kLinesSource =
-    "hycoll; message counters of Blue Gene/P (Mamidala et al.)";
 constexpr std::string_view kFlatSource = "Thakur, Rabenseifner, Gropp 2005; Patarasuk, Yuan 2009";
 
-constexpr OperandOrder order_of(Exchange exchange) {
-  switch (exchange) {
-    case Exchange::recursive_doubling:
-    case Exchange::halving_doubling:
-      return OperandOrder::canonical;
-    case Exchange::binomial:
-    case Exchange::aggregation_tree:
-      return OperandOrder::by_rank;
-    case Exchange::ring:
-    case Exchange::native:
-    case Exchange::chain:
-      break;
-  }
-  return OperandOrder::any;
-}
-
-constexpr Segmentation segmentation_of(Exchange exchange) {
-  return exchange == Exchange::ring || exchange == Exchange::recursive_doubling
-             ? Segmentation::messages
-             : Segmentation::none;
-}
-
-constexpr Algorithm dpml(std::string_view name, Exchange exchange) {
+constexpr Algorithm dpml(std::string_view name, const Exchange& exchange) {
   return {.collective = Collective::allreduce,
           .name = name,
           .summary = "L leaders per node, each reduces and exchanges its partition",
           .source = kDpmlSource,
-          .order = order_of(exchange),
+          .order = exchange.order,
           .exchange = exchange,
           .serves = kServesAnyShape,
           .serves_shape = serves_any_shape,
           .generate_with = generate_dpml_allreduce,
-          .segmentation = segmentation_of(exchange)};
+          .segmentation = exchange.segmentation};
 }
 
-constexpr Algorithm pipelined(std::string_view name, Exchange exchange) {
+constexpr Algorithm pipelined(std::string_view name, const Exchange& exchange) {
   Algorithm algorithm = dpml(name, exchange);
   algorithm.summary = "L leaders per node, the exchanges of each one's parts in flight together";
   algorithm.source = "DPML, section 4.2 (DPML-Pipelined)";
@@ -58,7 +34,7 @@ constexpr Algorithm pipelined(std::string_view name, Exchange exchange) {
   return algorithm;
 }
 
-constexpr Algorithm single_leader(std::string_view name, Exchange exchange) {
+constexpr Algorithm single_leader(std::string_view name, const Exchange& exchange) {
   Algorithm algorithm = dpml(name, exchange);
   algorithm.summary = "one leader per node reduces and exchanges the whole vector";
   algorithm.serves = kServesOneLane;
@@ -66,7 +42,7 @@ constexpr Algorithm single_leader(std::string_view name, Exchange exchange) {
   return algorithm;
 }
 
-constexpr Algorithm flat(std::string_view name, Exchange exchange) {
+constexpr Algorithm flat(std::string_view name, const Exchange& exchange) {
   Algorithm algorithm = dpml(name, exchange);
   algorithm.summary = "every member exchanges for itself";
   algorithm.source = kFlatSource;
@@ -75,7 +51,7 @@ constexpr Algorithm flat(std::string_view name, Exchange exchange) {
   return algorithm;
 }
 
-constexpr Algorithm smp(std::string_view name, Exchange exchange) {
+constexpr Algorithm smp(std::string_view name, const Exchange& exchange) {
   Algorithm algorithm = single_leader(name, exchange);
   algorithm.summary = "binomial trees inside the nodes, one leader per node between them";
   algorithm.source = "Patarasuk, Yuan 2009, section 5";
@@ -86,7 +62,7 @@ constexpr Algorithm smp(std::string_view name, Exchange exchange) {
 }
 
 constexpr Algorithm colour_rings() {
-  Algorithm algorithm = pipelined("colour-rings", Exchange::chain);
+  Algorithm algorithm = pipelined("colour-rings", kChain);
   algorithm.summary =
       "one worker drives a ring per lane, disjoint on a torus; the others reduce and copy";
   algorithm.source = "Blue Gene/P (Mamidala et al. 2009), section 5.C";
@@ -109,7 +85,7 @@ bool serves_socket_leader(const Shape& shape) {
 }
 
 constexpr Algorithm node_leader() {
-  Algorithm algorithm = pipelined("node-leader", Exchange::aggregation_tree);
+  Algorithm algorithm = pipelined("node-leader", kAggregationTree);
   algorithm.summary = "one leader per node; aggregators without members reduce what it sends";
   algorithm.source = kAggregationSource;
   algorithm.serves =
@@ -130,42 +106,42 @@ constexpr Algorithm socket_leader() {
   return algorithm;
 }
 
-constexpr Algorithm lines(std::string_view name, Exchange exchange) {
+constexpr Algorithm lines(std::string_view name, const Exchange& exchange) {
   return {.collective = Collective::allreduce,
           .name = name,
           .summary = "short vectors: data and signal in one cache-line transfer",
           .source = kLinesSource,
-          .order = order_of(exchange),
+          .order = exchange.order,
           .exchange = exchange,
           .serves = kServesMemberLeaders,
           .serves_shape = serves_one_lane_led_by_members,
           .generate_with = generate_lines_allreduce,
-          .segmentation = segmentation_of(exchange)};
+          .segmentation = exchange.segmentation};
 }
 
 constexpr std::array kAlgorithms = {
-    lines("lines-recursive-doubling", Exchange::recursive_doubling),
-    lines("lines-native", Exchange::native),
-    dpml("dpml-recursive-doubling", Exchange::recursive_doubling),
-    dpml("dpml-ring", Exchange::ring),
-    dpml("dpml-halving-doubling", Exchange::halving_doubling),
-    dpml("dpml-native", Exchange::native),
-    pipelined("dpml-pipelined-recursive-doubling", Exchange::recursive_doubling),
-    pipelined("dpml-pipelined-ring", Exchange::ring),
-    pipelined("dpml-pipelined-halving-doubling", Exchange::halving_doubling),
-    pipelined("dpml-pipelined-native", Exchange::native),
-    single_leader("single-leader-recursive-doubling", Exchange::recursive_doubling),
-    single_leader("single-leader-ring", Exchange::ring),
-    single_leader("single-leader-halving-doubling", Exchange::halving_doubling),
-    single_leader("single-leader-native", Exchange::native),
-    smp("smp-binomial", Exchange::binomial),
-    smp("smp-butterfly", Exchange::halving_doubling),
+    lines("lines-recursive-doubling", kRecursiveDoubling),
+    lines("lines-native", kNative),
+    dpml("dpml-recursive-doubling", kRecursiveDoubling),
+    dpml("dpml-ring", kRing),
+    dpml("dpml-halving-doubling", kHalvingDoubling),
+    dpml("dpml-native", kNative),
+    pipelined("dpml-pipelined-recursive-doubling", kRecursiveDoubling),
+    pipelined("dpml-pipelined-ring", kRing),
+    pipelined("dpml-pipelined-halving-doubling", kHalvingDoubling),
+    pipelined("dpml-pipelined-native", kNative),
+    single_leader("single-leader-recursive-doubling", kRecursiveDoubling),
+    single_leader("single-leader-ring", kRing),
+    single_leader("single-leader-halving-doubling", kHalvingDoubling),
+    single_leader("single-leader-native", kNative),
+    smp("smp-binomial", kBinomial),
+    smp("smp-butterfly", kHalvingDoubling),
     colour_rings(),
     node_leader(),
     socket_leader(),
-    flat("recursive-doubling", Exchange::recursive_doubling),
-    flat("ring", Exchange::ring),
-    flat("halving-doubling", Exchange::halving_doubling),
+    flat("recursive-doubling", kRecursiveDoubling),
+    flat("ring", kRing),
+    flat("halving-doubling", kHalvingDoubling),
 };
 
 }  // namespace

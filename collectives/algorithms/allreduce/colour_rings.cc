@@ -10,7 +10,7 @@
 // Source: A. Mamidala et al., Optimizing MPI Collectives Using Efficient Intra-node Communication
 // Techniques over the Blue Gene/P Supercomputer, 2009, section 5.C. As there, a colour's parts (of
 // Pwidth bytes; here `segments` of them) are reduced along the ring to a root and broadcast from it
-// (exchange_chain.cc), not scattered and gathered: parts then become complete in the order in which
+// (chain.cc), not scattered and gathered: parts then become complete in the order in which
 // they were reduced, on all nodes, which is what a counter can tell. There every core copies all
 // colours into its own buffer; here a core copies its colour into all buffers. The rings: torus.h.
 //
@@ -32,7 +32,7 @@
 #include <vector>
 
 #include "collectives/algorithms/allreduce/allreduce.h"
-#include "collectives/algorithms/parts/multi_leader.h"
+#include "collectives/algorithms/allreduce/multi_leader.h"
 #include "collectives/algorithms/parts/torus.h"
 #include "core/base/errors.h"
 
@@ -189,7 +189,7 @@ Schedule generate_colour_rings_allreduce(std::string name, const Shape& asked,
       vector.strands.push_back(node.network(part.track));
       vector.results.push_back(node.result());
     }
-    append_exchange(builder, Exchange::chain, vector);
+    append_exchange(builder, parameters.exchange, vector);
     for (ColourNode& node : nodes) node.append_announcement(part);
   }
   for (const VectorPart& part : parts.parts) {

@@ -25,7 +25,7 @@
 #include <utility>
 
 #include "collectives/algorithms/allreduce/allreduce.h"
-#include "collectives/algorithms/parts/multi_leader.h"
+#include "collectives/algorithms/allreduce/multi_leader.h"
 #include "core/base/errors.h"
 
 namespace hycoll {
@@ -33,8 +33,7 @@ namespace hycoll {
 Schedule generate_dpml_allreduce(std::string name, const Shape& shape,
                                  const GeneratorParameters& parameters) {
   HYCOLL_ASSERT(shape.visibility() == Visibility::direct, "dpml reads its members' buffers");
-  const int per_lane =
-      chunks_per_lane(parameters.exchange, shape.node_count(), parameters.segments);
+  const int per_lane = parameters.exchange.chunks_per_lane(shape.node_count(), parameters.segments);
   ScheduleBuilder builder(Collective::allreduce, std::move(name), shape,
                           per_lane * shape.lane_count());
   append_multi_leader(builder, parameters.exchange, cut_vector(shape.lane_count(), 1, 1, per_lane));

@@ -9,7 +9,7 @@
 // Multi-Leader Design, SC'17, section 4.2 and equation 5. The paper cuts after the node's reduction
 // and waits for all parts; here the reduction and the last phase are cut, too, and overlap.
 //
-// Phases: those of DPML (allreduce_dpml.cc), for every part. A leader has a strand for each part
+// Phases: those of DPML (dpml.cc), for every part. A leader has a strand for each part
 // (at most kMaximumTracksPerWorker; part p runs on track p modulo their number, after part p minus
 // this number, and the track's flag counts the parts that are done). Native calls of a lane are one
 // strand, for MPI matches them by their order: reduce part 0, call 0, reduce part 1, call 1, ...,
@@ -25,7 +25,7 @@
 #include <utility>
 
 #include "collectives/algorithms/allreduce/allreduce.h"
-#include "collectives/algorithms/parts/multi_leader.h"
+#include "collectives/algorithms/allreduce/multi_leader.h"
 #include "core/base/errors.h"
 
 namespace hycoll {
@@ -34,8 +34,9 @@ Schedule generate_dpml_pipelined_allreduce(std::string name, const Shape& shape,
                                            const GeneratorParameters& parameters) {
   HYCOLL_ASSERT(shape.visibility() == Visibility::direct, "dpml reads its members' buffers");
   const int parts = parameters.segments;
-  const int per_part = chunks_per_lane(parameters.exchange, shape.node_count(), 1);
-  const int tracks = parameters.exchange == Exchange::native ? 1 : tracks_per_lane(shape, parts);
+  const int per_part = parameters.exchange.chunks_per_lane(shape.node_count(), 1);
+  const int tracks =
+      parameters.exchange.help == ExchangeHelp::mpi_library ? 1 : tracks_per_lane(shape, parts);
   ScheduleBuilder builder(Collective::allreduce, std::move(name), shape,
                           per_part * parts * shape.lane_count());
   append_multi_leader(builder, parameters.exchange,

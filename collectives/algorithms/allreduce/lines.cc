@@ -104,7 +104,7 @@ Schedule generate_lines_allreduce(std::string name, const Shape& shape,
                                   const GeneratorParameters& parameters) {
   HYCOLL_ASSERT(shape.lane_count() == 1, "lines serve one lane");
   const int chunk_count =
-      chunks_per_lane(parameters.exchange, shape.node_count(), parameters.segments);
+      parameters.exchange.chunks_per_lane(shape.node_count(), parameters.segments);
   ScheduleBuilder builder(Collective::allreduce, std::move(name), shape, chunk_count);
   if (shape.node_count() == 1) {
     append_single_node(builder);

@@ -7,8 +7,8 @@
 //
 // Source: M. Bayatpour et al. (DPML), SC'17, section 4.3, node-level leader design: SHArP offers
 // few concurrent operations, so only one leader per node uses it. The tree:
-// exchange_aggregation_tree.cc; the phases on a node: DPML's with one lane (allreduce_dpml.cc),
-// pipelined like allreduce_dpml_pipelined.cc. Steps: 2 d messages, d the depth of the tree. Sent: n
+// parts/aggregation.cc; the phases on a node: DPML's with one lane (dpml.cc),
+// pipelined like dpml_pipelined.cc. Steps: 2 d messages, d the depth of the tree. Sent: n
 // by every node. Scratch: none at a node, 2 n at an aggregator. Serves: shapes with one lane whose
 // last nodes are aggregators. Operands stand in rank order.
 //
@@ -19,7 +19,7 @@
 #include <utility>
 
 #include "collectives/algorithms/allreduce/allreduce.h"
-#include "collectives/algorithms/parts/multi_leader.h"
+#include "collectives/algorithms/allreduce/multi_leader.h"
 
 namespace hycoll {
 
@@ -27,7 +27,7 @@ Schedule generate_node_leader_allreduce(std::string name, const Shape& shape,
                                         const GeneratorParameters& parameters) {
   const int parts = parameters.segments;
   ScheduleBuilder builder(Collective::allreduce, std::move(name), shape, parts);
-  append_multi_leader(builder, Exchange::aggregation_tree,
+  append_multi_leader(builder, parameters.exchange,
                       cut_vector(1, parts, tracks_per_lane(shape, parts), 1));
   return std::move(builder).finish();
 }

@@ -7,8 +7,8 @@
 //
 // Source: P. Patarasuk, X. Yuan, Bandwidth Optimal All-reduce Algorithms for Clusters of
 // Workstations, 2009, section 5, which compares the ring with both. smp-binomial: binomial trees
-// between the nodes (exchange_binomial.cc). smp-butterfly: reduce-scatter by recursive halving and
-// allgather by recursive doubling instead (exchange_halving_doubling.cc). The paper's members are
+// between the nodes (binomial.cc). smp-butterfly: reduce-scatter by recursive halving and
+// allgather by recursive doubling instead (halving_doubling.cc). The paper's members are
 // processes with messages between them; here a member reads what another one has reduced. The
 // paper leaves the last phase open; all members copy at once, for memory can be read by many.
 //
@@ -24,7 +24,8 @@
 #include <vector>
 
 #include "collectives/algorithms/allreduce/allreduce.h"
-#include "collectives/algorithms/exchanges/exchange.h"
+#include "collectives/algorithms/allreduce/exchange.h"
+#include "collectives/algorithms/parts/trees.h"
 #include "core/base/errors.h"
 
 namespace hycoll {
@@ -56,16 +57,15 @@ class SmpNode {
   BufferId append_reduction() {
     std::vector<BufferId> holds;  // by member: what it has reduced so far
     for (int i = 0; i < count_; ++i) holds.push_back(builder_.input(first_ + i));
-    for (int distance = 1; distance < count_; distance *= 2) {
-      for (int i = 0; i + distance < count_; i += 2 * distance) {
-        const int other = i + distance;
-        append_wait_for_sum(strand(i), other, holds[at(other)]);
+    for (int i = count_ - 1; i >= 0; --i) {
+      const TreePlace place = place_in_binomial_tree(i, count_);
+      for (auto other = place.children.rbegin(); other != place.children.rend(); ++other) {
+        append_wait_for_sum(strand(i), *other, holds[at(*other)]);
         builder_.reduce(strand(i), {all(builder_.output(first_ + i))},
-                        {all(holds[at(i)]), all(holds[at(other)])});
+                        {all(holds[at(i)]), all(holds[at(*other)])});
         holds[at(i)] = builder_.output(first_ + i);
-        const bool has_finished = i % (4 * distance) != 0 || i + 2 * distance >= count_;
-        if (has_finished) builder_.signal(strand(i), reduced_[at(i)]);
       }
+      if (!place.children.empty()) builder_.signal(strand(i), reduced_[at(i)]);
     }
     if (leader_ != strand(0)) append_wait_for_sum(leader_, 0, holds[0]);
     return holds[0];
@@ -115,7 +115,7 @@ Schedule generate_smp_allreduce(std::string name, const Shape& shape,
                                 const GeneratorParameters& parameters) {
   HYCOLL_ASSERT(shape.lane_count() == 1, "one leader per node");
   ScheduleBuilder builder(Collective::allreduce, std::move(name), shape,
-                          chunks_per_lane(parameters.exchange, shape.node_count(), 1));
+                          parameters.exchange.chunks_per_lane(shape.node_count(), 1));
   std::vector<SmpNode> nodes;
   for (int node = 0; node < shape.node_count(); ++node) nodes.emplace_back(builder, node);
   LaneVector vector{

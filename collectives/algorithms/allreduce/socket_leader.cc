@@ -8,7 +8,7 @@
 // entered.
 //
 // Source: M. Bayatpour et al. (DPML), SC'17, section 4.3, socket-level leader design. The tree:
-// exchange_aggregation_tree.cc; the phases in a socket: those of a DPML leader (multi_leader.h),
+// parts/aggregation.cc; the phases in a socket: those of a DPML leader (multi_leader.h),
 // with the segments in flight together.
 // Steps: 2 d messages, d the depth of the tree. Sent: n by every socket. Scratch: none at a node, 2
 // n at an aggregator.
@@ -26,8 +26,8 @@
 #include <vector>
 
 #include "collectives/algorithms/allreduce/allreduce.h"
-#include "collectives/algorithms/exchanges/aggregation.h"
-#include "collectives/algorithms/parts/multi_leader.h"
+#include "collectives/algorithms/allreduce/multi_leader.h"
+#include "collectives/algorithms/parts/aggregation.h"
 
 namespace hycoll {
 namespace {

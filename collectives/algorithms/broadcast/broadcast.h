@@ -9,32 +9,29 @@
 
 namespace hycoll {
 
-/// Broadcast by several leaders per node, each of a partition; see broadcast_multi_leader.cc.
+/// Broadcast by several leaders per node, each of a partition; see multi_leader.cc.
 /// Serves every shape with Visibility::direct.
 Schedule generate_multi_leader_broadcast(std::string name, const Shape& shape,
-                                         const GeneratorParameters& parameters,
-                                         BroadcastExchange exchange);
+                                         const GeneratorParameters& parameters);
 
 /// Broadcast through the leaders' buffers, which the others copy from as message counters grow; see
-/// broadcast_shared_address.cc. Serves every shape with Visibility::direct.
+/// shared_address.cc. Serves every shape with Visibility::direct.
 Schedule generate_shared_address_broadcast(std::string name, const Shape& shape,
-                                           const GeneratorParameters& parameters,
-                                           BroadcastExchange exchange);
+                                           const GeneratorParameters& parameters);
 
-/// Broadcast of short vectors through signal-carrying lines; see broadcast_lines.cc. Serves every
+/// Broadcast of short vectors through signal-carrying lines; see lines.cc. Serves every
 /// shape with one lane and direct visibility whose leaders own a member.
 Schedule generate_lines_broadcast(std::string name, const Shape& shape,
-                                  const GeneratorParameters& parameters,
-                                  BroadcastExchange exchange);
+                                  const GeneratorParameters& parameters);
 
-/// Broadcast through the nodes' broadcast FIFOs; see broadcast_fifo.cc. Requires an exchange that
+/// Broadcast through the nodes' broadcast FIFOs; see fifo.cc. Requires an exchange that
 /// is a tree.
 Schedule generate_fifo_broadcast(std::string name, const Shape& shape,
-                                 const GeneratorParameters& parameters, BroadcastExchange exchange);
+                                 const GeneratorParameters& parameters);
 bool serves_fifo_broadcast(const Shape& shape);
 
 /// Broadcast with a task for every worker, over a tree of aggregators; see
-/// broadcast_core_specialised.cc.
+/// core_specialised.cc.
 Schedule generate_core_specialised_broadcast(std::string name, const Shape& shape,
                                              const GeneratorParameters& parameters);
 bool serves_core_specialised_broadcast(const Shape& shape);

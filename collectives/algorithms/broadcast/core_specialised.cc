@@ -10,7 +10,7 @@
 //
 // Source: A. Mamidala et al., Optimizing MPI Collectives Using Efficient Intra-node Communication
 // Techniques over the Blue Gene/P Supercomputer, 2009, section 5.B. The collective network, whose
-// links only cores could serve, is an aggregation tree here (exchange_aggregation_tree.cc). It
+// links only cores could serve, is an aggregation tree here (parts/aggregation.cc). It
 // delivers to the root's node too, which messages need not; and the injectors of the other nodes,
 // who injected zeros there, are idle, as they are there but for that.
 // Steps: from the root's host to the farthest one, at most 2 d for a tree of depth d, without
@@ -34,7 +34,7 @@
 
 #include "collectives/algorithms/broadcast/broadcast.h"
 #include "collectives/algorithms/broadcast/specialised_host.h"
-#include "collectives/algorithms/exchanges/aggregation.h"
+#include "collectives/algorithms/parts/aggregation.h"
 #include "core/base/errors.h"
 
 namespace hycoll {

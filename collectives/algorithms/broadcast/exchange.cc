@@ -1,9 +1,9 @@
 #include "collectives/algorithms/broadcast/exchange.h"
 
 namespace hycoll {
-int broadcast_chunks_per_lane(BroadcastExchange exchange, int node_count, int segments) noexcept {
-  if (node_count == 1) return 1;
-  return is_tree(exchange) ? segments : node_count;
+
+int broadcast_chunks_per_lane(const Exchange& exchange, int node_count, int segments) noexcept {
+  return node_count == 1 ? 1 : exchange.chunks_per_lane(node_count, segments);
 }
 
 BroadcastVector broadcast_vector(const ScheduleBuilder& builder, int lane, int segments,
@@ -20,16 +20,9 @@ BroadcastVector broadcast_vector(const ScheduleBuilder& builder, int lane, int s
           .on_arrival = {}};
 }
 
-void append_broadcast_exchange(ScheduleBuilder& builder, BroadcastExchange exchange,
+void append_broadcast_exchange(ScheduleBuilder& builder, const Exchange& exchange,
                                const BroadcastVector& vector) {
-  if (builder.shape().node_count() == 1) return;
-  if (exchange == BroadcastExchange::torus_colours) {
-    append_broadcast_torus(builder, vector);
-  } else if (is_tree(exchange)) {
-    append_broadcast_tree(builder, exchange, vector);
-  } else {
-    append_scatter_allgather(builder, exchange, vector);
-  }
+  if (builder.shape().node_count() > 1) exchange.broadcast(builder, vector);
 }
 
 }  // namespace hycoll

@@ -5,27 +5,12 @@
 #include <span>
 #include <vector>
 
+#include "collectives/algorithms/parts/allgather.h"
+#include "collectives/algorithms/parts/exchange.h"
+#include "collectives/algorithms/parts/trees.h"
 #include "core/schedule/builder.h"
 
 namespace hycoll {
-
-/// How the leaders of one lane pass a vector on from one of the nodes to all others. Each kind is
-/// described in its file.
-enum class BroadcastExchange {
-  binomial,          ///< broadcast_tree.cc
-  knomial,           ///< broadcast_tree.cc
-  chain,             ///< broadcast_tree.cc
-  torus_colours,     ///< broadcast_torus.cc
-  scatter_ring,      ///< broadcast_scatter_allgather.cc
-  scatter_ring_opt,  ///< broadcast_scatter_allgather.cc
-  scatter_doubling,  ///< broadcast_scatter_allgather.cc
-};
-
-/// When a leader does what is done with chunks that have arrived.
-enum class OnArrival {
-  before_passing_on,  ///< It takes no time, as an announcement.
-  after_passing_on,   ///< It would keep the next node waiting, as a copy.
-};
 
 /// One lane's part of the vector on every node; what is indexed is indexed by node.
 struct BroadcastVector {
@@ -48,17 +33,11 @@ struct BroadcastVector {
 BroadcastVector broadcast_vector(const ScheduleBuilder& builder, int lane, int segments,
                                  OnArrival when);
 
-/// Where a node stands in a tree, by numbers of nodes.
-struct TreePlace {
-  int parent = -1;            ///< -1: it is the root.
-  std::vector<int> children;  ///< In the order in which they are sent to.
-};
-
-/// The number of chunks that an exchange needs of each lane. Only trees use the segments.
-int broadcast_chunks_per_lane(BroadcastExchange exchange, int node_count, int segments) noexcept;
+/// The number of chunks that an exchange needs of each lane.
+int broadcast_chunks_per_lane(const Exchange& exchange, int node_count, int segments) noexcept;
 
 /// Appends the exchange of one lane to every node's strand. With one node nothing is to be done.
-void append_broadcast_exchange(ScheduleBuilder& builder, BroadcastExchange exchange,
+void append_broadcast_exchange(ScheduleBuilder& builder, const Exchange& exchange,
                                const BroadcastVector& vector);
 
 /// Appends the way of the segments down a tree; the places are by node.
@@ -66,16 +45,46 @@ void append_broadcast_places(ScheduleBuilder& builder, std::span<const TreePlace
                              const BroadcastVector& vector);
 
 /// Whether an exchange is one by trees, which cut their messages into segments.
-constexpr bool is_tree(BroadcastExchange exchange) noexcept {
-  return exchange <= BroadcastExchange::torus_colours;
+constexpr bool is_tree(const Exchange& exchange) noexcept {
+  return exchange.segmentation == Segmentation::messages;
 }
 
-/// The kinds, for append_broadcast_exchange. They require at least two nodes.
-void append_broadcast_tree(ScheduleBuilder& builder, BroadcastExchange exchange,
-                           const BroadcastVector& vector);
-void append_broadcast_torus(ScheduleBuilder& builder, const BroadcastVector& vector);
-void append_scatter_allgather(ScheduleBuilder& builder, BroadcastExchange exchange,
-                              const BroadcastVector& vector);
+// How the leaders of one lane pass a vector on from one of the nodes to all others; each is
+// described in its file.
+
+// tree.cc
+void append_binomial_broadcast(ScheduleBuilder& builder, const BroadcastVector& vector);
+void append_knomial_broadcast(ScheduleBuilder& builder, const BroadcastVector& vector);
+void append_chain_broadcast(ScheduleBuilder& builder, const BroadcastVector& vector);
+// torus.cc
+void append_torus_broadcast(ScheduleBuilder& builder, const BroadcastVector& vector);
+
+constexpr Exchange tree_exchange(void (*append)(ScheduleBuilder&, const BroadcastVector&)) {
+  return {.order = OperandOrder::canonical,
+          .segmentation = Segmentation::messages,
+          .chunks_per_lane = chunk_per_segment,
+          .broadcast = append};
+}
+inline constexpr Exchange kBinomialBroadcast = tree_exchange(append_binomial_broadcast);
+inline constexpr Exchange kKnomialBroadcast = tree_exchange(append_knomial_broadcast);
+inline constexpr Exchange kChainBroadcast = tree_exchange(append_chain_broadcast);
+inline constexpr Exchange kTorusBroadcast = tree_exchange(append_torus_broadcast);
+
+// scatter_allgather.cc
+void append_scatter_ring(ScheduleBuilder& builder, const BroadcastVector& vector);
+void append_scatter_ring_opt(ScheduleBuilder& builder, const BroadcastVector& vector);
+/// Requires a power of two of nodes.
+void append_scatter_doubling(ScheduleBuilder& builder, const BroadcastVector& vector);
+
+constexpr Exchange scatter_exchange(void (*append)(ScheduleBuilder&, const BroadcastVector&)) {
+  return {.order = OperandOrder::canonical,
+          .messages = MessageSize::block,
+          .chunks_per_lane = chunk_per_node,
+          .broadcast = append};
+}
+inline constexpr Exchange kScatterRing = scatter_exchange(append_scatter_ring);
+inline constexpr Exchange kScatterRingOpt = scatter_exchange(append_scatter_ring_opt);
+inline constexpr Exchange kScatterDoubling = scatter_exchange(append_scatter_doubling);
 
 }  // namespace hycoll
 

@@ -137,8 +137,8 @@ bool serves_fifo_broadcast(const Shape& shape) {
 }
 
 Schedule generate_fifo_broadcast(std::string name, const Shape& shape,
-                                 const GeneratorParameters& parameters,
-                                 BroadcastExchange exchange) {
+                                 const GeneratorParameters& parameters) {
+  const Exchange& exchange = parameters.exchange;
   HYCOLL_ASSERT(is_tree(exchange), "segments follow each other");
   const int per_lane = broadcast_chunks_per_lane(exchange, shape.node_count(), parameters.segments);
   ScheduleBuilder builder(Collective::broadcast, std::move(name), shape,

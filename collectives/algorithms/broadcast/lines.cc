@@ -47,8 +47,8 @@ void append_end(LinesPhases& phases, int owner) {
 }  // namespace
 
 Schedule generate_lines_broadcast(std::string name, const Shape& shape,
-                                  const GeneratorParameters& parameters,
-                                  BroadcastExchange exchange) {
+                                  const GeneratorParameters& parameters) {
+  const Exchange& exchange = parameters.exchange;
   HYCOLL_ASSERT(shape.lane_count() == 1, "lines serve one lane");
   const int chunk_count =
       broadcast_chunks_per_lane(exchange, shape.node_count(), parameters.segments);

@@ -37,8 +37,8 @@ void append_copies(ScheduleBuilder& builder, const NodePhases& phases, int lane,
   builder.copy(phases.leader(lane), outputs, span_of(place.buffer, chunks));
 }
 
-void append_lane(ScheduleBuilder& builder, std::vector<NodePhases>& nodes,
-                 BroadcastExchange exchange, BroadcastVector vector) {
+void append_lane(ScheduleBuilder& builder, std::vector<NodePhases>& nodes, const Exchange& exchange,
+                 BroadcastVector vector) {
   std::vector<BroadcastPlace> places;
   for (NodePhases& phases : nodes) {
     places.push_back(broadcast_place(builder, phases.node(), vector.lane));
@@ -77,8 +77,8 @@ BroadcastPlace broadcast_place(const ScheduleBuilder& builder, int node, int lan
 }
 
 Schedule generate_multi_leader_broadcast(std::string name, const Shape& shape,
-                                         const GeneratorParameters& parameters,
-                                         BroadcastExchange exchange) {
+                                         const GeneratorParameters& parameters) {
+  const Exchange& exchange = parameters.exchange;
   HYCOLL_ASSERT(shape.visibility() == Visibility::direct,
                 "leaders write to their members' outputs");
   const int per_lane = broadcast_chunks_per_lane(exchange, shape.node_count(), parameters.segments);

@@ -23,145 +23,133 @@
 // Ring with savings: 0 sends 0, 3 and 2 to 1; 1 sends 1 and 0 to 2, not 3, which 2 owns; 2 sends 2,
 // 1 and 0 to 3; 3 sends nothing to 0, which owns all.
 
-#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "collectives/algorithms/broadcast/exchange.h"
+#include "collectives/algorithms/parts/chunks.h"
 
 namespace hycoll {
 namespace {
 
+/// What an allgather sends nodes that they have since the scatter.
+enum class Owned { sent_and_dropped, left_out };
+
 /// Nodes and chunks are numbered from the root's node on.
 class ScatterAllgather {
  public:
-  ScatterAllgather(ScheduleBuilder& builder, const BroadcastVector& vector)
+  ScatterAllgather(ScheduleBuilder& builder, const BroadcastVector& vector, Owned owned)
       : builder_(builder),
         vector_(vector),
+        owned_(owned),
         node_count_(builder.shape().node_count()),
-        dropped_(static_cast<std::size_t>(node_count_), -1) {}
+        dropped_(static_cast<std::size_t>(node_count_), kNoBuffer),
+        handled_(static_cast<std::size_t>(node_count_), 0) {}
 
-  void append(int number, BroadcastExchange exchange) {
-    append_scatter(number);
-    if (exchange == BroadcastExchange::scatter_doubling) {
-      append_doubling(number);
-    } else {
-      append_ring(number, exchange);
-    }
-    arrive(number, OnArrival::before_passing_on);
-    arrive(number, OnArrival::after_passing_on);
-  }
-
- private:
-  void append_scatter(int number) {
-    if (number > 0) {
-      receive(number, number & (number - 1), owned(number), place(number));
-      arrived_ = owned(number);
-    }
-    arrive(number, OnArrival::before_passing_on);
-    int distance = 1;
-    while (number + distance < node_count_ && (number & distance) == 0) distance *= 2;
-    for (distance /= 2; distance > 0; distance /= 2) {
-      if (number + distance < node_count_) {
-        send(number, number + distance, owned(number + distance));
+  void append_scatter() {
+    for (int number = 0; number < node_count_; ++number) {
+      const auto [parent, children] = place_in_binomial_tree(number, node_count_);
+      const StrandId strand = vector_.strands[node_of(number)];
+      if (parent >= 0) {
+        builder_.recv(strand, vector_.lane, node_number(parent), in_place(number, owned(number)));
+        arrive(number, owned(number), OnArrival::before_passing_on);
+      }
+      for (const int child : children) {
+        builder_.send(strand, vector_.lane, node_number(child), in_place(number, owned(child)));
       }
     }
   }
 
-  void append_ring(int number, BroadcastExchange exchange) {
-    const bool saves = exchange == BroadcastExchange::scatter_ring_opt;
-    const int right = (number + 1) % node_count_;
-    const int left = (number + node_count_ - 1) % node_count_;
-    for (int step = 0; step + 1 < node_count_; ++step) {
-      const int given = (number + node_count_ - step) % node_count_;
-      const int taken = (left + node_count_ - step) % node_count_;
-      if (!saves || !owns(number, taken)) complete(number, left, {taken, 1});
-      arrive(number, OnArrival::before_passing_on);
-      if (!saves || !owns(right, given)) send(number, right, {given, 1});
-      arrive(number, OnArrival::after_passing_on);
-      if (!owns(number, taken)) arrived_ = {taken, 1};
+  /// What the allgather is to do; lives no longer than this object.
+  GatheredBlocks gathered() {
+    GatheredBlocks result{.lane = vector_.lane,
+                          .nodes = {},
+                          .blocks = {},
+                          .strands = vector_.strands,
+                          .places = vector_.places};
+    for (int number = 0; number < node_count_; ++number) {
+      result.nodes.push_back(node_number(number));
+      result.blocks.push_back({vector_.chunks.first + number, 1});
     }
+    if (owned_ == Owned::left_out) {
+      result.wants = [this](int number, ChunkRange blocks) { return !owns(number, blocks.first); };
+    }
+    // Those that the node owns, all or none of them, are dropped.
+    result.receives_in = [this](int number, ChunkRange blocks) {
+      return owns(number, blocks.first) ? dropped(number) : vector_.places[node_of(number)];
+    };
+    result.on_arrival = [this](int number, ChunkRange blocks, OnArrival when) {
+      if (number == 0) return;
+      arrive(number, owns(number, blocks.first) ? owned(number) : blocks, when);
+    };
+    return result;
   }
 
-  void append_doubling(int number) {
-    for (int distance = 1; distance < node_count_; distance *= 2) {
-      const int peer = number ^ distance;
-      const ChunkRange taken{peer / distance * distance, distance};
-      complete(number, peer, taken);
-      arrive(number, OnArrival::before_passing_on);
-      send(number, peer, {number / distance * distance, distance});
-      arrive(number, OnArrival::after_passing_on);
-      if (!owns(number, taken.first)) arrived_ = taken;
-    }
-  }
-
-  int node_of(int number) const { return (vector_.root_node + number) % node_count_; }
+ private:
+  int node_number(int number) const { return (vector_.root_node + number) % node_count_; }
+  std::size_t node_of(int number) const { return static_cast<std::size_t>(node_number(number)); }
 
   /// The chunks that a node has after the scatter.
   ChunkRange owned(int number) const {
-    int count = node_count_;
-    if (number > 0) count = std::min(number & -number, node_count_ - number);
-    return {number, count};
+    return {number, binomial_subtree_size(number, node_count_)};
   }
   bool owns(int number, int chunk) const {
     const ChunkRange range = owned(number);
     return range.first <= chunk && chunk < range.first + range.count;
   }
 
-  Span span(BufferId buffer, ChunkRange chunks) const {
-    return span_of(buffer, {vector_.chunks.first + chunks.first, chunks.count});
+  ChunkRange in_lane(ChunkRange chunks) const {
+    return {vector_.chunks.first + chunks.first, chunks.count};
+  }
+  Span in_place(int number, ChunkRange chunks) const {
+    return span_of(vector_.places[node_of(number)], in_lane(chunks));
   }
 
-  void send(int number, int to, ChunkRange chunks) {
-    builder_.send(vector_.strands[static_cast<std::size_t>(node_of(number))], vector_.lane,
-                  node_of(to), span(place(number), chunks));
-  }
-
-  /// Receives chunks of the allgather. Those that the node owns, all or none of them, are dropped.
-  void complete(int number, int from, ChunkRange chunks) {
-    receive(number, from, chunks, owns(number, chunks.first) ? dropped(number) : place(number));
-  }
-
-  void receive(int number, int from, ChunkRange chunks, BufferId into) {
-    builder_.recv(vector_.strands[static_cast<std::size_t>(node_of(number))], vector_.lane,
-                  node_of(from), span(into, chunks));
-  }
-
-  /// Does what is to be done, before or after passing on, with the chunks that arrived last.
-  void arrive(int number, OnArrival when) {
-    if (when != vector_.when || arrived_.count == 0) return;
-    vector_.on_arrival(node_of(number), {vector_.chunks.first + arrived_.first, arrived_.count});
-    arrived_ = {};
-  }
-
-  BufferId place(int number) const {
-    return vector_.places[static_cast<std::size_t>(node_of(number))];
+  /// Does what is to be done with chunks, all of those that the node owns or others; with the owned
+  /// ones once.
+  void arrive(int number, ChunkRange chunks, OnArrival when) {
+    if (when != vector_.when) return;
+    if (chunks == owned(number) && std::exchange(handled_[static_cast<std::size_t>(number)], 1)) {
+      return;
+    }
+    vector_.on_arrival(node_number(number), in_lane(chunks));
   }
 
   BufferId dropped(int number) {
     BufferId& buffer = dropped_[static_cast<std::size_t>(number)];
-    if (buffer < 0) {
-      const int worker = builder_.shape().leader(node_of(number), vector_.lane);
-      const ChunkRange range = owned(number);
-      buffer = builder_.add_scratch(worker, {vector_.chunks.first + range.first, range.count});
+    if (buffer == kNoBuffer) {
+      const int worker = builder_.shape().leader(node_number(number), vector_.lane);
+      buffer = builder_.add_scratch(worker, in_lane(owned(number)));
     }
     return buffer;
   }
 
   ScheduleBuilder& builder_;
   const BroadcastVector& vector_;
+  Owned owned_;
   int node_count_;
-  ChunkRange arrived_{};           // on the node that is being appended
-  std::vector<BufferId> dropped_;  // by number; -1 where nothing is
+  std::vector<BufferId> dropped_;  // by number; kNoBuffer where nothing is
+  std::vector<char> handled_;      // by number: whether the owned chunks are
 };
 
 }  // namespace
 
-void append_scatter_allgather(ScheduleBuilder& builder, BroadcastExchange exchange,
-                              const BroadcastVector& vector) {
-  ScatterAllgather parts(builder, vector);
-  for (int number = 0; number < builder.shape().node_count(); ++number) {
-    parts.append(number, exchange);
-  }
+void append_scatter_ring(ScheduleBuilder& builder, const BroadcastVector& vector) {
+  ScatterAllgather parts(builder, vector, Owned::sent_and_dropped);
+  parts.append_scatter();
+  append_ring_allgather(builder, parts.gathered());
+}
+
+void append_scatter_ring_opt(ScheduleBuilder& builder, const BroadcastVector& vector) {
+  ScatterAllgather parts(builder, vector, Owned::left_out);
+  parts.append_scatter();
+  append_ring_allgather(builder, parts.gathered());
+}
+
+void append_scatter_doubling(ScheduleBuilder& builder, const BroadcastVector& vector) {
+  ScatterAllgather parts(builder, vector, Owned::sent_and_dropped);
+  parts.append_scatter();
+  append_doubling_allgather(builder, parts.gathered());
 }
 
 }  // namespace hycoll

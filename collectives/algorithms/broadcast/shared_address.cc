@@ -122,8 +122,8 @@ class Followers {
   std::vector<ChunkRange> announced_;
 };
 
-void append_lane(ScheduleBuilder& builder, std::vector<Followers>& nodes,
-                 BroadcastExchange exchange, BroadcastVector vector) {
+void append_lane(ScheduleBuilder& builder, std::vector<Followers>& nodes, const Exchange& exchange,
+                 BroadcastVector vector) {
   std::vector<BroadcastPlace> places;
   for (Followers& node : nodes) {
     NodePhases& phases = node.phases();
@@ -152,8 +152,8 @@ void append_lane(ScheduleBuilder& builder, std::vector<Followers>& nodes,
 }  // namespace
 
 Schedule generate_shared_address_broadcast(std::string name, const Shape& shape,
-                                           const GeneratorParameters& parameters,
-                                           BroadcastExchange exchange) {
+                                           const GeneratorParameters& parameters) {
+  const Exchange& exchange = parameters.exchange;
   HYCOLL_ASSERT(shape.visibility() == Visibility::direct, "members read their leaders' buffers");
   const int per_lane = is_tree(exchange) ? parameters.segments
                                          : broadcast_chunks_per_lane(exchange, shape.node_count(),

@@ -8,7 +8,7 @@
 //
 // Source: A. Mamidala et al., Optimizing MPI Collectives Using Efficient Intra-node Communication
 // Techniques over the Blue Gene/P Supercomputer, 2009, section 5.A. The trees: torus_trees.cc.
-// Within the nodes: broadcast_shared_address.cc, as in the paper's "Torus + Shaddr".
+// Within the nodes: shared_address.cc, as in the paper's "Torus + Shaddr".
 // Steps: at most the sum of (length - 1) over the dimensions, plus one, plus s - 1 for s segments.
 // Messages: N - 1 for each lane and segment. Sent by the root: n; by any node at most 3 n / L per
 // lane that it passes on.
@@ -61,7 +61,7 @@ std::vector<TreePlace> places_in(const SpanningTree& tree) {
 
 }  // namespace
 
-void append_broadcast_torus(ScheduleBuilder& builder, const BroadcastVector& vector) {
+void append_torus_broadcast(ScheduleBuilder& builder, const BroadcastVector& vector) {
   const TorusDimensions torus = torus_dimensions(builder.shape().node_count());
   const std::vector<SpanningTree> trees = edge_disjoint_trees(torus, vector.root_node);
   const SpanningTree& colour = trees[static_cast<std::size_t>(vector.lane) % trees.size()];

@@ -30,54 +30,33 @@ constexpr int kRadix = 4;
 /// little of each in turn: they arrive together, at the end, and nothing is pipelined.
 constexpr int kReceivesAhead = 4;
 
-// Nodes are numbered from the root's on.
-
-TreePlace place_in_chain(int number, int node_count) {
-  TreePlace place{.parent = number - 1, .children = {}};
-  if (number + 1 < node_count) place.children.push_back(number + 1);
-  return place;
-}
-
-/// A node's parent has the lowest digit of the node's number that is not 0 replaced by 0.
-TreePlace place_in_tree(int number, int node_count, int radix) {
-  TreePlace place;
-  int weight = 1;  // of the digit that the children differ in, at last of the parent's
-  while (weight < node_count && number / weight % radix == 0) weight *= radix;
-  if (number > 0) place.parent = number - number / weight % radix * weight;
-  for (weight /= radix; weight > 0; weight /= radix) {
-    for (int digit = radix - 1; digit > 0; --digit) {
-      const int child = number + digit * weight;
-      if (child < node_count) place.children.push_back(child);
-    }
-  }
-  return place;
-}
-
-TreePlace place_of_node(BroadcastExchange exchange, int number, int node_count) {
-  switch (exchange) {
-    case BroadcastExchange::chain:
-      return place_in_chain(number, node_count);
-    case BroadcastExchange::knomial:
-      return place_in_tree(number, node_count, kRadix);
-    default:
-      return place_in_tree(number, node_count, 2);
-  }
-}
-
-}  // namespace
-
-void append_broadcast_tree(ScheduleBuilder& builder, BroadcastExchange exchange,
-                           const BroadcastVector& vector) {
+/// Nodes are numbered from the root's on.
+template <class PlaceOf>
+void append_tree(ScheduleBuilder& builder, const PlaceOf& place_of, const BroadcastVector& vector) {
   const int node_count = builder.shape().node_count();
   const auto node_of = [&](int number) { return (vector.root_node + number) % node_count; };
   std::vector<TreePlace> places(static_cast<std::size_t>(node_count));
   for (int number = 0; number < node_count; ++number) {
-    const TreePlace numbered = place_of_node(exchange, number, node_count);
-    TreePlace& place = places[static_cast<std::size_t>(node_of(number))];
-    if (number > 0) place.parent = node_of(numbered.parent);
-    for (const int child : numbered.children) place.children.push_back(node_of(child));
+    places[static_cast<std::size_t>(node_of(number))] =
+        renamed(place_of(number, node_count), node_of);
   }
   append_broadcast_places(builder, places, vector);
+}
+
+}  // namespace
+
+void append_binomial_broadcast(ScheduleBuilder& builder, const BroadcastVector& vector) {
+  append_tree(builder, place_in_binomial_tree, vector);
+}
+
+void append_knomial_broadcast(ScheduleBuilder& builder, const BroadcastVector& vector) {
+  append_tree(
+      builder, [](int number, int count) { return place_in_knomial_tree(number, count, kRadix); },
+      vector);
+}
+
+void append_chain_broadcast(ScheduleBuilder& builder, const BroadcastVector& vector) {
+  append_tree(builder, place_in_chain, vector);
 }
 
 void append_broadcast_places(ScheduleBuilder& builder, std::span<const TreePlace> places,

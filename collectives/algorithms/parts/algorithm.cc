@@ -2,17 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 #include "core/base/errors.h"
 #include "core/schedule/staging.h"
 
 namespace hycoll {
-
-std::string_view name_of(OperandOrder order) noexcept {
-  constexpr std::array<std::string_view, 3> names = {"any", "by rank", "canonical"};
-  return names[static_cast<std::size_t>(order)];
-}
 
 Schedule Algorithm::generate(const Shape& shape, int segments, int root) const {
   if (shape.visibility() == Visibility::staged) {
@@ -27,8 +20,9 @@ Schedule Algorithm::generate(const Shape& shape, int segments, int root) const {
                     name_of(collective), name, serves, shape.node_count(), shape.member_count(),
                     shape.lane_count()));
   }
-  return generate_with(std::string(name), shape,
-                       {.exchange = exchange, .segments = segments, .root = root});
+  return generate_with(
+      std::string(name), shape,
+      {.collective = collective, .exchange = exchange, .segments = segments, .root = root});
 }
 
 bool serves_any_shape(const Shape& shape) {

@@ -77,25 +77,6 @@ std::vector<NodePhases> phases_of_nodes(ScheduleBuilder& builder) {
   return phases;
 }
 
-Span place_of(std::span<const Span> places, ChunkRange chunks) {
-  const auto place = std::find_if(places.begin(), places.end(), [&](const Span& candidate) {
-    return candidate.first_chunk <= chunks.first &&
-           chunks.first + chunks.count <= candidate.first_chunk + candidate.chunk_count;
-  });
-  HYCOLL_ASSERT(place != places.end(), "one place holds the whole range");
-  return span_of(place->buffer, chunks);
-}
-
-std::vector<Span> clip(std::span<const Span> places, ChunkRange chunks) {
-  std::vector<Span> clipped;
-  for (const Span& place : places) {
-    const int first = std::max(place.first_chunk, chunks.first);
-    const int end = std::min(place.first_chunk + place.chunk_count, chunks.first + chunks.count);
-    if (first < end) clipped.push_back(span_of(place.buffer, {first, end - first}));
-  }
-  return clipped;
-}
-
 NodeSum::NodeSum(ScheduleBuilder& builder, const NodePhases& phases, int lane,
                  std::vector<Span> places)
     : builder_(&builder), leader_(phases.leader(lane)), places_(std::move(places)) {

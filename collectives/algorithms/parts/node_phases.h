@@ -1,9 +1,9 @@
 #ifndef HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_NODE_PHASES_H_
 #define HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_NODE_PHASES_H_
 
-#include <span>
 #include <vector>
 
+#include "collectives/algorithms/parts/chunks.h"
 #include "core/schedule/builder.h"
 
 namespace hycoll {
@@ -65,12 +65,6 @@ class NodePhases {
 
 /// The phases of every node.
 std::vector<NodePhases> phases_of_nodes(ScheduleBuilder& builder);
-
-/// The part [chunks.first, chunks.first + chunks.count) of that place which holds it whole.
-Span place_of(std::span<const Span> places, ChunkRange chunks);
-
-/// The parts of the places that lie in a range of chunks, in their order.
-std::vector<Span> clip(std::span<const Span> places, ChunkRange chunks);
 
 /// One lane's sum of a node's inputs: what an exchange between nodes sends and combines. A range of
 /// chunks is reduced, left to right over the members, when it is first asked for, so that the

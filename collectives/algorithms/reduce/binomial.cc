@@ -19,39 +19,29 @@
 // over to node 0, which acts since it is the root's; step 0, node 2 to node 0 and node 4 to node
 // 3; step 1, node 3 to node 0.
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
-#include "collectives/algorithms/exchanges/fold.h"
-#include "collectives/algorithms/exchanges/reduce_partners.h"
+#include "collectives/algorithms/parts/fold.h"
+#include "collectives/algorithms/parts/trees.h"
 #include "collectives/algorithms/reduce/exchange.h"
 
 namespace hycoll {
 namespace {
 
-/// Where the nodes stand in the tree.
-struct TreePlace {
-  std::vector<int> children;  ///< In the order in which they are combined.
-  int parent = -1;
-};
-
+/// The binomial tree over the partners, whose numbers are those that differ from the root's in the
+/// number's bits. Children come in the order in which they are combined.
 TreePlace place_in_tree(const std::vector<Partner>& partners, int node, int root_node) {
-  const auto at = [&](int partner) { return partners[static_cast<std::size_t>(partner)]; };
-  const int partner = partner_of(partners, node);
   const int root = partner_of(partners, root_node);
-  TreePlace place;
-  if (at(partner).acting != node) {
-    place.parent = at(partner).acting;
-    return place;
-  }
-  if (at(partner).folding() >= 0) place.children.push_back(at(partner).folding());
-  for (int distance = 1; distance < static_cast<int>(partners.size()); distance *= 2) {
-    const int peer = at(partner ^ distance).acting;
-    if (((partner ^ root) & distance) != 0) {
-      place.parent = peer;
-      break;
-    }
-    place.children.push_back(peer);
-  }
+  const int partner = partner_of(partners, node);
+  const Partner& self = partners[static_cast<std::size_t>(partner)];
+  if (self.acting != node) return {.parent = self.acting, .children = {}};
+  TreePlace place =
+      renamed(place_in_binomial_tree(partner ^ root, static_cast<int>(partners.size())),
+              [&](int number) { return partners[static_cast<std::size_t>(number ^ root)].acting; });
+  if (self.folding() >= 0) place.children.push_back(self.folding());
+  std::ranges::reverse(place.children);
   return place;
 }
 

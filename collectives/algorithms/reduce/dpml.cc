@@ -1,6 +1,6 @@
 // DPML reduce: several leaders per node, each with a partition of the vector.
 //
-// Idea: the phases of the DPML allreduce (allreduce_dpml.cc) without the last one. The leader of a
+// Idea: the phases of the DPML allreduce (allreduce/dpml.cc) without the last one. The leader of a
 // lane reduces its partition over the members of its node and combines it with the leaders of the
 // same lane on the other nodes; on the root's node everything happens in the root's output. On a
 // single node that is all: one pass over the inputs into the root's output, shared by all leaders.
@@ -35,9 +35,8 @@ enum class Release {
   at_end,
 };
 
-Release release_of(const ScheduleBuilder& builder, const NodePhases& phases,
-                   RootedExchange exchange, int segments) {
-  const bool is_cut = exchange != RootedExchange::binomial || segments > 1;
+Release release_of(const ScheduleBuilder& builder, const NodePhases& phases) {
+  const bool is_cut = builder.chunk_count() > builder.shape().lane_count();
   return builder.shape().node_count() > 1 && phases.member_count() > 1 && !is_cut ? Release::early
                                                                                   : Release::at_end;
 }
@@ -56,19 +55,19 @@ NodeSum begin_sum(ScheduleBuilder& builder, NodePhases& phases, int lane, ChunkR
   return {builder, phases, lane, std::move(places)};
 }
 
-void append_lane(ScheduleBuilder& builder, std::vector<NodePhases>& nodes, RootedExchange exchange,
+void append_lane(ScheduleBuilder& builder, std::vector<NodePhases>& nodes, const Exchange& exchange,
                  RootedVector vector) {
   for (NodePhases& phases : nodes) {
     vector.strands.push_back(phases.leader(vector.lane));
     vector.sums.push_back(begin_sum(builder, phases, vector.lane, vector.chunks));
-    if (release_of(builder, phases, exchange, vector.segments) == Release::early) {
+    if (release_of(builder, phases) == Release::early) {
       vector.sums.back().at(vector.chunks);
       phases.announce(vector.lane);
     }
   }
   append_rooted_exchange(builder, exchange, vector);
   for (NodePhases& phases : nodes) {
-    const bool is_early = release_of(builder, phases, exchange, vector.segments) == Release::early;
+    const bool is_early = release_of(builder, phases) == Release::early;
     if (!is_early || phases.node() == vector.root_node) phases.announce(vector.lane);
   }
 }
@@ -76,18 +75,19 @@ void append_lane(ScheduleBuilder& builder, std::vector<NodePhases>& nodes, Roote
 }  // namespace
 
 Schedule generate_dpml_reduce(std::string name, const Shape& shape,
-                              const GeneratorParameters& parameters, RootedExchange exchange) {
+                              const GeneratorParameters& parameters) {
   HYCOLL_ASSERT(shape.visibility() == Visibility::direct, "dpml reads its members' buffers");
   const int segments = shape.node_count() == 1 ? 1 : parameters.segments;
-  const int per_lane =
-      shape.node_count() == 1 ? 1 : rooted_chunks_per_lane(exchange, shape.node_count(), segments);
+  const int per_lane = shape.node_count() == 1
+                           ? 1
+                           : parameters.exchange.chunks_per_lane(shape.node_count(), segments);
   ScheduleBuilder builder(Collective::reduce, std::move(name), shape, per_lane * shape.lane_count(),
                           parameters.root);
   const int root_node = shape.node_of_member(parameters.root);
   std::vector<NodePhases> nodes = phases_of_nodes(builder);
   for (int lane = 0; lane < shape.lane_count(); ++lane) {
     const ChunkRange chunks{lane * per_lane, per_lane};
-    append_lane(builder, nodes, exchange,
+    append_lane(builder, nodes, parameters.exchange,
                 {.lane = lane,
                  .chunks = chunks,
                  .segments = segments,
@@ -97,7 +97,7 @@ Schedule generate_dpml_reduce(std::string name, const Shape& shape,
                  .result = span_of(builder.output(parameters.root), chunks)});
   }
   for (NodePhases& phases : nodes) {
-    const bool is_early = release_of(builder, phases, exchange, segments) == Release::early;
+    const bool is_early = release_of(builder, phases) == Release::early;
     for (int member = phases.first_member(); member <= phases.last_member(); ++member) {
       phases.await_lanes(member, is_early && member == parameters.root ? 2 : 1);
     }

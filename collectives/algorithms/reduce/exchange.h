@@ -3,19 +3,11 @@
 
 #include <vector>
 
+#include "collectives/algorithms/parts/exchange.h"
 #include "collectives/algorithms/parts/node_phases.h"
 #include "core/schedule/builder.h"
 
 namespace hycoll {
-
-/// How the leaders of one lane combine their vectors at one of the nodes. Each kind is one file
-/// with one pure function.
-enum class RootedExchange {
-  binomial,  ///< reduce_binomial.cc
-  ring,      ///< Reduce-scatter over a ring, then gather: reduce_gather.cc.
-  pairwise,  ///< Reduce-scatter by direct messages, then gather: reduce_gather.cc.
-  halving,   ///< reduce_halving.cc
-};
 
 /// One lane's part of the vector on every node; what is indexed is indexed by node.
 struct RootedVector {
@@ -29,20 +21,38 @@ struct RootedVector {
                 ///< there.
 };
 
-/// The number of chunks that an exchange needs of each lane. Halving ignores the segments.
-int rooted_chunks_per_lane(RootedExchange exchange, int node_count, int segments) noexcept;
-
 /// Appends the exchange of one lane to every node's strand: afterwards, in strand order, the result
 /// holds the combination of all sums. With one node the sum is copied, if it lies elsewhere.
-void append_rooted_exchange(ScheduleBuilder& builder, RootedExchange exchange,
+void append_rooted_exchange(ScheduleBuilder& builder, const Exchange& exchange,
                             RootedVector& vector);
 
-/// The kinds, for append_rooted_exchange; each is described in its file. They require at least two
-/// nodes.
+// The kinds; each is described in its file.
+
 void append_binomial_reduce(ScheduleBuilder& builder, RootedVector& vector);
+inline constexpr Exchange kBinomialReduce{.order = OperandOrder::canonical,
+                                          .segmentation = Segmentation::messages,
+                                          .chunks_per_lane = chunk_per_segment,
+                                          .reduce = append_binomial_reduce};
+
+/// Reduce-scatter over a ring, then gather: gather.cc.
+void append_ring_reduce(ScheduleBuilder& builder, RootedVector& vector);
+inline constexpr Exchange kRingReduce{.segmentation = Segmentation::messages,
+                                      .messages = MessageSize::block,
+                                      .chunks_per_lane = chunk_per_node_and_segment,
+                                      .reduce = append_ring_reduce};
+
+/// Reduce-scatter by direct messages, then gather: gather.cc.
+void append_pairwise_reduce(ScheduleBuilder& builder, RootedVector& vector);
+inline constexpr Exchange kPairwiseReduce{.order = OperandOrder::canonical,
+                                          .segmentation = Segmentation::messages,
+                                          .messages = MessageSize::block,
+                                          .chunks_per_lane = chunk_per_node_and_segment,
+                                          .reduce = append_pairwise_reduce};
+
 void append_halving_reduce(ScheduleBuilder& builder, RootedVector& vector);
-void append_reduce_scatter_and_gather(ScheduleBuilder& builder, RootedExchange exchange,
-                                      RootedVector& vector);
+inline constexpr Exchange kHalvingReduce{.order = OperandOrder::canonical,
+                                         .chunks_per_lane = chunk_per_partner,
+                                         .reduce = append_halving_reduce};
 
 }  // namespace hycoll
 

@@ -2,7 +2,7 @@
 //
 // Idea: combining is shared by all nodes, each of which completes 1/N of the vector and hands it
 // to the root, segment by segment as they are completed. The reduce-scatter is that of
-// reduce_scatter_pairwise.cc (the canonical tree) or reduce_scatter_ring.cc.
+// reduce_scatter/pairwise.cc (the canonical tree) or reduce_scatter/ring.cc.
 //
 // Source: R. Rabenseifner, Optimization of Collective Reduction Operations, 2004, for the two
 // halves; R. Thakur, R. Rabenseifner, W. Gropp, 2005, for long messages.
@@ -33,9 +33,7 @@ BufferId place_of_block(ScheduleBuilder& builder, const RootedVector& vector, in
   return builder.add_scratch(builder.shape().leader(node, vector.lane), block);
 }
 
-}  // namespace
-
-void append_reduce_scatter_and_gather(ScheduleBuilder& builder, RootedExchange exchange,
+void append_reduce_scatter_and_gather(ScheduleBuilder& builder, const Exchange& reduce_scatter,
                                       RootedVector& vector) {
   const int node_count = builder.shape().node_count();
   PartedVector parted{.lane = vector.lane,
@@ -55,10 +53,7 @@ void append_reduce_scatter_and_gather(ScheduleBuilder& builder, RootedExchange e
     builder.send(vector.strands[static_cast<std::size_t>(node)], vector.lane, vector.root_node,
                  completed);
   };
-  append_reduce_scatter_exchange(builder,
-                                 exchange == RootedExchange::ring ? ReduceScatterExchange::ring
-                                                                  : ReduceScatterExchange::pairwise,
-                                 parted);
+  reduce_scatter.reduce_scatter(builder, parted);
   for (int s = 0; s < vector.segments; ++s) {
     for (int node = 0; node < node_count; ++node) {
       if (node == vector.root_node) continue;
@@ -67,6 +62,16 @@ void append_reduce_scatter_and_gather(ScheduleBuilder& builder, RootedExchange e
                    span_of(vector.result.buffer, segment_of(block, vector.segments, s)));
     }
   }
+}
+
+}  // namespace
+
+void append_ring_reduce(ScheduleBuilder& builder, RootedVector& vector) {
+  append_reduce_scatter_and_gather(builder, kRingReduceScatter, vector);
+}
+
+void append_pairwise_reduce(ScheduleBuilder& builder, RootedVector& vector) {
+  append_reduce_scatter_and_gather(builder, kPairwiseReduceScatter, vector);
 }
 
 }  // namespace hycoll

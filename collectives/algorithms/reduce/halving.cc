@@ -1,6 +1,6 @@
 // Reduce by recursive halving, then a binomial gather (Rabenseifner's algorithm).
 //
-// Idea: recursive halving (reduce_recursive_halving.cc), near partners first, leaves every partner
+// Idea: recursive halving (parts/recursive_halving.cc), near partners first, leaves every partner
 // with one combined part; the gather goes the same way back, but only towards the root: in the
 // step of distance h those partners hand over what they hold whose number differs from the root's
 // in that bit. What is handed over always follows, or precedes, what the receiver holds.
@@ -20,29 +20,36 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/algorithms/parts/recursive_halving.h"
+#include "collectives/algorithms/parts/trees.h"
 #include "collectives/algorithms/reduce/exchange.h"
-#include "collectives/algorithms/reduce_scatter/exchange.h"
-#include "collectives/algorithms/reduce_scatter/recursive_halving.h"
 
 namespace hycoll {
 namespace {
 
+/// The binomial tree over the parts, whose numbers are the root's part with the number's bits
+/// inverted: what lies below a number is a range of parts, whatever the root's is.
 void append_gather(ScheduleBuilder& builder, const RootedVector& vector,
                    const RecursiveHalving& halving) {
+  const int count = halving.partner_count();
   const int root = halving.part_of(partner_of(halving.partners(), vector.root_node));
-  for (int distance = 1; distance < halving.partner_count(); distance *= 2) {
-    for (int part = 0; part < halving.partner_count(); ++part) {
-      if (((part ^ root) & (2 * distance - 1)) != distance) continue;
-      const int from = halving.part_of(part);
-      const int to = halving.part_of(part ^ distance);
-      const int from_node = halving.partners()[static_cast<std::size_t>(from)].acting;
-      const int to_node = halving.partners()[static_cast<std::size_t>(to)].acting;
-      const ChunkRange chunks = halving.ranges(part / distance * distance, distance).front();
-      builder.send(vector.strands[static_cast<std::size_t>(from_node)], vector.lane, to_node,
-                   halving.held(from, chunks));
-      builder.recv(vector.strands[static_cast<std::size_t>(to_node)], vector.lane, from_node,
-                   halving.held(to, chunks));
+  const auto partner_at = [&](int number) { return halving.part_of(number ^ root); };
+  const auto node_at = [&](int number) {
+    return halving.partners()[static_cast<std::size_t>(partner_at(number))].acting;
+  };
+  const auto held_below = [&](int number, int holder) {
+    const int size = binomial_subtree_size(number, count);
+    return halving.held(partner_at(holder),
+                        halving.ranges((number ^ root) / size * size, size).front());
+  };
+  for (int number = 0; number < count; ++number) {
+    const StrandId strand = vector.strands[static_cast<std::size_t>(node_at(number))];
+    const auto [parent, children] = place_in_binomial_tree(number, count);
+    for (auto child = children.rbegin(); child != children.rend(); ++child) {
+      builder.recv(strand, vector.lane, node_at(*child), held_below(*child, number));
     }
+    if (parent < 0) continue;
+    builder.send(strand, vector.lane, node_at(parent), held_below(number, number));
   }
 }
 

@@ -1,6 +1,6 @@
 // Lines: reduce of short vectors, in one cache-line transfer within the node.
 //
-// Idea: as in the allreduce through lines (allreduce_lines.cc) members copy their inputs into
+// Idea: as in the allreduce through lines (allreduce/lines.cc) members copy their inputs into
 // lines, where data and signal travel together. On a single node the root reads them and reduces;
 // the others only wait until everybody has entered, which each finds in one cache line per member
 // that is written anyway. With more nodes the leader of each reads the lines of its node and takes
@@ -59,7 +59,7 @@ Span place_of_sum(ScheduleBuilder& builder, const LinesPhases& phases) {
 }
 
 void append_nodes(ScheduleBuilder& builder, std::vector<LinesPhases>& nodes, int segments,
-                  RootedExchange exchange) {
+                  const Exchange& exchange) {
   const Shape& shape = builder.shape();
   const int root_node = shape.node_of_member(builder.root());
   RootedVector vector{.lane = 0,
@@ -95,17 +95,18 @@ void append_nodes(ScheduleBuilder& builder, std::vector<LinesPhases>& nodes, int
 }  // namespace
 
 Schedule generate_lines_reduce(std::string name, const Shape& shape,
-                               const GeneratorParameters& parameters, RootedExchange exchange) {
+                               const GeneratorParameters& parameters) {
   HYCOLL_ASSERT(shape.lane_count() == 1, "lines serve one lane");
   const int segments = shape.node_count() == 1 ? 1 : parameters.segments;
-  const int chunk_count =
-      shape.node_count() == 1 ? 1 : rooted_chunks_per_lane(exchange, shape.node_count(), segments);
+  const int chunk_count = shape.node_count() == 1
+                              ? 1
+                              : parameters.exchange.chunks_per_lane(shape.node_count(), segments);
   ScheduleBuilder builder(Collective::reduce, std::move(name), shape, chunk_count, parameters.root);
   std::vector<LinesPhases> nodes = lines_phases_of_nodes(builder);
   if (shape.node_count() == 1) {
     append_single_node(builder, nodes.front());
   } else {
-    append_nodes(builder, nodes, segments, exchange);
+    append_nodes(builder, nodes, segments, parameters.exchange);
   }
   return std::move(builder).finish();
 }

@@ -9,15 +9,15 @@
 
 namespace hycoll {
 
-/// The data-partitioned multi-leader reduce; see reduce_dpml.cc. Serves every shape with
-/// Visibility::direct. The exchange is this argument, not that of the parameters.
+/// The data-partitioned multi-leader reduce; see dpml.cc. Serves every shape with
+/// Visibility::direct.
 Schedule generate_dpml_reduce(std::string name, const Shape& shape,
-                              const GeneratorParameters& parameters, RootedExchange exchange);
+                              const GeneratorParameters& parameters);
 
-/// Reduce of short vectors through signal-carrying lines; see reduce_lines.cc. Serves every shape
+/// Reduce of short vectors through signal-carrying lines; see lines.cc. Serves every shape
 /// with one lane and direct visibility whose leaders own a member.
 Schedule generate_lines_reduce(std::string name, const Shape& shape,
-                               const GeneratorParameters& parameters, RootedExchange exchange);
+                               const GeneratorParameters& parameters);
 
 }  // namespace hycoll
 

@@ -64,15 +64,15 @@ std::vector<Span> outputs_in(const ScheduleBuilder& builder, const NodePhases& p
   return clip(outputs, chunks);
 }
 
-/// Where a leader puts the sums of its node. Halving needs them in as few pieces as possible, and
-/// overwrites them; for the others the own part is summed where the result is to be.
+/// Where a leader puts the sums of its node. Exchanges that hand over several parts at once need
+/// them in as few pieces as possible, and overwrite them; for those that hand over segments the own
+/// part is summed where the result is to be.
 std::vector<Span> places_of_sums(ScheduleBuilder& builder, const PartedVector& vector, int node,
-                                 ReduceScatterExchange exchange) {
+                                 const Exchange& exchange) {
   const Shape& shape = builder.shape();
   if (shape.node(node).members == 1) return {};
   const int leader = shape.leader(node, vector.lane);
-  const bool is_whole =
-      exchange == ReduceScatterExchange::halving || exchange == ReduceScatterExchange::butterfly;
+  const bool is_whole = exchange.segmentation == Segmentation::none;
   if (is_whole && shape.node_count() > 1) {
     return add_scratch_for(builder, leader, ranges_of_parts(vector.parts, 0, shape.node_count()));
   }
@@ -91,8 +91,8 @@ void append_single_node(ScheduleBuilder& builder, PartedVector& vector) {
   }
 }
 
-void append_lane(ScheduleBuilder& builder, std::vector<NodePhases>& nodes,
-                 ReduceScatterExchange exchange, PartedVector vector) {
+void append_lane(ScheduleBuilder& builder, std::vector<NodePhases>& nodes, const Exchange& exchange,
+                 PartedVector vector) {
   for (NodePhases& phases : nodes) {
     vector.parts.push_back(share_of(builder, phases.node(), vector.lane));
     vector.results.push_back(outputs_in(builder, phases, vector.parts.back()));
@@ -123,17 +123,16 @@ bool serves_pairwise_reduce_scatter(const Shape& shape) {
 }
 
 Schedule generate_dpml_reduce_scatter(std::string name, const Shape& shape,
-                                      const GeneratorParameters& parameters,
-                                      ReduceScatterExchange exchange) {
+                                      const GeneratorParameters& parameters) {
   HYCOLL_ASSERT(shape.visibility() == Visibility::direct, "dpml reads its members' buffers");
-  const bool is_cut = shape.node_count() > 1 && (exchange == ReduceScatterExchange::pairwise ||
-                                                 exchange == ReduceScatterExchange::ring);
+  const bool is_cut =
+      shape.node_count() > 1 && parameters.exchange.segmentation == Segmentation::messages;
   const int segments = is_cut ? parameters.segments : 1;
   ScheduleBuilder builder(Collective::reduce_scatter, std::move(name), shape,
                           shape.member_count() * chunks_per_block(shape) * segments);
   std::vector<NodePhases> nodes = phases_of_nodes(builder);
   for (int lane = 0; lane < shape.lane_count(); ++lane) {
-    append_lane(builder, nodes, exchange,
+    append_lane(builder, nodes, parameters.exchange,
                 {.lane = lane,
                  .segments = segments,
                  .parts = {},

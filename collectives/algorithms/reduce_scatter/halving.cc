@@ -1,6 +1,6 @@
 // Reduce-scatter by recursive halving, in two orders.
 //
-// Idea: recursive halving (reduce_recursive_halving.cc) on the parts of the partners, a part being
+// Idea: recursive halving (parts/recursive_halving.cc) on the parts of the partners, a part being
 // what belongs to the nodes of the partner. Far partners first, every partner ends up with its own
 // part, and hands on only what belongs to the node that folded into it. Near partners first (the
 // butterfly) the operands form the canonical tree, and every partner sends the part that it ends
@@ -21,8 +21,8 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/algorithms/parts/recursive_halving.h"
 #include "collectives/algorithms/reduce_scatter/exchange.h"
-#include "collectives/algorithms/reduce_scatter/recursive_halving.h"
 
 namespace hycoll {
 namespace {
@@ -56,23 +56,28 @@ void append_delivery(ScheduleBuilder& builder, PartedVector& vector,
   copy_pieces(builder, vector.strands[n], results, received.buffer);
 }
 
-}  // namespace
-
-void append_halving_reduce_scatter(ScheduleBuilder& builder, ReduceScatterExchange exchange,
-                                   PartedVector& vector) {
+void append_in_order(ScheduleBuilder& builder, HalvingOrder order, PartedVector& vector) {
   const int node_count = builder.shape().node_count();
   std::vector<Partner> partners = fold_partners(node_count);
   std::vector<std::vector<ChunkRange>> parts;
   for (const Partner& partner : partners) {
     parts.push_back(ranges_of_parts(vector.parts, partner.first_node, partner.node_count));
   }
-  const HalvingOrder order = exchange == ReduceScatterExchange::halving ? HalvingOrder::far_first
-                                                                        : HalvingOrder::near_first;
   RecursiveHalving halving(builder, order, vector.lane, std::move(partners), std::move(parts),
                            vector.strands, vector.sums,
                            std::vector<std::vector<Span>>(static_cast<std::size_t>(node_count)));
   halving.append();
   for (int node = 0; node < node_count; ++node) append_delivery(builder, vector, halving, node);
+}
+
+}  // namespace
+
+void append_halving_reduce_scatter(ScheduleBuilder& builder, PartedVector& vector) {
+  append_in_order(builder, HalvingOrder::far_first, vector);
+}
+
+void append_butterfly_reduce_scatter(ScheduleBuilder& builder, PartedVector& vector) {
+  append_in_order(builder, HalvingOrder::near_first, vector);
 }
 
 }  // namespace hycoll

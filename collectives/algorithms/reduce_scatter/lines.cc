@@ -1,6 +1,6 @@
 // Lines: reduce_scatter of short vectors, in one cache-line transfer within the node.
 //
-// Idea: as in the allreduce through lines (allreduce_lines.cc) members copy their inputs into
+// Idea: as in the allreduce through lines (allreduce/lines.cc) members copy their inputs into
 // lines, where data and signal travel together. On a single node every member reads its own block
 // of all lines and reduces it: then it may leave, for it has left its input behind in lines, and
 // has seen that everybody has entered. With more nodes the leader of each reduces the inputs of
@@ -78,7 +78,7 @@ void append_delivery(ScheduleBuilder& builder, LinesPhases& phases, Span part) {
 }  // namespace
 
 Schedule generate_lines_reduce_scatter(std::string name, const Shape& shape,
-                                       const GeneratorParameters&, ReduceScatterExchange exchange) {
+                                       const GeneratorParameters& parameters) {
   HYCOLL_ASSERT(shape.lane_count() == 1, "lines serve one lane");
   ScheduleBuilder builder(Collective::reduce_scatter, std::move(name), shape, shape.member_count());
   std::vector<LinesPhases> nodes = lines_phases_of_nodes(builder);
@@ -89,7 +89,7 @@ Schedule generate_lines_reduce_scatter(std::string name, const Shape& shape,
   PartedVector vector{
       .lane = 0, .segments = 1, .parts = {}, .strands = {}, .sums = {}, .results = {}};
   for (LinesPhases& phases : nodes) append_node_sum(builder, phases, vector);
-  append_reduce_scatter_exchange(builder, exchange, vector);
+  append_reduce_scatter_exchange(builder, parameters.exchange, vector);
   for (LinesPhases& phases : nodes) {
     append_delivery(builder, phases,
                     vector.results[static_cast<std::size_t>(phases.node())].front());

@@ -9,18 +9,15 @@
 
 namespace hycoll {
 
-/// The data-partitioned multi-leader reduce_scatter; see reduce_scatter_dpml.cc. Serves every shape
-/// with Visibility::direct; pairwise needs what serves_pairwise_reduce_scatter says. The exchange
-/// is this argument, not that of the parameters.
+/// The data-partitioned multi-leader reduce_scatter; see dpml.cc. Serves every shape
+/// with Visibility::direct; pairwise needs what serves_pairwise_reduce_scatter says.
 Schedule generate_dpml_reduce_scatter(std::string name, const Shape& shape,
-                                      const GeneratorParameters& parameters,
-                                      ReduceScatterExchange exchange);
+                                      const GeneratorParameters& parameters);
 
-/// Reduce_scatter of short vectors through signal-carrying lines; see reduce_scatter_lines.cc.
+/// Reduce_scatter of short vectors through signal-carrying lines; see lines.cc.
 /// Serves every shape with one lane and direct visibility whose leaders own a member.
 Schedule generate_lines_reduce_scatter(std::string name, const Shape& shape,
-                                       const GeneratorParameters& parameters,
-                                       ReduceScatterExchange exchange);
+                                       const GeneratorParameters& parameters);
 
 /// Whether a node of N with several members has no more than 1 / (N - 2) of all members: what it
 /// receives in a pairwise exchange, N - 1 times its part, and its sums for the others fit into two

@@ -16,6 +16,10 @@
 // Example, 3 nodes, parts 0..2: step 0, node 1 sends its part 0 to node 2, which adds its own;
 // step 1, node 2 sends the sum to node 0, which completes it.
 
+#include "collectives/algorithms/parts/ring.h"
+
+#include <numeric>
+#include <optional>
 #include <vector>
 
 #include "collectives/algorithms/reduce_scatter/exchange.h"
@@ -23,79 +27,78 @@
 namespace hycoll {
 namespace {
 
-class NodeSteps {
+class RingSteps {
  public:
-  NodeSteps(ScheduleBuilder& builder, PartedVector& vector, int node)
-      : builder_(builder),
-        vector_(vector),
-        node_(node),
-        node_count_(builder.shape().node_count()),
-        strand_(vector.strands[static_cast<std::size_t>(node)]),
-        sum_(vector.sums[static_cast<std::size_t>(node)]) {
-    const int leader = builder.shape().leader(node, vector.lane);
-    for (int step = 0; step + 1 < node_count_; ++step) {
-      travelling_.push_back(builder.add_scratch(leader, received_part(step)));
+  RingSteps(ScheduleBuilder& builder, PartedVector& vector)
+      : builder_(builder), vector_(vector), node_count_(builder.shape().node_count()) {
+    for (int node = 0; node < node_count_; ++node) {
+      const int leader = builder.shape().leader(node, vector.lane);
+      auto& buffers = travelling_.emplace_back();
+      for (int step = 1; step < node_count_; ++step) {
+        buffers.push_back(builder.add_scratch(leader, part(node, step)));
+      }
     }
   }
 
   void append() {
-    receive(0);
-    for (int s = 0; s < vector_.segments; ++s) {
-      send(sum_.at(segment_of(part(node_ - 1), vector_.segments, s)));
-    }
-    for (int step = 0; step + 1 < node_count_; ++step) {
-      if (step + 2 < node_count_) receive(step + 1);
-      for (int s = 0; s < vector_.segments; ++s) combine(step, s);
-    }
+    std::vector<int> nodes(static_cast<std::size_t>(node_count_));
+    std::iota(nodes.begin(), nodes.end(), 0);
+    append_ring_trip(builder_,
+                     {.lane = vector_.lane,
+                      .nodes = nodes,
+                      .strands = vector_.strands,
+                      .step_count = node_count_ - 1,
+                      .segment_count = vector_.segments,
+                      .receive = [this](int node, int step, int s) -> std::optional<Span> {
+                        return travelling(node, step + 1, s);
+                      },
+                      .forward = [this](int node, int step, int s) -> std::optional<Span> {
+                        return forward(node, step, s);
+                      }});
   }
 
  private:
-  ChunkRange part(int node) const {
-    return vector_.parts[static_cast<std::size_t>((node + node_count_) % node_count_)];
+  /// What a node sends in a step; after the last one its own part.
+  ChunkRange part(int node, int step) const {
+    return vector_.parts[static_cast<std::size_t>((node + node_count_ - 1 - step) % node_count_)];
   }
-  ChunkRange received_part(int step) const { return part(node_ - 2 - step); }
-
-  void receive(int step) {
-    for (int s = 0; s < vector_.segments; ++s) {
-      builder_.recv(strand_, vector_.lane, (node_ + node_count_ - 1) % node_count_,
-                    span_of(travelling_[static_cast<std::size_t>(step)],
-                            segment_of(received_part(step), vector_.segments, s)));
-    }
+  ChunkRange segment(int node, int step, int s) const {
+    return segment_of(part(node, step), vector_.segments, s);
   }
 
-  void send(Span span) { builder_.send(strand_, vector_.lane, (node_ + 1) % node_count_, span); }
+  /// Where a node has what arrived for a step.
+  Span travelling(int node, int step, int s) const {
+    return span_of(travelling_[static_cast<std::size_t>(node)][static_cast<std::size_t>(step - 1)],
+                   segment(node, step, s));
+  }
 
-  void combine(int step, int s) {
-    const BufferId travelling = travelling_[static_cast<std::size_t>(step)];
-    const ChunkRange chunks = segment_of(received_part(step), vector_.segments, s);
-    if (step + 2 < node_count_) {
-      const Span passed_on = span_of(travelling, chunks);
-      builder_.reduce(strand_, {passed_on}, {passed_on, sum_.at(chunks)});
-      send(passed_on);
-      return;
+  std::optional<Span> forward(int node, int step, int s) {
+    const auto n = static_cast<std::size_t>(node);
+    NodeSum& sum = vector_.sums[n];
+    if (step == 0) return sum.at(segment(node, step, s));
+    const Span arrived = travelling(node, step, s);
+    if (step + 1 < node_count_) {
+      builder_.reduce(vector_.strands[n], {arrived}, {arrived, sum.at(segment(node, step, s))});
+      return arrived;
     }
-    for (const Span& piece : clip(vector_.results[static_cast<std::size_t>(node_)], chunks)) {
+    for (const Span& piece : clip(vector_.results[n], segment(node, step, s))) {
       const ChunkRange own{piece.first_chunk, piece.chunk_count};
-      builder_.reduce(strand_, {piece}, {span_of(travelling, own), sum_.at(own)});
-      vector_.on_result(node_, piece);
+      builder_.reduce(vector_.strands[n], {piece}, {span_of(arrived.buffer, own), sum.at(own)});
+      vector_.on_result(node, piece);
     }
+    return std::nullopt;
   }
 
   ScheduleBuilder& builder_;
   PartedVector& vector_;
-  int node_;
   int node_count_;
-  StrandId strand_;
-  NodeSum& sum_;
-  std::vector<BufferId> travelling_;  // by step
+  std::vector<std::vector<BufferId>> travelling_;  // by node and step from 1 on
 };
 
 }  // namespace
 
 void append_ring_reduce_scatter(ScheduleBuilder& builder, PartedVector& vector) {
-  for (int node = 0; node < builder.shape().node_count(); ++node) {
-    NodeSteps(builder, vector, node).append();
-  }
+  RingSteps(builder, vector).append();
 }
 
 }  // namespace hycoll

@@ -1,7 +1,6 @@
 // The algorithms of scan and exscan that can be called by name: the same for both.
 
 #include <array>
-#include <utility>
 
 #include "collectives/algorithms/parts/algorithm.h"
 #include "collectives/algorithms/scan/scan.h"
@@ -9,88 +8,63 @@
 namespace hycoll {
 namespace {
 
-using Kind = ScanExchange;
-
 constexpr std::string_view kDoublingSource = "DPML (Bayatpour et al., SC'17); Hillis, Steele 1986";
 constexpr std::string_view kDpmlSource = "hycoll; phases of DPML (Bayatpour et al., SC'17)";
-constexpr std::string_view kLinesSource =
-    "hycoll; message counters of Blue Gene/P (Mamidala et al.)";
 constexpr std::string_view kServesFewNodes =
     "shapes with 1 lane, leaders that own a member, and at most 64 nodes";
 
-constexpr OperandOrder order_of(Kind exchange) {
-  return exchange == Kind::recursive_doubling ? OperandOrder::by_rank : OperandOrder::canonical;
+constexpr Algorithm dpml(std::string_view name, const Exchange& exchange, std::string_view source) {
+  return {.collective = Collective::scan,
+          .name = name,
+          .summary = "L leaders per node, each scans its partition",
+          .source = source,
+          .order = exchange.order,
+          .exchange = exchange,
+          .serves = kServesAnyShape,
+          .serves_shape = serves_any_shape,
+          .generate_with = generate_dpml_scan,
+          .segmentation = exchange.segmentation == Segmentation::none ? Segmentation::none
+                                                                      : Segmentation::partition};
 }
 
-/// What an allreduce would use: it tells selection how large the messages are.
-constexpr Exchange messages_of(Kind exchange) {
-  switch (exchange) {
-    case Kind::chain:
-      return Exchange::chain;
-    case Kind::pairwise:
-      return Exchange::ring;
-    case Kind::recursive_doubling:
-    case Kind::direct:
-      break;
-  }
-  return Exchange::recursive_doubling;
-}
-
-template <Collective collective, Kind exchange>
-Schedule generate_dpml(std::string name, const Shape& shape,
-                       const GeneratorParameters& parameters) {
-  return generate_dpml_scan(collective, std::move(name), shape, parameters, exchange);
-}
-
-template <Collective collective, Kind exchange>
-Schedule generate_lines(std::string name, const Shape& shape,
-                        const GeneratorParameters& parameters) {
-  return generate_lines_scan(collective, std::move(name), shape, parameters, exchange);
-}
-
-template <Collective collective, Kind exchange>
-constexpr Algorithm dpml(std::string_view name) {
-  return {
-      .collective = collective,
-      .name = name,
-      .summary = "L leaders per node, each scans its partition",
-      .source = exchange == Kind::recursive_doubling ? kDoublingSource : kDpmlSource,
-      .order = order_of(exchange),
-      .exchange = messages_of(exchange),
-      .serves = kServesAnyShape,
-      .serves_shape = serves_any_shape,
-      .generate_with = generate_dpml<collective, exchange>,
-      .segmentation = exchange == Kind::pairwise ? Segmentation::none : Segmentation::partition};
-}
-
-template <Collective collective, Kind exchange>
-constexpr Algorithm lines(std::string_view name) {
-  return {.collective = collective,
+constexpr Algorithm lines(std::string_view name, const Exchange& exchange) {
+  return {.collective = Collective::scan,
           .name = name,
           .summary = "short vectors: data and signal in one cache-line transfer",
           .source = kLinesSource,
-          .order = order_of(exchange),
-          .exchange = messages_of(exchange),
-          .serves = exchange == Kind::direct ? kServesFewNodes : kServesMemberLeaders,
-          .serves_shape =
-              exchange == Kind::direct ? serves_direct_scan : serves_one_lane_led_by_members,
-          .generate_with = generate_lines<collective, exchange>,
-          .segmentation = exchange == Kind::direct ? Segmentation::none : Segmentation::messages};
+          .order = exchange.order,
+          .exchange = exchange,
+          .serves = kServesMemberLeaders,
+          .serves_shape = serves_one_lane_led_by_members,
+          .generate_with = generate_lines_scan,
+          .segmentation = exchange.segmentation};
 }
 
-template <Collective collective>
-constexpr std::array kAlgorithms = {
-    lines<collective, Kind::direct>("lines-direct"),
-    lines<collective, Kind::recursive_doubling>("lines-recursive-doubling"),
-    dpml<collective, Kind::recursive_doubling>("dpml-recursive-doubling"),
-    dpml<collective, Kind::pairwise>("dpml-pairwise"),
-    dpml<collective, Kind::chain>("dpml-chain"),
+constexpr Algorithm lines_direct() {
+  Algorithm algorithm = lines("lines-direct", kDirectScan);
+  algorithm.serves = kServesFewNodes;
+  algorithm.serves_shape = serves_direct_scan;
+  return algorithm;
+}
+
+constexpr std::array kScan = {
+    lines_direct(),
+    lines("lines-recursive-doubling", kDoublingScan),
+    dpml("dpml-recursive-doubling", kDoublingScan, kDoublingSource),
+    dpml("dpml-pairwise", kPairwiseScan, kDpmlSource),
+    dpml("dpml-chain", kChainScan, kDpmlSource),
 };
+
+constexpr std::array kExscan = [] {
+  std::array algorithms = kScan;
+  for (Algorithm& algorithm : algorithms) algorithm.collective = Collective::exscan;
+  return algorithms;
+}();
 
 }  // namespace
 
-std::span<const Algorithm> scan_algorithms() noexcept { return kAlgorithms<Collective::scan>; }
+std::span<const Algorithm> scan_algorithms() noexcept { return kScan; }
 
-std::span<const Algorithm> exscan_algorithms() noexcept { return kAlgorithms<Collective::exscan>; }
+std::span<const Algorithm> exscan_algorithms() noexcept { return kExscan; }
 
 }  // namespace hycoll

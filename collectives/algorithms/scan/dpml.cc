@@ -156,7 +156,7 @@ ScanNode begin_node(ScheduleBuilder& builder, const NodePhases& phases, const Sc
 }
 
 void append_lane(ScheduleBuilder& builder, std::vector<NodePhases>& nodes, Collective collective,
-                 ScanExchange exchange, ScanVector vector) {
+                 const Exchange& exchange, ScanVector vector) {
   std::vector<Prefixes> prefixes;
   for (NodePhases& phases : nodes) {
     phases.await_members(vector.lane);
@@ -172,17 +172,19 @@ void append_lane(ScheduleBuilder& builder, std::vector<NodePhases>& nodes, Colle
 
 }  // namespace
 
-Schedule generate_dpml_scan(Collective collective, std::string name, const Shape& shape,
-                            const GeneratorParameters& parameters, ScanExchange exchange) {
+Schedule generate_dpml_scan(std::string name, const Shape& shape,
+                            const GeneratorParameters& parameters) {
   HYCOLL_ASSERT(shape.visibility() == Visibility::direct, "dpml reads its members' buffers");
-  HYCOLL_ASSERT(exchange != ScanExchange::direct, "direct needs too much scratch");
-  const int segments = exchange == ScanExchange::pairwise ? 1 : parameters.segments;
-  const int per_lane = scan_chunks_per_lane(exchange, shape.node_count(), segments);
-  ScheduleBuilder builder(collective, std::move(name), shape, per_lane * shape.lane_count());
+  const Exchange& exchange = parameters.exchange;
+  HYCOLL_ASSERT(exchange.scan != append_direct_scan, "direct needs too much scratch");
+  const int segments = exchange.segmentation == Segmentation::messages ? parameters.segments : 1;
+  const int per_lane = exchange.chunks_per_lane(shape.node_count(), segments);
+  ScheduleBuilder builder(parameters.collective, std::move(name), shape,
+                          per_lane * shape.lane_count());
   std::vector<NodePhases> nodes = phases_of_nodes(builder);
   for (int lane = 0; lane < shape.lane_count(); ++lane) {
     append_lane(
-        builder, nodes, collective, exchange,
+        builder, nodes, parameters.collective, exchange,
         {.lane = lane, .chunks = {lane * per_lane, per_lane}, .segments = segments, .nodes = {}});
   }
   for (NodePhases& phases : nodes) {

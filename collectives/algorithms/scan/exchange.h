@@ -4,20 +4,12 @@
 #include <functional>
 #include <vector>
 
-#include "collectives/algorithms/exchanges/exchange.h"
+#include "collectives/algorithms/parts/chunks.h"
+#include "collectives/algorithms/parts/exchange.h"
 #include "collectives/algorithms/parts/node_phases.h"
 #include "core/schedule/builder.h"
 
 namespace hycoll {
-
-/// How the leaders of one lane find out what precedes their nodes. Each kind is one file
-/// (scan_*.cc) with one pure function. The operands always stand in rank order.
-enum class ScanExchange {
-  recursive_doubling,  ///< By nodes at distances 1, 2, 4, ...
-  chain,               ///< From node to node.
-  pairwise,            ///< Every node scans one block of the vector for all.
-  direct,              ///< Every node sends to all that follow.
-};
 
 /// One node's part in the exchange of a lane.
 struct ScanNode {
@@ -43,24 +35,40 @@ struct ScanVector {
   std::function<void(int node, ChunkRange chunks)> on_prefix = [](int, ChunkRange) {};
 };
 
-/// The number of chunks that an exchange needs of each lane. Pairwise and direct ignore the
-/// segments.
-int scan_chunks_per_lane(ScanExchange exchange, int node_count, int segments) noexcept;
-
 /// Appends the exchange of one lane to every node's strand: afterwards, in strand order, the
-/// combinations are where ScanNode says.
-void append_scan_exchange(ScheduleBuilder& builder, ScanExchange exchange, ScanVector& vector);
-
-/// The kinds, for append_scan_exchange; each is described in its file. They require at least two
-/// nodes.
-void append_doubling_scan(ScheduleBuilder& builder, ScanVector& vector);
-void append_chain_scan(ScheduleBuilder& builder, ScanVector& vector);
-void append_pairwise_scan(ScheduleBuilder& builder, ScanVector& vector);
-void append_direct_scan(ScheduleBuilder& builder, ScanVector& vector);
+/// combinations are where ScanNode says. The operands always stand in rank order.
+void append_scan_exchange(ScheduleBuilder& builder, const Exchange& exchange, ScanVector& vector);
 
 /// Where a node may receive what is to end up in its exclusive place, and combine it with its sum
 /// afterwards: there, unless this is an output, which may be the memory of the sum, or nowhere.
 BufferId place_of_received(ScheduleBuilder& builder, const ScanVector& vector, int node);
+
+// How the leaders of one lane find out what precedes their nodes; each is described in its file.
+
+/// By nodes at distances 1, 2, 4, ...
+void append_doubling_scan(ScheduleBuilder& builder, ScanVector& vector);
+inline constexpr Exchange kDoublingScan{.order = OperandOrder::by_rank,
+                                        .segmentation = Segmentation::messages,
+                                        .chunks_per_lane = chunk_per_segment,
+                                        .scan = append_doubling_scan};
+
+/// From node to node.
+void append_chain_scan(ScheduleBuilder& builder, ScanVector& vector);
+inline constexpr Exchange kChainScan{.order = OperandOrder::canonical,
+                                     .segmentation = Segmentation::messages,
+                                     .chunks_per_lane = chunk_per_segment,
+                                     .scan = append_chain_scan};
+
+/// Every node scans one block of the vector for all.
+void append_pairwise_scan(ScheduleBuilder& builder, ScanVector& vector);
+inline constexpr Exchange kPairwiseScan{.order = OperandOrder::canonical,
+                                        .messages = MessageSize::block,
+                                        .chunks_per_lane = chunk_per_node,
+                                        .scan = append_pairwise_scan};
+
+/// Every node sends to all that follow.
+void append_direct_scan(ScheduleBuilder& builder, ScanVector& vector);
+inline constexpr Exchange kDirectScan{.order = OperandOrder::canonical, .scan = append_direct_scan};
 
 }  // namespace hycoll
 

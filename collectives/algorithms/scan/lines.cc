@@ -1,6 +1,6 @@
 // Lines: scan and exscan of short vectors, in one cache-line transfer within the node.
 //
-// Idea: as in the allreduce through lines (allreduce_lines.cc) members copy their inputs into
+// Idea: as in the allreduce through lines (allreduce/lines.cc) members copy their inputs into
 // lines, where data and signal travel together. Every member reads the lines of those before it
 // and computes its own prefix. With more nodes the leader of each also computes the node's total,
 // takes part in the exchange, and publishes what precedes the node in lines of its own.
@@ -35,7 +35,7 @@ class LinesScan {
         chunks_(builder.all_chunks()),
         nodes_(lines_phases_of_nodes(builder)) {}
 
-  void append(ScanExchange exchange, int segments) {
+  void append(const Exchange& exchange, int segments) {
     if (builder_.shape().node_count() == 1) {
       nodes_.front().publish_inputs(nodes_.front().last_member());
       append_first_node(nodes_.front(), Sum::nobodys);
@@ -129,14 +129,15 @@ bool serves_direct_scan(const Shape& shape) {
   return serves_one_lane_led_by_members(shape) && shape.node_count() <= 64;
 }
 
-Schedule generate_lines_scan(Collective collective, std::string name, const Shape& shape,
-                             const GeneratorParameters& parameters, ScanExchange exchange) {
+Schedule generate_lines_scan(std::string name, const Shape& shape,
+                             const GeneratorParameters& parameters) {
   HYCOLL_ASSERT(shape.lane_count() == 1, "lines serve one lane");
-  const bool is_cut = shape.node_count() > 1 && exchange != ScanExchange::direct;
+  const Exchange& exchange = parameters.exchange;
+  const bool is_cut = shape.node_count() > 1 && exchange.segmentation == Segmentation::messages;
   const int segments = is_cut ? parameters.segments : 1;
-  ScheduleBuilder builder(collective, std::move(name), shape,
-                          scan_chunks_per_lane(exchange, shape.node_count(), segments));
-  LinesScan(builder, collective).append(exchange, segments);
+  ScheduleBuilder builder(parameters.collective, std::move(name), shape,
+                          exchange.chunks_per_lane(shape.node_count(), segments));
+  LinesScan(builder, parameters.collective).append(exchange, segments);
   return std::move(builder).finish();
 }
 

@@ -14,15 +14,15 @@ namespace hycoll {
 // of its own node, one by one. Only the last member of a node combines, in a scan, what precedes
 // its node with the total of its node. A total is the fold of a node's inputs from the left.
 
-/// The data-partitioned multi-leader scan or exscan; see scan_dpml.cc. Serves every shape with
-/// Visibility::direct. The exchange is this argument, not that of the parameters, and not direct.
-Schedule generate_dpml_scan(Collective collective, std::string name, const Shape& shape,
-                            const GeneratorParameters& parameters, ScanExchange exchange);
+/// The data-partitioned multi-leader scan or exscan; see dpml.cc. Serves every shape with
+/// Visibility::direct. The exchange is any but direct.
+Schedule generate_dpml_scan(std::string name, const Shape& shape,
+                            const GeneratorParameters& parameters);
 
-/// Scan or exscan of short vectors through signal-carrying lines; see scan_lines.cc. Serves every
+/// Scan or exscan of short vectors through signal-carrying lines; see lines.cc. Serves every
 /// shape with one lane and direct visibility whose leaders own a member.
-Schedule generate_lines_scan(Collective collective, std::string name, const Shape& shape,
-                             const GeneratorParameters& parameters, ScanExchange exchange);
+Schedule generate_lines_scan(std::string name, const Shape& shape,
+                             const GeneratorParameters& parameters);
 
 /// Whether the totals of all nodes, in a direct exchange of the longest vectors that lines hold,
 /// fit into the scratch that an algorithm may have: shapes for lines with at most 64 nodes.

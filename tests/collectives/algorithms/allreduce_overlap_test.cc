@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collectives/algorithms/exchanges/aggregation.h"
+#include "collectives/algorithms/parts/aggregation.h"
 #include "collectives/algorithms/registry.h"
 #include "core/drawing/statistics_timeline.h"
 #include "core/verifier/verifier.h"
@@ -271,7 +271,7 @@ TEST_CASE("only algorithms with aggregators serve shapes that have them, and the
   const Shape in_between({{2, 2}, {0, 1}, {2, 2}}, 1);
   for (const Algorithm& algorithm : allreduce_algorithms()) {
     CAPTURE(algorithm.name);
-    const bool aggregates = algorithm.exchange == Exchange::aggregation_tree;
+    const bool aggregates = algorithm.exchange.help == ExchangeHelp::aggregators;
     CHECK(algorithm.serves_shape(with) == aggregates);
     CHECK_FALSE(algorithm.serves_shape(in_between));
     if (aggregates) {

@@ -53,7 +53,8 @@ void check_plan(const SelectionQuery& query) {
   CHECK(plan.workers_per_node >= most_members(query.nodes));
   if (plan.algorithm.starts_with("lines-")) CHECK(query.size_bytes <= kMaximumLinesBytes);
   if (query.requested_lanes > 0) CHECK(plan.lanes == query.requested_lanes);
-  if (algorithm.exchange == Exchange::native) CHECK(query.native == NativeReduction::possible);
+  if (algorithm.exchange.help == ExchangeHelp::mpi_library)
+    CHECK(query.native == NativeReduction::possible);
 }
 
 TEST_CASE("whatever is selected serves the shape, the size and the order") {

@@ -162,7 +162,8 @@ class LayoutRun {
     std::vector<std::string> names;
     const Collective collective = collective_of(settings_.measurement.problem.routine);
     for (const Algorithm& algorithm : algorithms_of(collective)) {
-      if (settings_.aggregators > 0 && algorithm.exchange == Exchange::native) continue;
+      if (settings_.aggregators > 0 && algorithm.exchange.help == ExchangeHelp::mpi_library)
+        continue;
       if (algorithm.serves_shape(shape) || algorithm.serves_shape(aggregated)) {
         names.emplace_back(algorithm.name);
       }

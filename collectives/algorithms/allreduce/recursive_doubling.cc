@@ -14,29 +14,30 @@
 // Partners are nodes 1 and 2: they exchange ab and c, both compute abc. Unfold: node 1 sends abc to
 // node 0.
 
-#include "collectives/algorithms/exchanges/exchange.h"
-#include "collectives/algorithms/exchanges/fold.h"
+#include "collectives/algorithms/allreduce/exchange.h"
+#include "collectives/algorithms/parts/fold.h"
 
 namespace hycoll {
-
 namespace {
 
 /// One partner's steps. A segment goes into the next step as soon as it is reduced.
 class PartnerSteps {
  public:
-  PartnerSteps(ScheduleBuilder& builder, const LaneVector& vector, const PairwiseFold& fold,
-               const std::vector<BufferId>& scratch, int partner)
+  PartnerSteps(ScheduleBuilder& builder, const LaneVector& vector,
+               const std::vector<Partner>& partners, int partner)
       : builder_(builder),
         vector_(vector),
-        fold_(fold),
+        partners_(partners),
         partner_(partner),
-        node_(fold.node(partner)),
+        node_(acting(partner)),
         strand_(vector.strands[static_cast<std::size_t>(node_)]),
+        source_(vector.sources[static_cast<std::size_t>(node_)]),
         result_(vector.results[static_cast<std::size_t>(node_)]),
-        scratch_(scratch[static_cast<std::size_t>(node_)]) {}
+        scratch_(builder.add_scratch(builder.shape().leader(node_, vector.lane), vector.chunks)) {}
 
   void append() {
-    const int partner_count = fold_.partner_count();
+    const auto partner_count = static_cast<int>(partners_.size());
+    fold();
     for (int segment = 0; segment < vector_.chunks.count; ++segment) exchange(1, segment);
     for (int distance = 1; distance < partner_count; distance *= 2) {
       for (int segment = 0; segment < vector_.chunks.count; ++segment) {
@@ -47,12 +48,26 @@ class PartnerSteps {
   }
 
  private:
-  int peer(int distance) const { return fold_.node(partner_ ^ distance); }
+  int acting(int partner) const { return partners_[static_cast<std::size_t>(partner)].acting; }
+  int peer(int distance) const { return acting(partner_ ^ distance); }
   ChunkRange chunk(int segment) const { return {vector_.chunks.first + segment, 1}; }
 
   /// What the partner holds when a step begins.
   Span mine(int distance, int segment) const {
-    return span_of(distance == 1 ? fold_.folded(partner_) : result_, chunk(segment));
+    return span_of(distance == 1 ? folded_ : result_, chunk(segment));
+  }
+
+  void fold() {
+    folded_ = source_;
+    const Partner& partner = partners_[static_cast<std::size_t>(partner_)];
+    if (partner.folding() < 0) return;
+    const Span given =
+        span_of(vector_.sources[static_cast<std::size_t>(partner.folding())], vector_.chunks);
+    append_fold(
+        builder_, {.lane = vector_.lane, .strands = vector_.strands}, partner, given,
+        span_of(scratch_, vector_.chunks), [&] { return span_of(source_, vector_.chunks); },
+        span_of(result_, vector_.chunks));
+    folded_ = result_;
   }
 
   void exchange(int distance, int segment) {
@@ -68,23 +83,24 @@ class PartnerSteps {
 
   ScheduleBuilder& builder_;
   const LaneVector& vector_;
-  const PairwiseFold& fold_;
+  const std::vector<Partner>& partners_;
   int partner_;
   int node_;
   StrandId strand_;
+  BufferId source_;
   BufferId result_;
   BufferId scratch_;
+  BufferId folded_ = kNoBuffer;  // what the partner begins with
 };
 
 }  // namespace
 
 void append_recursive_doubling(ScheduleBuilder& builder, const LaneVector& vector) {
-  const std::vector<BufferId> scratch = add_lane_scratch(builder, vector);
-  const PairwiseFold fold(builder, vector, scratch);
-  for (int partner = 0; partner < fold.partner_count(); ++partner) {
-    PartnerSteps(builder, vector, fold, scratch, partner).append();
+  const std::vector<Partner> partners = fold_partners(builder.shape().node_count());
+  for (int partner = 0; partner < static_cast<int>(partners.size()); ++partner) {
+    PartnerSteps(builder, vector, partners, partner).append();
   }
-  fold.unfold(builder, vector);
+  append_unfold_all(builder, partners, vector);
 }
 
 }  // namespace hycoll

@@ -16,13 +16,13 @@
 // Example, 4 partners: far first, 0 and 2 split parts 0-3, as do 1 and 3; then 0 and 1 split 0-1.
 // Near first, 0 and 1 split parts 0-3, then 0 and 2 split 0-1: partner 2 ends up with part 1.
 
-#include "collectives/algorithms/reduce_scatter/recursive_halving.h"
+#include "collectives/algorithms/parts/recursive_halving.h"
 
 #include <bit>
 #include <utility>
 
-#include "collectives/algorithms/exchanges/fold.h"
-#include "collectives/algorithms/reduce_scatter/exchange.h"
+#include "collectives/algorithms/parts/chunks.h"
+#include "collectives/algorithms/parts/fold.h"
 
 namespace hycoll {
 
@@ -105,14 +105,13 @@ void RecursiveHalving::append() {
 void RecursiveHalving::fold(int partner) {
   const int from = partners_[static_cast<std::size_t>(partner)].folding();
   if (from < 0) return;
-  const int to = acting(partner);
   for (const ChunkRange& chunks : ranges(0, partner_count())) {
-    const Span received = place_of(received_[static_cast<std::size_t>(partner)], chunks);
-    builder_.send(strands_[static_cast<std::size_t>(from)], lane_, to,
-                  sums_[static_cast<std::size_t>(from)].at(chunks));
-    builder_.recv(strand(partner), lane_, from, received);
-    reduce_in_node_order(builder_, strand(partner), held(partner, chunks), to,
-                         current(partner, chunks), from, received);
+    append_fold(
+        builder_, {.lane = lane_, .strands = strands_},
+        partners_[static_cast<std::size_t>(partner)],
+        sums_[static_cast<std::size_t>(from)].at(chunks),
+        place_of(received_[static_cast<std::size_t>(partner)], chunks),
+        [&] { return current(partner, chunks); }, held(partner, chunks));
   }
   has_combined_[static_cast<std::size_t>(partner)] = true;
 }

@@ -8,7 +8,7 @@
 // Serves: any number of nodes, on endpoints over MPI. Whether all nodes get the same bits is the
 // library's promise.
 
-#include "collectives/algorithms/exchanges/exchange.h"
+#include "collectives/algorithms/allreduce/exchange.h"
 
 namespace hycoll {
 

@@ -11,7 +11,7 @@
 // which broadcasts, both pipelined and on the routes of one colour. The paper leaves the way of the
 // broadcast open; back along the ring loads both directions of every link alike.
 // Steps: 2 (N - 1); with k parts in flight 2 (N - 1) + k - 1 at the length of a part, where the
-// ring of exchange_ring.cc needs 2 (N - 1) at the length of an N-th. Sent: 2 n elements by every
+// ring of ring.cc needs 2 (N - 1) at the length of an N-th. Sent: 2 n elements by every
 // node but the first and the last, which send n. Scratch: n on every node but the first. Serves:
 // any number of nodes, in the order that the LaneVector gives.
 //
@@ -19,39 +19,30 @@
 // 1, which holds acb and sends it to node 2, which sends it to node 0.
 
 #include <numeric>
+#include <vector>
 
-#include "collectives/algorithms/exchanges/exchange.h"
+#include "collectives/algorithms/allreduce/exchange.h"
+#include "collectives/algorithms/parts/trees.h"
 
 namespace hycoll {
 
 void append_chain(ScheduleBuilder& builder, const LaneVector& vector) {
-  const Shape& shape = builder.shape();
   std::vector<int> order = vector.order;
   if (order.empty()) {
-    order.resize(static_cast<std::size_t>(shape.node_count()));
+    order.resize(static_cast<std::size_t>(builder.shape().node_count()));
     std::iota(order.begin(), order.end(), 0);
   }
-  for (std::size_t position = 0; position < order.size(); ++position) {
-    const bool is_first = position == 0;
-    const bool is_root = position + 1 == order.size();
-    const int before = is_first ? -1 : order[position - 1];
-    const int after = is_root ? -1 : order[position + 1];
-    const auto node = static_cast<std::size_t>(order[position]);
-    const StrandId strand = vector.strands[node];
-    const Span source = span_of(vector.sources[node], vector.chunks);
-    const Span result = span_of(vector.results[node], vector.chunks);
-    if (!is_first) {
-      const int leader = shape.leader(order[position], vector.lane);
-      const Span received = span_of(builder.add_scratch(leader, vector.chunks), vector.chunks);
-      builder.recv(strand, vector.lane, before, received);
-      builder.reduce(strand, {result}, {received, source});
-    }
-    if (!is_root) {
-      builder.send(strand, vector.lane, after, is_first ? source : result);
-      builder.recv(strand, vector.lane, after, result);
-    }
-    if (!is_first) builder.send(strand, vector.lane, before, result);
+  const auto count = static_cast<int>(order.size());
+  // The root is number 0, the last of the order.
+  const auto node_of = [&](int number) {
+    return order[static_cast<std::size_t>(count - 1 - number)];
+  };
+  std::vector<TreePlace> places(order.size());
+  for (int number = 0; number < count; ++number) {
+    places[static_cast<std::size_t>(node_of(number))] =
+        renamed(place_in_chain(number, count), node_of);
   }
+  append_reduce_and_broadcast(builder, places, ChildOperand::left, vector);
 }
 
 }  // namespace hycoll

@@ -1,9 +1,9 @@
-#ifndef HYCOLL_COLLECTIVES_ALGORITHMS_REDUCE_SCATTER_RECURSIVE_HALVING_H_
-#define HYCOLL_COLLECTIVES_ALGORITHMS_REDUCE_SCATTER_RECURSIVE_HALVING_H_
+#ifndef HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_RECURSIVE_HALVING_H_
+#define HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_RECURSIVE_HALVING_H_
 
 #include <vector>
 
-#include "collectives/algorithms/exchanges/reduce_partners.h"
+#include "collectives/algorithms/parts/fold.h"
 #include "collectives/algorithms/parts/node_phases.h"
 #include "core/schedule/builder.h"
 
@@ -19,7 +19,7 @@ enum class HalvingOrder {
 /// Recursive halving in one lane: a reduce-scatter among p = 2^k partners, and the folding of the
 /// remaining nodes before it. In every step a partner gives away half of what it works on and
 /// combines the other half with what it gets; after k steps it holds one combined part. See
-/// reduce_scatter_halving.cc and reduce_halving.cc for what follows.
+/// reduce_scatter/halving.cc and reduce/halving.cc for what follows.
 class RecursiveHalving {
  public:
   /// `parts[i]` are the chunks of part i, one or more ranges that follow each other as the parts
@@ -80,4 +80,4 @@ class RecursiveHalving {
 
 }  // namespace hycoll
 
-#endif  // HYCOLL_COLLECTIVES_ALGORITHMS_REDUCE_SCATTER_RECURSIVE_HALVING_H_
+#endif  // HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_RECURSIVE_HALVING_H_

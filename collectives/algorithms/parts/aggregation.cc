@@ -18,20 +18,15 @@
 // sends abc to aggregator 5, which takes it and d, and sends abcd to both; aggregator 4 passes it
 // on.
 
+#include "collectives/algorithms/parts/aggregation.h"
+
 #include <algorithm>
 
-#include "collectives/algorithms/exchanges/aggregation.h"
-#include "collectives/algorithms/exchanges/exchange.h"
+#include "collectives/algorithms/parts/chunks.h"
 #include "core/base/errors.h"
 
 namespace hycoll {
 namespace {
-
-int host_count(const Shape& shape) {
-  int hosts = 0;
-  while (hosts < shape.node_count() && shape.node(hosts).members > 0) ++hosts;
-  return hosts;
-}
 
 /// Adds the steps of one part. Aggregators talk to one another on the first lane.
 class Aggregation {
@@ -118,6 +113,12 @@ class Aggregation {
 
 }  // namespace
 
+int host_count(const Shape& shape) {
+  int hosts = 0;
+  while (hosts < shape.node_count() && shape.node(hosts).members > 0) ++hosts;
+  return hosts;
+}
+
 bool has_aggregators_last(const Shape& shape) {
   const int hosts = host_count(shape);
   if (hosts == 0 || hosts == shape.node_count()) return false;
@@ -157,18 +158,6 @@ AggregationTree aggregation_tree(const Shape& shape) {
 void append_aggregation(ScheduleBuilder& builder, const AggregationTree& tree,
                         const AggregatedPart& part) {
   Aggregation(builder, tree, part).append();
-}
-
-void append_aggregation_tree(ScheduleBuilder& builder, const LaneVector& vector) {
-  AggregatedPart part{.chunks = vector.chunks, .contributions = {}, .strands = vector.strands};
-  for (int host = 0; host < host_count(builder.shape()); ++host) {
-    const auto node = static_cast<std::size_t>(host);
-    part.contributions.push_back({{.lane = vector.lane,
-                                   .strand = vector.strands[node],
-                                   .source = vector.sources[node],
-                                   .result = vector.results[node]}});
-  }
-  append_aggregation(builder, aggregation_tree(builder.shape()), part);
 }
 
 }  // namespace hycoll

@@ -1,10 +1,10 @@
-#ifndef HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_MULTI_LEADER_H_
-#define HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_MULTI_LEADER_H_
+#ifndef HYCOLL_COLLECTIVES_ALGORITHMS_ALLREDUCE_MULTI_LEADER_H_
+#define HYCOLL_COLLECTIVES_ALGORITHMS_ALLREDUCE_MULTI_LEADER_H_
 
 #include <span>
 #include <vector>
 
-#include "collectives/algorithms/exchanges/exchange.h"
+#include "collectives/algorithms/allreduce/exchange.h"
 #include "core/schedule/builder.h"
 
 namespace hycoll {
@@ -109,10 +109,11 @@ class LeaderGroup {
   std::vector<FlagId> published_;  // by track
 };
 
-/// Appends all four phases of DPML (see allreduce_dpml.cc) for every part: the members of each node
+/// Appends all four phases of DPML (see dpml.cc) for every part: the members of each node
 /// are one group, and the lanes' leaders exchange. Nodes without members take part in the exchange.
-void append_multi_leader(ScheduleBuilder& builder, Exchange exchange, const VectorParts& parts);
+void append_multi_leader(ScheduleBuilder& builder, const Exchange& exchange,
+                         const VectorParts& parts);
 
 }  // namespace hycoll
 
-#endif  // HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_MULTI_LEADER_H_
+#endif  // HYCOLL_COLLECTIVES_ALGORITHMS_ALLREDUCE_MULTI_LEADER_H_

@@ -1,5 +1,5 @@
-#ifndef HYCOLL_COLLECTIVES_ALGORITHMS_EXCHANGES_AGGREGATION_H_
-#define HYCOLL_COLLECTIVES_ALGORITHMS_EXCHANGES_AGGREGATION_H_
+#ifndef HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_AGGREGATION_H_
+#define HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_AGGREGATION_H_
 
 #include <string_view>
 #include <vector>
@@ -19,6 +19,9 @@ struct AggregationTree {
   std::vector<Vertex> vertices;   ///< Children before their parents; the root is the last.
   std::vector<int> host_parents;  ///< By host.
 };
+
+/// The nodes before the first one that has no members.
+int host_count(const Shape& shape);
 
 /// Whether the shape has hosts, then aggregators, with direct visibility.
 bool has_aggregators_last(const Shape& shape);
@@ -46,10 +49,10 @@ struct AggregatedPart {
 };
 
 /// Appends the way of one part: up to the root, which combines everything, and down to every
-/// contribution's result. See exchange_aggregation_tree.cc.
+/// contribution's result. See aggregation.cc.
 void append_aggregation(ScheduleBuilder& builder, const AggregationTree& tree,
                         const AggregatedPart& part);
 
 }  // namespace hycoll
 
-#endif  // HYCOLL_COLLECTIVES_ALGORITHMS_EXCHANGES_AGGREGATION_H_
+#endif  // HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_AGGREGATION_H_

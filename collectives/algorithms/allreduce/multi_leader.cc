@@ -1,4 +1,4 @@
-#include "collectives/algorithms/parts/multi_leader.h"
+#include "collectives/algorithms/allreduce/multi_leader.h"
 
 #include <algorithm>
 #include <optional>
@@ -157,7 +157,7 @@ namespace {
 /// The leaders' strands on every node, and the groups of the nodes that have members.
 class MultiLeader {
  public:
-  MultiLeader(ScheduleBuilder& builder, Exchange exchange, const VectorParts& parts)
+  MultiLeader(ScheduleBuilder& builder, const Exchange& exchange, const VectorParts& parts)
       : builder_(builder), exchange_(exchange), parts_(parts) {
     const Shape& shape = builder_.shape();
     groups_.resize(static_cast<std::size_t>(shape.node_count()));
@@ -179,9 +179,9 @@ class MultiLeader {
   void append() {
     for (const VectorPart& part : parts_.parts) {
       append_exchange(builder_, exchange_, reduced(part));
-      if (exchange_ != Exchange::native) publish(part);
+      if (!is_native()) publish(part);
     }
-    if (exchange_ == Exchange::native) publish_together();
+    if (is_native()) publish_together();
     for (auto& group : groups_) {
       if (group) group->append_collection(parts_.parts);
     }
@@ -189,11 +189,13 @@ class MultiLeader {
   }
 
  private:
+  bool is_native() const { return exchange_.help == ExchangeHelp::mpi_library; }
+
   /// Whether native calls are to be under way while others are issued. A worker with a single
   /// strand may block inside the MPI library and would make them one after the other, so leaders
   /// then have two: their main strand waits.
   bool keeps_company() const {
-    return exchange_ == Exchange::native && parts_.parts.size() > parts_.track_lanes.size();
+    return is_native() && parts_.parts.size() > parts_.track_lanes.size();
   }
 
   /// Phases 1 and 2 on every node.
@@ -240,7 +242,7 @@ class MultiLeader {
   }
 
   ScheduleBuilder& builder_;
-  Exchange exchange_;
+  const Exchange& exchange_;
   const VectorParts& parts_;
   std::vector<std::vector<LeaderGroup::Leader>> leaders_;  // by node and track
   std::vector<std::optional<LeaderGroup>> groups_;         // by node
@@ -248,7 +250,8 @@ class MultiLeader {
 
 }  // namespace
 
-void append_multi_leader(ScheduleBuilder& builder, Exchange exchange, const VectorParts& parts) {
+void append_multi_leader(ScheduleBuilder& builder, const Exchange& exchange,
+                         const VectorParts& parts) {
   MultiLeader(builder, exchange, parts).append();
 }
 

@@ -1,0 +1,84 @@
+#ifndef HYCOLL_COLLECTIVES_ALGORITHMS_ALLREDUCE_EXCHANGE_H_
+#define HYCOLL_COLLECTIVES_ALGORITHMS_ALLREDUCE_EXCHANGE_H_
+
+#include <vector>
+
+#include "collectives/algorithms/parts/chunks.h"
+#include "collectives/algorithms/parts/exchange.h"
+#include "collectives/algorithms/parts/fold.h"
+#include "collectives/algorithms/parts/trees.h"
+#include "core/schedule/builder.h"
+
+namespace hycoll {
+
+/// One lane's part of the vector on every node: what an exchange works on. The vectors of all nodes
+/// are indexed by node. Aggregators have neither source nor result, and only the aggregation tree
+/// knows them.
+struct LaneVector {
+  int lane;
+  ChunkRange chunks;
+  std::vector<StrandId> strands;  ///< The leader's strand.
+  std::vector<BufferId>
+      sources;  ///< The node's contribution; only read, unless it is the result itself.
+  std::vector<BufferId> results;  ///< Where the combined vector ends up.
+  std::vector<int> order = {};    ///< The nodes in the order of a chain; empty: as numbered.
+};
+
+/// Appends the exchange of one lane to every node's strand: afterwards, in strand order, every
+/// result holds the combination of all sources. With one node it copies. The chunk count is as
+/// the exchange's chunks_per_lane says.
+void append_exchange(ScheduleBuilder& builder, const Exchange& exchange, const LaneVector& vector);
+
+/// Hands the results of partners to the nodes that folded into them (fold.h).
+void append_unfold_all(ScheduleBuilder& builder, const std::vector<Partner>& partners,
+                       const LaneVector& vector);
+
+/// On which side of a node's own operand stands what a child hands over.
+enum class ChildOperand { left, right };
+
+/// Appends the way of the whole vector up a tree of nodes, where everybody combines what its
+/// children hand over, in the opposite of their order, and of the result back down. The places are
+/// by node.
+void append_reduce_and_broadcast(ScheduleBuilder& builder, const std::vector<TreePlace>& places,
+                                 ChildOperand side, const LaneVector& vector);
+
+/// A scratch buffer for the lane's chunks at each node's leader.
+std::vector<BufferId> add_lane_scratch(ScheduleBuilder& builder, const LaneVector& vector);
+
+// The kinds; each is described in its file.
+
+void append_recursive_doubling(ScheduleBuilder& builder, const LaneVector& vector);
+inline constexpr Exchange kRecursiveDoubling{.order = OperandOrder::canonical,
+                                             .segmentation = Segmentation::messages,
+                                             .chunks_per_lane = chunk_per_segment,
+                                             .allreduce = append_recursive_doubling};
+
+void append_ring(ScheduleBuilder& builder, const LaneVector& vector);
+inline constexpr Exchange kRing{.segmentation = Segmentation::messages,
+                                .messages = MessageSize::block,
+                                .chunks_per_lane = chunk_per_node_and_segment,
+                                .allreduce = append_ring};
+
+void append_halving_doubling(ScheduleBuilder& builder, const LaneVector& vector);
+inline constexpr Exchange kHalvingDoubling{.order = OperandOrder::canonical,
+                                           .chunks_per_lane = chunk_per_partner,
+                                           .allreduce = append_halving_doubling};
+
+void append_native(ScheduleBuilder& builder, const LaneVector& vector);
+inline constexpr Exchange kNative{.help = ExchangeHelp::mpi_library, .allreduce = append_native};
+
+void append_binomial(ScheduleBuilder& builder, const LaneVector& vector);
+inline constexpr Exchange kBinomial{.order = OperandOrder::by_rank, .allreduce = append_binomial};
+
+void append_chain(ScheduleBuilder& builder, const LaneVector& vector);
+inline constexpr Exchange kChain{.allreduce = append_chain};
+
+/// Requires a shape that has_aggregators_last accepts (aggregation.h).
+void append_aggregation_tree(ScheduleBuilder& builder, const LaneVector& vector);
+inline constexpr Exchange kAggregationTree{.order = OperandOrder::by_rank,
+                                           .help = ExchangeHelp::aggregators,
+                                           .allreduce = append_aggregation_tree};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_ALGORITHMS_ALLREDUCE_EXCHANGE_H_

@@ -1,0 +1,46 @@
+#ifndef HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_ALLGATHER_H_
+#define HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_ALLGATHER_H_
+
+#include <functional>
+#include <vector>
+
+#include "core/schedule/builder.h"
+
+namespace hycoll {
+
+/// When a leader does what is done with chunks that have arrived.
+enum class OnArrival {
+  before_passing_on,  ///< It takes no time, as an announcement.
+  after_passing_on,   ///< It would keep the next node waiting, as a copy.
+};
+
+/// Blocks of one lane's vector, one at each node, that all of these nodes are to have.
+struct GatheredBlocks {
+  int lane;
+  std::vector<int> nodes;                ///< By block: the node that has it.
+  std::vector<ChunkRange> blocks;        ///< Each follows the one before.
+  const std::vector<StrandId>& strands;  ///< By node: the leader's.
+  const std::vector<BufferId>& places;   ///< By node: where its own block is and all others arrive.
+  /// Whether the node of a block is sent some others; null: always. All or none of them in each
+  /// message.
+  std::function<bool(int number, ChunkRange blocks)> wants = nullptr;
+  /// Where the node of a block receives others instead of its place; null: in its place.
+  std::function<BufferId(int number, ChunkRange blocks)> receives_in = nullptr;
+  /// Appends what the node of a block does with its own, and with those that have arrived, before
+  /// or after they are passed on; may be null. Called for each with both.
+  std::function<void(int number, ChunkRange blocks, OnArrival when)> on_arrival = nullptr;
+};
+
+// Ranges of blocks in these functions are numbers of blocks, not chunks.
+
+/// Every node sends on to the next one, in each of N - 1 steps, the block that it got in the step
+/// before, beginning with its own.
+void append_ring_allgather(ScheduleBuilder& builder, const GatheredBlocks& gathered);
+
+/// In steps of distance 1, 2, 4, ... nodes whose blocks' numbers differ by the distance exchange
+/// all that they have: a range of as many blocks. Requires a power of two of nodes.
+void append_doubling_allgather(ScheduleBuilder& builder, const GatheredBlocks& gathered);
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_ALLGATHER_H_

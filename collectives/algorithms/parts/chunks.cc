@@ -1,0 +1,57 @@
+#include "collectives/algorithms/parts/chunks.h"
+
+#include <algorithm>
+
+#include "core/base/errors.h"
+
+namespace hycoll {
+
+ChunkRange segment_of(ChunkRange chunks, int segment_count, int segment) {
+  HYCOLL_ASSERT(chunks.count % segment_count == 0, "segments have the same number of chunks");
+  const int size = chunks.count / segment_count;
+  return {chunks.first + segment * size, size};
+}
+
+std::vector<ChunkRange> ranges_of_parts(const std::vector<ChunkRange>& parts, int first,
+                                        int count) {
+  std::vector<ChunkRange> ranges;
+  for (int i = first; i < first + count; ++i) {
+    const ChunkRange& part = parts[static_cast<std::size_t>(i)];
+    if (!ranges.empty() && ranges.back().first + ranges.back().count == part.first) {
+      ranges.back().count += part.count;
+    } else {
+      ranges.push_back(part);
+    }
+  }
+  return ranges;
+}
+
+std::vector<Span> add_scratch_for(ScheduleBuilder& builder, int worker,
+                                  const std::vector<ChunkRange>& ranges) {
+  std::vector<Span> places;
+  for (const ChunkRange& range : ranges) {
+    places.push_back(span_of(builder.add_scratch(worker, range), range));
+  }
+  return places;
+}
+
+Span place_of(std::span<const Span> places, ChunkRange chunks) {
+  const auto place = std::find_if(places.begin(), places.end(), [&](const Span& candidate) {
+    return candidate.first_chunk <= chunks.first &&
+           chunks.first + chunks.count <= candidate.first_chunk + candidate.chunk_count;
+  });
+  HYCOLL_ASSERT(place != places.end(), "one place holds the whole range");
+  return span_of(place->buffer, chunks);
+}
+
+std::vector<Span> clip(std::span<const Span> places, ChunkRange chunks) {
+  std::vector<Span> clipped;
+  for (const Span& place : places) {
+    const int first = std::max(place.first_chunk, chunks.first);
+    const int end = std::min(place.first_chunk + place.chunk_count, chunks.first + chunks.count);
+    if (first < end) clipped.push_back(span_of(place.buffer, {first, end - first}));
+  }
+  return clipped;
+}
+
+}  // namespace hycoll

@@ -1,0 +1,33 @@
+#ifndef HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_CHUNKS_H_
+#define HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_CHUNKS_H_
+
+#include <span>
+#include <vector>
+
+#include "core/schedule/builder.h"
+
+namespace hycoll {
+
+/// What stands for a buffer that is not there.
+inline constexpr BufferId kNoBuffer = -1;
+
+/// One of `segment_count` segments of a range. Requires that they divide its chunks.
+ChunkRange segment_of(ChunkRange chunks, int segment_count, int segment);
+
+/// The parts [first, first + count), neighbouring ones merged where their chunks follow each other:
+/// each range is what one message can carry.
+std::vector<ChunkRange> ranges_of_parts(const std::vector<ChunkRange>& parts, int first, int count);
+
+/// Scratch of a worker for some ranges of chunks: one buffer each.
+std::vector<Span> add_scratch_for(ScheduleBuilder& builder, int worker,
+                                  const std::vector<ChunkRange>& ranges);
+
+/// The part [chunks.first, chunks.first + chunks.count) of that place which holds it whole.
+Span place_of(std::span<const Span> places, ChunkRange chunks);
+
+/// The parts of the places that lie in a range of chunks, in their order.
+std::vector<Span> clip(std::span<const Span> places, ChunkRange chunks);
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_CHUNKS_H_

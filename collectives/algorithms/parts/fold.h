@@ -1,0 +1,60 @@
+#ifndef HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_FOLD_H_
+#define HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_FOLD_H_
+
+#include <functional>
+#include <vector>
+
+#include "core/schedule/builder.h"
+
+namespace hycoll {
+
+// Exchanges by pairs need a power of two of partners. With N nodes and p the largest power of two
+// <= N, the first 2 (N - p) nodes fold in pairs before (one gives its vector to the other one,
+// which acts for both) and unfold after (it gets the result back). What lies between sees p
+// partners in node order, and combines them in a binary tree: the canonical one.
+//
+// Source: R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication
+// Operations in MPICH, 2005. Cost on top of what lies between: 2 steps and 2 n elements sent by
+// the nodes that fold.
+
+/// One or two neighbouring nodes that take part in a tree of pairs as one.
+struct Partner {
+  int first_node;
+  int node_count;  ///< 1 or 2.
+  int acting;      ///< The node that exchanges with other partners' acting nodes.
+
+  /// The other node, which hands its vector to the acting one; -1 if there is none.
+  int folding() const noexcept {
+    return node_count == 1 ? -1 : acting == first_node ? first_node + 1 : first_node;
+  }
+};
+
+/// The partners, in node order. The later node of a pair acts, unless the earlier one is
+/// `preferred` (a root, for instance); the tree of the operands is the same.
+std::vector<Partner> fold_partners(int node_count, int preferred = -1);
+
+/// The index of the partner that a node belongs to.
+int partner_of(const std::vector<Partner>& partners, int node);
+
+/// One lane of the nodes that fold: the leaders' strands are by node.
+struct FoldLane {
+  int lane;
+  const std::vector<StrandId>& strands;
+};
+
+/// The node that folds sends `given`, which the acting one receives and combines with `own()`, to
+/// be asked for when the receive has been appended. Requires that one folds.
+void append_fold(ScheduleBuilder& builder, const FoldLane& lane, const Partner& partner, Span given,
+                 Span received, const std::function<Span()>& own, Span result);
+
+/// The acting node sends the result to the one that has folded. Requires that one has.
+void append_unfold(ScheduleBuilder& builder, const FoldLane& lane, const Partner& partner,
+                   Span result, Span received);
+
+/// `a` and `b` hold the parts of nodes `node_a` and `node_b`: the result's operands in node order.
+void reduce_in_node_order(ScheduleBuilder& builder, StrandId strand, Span result, int node_a,
+                          Span a, int node_b, Span b);
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_FOLD_H_
