@@ -33,6 +33,7 @@
 
 #include "collectives/algorithms/allreduce/allreduce.h"
 #include "collectives/algorithms/allreduce/multi_leader.h"
+#include "collectives/algorithms/parts/members.h"
 #include "collectives/algorithms/parts/torus.h"
 #include "core/base/errors.h"
 
@@ -49,36 +50,31 @@ class ColourNode {
       : builder_(builder),
         first_worker_(builder.shape().first_worker(node)),
         worker_count_(builder.shape().node(node).workers),
-        first_member_(builder.shape().first_member(node)),
-        member_count_(builder.shape().node(node).members) {
-    for (int i = 0; i < member_count_; ++i) {
-      arrived_.push_back(builder_.add_flag(main_strand(i)));
-      builder_.signal(main_strand(i), arrived_.back());
-    }
+        members_(Members::of_node(builder, node)) {
     StrandPool pool(builder_);
     for (std::size_t track = 0; track < parts.track_lanes.size(); ++track) {
       network_.push_back(pool.next(first_worker_ + kNetworkWorker));
       complete_.push_back(builder_.add_flag(network_.back()));
     }
-    if (member_count_ == 1) return;
+    if (members_.count() == 1) return;
     for (int lane = 0; lane < builder_.shape().lane_count(); ++lane) {
       colours_.push_back(pool.next(first_worker_ + colour_worker(lane)));
       reduced_.push_back(builder_.add_flag(colours_.back()));
       copied_.push_back(builder_.add_flag(colours_.back()));
-      append_arrival(lane);
+      members_.await_all(colours_.back());
     }
   }
 
   StrandId network(int track) const { return network_[at(track)]; }
-  BufferId result() const { return builder_.output(first_member_); }
+  BufferId result() const { return builder_.output(members_.first()); }
 
   /// The colour's worker reduces a part; the network's waits for it. Returns where the sum lies.
   BufferId append_reduction(const VectorPart& part) {
-    if (member_count_ == 1) return builder_.input(first_member_);
+    if (members_.count() == 1) return builder_.input(members_.first());
     const StrandId colour = colours_[at(part.lane)];
     std::vector<Span> inputs;
-    for (int i = 0; i < member_count_; ++i) {
-      inputs.push_back(span_of(builder_.input(first_member_ + i), part.chunks));
+    for (int member = members_.first(); member <= members_.last(); ++member) {
+      inputs.push_back(span_of(builder_.input(member), part.chunks));
     }
     const std::vector<Span> sums =
         is_alone() ? outputs_from(0, part) : std::vector{span_of(result(), part.chunks)};
@@ -90,13 +86,13 @@ class ColourNode {
   }
 
   void append_announcement(const VectorPart& part) {
-    if (member_count_ == 1 || is_alone()) return;
+    if (members_.count() == 1 || is_alone()) return;
     builder_.signal(network(part.track), complete_[at(part.track)]);
   }
 
   /// The colour's worker copies a complete part to the other members.
   void append_copy(const VectorPart& part) {
-    if (member_count_ == 1 || is_alone()) return;
+    if (members_.count() == 1 || is_alone()) return;
     const StrandId colour = colours_[at(part.lane)];
     builder_.wait(colour, complete_[at(part.track)], part.turn);
     builder_.copy(colour, outputs_from(1, part), span_of(result(), part.chunks));
@@ -106,8 +102,9 @@ class ColourNode {
   void append_end() {
     for (std::size_t lane = 0; lane < colours_.size(); ++lane) {
       builder_.signal(colours_[lane], copied_[lane]);
-      for (int i = 0; i < member_count_; ++i) {
-        if (main_strand(i) != colours_[lane]) builder_.wait(main_strand(i), copied_[lane]);
+      for (int member = members_.first(); member <= members_.last(); ++member) {
+        const StrandId strand = members_.strand(member);
+        if (strand != colours_[lane]) builder_.wait(strand, copied_[lane]);
       }
     }
   }
@@ -121,22 +118,14 @@ class ColourNode {
   /// Whether there is no network.
   bool is_alone() const { return builder_.shape().node_count() == 1; }
 
-  StrandId main_strand(int member) const { return builder_.main_strand(first_worker_ + member); }
-
   /// The colours are dealt to all workers but the network's.
   int colour_worker(int lane) const { return 1 + lane % (worker_count_ - 1); }
 
-  void append_arrival(int lane) {
-    for (int i = 0; i < member_count_; ++i) {
-      if (i != colour_worker(lane)) builder_.wait(colours_[at(lane)], arrived_[at(i)]);
-    }
-  }
-
-  /// The outputs of the members from the given one on.
-  std::vector<Span> outputs_from(int member, const VectorPart& part) const {
+  /// The outputs of the members from the node's given one on.
+  std::vector<Span> outputs_from(int index, const VectorPart& part) const {
     std::vector<Span> outputs;
-    for (int i = member; i < member_count_; ++i) {
-      outputs.push_back(span_of(builder_.output(first_member_ + i), part.chunks));
+    for (int member = members_.first() + index; member <= members_.last(); ++member) {
+      outputs.push_back(span_of(builder_.output(member), part.chunks));
     }
     return outputs;
   }
@@ -144,9 +133,7 @@ class ColourNode {
   ScheduleBuilder& builder_;
   int first_worker_;
   int worker_count_;
-  int first_member_;
-  int member_count_;
-  std::vector<FlagId> arrived_;    // by member
+  Members members_;
   std::vector<StrandId> network_;  // by track
   std::vector<FlagId> complete_;   // by track
   std::vector<StrandId> colours_;  // by lane, like those below

@@ -52,43 +52,34 @@ StrandId StrandPool::next(int worker) {
 LeaderGroup::LeaderGroup(ScheduleBuilder& builder, Members members, int lane_count,
                          std::vector<Leader> leaders)
     : builder_(builder), members_(members), lane_count_(lane_count), leaders_(std::move(leaders)) {
-  for (int i = 0; i < members_.count; ++i) {
-    const int owner = builder_.shape().worker_of_member(members_.first + i);
-    const StrandId strand = builder_.main_strand(owner);
-    arrived_.push_back(builder_.add_flag(strand));
-    if (pulls()) copied_.push_back(builder_.add_flag(strand));
-    builder_.signal(strand, arrived_.back());
-  }
+  if (pulls()) copied_ = members_.add_flags();
   for (const Leader& leader : leaders_) published_.push_back(builder_.add_flag(leader.strand));
 }
 
 int LeaderGroup::combining_member(int track) const {
   const Shape& shape = builder_.shape();
-  const int index =
-      leader(track).worker - shape.first_worker(members_.node) + shape.first_member(members_.node);
-  const int within = index - members_.first;
-  return within < 0 ? members_.first : members_.first + within % members_.count;
+  const int node = shape.node_of_member(members_.first());
+  const int index = leader(track).worker - shape.first_worker(node) + shape.first_member(node);
+  const int within = index - members_.first();
+  return within < 0 ? members_.first() : members_.first() + within % members_.count();
 }
 
 BufferId LeaderGroup::result(int track) const { return builder_.output(combining_member(track)); }
 
 bool LeaderGroup::is_finished_by_reduction() const {
-  return builder_.shape().node_count() == 1 && !pulls() && members_.count > 1;
+  return builder_.shape().node_count() == 1 && !pulls() && members_.count() > 1;
 }
 
 BufferId LeaderGroup::append_reduction(const VectorPart& part) {
-  const auto& [worker, strand] = leader(part.track);
+  const StrandId strand = leader(part.track).strand;
+  if (part.turn == 1) members_.await_all(strand);
   std::vector<Span> inputs;
   std::vector<Span> outputs;
-  for (int i = 0; i < members_.count; ++i) {
-    const int member = members_.first + i;
-    if (part.turn == 1 && builder_.shape().worker_of_member(member) != worker) {
-      builder_.wait(strand, arrived_[static_cast<std::size_t>(i)]);
-    }
+  for (int member = members_.first(); member <= members_.last(); ++member) {
     inputs.push_back(span_of(builder_.input(member), part.chunks));
     outputs.push_back(span_of(builder_.output(member), part.chunks));
   }
-  if (members_.count == 1) return builder_.input(members_.first);
+  if (members_.count() == 1) return builder_.input(members_.first());
   if (!is_finished_by_reduction()) outputs = {span_of(result(part.track), part.chunks)};
   builder_.reduce(strand, outputs, inputs);
   return result(part.track);
@@ -97,7 +88,7 @@ BufferId LeaderGroup::append_reduction(const VectorPart& part) {
 void LeaderGroup::append_push(const VectorPart& part) {
   if (pulls() || is_finished_by_reduction()) return;
   std::vector<Span> others;
-  for (int member = members_.first; member < members_.first + members_.count; ++member) {
+  for (int member = members_.first(); member <= members_.last(); ++member) {
     if (builder_.output(member) != result(part.track)) {
       others.push_back(span_of(builder_.output(member), part.chunks));
     }
@@ -111,13 +102,13 @@ void LeaderGroup::append_announcement(const VectorPart& part) {
 }
 
 void LeaderGroup::append_collection(std::span<const VectorPart> parts) {
-  for (int i = 0; i < members_.count; ++i) collect(members_.first + i, parts);
+  for (int member = members_.first(); member <= members_.last(); ++member) collect(member, parts);
   if (!pulls()) return;
-  for (int i = 0; i < members_.count; ++i) stay(members_.first + i);
+  for (int member = members_.first(); member <= members_.last(); ++member) stay(member);
 }
 
 void LeaderGroup::collect(int member, std::span<const VectorPart> parts) {
-  const StrandId strand = builder_.main_strand(builder_.shape().worker_of_member(member));
+  const StrandId strand = members_.strand(member);
   if (!pulls()) {
     for (std::size_t track = 0; track < leaders_.size(); ++track) {
       if (leaders_[track].strand != strand) builder_.wait(strand, published_[track]);
@@ -132,7 +123,7 @@ void LeaderGroup::collect(int member, std::span<const VectorPart> parts) {
     builder_.copy(strand, span_of(builder_.output(member), part.chunks),
                   span_of(result(part.track), part.chunks));
   }
-  builder_.signal(strand, copied_[static_cast<std::size_t>(member - members_.first)]);
+  builder_.signal(strand, members_.flag_of(copied_, member));
 }
 
 void LeaderGroup::stay(int member) {
@@ -144,11 +135,9 @@ void LeaderGroup::stay(int member) {
     holds_results = holds_results || holds(track);
   }
   if (!holds_results) return;
-  const StrandId strand = builder_.main_strand(builder_.shape().worker_of_member(member));
-  for (int i = 0; i < members_.count; ++i) {
-    if (members_.first + i != member) {
-      builder_.wait(strand, copied_[static_cast<std::size_t>(i)]);
-    }
+  const StrandId strand = members_.strand(member);
+  for (int other = members_.first(); other <= members_.last(); ++other) {
+    if (other != member) builder_.wait(strand, members_.flag_of(copied_, other));
   }
 }
 
@@ -170,9 +159,8 @@ class MultiLeader {
             {worker, keeps_company() ? builder_.add_strand(worker) : pool.next(worker)});
       }
       if (shape.node(node).members == 0) continue;
-      groups_[static_cast<std::size_t>(node)].emplace(
-          builder_, LeaderGroup::Members{node, shape.first_member(node), shape.node(node).members},
-          shape.lane_count(), leaders);
+      groups_[static_cast<std::size_t>(node)].emplace(builder_, Members::of_node(builder_, node),
+                                                      shape.lane_count(), leaders);
     }
   }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "collectives/algorithms/allreduce/exchange.h"
+#include "collectives/algorithms/parts/members.h"
 #include "core/schedule/builder.h"
 
 namespace hycoll {
@@ -55,19 +56,13 @@ class StrandPool {
 /// from member to member, their algorithms place them, and leaders only announce how far they are.
 class LeaderGroup {
  public:
-  struct Members {
-    int node;
-    int first;
-    int count;
-  };
   /// Who handles a track: a worker, and the strand that it does so on.
   struct Leader {
     int worker;
     StrandId strand;
   };
 
-  /// Adds flags, and each member's announcement that its buffers may be touched. The leaders are by
-  /// track; `lane_count` lanes serve the group.
+  /// Adds flags. The leaders are by track; `lane_count` lanes serve the members.
   LeaderGroup(ScheduleBuilder& builder, Members members, int lane_count,
               std::vector<Leader> leaders);
 
@@ -94,7 +89,7 @@ class LeaderGroup {
   void append_collection(std::span<const VectorPart> parts);
 
  private:
-  bool pulls() const noexcept { return lane_count_ < members_.count; }
+  bool pulls() const noexcept { return lane_count_ < members_.count(); }
   bool is_finished_by_reduction() const;
   int combining_member(int track) const;
   void collect(int member, std::span<const VectorPart> parts);
@@ -104,7 +99,6 @@ class LeaderGroup {
   Members members_;
   int lane_count_;
   std::vector<Leader> leaders_;    // by track
-  std::vector<FlagId> arrived_;    // by member
   std::vector<FlagId> copied_;     // by member, pulling
   std::vector<FlagId> published_;  // by track
 };

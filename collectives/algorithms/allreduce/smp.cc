@@ -25,6 +25,7 @@
 
 #include "collectives/algorithms/allreduce/allreduce.h"
 #include "collectives/algorithms/allreduce/exchange.h"
+#include "collectives/algorithms/parts/members.h"
 #include "collectives/algorithms/parts/trees.h"
 #include "core/base/errors.h"
 
@@ -36,77 +37,71 @@ class SmpNode {
  public:
   SmpNode(ScheduleBuilder& builder, int node)
       : builder_(builder),
-        first_(builder.shape().first_member(node)),
-        count_(builder.shape().node(node).members),
+        members_(Members::of_node(builder, node)),
         leader_(builder.main_strand(builder.shape().leader(node, 0))),
-        published_(builder.add_flag(leader_)) {
-    for (int i = 0; i < count_; ++i) {
-      arrived_.push_back(builder_.add_flag(strand(i)));
-      builder_.signal(strand(i), arrived_.back());
-    }
-    for (int i = 0; i < count_; ++i) {
-      reduced_.push_back(builder_.add_flag(strand(i)));
-      copied_.push_back(builder_.add_flag(strand(i)));
-    }
-  }
+        published_(builder.add_flag(leader_)),
+        reduced_(members_.add_flags()),
+        copied_(members_.add_flags()) {}
 
   StrandId leader() const { return leader_; }
-  BufferId result() const { return builder_.output(first_); }
+  BufferId result() const { return builder_.output(members_.first()); }
 
   /// Returns where the node's sum lies.
   BufferId append_reduction() {
-    std::vector<BufferId> holds;  // by member: what it has reduced so far
-    for (int i = 0; i < count_; ++i) holds.push_back(builder_.input(first_ + i));
-    for (int i = count_ - 1; i >= 0; --i) {
-      const TreePlace place = place_in_binomial_tree(i, count_);
-      for (auto other = place.children.rbegin(); other != place.children.rend(); ++other) {
-        append_wait_for_sum(strand(i), *other, holds[at(*other)]);
-        builder_.reduce(strand(i), {all(builder_.output(first_ + i))},
-                        {all(holds[at(i)]), all(holds[at(*other)])});
-        holds[at(i)] = builder_.output(first_ + i);
-      }
-      if (!place.children.empty()) builder_.signal(strand(i), reduced_[at(i)]);
-    }
-    if (leader_ != strand(0)) append_wait_for_sum(leader_, 0, holds[0]);
-    return holds[0];
+    for (int i = 0; i < members_.count(); ++i) held_.push_back(builder_.input(member(i)));
+    for (int i = members_.count() - 1; i >= 0; --i) reduce_children(i);
+    if (leader_ != strand(0)) await_sum(leader_, 0);
+    return held_[0];
   }
 
   /// The leader announces the result, the others copy it. Nobody leaves before all have entered,
   /// for the result contains them; the first member stays until all have copied.
   void append_broadcast() {
     builder_.signal(leader_, published_);
-    for (int i = 0; i < count_; ++i) {
+    for (int i = 0; i < members_.count(); ++i) {
       if (strand(i) != leader_) builder_.wait(strand(i), published_);
       if (i == 0) continue;
-      builder_.copy(strand(i), all(builder_.output(first_ + i)), all(result()));
+      builder_.copy(strand(i), all(builder_.output(member(i))), all(result()));
       builder_.signal(strand(i), copied_[at(i)]);
     }
-    for (int i = 1; i < count_; ++i) builder_.wait(strand(0), copied_[at(i)]);
+    for (int i = 1; i < members_.count(); ++i) builder_.wait(strand(0), copied_[at(i)]);
   }
 
  private:
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-  StrandId strand(int i) const {
-    return builder_.main_strand(builder_.shape().worker_of_member(first_ + i));
-  }
-
+  int member(int i) const { return members_.first() + i; }
+  StrandId strand(int i) const { return members_.strand(member(i)); }
   Span all(BufferId buffer) const { return span_of(buffer, builder_.all_chunks()); }
 
-  /// A member that has reduced nothing yet has only to be there.
-  void append_wait_for_sum(StrandId waiting, int other, BufferId held) {
-    const bool is_input = held == builder_.input(first_ + other);
-    builder_.wait(waiting, is_input ? arrived_[at(other)] : reduced_[at(other)]);
+  /// One member's place in the binomial tree; its children's are appended already.
+  void reduce_children(int i) {
+    const TreePlace place = place_in_binomial_tree(i, members_.count());
+    const BufferId output = builder_.output(member(i));
+    for (auto child = place.children.rbegin(); child != place.children.rend(); ++child) {
+      await_sum(strand(i), *child);
+      builder_.reduce(strand(i), {all(output)}, {all(held_[at(i)]), all(held_[at(*child)])});
+      held_[at(i)] = output;
+    }
+    if (!place.children.empty()) builder_.signal(strand(i), reduced_[at(i)]);
+  }
+
+  /// A member that reduces nothing has only to be there.
+  void await_sum(StrandId waiting, int i) {
+    if (held_[at(i)] == builder_.input(member(i))) {
+      members_.await(waiting, member(i));
+    } else {
+      builder_.wait(waiting, reduced_[at(i)]);
+    }
   }
 
   ScheduleBuilder& builder_;
-  int first_;
-  int count_;
+  Members members_;
   StrandId leader_;
   FlagId published_;
-  std::vector<FlagId> arrived_;  // by member, like those below
-  std::vector<FlagId> reduced_;
+  std::vector<FlagId> reduced_;  // by index on the node, like those below
   std::vector<FlagId> copied_;
+  std::vector<BufferId> held_;  // what each has reduced so far
 };
 
 }  // namespace

@@ -80,7 +80,7 @@ NodeSockets add_sockets(ScheduleBuilder& builder, StrandPool& pool, int node, in
     const FlagId entered = builder.add_flag(leaders.front().strand);
     sockets.push_back(
         {.lane = lane,
-         .group = LeaderGroup(builder, {node, shape.first_member(node) + first, last - first}, 1,
+         .group = LeaderGroup(builder, {builder, shape.first_member(node) + first, last - first}, 1,
                               std::move(leaders)),
          .entered = entered});
   }

@@ -90,19 +90,7 @@ class Followers {
 
   /// Members say that they are done, and leave when all are. Whoever followed nobody has been
   /// followed by everybody, who so know that it has entered.
-  void append_end() {
-    std::vector<FlagId> done(strands_.size(), -1);
-    for (std::size_t m = 0; m < strands_.size(); ++m) {
-      if (!follows_[m]) continue;
-      done[m] = builder_.add_flag(strands_[m]);
-      builder_.signal(strands_[m], done[m]);
-    }
-    for (std::size_t m = 0; m < strands_.size(); ++m) {
-      for (std::size_t other = 0; other < strands_.size(); ++other) {
-        if (other != m && follows_[other]) builder_.wait(strands_[m], done[other]);
-      }
-    }
-  }
+  void append_end() { append_departure(builder_, strands_, follows_); }
 
  private:
   bool leads(int lane, std::size_t m) const {

@@ -45,20 +45,6 @@ void SpecialisedHost::append_copies() {
   }
 }
 
-void SpecialisedHost::append_end() {
-  std::vector<FlagId> done(strands_.size(), -1);
-  for (std::size_t m = 0; m < strands_.size(); ++m) {
-    if (!copies_[m]) continue;
-    done[m] = builder_.add_flag(strands_[m]);
-    builder_.signal(strands_[m], done[m]);
-  }
-  for (std::size_t m = 0; m < strands_.size(); ++m) {
-    for (std::size_t other = 0; other < strands_.size(); ++other) {
-      if (other != m && copies_[other]) builder_.wait(strands_[m], done[other]);
-    }
-  }
-}
-
 bool SpecialisedHost::leads(int member, int lane) const {
   const Shape& shape = builder_.shape();
   return shape.worker_of_member(member) == shape.leader(phases_.node(), lane);

@@ -34,7 +34,7 @@ class SpecialisedHost {
 
   /// Members who copy say that they are done, and all leave when these are. Of those who do not,
   /// they know that they have entered.
-  void append_end();
+  void append_end() { append_departure(builder_, strands_, copies_); }
 
  private:
   Span segment(int s) const { return span_of(place_.buffer, {s, 1}); }

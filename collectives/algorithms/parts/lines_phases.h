@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "collectives/algorithms/parts/members.h"
 #include "core/schedule/builder.h"
 
 namespace hycoll {
@@ -14,14 +15,16 @@ namespace hycoll {
 /// themselves: there is one lane, nobody reads another's buffer, and data carry their own signals.
 class LinesPhases {
  public:
-  /// Lets every member announce that it has entered. To be constructed before any other step of the
-  /// node's workers is added.
-  LinesPhases(ScheduleBuilder& builder, int node);
+  /// Lets every member announce that it has entered, or not: nobody waits for it then. To be
+  /// constructed before any other step of the node's workers is added.
+  LinesPhases(ScheduleBuilder& builder, int node, Entry entry);
 
   int node() const noexcept { return node_; }
-  int first_member() const noexcept { return first_member_; }
-  int last_member() const noexcept { return first_member_ + member_count_ - 1; }
-  int member_count() const noexcept { return member_count_; }
+  int first_member() const noexcept { return members_.first(); }
+  int last_member() const noexcept { return members_.last(); }
+  int member_count() const noexcept { return members_.count(); }
+
+  StrandId strand(int member) const { return members_.strand(member); }
 
   /// The member of the worker that leads lane 0. Requires that the leader owns one.
   int leading_member() const;
@@ -41,27 +44,22 @@ class LinesPhases {
 
   /// A member waits until all others of its node, or those from `first` on, have entered. Whoever
   /// has read somebody's lines need not.
-  void await_members(int member) { await_members(member, first_member_); }
+  void await_members(int member) { await_members(member, first_member()); }
   void await_members(int member, int first);
 
   /// A member waits until all others have entered, but for one whose lines it has read.
   void await_members_but(int member, int known);
 
  private:
-  StrandId strand(int member) const {
-    return builder_.main_strand(builder_.shape().worker_of_member(member));
-  }
-
   ScheduleBuilder& builder_;
   int node_;
-  int first_member_;
-  int member_count_;
-  std::vector<FlagId> arrived_;  // per member
+  Members members_;
   std::vector<BufferId> lines_;  // per member; -1 where the input is not published
 };
 
 /// The phases of every node.
-std::vector<LinesPhases> lines_phases_of_nodes(ScheduleBuilder& builder);
+std::vector<LinesPhases> lines_phases_of_nodes(ScheduleBuilder& builder,
+                                               Entry entry = Entry::announced);
 
 }  // namespace hycoll
 

@@ -8,16 +8,8 @@
 namespace hycoll {
 
 NodePhases::NodePhases(ScheduleBuilder& builder, int node)
-    : builder_(builder),
-      node_(node),
-      first_member_(builder.shape().first_member(node)),
-      member_count_(builder.shape().node(node).members) {
+    : builder_(builder), node_(node), members_(Members::of_node(builder, node)) {
   const Shape& shape = builder.shape();
-  for (int i = 0; i < member_count_; ++i) {
-    const StrandId owner = builder.main_strand(shape.worker_of_member(first_member_ + i));
-    arrived_.push_back(builder.add_flag(owner));
-    builder.signal(owner, arrived_.back());
-  }
   for (int lane = 0; lane < shape.lane_count(); ++lane) {
     const int worker = shape.leader(node, lane);
     const StrandId main = builder.main_strand(worker);
@@ -27,19 +19,15 @@ NodePhases::NodePhases(ScheduleBuilder& builder, int node)
   }
 }
 
-void NodePhases::await_members(int lane) {
-  for (int member = first_member_; member <= last_member(); ++member) await_member(lane, member);
-}
+void NodePhases::await_members(int lane) { members_.await_all(leader(lane)); }
 
 void NodePhases::await_members_but(int lane, int known) {
-  for (int member = first_member_; member <= last_member(); ++member) {
+  for (int member = first_member(); member <= last_member(); ++member) {
     if (member != known) await_member(lane, member);
   }
 }
 
-void NodePhases::await_member_as(StrandId strand, int member) {
-  builder_.wait(strand, arrived_[static_cast<std::size_t>(member - first_member_)]);
-}
+void NodePhases::await_member_as(StrandId strand, int member) { members_.await(strand, member); }
 
 void NodePhases::await_member(int lane, int member) {
   const Shape& shape = builder_.shape();

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "collectives/algorithms/parts/chunks.h"
+#include "collectives/algorithms/parts/members.h"
 #include "core/schedule/builder.h"
 
 namespace hycoll {
@@ -22,9 +23,9 @@ class NodePhases {
   NodePhases(ScheduleBuilder& builder, int node);
 
   int node() const noexcept { return node_; }
-  int first_member() const noexcept { return first_member_; }
-  int last_member() const noexcept { return first_member_ + member_count_ - 1; }
-  int member_count() const noexcept { return member_count_; }
+  int first_member() const noexcept { return members_.first(); }
+  int last_member() const noexcept { return members_.last(); }
+  int member_count() const noexcept { return members_.count(); }
 
   /// The strand of the lane's leader: a worker's first lane runs on its main strand, every further
   /// one on its own.
@@ -56,11 +57,9 @@ class NodePhases {
  private:
   ScheduleBuilder& builder_;
   int node_;
-  int first_member_;
-  int member_count_;
+  Members members_;
   std::vector<StrandId> leaders_;   // per lane
   std::vector<FlagId> milestones_;  // per lane
-  std::vector<FlagId> arrived_;     // per member
 };
 
 /// The phases of every node.
