@@ -20,6 +20,7 @@
 #include "tests/support/collective_reference.h"
 #include "tests/support/lines_limit.h"
 #include "tests/support/sanitized.h"
+#include "tests/support/seed.h"
 #include "tests/threading/mailbox_network.h"
 #include "threading/execution/executor.h"
 #include "threading/memory/node_memory.h"
@@ -302,6 +303,7 @@ std::size_t count_for(const Schedule& schedule) {
 /// Calls body(algorithm, nodes, fault) for every algorithm that serves the shape.
 template <class Body>
 void with_all_algorithms(const Shape& shape, std::uint64_t seed, const Body& body) {
+  seed += tests::seed_offset();
   for (const Algorithm* algorithm : all_algorithms()) {
     if (!algorithm->serves_shape(shape.with_visibility(Visibility::direct))) continue;
     CAPTURE(name_of(algorithm->collective));

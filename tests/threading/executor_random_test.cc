@@ -16,6 +16,7 @@
 #include "tests/support/collective_reference.h"
 #include "tests/support/lines_limit.h"
 #include "tests/support/sanitized.h"
+#include "tests/support/seed.h"
 #include "tests/threading/random_driver.h"
 #include "threading/memory/fifo_slots.h"
 #include "threading/memory/node_memory.h"
@@ -137,7 +138,7 @@ void run_all_algorithms(const Shape& shape, std::size_t count, std::uint64_t see
 }
 
 TEST_CASE("every algorithm is right in random interleavings on equal nodes") {
-  std::uint64_t seed = 1;
+  std::uint64_t seed = tests::seed_offset() + 1;
   for (int nodes = 1; nodes <= (tests::kIsSanitized ? 5 : 9); ++nodes) {
     for (int members = 1; members <= 4; ++members) {
       for (const int lanes : {1, 2, 3, 5}) {
@@ -155,7 +156,7 @@ TEST_CASE(
       {{1, 4}, {1, 4}},         {{1, 2}, {1, 3}, {1, 1}},
       {{2, 5}, {3, 3}, {1, 8}}, {{5, 5}, {1, 1}, {1, 1}, {1, 1}, {2, 2}, {7, 7}, {1, 1}},
   };
-  std::uint64_t seed = 1000;
+  std::uint64_t seed = tests::seed_offset() + 1000;
   for (const auto& nodes : node_lists) {
     for (const int lanes : {1, 2, 4, 9}) {
       const std::size_t count = std::array{1, 8, 64, 257}[seed % 4];
@@ -165,7 +166,7 @@ TEST_CASE(
 }
 
 TEST_CASE("aggregators without members combine what passes through them") {
-  std::uint64_t seed = 3000;
+  std::uint64_t seed = tests::seed_offset() + 3000;
   for (const auto& hosts :
        std::vector<std::vector<Node>>{{{1, 1}},
                                       {{2, 2}, {2, 2}},
@@ -185,7 +186,7 @@ TEST_CASE("aggregators without members combine what passes through them") {
 
 TEST_CASE("streams of several lanes share a FIFO that is shorter than they are") {
   constexpr std::size_t kCount = 2 * FifoExtent{}.slot_count * FifoExtent{}.slot_bytes / 8 + 3;
-  std::uint64_t seed = 4000;
+  std::uint64_t seed = tests::seed_offset() + 4000;
   for (const char* name : {"fifo-binomial", "fifo-torus-colours"}) {
     const Algorithm& algorithm = find_algorithm(Collective::broadcast, name);
     for (const int lanes : {1, 3, 4}) {
@@ -197,7 +198,7 @@ TEST_CASE("streams of several lanes share a FIFO that is shorter than they are")
 
 TEST_CASE("lanes are told apart, however many there are") {
   // Around the largest numbers of a signed and an unsigned byte.
-  std::uint64_t seed = 4500;
+  std::uint64_t seed = tests::seed_offset() + 4500;
   for (const int lanes : {127, 128, 255, 256}) {
     for (const char* name : {"dpml-recursive-doubling", "dpml-ring"}) {
       const Algorithm& algorithm = find_algorithm(Collective::allreduce, name);
@@ -207,7 +208,7 @@ TEST_CASE("lanes are told apart, however many there are") {
 }
 
 TEST_CASE("a leader may be any worker of its node") {
-  std::uint64_t seed = 5000;
+  std::uint64_t seed = tests::seed_offset() + 5000;
   for (const std::size_t count : {1, 100}) {
     run_all_algorithms(Shape({{2, 4}, {3, 3}}, 3, Visibility::direct, {3, 1, 1}), count, seed++);
     run_all_algorithms(Shape({{1, 4}}, 2, Visibility::direct, {2, 3}), count, seed++);
@@ -215,7 +216,7 @@ TEST_CASE("a leader may be any worker of its node") {
 }
 
 TEST_CASE("staged schedules are right, and vectors pass through bounded staging in several runs") {
-  std::uint64_t seed = 7000;
+  std::uint64_t seed = tests::seed_offset() + 7000;
   std::map<const Algorithm*, int> most_runs;
   const std::vector<std::vector<Node>> node_lists = {{{2, 2}},
                                                      {{3, 3}},
@@ -249,7 +250,7 @@ TEST_CASE("staged schedules are right, and vectors pass through bounded staging 
 }
 
 TEST_CASE("threads of several processes: what crosses between them passes through staging") {
-  std::uint64_t seed = 9000;
+  std::uint64_t seed = tests::seed_offset() + 9000;
   const std::vector<std::vector<Node>> node_lists = {
       {{4, 4}}, {{3, 3}}, {{2, 4}}, {{4, 4}, {2, 2}}, {{3, 4}, {1, 1}, {4, 4}}};
   int most_runs = 0;
