@@ -68,6 +68,27 @@ void say_once_why_not(MPI_Comm communicator, const std::string& obstacle) {
                obstacle.c_str());
 }
 
+/// After hycoll has prepared itself for a communicator: that a driver of GPUs is loaded now, which
+/// was not when it did so for others. Their processes have no occasion to tell one another, so
+/// that all of them could look at their buffers. The process with rank 0 says so on stderr, once.
+void warn_of_late_driver(MPI_Comm communicator, bool has_devices) {
+  static std::atomic<bool> has_served_without{false};
+  static std::atomic<bool> is_said{false};
+  int rank = 0;
+  PMPI_Comm_rank(communicator, &rank);
+  // Both order only themselves.
+  if (!has_devices) return has_served_without.store(true, std::memory_order_relaxed);
+  if (rank != 0 || !has_served_without.load(std::memory_order_relaxed) ||
+      is_said.exchange(true, std::memory_order_relaxed)) {
+    return;
+  }
+  std::fputs(
+      "hycoll (preloaded): a driver of GPUs has been loaded after hycoll prepared itself for "
+      "communicators. On those, collectives must not get memory of a GPU: load the driver before "
+      "the program's first collectives, or raise HYCOLL_ATTACH_AFTER above their number\n",
+      stderr);
+}
+
 /// hycoll's collective for one of MPI's that it serves.
 Collective collective_of(Routine routine) {
   switch (routine) {
@@ -295,6 +316,7 @@ void Attachment::attach(MPI_Comm communicator, const Settings& settings) {
   if (server_ == nullptr) return;
   note_preparation(*server_, std::chrono::steady_clock::now() - start);
   servers_here.fetch_add(1, std::memory_order_relaxed);
+  warn_of_late_driver(communicator, has_devices_);
   wait_policy_ = ProcessMap::of(communicator).share().wait_policy(1);
   find_nonblocking_obstacle(options, conditions.has_threads != 0, conditions.has_hooks != 0);
 }

@@ -24,7 +24,8 @@ Function function_of(const char* library, const char* name) {
 DeviceDrivers DeviceDrivers::loaded_here() {
   DeviceDrivers drivers;
   drivers.cuda_ = function_of<CudaQuery>("libcuda.so.1", "cuPointerGetAttribute");
-  for (const char* library : {"libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"}) {
+  for (const char* library :
+       {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"}) {
     if (drivers.hip_ != nullptr) break;
     drivers.hip_ = function_of<HipQuery>(library, "hipPointerGetAttributes");
   }

@@ -1,5 +1,7 @@
 // The last process has a GPU's driver, and passes buffers in the GPU's memory in some calls.
-// usage: devices DRIVER_LIBRARY
+// usage: devices DRIVER_LIBRARY [late]
+//   late  it loads the driver when hycoll serves MPI_COMM_WORLD already, where it passes memory of
+//         the host only from then on; GPU's memory it passes on a communicator made later
 
 #include <dlfcn.h>
 #include <mpi.h>
@@ -56,15 +58,22 @@ void call_all(std::vector<int>& buffer, MPI_Comm communicator) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  REQUIRE_HERE(argc == 2);
+  REQUIRE_HERE(argc == 2 || argc == 3);
+  const bool is_late = argc == 3;
   MPI_Init(&argc, &argv);
   const bool is_last = rank_of(MPI_COMM_WORLD) + 1 == size_of(MPI_COMM_WORLD);
-  const Declare declare = is_last ? load(argv[1]) : nullptr;
   std::vector<int> buffer(kCount);
+  for (int round = 0; is_late && round < 4; ++round) call_all(buffer, MPI_COMM_WORLD);
+  const Declare declare = is_last ? load(argv[1]) : nullptr;
+  MPI_Comm communicator = MPI_COMM_WORLD;
+  if (is_late) MPI_Comm_dup(MPI_COMM_WORLD, &communicator);
   for (int round = 0; round < 8; ++round) {
     if (is_last) declare(buffer.data(), round % 2 == 0 ? 0 : kCount * sizeof(int));
+    call_all(buffer, communicator);
+    if (is_last) declare(nullptr, 0);
     call_all(buffer, MPI_COMM_WORLD);
   }
+  if (is_late) MPI_Comm_free(&communicator);
   const int rank = rank_of(MPI_COMM_WORLD);
   MPI_Finalize();
   if (rank == 0) std::puts("devices: ok");
