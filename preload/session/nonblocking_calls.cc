@@ -1,7 +1,10 @@
 #include "preload/session/nonblocking_calls.h"
 
+#include <exception>
+#include <new>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "preload/session/session.h"
 
@@ -15,11 +18,15 @@ thread_local bool is_polling = false;
 constexpr int kFruitlessPolls = 1000;
 thread_local int fruitless_polls = 0;
 
-void record(const PendingCall& call) {
+void record(const PendingCall& call) noexcept {
   Report* const report = Session::instance().report();
   if (report == nullptr) return;
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - call.start;
-  report->record(call.routine, call.size_bytes, Server::hycoll, call.algorithm, seconds.count());
+  try {
+    report->record(call.routine, call.size_bytes, Server::hycoll, call.algorithm, seconds.count());
+  } catch (const std::bad_alloc&) {
+    // The call lacks in the report. The program waits for it, and must not end for that.
+  }
 }
 
 }  // namespace
@@ -53,6 +60,8 @@ void PendingCall::deliver() {
     call.deliver();
   } catch (const Error& met) {
     error = met;
+  } catch (const std::exception& met) {
+    error.emplace(ErrorKind::environment, met.what());
   }
   if (kept_type != MPI_DATATYPE_NULL) PMPI_Type_free(&kept_type);
 }
@@ -90,8 +99,7 @@ void CallQueue::advance_acquired() {
 }
 
 void CallQueue::end_first() {
-  PendingCall* const call = waiting_.front();
-  waiting_.pop_front();
+  PendingCall* const call = waiting_.pop_front();
   record(*call);
   over_.push_back(call);
   NonblockingCalls::instance().under_way_.fetch_sub(1, std::memory_order_seq_cst);
@@ -102,10 +110,11 @@ int CallQueue::advance() {
   polls_.store(polls_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (!try_acquire()) return 0;
   advance_acquired();
-  std::vector<PendingCall*> over;
-  over.swap(over_);
+  CallRow over = std::exchange(over_, {});
   release();
-  for (PendingCall* const call : over) {
+  int completed = 0;
+  while (PendingCall* const call = over.pop_front()) {
+    ++completed;
     call->deliver();
     MPI_Request request = call->request;
     PMPI_Grequest_complete(request);
@@ -114,7 +123,7 @@ int CallQueue::advance() {
     NonblockingCalls::instance().pending_.fetch_sub(1, std::memory_order_relaxed);  // a count
     pending_.fetch_sub(1, std::memory_order_release);  // pairs with is_busy()
   }
-  return static_cast<int>(over.size());
+  return completed;
 }
 
 void CallQueue::look_after() {
@@ -164,6 +173,15 @@ int NonblockingCalls::start(std::unique_ptr<PendingCall> call, CallQueue& queue,
   under_way_.fetch_add(1, std::memory_order_seq_cst);      // see ProgressKeeper::watch()
   queue.push(call.release());
   if (!is_under_way()) return MPI_SUCCESS;
+  try {
+    keeper().watch();
+  } catch (const std::bad_alloc&) {
+    // The call is under way. Without a keeper it goes on when the program asks for it.
+  }
+  return MPI_SUCCESS;
+}
+
+ProgressKeeper& NonblockingCalls::keeper() {
   ProgressKeeper* keeper = watching_.load(std::memory_order_acquire);  // pairs with the store below
   if (keeper == nullptr) {
     const std::lock_guard lock(mutex_);
@@ -171,8 +189,7 @@ int NonblockingCalls::start(std::unique_ptr<PendingCall> call, CallQueue& queue,
     keeper = &*keeper_;
     watching_.store(keeper, std::memory_order_release);
   }
-  keeper->watch();
-  return MPI_SUCCESS;
+  return *keeper;
 }
 
 int NonblockingCalls::poll() {

@@ -5,17 +5,38 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <vector>
 
 #include "preload/session/pending_call.h"
 #include "threading/execution/deferred_run.h"
 #include "threading/memory/waiter.h"
 
 namespace hycoll::preload {
+
+/// Calls in a row, which takes no memory of its own: nothing is refused when one is added.
+class CallRow {
+ public:
+  bool empty() const noexcept { return first_ == nullptr; }
+  PendingCall* front() const noexcept { return first_; }
+
+  void push_back(PendingCall* call) noexcept {
+    call->next = nullptr;
+    (first_ == nullptr ? first_ : last_->next) = call;
+    last_ = call;
+  }
+  /// Takes the first one out; null if there is none.
+  PendingCall* pop_front() noexcept {
+    PendingCall* const call = first_;
+    if (call != nullptr) first_ = call->next;
+    return call;
+  }
+
+ private:
+  PendingCall* first_ = nullptr;
+  PendingCall* last_ = nullptr;  // if there is a first one
+};
 
 /// The nonblocking calls of one communicator, which are executed one after another, in the order in
 /// which they were started. Never destroyed, so that it may be looked at without a lock. Any number
@@ -56,8 +77,8 @@ class alignas(64) CallQueue {
   bool is_taken_ = false;   // guarded by NonblockingCalls::mutex_
   WaitPolicy wait_policy_;  // set when it is taken
   // Used by whoever has acquired the queue.
-  std::deque<PendingCall*> waiting_;  // the first one is being executed
-  std::vector<PendingCall*> over_;    // their requests are to be completed
+  CallRow waiting_;  // the first one is being executed
+  CallRow over_;     // their requests are to be completed
 };
 
 /// All nonblocking calls of this process that hycoll serves. Thread-safe.
@@ -98,6 +119,8 @@ class NonblockingCalls final : public LookedAfter {
  private:
   friend class CallQueue;
   NonblockingCalls() = default;
+  /// What goes on with calls that the program leaves alone.
+  ProgressKeeper& keeper();
   template <class Predicate>
   void wait_until(const WaitPolicy& policy, const Predicate& is_over);
 

@@ -40,6 +40,7 @@ struct PendingCall {
   std::optional<Error> error;  ///< What the call has met; valid once it is over.
   int error_code = MPI_SUCCESS;
   std::atomic<bool> is_complete{false};  ///< The request is.
+  PendingCall* next = nullptr;           ///< In one of its queue's rows.
 
   /// The datatype, or a copy of it if the program may free it before the call has completed.
   MPI_Datatype keep(MPI_Datatype type);
