@@ -47,8 +47,9 @@ class DrivenCall {
   ~DrivenCall();
 
   /// Does what can be done now, without waiting. Returns whether the call has completed. Requires
-  /// that all calls before it on this communicator have.
-  bool advance();
+  /// that all calls before it on this communicator have. What it takes was there when the call was
+  /// made; what the call meets, deliver() throws.
+  bool advance() noexcept;
 
   /// What an owner does from time to time who waits for long: looks for members that have failed,
   /// that make another call, or that are missing. The call may have completed, with an Error, after

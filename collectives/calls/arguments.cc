@@ -125,4 +125,10 @@ CallBuffers check_buffers(const Call& call, const VectorElements& elements, int 
   return buffers;
 }
 
+CallSignature broadcast_signature(std::size_t size_bytes, int root) {
+  return {.count = size_bytes,
+          .collective = Collective::broadcast,
+          .detail = static_cast<std::uint32_t>(root)};
+}
+
 }  // namespace hycoll

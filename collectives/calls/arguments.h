@@ -5,6 +5,7 @@
 
 #include "collectives/api/hycoll.h"
 #include "collectives/elements/vector_elements.h"
+#include "threading/memory/node_memory.h"
 
 namespace hycoll {
 
@@ -23,6 +24,9 @@ struct CallBuffers {
 /// datatype tells their addresses: buffers may be null, and overlap.
 CallBuffers check_buffers(const Call& call, const VectorElements& elements, int rank,
                           int member_count);
+
+/// What members compare of a broadcast, whatever it is described by.
+CallSignature broadcast_signature(std::size_t size_bytes, int root);
 
 }  // namespace hycoll
 

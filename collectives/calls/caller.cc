@@ -92,18 +92,17 @@ PreparedCall Caller::resolve_reduction_call(const Call& call) {
 PreparedCall Caller::resolve_movement(const Call& call) {
   const VectorElements& elements = moved_.find(call.type, name_of(call.collective));
   const CallBuffers buffers = check_buffers(call, elements, identity_.rank, identity_.member_count);
-  const CallSignature signature{.count = call.count * elements.element_bytes,
-                                .collective = call.collective,
-                                .detail = static_cast<std::uint32_t>(call.root)};
-  PreparedCall prepared{.query = query_for(call, elements),
-                        .arguments = {.input = buffers.input_count > 0 ? call.input : nullptr,
-                                      .output = buffers.output_count > 0 ? call.output : nullptr,
-                                      .reducer = {},
-                                      .signature = signature.packed()},
-                        .is_custom = false,
-                        .foreign_owner = nullptr,
-                        .work = nullptr,
-                        .buffers = buffers};
+  PreparedCall prepared{
+      .query = query_for(call, elements),
+      .arguments = {.input = buffers.input_count > 0 ? call.input : nullptr,
+                    .output = buffers.output_count > 0 ? call.output : nullptr,
+                    .reducer = {},
+                    .signature = broadcast_signature(call.count * elements.element_bytes, call.root)
+                                     .packed()},
+      .is_custom = false,
+      .foreign_owner = nullptr,
+      .work = nullptr,
+      .buffers = buffers};
   if (prepared.query.extent.count == 0) {
     use_token(prepared);
   } else if (elements.staging != nullptr) {
@@ -114,15 +113,10 @@ PreparedCall Caller::resolve_movement(const Call& call) {
   return prepared;
 }
 
-PreparedCall Caller::make_next(const Call& call, Waiting waiting) {
+template <class Prepare>
+auto Caller::as_next(const Prepare& prepare) {
   try {
-    PreparedCall prepared = resolve(call);
-    prepared.plan = &plans_.find(prepared.query);
-    if (prepared.is_custom) prepared.agreement_plan = &plans_.find(agreement_query());
-    provide_for(*prepared.plan, waiting);
-    if (prepared.is_custom) provide_for(*prepared.agreement_plan, waiting);
-    enter(prepared.arguments);
-    return prepared;
+    return prepare();
   } catch (const std::exception&) {
     // The others wait for this member at the gate. Elsewhere nothing has happened.
     if (identity_.gate != nullptr) {
@@ -133,10 +127,21 @@ PreparedCall Caller::make_next(const Call& call, Waiting waiting) {
   }
 }
 
-void Caller::enter(CallArguments& arguments) {
+PreparedCall Caller::make_next(const Call& call, Waiting waiting) {
+  return as_next([&] {
+    PreparedCall prepared = resolve(call);
+    prepared.plan = &plans_.find(prepared.query);
+    provide_for(*prepared.plan, waiting);
+    enter(prepared.arguments);
+    return prepared;
+  });
+}
+
+void Caller::enter(CallArguments& arguments, CallNumber number_count) {
   const CallNumber next = call_ + 1;
   if (identity_.gate != nullptr) identity_.gate->enter(next, identity_.rank, arguments.signature);
-  arguments.call = call_ = next;
+  arguments.call = next;
+  call_ += number_count;
 }
 
 void Caller::take_back(CallNumber call) {
@@ -174,25 +179,21 @@ PlanQuery Caller::agreement_query() {
   return {.element_bytes = sizeof(std::uint64_t), .extent = {.count = 1}};
 }
 
-PreparedCall Caller::agreement_into(std::uint64_t& mark) {
+CallArguments Caller::agreement_into(std::uint64_t& mark) const {
   const CallSignature signature{.count = 1,
                                 .type_code = static_cast<std::uint8_t>(DataType::uint64),
                                 .op_code = static_cast<std::uint8_t>(Operator::max)};
-  return {.query = agreement_query(),
-          .arguments = {.call = ++call_,
-                        .input = memory_.operator_failure_mark(identity_.slot),
-                        .output = &mark,
-                        .type = DataType::uint64,
-                        .op = Operator::max,
-                        .reducer = {.kernel = reduce_kernel(Operator::max, DataType::uint64)},
-                        .signature = signature.packed()},
-          .is_custom = false,
-          .foreign_owner = nullptr,
-          .work = nullptr};
+  return {.input = memory_.operator_failure_mark(identity_.slot),
+          .output = &mark,
+          .type = DataType::uint64,
+          .op = Operator::max,
+          .reducer = {.kernel = reduce_kernel(Operator::max, DataType::uint64)},
+          .signature = signature.packed()};
 }
 
-void Caller::throw_if_operator_failed(std::uint64_t mark, CallNumber call) const {
-  if (failed_call_of(mark) != call) return;
+void Caller::throw_if_operator_failed(std::uint64_t mark, CallNumber first, CallNumber last) const {
+  const CallNumber call = failed_call_of(mark);
+  if (call < first || call > last) return;
   const int rank = failed_rank_of(mark);
   if (const std::optional<std::string> text = memory_.operator_failure(identity_.slot, mark)) {
     throw Error(ErrorKind::user_operator, *text);
@@ -233,42 +234,30 @@ void Caller::execute_or_throw(const Plan& plan, const CallArguments& arguments) 
   if (failure) throw RunFailure(*failure);
 }
 
-std::optional<RunFailure> Caller::agree(const PreparedCall& prepared) {
-  std::uint64_t mark = 0;
-  const PreparedCall agreement = agreement_into(mark);
-  std::optional<RunFailure> failure =
-      execute_announced(*prepared.agreement_plan, agreement.arguments);
-  if (has_results(failure)) throw_if_operator_failed(mark, prepared.arguments.call);
-  return failure;
-}
-
 bool Caller::is_repeatable(const Call& call, const PreparedCall& prepared) {
   // A derived type may be gone by the next call, and another one may have its handle.
   const bool lasts =
       combines(call.collective) ? prepared.arguments.reducer.kernel != nullptr : moved_.lasts();
   return lasts && prepared.work == nullptr && call.block_counts.empty() &&
-         identity_.gate == nullptr && identity_.announcer == nullptr && !is_long_broadcast(call);
+         identity_.gate == nullptr && identity_.announcer == nullptr;
 }
 
 void Caller::run(const Call& call) {
   if (repeatable_.is_like(call)) {
     return execute_or_throw(repeatable_.plan(), repeatable_.arguments_for(call, ++call_));
   }
-  if (is_long_broadcast(call)) return run_long_broadcast(call);
+  if (const auto runs = as_next([&] { return entered(several_runs(call), Waiting::allowed); })) {
+    return run(*runs);
+  }
   run_whole(call);
 }
 
 void Caller::run_whole(const Call& call) {
   PreparedCall prepared = make_next(call, Waiting::allowed);
   prepared.arguments.is_blocking = true;
-  prepared.arguments.is_agreed_on = prepared.is_custom;
   pass_gate(prepared.arguments.call);
   if (is_repeatable(call, prepared)) repeatable_.remember(call, prepared, *prepared.plan);
-  std::optional<RunFailure> failure = execute_announced(*prepared.plan, prepared.arguments);
-  if (prepared.is_custom && goes_on(failure)) {
-    const std::optional<RunFailure> agreements = agree(prepared);
-    if (!failure) failure = agreements;
-  }
+  const std::optional<RunFailure> failure = execute_announced(*prepared.plan, prepared.arguments);
   if (prepared.work != nullptr && has_results(failure)) prepared.work->deliver();
   if (failure) throw RunFailure(*failure);
 }
@@ -293,35 +282,26 @@ void Caller::begin(const Plan& plan, const CallArguments& arguments, Request::St
   }
 }
 
+void Caller::begin(CallRuns& runs, Request::State& state) {
+  state.caller = this;
+  state.runs = &runs;
+  state.is_complete = false;
+  state.error.reset();
+  state.job = begin(runs, Blocking::no);
+}
+
 std::unique_ptr<Request::State> Caller::start(const Call& call) {
   auto state = std::make_unique<Request::State>();
+  state->own_runs = as_next([&] { return entered(several_runs(call), Waiting::forbidden); });
+  if (state->own_runs != nullptr) {
+    begin(*state->own_runs, *state);
+    return state;
+  }
   PreparedCall prepared = make_next(call, Waiting::forbidden);
   state->foreign_owner = std::move(prepared.foreign_owner);
   state->work = std::move(prepared.work);
-  state->is_custom = prepared.is_custom;
   begin(*prepared.plan, prepared.arguments, *state);
-  if (prepared.is_custom) submit_agreement(*state, *prepared.agreement_plan);
   return state;
-}
-
-/// All of the process's workers must have applied the operator, and the call must not have been
-/// refused, in which case nobody agrees. The call is under way, and uses the state.
-void Caller::submit_agreement(Request::State& state, const Plan& plan) {
-  const PreparedCall agreement = agreement_into(state.failure_mark);
-  try {
-    announced(plan, agreement.arguments);
-    state.agreement = submit(plan, agreement.arguments,
-                             [job = state.job, gate = identity_.gate, call = state.call] {
-                               if (job != nullptr) job->wait();
-                               if (gate != nullptr) gate->pass(call);
-                             });
-  } catch (const std::exception&) {
-    // The system refuses what it takes to go on in the background.
-    state.finish_runs();
-    if (goes_on(state.runs_met())) {
-      state.agreement_met = execute_announced(plan, agreement.arguments);
-    }
-  }
 }
 
 std::unique_ptr<Persistent::State> Caller::prepare(const Call& call) {
@@ -330,6 +310,11 @@ std::unique_ptr<Persistent::State> Caller::prepare(const Call& call) {
   state->call = call;
   state->block_counts.assign(call.block_counts.begin(), call.block_counts.end());
   state->call.block_counts = state->block_counts;
+  state->runs = long_call(state->call);
+  if (state->runs != nullptr) {
+    state->request = std::make_unique<Request::State>();
+    return state;
+  }
   PreparedCall prepared = resolve(state->call);
   const Plan& plan = plan_cache_.find(prepared.query);
   if (!prepared.is_custom && prepared.work == nullptr) {
@@ -342,7 +327,10 @@ std::unique_ptr<Persistent::State> Caller::prepare(const Call& call) {
 }
 
 void Caller::start(Persistent::State& persistent) {
-  if (persistent.plan == nullptr) {
+  if (persistent.runs != nullptr) {
+    enter(*persistent.runs, Waiting::forbidden);
+    begin(*persistent.runs, *persistent.request);
+  } else if (persistent.plan == nullptr) {
     persistent.request = start(persistent.call);
   } else {
     provide_for(*persistent.plan, Waiting::forbidden);
@@ -353,7 +341,11 @@ void Caller::start(Persistent::State& persistent) {
 }
 
 void Caller::run(Persistent::State& persistent) {
-  if (persistent.plan == nullptr) return run_whole(persistent.call);
+  if (persistent.runs != nullptr) {
+    enter(*persistent.runs, Waiting::allowed);
+    return run(*persistent.runs);
+  }
+  if (persistent.plan == nullptr) return run(persistent.call);
   provide_for(*persistent.plan, Waiting::allowed);
   enter(persistent.arguments);
   pass_gate(persistent.arguments.call);
@@ -382,46 +374,35 @@ bool Request::State::test() {
   } else if (!job->finished()) {
     return false;
   }
-  if (agreement != nullptr && !agreement->finished()) return false;
   complete();
   return true;
 }
 
-void Request::State::finish_runs() {
+void Request::State::finish() {
+  if (is_complete) return;
   if (deferred == nullptr) {
     job->wait();
   } else if (!outcome.finished.load(std::memory_order_acquire)) {
     deferred->finish();
   }
-}
-
-std::optional<RunFailure> Request::State::runs_met() const {
-  return deferred != nullptr ? outcome.error : job->failure();
-}
-
-void Request::State::finish() {
-  if (is_complete) return;
-  finish_runs();
-  if (agreement != nullptr) agreement->wait();
   complete();
 }
 
 void Request::State::complete() {
   is_complete = true;
-  std::optional<RunFailure> failure = runs_met();
-  if (!goes_on(failure)) caller->retract(call);
-  if (has_results(failure) && is_custom) {
-    const auto met = agreement != nullptr ? agreement->failure() : agreement_met;
-    if (met) failure = met;
-  }
-  if (failure) error = *failure;
-  if (!has_results(failure)) return;
   try {
-    if (is_custom) caller->throw_if_operator_failed(failure_mark, call);
-    if (work != nullptr) work->deliver();
-  } catch (const Error& met) {
-    error = met;
+    deliver();
+  } catch (const std::exception&) {
+    error = handled_failure();
   }
+}
+
+void Request::State::deliver() {
+  if (runs != nullptr) return runs->finish();
+  const std::optional<RunFailure> failure = deferred != nullptr ? outcome.error : job->failure();
+  if (!goes_on(failure)) caller->retract(call);
+  if (has_results(failure) && work != nullptr) work->deliver();
+  if (failure) throw RunFailure(*failure);
 }
 
 Request::Request() noexcept = default;

@@ -10,6 +10,7 @@
 #include "collectives/calls/aggregators.h"
 #include "collectives/calls/arguments.h"
 #include "collectives/calls/call_gate.h"
+#include "collectives/calls/call_runs.h"
 #include "collectives/calls/driven_run.h"
 #include "collectives/calls/repeatable_call.h"
 #include "collectives/calls/work_buffers.h"
@@ -40,7 +41,6 @@ struct PreparedCall {
   CallArguments arguments;
   const Plan* plan = nullptr;  ///< Null before the call is the next one.
   bool is_custom = false;
-  const Plan* agreement_plan = nullptr;  ///< Of the call that follows a custom one.
   std::shared_ptr<const ForeignReducer> foreign_owner;
   std::unique_ptr<WorkBuffers> work;
   CallBuffers buffers = {};
@@ -88,9 +88,30 @@ class Caller {
   /// for it; null if something is under way, or the plan is.
   virtual DeferredRun* defer(const Plan& plan, const CallArguments& arguments,
                              DeferredOutcome& outcome) = 0;
-  /// Starts to execute a plan as its owner drives it. Requires that nothing is under way. By the
-  /// threads of submit() unless overridden.
-  virtual std::unique_ptr<DrivenRun> drive(const Plan& plan, const CallArguments& arguments);
+  /// What drives the runs of a call as their owner asks for it, whose first run begins with the
+  /// first advance. Throws what the system refuses. By the threads of submit() unless overridden.
+  virtual std::unique_ptr<DrivenRun> driver(CallRuns& runs);
+  /// How many workers of this process take part in a plan.
+  virtual int participants(const Plan& /*plan*/) const { return 1; }
+  /// A worker's part of a plan, by the thread of the pool that has its number, or any thread of a
+  /// member that is one worker.
+  virtual void execute_part(int worker, const Plan& plan, const CallArguments& arguments) = 0;
+
+  /// What works in the background.
+  struct Background {
+    LeaderPool& pool;
+    DeferredRun& deferred;
+    int first_worker;
+  };
+  virtual Background background() noexcept = 0;
+
+  /// Whether no job is under way there.
+  bool is_idle() const noexcept { return background_ == nullptr || background_->finished(); }
+  /// Hands a job to its threads, after everything that is under way.
+  std::shared_ptr<PoolJob> hand_in(std::shared_ptr<PoolJob> job, int thread_count);
+
+  /// The threads that work on runs in the background.
+  int thread_count(const CallRuns& runs) const;
 
   enum class Waiting { allowed, forbidden };
   /// Before a call has its number: provides what its plan needs and is not there yet, by calls of
@@ -100,23 +121,47 @@ class Caller {
   void forget_repeatable() noexcept { repeatable_ = {}; }
 
  private:
+  enum class Blocking : bool { no, yes };
+  friend class CallRuns;
   friend struct Request::State;
-  friend struct DrivenCall::State;
 
   /// Checks a call and looks up what it needs; gives it no number.
   PreparedCall resolve(const Call& call);
-  /// The same, as the next call, with its plans. What throws before the call has its number throws
+  /// The same, as the next call, with its plan. What throws before the call has its number throws
   /// as if the member had not called.
   PreparedCall make_next(const Call& call, Waiting waiting);
+  /// What `prepare()` makes, as the next call.
+  template <class Prepare>
+  auto as_next(const Prepare& prepare);
   bool is_repeatable(const Call& call, const PreparedCall& prepared);
-  /// Makes a call as one.
+  /// Makes a call that is one run.
   void run_whole(const Call& call);
-  /// Whether a call is a broadcast of more than is packed whole: on all members if on one.
-  bool is_long_broadcast(const Call& call);
-  /// Makes such a call: in pieces if some member has to pack, which the members find out by a call.
-  void run_long_broadcast(const Call& call);
+
+  /// A call that is several runs; null for others. Gives it no number.
+  std::unique_ptr<CallRuns> several_runs(const Call& call);
+  /// One of more data than are packed at once; null for others. For the same call it is one on all
+  /// members or on none.
+  std::unique_ptr<CallRuns> long_call(const Call& call);
+  std::unique_ptr<CallRuns> long_broadcast(const Call& call);
+  std::unique_ptr<CallRuns> long_reduction(const Call& call);
+  /// Any other, as one run, and the agreement after it.
+  std::unique_ptr<CallRuns> single_call(const Call& call);
+  /// Gives the runs their numbers, after provide_for() for all of them.
+  void enter(CallRuns& runs, Waiting waiting);
+  /// The same, if there are any.
+  std::unique_ptr<CallRuns> entered(std::unique_ptr<CallRuns> runs, Waiting waiting) {
+    if (runs != nullptr) enter(*runs, waiting);
+    return runs;
+  }
+  /// Tells the aggregators of all of them.
+  void announce(const CallRuns& runs);
+  /// Makes the runs, which have their numbers, and returns when they have ended.
+  void run(CallRuns& runs);
+  /// The same in the background.
+  std::shared_ptr<PoolJob> begin(CallRuns& runs, Blocking blocking);
+  std::shared_ptr<PoolJob> job_of(CallRuns& runs, Blocking blocking);
   /// Gives the call its number, and shows it to the others where that is asked for.
-  void enter(CallArguments& arguments);
+  void enter(CallArguments& arguments, CallNumber number_count = 1);
   /// Waits until the others have been found to make the same call; throws if they do not.
   void pass_gate(CallNumber call);
   /// After a call that this member has shown to the others, but does not make.
@@ -133,22 +178,20 @@ class Caller {
   /// Executes a plan; returns what that has ended with.
   std::optional<RunFailure> execute_announced(const Plan& plan, const CallArguments& arguments);
   void execute_or_throw(const Plan& plan, const CallArguments& arguments);
-  /// After a call with a custom operator.
-  std::optional<RunFailure> agree(const PreparedCall& prepared);
   /// Tells the aggregators of a call whose plan needs them, before it is executed; returns the
   /// plan.
   const Plan& announced(const Plan& plan, const CallArguments& arguments);
   /// Tells them that the members of this process do not make the call, or do not agree about it.
   void retract(CallNumber call);
   void begin(const Plan& plan, const CallArguments& arguments, Request::State& state);
-  void submit_agreement(Request::State& state, const Plan& plan);
+  void begin(CallRuns& runs, Request::State& state);
 
   static PlanQuery agreement_query();
-  /// The call by which members agree, after one with a custom operator; the mark of a failure ends
-  /// up in `mark`.
-  PreparedCall agreement_into(std::uint64_t& mark);
-  /// Throws Error (user_operator) if the mark says so.
-  void throw_if_operator_failed(std::uint64_t mark, CallNumber call) const;
+  /// The run by which members agree, after one with a custom operator, but for its number; the mark
+  /// of a failure ends up in `mark`.
+  CallArguments agreement_into(std::uint64_t& mark) const;
+  /// Throws Error (user_operator) if the mark tells of one of these calls.
+  void throw_if_operator_failed(std::uint64_t mark, CallNumber first, CallNumber last) const;
 
   PlanCache& plan_cache_;
   RecentPlans plans_;
@@ -158,22 +201,21 @@ class Caller {
   NodeMemory& memory_;
   CallerIdentity identity_;
   CallNumber call_ = 0;
+  std::shared_ptr<PoolJob> background_;  ///< The last one handed in.
   /// What an empty call reduces, so that it synchronises like any other, and to what.
   std::uint64_t token_ = 0;
   std::uint64_t tokens_reduced_ = 0;
 };
 
-/// A nonblocking call under way: deferred, or a job of the pool.
+/// A nonblocking call under way: several runs, deferred, or a job of the pool.
 struct Request::State {
   Caller* caller = nullptr;
   CallNumber call = 0;
+  std::unique_ptr<CallRuns> own_runs;
+  CallRuns* runs = nullptr;  ///< Those, a persistent call's, or null.
   DeferredRun* deferred = nullptr;
   DeferredOutcome outcome;
   std::shared_ptr<PoolJob> job;
-  bool is_custom = false;
-  std::shared_ptr<PoolJob> agreement;       ///< Null unless the operator is custom.
-  std::optional<RunFailure> agreement_met;  ///< By one that has been made without a job.
-  std::uint64_t failure_mark = 0;           ///< What the agreement yields.
   std::shared_ptr<const ForeignReducer> foreign_owner;
   std::unique_ptr<WorkBuffers> work;
   std::optional<Error> error;
@@ -182,38 +224,19 @@ struct Request::State {
   bool test();
   /// Returns when the call has completed.
   void finish();
-  /// Returns when its runs have ended, but for the agreement.
-  void finish_runs();
-
-  /// What they have ended with.
-  std::optional<RunFailure> runs_met() const;
 
  private:
   /// After the end: delivers results, keeps the error.
   void complete();
+  void deliver();
 };
 
 /// A call that its owner drives.
 struct DrivenCall::State {
-  Caller* caller = nullptr;
-  PreparedCall prepared;
-  std::optional<PreparedCall> agreement;  ///< If the operator is custom.
-  std::uint64_t failure_mark = 0;         ///< What the agreement yields.
-  std::unique_ptr<DrivenRun> run;         ///< Null before the first advance.
-  bool is_agreeing = false;
+  std::unique_ptr<CallRuns> runs;
+  std::unique_ptr<DrivenRun> driver;
   Waiter waiter{WaitPolicy{}};
-  std::optional<RunFailure> failure;
   bool is_complete = false;
-
-  /// The call, and then the one by which the members agree on its success.
-  bool advance_parts();
-  /// Hands the results over, if there are any; throws what the call has met.
-  void deliver();
-
- private:
-  void begin(const PreparedCall& part, const Plan& its_plan);
-  /// Whether the part that has begun has ended.
-  bool advance_part();
 };
 
 struct Persistent::State {
@@ -225,6 +248,7 @@ struct Persistent::State {
   const Plan* plan = nullptr;
   CallArguments arguments;
   std::shared_ptr<const ForeignReducer> foreign_owner;
+  std::unique_ptr<CallRuns> runs;  ///< Of every start of a long call; null for others.
   std::unique_ptr<Request::State> request;
   bool is_active = false;
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "collectives/api/hycoll.h"
@@ -41,12 +42,26 @@ MpiCallers mpi_callers(const Options& options) {
 
 bool has_root_in(const Call& call, int size) { return call.root >= 0 && call.root < size; }
 
-/// The workers of this node that take part.
-int participants(const Plan& plan) {
+/// The workers of this node that take part; at least 1.
+int workers_in(const Plan& plan) {
   const auto last = std::find_if(plan.programs.rbegin(), plan.programs.rend(),
                                  [](const Program& program) { return !program.strands.empty(); });
-  return static_cast<int>(plan.programs.rend() - last);
+  return std::max(1, static_cast<int>(plan.programs.rend() - last));
 }
+
+/// Runs of one worker, in place.
+class RunStarter {
+ public:
+  explicit RunStarter(WorkerExecutor& executor) noexcept : executor_(executor) {}
+
+  ExecutorRun& start(const CallRun& run) {
+    return run_.emplace(executor_, run.plan->programs.front(), run.arguments);
+  }
+
+ private:
+  WorkerExecutor& executor_;
+  std::optional<SingleRun> run_;
+};
 
 /// The one member of this process.
 class ProcessMember final : public Caller {
@@ -69,7 +84,7 @@ class ProcessMember final : public Caller {
  private:
   void execute(const Plan& plan, const CallArguments& arguments) override {
     deferred_.finish();
-    if (background_ != nullptr && !background_->finished()) {
+    if (!is_idle()) {
       const std::shared_ptr<PoolJob> job = submit(plan, arguments, {});
       job->wait();
       return job->throw_if_failed();
@@ -98,30 +113,35 @@ class ProcessMember final : public Caller {
 
   std::shared_ptr<PoolJob> submit(const Plan& plan, const CallArguments& arguments,
                                   PoolJob::Before before) override {
-    if (!deferred_.finished()) pool_.submit(std::make_shared<PoolJob>(deferred_), 0, 0);
-    const int count = std::max(1, participants(plan));
-    auto job = std::make_shared<PoolJob>(plan.programs, arguments, count, std::move(before));
-    pool_.submit(job, 0, count - 1);
-    return background_ = std::move(job);
+    const int count = participants(plan);
+    return hand_in(std::make_shared<PoolJob>(plan.programs, arguments, count, std::move(before)),
+                   count);
   }
 
   DeferredRun* defer(const Plan& plan, const CallArguments& arguments,
                      DeferredOutcome& outcome) override {
-    const bool is_idle =
-        deferred_.finished() && (background_ == nullptr || background_->finished());
-    if (!plan.is_short || participants(plan) > 1 || !is_idle) return nullptr;
+    const bool may_defer = plan.is_short && participants(plan) == 1;
+    if (!may_defer || !deferred_.finished() || !is_idle()) return nullptr;
     deferred_.start(plan.programs.front(), arguments, outcome);
     if (!deferred_.finished()) keeper_.watch();
     return &deferred_;
   }
 
-  std::unique_ptr<DrivenRun> drive(const Plan& plan, const CallArguments& arguments) override {
-    if (participants(plan) > 1) return Caller::drive(plan, arguments);
-    return std::make_unique<SingleRun>(workers_.executor(0), plan.programs.front(), arguments);
+  std::unique_ptr<DrivenRun> driver(CallRuns& runs) override {
+    if (thread_count(runs) > 1) return Caller::driver(runs);
+    return std::make_unique<RunsByOne<RunStarter>>(runs, workers_.executor(0));
   }
 
+  int participants(const Plan& plan) const override { return workers_in(plan); }
+
+  void execute_part(int worker, const Plan& plan, const CallArguments& arguments) override {
+    if (worker >= participants(plan)) return;
+    workers_.executor(worker).run(plan.programs[static_cast<std::size_t>(worker)], arguments);
+  }
+
+  Background background() noexcept override { return {pool_, deferred_, 0}; }
+
   NodeWorkers& workers_;
-  std::shared_ptr<PoolJob> background_;  ///< The last one submitted; it may still use worker 0.
   DeferredRun deferred_{workers_.executor(0)};
   // Last: their threads use the others.
   LeaderPool pool_;

@@ -1,10 +1,12 @@
 #ifndef HYCOLL_COLLECTIVES_CALLS_DRIVEN_RUN_H_
 #define HYCOLL_COLLECTIVES_CALLS_DRIVEN_RUN_H_
 
+#include <exception>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "collectives/calls/call_runs.h"
 #include "threading/execution/executor.h"
 #include "threading/execution/leader_pool.h"
 #include "threading/execution/run_failure.h"
@@ -12,7 +14,7 @@
 
 namespace hycoll {
 
-/// The execution of a plan that goes on when its owner asks for it, and never waits. Used by one
+/// The execution of a call that goes on when its owner asks for it, and never waits. Used by one
 /// thread at a time.
 class DrivenRun {
  public:
@@ -21,9 +23,9 @@ class DrivenRun {
   DrivenRun(const DrivenRun&) = delete;
   DrivenRun& operator=(const DrivenRun&) = delete;
 
-  /// Does what can be done now. Returns whether the plan has been executed; throws the RunFailure
-  /// that it has met, and must not be asked again after either.
-  virtual bool advance() = 0;
+  /// Does what can be done now. Returns whether the call has ended, and what it has met is known to
+  /// its runs. Everything that it takes is there before.
+  virtual bool advance() noexcept = 0;
 
   /// As WorkerExecutor::look_for_trouble.
   virtual void look_for_trouble(Waiter& waiter) = 0;
@@ -31,11 +33,16 @@ class DrivenRun {
 
 /// Programs of one worker, one after another. If one of them fails, those that follow fail with it:
 /// other members may have left the one that failed, and wait in the next.
-class ExecutorRun : public DrivenRun {
+class ExecutorRun {
  public:
   explicit ExecutorRun(WorkerExecutor& executor) noexcept : executor_(executor) {}
+  virtual ~ExecutorRun() = default;
+  ExecutorRun(const ExecutorRun&) = delete;
+  ExecutorRun& operator=(const ExecutorRun&) = delete;
 
-  bool advance() final {
+  /// Does what can be done now. Returns whether the programs have been executed; throws the
+  /// RunFailure that they have met, and must not be asked again after either.
+  bool advance() {
     return go_on([this] { return executor_.advance() == WorkerExecutor::Progress::finished; });
   }
 
@@ -47,7 +54,7 @@ class ExecutorRun : public DrivenRun {
     });
   }
 
-  void look_for_trouble(Waiter& waiter) final {
+  void look_for_trouble(Waiter& waiter) {
     if (is_under_way_) executor_.look_for_trouble(waiter);
   }
 
@@ -101,22 +108,64 @@ class SingleRun final : public ExecutorRun {
   CallArguments arguments_;
 };
 
-/// What a pool's threads execute by themselves.
+/// A call's runs by one worker. `Starter` has
+///   ExecutorRun& start(const CallRun&);  makes the execution of a run; asks for no memory
+template <class Starter>
+class RunsByOne final : public DrivenRun {
+ public:
+  template <class... Arguments>
+  explicit RunsByOne(CallRuns& runs, Arguments&&... arguments)
+      : runs_(runs), starter_(std::forward<Arguments>(arguments)...) {}
+
+  bool advance() noexcept override {
+    while (run_ != nullptr || begin_next()) {
+      try {
+        if (!run_->advance()) return false;
+      } catch (const std::exception&) {
+        runs_.note(handled_failure());
+      }
+      run_ = nullptr;
+    }
+    return true;
+  }
+
+  void look_for_trouble(Waiter& waiter) override {
+    if (run_ != nullptr) run_->look_for_trouble(waiter);
+  }
+
+ private:
+  bool begin_next() {
+    const CallRun* const next = runs_.next();
+    if (next == nullptr) return false;
+    run_ = &starter_.start(*next);
+    return true;
+  }
+
+  CallRuns& runs_;
+  Starter starter_;
+  ExecutorRun* run_ = nullptr;
+};
+
+/// What a pool's threads execute by themselves, from the first advance on.
 class PoolRun final : public DrivenRun {
  public:
-  explicit PoolRun(std::shared_ptr<PoolJob> job) : job_(std::move(job)) { job_->hurry(); }
+  PoolRun(LeaderPool& pool, std::shared_ptr<PoolJob> job, LeaderPool::Parts parts)
+      : pool_(pool), job_(std::move(job)), parts_(std::move(parts)) {
+    job_->hurry();
+  }
 
-  bool advance() override {
-    if (!job_->finished()) return false;
-    job_->throw_if_failed();
-    return true;
+  bool advance() noexcept override {
+    if (!parts_.jobs.empty()) pool_.hand_in(parts_);
+    return job_->finished();
   }
 
   /// Its threads do.
   void look_for_trouble(Waiter& /*waiter*/) override {}
 
  private:
+  LeaderPool& pool_;
   std::shared_ptr<PoolJob> job_;
+  LeaderPool::Parts parts_;
 };
 
 }  // namespace hycoll

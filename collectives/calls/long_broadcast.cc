@@ -1,52 +1,96 @@
-// Long broadcasts of data that some member must pack: piece by piece, so that no member needs as
-// much memory again as it broadcasts.
+#include "collectives/calls/long_broadcast.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
+#include <utility>
 
-#include "collectives/calls/caller.h"
+#include "collectives/calls/arguments.h"
+#include "collectives/calls/long_call.h"
+#include "core/kernels/kernels.h"
 
 namespace hycoll {
-namespace {
 
-/// What is packed at once, and the longest data that are packed whole. Long enough for every
-/// algorithm to work at full speed.
-constexpr std::size_t kPieceBytes = std::size_t{8} << 20;
-
-}  // namespace
-
-bool Caller::is_long_broadcast(const Call& call) {
-  // Without a type, the call will be refused.
-  if (call.collective != Collective::broadcast || call.type.handle() == MPI_DATATYPE_NULL) {
-    return false;
-  }
-  const std::size_t element_bytes = moved_.find(call.type, "broadcast").element_bytes;
-  return element_bytes > 0 && call.count > kPieceBytes / element_bytes &&
-         call.count <= PTRDIFF_MAX / element_bytes;  // else it will be refused, too
+LongBroadcast::Pieces::Pieces(std::size_t size) noexcept : size_bytes(size) {
+  // If nobody packs, one run takes their place, and leaves the numbers of all others unused.
+  const std::size_t others = (size - 1) / kPieceBytes;
+  count = 1 + (others + kNumberPeriod - 1) / kNumberPeriod * kNumberPeriod;
 }
 
-void Caller::run_long_broadcast(const Call& call) {
-  // A copy: the calls below look for elements of their own.
-  const VectorElements elements = moved_.find(call.type, "broadcast");
-  // Before the members agree: whoever is refused memory has not called yet.
-  std::unique_ptr<std::byte[]> packed;
-  if (elements.staging != nullptr)
-    packed = std::make_unique_for_overwrite<std::byte[]>(kPieceBytes);
-  std::uint8_t some_pack = packed != nullptr ? 1 : 0;
-  run(calls::allreduce(&some_pack, &some_pack, 1, DataType::uint8, Operator::max));
-  if (some_pack == 0) return run_whole(call);
-  const std::size_t size_bytes = call.count * elements.element_bytes;
-  const bool is_root = identity_.rank == call.root;
-  for (std::size_t begin = 0; begin < size_bytes; begin += kPieceBytes) {
-    const std::size_t end = std::min(begin + kPieceBytes, size_bytes);
-    std::byte* const piece =
-        packed != nullptr ? packed.get() : static_cast<std::byte*>(call.output) + begin;
-    if (packed != nullptr && is_root) elements.staging->pack(call.input, begin, end, piece);
-    run_whole(calls::broadcast(piece, end - begin, DataType::uint8, call.root));
-    if (packed != nullptr && !is_root) elements.staging->unpack(piece, begin, end, call.output);
-  }
+std::size_t LongBroadcast::Pieces::begin(std::size_t index) const noexcept {
+  const std::size_t lines = (size_bytes + kCacheLineBytes - 1) / kCacheLineBytes;
+  const std::size_t line = index * (lines / count) + std::min(index, lines % count);
+  return std::min(line * kCacheLineBytes, size_bytes);
+}
+
+LongBroadcast::LongBroadcast(Caller& caller, const Call& call, const PackedSignature& signature,
+                             const VectorElements& elements, bool is_root, Plans plans)
+    : CallRuns(caller, signature, nullptr),
+      call_(call),
+      elements_(elements),
+      is_root_(is_root),
+      plans_(std::move(plans)),
+      pieces_(call.count * elements.element_bytes),
+      packs_(elements.staging != nullptr ? 1 : 0),
+      some_pack_(packs_) {
+  if (packs_ != 0) packed_ = std::make_unique_for_overwrite<std::byte[]>(pieces_.length(0));
+}
+
+std::size_t LongBroadcast::part_count() const noexcept { return pieces_.count + (asks() ? 1 : 0); }
+
+std::vector<const Plan*> LongBroadcast::plans_of_parts() const {
+  std::vector<const Plan*> plans = plans_.pieces;
+  if (asks()) plans.push_back(plans_.question);
+  if (plans_.whole != nullptr) plans.push_back(plans_.whole);
+  return plans;
+}
+
+CallRun LongBroadcast::part(std::size_t index) const noexcept {
+  if (is_question(index)) return question();
+  std::byte* const buffer = static_cast<std::byte*>(call_.output);
+  if (is_whole()) return movement(plans_.whole, buffer, pieces_.size_bytes);
+  const std::size_t piece = piece_of(index);
+  return movement(plans_.pieces[piece],
+                  packed_ != nullptr ? packed_.get() : buffer + pieces_.begin(piece),
+                  pieces_.length(piece));
+}
+
+CallRun LongBroadcast::question() const noexcept {
+  const CallSignature signature{.count = 1,
+                                .type_code = static_cast<std::uint8_t>(DataType::uint8),
+                                .op_code = static_cast<std::uint8_t>(Operator::max)};
+  return {.plan = plans_.question,
+          .arguments = {.input = &packs_,
+                        .output = &some_pack_,
+                        .type = DataType::uint8,
+                        .op = Operator::max,
+                        .reducer = {.kernel = reduce_kernel(Operator::max, DataType::uint8)},
+                        .signature = signature.packed()}};
+}
+
+CallRun LongBroadcast::movement(const Plan* plan, std::byte* data,
+                                std::size_t size_bytes) const noexcept {
+  return {.plan = plan,
+          .arguments = {.input = is_root_ ? data : nullptr,
+                        .output = is_root_ ? nullptr : data,
+                        .reducer = {},
+                        .signature = broadcast_signature(size_bytes, call_.root).packed()}};
+}
+
+void LongBroadcast::load(std::size_t index) noexcept {
+  if (packed_ == nullptr || !is_root_ || is_question(index)) return;
+  const std::size_t piece = piece_of(index);
+  elements_.staging->pack(call_.input, pieces_.begin(piece), pieces_.begin(piece + 1),
+                          packed_.get());
+}
+
+void LongBroadcast::unload(std::size_t index) noexcept {
+  if (packed_ == nullptr || is_root_ || is_question(index)) return;
+  const std::size_t piece = piece_of(index);
+  elements_.staging->unpack(packed_.get(), pieces_.begin(piece), pieces_.begin(piece + 1),
+                            call_.output);
+}
+
+std::size_t LongBroadcast::after(std::size_t index) const noexcept {
+  return !is_question(index) && is_whole() ? part_count() : index + 1;
 }
 
 }  // namespace hycoll

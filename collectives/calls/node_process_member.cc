@@ -1,6 +1,7 @@
 #include "collectives/calls/node_process_member.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace hycoll {
@@ -151,7 +152,7 @@ bool NodeProcessMember::expand() {
 void NodeProcessMember::execute(const Plan& plan, const CallArguments& arguments) {
   processes_.take_turn();
   if (!deferred_.finished()) deferred_.finish();
-  if (background_ != nullptr && !background_->finished()) {
+  if (!is_idle()) {
     const std::shared_ptr<PoolJob> job = submit(plan, arguments, {});
     job->wait();
     return job->throw_if_failed();
@@ -161,19 +162,18 @@ void NodeProcessMember::execute(const Plan& plan, const CallArguments& arguments
 
 std::shared_ptr<PoolJob> NodeProcessMember::submit(const Plan& plan, const CallArguments& arguments,
                                                    PoolJob::Before before) {
-  if (!deferred_.finished()) pool_.submit(std::make_shared<PoolJob>(deferred_), thread_, thread_);
-  auto job = std::make_shared<PoolJob>(
-      [this, &plan](const CallArguments& job_arguments) { run_here(plan, job_arguments); },
-      arguments, std::move(before));
-  pool_.submit(job, thread_, thread_);
-  return background_ = std::move(job);
+  return hand_in(std::make_shared<PoolJob>(
+                     [this, &plan](int /*worker*/, const CallArguments& job_arguments) {
+                       run_here(plan, job_arguments);
+                     },
+                     arguments, 1, std::move(before)),
+                 1);
 }
 
 DeferredRun* NodeProcessMember::defer(const Plan& plan, const CallArguments& arguments,
                                       DeferredOutcome& outcome) {
-  const bool is_idle = deferred_.finished() && (background_ == nullptr || background_->finished());
   const bool is_one_run = !plan.crossing || plan.crossing->staged.run_count == 1;
-  if (!plan.is_short || !is_one_run || !is_idle) return nullptr;
+  if (!plan.is_short || !is_one_run || !deferred_.finished() || !is_idle()) return nullptr;
   const Program& only = plan.crossing ? plan.crossing->staged.program(0, thread_) : program(plan);
   deferred_.start(only, next_run(arguments), outcome);
   if (!deferred_.finished()) keeper_.watch();
@@ -201,14 +201,33 @@ void NodeProcessMember::run_here(const Plan& plan, const CallArguments& argument
   run.finish();
 }
 
-std::unique_ptr<DrivenRun> NodeProcessMember::drive(const Plan& plan,
-                                                    const CallArguments& arguments) {
-  if (!plan.crossing) {
-    // Unlike make_unique, new asks for memory first: what it refuses takes no number.
-    return std::unique_ptr<DrivenRun>(
-        new SingleRun(executor(), program(plan), next_run(arguments)));
+/// Runs of either kind, in place.
+class NodeProcessMember::RunStarter {
+ public:
+  explicit RunStarter(NodeProcessMember& member) noexcept : member_(member) {}
+
+  ExecutorRun& start(const CallRun& run) {
+    const Plan& plan = *run.plan;
+    if (plan.crossing) {
+      return sliced_.emplace(member_, plan, run.arguments, Buffers::where_they_are);
+    }
+    return single_.emplace(member_.executor(), member_.program(plan),
+                           member_.next_run(run.arguments));
   }
-  return std::make_unique<SlicedRun>(*this, plan, arguments, Buffers::where_they_are);
+
+ private:
+  NodeProcessMember& member_;
+  std::optional<SingleRun> single_;
+  std::optional<SlicedRun> sliced_;
+};
+
+std::unique_ptr<DrivenRun> NodeProcessMember::driver(CallRuns& runs) {
+  return std::make_unique<RunsByOne<RunStarter>>(runs, *this);
+}
+
+void NodeProcessMember::execute_part(int /*worker*/, const Plan& plan,
+                                     const CallArguments& arguments) {
+  run_here(plan, arguments);
 }
 
 CallArguments NodeProcessMember::slice_of(const CallArguments& arguments,

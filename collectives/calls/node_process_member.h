@@ -28,12 +28,15 @@ class NodeProcessMember final : public Caller {
 
  private:
   class SlicedRun;
+  class RunStarter;
   void execute(const Plan& plan, const CallArguments& arguments) override;
   std::shared_ptr<PoolJob> submit(const Plan& plan, const CallArguments& arguments,
                                   PoolJob::Before before) override;
   DeferredRun* defer(const Plan& plan, const CallArguments& arguments,
                      DeferredOutcome& outcome) override;
-  std::unique_ptr<DrivenRun> drive(const Plan& plan, const CallArguments& arguments) override;
+  std::unique_ptr<DrivenRun> driver(CallRuns& runs) override;
+  void execute_part(int worker, const Plan& plan, const CallArguments& arguments) override;
+  Background background() noexcept override { return {pool_, deferred_, thread_}; }
 
   void provide_for(const Plan& plan, Waiting waiting) override;
   /// The members provide the rest of their memory; whether all have.
@@ -60,7 +63,6 @@ class NodeProcessMember final : public Caller {
   std::uint32_t calls_to_refuse_ = 0;  // before the next one
   int rank_;
   Program arrival_;
-  std::shared_ptr<PoolJob> background_;
   DeferredRun deferred_;
   // Last: their threads use the others.
   LeaderPool pool_;

@@ -53,18 +53,21 @@ class alignas(kCacheLineBytes) ThreadMember final : public Caller {
                                   PoolJob::Before before) override;
   DeferredRun* defer(const Plan& plan, const CallArguments& arguments,
                      DeferredOutcome& outcome) override;
+  void execute_part(int /*worker*/, const Plan& plan, const CallArguments& arguments) override {
+    executor_.run(plan.programs[static_cast<std::size_t>(index_)], arguments);
+  }
+  Background background() noexcept override { return {pool_, deferred_, index_}; }
 
   int index_;
   WorkerExecutor& executor_;
   LeaderPool& pool_;
-  std::shared_ptr<PoolJob> background_;  // the last one submitted; it may still use the executor
   DeferredRun deferred_;
   ProgressKeeper* keeper_ = nullptr;
 };
 
 void ThreadMember::execute(const Plan& plan, const CallArguments& arguments) {
   deferred_.finish();
-  if (background_ != nullptr && !background_->finished()) {
+  if (!is_idle()) {
     const std::shared_ptr<PoolJob> job = submit(plan, arguments, {});
     job->wait();
     return job->throw_if_failed();
@@ -74,18 +77,12 @@ void ThreadMember::execute(const Plan& plan, const CallArguments& arguments) {
 
 std::shared_ptr<PoolJob> ThreadMember::submit(const Plan& plan, const CallArguments& arguments,
                                               PoolJob::Before before) {
-  if (!deferred_.finished()) {
-    pool_.submit(std::make_shared<PoolJob>(deferred_), index_, index_);
-  }
-  auto job = std::make_shared<PoolJob>(plan.programs, arguments, 1, std::move(before));
-  pool_.submit(job, index_, index_);
-  return background_ = std::move(job);
+  return hand_in(std::make_shared<PoolJob>(plan.programs, arguments, 1, std::move(before)), 1);
 }
 
 DeferredRun* ThreadMember::defer(const Plan& plan, const CallArguments& arguments,
                                  DeferredOutcome& outcome) {
-  const bool is_idle = deferred_.finished() && (background_ == nullptr || background_->finished());
-  if (!plan.is_short || !is_idle) return nullptr;
+  if (!plan.is_short || !deferred_.finished() || !is_idle()) return nullptr;
   deferred_.start(plan.programs[static_cast<std::size_t>(index_)], arguments, outcome);
   if (!deferred_.finished()) keeper_->watch();
   return &deferred_;

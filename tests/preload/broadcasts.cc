@@ -196,6 +196,45 @@ void long_strided(MPI_Comm communicator) {
   }
 }
 
+/// The same of several at a time, which complete in any order.
+void long_strided_nonblocking(MPI_Comm communicator) {
+  constexpr int kCount = 8'000'000;
+  constexpr int kCalls = 2;
+  const int rank = rank_of(communicator);
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Type_vector(kCount, 1, 2, MPI_INT, &type);
+  MPI_Type_commit(&type);
+  std::vector<std::vector<int>> buffers(kCalls, std::vector<int>(2 * std::size_t{kCount}, rank));
+  std::vector<MPI_Request> requests(kCalls);
+  int number = rank;
+  MPI_Request short_one = MPI_REQUEST_NULL;
+  const std::size_t before = peak_bytes();
+  for (int call = 0; call < kCalls; ++call) {
+    const auto c = static_cast<std::size_t>(call);
+    MPI_Ibcast(buffers[c].data(), 1, type, call % size_of(communicator), communicator,
+               &requests[c]);
+  }
+  MPI_Ibcast(&number, 1, MPI_INT, 0, communicator, &short_one);
+  MPI_Type_free(&type);
+  for (int is_over = 0; is_over == 0;) MPI_Test(&short_one, &is_over, MPI_STATUS_IGNORE);
+  REQUIRE_HERE(number == 0);
+  for (int completed = 0; completed < kCalls; ++completed) {
+    int index = MPI_UNDEFINED;
+    MPI_Waitany(kCalls, requests.data(), &index, MPI_STATUS_IGNORE);
+    REQUIRE_HERE(index != MPI_UNDEFINED);
+  }
+  // The MPI library, which serves them between nodes without MPI_THREAD_MULTIPLE, may take more.
+  if (std::getenv("HYCOLL_EMULATE_NODES") == nullptr && size_of(communicator) > 1) {
+    REQUIRE_HERE(peak_bytes() - before < kCount * sizeof(int) * 3 / 4);
+  }
+  for (int call = 0; call < kCalls; ++call) {
+    const int root = call % size_of(communicator);
+    for (std::size_t i = 0; i < 2 * std::size_t{kCount}; ++i) {
+      REQUIRE_HERE(buffers[static_cast<std::size_t>(call)][i] == (i % 2 == 0 ? root : rank));
+    }
+  }
+}
+
 /// A root's broadcasts may run ahead of the others; they arrive in order.
 void many_in_a_row(MPI_Comm communicator) {
   for (int round = 0; round < 2000; ++round) {
@@ -228,6 +267,7 @@ int main(int argc, char** argv) {
   }
   long_ones(communicator);
   long_strided(communicator);
+  long_strided_nonblocking(communicator);
   many_in_a_row(communicator);
   nothing_and_negative(communicator);
   MPI_Comm_free(&communicator);

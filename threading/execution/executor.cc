@@ -91,6 +91,7 @@ void WorkerExecutor::start(const Program& program, const CallArguments& argument
     taken_up_ = nullptr;
     fail(handled_failure());
   }
+  if (arguments.failure != nullptr) fail(*arguments.failure);
 }
 
 void WorkerExecutor::take_up(const Program& program) {

@@ -49,6 +49,9 @@ struct CallArguments {
   /// A further run of the same call, or a call by which members agree on this one's success,
   /// follows at once: it must not be left out because of the failure of an earlier call.
   bool is_agreed_on = false;
+  /// What an earlier run of the same call has failed with: then this one fails with it. Read by
+  /// WorkerExecutor::start() only.
+  const Error* failure = nullptr;
 };
 
 /// Whether members may leave calls that others of their node have not entered yet, where nobody

@@ -33,7 +33,7 @@ void PoolJob::run_part(int worker, WorkerExecutor& executor) noexcept {
     if (deferred_ != nullptr) {
       deferred_->finish();
     } else if (body_) {
-      body_(arguments_);
+      body_(worker, arguments_);
     } else {
       executor.run(programs_[static_cast<std::size_t>(worker)], arguments_);
     }
@@ -73,20 +73,29 @@ LeaderPool::~LeaderPool() {
 }
 
 void LeaderPool::submit(const std::shared_ptr<PoolJob>& job, int first_worker, int last_worker) {
-  std::list<std::shared_ptr<PoolJob>> parts;
+  Parts parts = make_ready(job, first_worker, last_worker);
+  hand_in(parts);
+}
+
+LeaderPool::Parts LeaderPool::make_ready(const std::shared_ptr<PoolJob>& job, int first_worker,
+                                         int last_worker) {
+  Parts parts{.jobs = {}, .first_worker = first_worker};
   for (int worker = first_worker; worker <= last_worker; ++worker) {
     Thread& thread = *threads_[static_cast<std::size_t>(worker)];
     if (!thread.thread.joinable()) {
       thread.thread = std::thread([this, worker] { thread_main(worker); });
     }
-    parts.push_back(job);
+    parts.jobs.push_back(job);
   }
-  // From here on nothing is refused.
-  for (int worker = first_worker; worker <= last_worker; ++worker) {
+  return parts;
+}
+
+void LeaderPool::hand_in(Parts& parts) noexcept {
+  for (int worker = parts.first_worker; !parts.jobs.empty(); ++worker) {
     Thread& thread = *threads_[static_cast<std::size_t>(worker)];
     {
       const std::lock_guard lock(thread.mutex);
-      thread.jobs.splice(thread.jobs.end(), parts, parts.begin());
+      thread.jobs.splice(thread.jobs.end(), parts.jobs, parts.jobs.begin());
     }
     // Pairs with the acquiring load in next_job.
     thread.submitted.fetch_add(1, std::memory_order_release);

@@ -38,10 +38,13 @@ class PoolJob {
     arguments_.hurried = &hurried_;
   }
 
-  /// The same with a function in place of the programs, in one part.
-  using Body = std::function<void(const CallArguments&)>;
-  PoolJob(Body body, const CallArguments& arguments, Before before = {})
-      : arguments_(arguments), before_(std::move(before)), body_(std::move(body)), parts_left_(1) {
+  /// The same with a function in place of the programs, called with the worker's number.
+  using Body = std::function<void(int, const CallArguments&)>;
+  PoolJob(Body body, const CallArguments& arguments, int thread_count, Before before = {})
+      : arguments_(arguments),
+        before_(std::move(before)),
+        body_(std::move(body)),
+        parts_left_(thread_count) {
     arguments_.hurried = &hurried_;
   }
 
@@ -102,6 +105,17 @@ class LeaderPool {
   /// a time for each worker. Throws what the system refuses (std::bad_alloc, std::system_error);
   /// then no part has been handed in.
   void submit(const std::shared_ptr<PoolJob>& job, int first_worker, int last_worker);
+
+  /// The parts of a job for which everything is there that handing them in takes.
+  struct Parts {
+    std::list<std::shared_ptr<PoolJob>> jobs;  ///< One for each worker.
+    int first_worker = 0;
+  };
+
+  /// The two halves of submit(): the first one throws what the system refuses, the second one takes
+  /// the parts, and nothing is refused.
+  Parts make_ready(const std::shared_ptr<PoolJob>& job, int first_worker, int last_worker);
+  void hand_in(Parts& parts) noexcept;
 
  private:
   struct Thread {

@@ -122,9 +122,9 @@ std::string refuse_in_turn(Caller& caller, bool is_refused, std::size_t base, co
 
 const auto kBlocking = [](auto& caller, const Call& call) { caller.run(call); };
 const auto kNonblocking = [](auto& caller, const Call& call) { caller.start(call).wait(); };
+const auto kDriven = [](auto& caller, const Call& call) { make_driven(caller, call); };
 
-/// With an operator of the program's, after whose calls the members agree.
-const auto kCustom = [](auto& caller, const Call& call) {
+Call with_own_operator(const Call& call) {
   Call custom = call;
   custom.op = Operation::custom(
       [](const void* left, void* right, std::size_t count) {
@@ -133,7 +133,15 @@ const auto kCustom = [](auto& caller, const Call& call) {
         }
       },
       Commutativity::commutative);
-  caller.start(custom).wait();
+  return custom;
+}
+
+/// With an operator of the program's, after whose calls the members agree.
+const auto kCustom = [](auto& caller, const Call& call) {
+  caller.start(with_own_operator(call)).wait();
+};
+const auto kDrivenCustom = [](auto& caller, const Call& call) {
+  make_driven(caller, with_own_operator(call));
 };
 
 TEST_CASE("a thread of a team") {
@@ -164,6 +172,8 @@ TEST_CASE("a process whose threads work for it") {
     CHECK(refuse_in_turn(communicator, is_refused, base, kBlocking, disturbed) == "");
     CHECK(refuse_in_turn(communicator, is_refused, base + 1'000, kNonblocking, disturbed) == "");
     CHECK(refuse_in_turn(communicator, is_refused, base + 2'000, kCustom, disturbed) == "");
+    CHECK(refuse_in_turn(communicator, is_refused, base + 3'000, kDriven, disturbed) == "");
+    CHECK(refuse_in_turn(communicator, is_refused, base + 4'000, kDrivenCustom, disturbed) == "");
   }
   CHECK((!is_refused || disturbed > 20));
 }
@@ -177,6 +187,8 @@ TEST_CASE("processes that form a node") {
   for (const std::size_t base : {std::size_t{5}, std::size_t{100'000}}) {
     CHECK(refuse_in_turn(communicator, is_refused, base, kBlocking, disturbed) == "");
     CHECK(refuse_in_turn(communicator, is_refused, base + 1'000, kNonblocking, disturbed) == "");
+    CHECK(refuse_in_turn(communicator, is_refused, base + 3'000, kDriven, disturbed) == "");
+    CHECK(refuse_in_turn(communicator, is_refused, base + 4'000, kDrivenCustom, disturbed) == "");
   }
   CHECK((!is_refused || disturbed > 20));
 }

@@ -1,0 +1,69 @@
+// Calls of more data than are packed at once, as the runs that they are made of.
+
+#include <cstddef>
+#include <utility>
+
+#include "collectives/calls/caller.h"
+#include "collectives/calls/long_broadcast.h"
+#include "collectives/calls/long_call.h"
+#include "collectives/calls/long_reduction.h"
+
+namespace hycoll {
+
+std::unique_ptr<CallRuns> Caller::long_call(const Call& call) {
+  // Without a type, the call will be refused.
+  if (call.type.handle() == MPI_DATATYPE_NULL) return nullptr;
+  return combines(call.collective) ? long_reduction(call) : long_broadcast(call);
+}
+
+std::unique_ptr<CallRuns> Caller::long_broadcast(const Call& call) {
+  // A copy: what follows looks for elements of its own.
+  const VectorElements elements = moved_.find(call.type, name_of(call.collective));
+  if (elements.element_bytes == 0 || call.count <= kPieceBytes / elements.element_bytes) {
+    return nullptr;
+  }
+  check_buffers(call, elements, identity_.rank, identity_.member_count);
+  const PlanQuery query = query_for(call, elements);
+  const auto plan_of = [&](std::size_t size_bytes) {
+    PlanQuery part = query;
+    part.extent.count = size_bytes;
+    return &plans_.find(part);
+  };
+  const LongBroadcast::Pieces pieces(query.extent.count);
+  LongBroadcast::Plans plans{.question = nullptr, .whole = nullptr, .pieces = {}};
+  for (std::size_t piece = 0; piece < pieces.count; ++piece) {
+    plans.pieces.push_back(plan_of(pieces.length(piece)));
+  }
+  // Aggregators are told of runs before the members know what these will be.
+  if (plans.pieces.front()->selected.aggregators == 0) {
+    plans.question = &plans_.find({.element_bytes = 1, .extent = {.count = 1}});
+    if (elements.staging == nullptr) plans.whole = plan_of(query.extent.count);
+  }
+  const PackedSignature signature = broadcast_signature(query.extent.count, call.root).packed();
+  return std::make_unique<LongBroadcast>(*this, call, signature, elements,
+                                         identity_.rank == call.root, std::move(plans));
+}
+
+std::unique_ptr<CallRuns> Caller::long_reduction(const Call& call) {
+  if (!call.op.is_user_defined() || call.type.is_contiguous()) return nullptr;
+  const Reduction reduction = reductions_.find(call.type, call.op, name_of(call.collective));
+  const CallBuffers buffers =
+      check_buffers(call, reduction, identity_.rank, identity_.member_count);
+  if (buffers.input_count <= kPieceBytes / reduction.element_bytes) return nullptr;
+  LongReduction::Pieces pieces =
+      LongReduction::cut(call, reduction.element_bytes, identity_.member_count);
+  std::vector<LongReduction::Part> parts;
+  std::vector<std::size_t> block_counts;
+  for (std::size_t index = 0; index < pieces.count; ++index) {
+    const Call part = pieces.call_of(call, index, block_counts);
+    parts.push_back({.plan = &plans_.find(query_for(part, reduction)),
+                     .signature = signature_of(part, reduction).packed()});
+  }
+  const Plan* const agreement = call.op.is_custom() ? &plans_.find(agreement_query()) : nullptr;
+  const bool is_scattered = call.collective == Collective::reduce_scatter;
+  return std::make_unique<LongReduction>(
+      *this, call, signature_of(call, reduction).packed(), reduction, buffers, std::move(pieces),
+      std::move(parts), is_scattered ? static_cast<std::size_t>(identity_.rank) : 0, agreement);
+}
+
+}  // namespace hycoll
