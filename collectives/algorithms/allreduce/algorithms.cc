@@ -12,17 +12,12 @@ namespace {
 constexpr std::string_view kDpmlSource = "DPML (Bayatpour et al., SC'17), section 4.1";
 constexpr std::string_view kFlatSource = "Thakur, Rabenseifner, Gropp 2005; Patarasuk, Yuan 2009";
 
+constexpr AlgorithmForm kDpml{Collective::allreduce, generate_dpml_allreduce};
+constexpr AlgorithmForm kLines{Collective::allreduce, generate_lines_allreduce};
+
 constexpr Algorithm dpml(std::string_view name, const Exchange& exchange) {
-  return {.collective = Collective::allreduce,
-          .name = name,
-          .summary = "L leaders per node, each reduces and exchanges its partition",
-          .source = kDpmlSource,
-          .order = exchange.order,
-          .exchange = exchange,
-          .serves = kServesAnyShape,
-          .serves_shape = serves_any_shape,
-          .generate_with = generate_dpml_allreduce,
-          .segmentation = exchange.segmentation};
+  return kDpml.with_many_leaders(
+      name, exchange, "L leaders per node, each reduces and exchanges its partition", kDpmlSource);
 }
 
 constexpr Algorithm pipelined(std::string_view name, const Exchange& exchange) {
@@ -35,11 +30,8 @@ constexpr Algorithm pipelined(std::string_view name, const Exchange& exchange) {
 }
 
 constexpr Algorithm single_leader(std::string_view name, const Exchange& exchange) {
-  Algorithm algorithm = dpml(name, exchange);
-  algorithm.summary = "one leader per node reduces and exchanges the whole vector";
-  algorithm.serves = kServesOneLane;
-  algorithm.serves_shape = serves_one_lane;
-  return algorithm;
+  return kDpml.with_one_leader(
+      name, exchange, "one leader per node reduces and exchanges the whole vector", kDpmlSource);
 }
 
 constexpr Algorithm flat(std::string_view name, const Exchange& exchange) {
@@ -106,22 +98,9 @@ constexpr Algorithm socket_leader() {
   return algorithm;
 }
 
-constexpr Algorithm lines(std::string_view name, const Exchange& exchange) {
-  return {.collective = Collective::allreduce,
-          .name = name,
-          .summary = "short vectors: data and signal in one cache-line transfer",
-          .source = kLinesSource,
-          .order = exchange.order,
-          .exchange = exchange,
-          .serves = kServesMemberLeaders,
-          .serves_shape = serves_one_lane_led_by_members,
-          .generate_with = generate_lines_allreduce,
-          .segmentation = exchange.segmentation};
-}
-
 constexpr std::array kAlgorithms = {
-    lines("lines-recursive-doubling", kRecursiveDoubling),
-    lines("lines-native", kNative),
+    kLines.through_lines("lines-recursive-doubling", kRecursiveDoubling),
+    kLines.through_lines("lines-native", kNative),
     dpml("dpml-recursive-doubling", kRecursiveDoubling),
     dpml("dpml-ring", kRing),
     dpml("dpml-halving-doubling", kHalvingDoubling),

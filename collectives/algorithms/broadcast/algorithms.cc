@@ -24,27 +24,31 @@ bool serves_powers_of_two(const Shape& shape) {
   return also(shape) && std::has_single_bit(static_cast<unsigned>(shape.node_count()));
 }
 
+constexpr AlgorithmForm kMultiLeader{Collective::broadcast, generate_multi_leader_broadcast};
+constexpr AlgorithmForm kLines{Collective::broadcast, generate_lines_broadcast};
+
+constexpr bool needs_power_of_two(const Exchange& exchange) {
+  return exchange.broadcast == append_scatter_doubling;
+}
+
 constexpr Algorithm multi_leader(std::string_view name, const Exchange& exchange) {
-  const bool needs_power = exchange.broadcast == append_scatter_doubling;
-  return {
-      .collective = Collective::broadcast,
-      .name = name,
-      .summary = "L leaders per node, each passes on its partition and copies it to all members",
-      .source = is_tree(exchange) ? kTreeSource : kRingSource,
-      .order = OperandOrder::canonical,
-      .exchange = exchange,
-      .serves = needs_power ? "a power of two of nodes with direct visibility" : kServesAnyShape,
-      .serves_shape = needs_power ? serves_powers_of_two<serves_any_shape> : serves_any_shape,
-      .generate_with = generate_multi_leader_broadcast,
-      .segmentation = exchange.segmentation};
+  Algorithm algorithm = kMultiLeader.with_many_leaders(
+      name, exchange,
+      "L leaders per node, each passes on its partition and copies it to all members",
+      is_tree(exchange) ? kTreeSource : kRingSource);
+  if (!needs_power_of_two(exchange)) return algorithm;
+  algorithm.serves = "a power of two of nodes with direct visibility";
+  algorithm.serves_shape = serves_powers_of_two<serves_any_shape>;
+  return algorithm;
 }
 
 constexpr Algorithm single_leader(std::string_view name, const Exchange& exchange) {
-  const bool needs_power = exchange.broadcast == append_scatter_doubling;
-  Algorithm algorithm = multi_leader(name, exchange);
-  algorithm.summary = "one leader per node passes on the whole vector";
-  algorithm.serves = needs_power ? "a power of two of nodes with 1 lane" : kServesOneLane;
-  algorithm.serves_shape = needs_power ? serves_powers_of_two<serves_one_lane> : serves_one_lane;
+  Algorithm algorithm =
+      kMultiLeader.with_one_leader(name, exchange, "one leader per node passes on the whole vector",
+                                   is_tree(exchange) ? kTreeSource : kRingSource);
+  if (!needs_power_of_two(exchange)) return algorithm;
+  algorithm.serves = "a power of two of nodes with 1 lane";
+  algorithm.serves_shape = serves_powers_of_two<serves_one_lane>;
   return algorithm;
 }
 
@@ -76,19 +80,6 @@ constexpr Algorithm torus_colours() {
   return algorithm;
 }
 
-constexpr Algorithm lines(std::string_view name, const Exchange& exchange) {
-  return {.collective = Collective::broadcast,
-          .name = name,
-          .summary = "short vectors: data and signal in one cache-line transfer",
-          .source = kLinesSource,
-          .order = OperandOrder::canonical,
-          .exchange = exchange,
-          .serves = kServesMemberLeaders,
-          .serves_shape = serves_one_lane_led_by_members,
-          .generate_with = generate_lines_broadcast,
-          .segmentation = exchange.segmentation};
-}
-
 constexpr Algorithm core_specialised() {
   return {
       .collective = Collective::broadcast,
@@ -104,8 +95,8 @@ constexpr Algorithm core_specialised() {
 }
 
 constexpr std::array kAlgorithms = {
-    lines("lines-binomial", kBinomialBroadcast),
-    lines("lines-knomial", kKnomialBroadcast),
+    kLines.through_lines("lines-binomial", kBinomialBroadcast),
+    kLines.through_lines("lines-knomial", kKnomialBroadcast),
     single_leader("binomial", kBinomialBroadcast),
     single_leader("knomial", kKnomialBroadcast),
     single_leader("scatter-ring-allgather", kScatterRing),

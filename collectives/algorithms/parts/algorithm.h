@@ -52,9 +52,47 @@ inline constexpr std::string_view kServesMemberLeaders =
 inline constexpr std::string_view kServesFlatShape =
     "shapes with 1 lane and 1 member on every node";
 
-/// Of the algorithms that go through lines.
-inline constexpr std::string_view kLinesSource =
-    "hycoll; message counters of Blue Gene/P (Mamidala et al.)";
+/// A form that algorithms of several collectives have: who leads, and what passes inside the nodes.
+/// Between the nodes it takes any exchange of its collective.
+struct AlgorithmForm {
+  Collective collective;
+  Schedule (*generate_with)(std::string name, const Shape& shape,
+                            const GeneratorParameters& parameters);
+
+  /// Several leaders per node, each of a part of the vector.
+  constexpr Algorithm with_many_leaders(std::string_view name, const Exchange& exchange,
+                                        std::string_view summary, std::string_view source) const {
+    return {.collective = collective,
+            .name = name,
+            .summary = summary,
+            .source = source,
+            .order = exchange.order,
+            .exchange = exchange,
+            .serves = kServesAnyShape,
+            .serves_shape = serves_any_shape,
+            .generate_with = generate_with,
+            .segmentation = exchange.segmentation};
+  }
+
+  /// The same with one leader per node, of the whole vector.
+  constexpr Algorithm with_one_leader(std::string_view name, const Exchange& exchange,
+                                      std::string_view summary, std::string_view source) const {
+    Algorithm algorithm = with_many_leaders(name, exchange, summary, source);
+    algorithm.serves = kServesOneLane;
+    algorithm.serves_shape = serves_one_lane;
+    return algorithm;
+  }
+
+  /// One leader per node, and lines inside the nodes.
+  constexpr Algorithm through_lines(std::string_view name, const Exchange& exchange) const {
+    Algorithm algorithm = with_many_leaders(
+        name, exchange, "short vectors: data and signal in one cache-line transfer",
+        "hycoll; message counters of Blue Gene/P (Mamidala et al.)");
+    algorithm.serves = kServesMemberLeaders;
+    algorithm.serves_shape = serves_one_lane_led_by_members;
+    return algorithm;
+  }
+};
 
 /// The algorithms of each collective, in the order of listings: one file each
 /// (*/algorithms.cc).

@@ -17,17 +17,13 @@ constexpr std::string_view kServesEvenShapes =
     "shapes with direct visibility in which no node of N with several members has more than "
     "1/(N - 2) of them all";
 
+constexpr AlgorithmForm kDpml{Collective::reduce_scatter, generate_dpml_reduce_scatter};
+constexpr AlgorithmForm kLines{Collective::reduce_scatter, generate_lines_reduce_scatter};
+
 constexpr Algorithm dpml(std::string_view name, const Exchange& exchange, std::string_view source) {
-  return {.collective = Collective::reduce_scatter,
-          .name = name,
-          .summary = "L leaders per node, each reduces and exchanges its share of every block",
-          .source = source,
-          .order = exchange.order,
-          .exchange = exchange,
-          .serves = kServesAnyShape,
-          .serves_shape = serves_any_shape,
-          .generate_with = generate_dpml_reduce_scatter,
-          .segmentation = exchange.segmentation};
+  return kDpml.with_many_leaders(
+      name, exchange, "L leaders per node, each reduces and exchanges its share of every block",
+      source);
 }
 
 constexpr Algorithm dpml_pairwise() {
@@ -37,17 +33,11 @@ constexpr Algorithm dpml_pairwise() {
   return algorithm;
 }
 
+/// Messages are too short to be cut.
 constexpr Algorithm lines(std::string_view name, const Exchange& exchange) {
-  return {.collective = Collective::reduce_scatter,
-          .name = name,
-          .summary = "short vectors: data and signal in one cache-line transfer",
-          .source = kLinesSource,
-          .order = exchange.order,
-          .exchange = exchange,
-          .serves = kServesMemberLeaders,
-          .serves_shape = serves_one_lane_led_by_members,
-          .generate_with = generate_lines_reduce_scatter,
-          .segmentation = Segmentation::none};
+  Algorithm algorithm = kLines.through_lines(name, exchange);
+  algorithm.segmentation = Segmentation::none;
+  return algorithm;
 }
 
 constexpr std::array kAlgorithms = {

@@ -13,35 +13,19 @@ constexpr std::string_view kDpmlSource = "hycoll; phases of DPML (Bayatpour et a
 constexpr std::string_view kServesFewNodes =
     "shapes with 1 lane, leaders that own a member, and at most 64 nodes";
 
-constexpr Algorithm dpml(std::string_view name, const Exchange& exchange, std::string_view source) {
-  return {.collective = Collective::scan,
-          .name = name,
-          .summary = "L leaders per node, each scans its partition",
-          .source = source,
-          .order = exchange.order,
-          .exchange = exchange,
-          .serves = kServesAnyShape,
-          .serves_shape = serves_any_shape,
-          .generate_with = generate_dpml_scan,
-          .segmentation = exchange.segmentation == Segmentation::none ? Segmentation::none
-                                                                      : Segmentation::partition};
-}
+constexpr AlgorithmForm kDpml{Collective::scan, generate_dpml_scan};
+constexpr AlgorithmForm kLines{Collective::scan, generate_lines_scan};
 
-constexpr Algorithm lines(std::string_view name, const Exchange& exchange) {
-  return {.collective = Collective::scan,
-          .name = name,
-          .summary = "short vectors: data and signal in one cache-line transfer",
-          .source = kLinesSource,
-          .order = exchange.order,
-          .exchange = exchange,
-          .serves = kServesMemberLeaders,
-          .serves_shape = serves_one_lane_led_by_members,
-          .generate_with = generate_lines_scan,
-          .segmentation = exchange.segmentation};
+constexpr Algorithm dpml(std::string_view name, const Exchange& exchange, std::string_view source) {
+  Algorithm algorithm = kDpml.with_many_leaders(
+      name, exchange, "L leaders per node, each scans its partition", source);
+  const bool is_cut = exchange.segmentation == Segmentation::messages;
+  if (is_cut) algorithm.segmentation = Segmentation::partition;
+  return algorithm;
 }
 
 constexpr Algorithm lines_direct() {
-  Algorithm algorithm = lines("lines-direct", kDirectScan);
+  Algorithm algorithm = kLines.through_lines("lines-direct", kDirectScan);
   algorithm.serves = kServesFewNodes;
   algorithm.serves_shape = serves_direct_scan;
   return algorithm;
@@ -49,7 +33,7 @@ constexpr Algorithm lines_direct() {
 
 constexpr std::array kScan = {
     lines_direct(),
-    lines("lines-recursive-doubling", kDoublingScan),
+    kLines.through_lines("lines-recursive-doubling", kDoublingScan),
     dpml("dpml-recursive-doubling", kDoublingScan, kDoublingSource),
     dpml("dpml-pairwise", kPairwiseScan, kDpmlSource),
     dpml("dpml-chain", kChainScan, kDpmlSource),
