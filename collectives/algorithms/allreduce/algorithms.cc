@@ -10,7 +10,8 @@ namespace hycoll {
 namespace {
 
 constexpr std::string_view kDpmlSource = "DPML (Bayatpour et al., SC'17), section 4.1";
-constexpr std::string_view kFlatSource = "Thakur, Rabenseifner, Gropp 2005; Patarasuk, Yuan 2009";
+constexpr std::string_view kFlatSource =
+    "Thakur, Rabenseifner, Gropp 2005; Patarasuk, Yuan 2009; Traeff 2024";
 
 constexpr AlgorithmForm kDpml{Collective::allreduce, generate_dpml_allreduce};
 constexpr AlgorithmForm kLines{Collective::allreduce, generate_lines_allreduce};
@@ -104,6 +105,7 @@ constexpr std::array kAlgorithms = {
     dpml("dpml-recursive-doubling", kRecursiveDoubling),
     dpml("dpml-ring", kRing),
     dpml("dpml-halving-doubling", kHalvingDoubling),
+    dpml("dpml-circulant", kCirculant),
     dpml("dpml-native", kNative),
     pipelined("dpml-pipelined-recursive-doubling", kRecursiveDoubling),
     pipelined("dpml-pipelined-ring", kRing),
@@ -112,6 +114,7 @@ constexpr std::array kAlgorithms = {
     single_leader("single-leader-recursive-doubling", kRecursiveDoubling),
     single_leader("single-leader-ring", kRing),
     single_leader("single-leader-halving-doubling", kHalvingDoubling),
+    single_leader("single-leader-circulant", kCirculant),
     single_leader("single-leader-native", kNative),
     smp("smp-binomial", kBinomial),
     smp("smp-butterfly", kHalvingDoubling),
@@ -121,6 +124,7 @@ constexpr std::array kAlgorithms = {
     flat("recursive-doubling", kRecursiveDoubling),
     flat("ring", kRing),
     flat("halving-doubling", kHalvingDoubling),
+    flat("circulant", kCirculant),
 };
 
 }  // namespace

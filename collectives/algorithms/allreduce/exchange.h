@@ -64,6 +64,11 @@ inline constexpr Exchange kHalvingDoubling{.order = OperandOrder::canonical,
                                            .chunks_per_lane = chunk_per_partner,
                                            .allreduce = append_halving_doubling};
 
+void append_circulant(ScheduleBuilder& builder, const LaneVector& vector);
+inline constexpr Exchange kCirculant{.messages = MessageSize::block,
+                                     .chunks_per_lane = chunk_per_node,
+                                     .allreduce = append_circulant};
+
 void append_native(ScheduleBuilder& builder, const LaneVector& vector);
 inline constexpr Exchange kNative{.help = ExchangeHelp::mpi_library, .allreduce = append_native};
 

@@ -1,19 +1,27 @@
-// Allgather between the nodes: over a ring, and by recursive doubling.
+// Allgather between the nodes: over a ring, by recursive doubling, and over a circulant graph.
 //
 // Source: R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication
 // Operations in MPICH, 2005; P. Patarasuk, X. Yuan, Bandwidth Optimal All-reduce Algorithms for
-// Clusters of Workstations, 2009, section 4 (the ring's second half).
-// Steps: N - 1 over the ring, log2 N by doubling.
+// Clusters of Workstations, 2009, section 4 (the ring's second half); J. L. Traeff, Optimal,
+// Non-pipelined Reduce-scatter and Allreduce Algorithms, 2024 (the circulant graph).
+// Steps: N - 1 over the ring, log2 N by doubling, ceil(log2 N) over the circulant graph, where what
+// a node sends may reach over the last block to the first one, in two messages.
 // Sent: n (N - 1) / N elements by every node for equal blocks, the least possible.
 //
 // Example, 4 nodes. Ring: node 1 sends its block 1 to node 2, then 0, then 3. Doubling: node 1
-// exchanges block 1 for 0 with node 0, then both for 2 and 3 with node 3.
+// exchanges block 1 for 0 with node 0, then both for 2 and 3 with node 3. Circulant, 5 nodes: node
+// 1 sends block 1 to node 0 and gets 2, sends 1 to node 4 and gets 3, sends 1 and 2 to node 3 and
+// gets 4 and 0.
 
 #include "collectives/algorithms/parts/allgather.h"
 
 #include <bit>
 #include <optional>
+#include <utility>
+#include <vector>
 
+#include "collectives/algorithms/parts/chunks.h"
+#include "collectives/algorithms/parts/circulant.h"
 #include "collectives/algorithms/parts/ring.h"
 #include "core/base/errors.h"
 
@@ -118,6 +126,41 @@ void append_doubling_allgather(ScheduleBuilder& builder, const GatheredBlocks& g
     }
     blocks.arrive(number, arrived, OnArrival::before_passing_on);
     blocks.arrive(number, arrived, OnArrival::after_passing_on);
+  }
+}
+
+void append_circulant_allgather(ScheduleBuilder& builder, const GatheredBlocks& gathered) {
+  const Gathering blocks(gathered);
+  const int count = blocks.count();
+  const std::vector<int> skips = circulant_skips(count);
+  for (int number = 0; number < count; ++number) {
+    const auto node = [&](int other) {
+      return gathered.nodes[static_cast<std::size_t>(other % count)];
+    };
+    const StrandId strand = gathered.strands[static_cast<std::size_t>(node(number))];
+    std::vector<ChunkRange> arrived{{number, 1}};
+    const auto arrive = [&](OnArrival when) {
+      for (const ChunkRange& range : arrived) blocks.arrive(number, range, when);
+    };
+    for (std::size_t round = skips.size() - 1; round > 0; --round) {
+      const int skip = skips[round];
+      const int sent_count = skips[round - 1] - skip;
+      std::vector<ChunkRange> taken = cyclic_ranges(number + skip, sent_count, count);
+      for (const ChunkRange& range : taken) {
+        if (!blocks.wants(number, range)) continue;
+        builder.recv(strand, gathered.lane, node(number + skip), blocks.received(number, range));
+      }
+      arrive(OnArrival::before_passing_on);
+      const int receiver = (number + count - skip) % count;
+      for (const ChunkRange& range : cyclic_ranges(number, sent_count, count)) {
+        if (!blocks.wants(receiver, range)) continue;
+        builder.send(strand, gathered.lane, node(receiver), blocks.own(number, range));
+      }
+      arrive(OnArrival::after_passing_on);
+      arrived = std::move(taken);
+    }
+    arrive(OnArrival::before_passing_on);
+    arrive(OnArrival::after_passing_on);
   }
 }
 

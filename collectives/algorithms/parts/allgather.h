@@ -41,6 +41,10 @@ void append_ring_allgather(ScheduleBuilder& builder, const GatheredBlocks& gathe
 /// all that they have: a range of as many blocks. Requires a power of two of nodes.
 void append_doubling_allgather(ScheduleBuilder& builder, const GatheredBlocks& gathered);
 
+/// The reduce-scatter of circulant.h backwards: in each of ceil(lg N) steps every node doubles what
+/// it has, at last to N blocks.
+void append_circulant_allgather(ScheduleBuilder& builder, const GatheredBlocks& gathered);
+
 }  // namespace hycoll
 
 #endif  // HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_ALLGATHER_H_

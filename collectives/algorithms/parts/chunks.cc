@@ -26,6 +26,14 @@ std::vector<ChunkRange> ranges_of_parts(const std::vector<ChunkRange>& parts, in
   return ranges;
 }
 
+std::vector<ChunkRange> cyclic_ranges(int first, int count, int modulus) {
+  const int begin = first % modulus;
+  const int before_wrap = std::min(count, modulus - begin);
+  std::vector<ChunkRange> ranges{{begin, before_wrap}};
+  if (before_wrap < count) ranges.push_back({0, count - before_wrap});
+  return ranges;
+}
+
 std::vector<Span> add_scratch_for(ScheduleBuilder& builder, int worker,
                                   const std::vector<ChunkRange>& ranges) {
   std::vector<Span> places;

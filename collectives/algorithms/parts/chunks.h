@@ -18,6 +18,9 @@ ChunkRange segment_of(ChunkRange chunks, int segment_count, int segment);
 /// each range is what one message can carry.
 std::vector<ChunkRange> ranges_of_parts(const std::vector<ChunkRange>& parts, int first, int count);
 
+/// The numbers first, first + 1, ... modulo `modulus`, in this order, as one range or two.
+std::vector<ChunkRange> cyclic_ranges(int first, int count, int modulus);
+
 /// Scratch of a worker for some ranges of chunks: one buffer each.
 std::vector<Span> add_scratch_for(ScheduleBuilder& builder, int worker,
                                   const std::vector<ChunkRange>& ranges);

@@ -13,6 +13,7 @@ constexpr std::string_view kPairwiseSource =
 constexpr std::string_view kRingSource = "DPML (Bayatpour et al., SC'17); Patarasuk, Yuan 2009";
 constexpr std::string_view kHalvingSource =
     "DPML (Bayatpour et al., SC'17); Thakur, Rabenseifner, Gropp 2005";
+constexpr std::string_view kCirculantSource = "DPML (Bayatpour et al., SC'17); Traeff 2024";
 constexpr std::string_view kServesEvenShapes =
     "shapes with direct visibility in which no node of N with several members has more than "
     "1/(N - 2) of them all";
@@ -48,6 +49,7 @@ constexpr std::array kAlgorithms = {
     dpml("dpml-ring", kRingReduceScatter, kRingSource),
     dpml("dpml-halving", kHalvingReduceScatter, kHalvingSource),
     dpml("dpml-butterfly", kButterflyReduceScatter, kHalvingSource),
+    dpml("dpml-circulant", kCirculantReduceScatter, kCirculantSource),
 };
 
 }  // namespace

@@ -58,6 +58,10 @@ void append_butterfly_reduce_scatter(ScheduleBuilder& builder, PartedVector& vec
 inline constexpr Exchange kButterflyReduceScatter{
     .order = OperandOrder::canonical, .reduce_scatter = append_butterfly_reduce_scatter};
 
+/// Over a circulant graph: the fewest steps and bytes for every number of nodes.
+void append_circulant_exchange(ScheduleBuilder& builder, PartedVector& vector);
+inline constexpr Exchange kCirculantReduceScatter{.reduce_scatter = append_circulant_exchange};
+
 }  // namespace hycoll
 
 #endif  // HYCOLL_COLLECTIVES_ALGORITHMS_REDUCE_SCATTER_EXCHANGE_H_

@@ -290,6 +290,38 @@ TEST_CASE("butterfly: the bound of the ring in 2 lg N steps where N is a power o
   }
 }
 
+TEST_CASE("circulant graph: the bound of the ring in 2 ceil(lg N) steps for every N") {
+  for (std::size_t nodes = 2; nodes <= 17; ++nodes) {
+    CAPTURE(nodes);
+    for (const char* name : {"circulant", "single-leader-circulant", "dpml-circulant"}) {
+      CAPTURE(name);
+      const Schedule schedule = generate(name, Shape::uniform(static_cast<int>(nodes), 1, 1));
+      const ScheduleStatistics counts = statistics(schedule);
+      // For a power of two all that a node sends in a step has been combined in the step before.
+      CHECK(counts.critical_message_count <= 2 * ceil_log2(nodes));
+      if (std::has_single_bit(nodes)) CHECK(counts.critical_message_count == 2 * ceil_log2(nodes));
+      CHECK(static_cast<std::size_t>(schedule.chunk_count) == nodes);
+      CHECK(counts.maximum.scratch == nodes / 2);
+      for (const WorkerCounts& node : count_workers(schedule)) {
+        CHECK(node.sent == 2 * (nodes - 1));
+        CHECK(node.message_reduced == nodes - 1);
+        CHECK(node.copies == 0);
+        // Two messages in each step where blocks wrap around, and one for the block in the middle.
+        CHECK(node.sends >= 2 * ceil_log2(nodes));
+        CHECK(node.sends <= 4 * ceil_log2(nodes) + 1);
+      }
+      for (const std::size_t elements : {std::size_t{1}, nodes - 1, 5 * nodes + 2}) {
+        const auto partition = Partition::balanced(elements, schedule.chunk_count);
+        std::size_t total = 0;
+        for (const NodeStatistics& node : statistics(schedule, partition, 1).nodes) {
+          total += node.sent;
+        }
+        CHECK(total == 2 * (nodes - 1) * elements);  // the ring's lemma 3: the least possible
+      }
+    }
+  }
+}
+
 TEST_CASE("SMP-binomial: node 0 sends n lg N, all together 2 (N - 1) n") {
   for (std::size_t nodes = 2; nodes <= 17; ++nodes) {
     for (std::size_t members = 1; members <= 9; ++members) {
