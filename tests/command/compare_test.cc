@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <fstream>
+#include <set>
 #include <string>
 
 #include "tests/command/command_runs.h"
@@ -10,18 +11,38 @@
 namespace hycoll::command {
 namespace {
 
-TEST_CASE("compare runs all contenders and writes data and a page without external resources") {
+/// A short comparison.
+Json compared(Arguments arguments) {
+  arguments.insert(arguments.begin(), "compare");
+  arguments.insert(arguments.end(), {"--workers", "2", "--rounds", "1", "--seconds", "0.001",
+                                     "--at-most", "60", "--json", "-"});
+  return json_of(arguments);
+}
+
+TEST_CASE("compare lets all contenders take turns, and writes data and a page by itself") {
   const TemporaryDirectory directory;
-  const Json document =
-      json_of({"compare", "allreduce", "--workers", "2", "--rounds", "1", "--seconds", "0.001",
-               "--sizes", "8,4Ki", "--html", directory.file("a.html"), "--csv",
-               directory.file("a.csv"), "--json", "-"});
+  const Json document = compared({"allreduce,bcast", "--sizes", "8,4Ki", "--html",
+                                  directory.file("a.html"), "--csv", directory.file("a.csv")});
   const Json& context = document.at("context");
   CHECK(context.at("verified") == true);
-  CHECK(context.at("runs").size() == 5);  // the library, and four layouts
+  CHECK(context.at("collectives") == Json{"allreduce", "broadcast"});
   CHECK(context.contains("state_before"));
-  CHECK(context.contains("state_changed"));
-  for (const Json& record : document.at("records")) CHECK(record.at("verified") == true);
+  CHECK(context.contains("state_changes"));
+  CHECK(context.at("scheduling").is_string());
+  // Asleep in the system: what a process uses to fall asleep and to wake.
+  CHECK(context.at("asleep_share") < 0.2);
+  std::set<std::string> contenders;
+  for (const Json& block : context.at("blocks")) {
+    contenders.insert(block.at("contender").get<std::string>());
+    CHECK(block.contains("before_ns"));
+    CHECK_FALSE(block.contains("refusal"));
+  }
+  CHECK(contenders.size() == 5);  // the library, and four layouts
+  for (const Json& record : document.at("records")) {
+    CHECK(record.at("verified") == true);
+    CHECK(record.at("state").is_string());
+    CHECK(record.contains("latency_ns"));
+  }
   const std::string html = text_of(directory.file("a.html"));
   CHECK(contains(html, "</html>"));
   for (const char* external : {"src=", "href=", "@import", "url(", "http:", "https:"}) {
@@ -32,43 +53,70 @@ TEST_CASE("compare runs all contenders and writes data and a page without extern
 
 TEST_CASE("compare binds ranks with one worker to cores, and still tells the cores' distance") {
   const Json document =
-      json_of({"compare", "barrier", "--workers", "2", "--rounds", "1", "--seconds", "0.001",
-               "--layouts", "threads,processes", "--bind-to", "core", "--json", "-"});
+      compared({"barrier", "--layouts", "threads,processes", "--bind-to", "core"});
   CHECK(document.at("context").at("verified") == true);
-  for (const Json& run : document.at("context").at("runs")) {
-    CHECK(run.at("before").at("latency_ns").is_number());
+  for (const Json& block : document.at("context").at("blocks")) {
+    CHECK(block.at("before_ns").is_number());
+    CHECK(block.at("after_ns").is_number());
   }
   check_refused({"compare", "barrier", "--bind-to", "socket"}, {"--bind-to 'socket'", "core"});
 }
 
-TEST_CASE("compare takes every collective") {
-  for (const std::string collective : {"reduce", "reduce_scatter", "scan", "exscan", "barrier"}) {
-    CAPTURE(collective);
-    Arguments arguments = {"compare",   collective, "--workers", "2",       "--rounds", "1",
-                           "--seconds", "0.001",    "--layouts", "threads", "--json",   "-"};
-    const bool barrier = collective == "barrier";
-    if (!barrier) arguments.insert(arguments.end(), {"--sizes", "8,4Ki"});
-    const Json document = json_of(arguments);
+TEST_CASE("compare takes every collective, at both paces") {
+  const std::set<std::string> collectives = {"reduce", "reduce_scatter", "scan", "exscan",
+                                             "barrier"};
+  for (const std::string pace : {"back-to-back", "separate"}) {
+    CAPTURE(pace);
+    const Json document = compared({"reduce,reduce_scatter,scan,exscan,barrier", "--sizes", "8,4Ki",
+                                    "--layouts", "threads", "--inputs", "fresh", "--pace", pace});
     CHECK(document.at("context").at("verified") == true);
-    CHECK(document.at("context").at("collective") == collective);
-    // One run of each of two contenders; without those in which the machine changed its state.
-    const std::size_t left_out = document.at("context").at("runs_left_out");
-    REQUIRE(document.at("records").size() == (barrier ? 1 : 2) * (2 - left_out));
-    for (const Json& record : document.at("records")) CHECK(record.at("collective") == collective);
+    std::set<std::string> measured;
+    for (const Json& block : document.at("context").at("blocks")) {
+      // Where the members share cores they may not begin together.
+      if (pace == "back-to-back") CHECK_FALSE(block.contains("refusal"));
+      measured.insert(block.at("collective").get<std::string>());
+    }
+    CHECK(measured == collectives);
+    for (const Json& record : document.at("records")) CHECK(record.at("pace") == pace);
   }
 }
 
-TEST_CASE("a run of compare that takes too long is ended and named") {
+TEST_CASE("compare takes a program that prints the same JSON as a reference") {
+  const Json document = compared(
+      {"allreduce", "--sizes", "8", "--layouts", "threads", "--inputs", "fresh",
+       "--reference-program",
+       R"(echo '{"context": {"mpi": "Mine"}, "records": [{"bytes": {bytes}, "min_us": 1e-6, )"
+       R"("median_us": 1e-6, "p95_us": 1e-6, "verified": true}]}')"});
+  bool there = false;
+  for (const Json& record : document.at("records")) {
+    if (record.at("reference") == false) CHECK(record.at("native_median_us") == 1e-6);
+    there = there || contains(record.at("contender").get<std::string>(), "echo");
+  }
+  CHECK(there);
+  for (const Json& cell : document.at("context").at("slower")) CHECK(cell.at("bytes") == 8);
+  CHECK(document.at("context").at("slower").size() == document.at("records").size() / 3);
+}
+
+TEST_CASE("compare refuses what it cannot compare") {
+  check_refused({"compare", "allreduce,gather"}, {"'gather'", "reduce_scatter"});
+  check_refused({"compare", "--inputs", "stale"}, {"--inputs 'stale'", "fresh"});
+  check_refused({"compare", "--pace", "slow"}, {"--pace 'slow'", "separate"});
+  check_refused({"compare", "--layouts", "native"}, {"--layouts 'native'"});
+  check_refused({"compare", "allreduce,reduce", "--root", "9", "--workers", "2"}, {"--root '9'"});
+  check_refused({"compare", "allreduce", "--root", "1"}, {"--root 1", "no root"});
+}
+
+TEST_CASE("a job of compare that takes too long is ended and named") {
   check_refused({"compare", "allreduce", "--workers", "2", "--rounds", "1", "--seconds", "1000",
-                 "--sizes", "16Mi", "--timeout", "2"},
-                {"did not end within 2 s", "--layout"});
+                 "--sizes", "16Mi", "--timeout", "5"},
+                {"did not answer within 5 s", "--layout"});
 }
 
 TEST_CASE("report puts measurements into one page and refuses other files") {
   const TemporaryDirectory directory;
   const std::string json = directory.file("a.json");
   CHECK(hycoll({"compare", "allreduce", "--workers", "2", "--rounds", "1", "--layouts", "per_node",
-                "--seconds", "0.001", "--sizes", "8", "--json", json})
+                "--seconds", "0.001", "--sizes", "8", "--at-most", "60", "--json", json})
             .status == 0);
   const ChildResult page = hycoll({"report", json, "--html", "-"});
   CHECK(page.status == 0);

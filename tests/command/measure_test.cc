@@ -18,11 +18,6 @@
 namespace hycoll::measure {
 namespace {
 
-StateInterval interval(double before_ns, double after_ns) {
-  return {.before = {.latency_ns = before_ns, .copy_gb_per_s = 1},
-          .after = {.latency_ns = after_ns, .copy_gb_per_s = 1}};
-}
-
 TEST_CASE("the median lies in the middle, in any order of the samples") {
   CHECK(median(std::vector<double>{7}) == 7);
   CHECK(median(std::vector<double>{9, 1, 4}) == 4);
@@ -66,68 +61,57 @@ TEST_CASE("statistics refuse what they cannot compute") {
                   Error);
 }
 
-TEST_CASE("clusters begin where the gap is exceeded") {
-  CHECK(clusters_by_gap(std::vector<double>{}, 1.5).empty());
-  CHECK(clusters_by_gap(std::vector<double>{30, 28, 170, 31, 180}, 1.5) ==
-        std::vector<int>{0, 0, 1, 0, 1});
-  CHECK(clusters_by_gap(std::vector<double>{1, 1.5}, 1.5) == std::vector<int>{0, 0});
-  CHECK(clusters_by_gap(std::vector<double>{1, 1.51}, 1.5) == std::vector<int>{0, 1});
-  // Neighbours count, not the ends: a slow drift is one state.
-  CHECK(clusters_by_gap(std::vector<double>{1, 1.4, 1.9, 2.6}, 1.5) ==
-        std::vector<int>{0, 0, 0, 0});
-}
-
 TEST_CASE("a state has changed when the latency differs by more than the factor, in any order") {
-  const auto changed = [](double before_ns, double after_ns) {
-    const StateInterval both = interval(before_ns, after_ns);
-    return state_changed(both.before, both.after);
-  };
-  CHECK_FALSE(changed(28, 28));
-  CHECK_FALSE(changed(28, 42));
-  CHECK(changed(28, 43));
-  CHECK(changed(170, 28));
-  CHECK_FALSE(state_changed({}, {.latency_ns = 28, .copy_gb_per_s = 1}));
+  CHECK_FALSE(state_changed({28, 28}));
+  CHECK_FALSE(state_changed({28, 42}));
+  CHECK(state_changed({28, 43}));
+  CHECK(state_changed({170, 28}));
+  CHECK_FALSE(state_changed({std::nullopt, 28}));
 }
 
-TEST_CASE("runs are grouped by state, and those that saw a change are left out") {
-  const std::vector<StateInterval> runs = {interval(28, 30), interval(170, 165), interval(29, 168),
-                                           interval(31, 27), interval(172, 180)};
-  const StateGrouping grouping = group_by_state(runs);
-  REQUIRE(grouping.groups.size() == 2);
-  CHECK(grouping.groups[0].name == "near");
-  CHECK(grouping.groups[0].runs == std::vector<std::size_t>{0, 3});
-  CHECK(grouping.groups[0].latency_ns == doctest::Approx(29));
-  CHECK(grouping.groups[1].name == "far");
-  CHECK(grouping.groups[1].runs == std::vector<std::size_t>{1, 4});
-  CHECK(grouping.changing_runs == std::vector<std::size_t>{2});
+TEST_CASE("states begin where the gap is exceeded, and are named by their latencies") {
+  const MachineStates states(std::vector<double>{170, 28, 30, 165, 29, 168, 400, 410});
+  REQUIRE(states.all().size() == 3);
+  CHECK(states.all()[0].name == "near");
+  CHECK(states.all()[0].latency_ns == doctest::Approx(29));
+  CHECK(states.all()[0].lowest_ns == 28);
+  CHECK(states.all()[0].highest_ns == 30);
+  CHECK(states.all()[1].name == "far");
+  CHECK(states.all()[2].name == "far 2");
+  // Neighbours count, not the ends: a slow drift is one state.
+  CHECK(MachineStates(std::vector<double>{20, 28, 38, 52}).all().size() == 1);
+  CHECK(MachineStates(std::vector<double>{20, 30.1}).all().size() == 2);
 }
 
-TEST_CASE("states of one name are numbered") {
-  const std::vector<StateInterval> runs = {interval(400, 410), interval(100, 101)};
-  const StateGrouping grouping = group_by_state(runs);
-  REQUIRE(grouping.groups.size() == 2);
-  CHECK(grouping.groups[0].name == "far");
-  CHECK(grouping.groups[0].runs == std::vector<std::size_t>{1});
-  CHECK(grouping.groups[1].name == "far 2");
+TEST_CASE("something belongs to the state on which the latencies before and after agree") {
+  const MachineStates states(std::vector<double>{28, 30, 165, 170});
+  CHECK(states.state_of({28, 30}) == 0);
+  CHECK(states.state_of({170, 165}) == 1);
+  CHECK_FALSE(states.state_of({28, 165}).has_value());
+  CHECK_FALSE(states.state_of({28, 80}).has_value());
+  CHECK_FALSE(states.state_of(80.0).has_value());
+  CHECK(states.state_of(32.0) == 0);
+  CHECK_FALSE(states.state_of(std::nullopt).has_value());
 }
 
-TEST_CASE("a latency that only a changing run saw makes no group") {
-  const std::vector<StateInterval> runs = {interval(28, 29), interval(28, 170)};
-  const StateGrouping grouping = group_by_state(runs);
-  REQUIRE(grouping.groups.size() == 1);
-  CHECK(grouping.groups[0].runs == std::vector<std::size_t>{0});
-  CHECK(grouping.changing_runs == std::vector<std::size_t>{1});
+TEST_CASE("few latencies in between neither bridge two states nor make one") {
+  std::vector<double> latencies;
+  for (int i = 0; i < 60; ++i) latencies.insert(latencies.end(), {28.0 + i % 5, 165.0 + i % 7});
+  latencies.insert(latencies.end(), {45, 66, 92, 130});
+  const MachineStates states(latencies);
+  REQUIRE(states.all().size() == 2);
+  CHECK(states.all()[0].highest_ns == 32);
+  CHECK(states.all()[1].lowest_ns == 165);
+  CHECK_FALSE(states.state_of(92.0).has_value());
 }
 
-TEST_CASE("without latencies all runs are one group") {
-  const std::vector<StateInterval> runs(3);
-  const StateGrouping grouping = group_by_state(runs);
-  REQUIRE(grouping.groups.size() == 1);
-  CHECK(grouping.groups[0].name == "single core");
-  CHECK(grouping.groups[0].runs.size() == 3);
-  CHECK(group_by_state({}).groups.empty());
+TEST_CASE("without latencies there is one state") {
+  const MachineStates states({});
+  REQUIRE(states.all().size() == 1);
+  CHECK(states.all()[0].name == "single core");
+  CHECK(states.state_of(LatencyInterval{}) == 0);
+  CHECK_FALSE(states.state_of(28.0).has_value());
 }
-
 TEST_CASE("the copied vector exceeds the last-level cache, within limits") {
   const auto size_for = [](const char* description) {
     const Topology topology = Topology::synthetic(description);

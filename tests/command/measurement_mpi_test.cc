@@ -120,6 +120,95 @@ TEST_CASE("a contestant that refuses and a size without equal blocks are left ou
   CHECK(uneven.refusal.find("7 equal blocks") != std::string::npos);
 }
 
+TEST_CASE("an input that a call changes is found") {
+  const Problem problem = problem_of(Routine::allreduce);
+  const auto right = native_call(MPI_COMM_WORLD, problem, kBytes / 4);
+  const SizeTimings timings = measure_processes(problem, [&](const std::byte* in, std::byte* out) {
+    right(in, out);
+    if (process_rank() == 0) const_cast<std::byte*>(in)[17] ^= std::byte{1};
+  });
+  CHECK_FALSE(timings.timings.at(0).verified);
+}
+
+TEST_CASE("a single wrong result is found, among pipelined calls and in a block as those timed") {
+  const Problem problem = problem_of(Routine::allreduce);
+  const auto right = native_call(MPI_COMM_WORLD, problem, kBytes / 4);
+  // The first call, which asks for refusals, and 32 pipelined ones.
+  for (const Verification verification : {Verification::pipelined, Verification::timed_calls}) {
+    int calls = 0;
+    Crew crew(MPI_COMM_WORLD, 1);
+    std::vector<std::unique_ptr<Contestant>> contestants;
+    contestants.push_back(make_contestant("once wrong", [&](const std::byte* in, std::byte* out) {
+      right(in, out);
+      if (++calls == 20 && process_rank() == 0) out[3] ^= std::byte{1};
+    }));
+    MeasurementOptions options = options_of(problem);
+    options.verification = verification;
+    const SizeTimings timings =
+        measure_size({crew, 0, process_rank(), process_count()}, kBytes, contestants, options);
+    CHECK(timings.timings.at(0).verified == (verification == Verification::timed_calls));
+  }
+  for (const InputUse inputs : {InputUse::fresh, InputUse::reused}) {
+    bool wrong = false;
+    Crew crew(MPI_COMM_WORLD, 1);
+    std::vector<std::unique_ptr<Contestant>> contestants;
+    contestants.push_back(
+        make_contestant("wrong at last", [&](const std::byte* in, std::byte* out) {
+          right(in, out);
+          if (wrong && process_rank() == 0) out[3] ^= std::byte{1};
+        }));
+    MeasurementOptions options = options_of(problem);
+    options.inputs = inputs;
+    options.verification = Verification::timed_calls;
+    const MeasuringMember member{crew, 0, process_rank(), process_count()};
+    CHECK(measure_size(member, kBytes, contestants, options).timings.at(0).verified);
+    wrong = true;
+    CHECK_FALSE(measure_size(member, kBytes, contestants, options).timings.at(0).verified);
+  }
+}
+
+TEST_CASE("separate calls are timed one by one from a common beginning") {
+  for (const Routine routine : kRoutines) {
+    CAPTURE(name_of(routine));
+    const Problem problem = problem_of(routine);
+    const bool barrier = routine == Routine::barrier;
+    Crew crew(MPI_COMM_WORLD, 1);
+    std::vector<std::unique_ptr<Contestant>> contestants;
+    contestants.push_back(make_contestant(
+        "function", native_call(MPI_COMM_WORLD, problem, barrier ? 0 : kBytes / 4)));
+    MeasurementOptions options = options_of(problem);
+    options.pace = Pace::separate;
+    options.rounds = 50;
+    const SizeTimings timings = measure_size({crew, 0, process_rank(), process_count()},
+                                             barrier ? 0 : kBytes, contestants, options);
+    if (timings.timings.empty()) {  // more processes than cores, at most times
+      CHECK(timings.refusal.find("begin together") != std::string::npos);
+      continue;
+    }
+    CHECK(timings.timings[0].verified);
+    CHECK(timings.timings[0].calls_per_round == 1);
+    CHECK(timings.timings[0].rounds <= 50);
+    CHECK(timings.timings[0].call_us.minimum > 0);
+    CHECK(timings.timings[0].call_us.maximum < 1e9);
+  }
+}
+
+TEST_CASE("the other threads of a process wait until the first has done what it does alone") {
+  Crew crew(MPI_COMM_SELF, 3);
+  int done = 0;
+  const auto run = [&](int thread) {
+    for (int i = 1; i <= 50; ++i) {
+      crew.alone(thread, [&] { ++done; });
+      CHECK(done == i);
+    }
+  };
+  std::thread first([&] { run(1); });
+  std::thread second([&] { run(2); });
+  run(0);
+  first.join();
+  second.join();
+}
+
 /// What thread 0 of two threads of one process found.
 SizeTimings measure_threads(const Problem& problem,
                             const std::function<std::unique_ptr<Contestant>(Crew&, int)>& make) {
@@ -162,9 +251,10 @@ TEST_CASE("the limit's threads do what the collective does") {
       CAPTURE(kernel);
       std::unique_ptr<LimitTeam> team;
       const SizeTimings timings = measure_threads(problem, [&](Crew& crew, int thread) {
-        if (thread == 0) team = std::make_unique<LimitTeam>(crew, problem);
+        if (thread == 0) team = std::make_unique<LimitTeam>(crew);
         crew.meet(thread);
-        return team->contestant(static_cast<measure::LimitKernel>(kernel), thread, kBytes / 4);
+        return team->contestant(static_cast<measure::LimitKernel>(kernel), problem, thread,
+                                kBytes / 4);
       });
       CHECK(timings.timings.at(0).verified);
     }

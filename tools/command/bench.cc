@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "tools/command/line/sizes.h"
 #include "tools/command/line/table.h"
 #include "tools/command/measuring/bench_options.h"
+#include "tools/command/measuring/bench_records.h"
 #include "tools/command/measuring/limit_team.h"
 
 namespace hycoll::command {
@@ -33,10 +35,14 @@ constexpr const char* kExplanation =
     "size.\n"
     "Times are of one call, in microseconds: the slowest member of each block of calls; minimum, "
     "median, 95th percentile and maximum over the blocks. Results are checked before and after.\n"
+    "Before and after each size the latency between the cores is measured while all processes "
+    "sleep; where it changed by more than half the size is measured again, up to 3 times.\n"
     "of limit: the time of a plain kernel with the same reads and writes in the same threads "
     "(hycoll "
-    "bench limit), divided by the time of the call; for sums in one process, from 1 MiB on.\n"
-    "Exit status: 0; 1 if a result was wrong; 2 for bad arguments.";
+    "bench limit), divided by the time of the call; for sums in one process, from 1 MiB on. It is "
+    "no "
+    "bound: another kernel may be faster.\n"
+    "Exit status: 0; 1 if a result was wrong, the MPI library's included; 2 for bad arguments.";
 
 /// The columns beyond hycoll's own times.
 struct Columns {
@@ -53,22 +59,30 @@ Columns columns_of(const BenchJob& job) {
 
 std::string share_text(double share) { return fmt::format("{:.2f}", share); }
 
+std::string latency_text(const measure::LatencyInterval& latency) {
+  if (!latency.before_ns || !latency.after_ns) return "-";
+  return fmt::format("{:.0f}..{:.0f}{}", *latency.before_ns, *latency.after_ns,
+                     state_changed(latency) ? " CHANGED" : "");
+}
+
 /// One line of the table as the sizes come.
 void print_row(std::FILE* human, const Columns& columns, const BenchRow& row) {
   const measure::Summary& time = row.fastest(Role::call)->timing.call_us;
   fmt::print(human, "{:<33} {:>5} {:>7} {:>10} {:>10} {:>10} {:>10}", row.algorithm, row.lanes,
-             short_size(row.size_bytes), time_text(time.minimum), time_text(time.median),
+             short_size(row.task.size_bytes), time_text(time.minimum), time_text(time.median),
              time_text(time.p95), time_text(time.maximum));
+  const double call_us = right_median_us(row, Role::call).value_or(0);
   if (columns.native) {
-    const double native_us = row.fastest(Role::native)->timing.call_us.median;
-    fmt::print(human, " {:>10} {:>8}", time_text(native_us), ratio_text(native_us / time.median));
+    const std::optional<double> native_us = right_median_us(row, Role::native);
+    fmt::print(human, " {:>10} {:>8}", native_us ? time_text(*native_us) : "WRONG",
+               native_us && call_us > 0 ? ratio_text(*native_us / call_us) : "-");
   }
   if (columns.limit) {
-    const RoleTiming* const limit = row.fastest(Role::limit);
-    fmt::print(human, " {:>9}",
-               limit ? share_text(limit->timing.call_us.median / time.median) : "-");
+    const std::optional<double> limit_us = right_median_us(row, Role::limit);
+    fmt::print(human, " {:>9}", limit_us && call_us > 0 ? share_text(*limit_us / call_us) : "-");
   }
-  fmt::print(human, "{}\n", row.verified(Role::call) ? "" : "  WRONG RESULT");
+  fmt::print(human, "  {}{}\n", latency_text(row.latency),
+             row.verified(Role::call) ? "" : "  WRONG RESULT");
   std::fflush(human);
 }
 
@@ -77,80 +91,50 @@ void print_header(std::FILE* human, const Columns& columns) {
              "min us", "median us", "p95 us", "max us");
   if (columns.native) fmt::print(human, " {:>10} {:>8}", "MPI us", "ratio");
   if (columns.limit) fmt::print(human, " {:>9}", "of limit");
-  fmt::print(human, "\n");
+  fmt::print(human, "  core-to-core ns\n");
 }
 
-/// The times that calls are compared with.
-void add_others(Json& record, const BenchJob& job, const BenchRow& row) {
-  const double call_us = row.fastest(Role::call)->timing.call_us.median;
-  const RoleTiming* const native = row.fastest(Role::native);
-  const RoleTiming* const limit = row.fastest(Role::limit);
-  Json native_us = native ? Json(native->timing.call_us.median) : Json();
-  if (job.settings().layout == Layout::native) native_us = call_us;
-  record["native_median_us"] = native_us;
-  record["ratio"] = native_us.is_null() ? Json() : Json(native_us.get<double>() / call_us);
-  record["native_verified"] = native ? Json(native->timing.verified) : Json();
-  record["limit_us"] = limit ? Json(limit->timing.call_us.median) : Json();
-  record["limit_kernel"] = limit ? Json(limit->name) : Json();
-  record["of_limit"] = limit ? Json(limit->timing.call_us.median / call_us) : Json();
-}
-
-Json record_of(const BenchJob& job, const BenchRow& row) {
-  const Timing& timing = row.fastest(Role::call)->timing;
-  const BenchSettings& settings = job.settings();
-  const Problem& problem = settings.measurement.problem;
-  Json record = {{"collective", name_of(problem.routine)},
-                 {"algorithm", row.algorithm},
-                 {"layout", name_of(settings.layout)},
-                 {"nodes", row.nodes},
-                 {"members", row.members},
-                 {"aggregators", settings.aggregators},
-                 {"workers", row.workers},
-                 {"lanes", row.lanes},
-                 {"segments", row.segments},
-                 {"type", type_json(settings)},
-                 {"op", operator_json(settings)},
-                 {"root", has_root(collective_of(problem.routine)) ? Json(problem.root) : Json()},
-                 {"reproducible", settings.bits == Bits::reproducible},
-                 {"bytes", row.size_bytes},
-                 {"min_us", timing.call_us.minimum},
-                 {"median_us", timing.call_us.median},
-                 {"p95_us", timing.call_us.p95},
-                 {"max_us", timing.call_us.maximum},
-                 {"rounds", timing.rounds},
-                 {"calls_per_round", timing.calls_per_round},
-                 {"verified", timing.verified}};
-  add_others(record, job, row);
-  return record;
+/// What is to be said beside the figures.
+std::string remarks(const BenchJob& job, const Columns& columns) {
+  const MeasurementOptions& measurement = job.settings().measurement;
+  std::string text = fmt::format("{}; {}\n", describe(measurement.inputs),
+                                 describe(measurement.pace, measurement.problem.routine));
+  if (columns.native) {
+    text += fmt::format(
+        "MPI us: in the same processes at {}, which hycoll needs; --layout native and hycoll "
+        "compare measure the library at MPI_THREAD_SINGLE\n",
+        job.session().thread_level);
+  }
+  return text;
 }
 
 ExitStatus run_job(BenchJob& job) {
   bool first = true;
-  const BenchResult result =
-      run_bench(job.session(), job.machine(), job.settings(), [&](const BenchRow& row) {
-        const Columns columns = columns_of(job);
-        if (first) print_header(job.human(), columns);
-        first = false;
-        print_row(job.human(), columns, row);
-      });
-  // All processes have the same rows and refusals.
-  job.require_rows(result);
-  const std::string_view buffer_use = describe(job.settings().measurement.inputs);
+  const Columns columns = columns_of(job);
+  const BenchResult result = job.measure([&](const BenchRow& row) {
+    if (first) print_header(job.human(), columns);
+    first = false;
+    print_row(job.human(), columns, row);
+  });
   if (job.session().speaks()) {
     for (const std::string& refusal : result.refusals) {
       fmt::print(job.human(), "left out: {}\n", refusal);
     }
-    fmt::print(job.human(), "{}\n", buffer_use);
+    fmt::print(job.human(), "{}", remarks(job, columns));
   }
   Report report{.context = job.finish("bench"), .records = {}};
-  report.context["buffer_use"] = buffer_use;
+  const MeasurementOptions& measurement = job.settings().measurement;
+  report.context["buffer_use"] = describe(measurement.inputs);
+  report.context["pace"] = describe(measurement.pace, measurement.problem.routine);
   report.context["left_out"] = result.refusals;
-  for (const BenchRow& row : result.rows) report.records.push_back(record_of(job, row));
-  if (job.session().speaks()) job.options().output.write(report);
+  const measure::MachineStates states = states_of(result.rows);
+  bool verified = true;
   for (const BenchRow& row : result.rows) {
-    if (!row.verified(Role::call)) return kNotProved;
+    report.records.push_back(record_of(job.settings(), row, states));
+    verified = verified && row.verified();
   }
-  return kSuccess;
+  if (job.session().speaks()) job.options().output.write(report);
+  return verified ? kSuccess : kNotProved;
 }
 
 class Bench final : public Subcommand {
@@ -163,24 +147,22 @@ class Bench final : public Subcommand {
         ->type_name("LAYOUT")
         ->capture_default_str();
     options_.add_choices(*app_, BenchOptions::Algorithms::all);
-    app_->add_option("--aggregators", options_.aggregators,
-                     "The last so many processes have no members and serve the algorithms that "
-                     "need them; with --ranks they are started besides the ranks")
-        ->check(between(0, kMaximumNodes))
-        ->capture_default_str();
+    options_.add_aggregators(*app_);
     app_->add_option("--emulate-nodes", options_.emulated_nodes,
                      "Layouts processes and processes_heap: the processes of a machine form so "
                      "many nodes; others: checks that as many processes run on one machine")
         ->check(between(1, kMaximumNodes));
     options_.add_measurement(*app_);
-    app_->add_option("--preload", options_.preload,
-                     "With --ranks: libraries that the ranks preload, separated by colons, e.g. "
-                     "libhycoll_pmpi.so to measure the layout native through it")
-        ->type_name("FILES");
+    options_.add_preload(*app_);
     app_->add_flag(
         "--fresh-inputs", options_.fresh_inputs,
         "Before every timed call members write to their inputs and read their outputs, as "
         "programs do; outside of the timing");
+    app_->add_option("--pace", options_.pace,
+                     "back-to-back, calls that follow one another; or separate: before every call "
+                     "the members meet, and it ends when the last one has left")
+        ->type_name("PACE")
+        ->capture_default_str();
     app_->add_flag("--native,!--no-native", options_.native,
                    "Whether layouts of processes measure the MPI library's own too (default: yes)");
     app_->add_flag("--limit,!--no-limit", options_.limit,
@@ -189,6 +171,7 @@ class Bench final : public Subcommand {
     special_.push_back(add_bench_limit(*app_));
     special_.push_back(add_bench_overlap(*app_));
     special_.push_back(add_bench_persistent(*app_));
+    special_.push_back(add_bench_serve(*app_));
   }
 
   bool chosen() const override { return app_->parsed(); }

@@ -12,6 +12,7 @@
 #include "tools/command/line/sizes.h"
 #include "tools/command/line/table.h"
 #include "tools/command/measuring/bench_options.h"
+#include "tools/command/measuring/bench_records.h"
 #include "tools/command/measuring/limit_team.h"
 #include "tools/measure/memory_limit.h"
 
@@ -35,7 +36,8 @@ constexpr const char* kExplanation =
 
 double gb_per_s(const BenchJob& job, const BenchRow& row, double time_us) {
   const Collective collective = collective_of(job.settings().measurement.problem.routine);
-  const std::size_t bytes = measure::limit_traffic_bytes(collective, row.members, row.size_bytes);
+  const std::size_t bytes =
+      measure::limit_traffic_bytes(collective, row.members, row.task.size_bytes);
   return static_cast<double>(bytes) / (1e3 * time_us);
 }
 
@@ -44,7 +46,7 @@ void print_row(const BenchJob& job, const BenchRow& row) {
   for (const RoleTiming& one : row.timings) {
     const measure::Summary& time = one.timing.call_us;
     fmt::print(job.human(), "{:>7} {:<19} {:>10} {:>10} {:>10} {:>8.1f}{}{}\n",
-               short_size(row.size_bytes), one.name, time_text(time.minimum),
+               short_size(row.task.size_bytes), one.name, time_text(time.minimum),
                time_text(time.median), time_text(time.p95), gb_per_s(job, row, time.median),
                &one == fastest ? "  <" : "", one.timing.verified ? "" : "  WRONG RESULT");
   }
@@ -57,8 +59,8 @@ Json record_of(const BenchJob& job, const BenchRow& row, const RoleTiming& one) 
   return {{"collective", name_of(settings.measurement.problem.routine)},
           {"kernel", one.name},
           {"workers", row.workers},
-          {"type", type_json(settings)},
-          {"bytes", row.size_bytes},
+          {"type", type_json(settings.measurement.problem)},
+          {"bytes", row.task.size_bytes},
           {"min_us", time.minimum},
           {"median_us", time.median},
           {"p95_us", time.p95},
@@ -77,9 +79,7 @@ ExitStatus run_job(BenchJob& job) {
   }
   fmt::print(job.human(), "{:>7} {:<19} {:>10} {:>10} {:>10} {:>8}\n", "bytes", "kernel", "min us",
              "median us", "p95 us", "GB/s");
-  const BenchResult result = run_bench(job.session(), job.machine(), job.settings(),
-                                       [&](const BenchRow& row) { print_row(job, row); });
-  job.require_rows(result);
+  const BenchResult result = job.measure([&](const BenchRow& row) { print_row(job, row); });
   Report report{.context = job.finish("bench limit"), .records = {}};
   report.context["left_out"] = result.refusals;
   bool verified = true;

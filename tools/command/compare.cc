@@ -1,33 +1,27 @@
-// hycoll compare: the whole comparison of hycoll's layouts with the MPI library, in alternating
-// runs that it starts itself.
+// hycoll compare: hycoll's layouts beside the MPI library, in turns.
 
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
+#include <memory>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "collectives/algorithms/registry.h"
 #include "core/base/errors.h"
 #include "numa/topology/topology.h"
+#include "tools/command/comparing/compare_run.h"
 #include "tools/command/comparing/comparison.h"
+#include "tools/command/comparing/comparison_text.h"
 #include "tools/command/comparing/html_report.h"
 #include "tools/command/line/arguments.h"
 #include "tools/command/line/collective_option.h"
 #include "tools/command/line/commands.h"
 #include "tools/command/line/output.h"
-#include "tools/command/line/progress.h"
 #include "tools/command/line/sizes.h"
-#include "tools/command/measuring/bench_layouts.h"
-#include "tools/command/measuring/child.h"
 #include "tools/command/measuring/launch.h"
 #include "tools/command/measuring/machine_context.h"
-#include "tools/command/measuring/measurement.h"
 #include "tools/command/measuring/mpi_session.h"
 #include "tools/measure/machine_state.h"
 
@@ -35,62 +29,49 @@ namespace hycoll::command {
 namespace {
 
 constexpr const char* kSummary =
-    "Compare hycoll with the MPI library, in runs that it starts itself";
+    "Compare hycoll with the MPI library, in jobs that it starts itself";
 constexpr const char* kExplanation =
-    "Compares hycoll with the MPI library on this machine. Starts short runs in turn, round after "
-    "round: the MPI library with one rank per worker, hycoll with one process of that many threads "
+    "Compares hycoll with the MPI library on this machine. Starts one job of each: the MPI library "
+    "with one rank per worker at MPI_THREAD_SINGLE, hycoll with one process of that many threads "
     "(threads), hycoll with that many processes that are the workers of one node (processes; "
     "processes_heap with buffers in the shared heap), and hycoll with that many processes, each an "
-    "emulated node (per_node). Only runs in the same state of the machine are compared.\n"
-    "Exit status: 0; 1 if a result of hycoll was wrong; 2 for bad arguments or a run that failed; "
-    "130 when "
-    "interrupted.";
-
-/// The end of a failed run's messages is what tells.
-constexpr std::size_t kShownErrorBytes = 4000;
+    "emulated node (per_node). They take turns, and sleep while others measure: a look at the "
+    "latency between the cores, a block of one of them, a look, a block of the next. A block "
+    "belongs "
+    "to the state of the machine on which the looks before and after it agree, and is repeated "
+    "where "
+    "they do not, up to 3 times. Every state that occurs gets --rounds blocks of everything; what "
+    "it "
+    "lacks, because it did not come back in time, is said.\n"
+    "  hycoll compare allreduce,bcast,reduce --inputs fresh --sizes 8,32,128,512,2Ki\n"
+    "A --reference-program prints the JSON of hycoll bench: a context with \"mpi\", and a record "
+    "with bytes, min_us, median_us, p95_us and verified. It is started for every turn; in its "
+    "command {collective}, {bytes}, {type}, {op}, {root}, {inputs}, {pace}, {seconds} and "
+    "{workers} "
+    "stand for what is to be measured.\n"
+    "Results that were wrong enter no ratio.\n"
+    "Exit status: 0; 1 if a result of hycoll was wrong; 2 for bad arguments or a job that failed; "
+    "130 when interrupted.";
 
 struct CompareOptions {
-  CollectiveOption collective;
+  std::string collectives = "allreduce";
   RootOption root;
   int workers = 0;
   std::string sizes = "8:16Mi";
   std::string layouts = "threads,per_node,processes,processes_heap";
-  std::string algorithm = "auto";
-  int aggregators = 0;
+  std::string inputs = "fresh,reused";
+  std::string pace = "back-to-back";
   std::string type = "float";
   std::string op = "sum";
-  bool reproducible = false;
-  int rounds = 5;
-  double seconds = 0.1;
-  int timeout_s = 300;
-  std::string binding = "none";
-  bool fresh_inputs = false;
-  std::vector<std::string> references;
-  std::string preload;
+  bool slower = false;
+  CompareSettings settings;
   std::string html_path;
   OutputOptions output;
 };
 
-/// "float sum"; nothing for a barrier.
-std::string reduction_text(const CompareOptions& options) {
-  const Routine routine = options.collective.routine();
-  if (routine == Routine::barrier) return "";
-  if (!combines(routine)) return fmt::format(", {}", options.type);
-  return fmt::format(", {} {}{}", options.type, options.op,
-                     options.reproducible ? ", reproducible" : "");
-}
-
-/// A contender and how it is run.
-struct Runner {
-  Contender contender;
-  Layout layout = Layout::native;
-  std::string binary;
-  std::string preload = {};
-};
-
-std::vector<Layout> layouts_of(const CompareOptions& options) {
+std::vector<Layout> layouts_of(const std::string& names) {
   std::vector<Layout> layouts;
-  for (const std::string& name : CLI::detail::split(options.layouts, ',')) {
+  for (const std::string& name : CLI::detail::split(names, ',')) {
     const Layout layout = parse_layout("--layouts", name);
     if (layout == Layout::native) {
       throw Error(
@@ -105,235 +86,184 @@ std::vector<Layout> layouts_of(const CompareOptions& options) {
   return layouts;
 }
 
-/// Meets bad arguments before anything is started.
-void check_arguments(const CompareOptions& options) {
-  const Routine routine = options.collective.routine();
-  options.root.check(routine);
+std::vector<InputUse> inputs_of(const std::string& names) {
+  std::vector<InputUse> all;
+  for (const std::string& name : CLI::detail::split(names, ',')) {
+    const InputUse inputs = parse_input_use("--inputs", name);
+    if (std::find(all.begin(), all.end(), inputs) == all.end()) all.push_back(inputs);
+  }
+  return all;
+}
+
+/// The problems, in the order given, without repetitions.
+std::vector<Problem> problems_of(const CompareOptions& options) {
   const DataType type = data_type_argument("--type", options.type);
-  check_operator(operator_argument("--op", options.op), type);
-  for (const std::size_t size_bytes : parse_sizes("--sizes", options.sizes)) {
-    check_size_fits(size_bytes, "--sizes", type);
+  const Operator op = operator_argument("--op", options.op);
+  check_operator(op, type);
+  std::vector<Problem> problems;
+  bool some_root = false;
+  for (const std::string& name : CLI::detail::split(options.collectives, ',')) {
+    const Routine routine = CollectiveOption{.name = name}.routine();
+    const bool rooted = has_root(collective_of(routine));
+    some_root = some_root || rooted;
+    if (options.settings.algorithm != "auto") {
+      find_algorithm(collective_of(routine), options.settings.algorithm);
+    }
+    const bool there = std::any_of(problems.begin(), problems.end(),
+                                   [&](const Problem& p) { return p.routine == routine; });
+    if (there) continue;
+    problems.push_back(
+        {.routine = routine, .type = type, .op = op, .root = rooted ? options.root.root : 0});
   }
-  if (options.algorithm != "auto") find_algorithm(collective_of(routine), options.algorithm);
-  layouts_of(options);
-  parse_binding("--bind-to", options.binding);
-  if (!options.preload.empty()) with_preloaded("--preload", options.preload, {});
+  if (!some_root) options.root.check(problems.front().routine);
+  return problems;
 }
 
-enum class Role { reference, hycoll };
-
-void add_runner(std::vector<Runner>& runners, std::string name, Role role, Layout layout,
-                std::string binary) {
-  Runner& runner = runners.emplace_back();
-  runner.contender.name = std::move(name);
-  runner.contender.is_reference = role == Role::reference;
-  runner.layout = layout;
-  runner.binary = std::move(binary);
+/// Meets bad arguments before anything is started.
+CompareSettings settings_of(const CompareOptions& options, const Topology& machine) {
+  CompareSettings settings = options.settings;
+  settings.problems = problems_of(options);
+  settings.sizes_bytes = parse_sizes("--sizes", options.sizes);
+  for (const std::size_t size_bytes : settings.sizes_bytes) {
+    check_size_fits(size_bytes, "--sizes", settings.problems.front().type);
+  }
+  settings.inputs = inputs_of(options.inputs);
+  settings.pace = parse_pace("--pace", options.pace);
+  settings.layouts = layouts_of(options.layouts);
+  parse_binding("--bind-to", settings.binding);
+  if (!settings.preload.empty()) with_preloaded("--preload", settings.preload, {});
+  settings.workers = options.workers > 0 ? options.workers : machine.usable_core_count();
+  check_root(options.root.root, settings.workers);
+  return settings;
 }
-
-std::vector<Runner> runners_of(const CompareOptions& options) {
-  std::vector<Runner> runners;
-  add_runner(runners, "MPI", Role::reference, Layout::native, own_path());
-  for (const std::string& binary : options.references) {
-    add_runner(runners, binary, Role::reference, Layout::native, binary);
-  }
-  for (const Layout layout : layouts_of(options)) {
-    add_runner(runners, std::string(name_of(layout)), Role::hycoll, layout, own_path());
-  }
-  if (!options.preload.empty()) {
-    add_runner(runners, "preloaded", Role::hycoll, Layout::native, own_path());
-    runners.back().preload = options.preload;
-  }
-  return runners;
-}
-
-std::vector<std::string> command_of(const Runner& runner, const CompareOptions& options,
-                                    int workers) {
-  const bool threads = runner.layout == Layout::threads;
-  std::vector<std::string> command = {runner.binary,
-                                      "bench",
-                                      options.collective.name,
-                                      "--layout",
-                                      std::string(name_of(runner.layout)),
-                                      "--ranks",
-                                      std::to_string(threads ? 1 : workers),
-                                      "--workers",
-                                      std::to_string(threads ? workers : 1),
-                                      "--type",
-                                      options.type,
-                                      "--op",
-                                      options.op,
-                                      "--root",
-                                      std::to_string(options.root.root),
-                                      "--seconds",
-                                      std::to_string(options.seconds),
-                                      "--no-native",
-                                      "--json",
-                                      "-"};
-  if (options.collective.routine() != Routine::barrier) {
-    command.insert(command.end(), {"--sizes", options.sizes});
-  }
-  // Threads of one process must not share the core of its rank.
-  if (!threads) command.insert(command.end(), {"--bind-to", options.binding});
-  if (runner.layout != Layout::native) {
-    command.insert(command.end(), {"--algorithm", options.algorithm, "--aggregators",
-                                   std::to_string(options.aggregators)});
-    if (options.reproducible) command.emplace_back("--reproducible");
-  }
-  if (!runner.preload.empty()) command.insert(command.end(), {"--preload", runner.preload});
-  if (options.fresh_inputs) command.emplace_back("--fresh-inputs");
-  return command;
-}
-
-std::string end_of(const ChildResult& result, int timeout_s) {
-  switch (result.end) {
-    case ChildResult::End::timed_out:
-      return fmt::format("did not end within {} s (--timeout)", timeout_s);
-    case ChildResult::End::killed_by_signal:
-      return fmt::format("was killed by signal {}", result.status);
-    default:
-      return fmt::format("ended with status {}", result.status);
-  }
-}
-
-/// What the runs have said so far.
-class ComparisonRun {
- public:
-  ComparisonRun(const CompareOptions& options, int workers)
-      : options_(options), workers_(workers), runners_(runners_of(options)) {}
-
-  void run() {
-    ProgressBar progress(runners_.size() * static_cast<std::size_t>(options_.rounds));
-    for (int round = 0; round < options_.rounds; ++round) {
-      for (std::size_t turn = 0; turn < runners_.size(); ++turn) {
-        // Another one begins each round, so that nobody always follows the same one.
-        const std::size_t index = (turn + static_cast<std::size_t>(round)) % runners_.size();
-        progress.set_label(fmt::format("round {} of {}: {}", round + 1, options_.rounds,
-                                       runners_[index].contender.name));
-        run_once(index, round);
-        progress.advance(1);
-      }
-    }
-  }
-
-  Comparison comparison() const {
-    std::vector<Contender> contenders;
-    for (const Runner& runner : runners_) contenders.push_back(runner.contender);
-    return compare_runs(std::move(contenders), runs_);
-  }
-
-  /// The machine's state before and after each run.
-  Json runs_json() const {
-    Json runs = Json::array();
-    for (const ComparedRun& run : runs_) {
-      runs.push_back({{"round", run.round + 1},
-                      {"contender", runners_[run.contender].contender.name},
-                      {"before", to_json(run.state.before)},
-                      {"after", to_json(run.state.after)}});
-    }
-    return runs;
-  }
-
- private:
-  void run_once(std::size_t index, int round) {
-    Runner& runner = runners_[index];
-    const std::vector<std::string> command = command_of(runner, options_, workers_);
-    const ChildResult result = run_child(command, std::chrono::seconds(options_.timeout_s));
-    // A wrong result still comes with a whole report; the comparison shows it.
-    const bool wrong_result = result.end == ChildResult::End::exited && result.status == kNotProved;
-    if (!result.succeeded() && !wrong_result) {
-      const std::size_t hidden =
-          result.errors.size() - std::min(result.errors.size(), kShownErrorBytes);
-      throw Error(ErrorKind::environment,
-                  fmt::format("the run of {} {}. Its messages:\n{}\nIt was started as: {}",
-                              runner.contender.name, end_of(result, options_.timeout_s),
-                              result.errors.substr(hidden), fmt::join(command, " ")));
-    }
-    runs_.push_back(parse_run(result.output, index, round));
-    if (runner.contender.is_reference && round == 0) {
-      runner.contender.name = unused_name(runs_.back().mpi, index);
-    }
-  }
-
-  /// Two references may be of the same library.
-  std::string unused_name(const std::string& name, std::size_t index) const {
-    for (std::size_t i = 0; i < runners_.size(); ++i) {
-      if (i != index && runners_[i].contender.name == name) {
-        return fmt::format("{} ({})", name, runners_[index].binary);
-      }
-    }
-    return name;
-  }
-
-  const CompareOptions& options_;
-  int workers_;
-  std::vector<Runner> runners_;
-  std::vector<ComparedRun> runs_;
-};
 
 Json mean_ratios(const Comparison& comparison) {
   Json means = Json::array();
-  for (const ComparedState& state : comparison.states) {
-    for (std::size_t i = 0; i < comparison.contenders.size(); ++i) {
-      if (comparison.contenders[i].is_reference) continue;
-      const std::optional<double> mean = state.mean_ratio(comparison.contenders, i);
-      if (!mean) continue;
-      means.push_back({{"state", state.group.name},
-                       {"contender", comparison.contenders[i].name},
-                       {"ratio", *mean}});
+  for (const ComparedTable& table : tables_of(comparison)) {
+    for (const ComparedState& state : comparison.states) {
+      for (std::size_t i = 0; i < comparison.contenders.size(); ++i) {
+        if (comparison.contenders[i].is_reference) continue;
+        const auto mean = state.mean_ratio(comparison.contenders, i, table.tasks);
+        if (!mean) continue;
+        means.push_back({{"collective", table.collective},
+                         {"inputs", table.inputs},
+                         {"state", state.state.name},
+                         {"contender", comparison.contenders[i].name},
+                         {"ratio", *mean}});
+      }
     }
   }
   return means;
 }
 
-std::string_view buffer_use(const CompareOptions& options) {
-  return describe(options.fresh_inputs ? InputUse::fresh : InputUse::reused);
+Json slower_json(const Comparison& comparison) {
+  Json all = Json::array();
+  for (const SlowerCell& cell : slower_cells(comparison)) {
+    const ComparedTask& task = comparison.tasks[cell.task];
+    all.push_back({{"collective", task.collective},
+                   {"inputs", task.inputs},
+                   {"state", comparison.states[cell.state].state.name},
+                   {"bytes", task.size_bytes},
+                   {"contender", comparison.contenders[cell.contender].name},
+                   {"reference", comparison.contenders[cell.reference].name},
+                   {"ratio", cell.ratio},
+                   {"beyond_spread", cell.beyond_spread}});
+  }
+  return all;
 }
 
-Report report_of(const CompareOptions& options, int workers, const Topology& machine,
-                 const measure::StateInterval& interval, const ComparisonRun& run,
-                 const Comparison& comparison) {
+/// "allreduce, broadcast".
+std::string title_of(const CompareSettings& settings) {
+  std::string title;
+  for (const Problem& problem : settings.problems) {
+    title += fmt::format("{}{}", title.empty() ? "" : ", ", name_of(problem.routine));
+  }
+  return title;
+}
+
+/// What each use of inputs means, and what the times are of.
+std::string conditions_of(const CompareSettings& settings, const Topology& machine) {
+  std::string text;
+  for (const InputUse inputs : settings.inputs) {
+    text += fmt::format("{} inputs: {}\n", name_of(inputs), describe(inputs));
+  }
+  for (const Problem& problem : settings.problems) {
+    text +=
+        fmt::format("{}: {}\n", name_of(problem.routine), describe(settings.pace, problem.routine));
+  }
+  if (settings.workers > machine.usable_core_count()) {
+    text += fmt::format(
+        "{} workers share {} cores: how a library waits counts as much as what it does (Open MPI "
+        "yields when idle here, MPICH polls a thousand times before it yields, hycoll yields and "
+        "naps)\n",
+        settings.workers, machine.usable_core_count());
+  }
+  return text + conditions_text();
+}
+
+Report report_of(const CompareOptions& options, const CompareSettings& settings,
+                 const Topology& machine, const measure::StateInterval& interval,
+                 const CompareRun& run, const Comparison& comparison) {
   Report report;
-  const bool barrier = options.collective.routine() == Routine::barrier;
+  Json collectives = Json::array();
+  bool combine = false;
+  for (const Problem& problem : settings.problems) {
+    collectives.push_back(name_of(problem.routine));
+    combine = combine || combines(problem.routine);
+  }
   report.context = {{"command", "compare"},
-                    {"collective", options.collective.name},
+                    {"title", title_of(settings)},
+                    {"collectives", collectives},
                     {"mpi", mpi_library_name()},
-                    {"workers", workers},
-                    {"type", barrier ? Json() : Json(options.type)},
-                    {"op", combines(options.collective.routine()) ? Json(options.op) : Json()},
+                    {"workers", settings.workers},
+                    {"type", options.type},
+                    {"op", combine ? Json(options.op) : Json()},
                     {"root", options.root.root},
-                    {"reproducible", options.reproducible},
-                    {"rounds", options.rounds},
-                    {"buffer_use", buffer_use(options)},
+                    {"reproducible", settings.reproducible},
+                    {"rounds", settings.rounds},
+                    {"pace", name_of(settings.pace)},
+                    {"conditions", conditions_of(settings, machine)},
                     {"verified", comparison.verified}};
   add_machine(report.context, machine, interval);
   report.context["states"] = Json::array();
   for (const ComparedState& state : comparison.states) {
-    report.context["states"].push_back({{"name", state.group.name},
-                                        {"latency_ns", state.group.latency_ns},
-                                        {"runs", state.group.runs.size()}});
+    report.context["states"].push_back({{"name", state.state.name},
+                                        {"latency_ns", state.state.latency_ns},
+                                        {"lowest_ns", state.state.lowest_ns},
+                                        {"highest_ns", state.state.highest_ns},
+                                        {"blocks", state.blocks}});
   }
-  report.context["runs_left_out"] = comparison.changing_runs;
+  report.context["state_changes"] = comparison.state_changes;
+  report.context["blocks_left_out"] = comparison.blocks_in_between;
+  report.context["changes_text"] = changes_text(comparison);
+  report.context["missing_text"] = missing_text(comparison);
+  report.context["slower_text"] = slower_text(comparison);
+  report.context["asleep_share"] = run.asleep_share();
   report.context["mean_ratios"] = mean_ratios(comparison);
-  report.context["runs"] = run.runs_json();
+  report.context["slower"] = slower_json(comparison);
+  report.context["blocks"] = run.blocks_json();
   report.records = records_of(comparison);
   return report;
 }
 
 ExitStatus run_compare(const CompareOptions& options) {
   const Topology machine = Topology::this_machine();
-  const int workers = options.workers > 0 ? options.workers : machine.usable_core_count();
-  check_root(options.root.root, workers);
+  const CompareSettings settings = settings_of(options, machine);
   measure::StateInterval interval;
   interval.before = measure::measure_machine_state(machine, machine.cores());
-  ComparisonRun run(options, workers);
+  CompareRun run(settings, machine);
   run.run();
   interval.after = measure::measure_machine_state(machine, machine.cores());
   const Comparison comparison = run.comparison();
-  fmt::print(options.output.human(), "{}: {}, {} workers{}; {}\n{}{}\n", options.collective.name,
-             processor_name(machine), workers, reduction_text(options), buffer_use(options),
-             to_text(comparison), to_text(interval));
-  const Report report = report_of(options, workers, machine, interval, run, comparison);
+  std::FILE* const human = options.output.human();
+  fmt::print(human, "{}: {}, {} workers, {} {}{}\n{}\n{}", title_of(settings),
+             processor_name(machine), settings.workers, options.type, options.op,
+             settings.reproducible ? ", reproducible" : "", conditions_of(settings, machine),
+             to_text(comparison));
+  fmt::print(human, "participants that slept used {:.2f} % of a core at most\n",
+             100 * run.asleep_share());
+  if (options.slower) fmt::print(human, "\n{}", slower_text(comparison));
+  const Report report = report_of(options, settings, machine, interval, run, comparison);
   if (!options.html_path.empty()) {
     write_file("--html", options.html_path, html_report({report.to_json()}));
   }
@@ -345,10 +275,18 @@ class Compare final : public Subcommand {
  public:
   explicit Compare(CLI::App& app) : app_(app.add_subcommand("compare", kSummary)) {
     app_->footer(kExplanation);
-    options_.collective.add_to(*app_);
+    app_->add_option("collectives", options_.collectives,
+                     fmt::format("One or several, separated by commas: {}", routine_names()))
+        ->type_name("COLLECTIVES")
+        ->capture_default_str();
     options_.root.add_to(*app_);
     add_what();
+    add_whom();
     add_how();
+    app_->add_flag(
+        "--slower", options_.slower,
+        "Ends with a list of every figure in which hycoll is slower than the fastest MPI "
+        "library");
     app_->add_option("--html", options_.html_path, "Write a page with charts; - is stdout")
         ->type_name("FILE");
     options_.output.add_to(*app_);
@@ -358,11 +296,10 @@ class Compare final : public Subcommand {
 
   ExitStatus run() override {
     options_.output.check();
-    check_arguments(options_);
     try {
       return run_compare(options_);
     } catch (const Interrupted&) {
-      fmt::print(stderr, "hycoll: interrupted; the runs were ended\n");
+      fmt::print(stderr, "hycoll: interrupted; the jobs were ended\n");
       return kInterrupted;
     }
   }
@@ -377,50 +314,72 @@ class Compare final : public Subcommand {
             "8 to 16 Mi are 8:16Mi; a list is 8,24,1Ki")
         ->type_name("SIZES")
         ->capture_default_str();
+    app_->add_option(
+            "--inputs", options_.inputs,
+            "fresh: before every timed call, outside of the timing, members write to their "
+            "inputs and read their outputs, as programs do; reused: they leave their "
+            "buffers alone, which lie in the caches of those that worked on them; or both, "
+            "separated by a comma")
+        ->type_name("INPUTS")
+        ->capture_default_str();
+    add_type_option(*app_, options_.type);
+    add_operator_option(*app_, options_.op);
+    add_reproducible_option(*app_, options_.settings.reproducible);
+  }
+
+  void add_whom() {
+    CompareSettings& settings = options_.settings;
     app_->add_option("--layouts", options_.layouts,
                      "Of threads, per_node, processes and processes_heap")
         ->type_name("LAYOUTS")
         ->capture_default_str();
-    app_->add_option("--algorithm", options_.algorithm, "Of hycoll: a name, or auto")
+    app_->add_option("--algorithm", settings.algorithm, "Of hycoll: a name, or auto")
         ->type_name("NAME")
         ->capture_default_str();
-    app_->add_option("--aggregators", options_.aggregators,
+    app_->add_option("--aggregators", settings.aggregators,
                      "Processes of hycoll without members, started besides the others, for the "
-                     "algorithms that need them")
+                     "algorithms that need them; unlike the others they look for work now and then "
+                     "while they sleep")
         ->check(between(0, kMaximumNodes))
         ->capture_default_str();
-    app_->add_option("--preload", options_.preload,
+    app_->add_option("--preload", settings.preload,
                      "Compares the MPI library with these libraries preloaded too, separated by "
                      "colons, e.g. libhycoll_pmpi.so: what unmodified programs get")
         ->type_name("FILES");
-    add_type_option(*app_, options_.type);
-    add_operator_option(*app_, options_.op);
-    add_reproducible_option(*app_, options_.reproducible);
-    app_->add_option("--reference", options_.references,
+    app_->add_option("--reference", settings.references,
                      "Another hycoll binary, built with another MPI library, whose library is "
                      "compared too; ratios are to the fastest")
         ->type_name("BINARY");
+    app_->add_option("--reference-program", settings.programs,
+                     "A program of yours that is compared too, as a command for the shell")
+        ->type_name("COMMAND");
   }
 
   void add_how() {
-    app_->add_option("--rounds", options_.rounds, "Runs of each")
+    CompareSettings& settings = options_.settings;
+    app_->add_option("--rounds", settings.rounds, "Blocks of each figure, in every state")
         ->check(between(1, 1000))
         ->capture_default_str();
-    app_->add_option("--seconds", options_.seconds, "For the timed blocks of a size in a run")
+    app_->add_option("--seconds", settings.seconds, "For the timed calls of a block")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    app_->add_option("--bind-to", options_.binding,
+    app_->add_option("--at-most", settings.at_most_seconds, "Seconds after which no block begins")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    app_->add_option("--pace", options_.pace,
+                     "back-to-back, calls that follow one another; or separate: before every call "
+                     "the members meet, and it ends when the last one has left")
+        ->type_name("PACE")
+        ->capture_default_str();
+    app_->add_option("--bind-to", settings.binding,
                      "Where ranks with one worker run: core, each on a core of its own, as "
                      "launchers bind by default, or none")
         ->type_name("CORES")
         ->capture_default_str();
-    app_->add_option("--timeout", options_.timeout_s, "Seconds after which a run is ended")
+    app_->add_option("--timeout", settings.timeout_s,
+                     "Seconds within which a job must start, and answer in its turn")
         ->check(between(1, 1'000'000))
         ->capture_default_str();
-    app_->add_flag(
-        "--fresh-inputs", options_.fresh_inputs,
-        "Before every timed call members write to their inputs and read their outputs, as "
-        "programs do; outside of the timing");
   }
 
   CLI::App* app_;

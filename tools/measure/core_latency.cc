@@ -15,17 +15,17 @@
 namespace hycoll::measure {
 namespace {
 
-constexpr HandoffRounds kRounds{.batches = 21, .round_trips_per_batch = 400};
 /// Beyond any delay: a side that cannot come says so.
 constexpr std::chrono::hours kPatience{1};
 
 /// One side, bound to its core.
 std::thread play(const Topology& topology, const Core& core, HandoffBall& ball, HandoffSide side,
-                 std::vector<double>& one_way_ns, std::exception_ptr& failure) {
+                 const HandoffRounds& rounds, std::vector<double>& one_way_ns,
+                 std::exception_ptr& failure) {
   return std::thread([&, core, side] {
     try {
       bind_this_thread(topology, core);
-      one_way_ns = measure_handoff(ball, side, kRounds, kPatience);
+      one_way_ns = measure_handoff(ball, side, rounds, kPatience);
     } catch (...) {
       failure = std::current_exception();
       give_up(ball);
@@ -35,7 +35,8 @@ std::thread play(const Topology& topology, const Core& core, HandoffBall& ball, 
 
 }  // namespace
 
-double core_latency_ns(const Topology& topology, const Core& a, const Core& b) {
+double core_latency_ns(const Topology& topology, const Core& a, const Core& b,
+                       const HandoffRounds& rounds) {
   if (a.os_index == b.os_index) {
     throw Error(ErrorKind::invalid_argument,
                 fmt::format("cores: {} and {} given, two different ones expected. A latency needs "
@@ -45,8 +46,10 @@ double core_latency_ns(const Topology& topology, const Core& a, const Core& b) {
   HandoffBall ball;
   std::vector<double> one_way_ns[2];
   std::exception_ptr failures[2];
-  std::thread second = play(topology, b, ball, HandoffSide::second, one_way_ns[1], failures[1]);
-  std::thread first = play(topology, a, ball, HandoffSide::first, one_way_ns[0], failures[0]);
+  std::thread second =
+      play(topology, b, ball, HandoffSide::second, rounds, one_way_ns[1], failures[1]);
+  std::thread first =
+      play(topology, a, ball, HandoffSide::first, rounds, one_way_ns[0], failures[0]);
   first.join();
   second.join();
   for (const std::exception_ptr& failure : failures) {

@@ -13,71 +13,94 @@ namespace hycoll::measure {
 namespace {
 
 constexpr std::size_t kMaximumPairs = 7;
+/// Enough to tell states apart, in less than a millisecond for a pair of idle cores.
+constexpr HandoffRounds kLook{.batches = 9, .round_trips_per_batch = 100};
+/// Latencies of one state resemble one another: this share of all lies within this factor.
+constexpr double kResemblance = 1.1;
+constexpr double kLeastShare = 0.03;
 
-StateGrouping one_group(std::span<const StateInterval> runs) {
-  StateGrouping grouping;
-  if (runs.empty()) return grouping;
-  grouping.groups.push_back({.name = "single core", .latency_ns = 0, .runs = {}});
-  for (std::size_t run = 0; run < runs.size(); ++run) grouping.groups[0].runs.push_back(run);
-  return grouping;
+/// Those of ascending latencies that enough others resemble.
+std::vector<double> frequent(const std::vector<double>& sorted) {
+  std::vector<double> kept;
+  auto low = sorted.begin();
+  auto high = sorted.begin();
+  for (const double latency : sorted) {
+    while (*low * kResemblance < latency) ++low;
+    while (high != sorted.end() && *high <= kResemblance * latency) ++high;
+    const auto alike = static_cast<double>(high - low);
+    if (alike >= kLeastShare * static_cast<double>(sorted.size())) kept.push_back(latency);
+  }
+  return kept;
 }
 
-/// Gives every group its latency and its name.
-void describe_groups(std::span<const double> latencies_ns, StateGrouping& grouping) {
+/// Names the states, which are ascending.
+void name_states(std::vector<NamedState>& states) {
   std::map<std::string, int> used;
-  for (StateGroup& group : grouping.groups) {
-    std::vector<double> of_group;
-    for (const std::size_t run : group.runs) {
-      of_group.push_back(latencies_ns[2 * run]);
-      of_group.push_back(latencies_ns[2 * run + 1]);
-    }
-    group.latency_ns = median(of_group);
-    const std::string name = group.latency_ns < kNearLatencyNs ? "near" : "far";
+  for (NamedState& state : states) {
+    const std::string name = state.latency_ns < kNearLatencyNs ? "near" : "far";
     const int number = ++used[name];
-    group.name = number == 1 ? name : fmt::format("{} {}", name, number);
+    state.name = number == 1 ? name : fmt::format("{} {}", name, number);
   }
 }
 
 }  // namespace
 
-MachineState measure_machine_state(const Topology& topology, std::span<const Core> cores) {
-  MachineState state;
+std::optional<double> measure_latency_ns(const Topology& topology, std::span<const Core> cores) {
   std::vector<double> latencies_ns;
   for (std::size_t i = 1; i < cores.size() && latencies_ns.size() < kMaximumPairs; ++i) {
     if (cores[i].index == cores[0].index) continue;
-    latencies_ns.push_back(core_latency_ns(topology, cores[0], cores[i]));
+    latencies_ns.push_back(core_latency_ns(topology, cores[0], cores[i], kLook));
   }
-  if (!latencies_ns.empty()) state.latency_ns = median(latencies_ns);
-  state.copy_gb_per_s = copy_bandwidth_gb_per_s(topology, cores[0]);
-  return state;
+  if (latencies_ns.empty()) return std::nullopt;
+  return median(latencies_ns);
 }
 
-bool state_changed(const MachineState& before, const MachineState& after) {
-  if (!before.latency_ns || !after.latency_ns) return false;
-  const auto [low, high] = std::minmax(*before.latency_ns, *after.latency_ns);
+MachineState measure_machine_state(const Topology& topology, std::span<const Core> cores) {
+  return {.latency_ns = measure_latency_ns(topology, cores),
+          .copy_gb_per_s = copy_bandwidth_gb_per_s(topology, cores[0])};
+}
+
+bool state_changed(const LatencyInterval& latency) {
+  if (!latency.before_ns || !latency.after_ns) return false;
+  const auto [low, high] = std::minmax(*latency.before_ns, *latency.after_ns);
   return high > kStateChangeFactor * low;
 }
 
-StateGrouping group_by_state(std::span<const StateInterval> runs) {
-  std::vector<double> latencies_ns;
-  for (const StateInterval& run : runs) {
-    if (!run.before.latency_ns || !run.after.latency_ns) return one_group(runs);
-    latencies_ns.push_back(*run.before.latency_ns);
-    latencies_ns.push_back(*run.after.latency_ns);
+MachineStates::MachineStates(std::span<const double> latencies_ns) {
+  if (latencies_ns.empty()) {
+    states_.push_back({.name = "single core"});
+    return;
   }
-  const std::vector<int> clusters = clusters_by_gap(latencies_ns, kStateChangeFactor);
-  std::map<int, StateGroup> groups;
-  StateGrouping grouping;
-  for (std::size_t run = 0; run < runs.size(); ++run) {
-    if (clusters[2 * run] == clusters[2 * run + 1]) {
-      groups[clusters[2 * run]].runs.push_back(run);
-    } else {
-      grouping.changing_runs.push_back(run);
+  std::vector<double> sorted(latencies_ns.begin(), latencies_ns.end());
+  std::sort(sorted.begin(), sorted.end());
+  const std::vector<double> latencies = frequent(sorted);
+  for (auto first = latencies.begin(); first != latencies.end();) {
+    auto end = first + 1;
+    while (end != latencies.end() && *end <= kStateChangeFactor * end[-1]) ++end;
+    states_.push_back({.name = {},
+                       .latency_ns = median(std::span(first, end)),
+                       .lowest_ns = *first,
+                       .highest_ns = end[-1]});
+    first = end;
+  }
+  name_states(states_);
+}
+
+std::optional<std::size_t> MachineStates::state_of(std::optional<double> latency_ns) const {
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    const bool single_core = states_[i].latency_ns == 0;
+    if (latency_ns.has_value() == single_core) continue;
+    if (single_core || (*latency_ns * kResemblance >= states_[i].lowest_ns &&
+                        *latency_ns <= kResemblance * states_[i].highest_ns)) {
+      return i;
     }
   }
-  for (auto& [cluster, group] : groups) grouping.groups.push_back(std::move(group));
-  describe_groups(latencies_ns, grouping);
-  return grouping;
+  return std::nullopt;
+}
+
+std::optional<std::size_t> MachineStates::state_of(const LatencyInterval& latency) const {
+  const std::optional<std::size_t> before = state_of(latency.before_ns);
+  return before == state_of(latency.after_ns) ? before : std::nullopt;
 }
 
 }  // namespace hycoll::measure

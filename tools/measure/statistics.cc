@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <numeric>
 
 #include "core/base/errors.h"
 
@@ -68,20 +67,6 @@ double geometric_mean(std::span<const double> samples) {
     sum_of_logarithms += std::log(sample);
   }
   return std::exp(sum_of_logarithms / static_cast<double>(samples.size()));
-}
-
-std::vector<int> clusters_by_gap(std::span<const double> samples, double gap) {
-  std::vector<std::size_t> order(samples.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return samples[a] < samples[b]; });
-  std::vector<int> clusters(samples.size());
-  int cluster = 0;
-  for (std::size_t i = 1; i < order.size(); ++i) {
-    if (samples[order[i]] > gap * samples[order[i - 1]]) ++cluster;
-    clusters[order[i]] = cluster;
-  }
-  return clusters;
 }
 
 }  // namespace hycoll::measure

@@ -28,11 +28,6 @@ Summary summarize(std::span<const double> samples);
 /// Requires positive samples: the mean for ratios.
 double geometric_mean(std::span<const double> samples);
 
-/// Sorts positive samples into clusters: two neighbours in ascending order belong to one cluster
-/// when the larger is at most `gap` times the smaller. Returns the cluster of each sample; clusters
-/// are numbered from 0 in ascending order of their values. Requires gap >= 1.
-std::vector<int> clusters_by_gap(std::span<const double> samples, double gap);
-
 }  // namespace hycoll::measure
 
 #endif  // HYCOLL_TOOLS_MEASURE_STATISTICS_H_

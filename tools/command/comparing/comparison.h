@@ -14,83 +14,119 @@ namespace hycoll::command {
 /// One of those that are compared.
 struct Contender {
   std::string name;           ///< "MPICH 4.0.2", "threads", "per_node".
-  bool is_reference = false;  ///< The MPI library's own.
+  bool is_reference = false;  ///< The MPI library's own, or the user's program.
 };
 
-/// What one run says of one size.
-struct SizeSample {
+/// What is compared: a row of a table.
+struct ComparedTask {
+  std::string collective;
+  std::string inputs;  ///< "fresh", "reused".
   std::size_t size_bytes = 0;
+
+  bool operator==(const ComparedTask&) const = default;
+};
+
+/// What one block says.
+struct SizeSample {
   double minimum_us = 0;
   double median_us = 0;
   double p95_us = 0;
   bool verified = false;
-  std::optional<double> limit_us = {};  ///< Of the plain kernel of the same run, if there was one.
-  /// The keys of the run's record that say what was run: algorithm, layout, nodes, ...
+  std::optional<double> limit_us =
+      {};  ///< Of the plain kernel of the same block, if there was one.
+  /// The keys of the record that say what was measured: algorithm, layout, nodes, ...
   Json description;
 };
 
-/// One run of one contender.
-struct ComparedRun {
+/// Reads a record that `hycoll bench` wrote, or a program that writes the like: only bytes, min_us,
+/// median_us, p95_us and verified must be there. Throws Error (environment) if they are not.
+SizeSample sample_from(const Json& record);
+
+/// One block of one contender, between two looks at the machine.
+struct ComparedBlock {
   std::size_t contender = 0;
-  int round = 0;
-  std::string mpi;  ///< The MPI library and its version.
-  measure::StateInterval state;
-  std::vector<SizeSample> samples;
+  std::size_t task = 0;
+  measure::LatencyInterval latency;
+  SizeSample sample;
 };
 
-/// Reads what `hycoll bench --json` wrote. Throws Error (environment) if the text is none of that.
-ComparedRun parse_run(const std::string& bench_json, std::size_t contender, int round);
-
-/// One contender at one size in one state of the machine, over its runs.
+/// One contender's figures of one task in one state of the machine.
 struct ComparedCell {
-  double minimum_us = 0;         ///< The least of all runs.
-  double median_us = 0;          ///< The median of the runs' medians,
+  double minimum_us = 0;         ///< The least of all blocks.
+  double median_us = 0;          ///< The median of the blocks' medians,
   double lowest_median_us = 0;   ///< the least of them,
   double highest_median_us = 0;  ///< and the greatest.
-  double p95_us = 0;             ///< The median of the runs' 95th percentiles.
-  int runs = 0;
-  bool verified = false;  ///< In all runs.
-  /// The median of the runs' limits, and of their ratios of limit and median; empty without any.
+  double p95_us = 0;             ///< The median of the blocks' 95th percentiles.
+  int blocks = 0;
+  bool verified = false;  ///< In all blocks.
+  /// The median of the blocks' limits, and of their ratios of limit and median; empty without any.
   std::optional<double> limit_us = {};
   std::optional<double> of_limit = {};
-  Json description;  ///< Of the first run.
+  Json description;  ///< Of the first block.
 };
 
-/// All contenders in one state of the machine.
+/// All contenders in one state of the machine. Cells whose results were wrong enter no ratio.
 struct ComparedState {
-  measure::StateGroup group;
-  /// cells[contender][size]; empty where no run of that contender and state has the size.
+  measure::NamedState state;
+  std::size_t blocks = 0;
+  /// cells[contender][task]; empty where the state has no block.
   std::vector<std::vector<std::optional<ComparedCell>>> cells;
 
-  /// The median of the fastest reference; empty without one.
-  std::optional<double> reference_us(const std::vector<Contender>& contenders,
-                                     std::size_t size) const;
+  /// The cell, if its results were right.
+  const ComparedCell* right(std::size_t contender, std::size_t task) const;
 
-  /// reference_us / median_us: above 1 the contender is faster than every reference.
+  /// The fastest reference; empty without a right one.
+  std::optional<std::size_t> reference(const std::vector<Contender>& contenders,
+                                       std::size_t task) const;
+
+  /// The median of the reference divided by that of the contender: above 1 it is faster than every
+  /// reference.
   std::optional<double> ratio(const std::vector<Contender>& contenders, std::size_t contender,
-                              std::size_t size) const;
+                              std::size_t task) const;
 
-  /// Over all sizes that have one.
-  std::optional<double> mean_ratio(const std::vector<Contender>& contenders,
-                                   std::size_t contender) const;
+  /// Of the ratios of some tasks, over those that have one.
+  std::optional<double> mean_ratio(const std::vector<Contender>& contenders, std::size_t contender,
+                                   const std::vector<std::size_t>& tasks) const;
 };
 
 struct Comparison {
   std::vector<Contender> contenders;
-  std::vector<std::size_t> sizes_bytes;  ///< Ascending.
-  std::vector<ComparedState> states;     ///< As measure::group_by_state orders them.
-  std::size_t changing_runs = 0;         ///< Left out, as the machine changed its state in them.
-  bool verified = true;                  ///< Every result of hycoll's, in every run.
+  std::vector<ComparedTask> tasks;
+  std::vector<ComparedState> states;  ///< By ascending latency.
+  std::size_t state_changes = 0;      ///< How often one look found another state than the last.
+  std::size_t blocks_in_between = 0;  ///< Left out: the looks around them do not agree.
+  bool verified = true;               ///< Every result of hycoll's, in every block.
 };
 
-/// Sorts the runs by the state of the machine and summarises each state by itself. Pure.
-Comparison compare_runs(std::vector<Contender> contenders, const std::vector<ComparedRun>& runs);
+/// Sorts the blocks by the state of the machine and summarises each state by itself. `latencies_ns`
+/// are all looks at the machine in their order; none with a single core. Pure.
+Comparison compare_blocks(std::vector<Contender> contenders, std::vector<ComparedTask> tasks,
+                          const std::vector<ComparedBlock>& blocks,
+                          const std::vector<double>& latencies_ns);
 
-/// A record for each contender, size and state.
+/// The tasks of a table, which has one collective and one use of inputs: in the order in which they
+/// first occur.
+struct ComparedTable {
+  std::string collective;
+  std::string inputs;
+  std::vector<std::size_t> tasks;
+};
+std::vector<ComparedTable> tables_of(const Comparison& comparison);
+
+/// Where hycoll is slower than the fastest reference.
+struct SlowerCell {
+  std::size_t state;
+  std::size_t task;
+  std::size_t contender;
+  std::size_t reference;
+  double ratio;
+  bool beyond_spread;  ///< Even the contender's fastest block is slower than the slowest of the
+                       ///< reference.
+};
+std::vector<SlowerCell> slower_cells(const Comparison& comparison);
+
+/// A record for each contender, task and state.
 std::vector<Json> records_of(const Comparison& comparison);
-
-/// Tables for the terminal, one for each state.
-std::string to_text(const Comparison& comparison);
 
 }  // namespace hycoll::command
 

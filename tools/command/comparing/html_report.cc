@@ -9,8 +9,6 @@
 #include "tools/command/comparing/html.h"
 #include "tools/command/line/sizes.h"
 #include "tools/command/line/table.h"
-#include "tools/command/measuring/machine_context.h"
-#include "tools/measure/machine_state.h"
 
 namespace hycoll::command {
 namespace {
@@ -44,16 +42,21 @@ std::string ratio_cell(double ratio) {
 
 std::string share_cell(double share) { return share > 0 ? fmt::format("{:.2f}", share) : "-"; }
 
-/// The records of one state of the machine.
+/// The records of one collective and use of inputs in one state of the machine.
 class StateSection {
  public:
-  StateSection(const std::vector<Json>& records, const std::string& state,
-               std::vector<std::string> contenders)
-      : contenders_(std::move(contenders)) {
+  StateSection(const std::vector<Json>& records, const std::string& collective,
+               const std::string& inputs, const std::string& state)
+      : contenders_(values_of(records, "contender")) {
     for (const Json& record : records) {
-      if (text(record, "state") == state) records_.push_back(record);
+      if (text(record, "collective") == collective && text(record, "inputs") == inputs &&
+          text(record, "state") == state) {
+        records_.push_back(record);
+      }
     }
   }
+
+  bool is_empty() const { return records_.empty(); }
 
   std::string charts() const {
     const std::vector<ChartSeries> times = series(ChartKind::times);
@@ -166,24 +169,21 @@ std::string figure(const std::string& value, const std::string& label) {
 std::string mean_figures(const Json& context) {
   std::string figures;
   for (const Json& mean : context.value("mean_ratios", Json::array())) {
-    figures += figure(ratio_text(number(mean, "ratio")),
-                      fmt::format("{}, {}<br>geometric mean over the sizes",
-                                  escaped(text(mean, "contender")), escaped(text(mean, "state"))));
+    figures +=
+        figure(ratio_text(number(mean, "ratio")),
+               fmt::format("{}, {}, {} inputs, {}<br>geometric mean over the sizes",
+                           escaped(text(mean, "contender")), escaped(text(mean, "collective")),
+                           escaped(text(mean, "inputs")), escaped(text(mean, "state"))));
   }
   return fmt::format("<div class=\"figures\">{}</div>\n", figures);
 }
 
-std::string runs_section(const Json& context) {
-  std::vector<std::vector<std::string>> rows;
-  for (const Json& run : context.value("runs", Json::array())) {
-    rows.push_back({text(run, "round"), escaped(text(run, "contender")),
-                    to_text(state_from_json(run.at("before"))),
-                    to_text(state_from_json(run.at("after")))});
-  }
+/// What the tables lack, and where hycoll is slower: as the terminal shows it.
+std::string remarks_section(const Json& context) {
   return fmt::format(
-      "<details class=\"card\"><summary>The machine before and after every run</summary>\n{}"
-      "</details>\n",
-      html_table({"round", "run", "before", "after"}, rows));
+      "<details class=\"card\"><summary>What is missing, and where hycoll is slower</summary>\n"
+      "<pre>{}{}</pre></details>\n",
+      escaped(text(context, "missing_text")), escaped(text(context, "slower_text")));
 }
 
 /// ", float sum, reproducible"; nothing for a barrier.
@@ -193,38 +193,47 @@ std::string reduction_text(const Json& context) {
                      context.value("reproducible", false) ? ", reproducible" : "");
 }
 
+/// The tables of one collective and use of inputs, a section for each state.
+std::string table_sections(const Json& context, const std::vector<Json>& records,
+                           const std::string& collective, const std::string& inputs) {
+  std::string html;
+  for (const Json& state : context.at("states")) {
+    const std::string name = text(state, "name");
+    const StateSection section(records, collective, inputs, name);
+    if (section.is_empty()) continue;
+    html += fmt::format(
+        "<h2>{}, {} inputs, state {}</h2>\n<p class=\"muted\">Core-to-core latency {:.0f} ns; {} "
+        "blocks in this state</p>\n{}{}",
+        escaped(collective), escaped(inputs), escaped(name), number(state, "latency_ns"),
+        text(state, "blocks"), section.charts(), section.table());
+  }
+  return html;
+}
+
 std::string compare_section(const Json& document) {
   const Json& context = document.at("context");
   const auto records = document.at("records").get<std::vector<Json>>();
-  const measure::StateInterval interval{.before = state_from_json(context.at("state_before")),
-                                        .after = state_from_json(context.at("state_after"))};
   std::string html = fmt::format(
       "<h2>{} beside the MPI library</h2>\n<p class=\"muted\">{}; {}. {} workers{}. The MPI "
-      "library with one rank per core; threads: one process whose threads are members; "
-      "processes: processes that are the workers of one node, processes_heap: with buffers in the "
-      "shared heap; per_node: one process per emulated node. {} alternating rounds; {}. Times are "
-      "medians of the runs' "
-      "medians with the lowest and highest; ratios are of runs in the same state of the machine; "
-      "of limit: "
-      "the time of a plain kernel with the same reads and writes in the same run, divided by the "
-      "time."
-      "</p>\n{}",
-      escaped(text(context, "collective")), escaped(text(context, "processor")),
+      "library with one rank per core at MPI_THREAD_SINGLE; threads: one process whose threads are "
+      "members; processes: processes that are the workers of one node, processes_heap: with "
+      "buffers "
+      "in the shared heap; per_node: one process per emulated node. {} blocks of each in every "
+      "state of the machine, in turns; fresh inputs: members write their inputs and read their "
+      "outputs before every timed call, as programs do; reused: they leave them alone. Times are "
+      "medians of the blocks' medians with the lowest and highest; ratios are of one state, to the "
+      "fastest library; of limit: the time of a plain kernel with the same reads and writes in the "
+      "same block, divided by the time. {}.</p>\n{}<p class=\"card small\">{}</p>\n",
+      escaped(text(context, "title")), escaped(text(context, "processor")),
       escaped(text(context, "mpi")), text(context, "workers"), reduction_text(context),
-      text(context, "rounds"), escaped(text(context, "buffer_use")), mean_figures(context));
-  html += fmt::format("<p class=\"card small{}\">The machine {}</p>\n",
-                      measure::state_changed(interval.before, interval.after) ? " warning" : "",
-                      escaped(to_text(interval)));
-  for (const Json& state : context.at("states")) {
-    const std::string name = text(state, "name");
-    const StateSection section(records, name, values_of(records, "contender"));
-    html += fmt::format(
-        "<h2>State {}</h2>\n<p class=\"muted\">Core-to-core latency {:.0f} ns, {} "
-        "runs</p>\n{}{}",
-        escaped(name), number(state, "latency_ns"), text(state, "runs"), section.charts(),
-        section.table());
+      text(context, "rounds"), escaped(text(context, "pace")), mean_figures(context),
+      escaped(text(context, "changes_text")));
+  for (const std::string& inputs : values_of(records, "inputs")) {
+    for (const std::string& collective : values_of(records, "collective")) {
+      html += table_sections(context, records, collective, inputs);
+    }
   }
-  return html + runs_section(context);
+  return html + remarks_section(context);
 }
 
 /// A bar as long as the value is large, with the number beside it.

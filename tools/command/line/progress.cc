@@ -29,6 +29,12 @@ void ProgressBar::advance(std::size_t count) {
   if (std::chrono::steady_clock::now() - drawn_ >= kRedrawInterval) draw();
 }
 
+void ProgressBar::set(std::size_t done, std::size_t total) {
+  const std::lock_guard lock(mutex_);
+  total_ = total;
+  done_ = std::min(done, total);
+}
+
 void ProgressBar::set_label(const std::string& label) {
   const std::lock_guard lock(mutex_);
   label_ = label;

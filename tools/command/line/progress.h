@@ -22,6 +22,9 @@ class ProgressBar {
   /// `count` more of the total are done. Drawn ten times a second at most.
   void advance(std::size_t count);
 
+  /// So many of a total that has become known are done. Requires total >= 1.
+  void set(std::size_t done, std::size_t total);
+
   /// What is being done now, beside the bar. Drawn at once.
   void set_label(const std::string& label);
 
@@ -29,9 +32,9 @@ class ProgressBar {
   void draw();  // requires the lock
 
   const bool visible_;
-  const std::size_t total_;
   std::mutex mutex_;
-  std::size_t done_ = 0;  // guarded by mutex_, as are the following
+  std::size_t total_;  // guarded by mutex_, as are the following
+  std::size_t done_ = 0;
   std::string label_;
   std::chrono::steady_clock::time_point drawn_{};
 };

@@ -160,6 +160,11 @@ std::optional<std::string> CheckedData::first_difference(const std::byte* output
                    [&]<class T>(T) { return first_difference_of<T>(*this, output, expected); });
 }
 
+std::optional<std::string> CheckedData::first_change(int rank, const std::byte* input,
+                                                     std::size_t count) const {
+  return first_difference(input, {.first = 0, .count = count, .first_rank = rank, .rank_count = 1});
+}
+
 MemberBuffers::MemberBuffers(std::size_t size_bytes, std::size_t result_bytes, int slot_count,
                              BufferMemory memory)
     : size_bytes_(size_bytes),

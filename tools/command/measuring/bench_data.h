@@ -27,6 +27,10 @@ struct CheckedData {
   /// Compares an output of expected.count elements; says where the first difference is.
   std::optional<std::string> first_difference(const std::byte* output,
                                               const ExpectedOutput& expected) const;
+
+  /// The same for what should be the input of one member, as fill wrote it.
+  std::optional<std::string> first_change(int rank, const std::byte* input,
+                                          std::size_t count) const;
 };
 
 /// Where the buffers of members lie.

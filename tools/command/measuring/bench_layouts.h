@@ -2,7 +2,6 @@
 #define HYCOLL_TOOLS_COMMAND_MEASURING_BENCH_LAYOUTS_H_
 
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +11,7 @@
 #include "numa/topology/topology.h"
 #include "tools/command/measuring/measurement.h"
 #include "tools/command/measuring/mpi_session.h"
+#include "tools/measure/machine_state.h"
 
 namespace hycoll::command {
 
@@ -39,12 +39,13 @@ Layout parse_layout(std::string_view argument, std::string_view name);
 
 /// Who is measured in alternation.
 enum class Role {
-  call,            ///< hycoll's blocking call; in the layout native the MPI library's.
-  native,          ///< The MPI library's blocking call, beside hycoll's.
-  limit,           ///< A plain kernel with the reads and writes of the collective.
-  start,           ///< Of a persistent call: start() alone,
-  start_and_wait,  ///< start() and wait(),
-  persistent_run,  ///< and run().
+  call,               ///< hycoll's blocking call; in the layout native the MPI library's.
+  native,             ///< The MPI library's blocking call, beside hycoll's.
+  limit,              ///< A plain kernel with the reads and writes of the collective.
+  start,              ///< Of a persistent call: start() alone,
+  start_and_wait,     ///< start() and wait(),
+  persistent_run,     ///< and run().
+  native_persistent,  ///< start and wait of the MPI library's persistent call.
 };
 
 /// What a benchmark is about.
@@ -53,6 +54,10 @@ enum class Subject {
   limit,       ///< The plain kernels alone.
   persistent,  ///< The forms of a persistent call beside the blocking ones, each timed by itself.
 };
+
+/// Whether the state of the machine is looked at before and after each size, and sizes during which
+/// it changed are measured again, a few times.
+enum class Probing { no, yes };
 
 enum class NativeToo { no, yes };
 enum class LimitToo { no, yes };
@@ -75,6 +80,13 @@ struct BenchSettings {
   NativeToo native = NativeToo::yes;
   /// threads, in one process, for sums: the limit in alternation, from kLimitBytes on.
   LimitToo limit = LimitToo::yes;
+  Probing probing = Probing::yes;
+};
+
+/// What is measured next.
+struct BenchTask {
+  std::size_t size_bytes = 0;
+  MeasurementOptions measurement;
 };
 
 struct RoleTiming {
@@ -85,13 +97,15 @@ struct RoleTiming {
 
 /// One size of one algorithm.
 struct BenchRow {
+  BenchTask task;
   std::string algorithm;
   int nodes = 1;
   int members = 1;  ///< Of each node.
   int workers = 1;  ///< Of each node.
   int lanes = 0;    ///< 0 where there are none.
   int segments = 1;
-  std::size_t size_bytes = 0;
+  measure::LatencyInterval latency = {};  ///< Before and after, if it was looked at.
+  int repeats = 0;                        ///< How often the state of the machine had changed.
   std::vector<RoleTiming> timings = {};
 
   /// The timing with the least median of that role; null without any.
@@ -99,6 +113,8 @@ struct BenchRow {
 
   /// Whether all results of that role were right.
   bool verified(Role role) const;
+  /// Of all roles.
+  bool verified() const;
 };
 
 struct BenchResult {
@@ -109,12 +125,13 @@ struct BenchResult {
 /// What hycoll is told by the settings and the environment, to use that algorithm.
 Options hycoll_options(const BenchSettings& settings, const std::string& algorithm);
 
+class Agenda;
+
 /// Runs the benchmark; called by all processes, each bound by itself to its share of the machine.
-/// `on_row` is called on rank 0 as the rows come. The result is that of rank 0; others get theirs.
-/// Errors: those of hycoll's Communicator and Team; invalid_argument for a root that is no member.
+/// The agenda hears of rows and refusals, which are the result, too. Errors: those of hycoll's
+/// Communicator and Team; invalid_argument for a root that is no member.
 BenchResult run_bench(const MpiSession& session, const Topology& machine,
-                      const BenchSettings& settings,
-                      const std::function<void(const BenchRow&)>& on_row);
+                      const BenchSettings& settings, Agenda& agenda);
 
 }  // namespace hycoll::command
 

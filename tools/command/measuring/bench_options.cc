@@ -1,7 +1,6 @@
 #include "tools/command/measuring/bench_options.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
@@ -12,9 +11,9 @@
 #include "collectives/algorithms/registry.h"
 #include "core/base/errors.h"
 #include "numa/placement/binding.h"
-#include "numa/topology/affinity_mask.h"
 #include "tools/command/line/arguments.h"
 #include "tools/command/line/sizes.h"
+#include "tools/command/measuring/agenda.h"
 #include "tools/command/measuring/launch.h"
 #include "tools/command/measuring/machine_context.h"
 
@@ -22,15 +21,6 @@ namespace hycoll::command {
 namespace {
 
 constexpr int kMaximumWorkers = 4096;
-
-/// All cores that the process may have, wherever its launcher has bound it.
-Topology unbound_machine() {
-  AffinityMask all;
-  for (long unit = 0; unit < sysconf(_SC_NPROCESSORS_CONF); ++unit) {
-    all.add(static_cast<int>(unit));
-  }
-  return Topology::this_machine(all);
-}
 
 void check_sizes(const std::vector<std::size_t>& sizes_bytes, DataType type) {
   for (const std::size_t size_bytes : sizes_bytes) {
@@ -83,13 +73,32 @@ void BenchOptions::add_choices(CLI::App& app, Algorithms algorithms) {
       ->check(between(1, kMaximumLanes));
 }
 
-void BenchOptions::add_measurement(CLI::App& app) {
+void BenchOptions::add_aggregators(CLI::App& app) {
+  app.add_option("--aggregators", aggregators,
+                 "The last so many processes have no members and serve the algorithms that "
+                 "need them; with --ranks they are started besides the ranks")
+      ->check(between(0, kMaximumNodes))
+      ->capture_default_str();
+}
+
+void BenchOptions::add_preload(CLI::App& app) {
+  app.add_option("--preload", preload,
+                 "With --ranks: libraries that the ranks preload, separated by colons, e.g. "
+                 "libhycoll_pmpi.so to measure the layout native through it")
+      ->type_name("FILES");
+}
+
+void BenchOptions::add_ranks(CLI::App& app) {
   app.add_option("--ranks", ranks, "Starts this many ranks under mpiexec")
       ->check(between(1, kMaximumNodes));
   app.add_option("--bind-to", binding,
                  "With --ranks: core, a core for each rank, as launchers bind by default, or none")
       ->type_name("CORES")
       ->capture_default_str();
+}
+
+void BenchOptions::add_measurement(CLI::App& app) {
+  add_ranks(app);
   app.add_option("--rounds", rounds,
                  "Blocks of calls of each contestant (default: as many as fit --seconds)")
       ->check(between(1, 1'000'000));
@@ -117,7 +126,8 @@ BenchSettings BenchOptions::settings(Subject subject) const {
                                       .root = root.root},
                           .rounds = rounds,
                           .seconds = seconds,
-                          .inputs = fresh_inputs ? InputUse::fresh : InputUse::reused};
+                          .inputs = fresh_inputs ? InputUse::fresh : InputUse::reused,
+                          .pace = parse_pace("--pace", pace)};
   check_operator(settings.measurement.problem.op, data_type);
   if (routine != Routine::barrier) {
     settings.sizes_bytes = parse_sizes("--sizes", sizes);
@@ -150,16 +160,6 @@ BenchSettings BenchOptions::settings(Subject subject) const {
   settings.native = native ? NativeToo::yes : NativeToo::no;
   settings.limit = limit ? LimitToo::yes : LimitToo::no;
   return settings;
-}
-
-Json type_json(const BenchSettings& settings) {
-  const Problem& problem = settings.measurement.problem;
-  return problem.routine == Routine::barrier ? Json() : Json(name_of(problem.type));
-}
-
-Json operator_json(const BenchSettings& settings) {
-  const Problem& problem = settings.measurement.problem;
-  return combines(problem.routine) ? Json(name_of(problem.op)) : Json();
 }
 
 BenchJob::BenchJob(const MpiSession& session, const BenchOptions& options,
@@ -205,6 +205,13 @@ measure::MachineState BenchJob::measure_quietly() const {
   return state;
 }
 
+BenchResult BenchJob::measure(const std::function<void(const BenchRow&)>& on_row) const {
+  SizesAgenda agenda(settings_, session_.speaks(), on_row);
+  BenchResult result = run_bench(session_, machine_, settings_, agenda);
+  require_rows(result);  // all processes have the same rows and refusals
+  return result;
+}
+
 void BenchJob::require_rows(const BenchResult& result) const {
   if (!result.rows.empty() || result.refusals.empty()) return;
   throw Error(ErrorKind::unsupported,
@@ -216,7 +223,7 @@ Json BenchJob::finish(std::string_view command) {
   interval_.after = measure_quietly();
   if (session_.speaks()) {
     fmt::print(human_, "{}{}\n", to_text(interval_),
-               measure::state_changed(interval_.before, interval_.after)
+               measure::state_changed(interval_.latency())
                    ? ", so the times belong to no one state. Run again"
                    : "");
   }
@@ -229,17 +236,20 @@ Json BenchJob::finish(std::string_view command) {
   return context;
 }
 
+void start_ranks(const BenchOptions& options) {
+  if (options.ranks == 0) return;
+  std::vector<std::string> program = own_arguments_without("--ranks");
+  program.insert(program.begin(), own_path());
+  if (!options.preload.empty()) {
+    program = with_preloaded("--preload", options.preload, std::move(program));
+  }
+  replace_process(mpiexec_command(options.ranks + options.aggregators,
+                                  parse_binding("--bind-to", options.binding), program));
+}
+
 ExitStatus run_bench_job(const BenchOptions& options, const BenchSettings& settings,
                          const std::function<ExitStatus(BenchJob&)>& body) {
-  if (options.ranks > 0) {
-    std::vector<std::string> program = own_arguments_without("--ranks");
-    program.insert(program.begin(), own_path());
-    if (!options.preload.empty()) {
-      program = with_preloaded("--preload", options.preload, std::move(program));
-    }
-    replace_process(mpiexec_command(options.ranks + options.aggregators,
-                                    parse_binding("--bind-to", options.binding), program));
-  }
+  start_ranks(options);
   return run_with_mpi(
       settings.layout == Layout::native ? ThreadLevel::single : ThreadLevel::multiple,
       [&](const MpiSession& session) {

@@ -39,6 +39,7 @@ struct BenchOptions {
   int rounds = 0;
   double seconds = 0.25;
   bool fresh_inputs = false;
+  std::string pace = "back-to-back";
   bool native = true;
   bool limit = true;
   OutputOptions output;
@@ -50,7 +51,13 @@ struct BenchOptions {
   enum class Algorithms { one, all };  ///< Whether --algorithm may be "all".
   /// --algorithm, --reproducible, --workers and --lanes.
   void add_choices(CLI::App& app, Algorithms algorithms);
-  /// --ranks, --bind-to, --rounds and --seconds.
+  /// --aggregators.
+  void add_aggregators(CLI::App& app);
+  /// --preload.
+  void add_preload(CLI::App& app);
+  /// --ranks and --bind-to.
+  void add_ranks(CLI::App& app);
+  /// Those, --rounds and --seconds.
   void add_measurement(CLI::App& app);
 
   /// Everything that can be checked without MPI, so that a bad argument is met before it starts.
@@ -60,10 +67,6 @@ struct BenchOptions {
  private:
   bool sizes_given_ = false;
 };
-
-/// What a report says of the type and the operator: nothing for a barrier.
-Json type_json(const BenchSettings& settings);
-Json operator_json(const BenchSettings& settings);
 
 /// One benchmark on one process: what surrounds the measuring.
 class BenchJob {
@@ -79,14 +82,16 @@ class BenchJob {
   /// Where text for people goes.
   std::FILE* human() const noexcept { return human_; }
 
-  /// Throws Error (unsupported) on all processes if nothing could be measured.
-  void require_rows(const BenchResult& result) const;
+  /// Measures what the settings say; `on_row` is called on rank 0 as the rows come. Throws Error
+  /// (unsupported) on all processes if nothing could be measured; others as run_bench.
+  BenchResult measure(const std::function<void(const BenchRow&)>& on_row) const;
 
   /// Collective, when everything is measured: says how the machine was before and after. Returns
   /// the report's context.
   Json finish(std::string_view command);
 
  private:
+  void require_rows(const BenchResult& result) const;
   void check_emulated_nodes() const;
   void warn_if_confined() const;
   measure::MachineState measure_quietly() const;
@@ -98,6 +103,10 @@ class BenchJob {
   Topology machine_;
   measure::StateInterval interval_;
 };
+
+/// Replaces this program by the ranks that --ranks asks for, each started without that option. Does
+/// nothing where it is not given. Throws Error as replace_process does.
+void start_ranks(const BenchOptions& options);
 
 /// Runs `body` on every process of the job that this process belongs to, or of one that it starts
 /// (--ranks).

@@ -205,4 +205,46 @@ MPI_Request start_native(MPI_Comm comm, const Problem& problem, std::size_t coun
   return request;
 }
 
+#if MPI_VERSION >= 4
+MPI_Request prepare_native(MPI_Comm comm, const Problem& problem, std::size_t count,
+                           const void* input, void* output) {
+  const NativeProblem p = native_problem(comm, problem, count);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Info info = MPI_INFO_NULL;
+  switch (problem.routine) {
+    case Routine::allreduce:
+      check_mpi(MPI_Allreduce_init(input, output, p.count, p.type, p.op, p.comm, info, &request),
+                "MPI_Allreduce_init");
+      break;
+    case Routine::reduce:
+      check_mpi(
+          MPI_Reduce_init(input, output, p.count, p.type, p.op, p.root, p.comm, info, &request),
+          "MPI_Reduce_init");
+      break;
+    case Routine::reduce_scatter:
+      check_mpi(MPI_Reduce_scatter_block_init(input, output, p.block_count, p.type, p.op, p.comm,
+                                              info, &request),
+                "MPI_Reduce_scatter_block_init");
+      break;
+    case Routine::scan:
+      check_mpi(MPI_Scan_init(input, output, p.count, p.type, p.op, p.comm, info, &request),
+                "MPI_Scan_init");
+      break;
+    case Routine::exscan:
+      check_mpi(MPI_Exscan_init(input, output, p.count, p.type, p.op, p.comm, info, &request),
+                "MPI_Exscan_init");
+      break;
+    case Routine::broadcast:
+      check_mpi(
+          MPI_Bcast_init(p.buffer(input, output), p.count, p.type, p.root, p.comm, info, &request),
+          "MPI_Bcast_init");
+      break;
+    case Routine::barrier:
+      check_mpi(MPI_Barrier_init(p.comm, info, &request), "MPI_Barrier_init");
+      break;
+  }
+  return request;
+}
+#endif
+
 }  // namespace hycoll::command

@@ -42,6 +42,13 @@ std::function<void(const std::byte*, std::byte*)> native_call(MPI_Comm comm, con
 MPI_Request start_native(MPI_Comm comm, const Problem& problem, std::size_t count,
                          const void* input, void* output);
 
+/// Whether the MPI library has persistent collectives (MPI 4).
+inline constexpr bool kHasNativePersistent = MPI_VERSION >= 4;
+
+/// Sets up the MPI library's persistent call. Requires kHasNativePersistent.
+MPI_Request prepare_native(MPI_Comm comm, const Problem& problem, std::size_t count,
+                           const void* input, void* output);
+
 }  // namespace hycoll::command
 
 #endif  // HYCOLL_TOOLS_COMMAND_MEASURING_CONTESTANTS_H_

@@ -7,12 +7,30 @@
 namespace hycoll::command {
 
 Crew::Crew(MPI_Comm comm, int thread_count)
-    : comm_(comm), thread_count_(thread_count), posted_(static_cast<std::size_t>(thread_count)) {
+    : comm_(comm),
+      thread_count_(thread_count),
+      posted_(static_cast<std::size_t>(thread_count)),
+      slept_(static_cast<std::size_t>(thread_count)) {
   MPI_Comm_size(comm_, &process_count_);
   MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine_);
+  int on_machine = 1;
+  MPI_Comm_size(machine_, &on_machine);
+  is_on_one_machine_ = on_machine == process_count_;
 }
 
 Crew::~Crew() { MPI_Comm_free(&machine_); }
+
+void Crew::sleep_until_done(int thread) {
+  const std::uint64_t wanted = ++slept_[static_cast<std::size_t>(thread)];
+  std::unique_lock lock(sleep_mutex_);
+  wake_up_.wait(lock, [&] { return times_alone_ >= wanted; });
+}
+
+void Crew::wake_others() {
+  const std::lock_guard lock(sleep_mutex_);
+  ++times_alone_;
+  wake_up_.notify_all();
+}
 
 void Crew::meet_in_process() {
   if (thread_count_ == 1) return;
@@ -31,12 +49,13 @@ void Crew::meet_in_process() {
 
 // Where processes share cores, MPI_Barrier may keep a core from one that has yet to leave it, for a
 // whole slice of the scheduler, which would count as the time of what is measured next.
+// Past a preloaded library (PMPI), whose calls are what is measured.
 void Crew::meet_processes() {
   MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Ibarrier(comm_, &request);
+  PMPI_Ibarrier(comm_, &request);
   Waiter waiter{WaitPolicy{}};
   for (int done = 0;;) {
-    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
     if (done != 0) return;
     if (waiter.turn()) waiter.give_way();
   }
@@ -56,8 +75,8 @@ void Crew::maximum_over(MPI_Comm comm, int thread, std::span<double> values) {
     for (const std::span<double> others : posted_) {
       for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::max(values[i], others[i]);
     }
-    MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_MAX,
-                  comm);
+    PMPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE,
+                   MPI_MAX, comm);
   }
   meet_in_process();
   if (thread != 0) std::copy(posted_[0].begin(), posted_[0].end(), values.begin());

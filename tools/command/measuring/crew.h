@@ -4,8 +4,10 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -23,6 +25,8 @@ class Crew {
   Crew& operator=(const Crew&) = delete;
 
   int thread_count() const noexcept { return thread_count_; }
+  /// Whether all processes are on one machine, so that their clocks are one.
+  bool is_on_one_machine() const noexcept { return is_on_one_machine_; }
 
   /// Returns when all threads of all processes have called it.
   void meet(int thread);
@@ -34,7 +38,19 @@ class Crew {
   /// The maximum over all threads of the processes on this machine, whose clocks are one.
   double maximum_on_machine(int thread, double value);
 
+  /// Called by all threads of this process: when they have met, thread 0 calls `function`, while
+  /// the others sleep and use no core. Slow: do not use it near measurements.
+  template <class Function>
+  void alone(int thread, Function function) {
+    meet_in_process();
+    if (thread != 0) return sleep_until_done(thread);
+    function();
+    wake_others();
+  }
+
  private:
+  void sleep_until_done(int thread);
+  void wake_others();
   void meet_in_process();
   void meet_processes();
   void maximum_over(MPI_Comm comm, int thread, std::span<double> values);
@@ -42,8 +58,13 @@ class Crew {
   MPI_Comm comm_;
   MPI_Comm machine_ = MPI_COMM_NULL;
   int process_count_ = 1;
+  bool is_on_one_machine_ = true;
   int thread_count_;
   std::vector<std::span<double>> posted_;  // per thread; read between two meetings only
+  std::mutex sleep_mutex_;
+  std::condition_variable wake_up_;
+  std::uint64_t times_alone_ = 0;     // guarded by sleep_mutex_
+  std::vector<std::uint64_t> slept_;  // per thread: how often it has taken part
   alignas(64) std::atomic<int> arrived_{0};
   alignas(64) std::atomic<std::uint32_t> meetings_{0};
 };

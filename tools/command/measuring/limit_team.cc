@@ -6,9 +6,11 @@ namespace hycoll::command {
 
 class LimitTeam::Part final : public Contestant {
  public:
-  Part(LimitTeam& team, measure::LimitKernel kernel, int thread, std::size_t count)
+  Part(LimitTeam& team, measure::LimitKernel kernel, const Problem& problem, int thread,
+       std::size_t count)
       : team_(team),
         kernel_(kernel),
+        problem_(problem),
         thread_(thread),
         count_(count),
         name_(name_of(kernel)),
@@ -33,9 +35,9 @@ class LimitTeam::Part final : public Contestant {
       inputs_[thread] = team_.posted_[thread]->input(slot);
       outputs_[thread] = team_.posted_[thread]->output(slot);
     }
-    const measure::LimitCall call{.collective = collective_of(team_.problem_.routine),
-                                  .root = team_.problem_.root,
-                                  .type = team_.problem_.type,
+    const measure::LimitCall call{.collective = collective_of(problem_.routine),
+                                  .root = problem_.root,
+                                  .type = problem_.type,
                                   .count = count_,
                                   .inputs = inputs_,
                                   .outputs = outputs_};
@@ -44,6 +46,7 @@ class LimitTeam::Part final : public Contestant {
 
   LimitTeam& team_;
   measure::LimitKernel kernel_;
+  Problem problem_;
   int thread_;
   std::size_t count_;
   std::string name_;
@@ -51,16 +54,17 @@ class LimitTeam::Part final : public Contestant {
   std::vector<void*> outputs_;
 };
 
-LimitTeam::LimitTeam(Crew& crew, const Problem& problem)
-    : crew_(crew), problem_(problem), posted_(static_cast<std::size_t>(crew.thread_count())) {}
+LimitTeam::LimitTeam(Crew& crew)
+    : crew_(crew), posted_(static_cast<std::size_t>(crew.thread_count())) {}
 
 bool LimitTeam::serves(const Problem& problem) noexcept {
   return problem.routine != Routine::barrier && problem.op == Operator::sum;
 }
 
-std::unique_ptr<Contestant> LimitTeam::contestant(measure::LimitKernel kernel, int thread,
+std::unique_ptr<Contestant> LimitTeam::contestant(measure::LimitKernel kernel,
+                                                  const Problem& problem, int thread,
                                                   std::size_t count) {
-  return std::make_unique<Part>(*this, kernel, thread, count);
+  return std::make_unique<Part>(*this, kernel, problem, thread, count);
 }
 
 }  // namespace hycoll::command

@@ -17,21 +17,21 @@ namespace hycoll::command {
 /// and the checks of those that are measured beside them.
 class LimitTeam {
  public:
-  /// `crew` is of one process, and outlives the team. Requires a sum, and no barrier.
-  LimitTeam(Crew& crew, const Problem& problem);
+  /// `crew` is of one process, and outlives the team.
+  explicit LimitTeam(Crew& crew);
 
   /// Whether there are such kernels for the problem.
   static bool serves(const Problem& problem) noexcept;
 
-  /// One thread's part; inputs have `count` elements. Outlived by the team.
-  std::unique_ptr<Contestant> contestant(measure::LimitKernel kernel, int thread,
-                                         std::size_t count);
+  /// One thread's part; inputs have `count` elements. Outlived by the team. Requires a problem that
+  /// is served.
+  std::unique_ptr<Contestant> contestant(measure::LimitKernel kernel, const Problem& problem,
+                                         int thread, std::size_t count);
 
  private:
   class Part;
 
   Crew& crew_;
-  Problem problem_;
   std::vector<const MemberBuffers*> posted_;  // by thread; read between the two meetings of a block
 };
 

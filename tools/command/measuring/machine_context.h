@@ -12,6 +12,10 @@ namespace hycoll::command {
 /// The processor's model, or "unknown processor".
 std::string processor_name(const Topology& machine);
 
+/// All cores that the process may have, wherever its launcher has bound it. Throws Error as
+/// Topology::this_machine does.
+Topology unbound_machine();
+
 /// {"latency_ns": ..., "copy_gb_per_s": ...}; null where there is no latency.
 Json to_json(const measure::MachineState& state);
 
@@ -24,8 +28,12 @@ std::string to_text(const measure::MachineState& state);
 /// One line about both, and one that says so when the state has changed.
 std::string to_text(const measure::StateInterval& interval);
 
-/// The keys "processor", "machine", "state_before", "state_after" and "state_changed" of a report's
-/// context.
+/// "scheduling class SCHED_FIFO 50; HYCOLL_HAND_OVER=0\n": the class under which this process and
+/// those that it starts run, and what the environment tells hycoll and the MPI libraries.
+std::string conditions_text();
+
+/// The keys "processor", "machine", "state_before", "state_after", "state_changed", "scheduling"
+/// and "environment" of a report's context.
 void add_machine(Json& context, const Topology& machine, const measure::StateInterval& interval);
 
 }  // namespace hycoll::command

@@ -67,14 +67,44 @@ enum class InputUse {
            ///< read their outputs, as programs do.
 };
 
+/// "reused", "fresh".
+std::string_view name_of(InputUse inputs);
+
+/// The inverse of name_of. Throws Error (invalid_argument), which names the argument.
+InputUse parse_input_use(std::string_view argument, std::string_view name);
+
 /// For reports: what members do with their buffers between calls.
 std::string_view describe(InputUse inputs);
+
+enum class Pace {
+  back_to_back,  ///< Calls follow one another. Where members need not wait for one another (reduce,
+                 ///< scan, exscan, broadcast), the time is that of a stage of a pipeline.
+  separate,      ///< Before every call the members meet and begin at one time of a common clock; it
+                 ///< ends when the last one has left. Needs members on one machine.
+};
+
+/// "back-to-back", "separate".
+std::string_view name_of(Pace pace);
+
+/// The inverse of name_of. Throws Error (invalid_argument), which names the argument.
+Pace parse_pace(std::string_view argument, std::string_view name);
+
+/// For reports: what a time is of.
+std::string describe(Pace pace, Routine routine);
+
+/// What is checked besides the calls of a last block, which is as the timed ones.
+enum class Verification {
+  pipelined,  ///< 32 calls, fewer of long vectors, that follow one another on buffers of their own.
+  timed_calls,  ///< Nothing: earlier measurements have done it.
+};
 
 struct MeasurementOptions {
   Problem problem;
   int rounds = 0;         ///< Blocks of calls of each contestant; 0: as many as fit `seconds`.
   double seconds = 0.25;  ///< For the timed blocks of one size, at least 5 rounds.
   InputUse inputs = InputUse::reused;
+  Pace pace = Pace::back_to_back;
+  Verification verification = Verification::pipelined;
   BufferMemory memory = BufferMemory::own;
 };
 
@@ -104,11 +134,18 @@ struct SizeTimings {
 /// arguments. Returns the same on all members. A contestant refuses by throwing Error (unsupported)
 /// on all of them; a size is refused too when it is not possible with so many members.
 ///
-/// A round is a block of calls of each contestant in turn. A block takes at least 20 us, so that
-/// reading the clock does not count, and gives one sample: the time of the slowest member, divided
-/// by the number of calls. The members meet before a block. With reused inputs calls that are not
-/// timed come first, so that a contestant finds the caches as its own calls leave them and not as
-/// the others' do. Wrong results are reported on the standard error.
+/// A round is a block of calls of each contestant in turn. A block takes at least 20 us (the least
+/// of three tries counts), so that reading the clock does not count, and gives one sample: the time
+/// of the slowest member, divided by the number of calls. The members meet before a block. With
+/// reused inputs calls that are not timed come first, so that a contestant finds the caches as its
+/// own calls leave them and not as the others' do; with fresh ones, one call on other buffers where
+/// calls take less than 20 us. At a separate pace a block is one call, and the time of the longest
+/// member includes a reading of the clock.
+///
+/// Results are compared, inputs must be unchanged, and nothing may be written beside the results:
+/// of pipelined calls before the timing, whose data differ from call to call, and of a block as
+/// those that were timed after it. Outputs are poisoned first. Wrong results are reported on the
+/// standard error.
 ///
 /// A barrier is verified by clocks: no member leaves before the last one on its machine, which is
 /// late on purpose, has entered.

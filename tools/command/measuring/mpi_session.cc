@@ -37,13 +37,14 @@ MpiSession start_session(ThreadLevel level) {
 }
 
 /// Meets the other processes asleep; false if they have not all come in time.
-bool meet_idly(MPI_Comm comm, std::chrono::steady_clock::duration patience) {
+bool met_idly(MPI_Comm comm, std::chrono::steady_clock::duration patience) {
   const auto start = std::chrono::steady_clock::now();
   MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Ibarrier(comm, &request);
+  // Past a preloaded library, whose calls are what is measured.
+  PMPI_Ibarrier(comm, &request);
   for (;;) {
     int done = 0;
-    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
     if (done != 0) return true;
     if (std::chrono::steady_clock::now() - start > patience) return false;
     std::this_thread::sleep_for(kNap);
@@ -53,7 +54,7 @@ bool meet_idly(MPI_Comm comm, std::chrono::steady_clock::duration patience) {
 /// `failures` is a communicator that nothing else uses: whatever state the others are in, nothing
 /// but this is matched by it.
 ExitStatus report_failure(const MpiSession& session, MPI_Comm failures, const Error& error) {
-  const bool everybody_failed = meet_idly(failures, kAgreementTime);
+  const bool everybody_failed = met_idly(failures, kAgreementTime);
   if (everybody_failed && !session.speaks()) return kUsage;
   if (!everybody_failed) {
     end_job(fmt::format("hycoll: rank {}: {}", session.rank, error.what()), kUsage);
@@ -73,7 +74,9 @@ std::optional<std::string> word_after(const std::string& text, std::string_view 
 
 }  // namespace
 
-void MpiSession::wait_idly() const { meet_idly(world, std::chrono::steady_clock::duration::max()); }
+void meet_idly(MPI_Comm comm) { met_idly(comm, std::chrono::steady_clock::duration::max()); }
+
+void MpiSession::wait_idly() const { meet_idly(world); }
 
 ExitStatus run_with_mpi(ThreadLevel level,
                         const std::function<ExitStatus(const MpiSession&)>& body) {

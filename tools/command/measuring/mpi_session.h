@@ -32,6 +32,9 @@ struct MpiSession {
   void wait_idly() const;
 };
 
+/// Returns when all processes of a communicator have called it; as MpiSession::wait_idly.
+void meet_idly(MPI_Comm comm);
+
 /// Initialises MPI, runs `body` on every process and finalises. When body throws Error on all
 /// processes rank 0 says why and the status is kUsage; when it does not do so on all within two
 /// seconds, the job is aborted, so that nobody waits for those that failed.

@@ -1,6 +1,7 @@
 #include "tools/command/measuring/persistent_contestants.h"
 
 #include <chrono>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,8 +57,9 @@ class PersistentCalls {
       : caller_(caller), problem_(problem), count_(count) {}
 
   Persistent& of(const std::byte* input, std::byte* output) {
-    for (Entry& entry : entries_) {
-      if (entry.input == input && entry.output == output) return entry.call;
+    // The timed calls' buffers come last.
+    for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
+      if (entry->input == input && entry->output == output) return entry->call;
     }
     const Call call = call_of(problem_, count_, caller_.size(), input, output);
     return entries_.emplace_back(Entry{input, output, caller_.prepare(call)}).call;
@@ -75,6 +77,41 @@ class PersistentCalls {
   std::size_t count_;
   std::vector<Entry> entries_;
 };
+
+#if MPI_VERSION >= 4
+/// The MPI library's persistent calls of one process, by their buffers.
+class NativePersistentCalls {
+ public:
+  NativePersistentCalls(MPI_Comm comm, const Problem& problem, std::size_t count)
+      : comm_(comm), problem_(problem), count_(count) {}
+  ~NativePersistentCalls() {
+    for (Entry& entry : entries_) MPI_Request_free(&entry.request);
+  }
+  NativePersistentCalls(const NativePersistentCalls&) = delete;
+  NativePersistentCalls& operator=(const NativePersistentCalls&) = delete;
+
+  MPI_Request& of(const std::byte* input, std::byte* output) {
+    // The timed calls' buffers come last.
+    for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
+      if (entry->input == input && entry->output == output) return entry->request;
+    }
+    const MPI_Request request = prepare_native(comm_, problem_, count_, input, output);
+    return entries_.emplace_back(Entry{input, output, request}).request;
+  }
+
+ private:
+  struct Entry {
+    const std::byte* input;
+    std::byte* output;
+    MPI_Request request;
+  };
+
+  MPI_Comm comm_;
+  Problem problem_;
+  std::size_t count_;
+  std::vector<Entry> entries_;
+};
+#endif
 
 template <class Caller>
 PersistentContestants contestants_of(Caller& caller, const Problem& problem, std::size_t count) {
@@ -119,5 +156,24 @@ std::unique_ptr<Contestant> timed_native_contestant(MPI_Comm comm, const Problem
                                                     std::size_t count) {
   return split_calls(kNativeName, native_call(comm, problem, count), kNothing);
 }
+
+#if MPI_VERSION >= 4
+std::unique_ptr<Contestant> persistent_native_contestant(MPI_Comm comm, const Problem& problem,
+                                                         std::size_t count) {
+  const auto calls = std::make_shared<NativePersistentCalls>(comm, problem, count);
+  return split_calls(
+      "mpi, start and wait",
+      [calls](const std::byte* in, std::byte* out) {
+        MPI_Request& request = calls->of(in, out);
+        MPI_Start(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+      },
+      kNothing);
+}
+#else
+std::unique_ptr<Contestant> persistent_native_contestant(MPI_Comm, const Problem&, std::size_t) {
+  return nullptr;
+}
+#endif
 
 }  // namespace hycoll::command

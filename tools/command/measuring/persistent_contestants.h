@@ -31,6 +31,11 @@ PersistentContestants persistent_contestants(Member& caller, const Problem& prob
 std::unique_ptr<Contestant> timed_native_contestant(MPI_Comm comm, const Problem& problem,
                                                     std::size_t count);
 
+/// start and wait of the MPI library's persistent call, timed in the same way; null where the
+/// library has none (kHasNativePersistent).
+std::unique_ptr<Contestant> persistent_native_contestant(MPI_Comm comm, const Problem& problem,
+                                                         std::size_t count);
+
 }  // namespace hycoll::command
 
 #endif  // HYCOLL_TOOLS_COMMAND_MEASURING_PERSISTENT_CONTESTANTS_H_
