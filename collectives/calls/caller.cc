@@ -229,9 +229,13 @@ std::optional<RunFailure> Caller::execute_announced(const Plan& plan,
   }
 }
 
-void Caller::execute_or_throw(const Plan& plan, const CallArguments& arguments) {
-  const std::optional<RunFailure> failure = execute_announced(plan, arguments);
-  if (failure) throw RunFailure(*failure);
+void Caller::execute_like(const Plan& plan, const CallArguments& like, CallNumber call,
+                          const void* input, void* output) {
+  CallArguments arguments = like;
+  arguments.call = call;
+  arguments.input = input;
+  arguments.output = output;
+  execute(plan, arguments);
 }
 
 bool Caller::is_repeatable(const Call& call, const PreparedCall& prepared) {
@@ -243,20 +247,33 @@ bool Caller::is_repeatable(const Call& call, const PreparedCall& prepared) {
 }
 
 void Caller::run(const Call& call) {
-  if (repeatable_.is_like(call)) {
-    return execute_or_throw(repeatable_.plan(), repeatable_.arguments_for(call, ++call_));
-  }
+  const RepeatableCall& like = repeatable_.place_of(call);
+  if (like.is_like(call)) return repeat(like, call);
   if (const auto runs = as_next([&] { return entered(several_runs(call), Waiting::allowed); })) {
     return run(*runs);
   }
   run_whole(call);
 }
 
+inline void Caller::repeat(const RepeatableCall& like, const Call& call) {
+  const CallNumber number = ++call_;
+  try {
+    execute_like(like.plan(), like.arguments(), number, like.input_of(call), like.output_of(call));
+  } catch (const RunFailure&) {
+    throw;  // the call has been made
+  } catch (const std::exception&) {
+    take_back(number);
+    throw;
+  }
+}
+
 void Caller::run_whole(const Call& call) {
   PreparedCall prepared = make_next(call, Waiting::allowed);
   prepared.arguments.is_blocking = true;
   pass_gate(prepared.arguments.call);
-  if (is_repeatable(call, prepared)) repeatable_.remember(call, prepared, *prepared.plan);
+  if (is_repeatable(call, prepared)) {
+    repeatable_.place_of(call).remember(call, prepared, *prepared.plan);
+  }
   const std::optional<RunFailure> failure = execute_announced(*prepared.plan, prepared.arguments);
   if (prepared.work != nullptr && has_results(failure)) prepared.work->deliver();
   if (failure) throw RunFailure(*failure);
@@ -351,7 +368,8 @@ void Caller::run(Persistent::State& persistent) {
   pass_gate(persistent.arguments.call);
   CallArguments arguments = persistent.arguments;
   arguments.is_blocking = true;
-  execute_or_throw(*persistent.plan, arguments);
+  const std::optional<RunFailure> failure = execute_announced(*persistent.plan, arguments);
+  if (failure) throw RunFailure(*failure);
 }
 
 SelectedPlan Caller::choice(const Call& call) {

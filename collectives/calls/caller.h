@@ -80,6 +80,10 @@ class Caller {
  protected:
   /// Executes a plan with the caller as a worker, after everything that is under way.
   virtual void execute(const Plan& plan, const CallArguments& arguments) = 0;
+  /// The same with the arguments `like`, but with this number and these buffers: what every
+  /// repeated call passes through. By execute() unless overridden.
+  [[gnu::cold]] virtual void execute_like(const Plan& plan, const CallArguments& like,
+                                          CallNumber call, const void* input, void* output);
   /// Starts to execute a plan in the background, after everything that is under way, and after
   /// `before` has returned. Throws what the system refuses; then nothing has been started.
   virtual std::shared_ptr<PoolJob> submit(const Plan& plan, const CallArguments& arguments,
@@ -134,6 +138,8 @@ class Caller {
   template <class Prepare>
   auto as_next(const Prepare& prepare);
   bool is_repeatable(const Call& call, const PreparedCall& prepared);
+  /// Makes a call that is like one that has been remembered.
+  void repeat(const RepeatableCall& like, const Call& call);
   /// Makes a call that is one run.
   void run_whole(const Call& call);
 
@@ -177,7 +183,6 @@ class Caller {
   void use_token(PreparedCall& prepared);
   /// Executes a plan; returns what that has ended with.
   std::optional<RunFailure> execute_announced(const Plan& plan, const CallArguments& arguments);
-  void execute_or_throw(const Plan& plan, const CallArguments& arguments);
   /// Tells the aggregators of a call whose plan needs them, before it is executed; returns the
   /// plan.
   const Plan& announced(const Plan& plan, const CallArguments& arguments);
@@ -197,7 +202,7 @@ class Caller {
   RecentPlans plans_;
   RecentReductions reductions_;
   RecentMovedElements moved_;
-  RepeatableCall repeatable_;
+  RepeatableCalls repeatable_;
   NodeMemory& memory_;
   CallerIdentity identity_;
   CallNumber call_ = 0;

@@ -160,6 +160,15 @@ void NodeProcessMember::execute(const Plan& plan, const CallArguments& arguments
   run_here(plan, arguments);
 }
 
+void NodeProcessMember::execute_like(const Plan& plan, const CallArguments& like, CallNumber call,
+                                     const void* input, void* output) {
+  if (plan.crossing || !deferred_.finished() || !is_idle()) {
+    return Caller::execute_like(plan, like, call, input, output);
+  }
+  processes_.take_turn();
+  executor().run_like(program(plan), like, call, processes_.next_run(thread_), input, output);
+}
+
 std::shared_ptr<PoolJob> NodeProcessMember::submit(const Plan& plan, const CallArguments& arguments,
                                                    PoolJob::Before before) {
   return hand_in(std::make_shared<PoolJob>(

@@ -30,6 +30,8 @@ class NodeProcessMember final : public Caller {
   class SlicedRun;
   class RunStarter;
   void execute(const Plan& plan, const CallArguments& arguments) override;
+  void execute_like(const Plan& plan, const CallArguments& like, CallNumber call, const void* input,
+                    void* output) override;
   std::shared_ptr<PoolJob> submit(const Plan& plan, const CallArguments& arguments,
                                   PoolJob::Before before) override;
   DeferredRun* defer(const Plan& plan, const CallArguments& arguments,

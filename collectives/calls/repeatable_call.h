@@ -1,12 +1,14 @@
 #ifndef HYCOLL_COLLECTIVES_CALLS_REPEATABLE_CALL_H_
 #define HYCOLL_COLLECTIVES_CALLS_REPEATABLE_CALL_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
 #include "collectives/api/call.h"
 #include "collectives/plans/plan_cache.h"
 #include "threading/execution/executor.h"
+#include "threading/memory/cache_lines.h"
 
 namespace hycoll {
 
@@ -14,7 +16,7 @@ struct PreparedCall;
 
 /// A call that needed nothing but a plan: those that follow, and differ by their buffers only, need
 /// not be resolved again. What every such call passes through is inline.
-class RepeatableCall {
+class alignas(kSeparationBytes) RepeatableCall {
  public:
   /// Requires a call of predefined type and operator, which always mean the same.
   void remember(const Call& call, const PreparedCall& prepared, const Plan& plan);
@@ -26,12 +28,13 @@ class RepeatableCall {
            call.bits == call_.bits && call.block_counts.empty() && may_use(call.input, call.output);
   }
 
-  /// The arguments of such a call.
-  const CallArguments& arguments_for(const Call& call, CallNumber number) noexcept {
-    arguments_.call = number;
-    if (input_bytes_ > 0) arguments_.input = call.input;
-    if (output_bytes_ > 0) arguments_.output = call.output;
-    return arguments_;
+  /// The arguments of such a call, but for its number and its buffers.
+  const CallArguments& arguments() const noexcept { return arguments_; }
+  const void* input_of(const Call& call) const noexcept {
+    return input_bytes_ > 0 ? call.input : arguments_.input;
+  }
+  void* output_of(const Call& call) const noexcept {
+    return output_bytes_ > 0 ? call.output : arguments_.output;
   }
 
   const Plan& plan() const noexcept { return *plan_; }
@@ -54,6 +57,22 @@ class RepeatableCall {
   std::size_t input_bytes_ = 0;      // 0: the call's input is not used
   std::size_t output_bytes_ = 0;     // the same of its output
   std::size_t own_block_bytes_ = 0;  // from the input to where an output in place begins
+};
+
+/// The latest of them: programs make a few different ones in turn.
+class RepeatableCalls {
+ public:
+  /// Where a call is remembered, in the place of another one.
+  RepeatableCall& place_of(const Call& call) noexcept {
+    // Calls that differ by a little have places of their own.
+    const std::size_t digest = static_cast<std::size_t>(call.collective) + 7 * call.count +
+                               static_cast<std::size_t>(call.root);
+    return places_[digest % kPlaces];
+  }
+
+ private:
+  static constexpr std::size_t kPlaces = 16;
+  std::array<RepeatableCall, kPlaces> places_;
 };
 
 }  // namespace hycoll

@@ -49,6 +49,8 @@ class alignas(kCacheLineBytes) ThreadMember final : public Caller {
 
  private:
   void execute(const Plan& plan, const CallArguments& arguments) override;
+  void execute_like(const Plan& plan, const CallArguments& like, CallNumber call, const void* input,
+                    void* output) override;
   std::shared_ptr<PoolJob> submit(const Plan& plan, const CallArguments& arguments,
                                   PoolJob::Before before) override;
   DeferredRun* defer(const Plan& plan, const CallArguments& arguments,
@@ -73,6 +75,15 @@ void ThreadMember::execute(const Plan& plan, const CallArguments& arguments) {
     return job->throw_if_failed();
   }
   executor_.run(plan.programs[static_cast<std::size_t>(index_)], arguments);
+}
+
+void ThreadMember::execute_like(const Plan& plan, const CallArguments& like, CallNumber call,
+                                const void* input, void* output) {
+  if (!deferred_.finished() || !is_idle()) {
+    return Caller::execute_like(plan, like, call, input, output);
+  }
+  executor_.run_like(plan.programs[static_cast<std::size_t>(index_)], like, call, call, input,
+                     output);
 }
 
 std::shared_ptr<PoolJob> ThreadMember::submit(const Plan& plan, const CallArguments& arguments,

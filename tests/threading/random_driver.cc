@@ -155,14 +155,14 @@ void RandomDriver::State::start(Worker& worker) {
   if (slice.output != nullptr) slice.output = static_cast<std::byte*>(slice.output) + displacement;
   const std::size_t runs_before =
       static_cast<std::size_t>(calls_before + worker.calls_entered - 1) * programs.run_count;
-  worker.executor->start(programs.program(worker.run, worker.index),
-                         {.call = runs_before + worker.run + 1,
-                          .input = slice.input,
-                          .output = slice.output,
-                          .type = type,
-                          .op = op,
-                          .reducer = {.kernel = reduce_kernel(op, type)},
-                          .signature = signature.packed()});
+  const CallNumber number = runs_before + worker.run + 1;
+  worker.executor->start_like(programs.program(worker.run, worker.index),
+                              {.type = type,
+                               .op = op,
+                               .reducer = {.kernel = reduce_kernel(op, type)},
+                               .signature = signature.packed(),
+                               .form = 1},
+                              number, number, slice.input, slice.output);
 }
 
 void RandomDriver::State::report_deadlock(int call_count) const {

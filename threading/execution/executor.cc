@@ -61,7 +61,6 @@ void WorkerExecutor::start(const Program& program, const CallArguments& argument
   // They may still read what the last program has staged, elsewhere than this one does.
   catches_up_ = others_may_lag_ && program_ != &program && program.staging_bytes > 0;
   runs_ahead_ = may_run_ahead(run, arguments.signature);
-  others_may_lag_ = runs_ahead_ && program.some_run_ahead;
   // Before the others may record failures of the call.
   if (some_failed()) find_missed_failure(run - 1);
   arguments_ = arguments;
@@ -70,21 +69,10 @@ void WorkerExecutor::start(const Program& program, const CallArguments& argument
     arguments_.call = run;
   }
   natives_block_ = program.blocks_alone && arguments.is_blocking;
-  looking_ = Looking::allowed;
-  ++ready_calls_;
   digest_ = arguments.signature.digest(options_.salt);
-  line_tag_ = line_tag(run, digest_);
-  Post& post = memory_.post(worker_);
-  if (program.is_looked_up) {
-    post.input.store(memory_.announce(arguments.input), std::memory_order_relaxed);
-    post.output.store(memory_.announce(arguments.output), std::memory_order_relaxed);
-  }
-  post.set_signature(run, arguments.signature, digest_);
-  // Pairs with the acquiring load in post_arrived: whoever sees the call sees its addresses and the
-  // input.
-  post.call.store(run, std::memory_order_release);
   program_ = &program;
   failure_.reset();
+  announce(program);
   try {
     take_up(program);
   } catch (const std::exception&) {
@@ -92,6 +80,50 @@ void WorkerExecutor::start(const Program& program, const CallArguments& argument
     fail(handled_failure());
   }
   if (arguments.failure != nullptr) fail(*arguments.failure);
+}
+
+void WorkerExecutor::start_like(const Program& program, const CallArguments& like, CallNumber call,
+                                CallNumber run, const void* input, void* output) {
+  const bool is_like_last = taken_up_ == &program && program_ == &program &&
+                            arguments_.form == like.form && like.form != 0;
+  if (!is_like_last || failure_ || some_failed()) [[unlikely]] {
+    return start_unlike(program, like, call, run, input, output);
+  }
+  catches_up_ = false;
+  runs_ahead_ = follows_success(run);
+  arguments_.member_call = run == call ? 0 : call;
+  arguments_.call = run;
+  arguments_.input = input;
+  arguments_.output = output;
+  announce(program);
+  begin_strands(program);
+}
+
+void WorkerExecutor::start_unlike(const Program& program, const CallArguments& like,
+                                  CallNumber call, CallNumber run, const void* input,
+                                  void* output) {
+  CallArguments arguments = like;
+  arguments.call = call;
+  arguments.input = input;
+  arguments.output = output;
+  start(program, arguments, run);
+}
+
+inline void WorkerExecutor::announce(const Program& program) {
+  others_may_lag_ = runs_ahead_ && program.some_run_ahead;
+  looking_ = Looking::allowed;
+  ++ready_calls_;
+  const CallNumber run = arguments_.call;
+  line_tag_ = line_tag(run, digest_);
+  Post& post = memory_.post(worker_);
+  if (program.is_looked_up) {
+    post.input.store(memory_.announce(arguments_.input), std::memory_order_relaxed);
+    post.output.store(memory_.announce(arguments_.output), std::memory_order_relaxed);
+  }
+  post.set_signature(run, arguments_.signature, digest_);
+  // Pairs with the acquiring load in post_arrived: whoever sees the call sees its addresses and the
+  // input.
+  post.call.store(run, std::memory_order_release);
 }
 
 void WorkerExecutor::take_up(const Program& program) {
@@ -104,6 +136,10 @@ void WorkerExecutor::take_up(const Program& program) {
     source_addresses_.resize(program.operands.size());
     taken_up_ = &program;
   }
+  begin_strands(program);
+}
+
+inline void WorkerExecutor::begin_strands(const Program& program) {
   stream_writer_ = nullptr;
   for (int cell = 0; cell < program.flag_count; ++cell)
     own_for_writing(&memory_.flag(worker_, cell));
@@ -133,10 +169,7 @@ bool WorkerExecutor::others_have_caught_up() {
 
 bool WorkerExecutor::may_run_ahead(CallNumber next,
                                    const PackedSignature& signature) const noexcept {
-  const CallNumber last = arguments_.call;
-  return program_ != nullptr && options_.running_ahead == RunningAhead::allowed &&
-         next == last + 1 && signature == arguments_.signature &&
-         failed_calls_[last % kCallSets] != last;
+  return program_ != nullptr && signature == arguments_.signature && follows_success(next);
 }
 
 void WorkerExecutor::run(const Program& program, const CallArguments& arguments) {
@@ -149,11 +182,14 @@ void WorkerExecutor::run(const Program& program, const CallArguments& arguments,
 }
 
 void WorkerExecutor::finish() {
+  // At once where the others are ahead.
+  if (advance() != Progress::finished) wait_for_end();
+}
+
+void WorkerExecutor::wait_for_end() {
   Waiter waiter(options_.wait_policy);
-  for (;;) {
-    const Progress progress = advance();
-    if (progress == Progress::finished) return;
-    if (progress == Progress::advanced) waiter.reset();
+  Progress progress = Progress::blocked;
+  while (progress != Progress::finished) {
     const bool unhurried =
         arguments_.hurried != nullptr && !arguments_.hurried->load(std::memory_order_relaxed);
     if (unhurried && progress == Progress::blocked) {
@@ -162,6 +198,8 @@ void WorkerExecutor::finish() {
     } else if (waiter.turn()) {
       slow_turn(waiter);
     }
+    progress = advance();
+    if (progress == Progress::advanced) waiter.reset();
   }
 }
 
@@ -189,46 +227,13 @@ WorkerExecutor::Progress WorkerExecutor::advance_blindly() {
   return progress;
 }
 
-WorkerExecutor::Progress WorkerExecutor::advance_strands(int step_limit) {
-  if (catches_up_ && !others_have_caught_up()) return Progress::blocked;
-  catches_up_ = false;
-  bool finished = true;
-  int issued = 0;
-  has_progressed_ = false;
-  for (std::size_t s = 0; s < strands_.size(); ++s) {
-    const std::vector<Instruction>& instructions = program_->strands[s].instructions;
-    StrandState& state = strands_[s];
-    while (state.next < instructions.size() && issued < step_limit &&
-           try_issue(state, instructions[state.next])) {
-      ++state.next;
-      ++issued;
-    }
-    if (state.next < instructions.size() || !all_completed(state)) finished = false;
-  }
-  if (finished) {
-    own_for_writing(&memory_.post(worker_));  // for the next call
-    return Progress::finished;
-  }
-  return issued > 0 || has_progressed_ ? Progress::advanced : Progress::blocked;
-}
-
-bool WorkerExecutor::try_issue(StrandState& state, const Instruction& instruction) {
+inline bool WorkerExecutor::try_issue(StrandState& state, const Instruction& instruction) {
   if (instruction.dependency_count > 0 && !dependencies_completed(state, instruction)) return false;
   if (looking_ == Looking::forbidden && looks_at_others(instruction)) return false;
   switch (instruction.kind) {
-    case InstructionKind::write_lines: {
-      const auto all = operands(instruction);
-      const NodeMemory::Part part = program_->memory;
-      write_lines(memory_.lines(part, worker_, all[0].lines_buffer, arguments_.call),
-                  address(all[1]), instruction.size_bytes, line_tag_);
-      own_lines(memory_.lines(part, worker_, all[0].lines_buffer, arguments_.call + 1),
-                instruction.size_bytes);
+    case InstructionKind::write_lines:
+      issue_write_lines(instruction);
       return true;
-    }
-    case InstructionKind::write_stream:
-      return write_stream(state, instruction);
-    case InstructionKind::read_stream:
-      return read_stream(state, instruction);
     case InstructionKind::reduce:
       if (instruction.lines_source_count > 0 && !lines_arrived(state, instruction)) return false;
       issue_reduce(instruction);
@@ -237,6 +242,43 @@ bool WorkerExecutor::try_issue(StrandState& state, const Instruction& instructio
       if (instruction.lines_source_count > 0 && !lines_arrived(state, instruction)) return false;
       issue_copy(instruction);
       return true;
+    default:
+      return try_issue_other(state, instruction);
+  }
+}
+
+WorkerExecutor::Progress WorkerExecutor::advance_strands(int step_limit) {
+  if (catches_up_) {
+    if (!others_have_caught_up()) return Progress::blocked;
+    catches_up_ = false;
+  }
+  bool finished = true;
+  int issued = 0;
+  has_progressed_ = false;
+  for (std::size_t s = 0; s < strands_.size(); ++s) {
+    const std::vector<Instruction>& instructions = program_->strands[s].instructions;
+    const Instruction* const end = instructions.data() + instructions.size();
+    StrandState& state = strands_[s];
+    const Instruction* next = instructions.data() + state.next;
+    for (; next != end && issued < step_limit && try_issue(state, *next); ++next) {
+      ++state.next;
+      ++issued;
+    }
+    if (next != end || (!state.pending.empty() && !all_completed(state))) finished = false;
+  }
+  if (finished) {
+    own_for_writing(&memory_.post(worker_));  // for the next call
+    return Progress::finished;
+  }
+  return issued > 0 || has_progressed_ ? Progress::advanced : Progress::blocked;
+}
+
+bool WorkerExecutor::try_issue_other(StrandState& state, const Instruction& instruction) {
+  switch (instruction.kind) {
+    case InstructionKind::write_stream:
+      return write_stream(state, instruction);
+    case InstructionKind::read_stream:
+      return read_stream(state, instruction);
     case InstructionKind::wait_post:
       return post_arrived(instruction.worker);
     case InstructionKind::follow_post:
@@ -256,8 +298,21 @@ bool WorkerExecutor::try_issue(StrandState& state, const Instruction& instructio
     case InstructionKind::native:
       issue_message(state, instruction);
       return true;
+    case InstructionKind::write_lines:
+    case InstructionKind::reduce:
+    case InstructionKind::copy:
+      break;
   }
-  return true;
+  HYCOLL_ASSERT(false, "try_issue() issues these");
+}
+
+inline void WorkerExecutor::issue_write_lines(const Instruction& instruction) {
+  const auto all = operands(instruction);
+  const NodeMemory::Part part = program_->memory;
+  write_lines(memory_.lines(part, worker_, all[0].lines_buffer, arguments_.call), address(all[1]),
+              instruction.size_bytes, line_tag_);
+  own_lines(memory_.lines(part, worker_, all[0].lines_buffer, arguments_.call + 1),
+            instruction.size_bytes);
 }
 
 bool WorkerExecutor::dependencies_completed(StrandState& state, const Instruction& instruction) {
@@ -324,7 +379,7 @@ void WorkerExecutor::issue_reduce(const Instruction& instruction) {
   for (std::size_t s = 0; s < instruction.source_count; ++s) {
     const Operand& operand = all[destination_count + s];
     source_addresses_[s] = operand.role == BufferRole::lines
-                               ? unpacked_source(instruction, operand, lines_source++)
+                               ? arrived_source(instruction, operand, lines_source++)
                                : address(operand);
   }
   const std::span<void* const> destinations(destination_addresses_.data(), destination_count);
@@ -358,7 +413,7 @@ void WorkerExecutor::issue_copy(const Instruction& instruction) {
   const std::span<void* const> destinations(destination_addresses_.data(), destination_count);
   const Operand& operand = all[destination_count];
   const std::byte* source = operand.role == BufferRole::lines
-                                ? unpacked_source(instruction, operand, 0)
+                                ? arrived_source(instruction, operand, 0)
                                 : address(operand);
   if (tasks_ != nullptr && instruction.size_bytes >= TaskKernels::kMinimumBytes) {
     tasks_->copy(destinations, source, instruction.size_bytes, instruction.stores);
@@ -405,17 +460,8 @@ void WorkerExecutor::look_for_mismatch() {
   for (int worker = 0; worker < member_worker_count(); ++worker) post_arrived(worker);
 }
 
-std::span<const Operand> WorkerExecutor::operands(const Instruction& instruction) const {
-  return std::span(program_->operands)
-      .subspan(instruction.first_operand,
-               static_cast<std::size_t>(instruction.destination_count) + instruction.source_count);
-}
-
 std::byte* WorkerExecutor::member_input(int member) const {
-  // Inputs are only read; the pointer type is shared with the other roles.
-  if (member == worker_) {
-    return const_cast<std::byte*>(static_cast<const std::byte*>(arguments_.input));
-  }
+  if (member == worker_) return own_input();
   // The post was acquired by a wait.
   return memory_.resolve(member, memory_.post(member).input.load(std::memory_order_relaxed));
 }
@@ -425,7 +471,7 @@ std::byte* WorkerExecutor::member_output(int member) const {
   return memory_.resolve(member, memory_.post(member).output.load(std::memory_order_relaxed));
 }
 
-std::byte* WorkerExecutor::address(const Operand& operand) const {
+std::byte* WorkerExecutor::address_elsewhere(const Operand& operand) const {
   switch (operand.role) {
     case BufferRole::input:
       return member_input(operand.index) + operand.offset_bytes;

@@ -52,6 +52,9 @@ struct CallArguments {
   /// What an earlier run of the same call has failed with: then this one fails with it. Read by
   /// WorkerExecutor::start() only.
   const Error* failure = nullptr;
+  /// Calls of the same form, unless that is 0, differ by nothing but their numbers and buffers. No
+  /// two callers of a process use the same forms.
+  std::uint64_t form = 0;
 };
 
 /// Whether members may leave calls that others of their node have not entered yet, where nobody
@@ -120,6 +123,12 @@ class WorkerExecutor {
   /// The same as the run with this number, for callers whose runs have numbers of their own.
   void start(const Program& program, const CallArguments& arguments, CallNumber run);
 
+  /// The same as start(program, `like` with this number and these buffers, run), for calls that
+  /// are often like the one before: by CallArguments::form that is known without a look at the
+  /// rest.
+  void start_like(const Program& program, const CallArguments& like, CallNumber call,
+                  CallNumber run, const void* input, void* output);
+
   /// Issues what can be issued now, at most `step_limit` steps. Throws as a RunFailure what this or
   /// another worker of the node has met in this call; the run is over then, and nobody uses its
   /// buffers any more. A member that has run ahead of a call that then failed throws its failure at
@@ -136,6 +145,13 @@ class WorkerExecutor {
   /// start(), then finish().
   void run(const Program& program, const CallArguments& arguments);
   void run(const Program& program, const CallArguments& arguments, CallNumber run);
+
+  /// start_like(), then finish().
+  void run_like(const Program& program, const CallArguments& like, CallNumber call, CallNumber run,
+                const void* input, void* output) {
+    start_like(program, like, call, run, input, output);
+    finish();
+  }
 
   /// The run that has been started fails, here and for the others, unless it has failed already.
   /// advance() throws.
@@ -177,15 +193,34 @@ class WorkerExecutor {
   };
   enum class Looking { allowed, forbidden };
 
+  /// A source, or the part of one, that lies in lines.
+  struct LinesPart {
+    const Line* lines;
+    std::size_t line_count;
+    std::size_t begin_bytes;  ///< In the first line's payload.
+
+    bool is_one_line() const noexcept { return line_count == 1; }
+  };
+
+  [[gnu::cold]] void start_unlike(const Program& program, const CallArguments& like,
+                                  CallNumber call, CallNumber run, const void* input, void* output);
+  /// Shows the others that this worker has entered the run.
+  void announce(const Program& program);
   /// Acquires what a run of the program needs.
   void take_up(const Program& program);
+  void begin_strands(const Program& program);
+  /// Waits for the end of a run that has not finished at the first look.
+  [[gnu::noinline]] void wait_for_end();
   Progress advance_strands(int step_limit);
   bool try_issue(StrandState& state, const Instruction& instruction);
+  /// One of those that short calls do without.
+  bool try_issue_other(StrandState& state, const Instruction& instruction);
   bool dependencies_completed(StrandState& state, const Instruction& instruction);
   bool all_completed(StrandState& state);
   bool completed(StrandState& state, int request);
 
   void issue_message(StrandState& state, const Instruction& instruction);
+  void issue_write_lines(const Instruction& instruction);
   void issue_reduce(const Instruction& instruction);
   void issue_copy(const Instruction& instruction);
   /// A reduce or copy with operands in other processes' own memory.
@@ -200,7 +235,10 @@ class WorkerExecutor {
   bool read_stream(StrandState& state, const Instruction& instruction);
   std::optional<FifoMessage> next_message();
   bool lines_arrived(StrandState& state, const Instruction& instruction);
-  /// Reads lines from `first_line` on as far as they have arrived; returns the first one that has
+  /// Whether a source in lines can be read, and its data lie where arrived_source() says.
+  bool part_arrived(StrandState& state, const Instruction& instruction, const LinesPart& part,
+                    int lines_source);
+  /// Unpacks lines from `first_line` on as far as they have arrived; returns the first one that has
   /// not.
   std::size_t read_lines(const Line* lines, std::size_t first_line, std::byte* destination,
                          std::size_t size_bytes) const;
@@ -212,6 +250,13 @@ class WorkerExecutor {
     return calls_seen_[w / kSeenTogether].calls[w % kSeenTogether];
   }
   bool may_run_ahead(CallNumber next, const PackedSignature& signature) const noexcept;
+  /// Whether members may run ahead in `next` if it is like the last run, for all that the last one
+  /// has ended with.
+  bool follows_success(CallNumber next) const noexcept {
+    const CallNumber last = arguments_.call;
+    return next == last + 1 && options_.running_ahead == RunningAhead::allowed &&
+           failed_calls_[last % kCallSets] != last;
+  }
   /// Whether all others have left the runs before the last one.
   bool others_have_caught_up();
   bool some_failed() const { return memory_.last_failed_call() != last_failure_seen_; }
@@ -239,13 +284,50 @@ class WorkerExecutor {
            static_cast<int>(arguments_.call % kTagEpochs) * endpoint_of(instruction).tag_count();
   }
 
-  std::byte* address(const Operand& operand) const;
+  std::byte* address(const Operand& operand) const {
+    if (operand.index == worker_ && operand.role == BufferRole::input) {
+      return own_input() + operand.offset_bytes;
+    }
+    if (operand.index == worker_ && operand.role == BufferRole::output) {
+      return static_cast<std::byte*>(arguments_.output) + operand.offset_bytes;
+    }
+    return address_elsewhere(operand);
+  }
+  std::byte* address_elsewhere(const Operand& operand) const;
+  /// Inputs are only read; the pointer type is shared with the other roles.
+  std::byte* own_input() const {
+    return const_cast<std::byte*>(static_cast<const std::byte*>(arguments_.input));
+  }
   std::byte* member_input(int member) const;
   std::byte* member_output(int member) const;
-  std::byte* unpacked_lines(const Instruction& instruction, int lines_source);
-  const std::byte* unpacked_source(const Instruction& instruction, const Operand& operand,
-                                   int lines_source);
-  std::span<const Operand> operands(const Instruction& instruction) const;
+  LinesPart lines_part(const Instruction& instruction, const Operand& operand) const {
+    const Line* const lines =
+        memory_.lines(program_->memory, operand.index, operand.lines_buffer, arguments_.call);
+    const std::size_t end_bytes = operand.offset_bytes + instruction.size_bytes;
+    if (end_bytes <= Line::kPayloadBytes) return {lines, 1, operand.offset_bytes};
+    const std::size_t first_line = operand.offset_bytes / Line::kPayloadBytes;
+    const std::size_t passed_bytes = first_line * Line::kPayloadBytes;
+    return {lines + first_line, line_count_for(end_bytes - passed_bytes),
+            operand.offset_bytes - passed_bytes};
+  }
+  std::byte* unpacked_lines(const Instruction& instruction, int lines_source) {
+    return unpacked_.data() +
+           static_cast<std::size_t>(lines_source) * unpacked_stride_bytes(instruction.size_bytes);
+  }
+  /// Where the data of a source lie whose lines have arrived: in its only line, which nobody
+  /// writes before this worker has left the run, or where its lines have been unpacked.
+  const std::byte* arrived_source(const Instruction& instruction, const Operand& operand,
+                                  int lines_source) {
+    const LinesPart part = lines_part(instruction, operand);
+    const std::byte* const payload = part.is_one_line()
+                                         ? reinterpret_cast<const std::byte*>(part.lines->payload)
+                                         : unpacked_lines(instruction, lines_source);
+    return payload + part.begin_bytes;
+  }
+  std::span<const Operand> operands(const Instruction& instruction) const {
+    return {program_->operands.data() + instruction.first_operand,
+            static_cast<std::size_t>(instruction.destination_count) + instruction.source_count};
+  }
   [[noreturn]] void throw_mismatch(int worker, const PackedSignature& theirs);
   std::string_view collective_name() const;
   CallNumber named_call() const noexcept {

@@ -38,8 +38,8 @@ void WorkerExecutor::issue_far(const Instruction& instruction) {
       places.push_back(place_of(operand));
       continue;
     }
-    const std::byte* unpacked = unpacked_source(instruction, operand, lines_source++);
-    places.push_back({.here = const_cast<std::byte*>(unpacked)});  // a source: it is only read
+    const std::byte* source = arrived_source(instruction, operand, lines_source++);
+    places.push_back({.here = const_cast<std::byte*>(source)});  // a source: it is only read
   }
   const auto destinations = std::span(places).first(instruction.destination_count);
   const auto sources = std::span(places).subspan(instruction.destination_count);

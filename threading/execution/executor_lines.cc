@@ -19,43 +19,39 @@ void fetch_for_reading(const Line* lines, std::size_t first_line, std::size_t en
 
 }  // namespace
 
-std::byte* WorkerExecutor::unpacked_lines(const Instruction& instruction, int lines_source) {
-  return unpacked_.data() +
-         static_cast<std::size_t>(lines_source) * unpacked_stride_bytes(instruction.size_bytes);
-}
-
-const std::byte* WorkerExecutor::unpacked_source(const Instruction& instruction,
-                                                 const Operand& operand, int lines_source) {
-  return unpacked_lines(instruction, lines_source) + operand.offset_bytes % Line::kPayloadBytes;
-}
-
 bool WorkerExecutor::lines_arrived(StrandState& state, const Instruction& instruction) {
   int lines_source = 0;
   for (const Operand& operand : operands(instruction).subspan(instruction.destination_count)) {
     if (operand.role != BufferRole::lines) continue;
     if (lines_source++ < state.lines_sources_read) continue;
-    const Line* lines =
-        memory_.lines(program_->memory, operand.index, operand.lines_buffer, arguments_.call);
-    const std::size_t first_line = operand.offset_bytes / Line::kPayloadBytes;
-    const std::size_t end_bytes = operand.offset_bytes + instruction.size_bytes;
-    const std::size_t end_line = line_count_for(end_bytes);
-    state.lines_read = read_lines(lines + first_line, state.lines_read,
-                                  unpacked_lines(instruction, lines_source - 1),
-                                  end_bytes - first_line * Line::kPayloadBytes);
-    if (state.lines_read < end_line - first_line) {
+    const LinesPart part = lines_part(instruction, operand);
+    if (!part_arrived(state, instruction, part, lines_source - 1)) {
       ready_calls_ = 0;
       return false;
     }
     if (program_->some_run_ahead && runs_ahead_ && ready_calls_ >= kReadyCallsBeforeFetching) {
+      const std::size_t first_line = operand.offset_bytes / Line::kPayloadBytes;
       fetch_for_reading(
           memory_.lines(program_->memory, operand.index, operand.lines_buffer, arguments_.call + 1),
-          first_line, end_line);
+          first_line, first_line + part.line_count);
     }
     state.lines_read = 0;
     ++state.lines_sources_read;
   }
   state.lines_sources_read = 0;
   return true;
+}
+
+bool WorkerExecutor::part_arrived(StrandState& state, const Instruction& instruction,
+                                  const LinesPart& part, int lines_source) {
+  if (part.is_one_line()) {
+    // Pairs with the releasing store of the tag in write_lines: the payload is this call's.
+    return part.lines->tag.load(std::memory_order_acquire) == line_tag_;
+  }
+  state.lines_read =
+      read_lines(part.lines, state.lines_read, unpacked_lines(instruction, lines_source),
+                 part.begin_bytes + instruction.size_bytes);
+  return state.lines_read == part.line_count;
 }
 
 std::size_t WorkerExecutor::read_lines(const Line* lines, std::size_t first_line,
