@@ -32,7 +32,7 @@ inline std::size_t size_bytes(MPI_Count count, MPI_Datatype type) {
 /// look at the communicator at all.
 inline int process_count_of(MPI_Comm communicator) {
   int size = 0;
-  if (Session::instance().find(communicator) != nullptr) PMPI_Comm_size(communicator, &size);
+  if (Session::find(communicator) != nullptr) PMPI_Comm_size(communicator, &size);
   return size;
 }
 
@@ -70,8 +70,8 @@ int serve_with(Attachment& attachment, Communicator& server, const Candidate& ca
     if (attachment.meets_device_memory(candidate.routine, call)) {
       return pass_on(candidate, "a buffer in the memory of a GPU", library);
     }
-    Report* const report = Session::instance().report();
-    if (report == nullptr) {
+    Report* const report = attachment.report();
+    if (report == nullptr) [[likely]] {
       server.run(call);
       return MPI_SUCCESS;
     }
@@ -96,19 +96,22 @@ int serve_with(Attachment& attachment, Communicator& server, const Candidate& ca
 /// All processes of the communicator decide alike.
 template <class MakeCall, class Library>
 int serve(const Candidate& candidate, const MakeCall& make_call, const Library& library) {
-  Session& session = Session::instance();
-  Attachment* const attachment = session.find(candidate.communicator);
+  Attachment* const attachment = Session::find(candidate.communicator);
   if (attachment == nullptr) return library();
-  const Verdict verdict = attachment->decide(candidate, session.settings());
-  if (verdict.is_timed) {
-    const std::uint64_t start = ticks();
-    const int code = pass_on(candidate, verdict.reason, library);
-    attachment->add_library_time(ticks() - start);
-    return code;
+  Communicator* server = attachment->server_of_like(candidate);
+  if (server == nullptr) [[unlikely]] {
+    const Verdict verdict = attachment->decide(candidate, Session::instance().settings());
+    if (verdict.is_timed) {
+      const std::uint64_t start = ticks();
+      const int code = pass_on(candidate, verdict.reason, library);
+      attachment->add_library_time(ticks() - start);
+      return code;
+    }
+    if (verdict.server == nullptr) return pass_on(candidate, verdict.reason, library);
+    server = verdict.server;
   }
-  if (verdict.server == nullptr) return pass_on(candidate, verdict.reason, library);
   attachment->finish_nonblocking();
-  return serve_with(*attachment, *verdict.server, candidate, make_call, library);
+  return serve_with(*attachment, *server, candidate, make_call, library);
 }
 
 /// Serves a nonblocking call of the program's, which `make_call(pending)` makes with hycoll; what
@@ -118,7 +121,7 @@ template <class MakeCall, class Library>
 int serve_nonblocking(const Candidate& candidate, MPI_Request* request, const MakeCall& make_call,
                       const Library& library) {
   Session& session = Session::instance();
-  Attachment* const attachment = session.find(candidate.communicator);
+  Attachment* const attachment = Session::find(candidate.communicator);
   if (attachment == nullptr || request == nullptr) return library();
   const Verdict verdict = attachment->decide(candidate, session.settings());
   if (verdict.server == nullptr) return pass_on(candidate, verdict.reason, library);

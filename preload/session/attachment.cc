@@ -155,7 +155,8 @@ void note_preparation(const Communicator& server, std::chrono::duration<double> 
 
 }  // namespace
 
-Attachment::Attachment(MPI_Comm communicator) : obstacle_(obstacle_of(communicator)) {}
+Attachment::Attachment(MPI_Comm communicator, Report* report)
+    : report_(report), obstacle_(obstacle_of(communicator)) {}
 
 Attachment::~Attachment() { close(); }
 
@@ -225,7 +226,7 @@ std::string_view Attachment::examine(const Candidate& candidate) {
 }
 
 Verdict Attachment::decide(const Candidate& candidate, const Settings& settings) {
-  if (server_ != nullptr && candidate == last_served_) return {.server = server_.get()};
+  if (Communicator* const server = server_of_like(candidate)) return {.server = server};
   if (settings.disabled[static_cast<std::size_t>(candidate.routine)]) {
     return {.reason = "HYCOLL_DISABLE"};
   }
@@ -243,7 +244,7 @@ Verdict Attachment::decide(const Candidate& candidate, const Settings& settings)
     if (hands_over_ && library_is_faster(candidate.routine, size_bytes_)) {
       return {.reason = "the MPI library is faster at this size"};
     }
-    if (handles_stay_) last_served_ = candidate;
+    if (handles_stay_) served_[place_of(candidate)] = candidate;
     return {.server = server_.get()};
   }
   if (const auto too_early = deferral(candidate, settings)) return *too_early;
@@ -270,8 +271,7 @@ std::optional<Verdict> Attachment::deferral(const Candidate& candidate, const Se
                  .is_timed = true};
 }
 
-bool Attachment::meets_device_memory(Routine routine, const Call& call) {
-  if (!has_devices_ || routine == Routine::barrier) return false;
+bool Attachment::asks_for_device_memory(const Call& call) {
   if (!devices_.is_any()) devices_ = DeviceDrivers::loaded_here();
   std::uint8_t is_met = devices_.own(call.input) || devices_.own(call.output) ? 1 : 0;
   server_->run(calls::allreduce(&is_met, &is_met, 1, DataType::uint8, Operator::max));

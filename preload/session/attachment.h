@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "preload/session/device_memory.h"
 #include "preload/session/nonblocking_calls.h"
 #include "preload/session/payback.h"
+#include "preload/session/report.h"
 #include "preload/session/routine.h"
 #include "preload/session/settings.h"
 
@@ -56,21 +58,32 @@ struct Verdict {
 class Attachment {
  public:
   /// Local, and cheap: most communicators see few collectives.
-  explicit Attachment(MPI_Comm communicator);
+  /// `report`: as Session::report.
+  Attachment(MPI_Comm communicator, Report* report);
   ~Attachment();
   Attachment(const Attachment&) = delete;
   Attachment& operator=(const Attachment&) = delete;
 
+  /// hycoll's communicator if it has served a call like this one lately; null: decide() tells. Does
+  /// what decide() would do.
+  Communicator* server_of_like(const Candidate& candidate) const noexcept {
+    return candidate == served_[place_of(candidate)] ? server_.get() : nullptr;
+  }
+
   /// Who serves a call. Counts it. Calls at which Settings::attach_after or Payback says so are
   /// collective over the communicator, for hycoll prepares itself then, or asks whether it pays.
   Verdict decide(const Candidate& candidate, const Settings& settings);
+
+  Report* report() const noexcept { return report_; }
 
   void add_library_time(std::uint64_t ticks) noexcept { payback_.add(ticks); }
 
   /// Whether some process passes a buffer in a GPU's memory in a call that hycoll is to serve: then
   /// the MPI library serves it. Collective, by a call of hycoll's, where some process had a driver
   /// of GPUs when hycoll prepared itself; elsewhere no call does.
-  bool meets_device_memory(Routine routine, const Call& call);
+  bool meets_device_memory(Routine routine, const Call& call) {
+    return has_devices_ && routine != Routine::barrier && asks_for_device_memory(call);
+  }
 
   /// Returns when no nonblocking call of hycoll's is under way.
   void finish_nonblocking() {
@@ -98,7 +111,17 @@ class Attachment {
   std::optional<Verdict> deferral(const Candidate& candidate, const Settings& settings);
   void attach(MPI_Comm communicator, const Settings& settings);
   void find_nonblocking_obstacle(const Options& options, bool has_threads, bool has_hooks);
+  bool asks_for_device_memory(const Call& call);
 
+  static constexpr std::size_t kServedKept = 32;
+  /// Calls that differ by a little have places of their own.
+  static std::size_t place_of(const Candidate& candidate) noexcept {
+    return (static_cast<std::size_t>(candidate.routine) +
+            7 * static_cast<std::size_t>(candidate.element_count)) %
+           kServedKept;
+  }
+
+  Report* report_;
   std::unique_ptr<Communicator> server_;
   std::string obstacle_;
   CallQueue* queue_ = nullptr;
@@ -108,7 +131,9 @@ class Attachment {
   DeviceDrivers devices_;       ///< Those of this one.
   bool needs_kernels_ = false;  ///< For nonblocking calls, where only one thread may call MPI.
   Payback payback_;
-  Candidate last_served_;  // of handles that stay; the communicator tells whether there is one
+  /// Calls that hycoll has served lately, of handles that stay; where there is none, of
+  /// MPI_COMM_NULL.
+  std::array<Candidate, kServedKept> served_;
   Combination combination_;
   // Of the call that has been examined.
   std::size_t size_bytes_ = 0;

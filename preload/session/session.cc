@@ -19,16 +19,6 @@
 namespace hycoll::preload {
 namespace {
 
-/// The attachment that a thread has looked up last: valid as long as none has been forgotten, for
-/// MPI libraries give the handles of freed communicators to new ones.
-struct RecentAttachment {
-  MPI_Comm communicator{};
-  Attachment* attachment = nullptr;
-  std::uint64_t forgotten = 0;
-};
-// Of the default model: GNU ld 2.40 gives "initial-exec" variables of a file the place of another.
-constinit thread_local RecentAttachment recent;
-
 int world_rank() {
   int rank = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -172,36 +162,27 @@ bool Session::settings_are_the_same() const {
   return differing == size;
 }
 
-Attachment* Session::find(MPI_Comm communicator) {
+Attachment* Session::find_anew(MPI_Comm communicator) {
   // Pairs with the store in open().
-  if (!is_open_.load(std::memory_order_acquire)) return nullptr;
-  if (recent.communicator == communicator && recent.attachment != nullptr &&
-      recent.forgotten == forgotten_.load(std::memory_order_acquire)) {  // pairs with forget()
-    return recent.attachment;
-  }
-  return communicator == MPI_COMM_NULL ? nullptr : find_elsewhere(communicator);
-}
-
-Attachment* Session::find_elsewhere(MPI_Comm communicator) {
-  const std::uint64_t forgotten = forgotten_.load(std::memory_order_acquire);  // with forget()
+  if (!is_open_.load(std::memory_order_acquire) || communicator == MPI_COMM_NULL) return nullptr;
   void* value = nullptr;
   int is_there = 0;
   if (PMPI_Comm_get_attr(communicator, attachment_key_, &value, &is_there) != MPI_SUCCESS) {
     return nullptr;
   }
+  std::unique_ptr<Attachment> made;
   if (is_there == 0) {
-    auto made = std::make_unique<Attachment>(communicator);
+    made = std::make_unique<Attachment>(communicator, report());
     if (PMPI_Comm_set_attr(communicator, attachment_key_, made.get()) != MPI_SUCCESS) {
       return nullptr;
     }
-    const std::lock_guard lock(mutex_);
-    attachments_.push_back(made.get());
-    value = made.release();
+    value = made.get();
   }
-  recent = {.communicator = communicator,
-            .attachment = static_cast<Attachment*>(value),
-            .forgotten = forgotten};
-  return recent.attachment;
+  auto* const attachment = static_cast<Attachment*>(value);
+  const std::lock_guard lock(mutex_);
+  if (made != nullptr) attachments_.push_back(made.release());
+  recent_.remember(communicator, attachment);
+  return attachment;
 }
 
 void Session::finish_nonblocking(MPI_Comm communicator) {
@@ -216,8 +197,8 @@ int Session::forget(MPI_Comm /*communicator*/, int /*key*/, void* value, void* /
   {
     const std::lock_guard lock(session.mutex_);
     std::erase(session.attachments_, attachment);
+    recent_.forget(attachment);
   }
-  session.forgotten_.fetch_add(1, std::memory_order_release);  // pairs with find()
   delete attachment;
   return MPI_SUCCESS;
 }
@@ -233,6 +214,10 @@ void Session::close() noexcept {
   if (settings_.reports()) {
     report_.set_shared_bytes(MemoryCharge::peak_bytes());
     report_.set_heap_usage(heap_usage());
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    recent_.forget_all();
   }
   for (Attachment* const attachment : attachments_) attachment->close();
   NonblockingCalls::instance().close();

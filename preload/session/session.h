@@ -4,11 +4,11 @@
 #include <mpi.h>
 
 #include <atomic>
-#include <cstdint>
 #include <mutex>
 #include <vector>
 
 #include "preload/session/attachment.h"
+#include "preload/session/recent_attachments.h"
 #include "preload/session/report.h"
 #include "preload/session/settings.h"
 
@@ -27,7 +27,11 @@ class Session {
 
   /// What is kept for a communicator; null before open() and after close(), and for
   /// MPI_COMM_NULL. Local.
-  Attachment* find(MPI_Comm communicator);
+  static Attachment* find(MPI_Comm communicator) {
+    if (Attachment* const recent = recent_.find(communicator)) [[likely]]
+      return recent;
+    return instance().find_anew(communicator);
+  }
 
   /// Returns when no nonblocking call of hycoll's is under way on the communicator.
   void finish_nonblocking(MPI_Comm communicator);
@@ -45,16 +49,18 @@ class Session {
   Session() = default;
   bool settings_are_the_same() const;
   void write_report();
-  Attachment* find_elsewhere(MPI_Comm communicator);
+  Attachment* find_anew(MPI_Comm communicator);
   static int forget(MPI_Comm communicator, int key, void* value, void* state);
   static int end(MPI_Comm communicator, int key, void* value, void* state);
+
+  /// Those of communicators that have not been freed; none when the session is not open.
+  static inline constinit RecentAttachments recent_;
 
   std::atomic<bool> is_open_{false};
   Settings settings_;
   Report report_;
   int attachment_key_ = MPI_KEYVAL_INVALID;
   int end_key_ = MPI_KEYVAL_INVALID;
-  std::atomic<std::uint64_t> forgotten_{0};  ///< Attachments so far; older look-ups are void.
   std::mutex mutex_;
   std::vector<Attachment*> attachments_;  // guarded by mutex_; in the order of their creation
 };
