@@ -88,13 +88,20 @@ TEST_CASE("compare takes a program that prints the same JSON as a reference") {
        R"(echo '{"context": {"mpi": "Mine"}, "records": [{"bytes": {bytes}, "min_us": 1e-6, )"
        R"("median_us": 1e-6, "p95_us": 1e-6, "verified": true}]}')"});
   bool there = false;
-  for (const Json& record : document.at("records")) {
-    if (record.at("reference") == false) CHECK(record.at("native_median_us") == 1e-6);
-    there = there || contains(record.at("contender").get<std::string>(), "echo");
+  for (const Json& block : document.at("context").at("blocks")) {
+    there = there || contains(block.at("contender").get<std::string>(), "echo");
   }
   CHECK(there);
-  for (const Json& cell : document.at("context").at("slower")) CHECK(cell.at("bytes") == 8);
-  CHECK(document.at("context").at("slower").size() == document.at("records").size() / 3);
+  // Nobody is as fast, in any state in which both were measured.
+  std::size_t beside_the_program = 0;
+  for (const Json& record : document.at("records")) {
+    if (record.at("reference") == false && record.at("native_median_us") == 1e-6) {
+      ++beside_the_program;
+    }
+  }
+  const Json& slower = document.at("context").at("slower");
+  CHECK(slower.size() >= beside_the_program);
+  for (const Json& cell : slower) CHECK(cell.at("ratio") < 1);
 }
 
 TEST_CASE("compare refuses what it cannot compare") {
