@@ -132,6 +132,13 @@ struct Options {
   /// MPI_Allreduce per call, and lets nobody leave early.
   enum class Checking { process, all_processes } checking = Checking::process;
 
+  /// What a Communicator's or Team's own messages between constructor and destructor go through.
+  /// `borrowed`: the parent communicator, which must live as long, and which the program uses for
+  /// nothing else while one of its processes is in the constructor or in a blocking call. Its error
+  /// handler meets what goes wrong. Takes none of the MPI library's communicators where all
+  /// processes form one node.
+  enum class Parent { duplicated, borrowed } parent = Parent::duplicated;
+
   /// The defaults, changed by the environment: HYCOLL_WORKERS, HYCOLL_LANES, HYCOLL_ALGORITHM,
   /// HYCOLL_PLACEMENT, HYCOLL_PIN=0|1, HYCOLL_WARN_AFTER_S, HYCOLL_TIMEOUT_S, HYCOLL_CHECK=0|1,
   /// HYCOLL_REPRODUCIBLE=0|1, HYCOLL_AGGREGATORS, HYCOLL_LAYOUT=per_node|processes,
@@ -156,12 +163,12 @@ class MemoryRefused : public Error {
 class Communicator : public CollectiveCalls<Communicator> {
  public:
   /// Collective over `parent`, whose processes become the members in rank order. Duplicates
-  /// communicators: one for control, and one per lane, of which more than eight share eight unless
-  /// Options::algorithm names a native one. Throws Error if MPI is not initialised with
-  /// MPI_THREAD_MULTIPLE; with one worker (Options::workers is 1, or the layout is `processes`, and
-  /// there are no aggregators) any level will do, and nonblocking and persistent calls throw
-  /// instead. Throws Error, on all processes, if those of a machine cannot share memory (layout
-  /// `processes`).
+  /// communicators: one for control (Options::parent), and one per lane, of which more than eight
+  /// share eight unless Options::algorithm names a native one. Throws Error if MPI is not
+  /// initialised with MPI_THREAD_MULTIPLE; with one worker (Options::workers is 1, or the layout is
+  /// `processes`, and there are no aggregators) any level will do, and nonblocking and persistent
+  /// calls throw instead. Throws Error, on all processes, if those of a machine cannot share memory
+  /// (layout `processes`).
   explicit Communicator(MPI_Comm parent, const Options& options = Options::from_environment());
 
   /// Collective. All requests must have completed.

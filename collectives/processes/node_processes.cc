@@ -94,7 +94,9 @@ NodeProcesses::NodeProcesses(ProcessGroup& group, const std::vector<int>& thread
       first_rank_(threads_.first_of(group.rank())),
       worker_(first_rank_ -
               threads_.first_of(grouping_.first_rank[static_cast<std::size_t>(node_)])),
-      neighbours_(std::make_unique<MpiCommunicator>(group.control(), node_)),
+      neighbours_(node_count() == 1
+                      ? MpiCommunicator::borrowed(group.control())
+                      : std::make_shared<const MpiCommunicator>(group.control(), node_)),
       cores_(place(group, threads_.count_of(group.rank()))),
       wait_policy_(group.wait_policy(thread_count())),
       use_(obtain_segment(

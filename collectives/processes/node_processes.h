@@ -101,8 +101,8 @@ class NodeProcesses {
   int node_ = 0;
   int first_rank_ = 0;
   int worker_ = 0;
-  std::unique_ptr<MpiCommunicator> neighbours_;  // the processes of this node; until it is set up
-  std::vector<Core> cores_;                      // this process's
+  std::shared_ptr<const MpiCommunicator> neighbours_;  // this node's; until it is set up
+  std::vector<Core> cores_;                            // this process's
   WaitPolicy wait_policy_;
   int lane_count_ = 1;
   std::vector<std::vector<int>> leaders_;  // as PlanCache::Options has it

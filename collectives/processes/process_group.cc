@@ -44,16 +44,13 @@ void require_thread_multiple() {
 
 namespace {
 
-MPI_Comm duplicate(MPI_Comm parent, MpiCallers callers) {
+std::shared_ptr<const MpiCommunicator> control_communicator(MPI_Comm parent, Options::Parent use,
+                                                            MpiCallers callers) {
   require_mpi();
   if (callers == MpiCallers::several) require_thread_multiple();
+  if (use == Options::Parent::borrowed) return MpiCommunicator::borrowed(parent);
   // Not MPI_Comm_dup: the attributes of the user's are no business of hycoll's.
-  MPI_Comm copy = MPI_COMM_NULL;
-  int rank = 0;
-  check_mpi(MPI_Comm_rank(parent, &rank), "MPI_Comm_rank");
-  check_mpi(MPI_Comm_split(parent, 0, rank, &copy), "MPI_Comm_split");
-  check_mpi(MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  return copy;
+  return std::make_shared<const MpiCommunicator>(parent, 0);
 }
 
 std::string describe(const PackedSignature& signature) {
@@ -68,27 +65,14 @@ std::string describe(const PackedSignature& signature) {
 
 ProcessGroup::ProcessGroup(MPI_Comm parent, const Options& options, MpiCallers callers,
                            std::vector<int> user_ranks)
-    : control_(duplicate(parent, callers)),
+    : control_(control_communicator(parent, options.parent, callers)),
       options_(options),
       user_ranks_(std::move(user_ranks)),
-      map_(ProcessMap::of(control_)) {
-  check_mpi(MPI_Comm_rank(control_, &rank_), "MPI_Comm_rank");
-  check_mpi(MPI_Comm_size(control_, &size_), "MPI_Comm_size");
+      map_(ProcessMap::of(control())) {
+  check_mpi(MPI_Comm_rank(control(), &rank_), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(control(), &size_), "MPI_Comm_size");
   node_names_ = std::make_shared<const std::vector<std::string>>(map_.names(user_ranks_));
-  try {
-    agree_on_aggregators();
-  } catch (const Error&) {
-    MPI_Comm_free(&control_);  // on every process: all have met the same
-    throw;
-  }
-}
-
-ProcessGroup::~ProcessGroup() {
-  int finalized = 0;
-  MPI_Finalized(&finalized);
-  if (finalized != 0) return;
-  if (members_ != control_ && members_ != MPI_COMM_NULL) MPI_Comm_free(&members_);
-  MPI_Comm_free(&control_);
+  agree_on_aggregators();
 }
 
 void ProcessGroup::agree_on_aggregators() {
@@ -122,15 +106,13 @@ void ProcessGroup::agree_on_aggregators() {
   }
   members_ = control_;
   if (own == 0) return;
-  check_mpi(MPI_Comm_split(control_, is_aggregator() ? MPI_UNDEFINED : 0, rank_, &members_),
-            "MPI_Comm_split");
-  if (is_aggregator()) return;
-  check_mpi(MPI_Comm_set_errhandler(members_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  members_ =
+      std::make_shared<const MpiCommunicator>(control(), is_aggregator() ? MPI_UNDEFINED : 0);
 }
 
 std::vector<int> ProcessGroup::gather(int value) const {
   std::vector<int> values(static_cast<std::size_t>(size_));
-  check_mpi(MPI_Allgather(&value, 1, MPI_INT, values.data(), 1, MPI_INT, control_),
+  check_mpi(MPI_Allgather(&value, 1, MPI_INT, values.data(), 1, MPI_INT, control()),
             "MPI_Allgather");
   return values;
 }
@@ -138,7 +120,7 @@ std::vector<int> ProcessGroup::gather(int value) const {
 std::vector<std::vector<int>> ProcessGroup::gather(const std::vector<int>& values) const {
   const int count = static_cast<int>(values.size());
   std::vector<int> all(values.size() * static_cast<std::size_t>(size_));
-  check_mpi(MPI_Allgather(values.data(), count, MPI_INT, all.data(), count, MPI_INT, control_),
+  check_mpi(MPI_Allgather(values.data(), count, MPI_INT, all.data(), count, MPI_INT, control()),
             "MPI_Allgather");
   std::vector<std::vector<int>> lists;
   for (auto list = all.begin(); list != all.end(); list += count) {
@@ -164,7 +146,7 @@ void ProcessGroup::require_same(std::span<const NumberedOption> options) const {
   for (const NumberedOption& option : options) own.push_back(option.value);
   const int count = static_cast<int>(own.size());
   std::vector<int> all(own.size() * static_cast<std::size_t>(size_));
-  check_mpi(MPI_Allgather(own.data(), count, MPI_INT, all.data(), count, MPI_INT, control_),
+  check_mpi(MPI_Allgather(own.data(), count, MPI_INT, all.data(), count, MPI_INT, control()),
             "MPI_Allgather");
   for (std::size_t i = 0; i < all.size(); ++i) {
     const NumberedOption& option = options[i % own.size()];
@@ -186,7 +168,7 @@ void ProcessGroup::agree(const std::optional<Error>& failure) const {
   const auto rank = static_cast<int>(first - kinds.begin());
   std::array<char, 1024> text{};
   if (rank == rank_) std::string_view(failure->what()).copy(text.data(), text.size() - 1);
-  check_mpi(MPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, rank, control_),
+  check_mpi(MPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, rank, control()),
             "MPI_Bcast");
   if (failure) throw Error(*failure);
   throw Error(static_cast<ErrorKind>(*first),
@@ -197,7 +179,7 @@ void ProcessGroup::open_lanes(int lane_count) {
   if (size_ == 1) return;  // nothing is ever sent
   // The MPI library's collectives of different lanes must not meet.
   const LaneCommunicators communicators(
-      control_, lane_count, asks_for_native() ? lane_count : LaneCommunicators::kMaximumCount);
+      control(), lane_count, asks_for_native() ? lane_count : LaneCommunicators::kMaximumCount);
   for (int lane = 0; lane < lane_count; ++lane) {
     const auto& messages = communicators.of(lane);
     lanes_.push_back(std::make_unique<MpiEndpoint>(messages, messages,
@@ -283,8 +265,9 @@ ExecutorOptions ProcessGroup::executor_options(const Core& core, int first_rank,
 void ProcessGroup::check_signature(CallNumber call, const PackedSignature& signature) const {
   std::vector<PackedSignature> all(static_cast<std::size_t>(member_process_count()));
   static_assert(sizeof(PackedSignature) == 2 * sizeof(std::uint64_t));
-  check_mpi(MPI_Allgather(&signature, 2, MPI_UINT64_T, all.data(), 2, MPI_UINT64_T, members_),
-            "MPI_Allgather");
+  check_mpi(
+      MPI_Allgather(&signature, 2, MPI_UINT64_T, all.data(), 2, MPI_UINT64_T, members_->handle()),
+      "MPI_Allgather");
   // Either all are like this process's own, or some other one is to be named.
   const auto other =
       std::ranges::find_if(all, [&](const PackedSignature& theirs) { return theirs != signature; });

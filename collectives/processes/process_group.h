@@ -52,7 +52,6 @@ class ProcessGroup {
   /// `user_ranks`: how users number the processes in messages, if not by their ranks in `parent`.
   ProcessGroup(MPI_Comm parent, const Options& options, MpiCallers callers = MpiCallers::several,
                std::vector<int> user_ranks = {});
-  ~ProcessGroup();
   ProcessGroup(const ProcessGroup&) = delete;
   ProcessGroup& operator=(const ProcessGroup&) = delete;
 
@@ -67,7 +66,7 @@ class ProcessGroup {
   bool announces() const noexcept { return rank_ == 0 && aggregator_count() > 0; }
 
   /// For messages between processes outside of any lane.
-  MPI_Comm control() const noexcept { return control_; }
+  MPI_Comm control() const noexcept { return control_->handle(); }
 
   const Options& options() const noexcept { return options_; }
 
@@ -140,8 +139,8 @@ class ProcessGroup {
   void require_same(std::span<const NumberedOption> options) const;
   const MachineShare& share() const { return map_.share(); }
 
-  MPI_Comm control_ = MPI_COMM_NULL;
-  MPI_Comm members_ = MPI_COMM_NULL;  ///< The processes with members; control_ if all have.
+  std::shared_ptr<const MpiCommunicator> control_;
+  std::shared_ptr<const MpiCommunicator> members_;  ///< The processes with members.
   int rank_ = 0;
   int size_ = 1;
   Options options_;

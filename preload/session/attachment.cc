@@ -22,10 +22,19 @@
 namespace hycoll::preload {
 namespace {
 
-/// hycoll duplicates communicators, of which MPI libraries have some thousands; the program may
-/// need the rest itself.
-constexpr int kMaximumServers = static_cast<int>(NonblockingCalls::kQueueCount);
-std::atomic<int> servers_here{0};
+/// Where its messages cannot go through the program's communicators hycoll duplicates them. MPI
+/// libraries have some thousands, of which the program may need the rest itself.
+constexpr int kMaximumDuplicates = 128;
+std::atomic<int> duplicates_here{0};
+
+/// Whether all processes of a communicator are one node of hycoll's, which sends no messages.
+bool is_one_node(MPI_Comm communicator, const Options& options) {
+  const ProcessMap map = ProcessMap::of(communicator);
+  return options.layout == Options::Layout::processes && options.emulated_nodes == 0 &&
+         options.node_scope == Options::NodeScope::machine &&
+         std::ranges::all_of(map.machines(),
+                             [&](int machine) { return machine == map.machines().front(); });
+}
 
 /// Whether every process of the communicator was started together with this one, so that the
 /// settings have been compared. If one of them was not, all of them see one that was not.
@@ -121,9 +130,9 @@ Call outline_of(const Candidate& candidate) {
 
 /// What must be so on all processes of a communicator.
 struct Conditions {
-  int has_room = 0;     ///< For another communicator of hycoll's.
-  int has_threads = 0;  ///< Several threads may call MPI.
-  int has_hooks = 0;    ///< For nonblocking calls.
+  int has_duplicates = 0;  ///< Of communicators, for another one of hycoll's.
+  int has_threads = 0;     ///< Several threads may call MPI.
+  int has_hooks = 0;       ///< For nonblocking calls.
   int has_no_devices = 0;
 };
 
@@ -132,14 +141,18 @@ Conditions common_conditions(MPI_Comm communicator, bool has_devices) {
   int level = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&level);
   Conditions common = {
-      .has_room = servers_here.load(std::memory_order_relaxed) < kMaximumServers ? 1 : 0,
+      .has_duplicates =
+          duplicates_here.load(std::memory_order_relaxed) < kMaximumDuplicates ? 1 : 0,
       .has_threads = level == MPI_THREAD_MULTIPLE ? 1 : 0,
       .has_hooks = has_request_hooks() ? 1 : 0,
       .has_no_devices = has_devices ? 0 : 1};
-  std::array<int, 4> all = {common.has_room, common.has_threads, common.has_hooks,
+  std::array<int, 4> all = {common.has_duplicates, common.has_threads, common.has_hooks,
                             common.has_no_devices};
   PMPI_Allreduce(MPI_IN_PLACE, all.data(), 4, MPI_INT, MPI_MIN, communicator);
-  return {.has_room = all[0], .has_threads = all[1], .has_hooks = all[2], .has_no_devices = all[3]};
+  return {.has_duplicates = all[0],
+          .has_threads = all[1],
+          .has_hooks = all[2],
+          .has_no_devices = all[3]};
 }
 
 /// What it has taken, for the report, and for later decisions: but for the first time, when the
@@ -166,7 +179,7 @@ void Attachment::close() noexcept {
   if (queue_ != nullptr) NonblockingCalls::instance().give_back(*queue_);
   queue_ = nullptr;
   server_.reset();
-  servers_here.fetch_sub(1, std::memory_order_relaxed);  // a count, which orders nothing
+  if (has_duplicate_) duplicates_here.fetch_sub(1, std::memory_order_relaxed);  // orders nothing
   obstacle_ = "after the end of hycoll's service";
 }
 
@@ -286,15 +299,17 @@ void Attachment::attach(MPI_Comm communicator, const Settings& settings) {
   if (settings.looks_for_devices) devices_ = DeviceDrivers::loaded_here();
   const Conditions conditions = common_conditions(communicator, devices_.is_any());
   has_devices_ = conditions.has_no_devices == 0;
-  if (conditions.has_room == 0) {
-    obstacle_ = fmt::format("hycoll serves {} communicators already", kMaximumServers);
-    return;
-  }
   Options options = settings.options;
   if (settings.layout == Settings::Layout::by_machine) {
     options.layout = ProcessMap::of(communicator).has_neighbours() ? Options::Layout::processes
                                                                    : Options::Layout::per_node;
   }
+  has_duplicate_ = !is_one_node(communicator, options);
+  if (has_duplicate_ && conditions.has_duplicates == 0) {
+    obstacle_ = fmt::format("hycoll has duplicated {} communicators already", kMaximumDuplicates);
+    return;
+  }
+  if (!has_duplicate_) options.parent = Options::Parent::borrowed;
   // Whoever needs all memory now and may share it does not begin with a little of its own.
   const bool is_short = size_bytes_ <= kMaximumCompactLinesBytes;
   options.memory = is_short || conditions.has_threads != 0 ? Options::Memory::when_needed
@@ -315,7 +330,7 @@ void Attachment::attach(MPI_Comm communicator, const Settings& settings) {
                 options.layout == Options::Layout::processes && server_->size() == 2;
   if (server_ == nullptr) return;
   note_preparation(*server_, std::chrono::steady_clock::now() - start);
-  servers_here.fetch_add(1, std::memory_order_relaxed);
+  if (has_duplicate_) duplicates_here.fetch_add(1, std::memory_order_relaxed);
   warn_of_late_driver(communicator, has_devices_);
   wait_policy_ = ProcessMap::of(communicator).share().wait_policy(1);
   find_nonblocking_obstacle(options, conditions.has_threads != 0, conditions.has_hooks != 0);

@@ -127,6 +127,7 @@ class Attachment {
   CallQueue* queue_ = nullptr;
   WaitPolicy wait_policy_;  ///< Of its nonblocking calls.
   std::string_view nonblocking_obstacle_;
+  bool has_duplicate_ = false;  ///< Of the program's communicator, for messages.
   bool has_devices_ = false;    ///< Some process has a driver of GPUs.
   DeviceDrivers devices_;       ///< Those of this one.
   bool needs_kernels_ = false;  ///< For nonblocking calls, where only one thread may call MPI.

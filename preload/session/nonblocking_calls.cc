@@ -141,18 +141,32 @@ NonblockingCalls& NonblockingCalls::instance() noexcept {
   return *calls;
 }
 
+template <class Visit>
+void NonblockingCalls::for_each_queue(const Visit& visit) {
+  for (QueueBlock* block = &queues_; block != nullptr;
+       block = block->next.load(std::memory_order_acquire)) {  // pairs with take_queue()
+    const std::size_t end = block->end.load(std::memory_order_relaxed);
+    for (std::size_t q = 0; q < end; ++q) visit(block->queues[q]);
+  }
+}
+
 CallQueue& NonblockingCalls::take_queue(const WaitPolicy& policy) {
   const std::lock_guard lock(mutex_);
-  for (std::size_t q = 0; q < kQueueCount; ++q) {
-    if (queues_[q].is_taken_) continue;
-    queues_[q].is_taken_ = true;
-    queues_[q].wait_policy_ = policy;
-    if (q >= queue_end_.load(std::memory_order_relaxed)) {
-      queue_end_.store(q + 1, std::memory_order_relaxed);
+  for (QueueBlock* block = &queues_;; block = block->next.load(std::memory_order_relaxed)) {
+    for (std::size_t q = 0; q < QueueBlock::kQueueCount; ++q) {
+      CallQueue& queue = block->queues[q];
+      if (queue.is_taken_) continue;
+      queue.is_taken_ = true;
+      queue.wait_policy_ = policy;
+      if (q >= block->end.load(std::memory_order_relaxed)) {
+        block->end.store(q + 1, std::memory_order_relaxed);
+      }
+      return queue;
     }
-    return queues_[q];
+    if (block->next.load(std::memory_order_relaxed) == nullptr) {
+      block->next.store(new QueueBlock, std::memory_order_release);  // pairs with for_each_queue()
+    }
   }
-  throw Error(ErrorKind::environment, "more communicators than hycoll serves");
 }
 
 void NonblockingCalls::give_back(CallQueue& queue) noexcept {
@@ -197,10 +211,9 @@ int NonblockingCalls::poll() {
   if (pending_.load(std::memory_order_relaxed) == 0 || is_polling) return 0;
   is_polling = true;
   int completed = 0;
-  const std::size_t end = queue_end_.load(std::memory_order_relaxed);
-  for (std::size_t q = 0; q < end; ++q) {
-    if (queues_[q].is_busy()) completed += queues_[q].advance();
-  }
+  for_each_queue([&](CallQueue& queue) {
+    if (queue.is_busy()) completed += queue.advance();
+  });
   is_polling = false;
   fruitless_polls = completed > 0 ? 0 : fruitless_polls + 1;
   if (fruitless_polls >= kFruitlessPolls) {
@@ -244,8 +257,7 @@ bool NonblockingCalls::is_under_way() const noexcept {
 }
 
 void NonblockingCalls::look_after() {
-  const std::size_t end = queue_end_.load(std::memory_order_relaxed);
-  for (std::size_t q = 0; q < end; ++q) queues_[q].look_after();
+  for_each_queue([](CallQueue& queue) { queue.look_after(); });
 }
 
 }  // namespace hycoll::preload

@@ -90,8 +90,7 @@ class NonblockingCalls final : public LookedAfter {
   /// Whether requests are there that have not completed.
   bool is_busy() const noexcept { return pending_.load(std::memory_order_relaxed) > 0; }
 
-  /// A queue for a communicator, whose calls are waited for as the policy says. Requires that fewer
-  /// than kQueueCount are taken.
+  /// A queue for a communicator, whose calls are waited for as the policy says.
   CallQueue& take_queue(const WaitPolicy& policy);
   /// Requires that its calls have completed.
   void give_back(CallQueue& queue) noexcept;
@@ -114,20 +113,27 @@ class NonblockingCalls final : public LookedAfter {
   bool is_under_way() const noexcept override;
   void look_after() override;
 
-  static constexpr std::size_t kQueueCount = 128;
-
  private:
   friend class CallQueue;
+  /// Queues that are looked at without a lock, and so stay where they are. More follow.
+  struct QueueBlock {
+    static constexpr std::size_t kQueueCount = 64;
+    std::array<CallQueue, kQueueCount> queues;
+    std::atomic<std::size_t> end{0};  // no queue from here on has been used
+    std::atomic<QueueBlock*> next{nullptr};
+  };
   NonblockingCalls() = default;
   /// What goes on with calls that the program leaves alone.
   ProgressKeeper& keeper();
+  /// Calls visit(queue) for every queue that has been used.
+  template <class Visit>
+  void for_each_queue(const Visit& visit);
   template <class Predicate>
   void wait_until(const WaitPolicy& policy, const Predicate& is_over);
 
-  std::array<CallQueue, kQueueCount> queues_;
-  std::atomic<std::size_t> queue_end_{0};  // no queue from here on has been used
-  std::atomic<int> pending_{0};            // requests that have not completed
-  std::atomic<int> under_way_{0};          // calls that are not over
+  QueueBlock queues_;
+  std::atomic<int> pending_{0};    // requests that have not completed
+  std::atomic<int> under_way_{0};  // calls that are not over
   std::mutex mutex_;
   std::optional<ProgressKeeper> keeper_;  // guarded by mutex_ while it is made
   std::atomic<ProgressKeeper*> watching_{nullptr};
