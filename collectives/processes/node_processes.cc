@@ -15,10 +15,8 @@ namespace {
 
 constexpr std::size_t kKib = 1024;
 
-/// Processes whose handoffs take longer do not share a cache. There, a line that one has written
-/// and the other reads costs more than memory: staging is written past the caches, from so many
-/// bytes of a step on (docs/measurements.md).
-constexpr double kFarHandoffNs = 130;
+/// Where processes are far from one another staging is written past the caches, from so many bytes
+/// of a step on (docs/measurements.md).
 constexpr std::size_t kStreamingStagingBytes = kKib;
 
 /// The shortest broadcasts that the kernel copies, unless the user says otherwise: root and
@@ -209,8 +207,7 @@ PlanCache::Options NodeProcesses::plan_options(const ProcessGroup& group) const 
       .staging_bytes = memory.staging_bytes(),
       .short_staging_bytes = memory.short_staging_bytes(),
       .workers = {.first = worker_, .count = thread_count()},
-      .streaming_staging_bytes =
-          use_.segment->handoff_ns() > kFarHandoffNs ? kStreamingStagingBytes : SIZE_MAX};
+      .streaming_staging_bytes = kStreamingStagingBytes};
   if (shareable() != nullptr && shareable()->copies()) {
     const std::optional<int> kib = group.options().single_copy_kib;
     if (kib) options.single_copy_bytes = static_cast<std::size_t>(*kib) * kKib;

@@ -1,6 +1,7 @@
 #include "collectives/processes/node_segment.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -15,6 +16,11 @@ namespace hycoll {
 namespace {
 
 constexpr std::chrono::milliseconds kHandoffPatience{2};
+
+/// Processes whose handoffs take longer do not share a cache. There, a line that one has written
+/// and the other reads costs more than memory: staging is written past the caches
+/// (docs/measurements.md).
+constexpr double kFarHandoffNs = 130;
 
 /// All processes of a node call this; worker 0 says it, and whoever has heard it does not say it
 /// again.
@@ -77,8 +83,13 @@ NodeSegment::NodeSegment(const NodeMembership& node, std::size_t staging_bytes, 
       charge_(std::move(charge)),
       own_bytes_(own_bytes(node, staging_bytes)),
       rest_extent_(own_extent(NodeMemory::Part::rest, node, staging_bytes)),
+      process_(node.process),
       first_worker_(node.first_worker()),
-      runs_(static_cast<std::size_t>(node.thread_count())) {}
+      runs_(static_cast<std::size_t>(node.thread_count())) {
+  for (int process = 0; process < node.process_count(); ++process) {
+    first_workers_.push_back(node.threads.first_of(process));
+  }
+}
 
 std::shared_ptr<NodeSegment> NodeSegment::make(const ProcessGroup& group,
                                                const NodeMembership& node, MemoryCharge charge,
@@ -93,7 +104,8 @@ std::shared_ptr<NodeSegment> NodeSegment::make(const ProcessGroup& group,
   // any more.
   check_mpi(MPI_Barrier(node.neighbours), "MPI_Barrier");
   made->segment_.close();
-  made->measure_distance(node, !group.cores_are_shared());
+  made->may_measure_ = !group.cores_are_shared() && node.process_count() > 1;
+  made->measure_distance(node);
   return made;
 }
 
@@ -172,18 +184,33 @@ void NodeSegment::announce_addresses(const ProcessGroup& group, const NodeMember
   addresses_ = std::move(addresses);
 }
 
-void NodeSegment::measure_distance(const NodeMembership& node, bool may_spin) {
+void NodeSegment::prepare_measurement() noexcept {
+  new (&memory_->handoff_ball(first_worker_)) HandoffBall;
+}
+
+double NodeSegment::measure_own_distance() {
   // Neighbours in rank order tend to be neighbours on the machine: half a node apart is far.
-  const int pairs = node.process_count() / 2;
-  if (node.process < 2 * pairs && may_spin) {
-    const auto side = node.process < pairs ? HandoffSide::first : HandoffSide::second;
-    const int owner = node.threads.first_of(node.process % pairs);
-    const std::vector<double> batches =
-        measure_handoff(memory_->handoff_ball(owner), side, HandoffRounds{}, kHandoffPatience);
-    if (!batches.empty()) handoff_ns_ = *std::min_element(batches.begin(), batches.end());
-  }
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &handoff_ns_, 1, MPI_DOUBLE, MPI_MAX, node.neighbours),
+  const int pairs = static_cast<int>(first_workers_.size()) / 2;
+  if (process_ >= 2 * pairs || !may_measure_) return 0;
+  const auto side = process_ < pairs ? HandoffSide::first : HandoffSide::second;
+  const int owner = first_workers_[static_cast<std::size_t>(process_ % pairs)];
+  const std::vector<double> batches =
+      measure_handoff(memory_->handoff_ball(owner), side, HandoffRounds{}, kHandoffPatience);
+  return batches.empty() ? 0 : *std::min_element(batches.begin(), batches.end());
+}
+
+void NodeSegment::set_distance(double handoff_ns) noexcept {
+  handoff_ns_ = handoff_ns;
+  memory_->set_far(handoff_ns > kFarHandoffNs);
+}
+
+void NodeSegment::measure_distance(const NodeMembership& node) {
+  // The distance, and whether some process must not measure it.
+  std::array<double, 2> most = {measure_own_distance(), may_measure_ ? 0.0 : 1.0};
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, most.data(), 2, MPI_DOUBLE, MPI_MAX, node.neighbours),
             "MPI_Allreduce");
+  may_measure_ = most[1] == 0;
+  set_distance(most[0]);
 }
 
 void NodeSegment::exchange(std::vector<ExecutorContext>* next) {

@@ -81,8 +81,17 @@ class NodeSegment {
   const ProcessWatch& watch() const noexcept { return *watch_; }
   /// How the processes reach each other's buffers; null if they have several threads.
   const NodeAddresses* shareable() const noexcept { return shareable_; }
-  /// Between processes half a node apart, the slowest pair; 0: not measured.
+  /// Whether nobody knows how far the processes are from one another, because a partner was late
+  /// when they were to find out. The same on all processes of the node.
+  bool lacks_distance() const noexcept { return may_measure_ && handoff_ns_ == 0; }
+  /// Makes ready to measure it again. Local; the processes of the node tell each other.
+  void prepare_measurement() noexcept;
+  /// Then: between this process and the one half a node away, in nanoseconds; 0: some was late.
+  double measure_own_distance();
+  /// The largest of all processes'; 0: none.
+  void set_distance(double handoff_ns) noexcept;
   double handoff_ns() const noexcept { return handoff_ns_; }
+
   /// The same number on all processes of the node, and no other segment's.
   std::uint64_t token() const noexcept { return segment_.handle().token[0]; }
 
@@ -124,7 +133,7 @@ class NodeSegment {
   void announce_addresses(const ProcessGroup& group, const NodeMembership& node);
   /// Finds out how far the processes are from one another. Requires that all have constructed their
   /// part of the memory.
-  void measure_distance(const NodeMembership& node, bool may_spin);
+  void measure_distance(const NodeMembership& node);
   void exchange(std::vector<ExecutorContext>* next);
 
   std::size_t staging_bytes_;
@@ -137,6 +146,9 @@ class NodeSegment {
   std::unique_ptr<AddressSpace> addresses_;
   const NodeAddresses* shareable_ = nullptr;  // addresses_, if each process has one thread
   std::unique_ptr<NodeMemory> memory_;
+  int process_;
+  std::vector<int> first_workers_;  // by process of the node
+  bool may_measure_ = false;        // processes that spin do not keep others off their cores
   double handoff_ns_ = 0;
   int first_worker_;
   std::vector<std::unique_ptr<WorkerExecutor>> executors_;

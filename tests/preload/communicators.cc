@@ -1,5 +1,5 @@
-// A program with many communicators, on all of which it makes calls, short ones on all or long ones
-// on every second: what hycoll shares between the processes stays below 64 MiB.
+// A program with many communicators, on all of which it makes calls, short ones or, on half of
+// them, long ones: what hycoll shares between the processes stays below 64 MiB.
 //
 // usage: communicators (single | multiple) COUNT [short]
 

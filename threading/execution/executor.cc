@@ -393,9 +393,9 @@ void WorkerExecutor::combine(std::span<void* const> destinations,
   try {
     if (tasks_ != nullptr && instruction.size_bytes >= TaskKernels::kMinimumBytes) {
       tasks_->reduce(arguments_.reducer, destinations, sources, count,
-                     instruction.size_bytes / instruction.count, instruction.stores);
+                     instruction.size_bytes / instruction.count, stores_of(instruction));
     } else {
-      arguments_.reducer(destinations, sources, count, instruction.stores);
+      arguments_.reducer(destinations, sources, count, stores_of(instruction));
     }
   } catch (const Error& error) {
     // The schedule goes on: others wait for its messages and signals. See NodeMemory.
@@ -416,9 +416,9 @@ void WorkerExecutor::issue_copy(const Instruction& instruction) {
                                 ? arrived_source(instruction, operand, 0)
                                 : address(operand);
   if (tasks_ != nullptr && instruction.size_bytes >= TaskKernels::kMinimumBytes) {
-    tasks_->copy(destinations, source, instruction.size_bytes, instruction.stores);
+    tasks_->copy(destinations, source, instruction.size_bytes, stores_of(instruction));
   } else {
-    copy_kernel(destinations, source, instruction.size_bytes, instruction.stores);
+    copy_kernel(destinations, source, instruction.size_bytes, stores_of(instruction));
   }
 }
 

@@ -50,6 +50,7 @@ void WorkerExecutor::issue_far(const Instruction& instruction) {
   // What is written here may be copied on from here.
   Instruction cached = instruction;
   cached.stores = Stores::cached;
+  cached.streams_if_far = false;
   far_steps_.reduce(*memory_.addresses(), destinations, sources, instruction.count,
                     instruction.size_bytes / instruction.count,
                     [&](std::span<void* const> near, std::span<const void* const> from,

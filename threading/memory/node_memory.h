@@ -307,6 +307,11 @@ class NodeMemory {
                                  : further_cells(worker).lines.data() + index * kLinesPerBuffer;
   }
 
+  /// How far the workers of this process and of others are from one another decides how they store
+  /// what the others read. Each process's own business, which may change between runs.
+  bool is_far() const noexcept { return is_far_; }
+  void set_far(bool is_far) noexcept { is_far_ = is_far; }
+
   /// Of a worker's own: for whoever measures how far it is from another one.
   HandoffBall& handoff_ball(int worker) noexcept { return cells(worker).handoff_ball; }
 
@@ -471,6 +476,7 @@ class NodeMemory {
   std::byte* block_;
   std::byte* further_areas_;
   const AddressSpace* addresses_ = nullptr;
+  bool is_far_ = false;
 };
 
 }  // namespace hycoll

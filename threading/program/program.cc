@@ -362,8 +362,9 @@ class Binder {
       program.operands.push_back(operand_of(part_of(span)));
       if (program.operands.back().role == BufferRole::lines) ++instruction.lines_source_count;
     }
-    fills_staging = fills_staging && instruction.size_bytes >= streaming_staging_bytes_;
-    if ((streams_ && final_outputs) || fills_staging) instruction.stores = Stores::streaming;
+    if (streams_ && final_outputs) instruction.stores = Stores::streaming;
+    instruction.streams_if_far =
+        fills_staging && instruction.size_bytes >= streaming_staging_bytes_;
     program.lines_source_bytes =
         std::max(program.lines_source_bytes,
                  instruction.lines_source_count * unpacked_stride_bytes(instruction.size_bytes));
