@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 
+#include "core/base/collective_traits.h"
 #include "core/base/errors.h"
 
 namespace hycoll {
@@ -33,40 +35,46 @@ void check_block_counts(const Call& call, int member_count) {
          call.block_counts.size(), member_count);
 }
 
-CallBuffers counts_of(const Call& call, int rank, int member_count) {
-  const auto member = static_cast<std::size_t>(rank);
-  CallBuffers buffers{.input_count = call.count, .output_count = call.count};
-  switch (call.collective) {
-    case Collective::allreduce:
-    case Collective::scan:
-      break;
-    case Collective::reduce:
-      if (rank != call.root) buffers.output_count = 0;
-      break;
-    case Collective::exscan:
-      if (rank == 0) buffers.output_count = 0;
-      break;
-    case Collective::broadcast:
-      (rank == call.root ? buffers.output_count : buffers.input_count) = 0;
-      break;
-    case Collective::reduce_scatter:
-      if (call.block_counts.empty()) {
-        if (call.count > SIZE_MAX / static_cast<std::size_t>(member_count)) {
-          refuse(call, "block_count is {} for {} members, more than memory can have", call.count,
-                 member_count);
-        }
-        buffers.input_count = call.count * static_cast<std::size_t>(member_count);
-        buffers.block_begin = call.count * member;
-        break;
-      }
-      buffers.input_count = 0;
-      for (std::size_t m = 0; m < call.block_counts.size(); ++m) {
-        if (m == member) buffers.block_begin = buffers.input_count;
-        buffers.input_count += call.block_counts[m];
-      }
-      buffers.output_count = call.block_counts[member];
+/// The vector that a call is about, and the member's block in it, in elements.
+struct CallVector {
+  std::size_t size;
+  std::size_t block_begin = 0;
+  std::size_t block_size = 0;
+};
+
+CallVector vector_of(const Call& call, int rank, int member_count) {
+  if (!has_blocks(call.collective)) return {.size = call.count};
+  if (call.block_counts.empty()) {
+    const auto members = static_cast<std::size_t>(member_count);
+    if (call.count > SIZE_MAX / members) {
+      refuse(call, "block_count is {} for {} members, more than memory can have", call.count,
+             member_count);
+    }
+    return {.size = call.count * members,
+            .block_begin = call.count * static_cast<std::size_t>(rank),
+            .block_size = call.count};
   }
-  return buffers;
+  const auto own = call.block_counts.begin() + rank;
+  const std::size_t begin = std::accumulate(call.block_counts.begin(), own, std::size_t{0});
+  return {.size = std::accumulate(own, call.block_counts.end(), begin),
+          .block_begin = begin,
+          .block_size = *own};
+}
+
+CallBuffers counts_of(const Call& call, int rank, int member_count) {
+  const CollectiveTraits traits = traits_of(call.collective);
+  const CallVector vector = vector_of(call, rank, member_count);
+  const auto count_of = [&](const BufferTraits& buffers) -> std::size_t {
+    if (!buffers.are_held_by(rank, call.root)) return 0;
+    return buffers.extent == Extent::block ? vector.block_size : vector.size;
+  };
+  const auto begin_of = [&](const BufferTraits& buffers) -> std::size_t {
+    return buffers.extent == Extent::block ? vector.block_begin : 0;
+  };
+  return {.input_count = count_of(traits.input),
+          .output_count = count_of(traits.output),
+          .input_begin = begin_of(traits.input),
+          .output_begin = begin_of(traits.output)};
 }
 
 void check_null(const Call& call, const CallBuffers& buffers, std::size_t element_bytes) {
@@ -75,7 +83,7 @@ void check_null(const Call& call, const CallBuffers& buffers, std::size_t elemen
   if (!input_missing && !output_missing) return;
   const std::size_t count = input_missing ? buffers.input_count : buffers.output_count;
   const std::size_t size_bytes = count * element_bytes;
-  if (call.collective == Collective::broadcast) {
+  if (call.collective == Collective::broadcast) {  // which has one buffer
     refuse(call, "buffer is null with count {}; pass a buffer of {} bytes", count, size_bytes);
   }
   refuse(call,
@@ -88,9 +96,10 @@ void check_overlap(const Call& call, CallBuffers& buffers, std::size_t element_b
   if (buffers.output_count == 0 || buffers.input_count == 0) return;
   const auto input = reinterpret_cast<std::uintptr_t>(call.input);
   const auto output = reinterpret_cast<std::uintptr_t>(call.output);
-  const std::uintptr_t own_block = input + buffers.block_begin * element_bytes;
   buffers.in_place = input == output;
-  if (output == own_block) return;
+  const bool has_same_elements =
+      input + buffers.output_begin * element_bytes == output + buffers.input_begin * element_bytes;
+  if (has_same_elements) return;
   if (buffers.in_place) {
     buffers.needs_own_output = true;
     return;

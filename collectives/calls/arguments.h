@@ -13,9 +13,11 @@ namespace hycoll {
 struct CallBuffers {
   std::size_t input_count = 0;    ///< 0 where the member's input is not asked for.
   std::size_t output_count = 0;   ///< 0 where the member gets no result.
-  std::size_t block_begin = 0;    ///< reduce_scatter: where the member's block lies in the input.
+  std::size_t input_begin = 0;    ///< Where the input begins in the vector: there, or at the
+  std::size_t output_begin = 0;   ///< member's block; and the output.
   bool in_place = false;          ///< Input and output are the same address.
-  bool needs_own_output = false;  ///< In place, and the result lies where other input lies.
+  bool needs_own_output = false;  ///< In place, but not at the same elements of the vector: the
+                                  ///< result lies where other input lies.
 };
 
 /// Throws Error (invalid_argument), naming argument, value and remedy, if a member cannot make this

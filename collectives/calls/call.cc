@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/collective_traits.h"
 #include "core/base/errors.h"
 
 namespace hycoll {
@@ -19,18 +20,10 @@ bool is_commutative(const Operation& op) {
 
 bool depends_on_rank_order(const Call& call) {
   if (call.bits == Bits::reproducible) return true;
-  switch (call.collective) {
-    case Collective::broadcast:
-      return false;
-    case Collective::allreduce:
-    case Collective::reduce:
-      return !is_commutative(call.op);
-    case Collective::reduce_scatter:
-    case Collective::scan:
-    case Collective::exscan:
-      return true;
-  }
-  return true;
+  const CollectiveTraits traits = traits_of(call.collective);
+  // Ranks number the blocks.
+  if (is_prefix(traits) || has_blocks(traits)) return true;
+  return combines(traits) && !is_commutative(call.op);
 }
 
 void require_same_size(std::size_t input_size, std::size_t output_size) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "collectives/calls/arguments.h"
+#include "core/base/collective_traits.h"
 #include "core/base/errors.h"
 
 namespace hycoll {
@@ -30,9 +31,9 @@ CallSignature Caller::signature_of(const Call& call, const Reduction& reduction)
   if (reduction.type_code == ElementType::kDerivedCode) {
     signature.element_bytes = static_cast<std::uint32_t>(reduction.element_bytes);
   }
-  if (call.collective == Collective::reduce) {
+  if (has_root(call.collective)) {
     signature.detail = static_cast<std::uint32_t>(call.root);
-  } else if (call.collective == Collective::reduce_scatter && !call.block_counts.empty()) {
+  } else if (has_blocks(call.collective) && !call.block_counts.empty()) {
     signature.detail = digest_of(call.block_counts);
   }
   return signature;
@@ -42,7 +43,7 @@ PlanQuery Caller::query_for(const Call& call, const Reduction& reduction) const 
   PlanQuery query{.collective = call.collective,
                   .element_bytes = reduction.element_bytes,
                   .extent = {.count = call.count, .block_counts = call.block_counts}};
-  if (call.collective == Collective::reduce) query.root = call.root;
+  if (has_root(call.collective)) query.root = call.root;
   if (!reduction.is_commutative) query.order = OperandOrder::by_rank;
   if (call.bits == Bits::reproducible || identity_.bits == Bits::reproducible) {
     query.order = OperandOrder::canonical;

@@ -17,6 +17,7 @@
 #include "collectives/elements/reduction.h"
 #include "collectives/elements/vector_elements.h"
 #include "collectives/plans/plan_cache.h"
+#include "core/base/collective_traits.h"
 #include "threading/execution/deferred_run.h"
 #include "threading/execution/executor.h"
 #include "threading/execution/leader_pool.h"

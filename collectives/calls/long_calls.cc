@@ -60,7 +60,7 @@ std::unique_ptr<CallRuns> Caller::long_reduction(const Call& call) {
                      .signature = signature_of(part, reduction).packed()});
   }
   const Plan* const agreement = call.op.is_custom() ? &plans_.find(agreement_query()) : nullptr;
-  const bool is_scattered = call.collective == Collective::reduce_scatter;
+  const bool is_scattered = has_blocks(call.collective);
   return std::make_unique<LongReduction>(
       *this, call, signature_of(call, reduction).packed(), reduction, buffers, std::move(pieces),
       std::move(parts), is_scattered ? static_cast<std::size_t>(identity_.rank) : 0, agreement);

@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "core/base/collective_traits.h"
+
 namespace hycoll {
 namespace {
 
@@ -283,9 +285,7 @@ bool NodeProcessMember::is_reached(const Plan& plan, const CallArguments& argume
 }
 
 bool NodeProcessMember::gets_result(const PlanQuery& query) const {
-  if (query.collective == Collective::reduce) return rank_ == query.root;
-  if (query.collective == Collective::broadcast) return rank_ != query.root;
-  return query.collective != Collective::exscan || rank_ > 0;
+  return traits_of(query.collective).output.are_held_by(rank_, query.root);
 }
 
 }  // namespace hycoll

@@ -23,7 +23,8 @@ void RepeatableCall::remember(const Call& call, const PreparedCall& prepared, co
   const std::size_t element_bytes = prepared.query.element_bytes;
   input_bytes_ = prepared.buffers.input_count * element_bytes;
   output_bytes_ = prepared.buffers.output_count * element_bytes;
-  own_block_bytes_ = prepared.buffers.block_begin * element_bytes;
+  begins_apart_bytes_ =
+      (prepared.buffers.output_begin - prepared.buffers.input_begin) * element_bytes;
   // Who gets no result has no address to pass on that the next call might not have.
   if (input_bytes_ > 0 && output_bytes_ == 0) arguments_.output = nullptr;
 }

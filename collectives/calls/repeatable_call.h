@@ -48,15 +48,15 @@ class alignas(kSeparationBytes) RepeatableCall {
     const auto output_begin = reinterpret_cast<std::uintptr_t>(output);
     const bool apart =
         output_begin + output_bytes_ <= input_begin || input_begin + input_bytes_ <= output_begin;
-    return apart || output_begin == input_begin + own_block_bytes_;
+    return apart || output_begin == input_begin + begins_apart_bytes_;
   }
 
   const Plan* plan_ = nullptr;  // null: none is remembered
   Call call_;
   CallArguments arguments_;
-  std::size_t input_bytes_ = 0;      // 0: the call's input is not used
-  std::size_t output_bytes_ = 0;     // the same of its output
-  std::size_t own_block_bytes_ = 0;  // from the input to where an output in place begins
+  std::size_t input_bytes_ = 0;         // 0: the call's input is not used
+  std::size_t output_bytes_ = 0;        // the same of its output
+  std::size_t begins_apart_bytes_ = 0;  // modulo 2^64: from an input to an output in place
 };
 
 /// The latest of them: programs make a few different ones in turn.

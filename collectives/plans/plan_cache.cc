@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "collectives/algorithms/registry.h"
+#include "core/base/collective_traits.h"
 #include "core/base/errors.h"
 #include "core/schedule/staging.h"
 
@@ -27,9 +28,8 @@ bool is_native(const Schedule& schedule) {
 /// Whether some message is sent from, or received into, a buffer of another worker's member.
 bool sends_others_buffers(const Schedule& schedule) {
   const auto is_others = [&](int worker, const Span& span) {
-    const Buffer& buffer = schedule.buffers[static_cast<std::size_t>(span.buffer)];
-    const bool is_users = buffer.role == BufferRole::input || buffer.role == BufferRole::output;
-    return is_users && schedule.shape.worker_of_member(buffer.owner) != worker;
+    const Buffer& buffer = schedule.buffer_of(span);
+    return is_of_member(buffer.role) && schedule.shape.worker_of_member(buffer.owner) != worker;
   };
   return std::ranges::any_of(schedule.strands, [&](const Strand& strand) {
     return std::ranges::any_of(strand.steps, [&](const Step& step) {
@@ -129,9 +129,9 @@ CrossingPrograms PlanCache::crossing_programs(const Schedule& direct,
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::unsupported) throw;
   }
-  const std::size_t copied_bytes = query.collective == Collective::broadcast
-                                       ? options_.broadcast_single_copy_bytes
-                                       : options_.single_copy_bytes;
+  const std::size_t copied_bytes = combines(query.collective)
+                                       ? options_.single_copy_bytes
+                                       : options_.broadcast_single_copy_bytes;
   programs.copies =
       programs.direct && size_bytes_of(query) >= copied_bytes && !sends_others_buffers(direct);
   return programs;
@@ -149,7 +149,7 @@ BindingOptions PlanCache::binding_options(const PlanQuery& query) const {
 
 std::size_t PlanCache::size_bytes_of(const PlanQuery& query) const {
   std::size_t elements = query.extent.count;
-  if (query.collective == Collective::reduce_scatter) {
+  if (has_blocks(query.collective)) {
     const int members =
         std::accumulate(options_.nodes.begin(), options_.nodes.end(), 0,
                         [](int sum, const Node& node) { return sum + node.members; });
@@ -185,7 +185,7 @@ Shape PlanCache::shape_for(const SelectedPlan& selected, const PlanQuery& query)
     node.workers = std::max(node.members, std::min(node.workers, selected.workers_per_node));
   nodes = with_aggregators(std::move(nodes), selected.aggregators);
   // On a single node whose buffers are staged, a result that is made by its root is not staged.
-  const bool is_made_by_root = query.collective == Collective::reduce && nodes.size() == 1 &&
+  const bool is_made_by_root = delivers_to_root(query.collective) && nodes.size() == 1 &&
                                selected.lanes == 1 && options_.peers == Peers::processes;
   if (is_made_by_root) return Shape(std::move(nodes), 1, Visibility::direct, {query.root});
   const Shape shape(std::move(nodes), selected.lanes);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "collectives/algorithms/registry.h"
+#include "core/base/collective_traits.h"
 #include "core/base/errors.h"
 
 namespace hycoll {
@@ -35,7 +36,8 @@ SelectedPlan select_by_rule(const SelectionQuery& query) {
     case Collective::broadcast:
       return select_broadcast(query);
   }
-  return select_allreduce(query);
+  throw Error(ErrorKind::invalid_argument,
+              fmt::format("there is no collective {}", static_cast<int>(query.collective)));
 }
 
 const Algorithm* find_by_name(Collective collective, std::string_view name) {
@@ -211,11 +213,10 @@ void require_suitable(const Algorithm& algorithm, const SelectionQuery& query) {
 }
 
 Collective parse_collective(std::string_view name) {
+  if (const std::optional<Collective> collective = collective_named(name)) return *collective;
   std::string known;
   for (int c = 0; c < kCollectiveCount; ++c) {
-    const auto collective = static_cast<Collective>(c);
-    if (name_of(collective) == name) return collective;
-    known += fmt::format("{}{}", c == 0 ? "" : ", ", name_of(collective));
+    known += fmt::format("{}{}", c == 0 ? "" : ", ", name_of(static_cast<Collective>(c)));
   }
   throw Error(ErrorKind::invalid_argument,
               fmt::format("collective '{}' does not exist; known: {}", name, known));
@@ -309,7 +310,7 @@ SelectedPlan select(const SelectionQuery& query) {
   const std::size_t lane_bytes =
       aggregates ? query.size_bytes : query.size_bytes / static_cast<std::size_t>(plan.lanes);
   const std::size_t block_bytes = lane_bytes / query.nodes.size();
-  const bool is_pipelined = query.collective == Collective::broadcast && !aggregates &&
+  const bool is_pipelined = begins_at_root(query.collective) && !aggregates &&
                             algorithm->segmentation == Segmentation::messages;
   const bool sends_blocks = algorithm->exchange.messages == MessageSize::block;
   plan.segments = is_pipelined ? pipelined_segments(query, lane_bytes)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/base/collective_traits.h"
 #include "threading/memory/node_memory.h"
 
 namespace hycoll {
@@ -22,7 +23,7 @@ static_assert(kOneLaneBytes <= kMaximumLinesBytes);
 
 bool reads_through_lines(const SelectionQuery& query, std::size_t read_bytes) {
   const bool runs_ahead =
-      query.visibility == Visibility::staged && query.collective == Collective::reduce;
+      query.visibility == Visibility::staged && delivers_to_root(query.collective);
   return query.requested_lanes <= 1 &&
          read_bytes <= (runs_ahead ? kLinesReadBytesAhead : kLinesReadBytes) &&
          query.size_bytes <= kMaximumLinesBytes;

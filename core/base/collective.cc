@@ -1,14 +1,17 @@
 #include "core/base/collective.h"
 
-#include <array>
-#include <cstddef>
+#include "core/base/collective_traits.h"
 
 namespace hycoll {
 
-std::string_view name_of(Collective collective) noexcept {
-  constexpr std::array<std::string_view, kCollectiveCount> names = {
-      "allreduce", "reduce", "reduce_scatter", "scan", "exscan", "broadcast"};
-  return names[static_cast<std::size_t>(collective)];
+std::string_view name_of(Collective collective) noexcept { return traits_of(collective).name; }
+
+std::optional<Collective> collective_named(std::string_view name) noexcept {
+  for (int c = 0; c < kCollectiveCount; ++c) {
+    const auto collective = static_cast<Collective>(c);
+    if (name_of(collective) == name) return collective;
+  }
+  return std::nullopt;
 }
 
 }  // namespace hycoll

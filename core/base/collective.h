@@ -2,6 +2,7 @@
 #define HYCOLL_CORE_BASE_COLLECTIVE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace hycoll {
@@ -19,18 +20,11 @@ enum class Collective : std::uint8_t {
 };
 inline constexpr int kCollectiveCount = 6;
 
-/// Whether one member, the root, has a part of its own.
-constexpr bool has_root(Collective collective) noexcept {
-  return collective == Collective::reduce || collective == Collective::broadcast;
-}
-
-/// Whether inputs are combined by an operator; otherwise they are only moved.
-constexpr bool combines(Collective collective) noexcept {
-  return collective != Collective::broadcast;
-}
-
 /// The lower-case name that the command line, the reports and the error messages use.
 std::string_view name_of(Collective collective) noexcept;
+
+/// The inverse of name_of; empty when there is none of that name.
+std::optional<Collective> collective_named(std::string_view name) noexcept;
 
 }  // namespace hycoll
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/collective_traits.h"
 #include "core/base/errors.h"
 #include "core/drawing/statistics_timeline.h"
 #include "core/drawing/turns_timeline.h"
@@ -248,11 +249,11 @@ void Drawing::draw_header() {
   add("<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n"
       "<defs><marker id=\"head\" viewBox=\"0 0 6 6\" refX=\"6\" refY=\"3\" markerWidth=\"6\" "
       "markerHeight=\"6\" orient=\"auto\"><path d=\"M0,0 L6,3 L0,6 z\"/></marker></defs>\n");
-  add("<text x=\"{}\" y=\"22\" font-size=\"15\">{} {}</text>\n", kMargin,
-      name_of(schedule_.collective), escape(schedule_.algorithm));
+  add("<text x=\"{}\" y=\"22\" font-size=\"15\">{} {}</text>\n", kMargin, schedule_.collective.name,
+      escape(schedule_.algorithm));
   std::string subtitle = to_text(schedule_.shape);
   if (has_root(schedule_.collective)) {
-    const std::string_view side = schedule_.collective == Collective::reduce ? "to" : "from";
+    const std::string_view side = delivers_to_root(schedule_.collective) ? "to" : "from";
     subtitle = fmt::format("{} member {}; {}", side, schedule_.root, subtitle);
   }
   if (drawn_nodes_ < schedule_.shape.node_count()) {

@@ -7,8 +7,8 @@
 
 namespace hycoll {
 
-ScheduleBuilder::ScheduleBuilder(Collective collective, std::string algorithm, Shape shape,
-                                 int chunk_count, int root)
+ScheduleBuilder::ScheduleBuilder(const CollectiveTraits& collective, std::string algorithm,
+                                 Shape shape, int chunk_count, int root)
     : schedule_{.collective = collective,
                 .algorithm = std::move(algorithm),
                 .shape = std::move(shape),
@@ -22,15 +22,20 @@ ScheduleBuilder::ScheduleBuilder(Collective collective, std::string algorithm, S
   HYCOLL_ASSERT(chunk_count >= 1, "a schedule needs a chunk");
   const int member_count = schedule_.shape.member_count();
   HYCOLL_ASSERT(root >= 0 && root < member_count, "the root is a member");
-  HYCOLL_ASSERT(collective != Collective::reduce_scatter || chunk_count % member_count == 0,
+  HYCOLL_ASSERT(!has_blocks(collective) || chunk_count % member_count == 0,
                 "every member's block has the same number of chunks");
   for (int member = 0; member < member_count; ++member) {
-    add_buffer(BufferRole::input, member, all_chunks());
+    add_buffer(BufferRole::input, member, input_chunks(member));
   }
   for (int member = 0; member < member_count; ++member) {
     add_buffer(BufferRole::output, member, output_chunks(member));
   }
   for (int worker = 0; worker < schedule_.shape.worker_count(); ++worker) add_strand(worker);
+}
+
+ChunkRange ScheduleBuilder::input_chunks(int member) const {
+  return hycoll::input_chunks(schedule_.collective, schedule_.shape, schedule_.chunk_count,
+                              schedule_.root, member);
 }
 
 ChunkRange ScheduleBuilder::output_chunks(int member) const {
@@ -63,8 +68,7 @@ BufferId ScheduleBuilder::add_stream(int worker, ChunkRange chunks) {
 }
 
 BufferId ScheduleBuilder::repeat_buffer(const Buffer& buffer) {
-  HYCOLL_ASSERT(buffer.role != BufferRole::input && buffer.role != BufferRole::output,
-                "members' buffers are there from the start");
+  HYCOLL_ASSERT(!is_of_member(buffer.role), "members' buffers are there from the start");
   return add_buffer(buffer.role, buffer.owner, {buffer.first_chunk, buffer.chunk_count});
 }
 
@@ -206,11 +210,12 @@ void ScheduleBuilder::infer_dependencies(StrandId strand, Step& step,
 
 bool ScheduleBuilder::overlap(const Span& a, const Span& b) const {
   // A member's input and output may be the same memory, so they always count as such here.
-  const int member_count = shape().member_count();
-  const auto memory = [&](const Span& span) {
-    return span.buffer < 2 * member_count ? span.buffer % member_count : span.buffer;
-  };
-  return memory(a) == memory(b) && a.first_chunk < b.first_chunk + b.chunk_count &&
+  const Buffer& at = schedule_.buffer_of(a);
+  const Buffer& other = schedule_.buffer_of(b);
+  const bool may_be_one =
+      a.buffer == b.buffer ||
+      (is_of_member(at.role) && is_of_member(other.role) && at.owner == other.owner);
+  return may_be_one && a.first_chunk < b.first_chunk + b.chunk_count &&
          b.first_chunk < a.first_chunk + a.chunk_count;
 }
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "core/schedule/schedule.h"
@@ -31,24 +32,32 @@ inline Span span_of(BufferId buffer, ChunkRange chunks) {
 /// Not thread-safe. Breaking a requirement is a bug of the generator and fails an assertion.
 class ScheduleBuilder {
  public:
-  /// `root` is the member that a reduce delivers to, or a broadcast begins at. A reduce_scatter
-  /// needs a chunk count that the members divide.
+  /// `root` is the member that a reduce delivers to, or a broadcast begins at. A collective with
+  /// blocks needs a chunk count that the members divide.
+  ScheduleBuilder(const CollectiveTraits& collective, std::string algorithm, Shape shape,
+                  int chunk_count, int root = 0);
   ScheduleBuilder(Collective collective, std::string algorithm, Shape shape, int chunk_count,
-                  int root = 0);
+                  int root = 0)
+      : ScheduleBuilder(traits_of(collective), std::move(algorithm), std::move(shape), chunk_count,
+                        root) {}
 
+  /// What has been built so far.
+  const Schedule& schedule() const noexcept { return schedule_; }
   const Shape& shape() const noexcept { return schedule_.shape; }
-  std::span<const Buffer> buffers() const noexcept { return schedule_.buffers; }
   int chunk_count() const noexcept { return schedule_.chunk_count; }
   int root() const noexcept { return schedule_.root; }
   ChunkRange all_chunks() const noexcept { return {0, schedule_.chunk_count}; }
 
-  /// The chunks of a member's output; see output_chunks() in core/schedule/schedule.h.
+  /// The chunks of a member's buffers; see core/schedule/schedule.h.
+  ChunkRange input_chunks(int member) const;
   ChunkRange output_chunks(int member) const;
 
-  /// The buffers of a member: the whole input, and those chunks of the output that the collective
-  /// writes.
-  BufferId input(int member) const { return member; }
-  BufferId output(int member) const { return schedule_.shape.member_count() + member; }
+  /// The buffers of a member.
+  BufferId input(int member) const { return schedule_.input(member); }
+  BufferId output(int member) const { return schedule_.output(member); }
+  BufferRole role_of(BufferId buffer) const {
+    return schedule_.buffers[static_cast<std::size_t>(buffer)].role;
+  }
 
   BufferId add_staging(int node, ChunkRange chunks);
   BufferId add_scratch(int worker, ChunkRange chunks);

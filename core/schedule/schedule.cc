@@ -5,6 +5,17 @@
 #include <numeric>
 
 namespace hycoll {
+namespace {
+
+ChunkRange chunks_of(const BufferTraits& buffers, const Shape& shape, int chunk_count, int root,
+                     int member) {
+  if (!buffers.are_held_by(member, root)) return {};
+  if (buffers.extent == Extent::vector) return {.first = 0, .count = chunk_count};
+  const int block = chunk_count / shape.member_count();
+  return {.first = member * block, .count = block};
+}
+
+}  // namespace
 
 std::string_view name_of(StepKind kind) noexcept {
   constexpr std::array<std::string_view, 7> names = {"send",   "recv", "reduce", "copy",
@@ -12,27 +23,18 @@ std::string_view name_of(StepKind kind) noexcept {
   return names[static_cast<std::size_t>(kind)];
 }
 
-ChunkRange output_chunks(Collective collective, const Shape& shape, int chunk_count, int root,
-                         int member) {
-  switch (collective) {
-    case Collective::allreduce:
-    case Collective::scan:
-      break;
-    case Collective::reduce:
-      if (member != root) return {};
-      break;
-    case Collective::reduce_scatter: {
-      const int block = chunk_count / shape.member_count();
-      return {.first = member * block, .count = block};
-    }
-    case Collective::exscan:
-      if (member == 0) return {};
-      break;
-    case Collective::broadcast:
-      if (member == root) return {};
-      break;
-  }
-  return {.first = 0, .count = chunk_count};
+ChunkRange input_chunks(const CollectiveTraits& collective, const Shape& shape, int chunk_count,
+                        int root, int member) {
+  return chunks_of(collective.input, shape, chunk_count, root, member);
+}
+
+ChunkRange output_chunks(const CollectiveTraits& collective, const Shape& shape, int chunk_count,
+                         int root, int member) {
+  return chunks_of(collective.output, shape, chunk_count, root, member);
+}
+
+int block_of(const Schedule& schedule, int chunk) {
+  return chunk / (schedule.chunk_count / schedule.shape.member_count());
 }
 
 bool natives_may_block(const Schedule& schedule) {

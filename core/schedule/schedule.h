@@ -7,15 +7,16 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/collective_traits.h"
 #include "core/schedule/shape.h"
-#include "hycoll/collective.h"
 
 namespace hycoll {
 
 /// What a buffer is for, and who its owner is.
 enum class BufferRole : std::uint8_t {
   input,    ///< The input of member `owner`. Only read.
-  output,   ///< The output of member `owner`. May be the same memory as its input (in place).
+  output,   ///< The output of member `owner`. In place, a chunk that is in the member's input too
+            ///< is the same memory in both.
   staging,  ///< Memory of node `owner` that all its workers may touch. The executor keeps it with
             ///< the worker that writes it first, has two sets and alternates between them from run
             ///< to run: nothing that a run leaves in it is there in the next one.
@@ -38,6 +39,11 @@ enum class BufferRole : std::uint8_t {
 /// Whether a step that reads such a buffer waits for the write of what it reads.
 constexpr bool carries_signals(BufferRole role) noexcept {
   return role == BufferRole::lines || role == BufferRole::stream;
+}
+
+/// Whether a buffer is the input or the output of a member.
+constexpr bool is_of_member(BufferRole role) noexcept {
+  return role == BufferRole::input || role == BufferRole::output;
 }
 
 /// Neighbouring chunks of the partition.
@@ -126,17 +132,25 @@ struct Flag {
 /// by others only between the moments when its owner enters and leaves; a synchronising collective
 /// lets nobody leave before everybody on the node has entered.
 struct Schedule {
-  Collective collective;
+  CollectiveTraits collective;
   std::string algorithm;
   Shape shape;
-  int chunk_count;  ///< Of the partition that an executor binds to it. For reduce_scatter a
-                    ///< multiple of the members, whose blocks follow each other in rank order.
+  int chunk_count;  ///< Of the partition that an executor binds to it. For collectives with blocks
+                    ///< a multiple of the members, whose blocks follow each other in rank order.
   int root = 0;     ///< Of a collective that has one: a member. 0 otherwise.
-  std::vector<Buffer> buffers;
+  std::vector<Buffer> buffers;  ///< First input(0), input(1), ..., then output(0), ...: they hold
+                                ///< input_chunks() and output_chunks(), perhaps none.
   std::vector<Flag> flags;
   std::vector<Strand> strands;
   std::vector<Span> spans;
   std::vector<int> dependencies;  ///< Step indices within the strand of the step that has them.
+
+  /// The indices of a member's buffers.
+  int input(int member) const { return member; }
+  int output(int member) const { return shape.member_count() + member; }
+  const Buffer& buffer_of(const Span& span) const {
+    return buffers[static_cast<std::size_t>(span.buffer)];
+  }
 
   std::span<const Span> destinations(const Step& step) const {
     return std::span(spans).subspan(static_cast<std::size_t>(step.first_span),
@@ -155,12 +169,15 @@ struct Schedule {
   std::size_t step_count() const;
 };
 
-/// The chunks that a collective on `chunk_count` chunks writes into a member's output: all of them;
-/// for reduce those of the root only; for reduce_scatter the member's block, one of equal numbers
-/// of chunks; for exscan none of member 0; for broadcast none of the root. The output buffers of a
-/// schedule hold these and no others.
-ChunkRange output_chunks(Collective collective, const Shape& shape, int chunk_count, int root,
-                         int member);
+/// The chunks that a member's input, or its output, has in a collective on `chunk_count` chunks:
+/// all of them, those of the member's block, which are equally many for each, or none.
+ChunkRange input_chunks(const CollectiveTraits& collective, const Shape& shape, int chunk_count,
+                        int root, int member);
+ChunkRange output_chunks(const CollectiveTraits& collective, const Shape& shape, int chunk_count,
+                         int root, int member);
+
+/// The member in whose block a chunk lies. Requires a collective with blocks.
+int block_of(const Schedule& schedule, int chunk);
 
 /// Whether a blocking call may block in each of the schedule's natives, until all nodes are there:
 /// every worker that issues one, on any node, has nothing else to do meanwhile, for all of its

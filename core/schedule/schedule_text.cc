@@ -7,6 +7,8 @@
 #include <iterator>
 #include <set>
 
+#include "core/base/collective_traits.h"
+
 namespace hycoll {
 namespace {
 
@@ -93,20 +95,16 @@ std::string to_text(const Shape& shape) {
 }
 
 std::string describe_call(const Schedule& schedule) {
-  const Collective collective = schedule.collective;
-  const bool exists = static_cast<int>(collective) < kCollectiveCount;
-  std::string text(exists ? name_of(collective) : "?");
-  if (collective == Collective::reduce) text += fmt::format(" to member {}", schedule.root);
-  if (collective == Collective::broadcast) text += fmt::format(" from member {}", schedule.root);
+  std::string text(schedule.collective.name);
+  if (delivers_to_root(schedule.collective)) text += fmt::format(" to member {}", schedule.root);
+  if (begins_at_root(schedule.collective)) text += fmt::format(" from member {}", schedule.root);
   return text + fmt::format(" '{}'", schedule.algorithm);
 }
 
 std::string describe_buffer(const Schedule& schedule, int buffer) {
   const Buffer& described = schedule.buffers[static_cast<std::size_t>(buffer)];
   const std::string text = fmt::format("{}({})", name_of(described.role), described.owner);
-  const bool is_of_member =
-      described.role == BufferRole::input || described.role == BufferRole::output;
-  return is_of_member ? text : text + fmt::format("#{}", buffer);
+  return is_of_member(described.role) ? text : text + fmt::format("#{}", buffer);
 }
 
 std::string describe_step(const Schedule& schedule, const Step& step) {

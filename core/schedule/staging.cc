@@ -45,13 +45,15 @@ class StagedSchedule {
     std::vector<int> sources;
     friend bool operator==(const Operands&, const Operands&) = default;
   };
+  struct Part {
+    Operands operands;
+    ChunkRange chunks;
+  };
 
   /// What is no member's stays the same.
   void add_frame() {
-    const auto first_own = static_cast<std::size_t>(2 * direct_.shape.member_count());
-    for (std::size_t id = first_own; id < direct_.buffers.size(); ++id) {
-      const Buffer& buffer = direct_.buffers[id];
-      builder_.repeat_buffer(buffer);
+    for (const Buffer& buffer : direct_.buffers) {
+      if (!is_of_member(buffer.role)) builder_.repeat_buffer(buffer);
     }
     for (std::size_t s = static_cast<std::size_t>(builder_.strand_count());
          s < direct_.strands.size(); ++s) {
@@ -90,12 +92,15 @@ class StagedSchedule {
   /// Phase 1: every owner copies what others read of its input, cut as they read it.
   void copy_in() {
     for (int member = 0; member < direct_.shape.member_count(); ++member) {
-      const std::set<int> cuts = cuts_of(member);
+      const int input = builder_.input(member);
+      const ChunkRange all = builder_.input_chunks(member);
+      const int end = all.first + all.count;
+      const std::set<int> cuts = cuts_of(input);
       const StrandId strand = builder_.main_strand(direct_.shape.worker_of_member(member));
-      for (int chunk = 0; chunk < direct_.chunk_count;) {
+      for (int chunk = all.first; chunk < end;) {
         const int staging = staging_of_input(member, chunk);
         int count = 1;
-        while (chunk + count < direct_.chunk_count && !cuts.contains(chunk + count) &&
+        while (chunk + count < end && !cuts.contains(chunk + count) &&
                staging_of_input(member, chunk + count) == staging) {
           ++count;
         }
@@ -103,18 +108,18 @@ class StagedSchedule {
           add({.strand = strand,
                .step = {.kind = StepKind::copy},
                .destinations = {span_of(staging, {chunk, count})},
-               .sources = {span_of(member, {chunk, count})}});
+               .sources = {span_of(input, {chunk, count})}});
         }
         chunk += count;
       }
     }
   }
 
-  /// Where spans of a member's input begin or end.
-  std::set<int> cuts_of(int member) const {
+  /// Where spans of a buffer begin or end.
+  std::set<int> cuts_of(int buffer) const {
     std::set<int> cuts;
     for (const Span& span : direct_.spans) {
-      if (span.buffer != member) continue;
+      if (span.buffer != buffer) continue;
       cuts.insert(span.first_chunk);
       cuts.insert(span.first_chunk + span.chunk_count);
     }
@@ -122,7 +127,7 @@ class StagedSchedule {
   }
 
   int staging_of_input(int member, int chunk) const {
-    return staging_of_value_[static_cast<std::size_t>(member * direct_.chunk_count + chunk)];
+    return staging_of_value_[flow_.input_value(member, chunk)];
   }
   int staging_of(const Place& place) const {
     return staging_of_value_[static_cast<std::size_t>(place.value)];
@@ -144,19 +149,39 @@ class StagedSchedule {
       known_at = std::min(known_at, step_counts_[static_cast<std::size_t>(strand)]);
     }
     if (step.kind == StepKind::signal || step.kind == StepKind::wait) return;
+    const std::vector<Part> parts = parts_of(id, step);
+    if (is_asynchronous(step.kind) && parts.size() > 1) return add_collected(id, step, parts);
+    for (const Part& part : parts) add_part(id, step, part.operands, part.chunks);
+  }
+
+  std::vector<Part> parts_of(int id, const Step& step) const {
     const Span& whole = direct_.spans[static_cast<std::size_t>(step.first_span)];
-    for (int chunk = 0; chunk < whole.chunk_count;) {
-      const Operands operands = operands_of(id, step, chunk);
-      int count = 1;
-      while (chunk + count < whole.chunk_count &&
-             operands_of(id, step, chunk + count) == operands) {
-        ++count;
+    std::vector<Part> parts;
+    for (int chunk = 0; chunk < whole.chunk_count; ++chunk) {
+      Operands operands = operands_of(id, step, chunk);
+      if (parts.empty() || parts.back().operands != operands) {
+        parts.push_back({std::move(operands), {whole.first_chunk + chunk, 0}});
       }
-      HYCOLL_ASSERT(!is_asynchronous(step.kind) || count == whole.chunk_count,
-                    "a message lies in one buffer");
-      add_part(id, step, operands, {whole.first_chunk + chunk, count});
-      chunk += count;
+      ++parts.back().chunks.count;
     }
+    return parts;
+  }
+
+  /// A message of what several workers have staged is put together first.
+  void add_collected(int id, const Step& step, const std::vector<Part>& parts) {
+    HYCOLL_ASSERT(step.kind == StepKind::send, "what is received lies in one buffer");
+    const Span& whole = direct_.spans[static_cast<std::size_t>(step.first_span)];
+    const ChunkRange chunks{whole.first_chunk, whole.chunk_count};
+    const int strand = index_.place[static_cast<std::size_t>(id)].strand;
+    const BufferId message =
+        builder_.add_scratch(direct_.strands[static_cast<std::size_t>(strand)].worker, chunks);
+    for (const Part& part : parts) {
+      add({.strand = strand,
+           .step = {.kind = StepKind::copy},
+           .destinations = {span_of(message, part.chunks)},
+           .sources = {span_of(part.operands.sources.front(), part.chunks)}});
+    }
+    add_part(id, step, {.destinations = {}, .sources = {message}}, chunks);
   }
 
   Operands operands_of(int id, const Step& step, int chunk) const {
@@ -208,7 +233,7 @@ class StagedSchedule {
 
   /// Phase 4: every owner copies to its output what others have computed, as it becomes available.
   void copy_out() {
-    struct Part {
+    struct Copy {
       int when;
       int source;
       ChunkRange chunks;
@@ -220,25 +245,25 @@ class StagedSchedule {
     for (int member = 0; member < direct_.shape.member_count(); ++member) {
       const int output = builder_.output(member);
       const ChunkRange all = builder_.output_chunks(member);
-      std::vector<Part> parts;
+      std::vector<Copy> copies;
       for (int chunk = all.first; chunk < all.first + all.count; ++chunk) {
         const Place& place = flow_.result(output, chunk);
         if (flow_.is_kept(place)) continue;
         const Value& value = flow_.value(place);
-        const int source = value.home == member ? member : staging_of(place);
+        const int source = value.home == builder_.input(member) ? value.home : staging_of(place);
         const int time = value.producer < 0 ? -1 : when[static_cast<std::size_t>(value.producer)];
-        const bool continues = !parts.empty() && parts.back().when == time &&
-                               parts.back().source == source &&
-                               parts.back().chunks.first + parts.back().chunks.count == chunk;
-        if (!continues) parts.push_back({time, source, {chunk, 0}});
-        ++parts.back().chunks.count;
+        const bool continues = !copies.empty() && copies.back().when == time &&
+                               copies.back().source == source &&
+                               copies.back().chunks.first + copies.back().chunks.count == chunk;
+        if (!continues) copies.push_back({time, source, {chunk, 0}});
+        ++copies.back().chunks.count;
       }
-      std::ranges::stable_sort(parts, {}, &Part::when);
-      for (const Part& part : parts) {
+      std::ranges::stable_sort(copies, {}, &Copy::when);
+      for (const Copy& copy : copies) {
         add({.strand = builder_.main_strand(direct_.shape.worker_of_member(member)),
              .step = {.kind = StepKind::copy},
-             .destinations = {span_of(output, part.chunks)},
-             .sources = {span_of(part.source, part.chunks)}});
+             .destinations = {span_of(output, copy.chunks)},
+             .sources = {span_of(copy.source, copy.chunks)}});
       }
     }
   }
@@ -263,8 +288,8 @@ bool touches_foreign_buffers(const Schedule& schedule, const Shape& shape) {
               .subspan(static_cast<std::size_t>(step.first_span),
                        static_cast<std::size_t>(step.destination_count + step.source_count));
       return std::ranges::any_of(spans, [&](const Span& span) {
-        return span.buffer < 2 * shape.member_count() &&
-               !shape.reaches(strand.worker, span.buffer % shape.member_count());
+        const Buffer& buffer = schedule.buffer_of(span);
+        return is_of_member(buffer.role) && !shape.reaches(strand.worker, buffer.owner);
       });
     });
   });

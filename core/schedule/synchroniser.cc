@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/errors.h"
+#include "core/schedule/cells.h"
 
 namespace hycoll {
 namespace {
@@ -21,9 +22,12 @@ struct Moment {
 class Synchroniser {
  public:
   Synchroniser(ScheduleBuilder builder, std::span<const DataStep> steps)
-      : builder_(std::move(builder)), steps_(steps) {
+      : builder_(std::move(builder)),
+        steps_(steps),
+        // Input and output over one another, in case that they are the same memory.
+        places_(place_cells(builder_.schedule(), Aliasing::in_place, Sets::one)),
+        cells_(static_cast<std::size_t>(places_.count)) {
     index_strands();
-    index_cells();
   }
 
   Schedule run() {
@@ -73,22 +77,6 @@ class Synchroniser {
     signals_.resize(static_cast<std::size_t>(strand_count));
   }
 
-  void index_cells() {
-    const int member_count = builder_.shape().member_count();
-    int cell_count = 0;
-    for (const Buffer& buffer : builder_.buffers()) {
-      if (buffer.role == BufferRole::output) {
-        // Together with the input, in case that they are the same memory.
-        const int input = first_cell_[first_cell_.size() - static_cast<std::size_t>(member_count)];
-        first_cell_.push_back(input + buffer.first_chunk);
-        continue;
-      }
-      first_cell_.push_back(cell_count);
-      cell_count += buffer.chunk_count;
-    }
-    cells_.resize(static_cast<std::size_t>(cell_count));
-  }
-
   int node_of(StrandId strand) const { return node_[static_cast<std::size_t>(strand)]; }
   int& known(StrandId by, StrandId strand) {
     return clocks_[static_cast<std::size_t>(by)]
@@ -99,9 +87,9 @@ class Synchroniser {
   /// The cells of a span; none of lines and streams, whose readers wait by reading.
   std::span<Cell> cells_of(const Span& span) {
     const auto id = static_cast<std::size_t>(span.buffer);
-    const Buffer& buffer = builder_.buffers()[id];
+    const Buffer& buffer = builder_.schedule().buffer_of(span);
     if (carries_signals(buffer.role)) return {};
-    const int first = first_cell_[id] + span.first_chunk - buffer.first_chunk;
+    const int first = places_.first[id] + span.first_chunk - buffer.first_chunk;
     return std::span(cells_).subspan(static_cast<std::size_t>(first),
                                      static_cast<std::size_t>(span.chunk_count));
   }
@@ -117,8 +105,8 @@ class Synchroniser {
     std::vector<int> owners;
     for (const auto* spans : {&step(at).sources, &step(at).destinations}) {
       for (const Span& span : *spans) {
-        const Buffer& buffer = builder_.buffers()[static_cast<std::size_t>(span.buffer)];
-        if (buffer.role != BufferRole::input && buffer.role != BufferRole::output) continue;
+        const Buffer& buffer = builder_.schedule().buffer_of(span);
+        if (!is_of_member(buffer.role)) continue;
         const StrandId owner = owner_strand(buffer.owner);
         const int worker = builder_.worker_of(owner);
         if (worker == builder_.worker_of(strand) || known(strand, owner) > 0) continue;
@@ -160,7 +148,7 @@ class Synchroniser {
     const StrandId strand = owner_strand(member);
     needed_.clear();
     for (const BufferId buffer : {builder_.input(member), builder_.output(member)}) {
-      const Buffer& whole = builder_.buffers()[static_cast<std::size_t>(buffer)];
+      const Buffer& whole = builder_.schedule().buffers[static_cast<std::size_t>(buffer)];
       for (const Cell& cell : cells_of({buffer, whole.first_chunk, whole.chunk_count})) {
         need_at_end(strand, cell.writer);
         for (const int reader : cell.readers) need_at_end(strand, reader);
@@ -279,15 +267,15 @@ class Synchroniser {
 
   ScheduleBuilder builder_;
   std::span<const DataStep> steps_;
+  Cells places_;
+  std::vector<Cell> cells_;
   std::vector<int> node_;                   // per strand
   std::vector<int> component_;              // per strand: its place in the clocks of its node
   std::vector<std::vector<int>> clocks_;    // per strand: the positions that it knows to be reached
   std::vector<std::vector<int>> steps_of_;  // per strand, of those that have been seen
   std::vector<Signals> signals_;            // per strand
-  std::vector<int> first_cell_;             // per buffer
-  std::vector<Cell> cells_;
-  std::map<StrandId, int> needed_;                    // by the step at hand: positions
-  std::vector<int> position_;                         // per step, in its strand
+  std::map<StrandId, int> needed_;          // by the step at hand: positions
+  std::vector<int> position_;               // per step, in its strand
   std::vector<std::vector<int>> snapshots_;           // per step: its strand's clock behind it
   std::vector<std::vector<Moment>> waits_;            // per step
   std::vector<std::vector<Moment>> last_waits_;       // per member

@@ -44,12 +44,11 @@ bool ValueFlow::is_renaming(const Step& step) const {
          is_member_buffer(index_.schedule.sources(step).front().buffer);
 }
 
-bool ValueFlow::must_be_contiguous(const Step& step, const Span& source) const {
+bool ValueFlow::must_be_contiguous(const Step& step, const Span& operand) const {
   const Schedule& schedule = index_.schedule;
-  if (schedule.collective != Collective::reduce_scatter || !is_asynchronous(step.kind))
-    return false;
-  const int block = schedule.chunk_count / schedule.shape.member_count();
-  return source.first_chunk / block != (source.first_chunk + source.chunk_count - 1) / block;
+  if (!has_blocks(schedule.collective) || !is_asynchronous(step.kind)) return false;
+  return block_of(schedule, operand.first_chunk) !=
+         block_of(schedule, operand.first_chunk + operand.chunk_count - 1);
 }
 
 bool ValueFlow::is_read_directly(int worker, const Step& step, int span, int chunk) const {
@@ -66,16 +65,18 @@ void ValueFlow::add_inputs() {
   const Schedule& schedule = index_.schedule;
   for (int member = 0; member < schedule.shape.member_count(); ++member) {
     const int worker = schedule.shape.worker_of_member(member);
-    for (int chunk = 0; chunk < schedule.chunk_count; ++chunk) {
-      cell_place_[static_cast<std::size_t>(index_.cell({member, chunk, 1}))] =
-          static_cast<int>(places_.size());
+    const int input = schedule.input(member);
+    const Buffer& buffer = buffer_at(input);
+    for (int chunk = buffer.first_chunk; chunk < buffer.first_chunk + buffer.chunk_count; ++chunk) {
+      HYCOLL_ASSERT(input_value(member, chunk) == values_.size(), "inputs come first");
+      cell_place_[values_.size()] = static_cast<int>(places_.size());
       places_.push_back({.value = static_cast<int>(values_.size()),
-                         .buffer = member,
+                         .buffer = input,
                          .writer = Value::kInput,
                          .is_reached = true});
       values_.push_back({.producer = Value::kInput,
                          .worker = worker,
-                         .home = member,
+                         .home = input,
                          .chunk = chunk,
                          .place_count = 1});
     }
@@ -173,19 +174,20 @@ void ValueFlow::write(int id, int span, int chunk, int value) {
   places_.push_back({.value = value,
                      .buffer = written.buffer,
                      .writer = id,
-                     .is_reached = reaches(worker, written.buffer)});
+                     .is_reached = reaches(worker, written.buffer) &&
+                                   !must_be_contiguous(index_.step(id), written)});
 }
 
 void ValueFlow::add_results() {
-  const int member_count = index_.schedule.shape.member_count();
-  for (int output = member_count; output < 2 * member_count; ++output) {
-    const Buffer& buffer = index_.schedule.buffers[static_cast<std::size_t>(output)];
+  for (int member = 0; member < index_.schedule.shape.member_count(); ++member) {
+    const int output = index_.schedule.output(member);
+    const Buffer& buffer = buffer_at(output);
     for (int chunk = 0; chunk < buffer.chunk_count; ++chunk) {
       const int cell = index_.cell({output, buffer.first_chunk + chunk, 1});
       Place& place = places_[static_cast<std::size_t>(cell_place_[static_cast<std::size_t>(cell)])];
       place.is_result = true;
       Value& value = values_[static_cast<std::size_t>(place.value)];
-      const bool is_own_input = value.home == output - member_count;
+      const bool is_own_input = value.home == index_.schedule.input(member);
       if (!place.is_reached && !is_own_input) value.is_staged = true;
     }
   }

@@ -57,11 +57,15 @@ class ValueFlow {
   /// is received into staging if somebody needs it there.
   bool is_kept(const Place& place) const;
 
-  bool is_member_buffer(int buffer) const {
-    return buffer < 2 * index_.schedule.shape.member_count();
+  /// The value in a chunk of a member's input at the start, by its number.
+  std::size_t input_value(int member, int chunk) const {
+    return static_cast<std::size_t>(index_.cell({index_.schedule.input(member), chunk, 1}));
   }
+
+  bool is_member_buffer(int buffer) const { return is_of_member(buffer_at(buffer).role); }
+  /// Requires a member's buffer.
   bool reaches(int worker, int buffer) const {
-    return staged_.reaches(worker, buffer % staged_.member_count());
+    return staged_.reaches(worker, buffer_at(buffer).owner);
   }
   /// Whether the step only gives a value in members' buffers further places.
   bool is_renaming(const Step& step) const;
@@ -77,9 +81,12 @@ class ValueFlow {
     int span;
   };
 
-  /// Whether a worker reads a source through staging although it reaches the buffer: messages of
-  /// several members' blocks, which are not contiguous when a run works on a slice of each block.
-  bool must_be_contiguous(const Step& step, const Span& source) const;
+  const Buffer& buffer_at(int buffer) const {
+    return index_.schedule.buffers[static_cast<std::size_t>(buffer)];
+  }
+  /// Whether an operand lies in staging although the worker reaches the buffer: messages of several
+  /// members' blocks, which are not contiguous when a run works on a slice of each block.
+  bool must_be_contiguous(const Step& step, const Span& operand) const;
   void stage_whole_messages();
   void add_inputs();
   void add_step(int id);

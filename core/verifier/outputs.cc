@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string>
 
+#include "core/base/collective_traits.h"
+
 namespace hycoll::verifier {
 namespace {
 
@@ -16,31 +18,42 @@ std::string describe_contributors(int count, int member_count) {
 
 }  // namespace
 
-int OutputCheck::contributor_count(int member) const {
-  switch (schedule_.collective) {
-    case Collective::allreduce:
-    case Collective::reduce:
-    case Collective::reduce_scatter:
-      break;
-    case Collective::scan:
-      return member + 1;
-    case Collective::exscan:
-      return member;
-    case Collective::broadcast:
-      return 1;
+OutputCheck::OutputCheck(const Schedule& schedule, const Expressions& expressions)
+    : schedule_(schedule), expressions_(expressions) {
+  if (combines(schedule.collective)) return;
+  sources_.assign(static_cast<std::size_t>(schedule.chunk_count), -1);
+  for (int member = 0; member < schedule.shape.member_count(); ++member) {
+    const ChunkRange input = input_chunks(schedule.collective, schedule.shape, schedule.chunk_count,
+                                          schedule.root, member);
+    std::fill_n(sources_.begin() + input.first, input.count, member);
   }
-  return schedule_.shape.member_count();
+}
+
+int OutputCheck::contributor_count(int member) const {
+  switch (schedule_.collective.result) {
+    case Result::reduction:
+      return schedule_.shape.member_count();
+    case Result::inclusive_prefix:
+      return member + 1;
+    case Result::exclusive_prefix:
+      return member;
+    case Result::copy:
+      break;
+  }
+  return 1;
 }
 
 std::optional<Finding> OutputCheck::add(int member, std::span<const Expression> output) {
   if (output.empty()) return {};
+  const CollectiveTraits& collective = schedule_.collective;
+  if (!combines(collective)) return check_copies(member, output);
   if (contributor_count(member) != contributor_count_) {
     contributor_count_ = contributor_count(member);
     latest_ = kNone;
     ++group_count_;
   }
-  if (schedule_.collective == Collective::allreduce) {
-    if (member > 0) return compare_with_first(member, output);
+  if (collective.result == Result::reduction && collective.output.extent == Extent::vector) {
+    if (!first_output_.empty()) return compare_with_first(member, output);
     first_output_ = output;
   }
   for (std::size_t at = 0; at < output.size(); ++at) {
@@ -65,7 +78,6 @@ std::optional<Finding> OutputCheck::compare_with_first(int member,
 
 std::optional<Finding> OutputCheck::check_value(int member, std::size_t at, Expression value) {
   if (value == kUndefined) return finding(member, at, "is never written");
-  if (schedule_.collective == Collective::broadcast) return check_copy(member, at, value);
   const Contributions found = expressions_.contributions_of(value, contributor_count_);
   is_rank_ordered_ = is_rank_ordered_ && found.is_rank_ordered;
   if (found.is_each_once) return {};
@@ -75,29 +87,48 @@ std::optional<Finding> OutputCheck::check_value(int member, std::size_t at, Expr
                   describe_contributors(contributor_count_, schedule_.shape.member_count())));
 }
 
-std::optional<Finding> OutputCheck::check_copy(int member, std::size_t at, Expression value) const {
-  if (value == expressions_.leaf(schedule_.root)) return {};
-  return finding(member, at,
-                 fmt::format("is {}, expected the input of member {}", expressions_.to_text(value),
-                             schedule_.root));
+std::optional<Finding> OutputCheck::check_copies(int member,
+                                                 std::span<const Expression> output) const {
+  for (std::size_t at = 0; at < output.size(); ++at) {
+    if (output[at] == kUndefined) return finding(member, at, "is never written");
+    const int source = sources_[static_cast<std::size_t>(chunk_at(member, at))];
+    if (output[at] == expressions_.leaf(source)) continue;
+    return finding(member, at,
+                   fmt::format("is {}, expected the input of member {}",
+                               expressions_.to_text(output[at]), source));
+  }
+  return {};
+}
+
+int OutputCheck::chunk_at(int member, std::size_t at) const {
+  const auto output = static_cast<std::size_t>(schedule_.output(member));
+  return schedule_.buffers[output].first_chunk + static_cast<int>(at);
 }
 
 Finding OutputCheck::finding(int member, std::size_t at, std::string_view what) const {
-  const auto output = static_cast<std::size_t>(schedule_.shape.member_count() + member);
-  const std::size_t chunk = static_cast<std::size_t>(schedule_.buffers[output].first_chunk) + at;
-  return {-1, -1, fmt::format("chunk {} of the output of member {} {}", chunk, member, what)};
+  return {
+      -1, -1,
+      fmt::format("chunk {} of the output of member {} {}", chunk_at(member, at), member, what)};
 }
 
 ResultTrees OutputCheck::trees() const {
   ResultTrees trees{.is_rank_ordered = is_rank_ordered_, .digest = 0};
+  std::uint64_t digest = 0;
+  for (const char letter : schedule_.collective.name) {
+    digest = mix_digest(digest, static_cast<std::uint64_t>(letter));
+  }
+  if (!combines(schedule_.collective)) {
+    trees.digest = mix_digest(digest, static_cast<std::uint64_t>(schedule_.root));
+    return trees;
+  }
   if (values_.size() != group_count_) return trees;
   const std::vector<std::uint64_t> digests = expressions_.tree_digests();
-  trees.digest = static_cast<std::uint64_t>(schedule_.collective) + 1;
   for (const Expression value : values_) {
-    const std::uint64_t digest = digests[static_cast<std::size_t>(value)];
-    if (digest == 0) return {.is_rank_ordered = is_rank_ordered_, .digest = 0};
-    trees.digest = mix_digest(trees.digest, digest);
+    const std::uint64_t tree = digests[static_cast<std::size_t>(value)];
+    if (tree == 0) return trees;
+    digest = mix_digest(digest, tree);
   }
+  trees.digest = digest;
   return trees;
 }
 

@@ -16,8 +16,7 @@ namespace hycoll::verifier {
 class OutputCheck {
  public:
   /// Both outlive the check. All expressions that are added exist before.
-  OutputCheck(const Schedule& schedule, const Expressions& expressions)
-      : schedule_(schedule), expressions_(expressions) {}
+  OutputCheck(const Schedule& schedule, const Expressions& expressions);
 
   /// Adds the output of the next member, from 0 on: the values of its chunks, which stay valid.
   std::optional<Finding> add(int member, std::span<const Expression> output);
@@ -28,16 +27,18 @@ class OutputCheck {
  private:
   static constexpr Expression kNone = -2;
 
-  /// The contributors of a member's output are the first so many members; of a broadcast there is
-  /// one, the root.
+  /// The contributors of a member's output are the first so many members.
   int contributor_count(int member) const;
+  std::optional<Finding> check_copies(int member, std::span<const Expression> output) const;
   std::optional<Finding> compare_with_first(int member, std::span<const Expression> output) const;
   std::optional<Finding> check_value(int member, std::size_t at, Expression value);
-  std::optional<Finding> check_copy(int member, std::size_t at, Expression value) const;
+  /// The chunk of an output at a place in the values that were added.
+  int chunk_at(int member, std::size_t at) const;
   Finding finding(int member, std::size_t at, std::string_view what) const;
 
   const Schedule& schedule_;
   const Expressions& expressions_;
+  std::vector<int> sources_;  // where inputs are copied: by chunk, the member whose input holds it
   std::span<const Expression> first_output_;
   int contributor_count_ = 0;       // of the latest output
   Expression latest_ = kNone;       // the latest value of an output with these contributors

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/schedule/cells.h"
 #include "core/schedule/schedule_text.h"
 #include "core/verifier/accesses.h"
 #include "core/verifier/checks.h"
@@ -14,12 +15,18 @@ namespace {
 class RaceCheck {
  public:
   RaceCheck(const Index& index, std::span<const int> order, Aliasing aliasing)
-      : index_(index), order_(order), clocks_(index), history_(place_cells(aliasing)) {}
+      : index_(index),
+        order_(order),
+        clocks_(index),
+        cells_(place_cells(index.schedule, aliasing, Sets::two)),
+        history_(cells_.count) {}
 
   /// Two runs in a row show how any two follow each other; lines and staging are the same memory
   /// only in every second run.
   std::optional<Finding> run() {
-    const int run_count = has_sets_ ? 3 : 2;
+    const bool has_sets = std::ranges::any_of(
+        index_.schedule.buffers, [](const Buffer& buffer) { return alternates(buffer.role); });
+    const int run_count = has_sets ? 3 : 2;
     for (run_ = 0; run_ < run_count; ++run_) {
       clocks_.start_run();
       if (auto finding = add_callers()) return finding;
@@ -36,41 +43,15 @@ class RaceCheck {
   }
 
  private:
-  /// Whether there are two sets of a buffer, which alternate from run to run.
-  static bool alternates(const Buffer& buffer) {
-    return buffer.role == BufferRole::lines || buffer.role == BufferRole::staging;
-  }
-
-  /// Gives every chunk of every buffer its cells of memory; returns their number.
-  int place_cells(Aliasing aliasing) {
-    const int member_count = index_.schedule.shape.member_count();
-    int cell_count = 0;
-    for (int id = 0; std::cmp_less(id, index_.schedule.buffers.size()); ++id) {
-      const Buffer& buffer = index_.schedule.buffers[static_cast<std::size_t>(id)];
-      const bool is_output = id >= member_count && id < 2 * member_count;
-      const bool has_sets = alternates(buffer);
-      if (is_output && aliasing == Aliasing::in_place) {
-        first_cell_.push_back(first_cell_[static_cast<std::size_t>(id - member_count)] +
-                              buffer.first_chunk);
-        continue;
-      }
-      has_sets_ = has_sets_ || has_sets;
-      first_cell_.push_back(cell_count);
-      cell_count += has_sets ? 2 * buffer.chunk_count : buffer.chunk_count;
-    }
-    return cell_count;
-  }
-
   int first_cell_of(const Span& span) const {
     const auto id = static_cast<std::size_t>(span.buffer);
     const Buffer& buffer = index_.schedule.buffers[id];
-    const bool second_set = alternates(buffer) && run_ % 2 == 1;
-    return first_cell_[id] + span.first_chunk - buffer.first_chunk +
+    const bool second_set = alternates(buffer.role) && run_ % 2 == 1;
+    return cells_.first[id] + span.first_chunk - buffer.first_chunk +
            (second_set ? buffer.chunk_count : 0);
   }
 
-  /// Between two runs the callers use the buffers of their members, as they like: the whole inputs,
-  /// and those chunks of the outputs that the collective writes.
+  /// Between two runs the callers use the buffers of their members, as they like.
   std::optional<Finding> add_callers() {
     const Shape& shape = index_.schedule.shape;
     for (int member = 0; member < shape.member_count(); ++member) {
@@ -80,7 +61,7 @@ class RaceCheck {
                           .completion = clocks_.start(strand),
                           .who = -1 - worker,
                           .run = run_};
-      for (const int id : {member, shape.member_count() + member}) {
+      for (const int id : {index_.schedule.input(member), index_.schedule.output(member)}) {
         const Buffer& buffer = index_.schedule.buffers[static_cast<std::size_t>(id)];
         const Span whole{id, buffer.first_chunk, buffer.chunk_count};
         const int first = first_cell_of(whole);
@@ -192,8 +173,7 @@ class RaceCheck {
   const Index& index_;
   std::span<const int> order_;
   Clocks clocks_;
-  bool has_sets_ = false;
-  std::vector<int> first_cell_;  // per buffer; a second set lies behind the first
+  Cells cells_;
   AccessHistory history_;
   int run_ = 0;
 };

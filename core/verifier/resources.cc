@@ -31,7 +31,7 @@ Resources measure_resources(const Index& index) {
   std::vector<std::size_t> sent(node_count, 0);
   for (std::size_t id = 0; id < schedule.buffers.size(); ++id) {
     const Buffer& buffer = schedule.buffers[id];
-    if (buffer.role == BufferRole::input || buffer.role == BufferRole::output) continue;
+    if (is_of_member(buffer.role)) continue;
     memory[static_cast<std::size_t>(index.buffer_node[id])] +=
         static_cast<std::size_t>(buffer.chunk_count);
   }

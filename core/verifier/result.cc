@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/schedule/cells.h"
 #include "core/schedule/schedule_text.h"
 #include "core/verifier/checks.h"
 #include "core/verifier/expressions.h"
@@ -21,19 +22,14 @@ class SymbolicExecution {
       : index_(index),
         matches_(matches),
         order_(order),
-        first_cell_(index.first_cell.begin(), index.first_cell.end() - 1),
-        values_(static_cast<std::size_t>(index.cell_count()), kUndefined),
+        cells_(place_cells(index.schedule, aliasing, Sets::one)),
+        values_(static_cast<std::size_t>(cells_.count), kUndefined),
         is_issued_(static_cast<std::size_t>(index.step_count()), false),
         missing_natives_(matches.native_steps.size() / node_count(),
                          static_cast<int>(node_count())),
         expressions_(index.schedule.shape.member_count()) {
     for (int member = 0; member < member_count(); ++member) {
-      const int input = first_cell_[static_cast<std::size_t>(member)];
-      std::fill_n(values_.begin() + input, index.schedule.chunk_count, expressions_.leaf(member));
-      if (aliasing == Aliasing::in_place) {
-        const auto output = static_cast<std::size_t>(member_count() + member);
-        first_cell_[output] = input + index.schedule.buffers[output].first_chunk;
-      }
+      std::ranges::fill(buffer_values(index.schedule.input(member)), expressions_.leaf(member));
     }
   }
 
@@ -43,7 +39,8 @@ class SymbolicExecution {
     }
     OutputCheck check(index_.schedule, expressions_);
     for (int member = 0; member < member_count(); ++member) {
-      if (auto finding = check.add(member, output(member))) return finding;
+      const auto output = buffer_values(index_.schedule.output(member));
+      if (auto finding = check.add(member, output)) return finding;
     }
     trees = check.trees();
     return {};
@@ -58,9 +55,13 @@ class SymbolicExecution {
   /// The values of a span, by chunk.
   std::span<Expression> values(const Span& span) {
     const auto id = static_cast<std::size_t>(span.buffer);
-    const int first = first_cell_[id] + span.first_chunk - index_.schedule.buffers[id].first_chunk;
+    const int first = cells_.first[id] + span.first_chunk - index_.schedule.buffers[id].first_chunk;
     return std::span(values_).subspan(static_cast<std::size_t>(first),
                                       static_cast<std::size_t>(span.chunk_count));
+  }
+  std::span<Expression> buffer_values(int buffer) {
+    const Buffer& whole = index_.schedule.buffers[static_cast<std::size_t>(buffer)];
+    return values({buffer, whole.first_chunk, whole.chunk_count});
   }
 
   std::optional<Finding> execute(int id) {
@@ -141,17 +142,10 @@ class SymbolicExecution {
     }
   }
 
-  std::span<const Expression> output(int member) const {
-    const auto id = static_cast<std::size_t>(member_count() + member);
-    return std::span(values_).subspan(
-        static_cast<std::size_t>(first_cell_[id]),
-        static_cast<std::size_t>(index_.schedule.buffers[id].chunk_count));
-  }
-
   const Index& index_;
   const Matches& matches_;
   std::span<const int> order_;
-  std::vector<int> first_cell_;  // per buffer
+  Cells cells_;
   std::vector<Expression> values_;
   std::vector<bool> is_issued_;
   std::vector<int> missing_natives_;  // per group

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "core/base/collective_traits.h"
 #include "core/schedule/schedule_text.h"
 #include "core/verifier/structure.h"
 
@@ -54,7 +55,7 @@ class SpanCheck {
     if (Problem problem = check_counts(step); !problem.empty()) return problem;
     const bool is_combined = step.kind == StepKind::reduce || step.kind == StepKind::native;
     if (is_combined && !combines(schedule_.collective)) {
-      return fmt::format("has no operator, for {} combines nothing", name_of(schedule_.collective));
+      return fmt::format("has no operator, for {} combines nothing", schedule_.collective.name);
     }
     const std::span<const Span> destinations = schedule_.destinations(step);
     const std::span<const Span> sources = schedule_.sources(step);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/base/collective_traits.h"
 #include "core/schedule/schedule_text.h"
 
 namespace hycoll::verifier {
@@ -43,11 +44,9 @@ int owner_count(const Shape& shape, BufferRole role) {
 /// Requires the input or output of a member.
 Problem check_member_buffer(const Schedule& schedule, std::size_t id) {
   const Buffer& buffer = schedule.buffers[id];
-  const ChunkRange expected =
-      buffer.role == BufferRole::input
-          ? ChunkRange{0, schedule.chunk_count}
-          : output_chunks(schedule.collective, schedule.shape, schedule.chunk_count, schedule.root,
-                          buffer.owner);
+  const auto chunks = buffer.role == BufferRole::input ? input_chunks : output_chunks;
+  const ChunkRange expected = chunks(schedule.collective, schedule.shape, schedule.chunk_count,
+                                     schedule.root, buffer.owner);
   if (ChunkRange{buffer.first_chunk, buffer.chunk_count} == expected) return {};
   return fmt::format(
       "buffer {}, the {} of member {}, has {} chunks from {} on, expected {} from {} on", id,
@@ -66,27 +65,25 @@ Problem check_buffer(const Schedule& schedule, std::size_t id) {
     return fmt::format("buffer {} has {} chunks from {} on, the partition has {}", id,
                        buffer.chunk_count, buffer.first_chunk, schedule.chunk_count);
   }
-  const auto members = static_cast<std::size_t>(schedule.shape.member_count());
-  const bool is_member_buffer =
-      buffer.role == BufferRole::input || buffer.role == BufferRole::output;
-  const BufferRole expected = id < members ? BufferRole::input : BufferRole::output;
-  const bool is_in_order =
-      id < 2 * members ? buffer.role == expected && std::cmp_equal(buffer.owner, id % members)
-                       : !is_member_buffer;
+  const int members = schedule.shape.member_count();
+  const bool is_first = std::cmp_less(id, schedule.input(members));
+  const bool is_second = !is_first && std::cmp_less(id, schedule.output(members));
+  const bool is_in_order = is_first ? buffer.role == BufferRole::input &&
+                                          std::cmp_equal(id, schedule.input(buffer.owner))
+                           : is_second ? buffer.role == BufferRole::output &&
+                                             std::cmp_equal(id, schedule.output(buffer.owner))
+                                       : !is_of_member(buffer.role);
   if (!is_in_order) {
     return fmt::format(
         "buffer {} is out of order: expected the inputs of the {} members, then their outputs, "
         "then the others",
         id, members);
   }
-  return is_member_buffer ? check_member_buffer(schedule, id) : Problem();
+  return is_of_member(buffer.role) ? check_member_buffer(schedule, id) : Problem();
 }
 
 /// The collective, and what it asks of root and partition.
 Problem check_collective(const Schedule& schedule) {
-  if (static_cast<int>(schedule.collective) >= kCollectiveCount) {
-    return fmt::format("there is no collective {}", static_cast<int>(schedule.collective));
-  }
   if (schedule.chunk_count < 1) {
     return fmt::format("the partition has {} chunks", schedule.chunk_count);
   }
@@ -96,9 +93,9 @@ Problem check_collective(const Schedule& schedule) {
   }
   if (schedule.root != 0 && !has_root(schedule.collective)) {
     return fmt::format("the root is member {}, but {} has none", schedule.root,
-                       name_of(schedule.collective));
+                       schedule.collective.name);
   }
-  if (schedule.collective == Collective::reduce_scatter && schedule.chunk_count % members != 0) {
+  if (has_blocks(schedule.collective) && schedule.chunk_count % members != 0) {
     return fmt::format("the partition has {} chunks, which {} members cannot share equally",
                        schedule.chunk_count, members);
   }
@@ -110,9 +107,10 @@ Problem check_collective(const Schedule& schedule) {
 Problem check_frame(const Schedule& schedule) {
   if (Problem problem = check_collective(schedule); !problem.empty()) return problem;
   if (Problem problem = check_strands(schedule); !problem.empty()) return problem;
-  if (schedule.buffers.size() < 2 * static_cast<std::size_t>(schedule.shape.member_count())) {
+  const int members = schedule.shape.member_count();
+  if (std::cmp_less(schedule.buffers.size(), schedule.output(members))) {
     return fmt::format("{} buffers are too few for the inputs and outputs of {} members",
-                       schedule.buffers.size(), schedule.shape.member_count());
+                       schedule.buffers.size(), members);
   }
   for (std::size_t id = 0; id < schedule.buffers.size(); ++id) {
     if (Problem problem = check_buffer(schedule, id); !problem.empty()) return problem;

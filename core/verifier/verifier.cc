@@ -89,11 +89,6 @@ class Verification {
 
 }  // namespace
 
-std::string_view name_of(Aliasing aliasing) noexcept {
-  constexpr std::array<std::string_view, 2> names = {"distinct", "in-place"};
-  return names[static_cast<std::size_t>(aliasing)];
-}
-
 std::string_view name_of(Check check) noexcept {
   constexpr std::array<std::string_view, 5> names = {"structure", "messages", "deadlock", "races",
                                                      "result"};

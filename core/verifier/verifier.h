@@ -6,17 +6,10 @@
 #include <string>
 #include <string_view>
 
+#include "core/schedule/cells.h"
 #include "core/schedule/schedule.h"
 
 namespace hycoll {
-
-/// How a member's two buffers lie in memory.
-enum class Aliasing : std::uint8_t {
-  distinct,  ///< input(m) and output(m) do not overlap.
-  in_place,  ///< output(m) is the same memory as the same chunks of input(m), for every member.
-};
-
-std::string_view name_of(Aliasing aliasing) noexcept;
 
 /// The checks, in the order in which they run.
 enum class Check : std::uint8_t {
@@ -86,8 +79,7 @@ struct Verdict {
 ///
 /// A schedule is run again and again on the same buffers: run k + 1 of a worker starts when its run
 /// k has ended, and in between the caller writes input(m) and reads and writes output(m) of the
-/// members that the worker owns: the whole input, and those chunks of the output that the
-/// collective writes.
+/// members that the worker owns.
 Verdict verify(const Schedule& schedule, Aliasing aliasing);
 
 /// The same under both aliasings, for less than twice the time.

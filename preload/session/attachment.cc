@@ -98,34 +98,11 @@ void warn_of_late_driver(MPI_Comm communicator, bool has_devices) {
       stderr);
 }
 
-/// hycoll's collective for one of MPI's that it serves.
-Collective collective_of(Routine routine) {
-  switch (routine) {
-    case Routine::bcast:
-    case Routine::ibcast:
-      return Collective::broadcast;
-    case Routine::reduce:
-    case Routine::ireduce:
-      return Collective::reduce;
-    case Routine::reduce_scatter:
-    case Routine::reduce_scatter_block:
-    case Routine::ireduce_scatter:
-    case Routine::ireduce_scatter_block:
-      return Collective::reduce_scatter;
-    case Routine::scan:
-    case Routine::iscan:
-      return Collective::scan;
-    case Routine::exscan:
-    case Routine::iexscan:
-      return Collective::exscan;
-    default:
-      return Collective::allreduce;  // and barriers
-  }
-}
-
 /// What decides who serves a call, as a call of hycoll's.
 Call outline_of(const Candidate& candidate) {
-  return {.collective = collective_of(candidate.routine), .op = candidate.op};
+  const std::optional<Collective> collective = collective_of(candidate.routine);
+  HYCOLL_ASSERT(collective, "a candidate is a routine that hycoll serves");
+  return {.collective = *collective, .op = candidate.op};
 }
 
 /// What must be so on all processes of a communicator.

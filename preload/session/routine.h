@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/collective_traits.h"
+
 namespace hycoll::preload {
 
 /// MPI's collectives, by the names that settings and reports use. Blocking, nonblocking and
@@ -64,10 +66,68 @@ constexpr bool is_nonblocking(Routine routine) noexcept {
   return routine >= Routine::iallgather && routine <= Routine::iscatterv;
 }
 
+/// hycoll's collective for one of MPI's; empty for those that hycoll does not serve. A barrier is
+/// an allreduce.
+constexpr std::optional<Collective> collective_of(Routine routine) noexcept {
+  switch (routine) {
+    case Routine::allreduce:
+    case Routine::iallreduce:
+    case Routine::allreduce_init:
+    case Routine::barrier:
+    case Routine::ibarrier:
+    case Routine::barrier_init:
+      return Collective::allreduce;
+    case Routine::bcast:
+    case Routine::ibcast:
+    case Routine::bcast_init:
+      return Collective::broadcast;
+    case Routine::exscan:
+    case Routine::iexscan:
+    case Routine::exscan_init:
+      return Collective::exscan;
+    case Routine::reduce:
+    case Routine::ireduce:
+    case Routine::reduce_init:
+      return Collective::reduce;
+    case Routine::reduce_scatter:
+    case Routine::reduce_scatter_block:
+    case Routine::ireduce_scatter:
+    case Routine::ireduce_scatter_block:
+    case Routine::reduce_scatter_init:
+    case Routine::reduce_scatter_block_init:
+      return Collective::reduce_scatter;
+    case Routine::scan:
+    case Routine::iscan:
+    case Routine::scan_init:
+      return Collective::scan;
+    case Routine::allgather:
+    case Routine::iallgather:
+    case Routine::allgatherv:
+    case Routine::iallgatherv:
+    case Routine::alltoall:
+    case Routine::ialltoall:
+    case Routine::alltoallv:
+    case Routine::ialltoallv:
+    case Routine::alltoallw:
+    case Routine::ialltoallw:
+    case Routine::gather:
+    case Routine::igather:
+    case Routine::gatherv:
+    case Routine::igatherv:
+    case Routine::scatter:
+    case Routine::iscatter:
+    case Routine::scatterv:
+    case Routine::iscatterv:
+      break;
+  }
+  return std::nullopt;
+}
+
 /// Whether it moves data of any type, which may be described by different types on different
 /// processes, and combines nothing.
 constexpr bool moves_data(Routine routine) noexcept {
-  return routine == Routine::bcast || routine == Routine::ibcast;
+  const std::optional<Collective> collective = collective_of(routine);
+  return collective && !combines(*collective);
 }
 
 /// A set of routines.

@@ -191,7 +191,7 @@ void Nodes::enter(Worker& worker, std::size_t number) {
   const std::size_t count = count_of(worker, number);
   const CollectiveReference reference = of_count(count);
   const CallSignature signature{.count = count,
-                                .collective = schedule_.collective,
+                                .collective = *collective_named(schedule_.collective.name),
                                 .type_code = static_cast<std::uint8_t>(DataType::int64),
                                 .detail = static_cast<std::uint32_t>(schedule_.root)};
   CallArguments arguments{.call = static_cast<CallNumber>(worker.calls_left) + 1,
@@ -297,7 +297,7 @@ bool is_native(const Schedule& schedule) {
 std::size_t count_for(const Schedule& schedule) {
   const auto chunks = static_cast<std::size_t>(schedule.chunk_count);
   const auto members = static_cast<std::size_t>(schedule.shape.member_count());
-  return kLine * (schedule.collective == Collective::reduce_scatter ? chunks / members : chunks);
+  return kLine * (has_blocks(schedule.collective) ? chunks / members : chunks);
 }
 
 /// Calls body(algorithm, nodes, fault) for every algorithm that serves the shape.

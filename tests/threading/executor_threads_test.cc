@@ -95,7 +95,7 @@ class ThreadedRun {
       }
       std::int32_t* result = output.data();
       if (call % 2 == 0 && member >= 0) result = input.data() + reference_.output_begin(member);
-      const CallSignature signature{.count = reference_.count, .collective = schedule_.collective};
+      const CallSignature signature{.count = reference_.count, .collective = reference_.collective};
       const SlicedPrograms& sliced = sliced_[static_cast<std::size_t>(node)];
       for (std::size_t run = 0; run < sliced.run_count; ++run) {
         const std::size_t first = run * sliced.displacement_bytes / sizeof(std::int32_t);

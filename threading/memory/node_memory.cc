@@ -7,6 +7,7 @@
 #include <cstring>
 #include <thread>
 
+#include "core/base/collective_traits.h"
 #include "core/base/types.h"
 #include "threading/memory/broadcast_fifo.h"
 
@@ -65,7 +66,7 @@ std::string CallSignature::describe() const {
                                           : fmt::format("{}, {} bytes", name_of(collective), count);
   if (is_reproducible) text += ", reproducible";
   if (has_root(collective)) text += fmt::format(", root {}", detail);
-  if (collective == Collective::reduce_scatter && detail != 0) {
+  if (has_blocks(collective) && detail != 0) {
     text += fmt::format(", block counts with digest {:x}", detail);
   }
   return text;

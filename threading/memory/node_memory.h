@@ -50,8 +50,8 @@ struct CallSignature {
   bool is_reproducible = false;
   /// Of elements whose type has no code of its own; 0 otherwise.
   std::uint32_t element_bytes = 0;
-  /// Collectives with a root: that. Collective::reduce_scatter: a digest of the blocks' counts if
-  /// they are given one by one, otherwise 0.
+  /// Collectives with a root: that. With blocks: a digest of their counts if they are given one by
+  /// one, otherwise 0.
   std::uint32_t detail = 0;
 
   PackedSignature packed() const noexcept {

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "core/base/collective_traits.h"
 #include "core/base/errors.h"
 #include "threading/memory/node_memory.h"
 #include "threading/program/message_ends.h"
@@ -59,7 +60,7 @@ class Binder {
         programs_(static_cast<std::size_t>(schedule.shape.node(node).workers)) {
     if (options.peers == Peers::processes) peers_.emplace(schedule);
     streams_ = streaming_pays(extent, options.streaming_threshold_bytes);
-    if (schedule.collective == Collective::reduce_scatter) add_gaps(extent);
+    if (has_blocks(schedule.collective)) add_gaps(extent);
     require_within_limits({.schedule = schedule,
                            .partition = partition_,
                            .element_bytes = element_bytes_,
@@ -102,18 +103,13 @@ class Binder {
   /// Whether outputs are too large to stay in the caches until somebody reads them. A prefix is
   /// read by the next one at once.
   bool streaming_pays(const VectorExtent& extent, std::size_t threshold_bytes) const {
-    if (schedule_.collective == Collective::scan || schedule_.collective == Collective::exscan) {
-      return false;
-    }
+    if (is_prefix(schedule_.collective)) return false;
     const Partition whole_vector = partition_for(
         schedule_, {.count = extent.count, .block_counts = extent.block_counts}, element_bytes_);
     std::size_t buffers_bytes = 0;
     for (int i = 0; i < schedule_.shape.node(node_).members; ++i) {
       const int member = schedule_.shape.first_member(node_) + i;
-      const bool has_input =
-          schedule_.collective != Collective::broadcast || member == schedule_.root;
-      for (const int buffer : {member, schedule_.shape.member_count() + member}) {
-        if (buffer == member && !has_input) continue;
+      for (const int buffer : {schedule_.input(member), schedule_.output(member)}) {
         const Buffer& whole = schedule_.buffers[static_cast<std::size_t>(buffer)];
         buffers_bytes +=
             whole_vector.range(whole.first_chunk, whole.chunk_count).size() * element_bytes_;
@@ -122,8 +118,8 @@ class Binder {
     return buffers_bytes >= threshold_bytes;
   }
 
-  /// Between the slices of neighbouring blocks there is a gap in the inputs: what is left of the
-  /// first one.
+  /// Between the slices of neighbouring blocks there is a gap in members' buffers that hold them
+  /// all: what is left of the first one.
   void add_gaps(const VectorExtent& extent) {
     std::size_t gap = 0;
     for (int member = 0; member < schedule_.shape.member_count(); ++member) {
@@ -134,11 +130,11 @@ class Binder {
     if (gap == 0) gap_before_block_.clear();
   }
 
-  /// The parts of a step whose operands are contiguous: those of each block, if it touches an input
+  /// The parts of a step whose operands are contiguous: those of each block, if it touches a buffer
   /// whose blocks have gaps between their slices.
   std::vector<Span> parts_of(const Step& step) const {
     const Span& whole = chunks_of(step);
-    if (gap_before_block_.empty() || !reads_several_blocks(schedule_, step)) return {whole};
+    if (gap_before_block_.empty() || !touches_several_blocks(schedule_, step)) return {whole};
     const int end = whole.first_chunk + whole.chunk_count;
     std::vector<Span> parts;
     for (int chunk = whole.first_chunk; chunk < end; ++chunk) {
@@ -171,7 +167,7 @@ class Binder {
       const Buffer& buffer = schedule_.buffers[b];
       Operand& base = buffers_[b];
       base = {.role = buffer.role, .index = 0, .lines_buffer = 0, .offset_bytes = 0};
-      if (buffer.role == BufferRole::input || buffer.role == BufferRole::output) {
+      if (is_of_member(buffer.role)) {
         const int member = buffer.owner - schedule_.shape.first_member(node_);
         if (member < 0 || member >= schedule_.shape.node(node_).members) continue;
         base.index = narrowed<std::uint16_t>(member);
@@ -239,8 +235,7 @@ class Binder {
   }
 
   static bool is_of_others(const Operand& operand, std::size_t worker) {
-    const bool is_members = operand.role == BufferRole::input || operand.role == BufferRole::output;
-    return is_members && operand.index != worker;
+    return is_of_member(operand.role) && operand.index != worker;
   }
 
   /// Which instructions touch the buffers of others' members, and whose members' buffers are
@@ -404,7 +399,7 @@ class Binder {
     // Whoever reads nothing of lines waits for the first of them, which is always written.
     const bool is_signal = buffer.role == BufferRole::lines && bytes_of(span) == 0;
     if (!is_signal) operand.offset_bytes += skipped * element_bytes_;
-    if (buffer.role == BufferRole::input && !gap_before_block_.empty()) {
+    if (!gap_before_block_.empty() && holds_all_blocks(schedule_.collective, buffer.role)) {
       operand.offset_bytes +=
           gap_before_block_[static_cast<std::size_t>(block_of(schedule_, span.first_chunk))] *
           element_bytes_;
@@ -437,7 +432,7 @@ class Binder {
 Partition partition_for(const Schedule& schedule, const VectorExtent& extent,
                         std::size_t element_bytes) {
   const std::size_t granule = std::max<std::size_t>(1, kCacheLineBytes / element_bytes);
-  if (schedule.collective != Collective::reduce_scatter) {
+  if (!has_blocks(schedule.collective)) {
     return Partition::balanced(slice_of(extent.count, extent), schedule.chunk_count, granule);
   }
   const int member_count = schedule.shape.member_count();

@@ -131,9 +131,9 @@ struct BindingOptions {
 
 /// The vector that a schedule is bound to.
 struct VectorExtent {
-  /// Elements of the input; for reduce_scatter with equal blocks, of one block.
+  /// Elements of the vector; for collectives with equal blocks, of one block.
   std::size_t count = 0;
-  /// reduce_scatter with unequal blocks: the elements of each, by member. Empty otherwise.
+  /// Of collectives with unequal blocks: the elements of each, by member. Empty otherwise.
   std::span<const std::size_t> block_counts = {};
   /// Only these elements of the vector, or of every block, as far as there are any: a slice that
   /// passes through bounded staging (staging_slices.h). The buffers of a call are then those of the

@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "core/base/collective_traits.h"
 #include "core/base/errors.h"
 #include "threading/memory/node_memory.h"
 #include "threading/program/program.h"
@@ -83,7 +84,7 @@ class LimitsCheck {
     if (step.kind == StepKind::signal || step.kind == StepKind::wait) return;
     check_lines(step);
     const bool is_whole = is_asynchronous(step.kind) || touches_signals(schedule_, step);
-    const bool is_cut = query_.has_gaps && reads_several_blocks(schedule_, step);
+    const bool is_cut = query_.has_gaps && touches_several_blocks(schedule_, step);
     require(!is_whole || !is_cut, "slices of several blocks at once", 0);
   }
 
@@ -148,17 +149,21 @@ std::vector<bool> arrival_flags(const Schedule& schedule) {
   return is_arrival;
 }
 
-int block_of(const Schedule& schedule, int chunk) {
-  return chunk / (schedule.chunk_count / schedule.shape.member_count());
+bool holds_all_blocks(const CollectiveTraits& collective, BufferRole role) {
+  if (!has_blocks(collective)) return false;
+  return (role == BufferRole::input && collective.input.extent == Extent::vector) ||
+         (role == BufferRole::output && collective.output.extent == Extent::vector);
 }
 
-bool reads_several_blocks(const Schedule& schedule, const Step& step) {
+bool touches_several_blocks(const Schedule& schedule, const Step& step) {
   const Span& chunks = schedule.spans[static_cast<std::size_t>(step.first_span)];
   const int last = chunks.first_chunk + chunks.chunk_count - 1;
-  return block_of(schedule, chunks.first_chunk) != block_of(schedule, last) &&
-         std::ranges::any_of(schedule.sources(step), [&](const Span& span) {
-           return schedule.buffers[static_cast<std::size_t>(span.buffer)].role == BufferRole::input;
-         });
+  if (block_of(schedule, chunks.first_chunk) == block_of(schedule, last)) return false;
+  const auto holds_them = [&](const Span& span) {
+    return holds_all_blocks(schedule.collective, schedule.buffer_of(span).role);
+  };
+  return std::ranges::any_of(schedule.destinations(step), holds_them) ||
+         std::ranges::any_of(schedule.sources(step), holds_them);
 }
 
 bool touches_signals(const Schedule& schedule, const Step& step) {

@@ -27,11 +27,13 @@ void require_within_limits(const LimitsQuery& query);
 /// more then than that the owner has entered, which the executor announces anyway.
 std::vector<bool> arrival_flags(const Schedule& schedule);
 
-/// The block of a reduce_scatter that a chunk lies in.
-int block_of(const Schedule& schedule, int chunk);
+/// Whether a member's buffer of this role holds the blocks of all members, which are not contiguous
+/// when a run works on a slice of each.
+bool holds_all_blocks(const CollectiveTraits& collective, BufferRole role);
 
-/// Whether a step reads chunks of several blocks from an input.
-bool reads_several_blocks(const Schedule& schedule, const Step& step);
+/// Whether a step touches chunks of several blocks in such a buffer. Requires a collective with
+/// blocks.
+bool touches_several_blocks(const Schedule& schedule, const Step& step);
 
 /// Whether a step touches lines or streams. Such steps stay even if they are empty: what they write
 /// or read is a signal.

@@ -31,9 +31,9 @@ class StagingTooSmall : public Error {
   explicit StagingTooSmall(const std::string& message) : Error(ErrorKind::unsupported, message) {}
 };
 
-/// How many elements of the vector, or of every block of a reduce_scatter, may pass through staging
-/// of `capacity_bytes` for each worker in one run: all of them if they fit. A longer vector is
-/// executed in several runs, the calls of which have numbers of their own: with this number as
+/// How many elements of the vector, or of every block of a collective with blocks, may pass through
+/// staging of `capacity_bytes` for each worker in one run: all of them if they fit. A longer vector
+/// is executed in several runs, the calls of which have numbers of their own: with this number as
 /// VectorExtent::limit, and first = 0, 1 x limit, 2 x limit, ... below the number of elements.
 /// Alike on all nodes, for it depends on the arguments only.
 ///
@@ -46,7 +46,7 @@ class StagingTooSmall : public Error {
 std::size_t slice_limit(const Schedule& schedule, const VectorExtent& extent,
                         std::size_t element_bytes, std::size_t capacity_bytes);
 
-/// The elements that a vector, or the longest block of a reduce_scatter, has.
+/// The elements that a vector, or the longest of its blocks, has.
 std::size_t longest_block(const VectorExtent& extent);
 
 /// A schedule bound to one node and to a vector that is worked on in several runs.

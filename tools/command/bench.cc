@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/collective_traits.h"
 #include "tools/command/line/arguments.h"
 #include "tools/command/line/commands.h"
 #include "tools/command/line/sizes.h"

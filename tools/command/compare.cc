@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collectives/algorithms/registry.h"
+#include "core/base/collective_traits.h"
 #include "core/base/errors.h"
 #include "numa/topology/topology.h"
 #include "tools/command/comparing/compare_run.h"

@@ -12,6 +12,7 @@
 
 #include "collectives/algorithms/registry.h"
 #include "collectives/plans/selection.h"
+#include "core/base/collective_traits.h"
 #include "core/base/errors.h"
 #include "core/drawing/schedule_svg.h"
 #include "core/drawing/statistics.h"
@@ -91,7 +92,7 @@ PlannedVector vector_of(const PlanOptions& options, Routine routine, int member_
                 fmt::format("--bytes '{}': {}. Give a multiple of {} bytes", options.bytes, *reason,
                             size_of(type) * static_cast<std::size_t>(member_count)));
   }
-  const bool blocks = routine == Routine::reduce_scatter;
+  const bool blocks = has_blocks(collective_of(routine));
   return {size_bytes,
           size_of(type),
           {.count = blocks ? count / static_cast<std::size_t>(member_count) : count}};

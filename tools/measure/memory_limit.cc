@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "core/base/collective_traits.h"
 #include "core/base/partition.h"
 
 namespace hycoll::measure {
@@ -49,10 +50,10 @@ std::string_view name_of(LimitKernel kernel) noexcept {
 LimitShare limit_share(const LimitCall& call, int thread) {
   const auto thread_count = static_cast<int>(call.inputs.size());
   const std::size_t element_bytes = size_of(call.type);
-  const bool has_blocks = call.collective == Collective::reduce_scatter;
+  const bool blocks = has_blocks(call.collective);
   const Partition slices =
-      has_blocks ? Partition::uniform(call.count / call.inputs.size(), thread_count)
-                 : Partition::balanced(call.count, thread_count, kLineBytes / element_bytes);
+      blocks ? Partition::uniform(call.count / call.inputs.size(), thread_count)
+             : Partition::balanced(call.count, thread_count, kLineBytes / element_bytes);
   const ElementRange slice = slices.range(thread);
   const std::size_t offset_bytes = slice.begin * element_bytes;
   const Streams streams = streams_of(call.collective, thread, thread_count, call.root);
@@ -65,7 +66,7 @@ LimitShare limit_share(const LimitCall& call, int thread) {
   for (int i = 0; i < streams.output_count; ++i) {
     if (streams.first_output + i == streams.not_output) continue;
     void* const output = call.outputs[static_cast<std::size_t>(streams.first_output + i)];
-    share.outputs.push_back(static_cast<std::byte*>(output) + (has_blocks ? 0 : offset_bytes));
+    share.outputs.push_back(static_cast<std::byte*>(output) + (blocks ? 0 : offset_bytes));
   }
   return share;
 }

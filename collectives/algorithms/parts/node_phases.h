@@ -83,7 +83,7 @@ class NodeSum {
 
   /// Whether the sum is an input, which may only be read; its places are scratch or output
   /// otherwise.
-  bool is_input() const { return places_.front().buffer < builder_->shape().member_count(); }
+  bool is_input() const { return builder_->role_of(places_.front().buffer) == BufferRole::input; }
   const std::vector<Span>& places() const noexcept { return places_; }
 
  private:

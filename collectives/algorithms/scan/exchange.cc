@@ -11,7 +11,8 @@ void append_scan_exchange(ScheduleBuilder& builder, const Exchange& exchange, Sc
 
 BufferId place_of_received(ScheduleBuilder& builder, const ScanVector& vector, int node) {
   const BufferId exclusive = vector.nodes[static_cast<std::size_t>(node)].exclusive;
-  const bool is_scratch = exclusive >= 2 * builder.shape().member_count();
+  const bool is_scratch =
+      exclusive != kNoBuffer && builder.role_of(exclusive) == BufferRole::scratch;
   return is_scratch ? exclusive
                     : builder.add_scratch(builder.shape().leader(node, vector.lane), vector.chunks);
 }

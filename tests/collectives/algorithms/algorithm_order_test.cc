@@ -68,15 +68,15 @@ std::vector<Shape> all_shapes() {
 /// What the tree of a canonical algorithm may depend on: the members of each node that has some,
 /// and which member's input a broadcast passes on.
 struct TreeKey {
-  Collective collective;
+  std::string_view collective;
   std::vector<int> members;
   int source;
   friend auto operator<=>(const TreeKey&, const TreeKey&) = default;
 };
 
 TreeKey key_of(const Schedule& schedule) {
-  TreeKey key{.collective = schedule.collective, .members = {}, .source = 0};
-  if (schedule.collective == Collective::broadcast) key.source = schedule.root;
+  TreeKey key{.collective = schedule.collective.name, .members = {}, .source = 0};
+  if (begins_at_root(schedule.collective)) key.source = schedule.root;
   for (int node = 0; node < schedule.shape.node_count(); ++node) {
     const int members = schedule.shape.node(node).members;
     if (members > 0) key.members.push_back(members);

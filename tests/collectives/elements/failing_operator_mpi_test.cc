@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/collective_traits.h"
 #include "tests/support/call_sweeps.h"
 #include "tests/support/world.h"
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/collective_traits.h"
 #include "tests/collectives/elements/reduction_subjects.h"
 #include "tests/support/call_sweeps.h"
 #include "tests/support/fold_order.h"

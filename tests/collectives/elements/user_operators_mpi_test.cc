@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/collective_traits.h"
 #include "tests/support/call_sweeps.h"
 
 namespace hycoll::tests {

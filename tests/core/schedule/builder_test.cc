@@ -43,7 +43,7 @@ TEST_CASE("a new schedule has every member's buffers and every worker's main str
         CHECK(builder.main_strand(worker) == worker);
       }
       const Schedule schedule = std::move(builder).finish();
-      CHECK(schedule.collective == Collective::allreduce);
+      CHECK(schedule.collective == traits_of(Collective::allreduce));
       CHECK(schedule.algorithm == "empty");
       REQUIRE(schedule.buffers.size() == 2 * static_cast<std::size_t>(shape.member_count()));
       for (int b = 0; b < 2 * shape.member_count(); ++b) {
@@ -62,7 +62,7 @@ TEST_CASE("a new schedule has every member's buffers and every worker's main str
   }
 }
 
-TEST_CASE("outputs hold what the collective writes") {
+TEST_CASE("inputs and outputs hold what the collective says") {
   // Aggregators have workers, but neither inputs nor outputs.
   for (const Shape& shape : {Shape::uniform(2, 2, 1), Shape({{1, 2}, {0, 2}, {3, 3}}, 2)}) {
     const int members = shape.member_count();
@@ -81,17 +81,21 @@ TEST_CASE("outputs hold what the collective writes") {
         if (collective == Collective::exscan && member == 0) expected = {0, 0};
         if (collective == Collective::broadcast && member == root) expected = {0, 0};
         CHECK(builder.output_chunks(member) == expected);
-        CHECK(output_chunks(collective, shape, chunk_count, root, member) == expected);
+        const bool has_input = collective != Collective::broadcast || member == root;
+        CHECK(builder.input_chunks(member) == ChunkRange{0, has_input ? chunk_count : 0});
       }
       const std::vector<ChunkRange> expected = [&] {
-        std::vector<ChunkRange> ranges(static_cast<std::size_t>(members), {0, chunk_count});
+        std::vector<ChunkRange> ranges;
+        for (int member = 0; member < members; ++member) {
+          ranges.push_back(builder.input_chunks(member));
+        }
         for (int member = 0; member < members; ++member) {
           ranges.push_back(builder.output_chunks(member));
         }
         return ranges;
       }();
       const Schedule schedule = std::move(builder).finish();
-      CHECK(schedule.collective == collective);
+      CHECK(schedule.collective == traits_of(collective));
       CHECK(schedule.root == root);
       CHECK(schedule.strands.size() == static_cast<std::size_t>(shape.worker_count()));
       REQUIRE(schedule.buffers.size() == expected.size());

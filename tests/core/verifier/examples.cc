@@ -1,5 +1,6 @@
 #include "tests/core/verifier/examples.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/schedule/builder.h"
@@ -15,6 +16,12 @@ std::vector<Span> spans_of(const std::vector<BufferId>& buffers, ChunkRange chun
   std::vector<Span> spans;
   for (const BufferId buffer : buffers) spans.push_back(span_of(buffer, chunks));
   return spans;
+}
+
+ChunkRange intersection(ChunkRange a, ChunkRange b) {
+  const int first = std::max(a.first, b.first);
+  const int end = std::min(a.first + a.count, b.first + b.count);
+  return {.first = first, .count = std::max(end - first, 0)};
 }
 
 }  // namespace
@@ -39,8 +46,8 @@ Schedule central_example(int member_count) {
   return std::move(builder).finish();
 }
 
-Schedule central_example(Collective collective, int member_count, int root) {
-  const int chunk_count = collective == Collective::reduce_scatter ? 2 * member_count : 2;
+Schedule central_example(const CollectiveTraits& collective, int member_count, int root) {
+  const int chunk_count = has_blocks(collective) ? 2 * member_count : 2;
   ScheduleBuilder builder(collective, "central", Shape::uniform(1, member_count, 1), chunk_count,
                           root);
   for (int member = 1; member < member_count; ++member) {
@@ -52,18 +59,23 @@ Schedule central_example(Collective collective, int member_count, int root) {
   for (int member = member_count - 1; member >= 0; --member) {
     const ChunkRange chunks = builder.output_chunks(member);
     if (chunks.count == 0) continue;
-    const bool is_prefix = collective == Collective::scan || collective == Collective::exscan;
-    const int contributors =
-        is_prefix ? member + (collective == Collective::scan ? 1 : 0) : member_count;
-    std::vector<Span> inputs;
-    for (int other = 0; other < contributors; ++other) {
-      inputs.push_back(span_of(builder.input(other), chunks));
-    }
-    const Span output = span_of(builder.output(member), chunks);
-    if (collective == Collective::broadcast) {
-      builder.copy(0, output, span_of(builder.input(root), chunks));
-    } else {
+    if (combines(collective)) {
+      const int contributors = !is_prefix(collective)                          ? member_count
+                               : collective.result == Result::inclusive_prefix ? member + 1
+                                                                               : member;
+      std::vector<Span> inputs;
+      for (int other = 0; other < contributors; ++other) {
+        inputs.push_back(span_of(builder.input(other), chunks));
+      }
+      const Span output = span_of(builder.output(member), chunks);
       builder.reduce(0, std::span(&output, 1), inputs);
+      continue;
+    }
+    for (int other = 0; other < member_count; ++other) {
+      const ChunkRange common = intersection(chunks, builder.input_chunks(other));
+      if (common.count == 0) continue;
+      builder.copy(0, span_of(builder.output(member), common),
+                   span_of(builder.input(other), common));
     }
   }
   if (member_count == 1) return std::move(builder).finish();
@@ -426,6 +438,52 @@ Schedule aggregator_example(Collective collective) {
   return std::move(builder).finish();
 }
 
+Schedule ring_allgather_example(int node_count) {
+  constexpr int kSegments = 2;
+  ScheduleBuilder builder(kAllgather, "ring", Shape::uniform(node_count, 1, 1),
+                          kSegments * node_count);
+  const auto segment = [&](int node, int block, int s) {
+    const int owner = (block + node_count) % node_count;
+    return span_of(builder.output(node), {owner * kSegments + s, 1});
+  };
+  for (int node = 0; node < node_count; ++node) {
+    const ChunkRange block = builder.input_chunks(node);
+    builder.copy(node, span_of(builder.output(node), block), span_of(builder.input(node), block));
+    const int next = (node + 1) % node_count;
+    const int previous = (node + node_count - 1) % node_count;
+    for (int round = 0; round < node_count - 1; ++round) {
+      for (int s = 0; s < kSegments; ++s) {
+        builder.send(node, 0, next, segment(node, node - round, s));
+        builder.recv(node, 0, previous, segment(node, node - round - 1, s));
+      }
+    }
+  }
+  return std::move(builder).finish();
+}
+
+Schedule paired_allgather_example() {
+  ScheduleBuilder builder(kAllgather, "paired", Shape::uniform(2, 2, 1), 4);
+  for (int node = 0; node < 2; ++node) {
+    const int leader = 2 * node;
+    const int neighbour = leader + 1;
+    const FlagId arrived = builder.add_flag(neighbour);
+    builder.signal(neighbour, arrived);
+    builder.wait(leader, arrived);
+    for (const int member : {leader, neighbour}) {
+      builder.copy(leader, span_of(builder.output(leader), {member, 1}),
+                   span_of(builder.input(member), {member, 1}));
+    }
+    builder.send(leader, 0, 1 - node, span_of(builder.output(leader), {leader, 2}));
+    builder.recv(leader, 0, 1 - node, span_of(builder.output(leader), {2 - leader, 2}));
+    builder.copy(leader, span_of(builder.output(neighbour), builder.all_chunks()),
+                 span_of(builder.output(leader), builder.all_chunks()));
+    const FlagId done = builder.add_flag(leader);
+    builder.signal(leader, done);
+    builder.wait(neighbour, done);
+  }
+  return std::move(builder).finish();
+}
+
 std::vector<Schedule> all_examples() {
   std::vector<Schedule> examples = {
       central_example(1), central_example(2),          central_example(4),
@@ -452,6 +510,13 @@ std::vector<Schedule> all_examples() {
   for (const Collective collective : {Collective::allreduce, Collective::reduce}) {
     examples.push_back(aggregator_example(collective));
   }
+  for (const int members : {2, 3}) {
+    examples.push_back(central_example(kAllgather, members));
+    examples.push_back(central_example(kGather, members, members - 1));
+    examples.push_back(central_example(kScatter, members, members - 1));
+    examples.push_back(ring_allgather_example(members));
+  }
+  examples.push_back(paired_allgather_example());
   return examples;
 }
 

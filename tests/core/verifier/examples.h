@@ -15,7 +15,10 @@ namespace hycoll::testing {
 Schedule central_example(int member_count);
 
 /// The same for any collective: worker 0 computes one output after the other, the last one first.
-Schedule central_example(Collective collective, int member_count, int root = 0);
+Schedule central_example(const CollectiveTraits& collective, int member_count, int root = 0);
+inline Schedule central_example(Collective collective, int member_count, int root = 0) {
+  return central_example(traits_of(collective), member_count, root);
+}
 
 /// 1 node, staged: every member copies its input to staging, reduces everybody's into its own
 /// output, and leaves when all have read. Two rounds of flags.
@@ -64,6 +67,28 @@ Schedule chain_scan_example(Collective collective, int node_count);
 /// member, with 2 lanes. The middle node reduces what it receives and sends the result back; what
 /// one of its workers receives, the other one reduces.
 Schedule aggregator_example(Collective collective);
+
+// Collectives that hycoll does not have, which the words of CollectiveTraits describe nevertheless.
+
+inline constexpr CollectiveTraits kAllgather{.name = "allgather",
+                                             .input = {Extent::block, Holders::all},
+                                             .output = {Extent::vector, Holders::all},
+                                             .result = Result::copy};
+inline constexpr CollectiveTraits kGather{.name = "gather",
+                                          .input = {Extent::block, Holders::all},
+                                          .output = {Extent::vector, Holders::root},
+                                          .result = Result::copy};
+inline constexpr CollectiveTraits kScatter{.name = "scatter",
+                                           .input = {Extent::vector, Holders::root},
+                                           .output = {Extent::block, Holders::all},
+                                           .result = Result::copy};
+
+/// Nodes of 1 member, allgather: every block travels round the ring, in two segments.
+Schedule ring_allgather_example(int node_count);
+
+/// 2 nodes of 2 members, allgather: worker 0 of each node collects the node's blocks in its output,
+/// exchanges both at once with the other node, and copies the vector to its neighbour.
+Schedule paired_allgather_example();
 
 /// All of the above, in several sizes.
 std::vector<Schedule> all_examples();

@@ -59,23 +59,27 @@ class Mutator {
     }
     for (int other = 0; other < kCollectiveCount; ++other) {
       const auto collective = static_cast<Collective>(other);
-      if (collective == schedule_.collective) continue;
+      if (traits_of(collective) == schedule_.collective) continue;
       add(Mutation::other_collective, other,
-          [&](EditableSchedule& mutant) { promise(mutant.frame, collective, 0); });
+          [&](EditableSchedule& mutant) { promise(mutant.frame, traits_of(collective), 0); });
     }
   }
 
-  /// Makes outputs of what a schedule is said to write.
-  static void promise(Schedule& schedule, Collective collective, int root) {
+  /// Makes inputs and outputs of what a schedule is said to read and write.
+  static void promise(Schedule& schedule, const CollectiveTraits& collective, int root) {
     schedule.collective = collective;
     schedule.root = root;
-    const int members = schedule.shape.member_count();
-    for (int member = 0; member < members; ++member) {
-      const ChunkRange chunks =
-          output_chunks(collective, schedule.shape, schedule.chunk_count, root, member);
-      Buffer& output = schedule.buffers[static_cast<std::size_t>(members + member)];
-      output.first_chunk = chunks.first;
-      output.chunk_count = chunks.count;
+    const auto resize = [&](int id, ChunkRange chunks) {
+      Buffer& buffer = schedule.buffers[static_cast<std::size_t>(id)];
+      buffer.first_chunk = chunks.first;
+      buffer.chunk_count = chunks.count;
+    };
+    const Shape& shape = schedule.shape;
+    for (int member = 0; member < shape.member_count(); ++member) {
+      resize(schedule.input(member),
+             input_chunks(collective, shape, schedule.chunk_count, root, member));
+      resize(schedule.output(member),
+             output_chunks(collective, shape, schedule.chunk_count, root, member));
     }
   }
 

@@ -279,6 +279,14 @@ TEST_CASE("examples: mutants survive only where they change nothing, in exact nu
        {{Mutation::exchange_sources, 4},
         {Mutation::wrong_peers, 4},
         {Mutation::drop_dependency, 4}}},
+      // Who has been served holds all blocks.
+      {"allgather 'central' of 2", {{Mutation::other_buffer, 2}}},
+      {"allgather 'central' of 3", {{Mutation::other_buffer, 9}}},
+      // A member sends its block from its input instead of the copy in its output.
+      {"allgather 'ring' of 2", {{Mutation::other_buffer, 4}}},
+      {"allgather 'ring' of 3", {{Mutation::other_buffer, 6}}},
+      // Signals announce sends of memory that nobody else writes before the next run.
+      {"allgather 'paired' of 4", {{Mutation::drop_dependency, 2}}},
   };
   int mutant_count = 0;
   for (const Schedule& schedule : testing::all_examples()) {
@@ -373,11 +381,12 @@ std::string_view justification(const Schedule& schedule, const EditableStep& at,
 
 /// With two members, an exscan is a broadcast from the first one.
 bool is_same_promise(const Schedule& schedule, Collective other) {
-  const auto is_either = [](Collective collective) {
-    return collective == Collective::exscan || collective == Collective::broadcast;
+  const auto is_either = [](const CollectiveTraits& collective) {
+    return collective == traits_of(Collective::exscan) ||
+           collective == traits_of(Collective::broadcast);
   };
   return schedule.shape.member_count() == 2 && schedule.root == 0 &&
-         is_either(schedule.collective) && is_either(other);
+         is_either(schedule.collective) && is_either(traits_of(other));
 }
 
 /// Checks the survivors among the mutants of a correct schedule; returns the number of mutants.

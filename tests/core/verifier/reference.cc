@@ -150,6 +150,7 @@ class ReferenceExecution {
     }
     for (int member = 0; member < schedule.shape.member_count(); ++member) {
       for (int chunk = 0; chunk < schedule.chunk_count; ++chunk) {
+        if (!holds(schedule.collective.input, member, chunk)) continue;
         value({member, chunk, 1}, chunk) = {std::to_string(member), {member}};
       }
     }
@@ -185,11 +186,12 @@ class ReferenceExecution {
         if (contributes(other, member)) contributors.push_back(other);
       }
       for (int chunk = 0; chunk < schedule_.chunk_count; ++chunk) {
-        if (!is_promised(member, chunk)) continue;
+        if (!holds(schedule_.collective.output, member, chunk)) continue;
+        if (!combines(schedule_.collective)) contributors = holders_of(chunk);
         Value found = value({members + member, chunk, 1}, chunk);
         std::sort(found.members.begin(), found.members.end());
         if (found.members != contributors) return false;
-        const bool is_same_everywhere = schedule_.collective == Collective::allreduce;
+        const bool is_same_everywhere = schedule_.collective == traits_of(Collective::allreduce);
         if (is_same_everywhere && found.text != value({members, chunk, 1}, chunk).text) {
           return false;
         }
@@ -204,23 +206,27 @@ class ReferenceExecution {
     std::vector<int> members;
   };
 
-  /// Whether one member's input is part of another's output.
+  /// Whether one member's input is combined into another's output.
   bool contributes(int from, int to) const {
-    if (schedule_.collective == Collective::scan) return from <= to;
-    if (schedule_.collective == Collective::exscan) return from < to;
-    if (schedule_.collective == Collective::broadcast) return from == schedule_.root;
+    if (schedule_.collective.result == Result::inclusive_prefix) return from <= to;
+    if (schedule_.collective.result == Result::exclusive_prefix) return from < to;
     return true;
   }
 
-  /// Whether a chunk of a member's output is written.
-  bool is_promised(int member, int chunk) const {
-    if (schedule_.collective == Collective::reduce) return member == schedule_.root;
-    if (schedule_.collective == Collective::exscan) return member > 0;
-    if (schedule_.collective == Collective::broadcast) return member != schedule_.root;
-    if (schedule_.collective == Collective::reduce_scatter) {
-      return chunk * schedule_.shape.member_count() / schedule_.chunk_count == member;
+  /// Whether a member's input, or its output, has a chunk.
+  bool holds(const BufferTraits& buffers, int member, int chunk) const {
+    const int block = chunk * schedule_.shape.member_count() / schedule_.chunk_count;
+    return buffers.are_held_by(member, schedule_.root) &&
+           (buffers.extent == Extent::vector || block == member);
+  }
+
+  /// The members whose inputs have a chunk.
+  std::vector<int> holders_of(int chunk) const {
+    std::vector<int> holders;
+    for (int member = 0; member < schedule_.shape.member_count(); ++member) {
+      if (holds(schedule_.collective.input, member, chunk)) holders.push_back(member);
     }
-    return true;
+    return holders;
   }
 
   Value& value(const Span& span, int chunk) {

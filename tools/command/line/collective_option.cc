@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "core/base/collective_traits.h"
 #include "core/base/errors.h"
 #include "tools/command/line/arguments.h"
 

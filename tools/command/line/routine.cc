@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include "core/base/collective_traits.h"
 
 namespace hycoll::command {
 
@@ -20,14 +20,26 @@ std::optional<Routine> parse_routine(std::string_view name) noexcept {
 }
 
 bool combines(Routine routine) noexcept {
-  return routine != Routine::barrier && routine != Routine::broadcast;
+  return routine != Routine::barrier && hycoll::combines(collective_of(routine));
 }
 
 Collective collective_of(Routine routine) noexcept {
-  constexpr std::array<Collective, kRoutineCount> collectives = {
-      Collective::allreduce, Collective::reduce,    Collective::reduce_scatter, Collective::scan,
-      Collective::exscan,    Collective::broadcast, Collective::allreduce};
-  return collectives[static_cast<std::size_t>(routine)];
+  switch (routine) {
+    case Routine::allreduce:
+    case Routine::barrier:
+      return Collective::allreduce;
+    case Routine::reduce:
+      return Collective::reduce;
+    case Routine::reduce_scatter:
+      return Collective::reduce_scatter;
+    case Routine::scan:
+      return Collective::scan;
+    case Routine::exscan:
+      return Collective::exscan;
+    case Routine::broadcast:
+      return Collective::broadcast;
+  }
+  return Collective::allreduce;
 }
 
 std::string routine_names() {
@@ -67,7 +79,7 @@ ExpectedOutput expected_output(const Problem& problem, std::size_t count, int ra
 
 std::optional<std::string> unsuitable_count(const Problem& problem, std::size_t count,
                                             int member_count) {
-  if (problem.routine != Routine::reduce_scatter) return std::nullopt;
+  if (!has_blocks(collective_of(problem.routine))) return std::nullopt;
   if (count % static_cast<std::size_t>(member_count) == 0) return std::nullopt;
   return fmt::format("{} elements are no {} equal blocks", count, member_count);
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/collective.h"
+#include "core/base/collective_traits.h"
 #include "core/base/types.h"
 
 namespace hycoll::command {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collectives/algorithms/registry.h"
+#include "core/base/collective_traits.h"
 #include "core/base/errors.h"
 #include "numa/placement/binding.h"
 #include "tools/command/line/arguments.h"

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <utility>
 
+#include "core/base/collective_traits.h"
 #include "core/base/errors.h"
 #include "core/verifier/verifier.h"
 

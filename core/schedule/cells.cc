@@ -1,0 +1,54 @@
+#include "core/schedule/cells.h"
+
+#include <algorithm>
+#include <array>
+
+namespace hycoll {
+namespace {
+
+/// Places a member's two buffers over one another, each chunk where it is in the vector.
+void place_over(const Buffer& input, const Buffer& output, int& input_cell, int& output_cell,
+                int& cell_count) {
+  const int first = std::min(input.first_chunk, output.first_chunk);
+  const int end = std::max(input.first_chunk + input.chunk_count,
+                           output.first_chunk + output.chunk_count);
+  input_cell = cell_count + input.first_chunk - first;
+  output_cell = cell_count + output.first_chunk - first;
+  cell_count += end - first;
+}
+
+}  // namespace
+
+std::string_view name_of(Aliasing aliasing) noexcept {
+  constexpr std::array<std::string_view, 2> names = {"distinct", "in-place"};
+  return names[static_cast<std::size_t>(aliasing)];
+}
+
+Cells place_cells(const Schedule& schedule, Aliasing aliasing, Sets sets) {
+  Cells cells;
+  cells.first.assign(schedule.buffers.size(), 0);
+  const auto place = [&](std::size_t id, bool has_two_sets) {
+    cells.first[id] = cells.count;
+    cells.count += (has_two_sets ? 2 : 1) * schedule.buffers[id].chunk_count;
+  };
+  for (int member = 0; member < schedule.shape.member_count(); ++member) {
+    const auto input = static_cast<std::size_t>(schedule.input(member));
+    const auto output = static_cast<std::size_t>(schedule.output(member));
+    const bool has_both =
+        schedule.buffers[input].chunk_count > 0 && schedule.buffers[output].chunk_count > 0;
+    if (aliasing == Aliasing::in_place && has_both) {
+      place_over(schedule.buffers[input], schedule.buffers[output], cells.first[input],
+                 cells.first[output], cells.count);
+    } else {
+      place(input, false);
+      place(output, false);
+    }
+  }
+  for (std::size_t id = 0; id < schedule.buffers.size(); ++id) {
+    const BufferRole role = schedule.buffers[id].role;
+    if (!is_of_member(role)) place(id, sets == Sets::two && alternates(role));
+  }
+  return cells;
+}
+
+}  // namespace hycoll

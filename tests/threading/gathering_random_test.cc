@@ -1,0 +1,98 @@
+// An allgather, which no algorithm performs yet, executed in random interleavings: with unequal
+// blocks, in place, and in several runs on slices of every block.
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "core/schedule/staging.h"
+#include "tests/core/verifier/examples.h"
+#include "tests/threading/random_driver.h"
+
+namespace hycoll {
+namespace {
+
+/// Element i of a member's block.
+std::int64_t element(int member, int call, std::size_t index) {
+  return 1'000'000 * (member + 1) + 10'000 * call + static_cast<std::int64_t>(index);
+}
+
+/// All members' buffers.
+class Gathering {
+ public:
+  Gathering(std::vector<std::size_t> block_counts, bool in_place)
+      : counts_(std::move(block_counts)), in_place_(in_place) {
+    const std::size_t size = std::accumulate(counts_.begin(), counts_.end(), std::size_t{0});
+    for (const std::size_t count : counts_) {
+      inputs_.emplace_back(count, -1);
+      outputs_.emplace_back(size, -1);
+    }
+  }
+
+  RandomDriver::Callbacks callbacks() {
+    return {.enter = [this](int member, int call) { return enter(member, call); },
+            .leave = [this](int member, int call) { leave(member, call); }};
+  }
+  int wrong() const { return wrong_; }
+
+ private:
+  RandomDriver::Buffers enter(int member, int call) {
+    const auto m = static_cast<std::size_t>(member);
+    std::vector<std::int64_t>& output = outputs_[m];
+    output.assign(output.size(), -1);
+    const std::size_t begin = std::accumulate(counts_.begin(), counts_.begin() + member, 0UL);
+    std::int64_t* const input = in_place_ ? output.data() + begin : inputs_[m].data();
+    for (std::size_t i = 0; i < counts_[m]; ++i) input[i] = element(member, call, i);
+    return {.input = input, .output = output.data()};
+  }
+
+  void leave(int member, int call) {
+    const std::int64_t* next = outputs_[static_cast<std::size_t>(member)].data();
+    for (std::size_t from = 0; from < counts_.size(); ++from) {
+      for (std::size_t i = 0; i < counts_[from]; ++i) {
+        if (*next++ != element(static_cast<int>(from), call, i)) ++wrong_;
+      }
+    }
+  }
+
+  std::vector<std::size_t> counts_;
+  bool in_place_;
+  int wrong_ = 0;
+  std::vector<std::vector<std::int64_t>> inputs_;
+  std::vector<std::vector<std::int64_t>> outputs_;
+};
+
+/// Returns the runs that each call has taken.
+int run(const Schedule& schedule, const std::vector<std::size_t>& counts, StagingLimit limit = {}) {
+  RandomDriver driver(schedule, {.block_counts = counts}, DataType::int64, Operator::sum,
+                      MailboxNetwork::Delivery{}, limit);
+  for (const bool in_place : {false, true}) {
+    CAPTURE(schedule.algorithm);
+    CAPTURE(in_place);
+    Gathering gathering(counts, in_place);
+    REQUIRE_NOTHROW(driver.run(11, 8, gathering.callbacks()));
+    CHECK(gathering.wrong() == 0);
+  }
+  return driver.runs_per_call();
+}
+
+TEST_CASE("inputs are blocks, of any length") {
+  for (const int members : {1, 2, 3, 5}) {
+    std::vector<std::size_t> counts;
+    for (int m = 0; m < members; ++m) counts.push_back(m % 3 == 1 ? 0 : 17 * (m + 1UL));
+    run(testing::central_example(testing::kAllgather, members), counts);
+    run(testing::ring_allgather_example(members), counts);
+  }
+  run(testing::paired_allgather_example(), {3, 40, 0, 7});
+}
+
+TEST_CASE("in slices of all blocks, between which outputs have gaps") {
+  constexpr StagingLimit kShort{.bytes = 1024};
+  CHECK(run(staged(testing::central_example(testing::kAllgather, 3)), {150, 90, 0}, kShort) > 1);
+  CHECK(run(staged(testing::paired_allgather_example()), {100, 130, 7, 100}, kShort) > 2);
+}
+
+}  // namespace
+}  // namespace hycoll
