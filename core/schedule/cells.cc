@@ -10,8 +10,8 @@ namespace {
 void place_over(const Buffer& input, const Buffer& output, int& input_cell, int& output_cell,
                 int& cell_count) {
   const int first = std::min(input.first_chunk, output.first_chunk);
-  const int end = std::max(input.first_chunk + input.chunk_count,
-                           output.first_chunk + output.chunk_count);
+  const int end =
+      std::max(input.first_chunk + input.chunk_count, output.first_chunk + output.chunk_count);
   input_cell = cell_count + input.first_chunk - first;
   output_cell = cell_count + output.first_chunk - first;
   cell_count += end - first;

@@ -166,7 +166,8 @@ double in_vectors(std::size_t memory_bytes, std::size_t size_bytes) {
 std::string volume(std::size_t size_bytes) { return size_text(size_bytes); }
 
 const Algorithm& algorithm_of(const BoundSchedule& bound) {
-  return find_algorithm(bound.schedule.collective, bound.schedule.algorithm);
+  return find_algorithm(*collective_named(bound.schedule.collective.name),
+                        bound.schedule.algorithm);
 }
 
 /// What the statistics say, as label and text.

@@ -50,7 +50,9 @@ TEST_CASE("an input has its own block only") {
       "buffer 1, the input of member 1, has 4 chunks from 0 on, expected 1 from 1 on");
   expect_step_failure(
       paired, 0, 2,
-      [](EditableStep& s) { s.sources.front().first_chunk = s.destinations.front().first_chunk = 0; },
+      [](EditableStep& s) {
+        s.sources.front().first_chunk = s.destinations.front().first_chunk = 0;
+      },
       Check::structure,
       "worker 0 (node 0), strand 0, step 2 (copy): names 1 chunks from 0 on of buffer 1, which has "
       "1 from 1 on");
@@ -111,8 +113,9 @@ TEST_CASE("in place, who writes its output may write what others still read of i
   CHECK(verify(with, Aliasing::distinct).correct);
   const Verdict verdict = verify(with, Aliasing::in_place);
   CHECK(verdict.failed_check == Check::races);
-  CHECK(verdict.failure.ends_with("worker 0 (node 0), strand 0, step 2 (copy): uses chunk 1 of "
-                                  "input(1) while step 3 of strand 1 (a copy) may still use it"));
+  CHECK(
+      verdict.failure.ends_with("worker 0 (node 0), strand 0, step 2 (copy): uses chunk 1 of "
+                                "input(1) while step 3 of strand 1 (a copy) may still use it"));
 }
 
 TEST_CASE("staged: the same results by the same messages") {
@@ -129,7 +132,8 @@ TEST_CASE("staged: the same results by the same messages") {
   }
 }
 
-TEST_CASE("staged, a message of several blocks lies in no member's buffer, where slices are apart") {
+TEST_CASE(
+    "staged, a message of several blocks lies in no member's buffer, where slices are apart") {
   const Schedule schedule = staged(testing::paired_allgather_example());
   for (const Strand& strand : schedule.strands) {
     for (const Step& step : strand.steps) {
