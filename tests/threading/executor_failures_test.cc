@@ -32,8 +32,9 @@ namespace {
 using Delivery = MailboxNetwork::Delivery;
 using tests::CollectiveReference;
 
-constexpr int kCalls = 9;
 constexpr int kFailingCall = 2;
+/// Who has run ahead learns of a failure after as many calls.
+constexpr int kCalls = kFailingCall + static_cast<int>(kMaximumLead) + 4;
 constexpr std::int64_t kPoison = -7'777'777;
 
 /// Elements in pages of their own. Whoever touches them while they are closed ends the test.

@@ -341,6 +341,9 @@ class WorkerExecutor {
   void look_at_clock(Waiter& waiter);
   std::string describe_long_wait(std::chrono::steady_clock::duration time) const;
   bool all_members_entered() const;
+  /// Whether those whose signals the program waits for have entered, without members too: staging
+  /// alternates between two sets, so nobody may be two runs ahead of them, failed or not.
+  bool awaited_workers_entered() const;
   int member_worker_count() const;
   std::string describe_worker(int worker) const;
   /// Whose lines, stream, flag or announcement the instruction waits for; -1: none.

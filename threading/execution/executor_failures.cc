@@ -53,6 +53,7 @@ WorkerExecutor::Progress WorkerExecutor::end_failed() {
     is_failure_known_ = true;
   }
   if (!messages_have_ended()) return Progress::blocked;
+  if (members_agree_ && !awaited_workers_entered()) return Progress::blocked;
   memory_.leave(worker_, arguments_.call);
   if (!memory_.have_left(arguments_.call, program_->touched_before, digest_)) {
     return Progress::blocked;
@@ -60,6 +61,20 @@ WorkerExecutor::Progress WorkerExecutor::end_failed() {
   const Error error = *std::exchange(failure_, std::nullopt);
   throw RunFailure(error,
                    members_agree_ ? RunFailure::Scope::run : RunFailure::Scope::disagreement);
+}
+
+bool WorkerExecutor::awaited_workers_entered() const {
+  for (const StrandProgram& strand : program_->strands) {
+    for (const Instruction& instruction : strand.instructions) {
+      const bool waits = instruction.kind == InstructionKind::wait_post ||
+                         instruction.kind == InstructionKind::wait_flag;
+      if (!waits) continue;
+      // Pairs with the releasing store in start(): it has left the run before, and its memory.
+      const auto entered = memory_.post(instruction.worker).call.load(std::memory_order_acquire);
+      if (entered < arguments_.call) return false;
+    }
+  }
+  return true;
 }
 
 void WorkerExecutor::give_up_messages() noexcept {
