@@ -27,16 +27,12 @@ bool serves_powers_of_two(const Shape& shape) {
 constexpr AlgorithmForm kMultiLeader{Collective::broadcast, generate_multi_leader_broadcast};
 constexpr AlgorithmForm kLines{Collective::broadcast, generate_lines_broadcast};
 
-constexpr bool needs_power_of_two(const Exchange& exchange) {
-  return exchange.broadcast == append_scatter_doubling;
-}
-
 constexpr Algorithm multi_leader(std::string_view name, const Exchange& exchange) {
   Algorithm algorithm = kMultiLeader.with_many_leaders(
       name, exchange,
       "L leaders per node, each passes on its partition and copies it to all members",
       is_tree(exchange) ? kTreeSource : kRingSource);
-  if (!needs_power_of_two(exchange)) return algorithm;
+  if (!exchange.needs_power_of_two) return algorithm;
   algorithm.serves = "a power of two of nodes with direct visibility";
   algorithm.serves_shape = serves_powers_of_two<serves_any_shape>;
   return algorithm;
@@ -46,7 +42,7 @@ constexpr Algorithm single_leader(std::string_view name, const Exchange& exchang
   Algorithm algorithm =
       kMultiLeader.with_one_leader(name, exchange, "one leader per node passes on the whole vector",
                                    is_tree(exchange) ? kTreeSource : kRingSource);
-  if (!needs_power_of_two(exchange)) return algorithm;
+  if (!exchange.needs_power_of_two) return algorithm;
   algorithm.serves = "a power of two of nodes with 1 lane";
   algorithm.serves_shape = serves_powers_of_two<serves_one_lane>;
   return algorithm;

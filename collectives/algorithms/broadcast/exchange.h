@@ -73,7 +73,6 @@ inline constexpr Exchange kTorusBroadcast = tree_exchange(append_torus_broadcast
 // scatter_allgather.cc
 void append_scatter_ring(ScheduleBuilder& builder, const BroadcastVector& vector);
 void append_scatter_ring_opt(ScheduleBuilder& builder, const BroadcastVector& vector);
-/// Requires a power of two of nodes.
 void append_scatter_doubling(ScheduleBuilder& builder, const BroadcastVector& vector);
 
 constexpr Exchange scatter_exchange(void (*append)(ScheduleBuilder&, const BroadcastVector&)) {
@@ -84,7 +83,11 @@ constexpr Exchange scatter_exchange(void (*append)(ScheduleBuilder&, const Broad
 }
 inline constexpr Exchange kScatterRing = scatter_exchange(append_scatter_ring);
 inline constexpr Exchange kScatterRingOpt = scatter_exchange(append_scatter_ring_opt);
-inline constexpr Exchange kScatterDoubling = scatter_exchange(append_scatter_doubling);
+inline constexpr Exchange kScatterDoubling = [] {
+  Exchange exchange = scatter_exchange(append_scatter_doubling);
+  exchange.needs_power_of_two = true;
+  return exchange;
+}();
 
 }  // namespace hycoll
 

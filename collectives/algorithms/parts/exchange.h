@@ -63,6 +63,7 @@ struct Exchange {
   Segmentation segmentation = Segmentation::none;  ///< Of the exchange alone: none or messages.
   MessageSize messages = MessageSize::vector;
   ExchangeHelp help = ExchangeHelp::none;
+  bool needs_power_of_two = false;  ///< Of nodes.
   int (*chunks_per_lane)(int node_count, int segments) = one_chunk;
 
   // All require at least two nodes; null for other collectives.
