@@ -54,7 +54,15 @@ void* operator new(std::size_t size_bytes) {
 void* operator new(std::size_t size_bytes, std::align_val_t alignment) {
   return allocate(size_bytes, static_cast<std::size_t>(alignment));
 }
+void* operator new(std::size_t size_bytes, const std::nothrow_t& /*tag*/) noexcept {
+  try {
+    return allocate(size_bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
 void operator delete(void* memory) noexcept { release(memory); }
+void operator delete(void* memory, const std::nothrow_t& /*tag*/) noexcept { release(memory); }
 void operator delete(void* memory, std::size_t /*size*/) noexcept { release(memory); }
 void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept { release(memory); }
 void operator delete(void* memory, std::size_t /*size*/, std::align_val_t /*alignment*/) noexcept {
