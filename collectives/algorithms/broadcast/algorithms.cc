@@ -27,25 +27,31 @@ bool serves_powers_of_two(const Shape& shape) {
 constexpr AlgorithmForm kMultiLeader{Collective::broadcast, generate_multi_leader_broadcast};
 constexpr AlgorithmForm kLines{Collective::broadcast, generate_lines_broadcast};
 
-constexpr Algorithm multi_leader(std::string_view name, const Exchange& exchange) {
-  Algorithm algorithm = kMultiLeader.with_many_leaders(
-      name, exchange,
-      "L leaders per node, each passes on its partition and copies it to all members",
-      is_tree(exchange) ? kTreeSource : kRingSource);
-  if (!exchange.needs_power_of_two) return algorithm;
-  algorithm.serves = "a power of two of nodes with direct visibility";
-  algorithm.serves_shape = serves_powers_of_two<serves_any_shape>;
+/// The algorithm, for the numbers of nodes that its exchange serves; `words` say so if that is not
+/// any number.
+template <bool (*also)(const Shape&)>
+constexpr Algorithm for_nodes_served(Algorithm algorithm, std::string_view words) {
+  if (algorithm.exchange.needs_power_of_two) {
+    algorithm.serves = words;
+    algorithm.serves_shape = serves_powers_of_two<also>;
+  }
   return algorithm;
 }
 
+constexpr Algorithm multi_leader(std::string_view name, const Exchange& exchange) {
+  return for_nodes_served<serves_any_shape>(
+      kMultiLeader.with_many_leaders(
+          name, exchange,
+          "L leaders per node, each passes on its partition and copies it to all members",
+          is_tree(exchange) ? kTreeSource : kRingSource),
+      "a power of two of nodes with direct visibility");
+}
+
 constexpr Algorithm single_leader(std::string_view name, const Exchange& exchange) {
-  Algorithm algorithm =
+  return for_nodes_served<serves_one_lane>(
       kMultiLeader.with_one_leader(name, exchange, "one leader per node passes on the whole vector",
-                                   is_tree(exchange) ? kTreeSource : kRingSource);
-  if (!exchange.needs_power_of_two) return algorithm;
-  algorithm.serves = "a power of two of nodes with 1 lane";
-  algorithm.serves_shape = serves_powers_of_two<serves_one_lane>;
-  return algorithm;
+                                   is_tree(exchange) ? kTreeSource : kRingSource),
+      "a power of two of nodes with 1 lane");
 }
 
 constexpr Algorithm shared_address(std::string_view name, const Exchange& exchange) {
