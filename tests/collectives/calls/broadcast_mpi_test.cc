@@ -17,6 +17,8 @@
 
 #include "collectives/algorithms/registry.h"
 #include "tests/support/call_sweeps.h"
+#include "tests/support/every_layout.h"
+#include "tests/support/process_options.h"
 
 namespace hycoll::tests {
 namespace {
@@ -25,28 +27,6 @@ constexpr std::int32_t kPoison = -77'777;
 
 std::int32_t value_of(int root, std::size_t index) {
   return static_cast<std::int32_t>(1'000'003 * (root + 1) + 7 * static_cast<int>(index));
-}
-
-Options processes_with(int emulated_nodes) {
-  Options options = Options::from_environment();
-  options.layout = Options::Layout::processes;
-  options.emulated_nodes = emulated_nodes;
-  return options;
-}
-
-/// Runs body(caller) on the members of every layout; it returns a complaint.
-template <class Body>
-void in_every_layout(const Body& body) {
-  for (const int nodes : {1, 2}) {
-    Communicator communicator(MPI_COMM_WORLD, processes_with(nodes));
-    CHECK(body(communicator) == "");
-  }
-  Options options = Options::from_environment();
-  options.workers = 2;
-  Communicator communicator(MPI_COMM_WORLD, options);
-  CHECK(body(communicator) == "");
-  Team team(MPI_COMM_WORLD, 2, options);
-  CHECK(in_every_thread(team, [&](Member& member) { return body(member); }) == "");
 }
 
 /// A committed datatype, for as long as this lives.
@@ -229,7 +209,7 @@ TEST_CASE("streams of several lanes share the FIFOs of nodes of processes") {
   for (const char* name : {"fifo-binomial", "fifo-torus-colours"}) {
     for (const int nodes : {1, 2}) {
       for (const int lanes : {2, 5}) {
-        Options options = processes_with(nodes);
+        Options options = options_with(nodes);
         options.algorithm = fmt::format("broadcast:{}", name);
         options.lanes = lanes;
         Communicator communicator(MPI_COMM_WORLD, options);
@@ -268,7 +248,7 @@ TEST_CASE("every algorithm among processes, from every root, and of data with ga
   for (const Algorithm& algorithm : algorithms_of(Collective::broadcast)) {
     for (const int nodes : {1, 2, 3}) {
       CAPTURE(algorithm.name);
-      Options options = processes_with(nodes);
+      Options options = options_with(nodes);
       options.algorithm = fmt::format("broadcast:{}", algorithm.name);
       options.staging_kib = 64;
       Communicator communicator(MPI_COMM_WORLD, options);

@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <hycoll/hycoll.h>
-#include <malloc.h>
 #include <mpi.h>
 
 #include <algorithm>
@@ -23,51 +22,9 @@
 #include <type_traits>
 #include <vector>
 
+#include "tests/support/allocated_memory.h"
 #include "tests/support/call_sweeps.h"
-
-namespace {
-
-/// What is allocated by operator new in this process, and the most that has been.
-std::atomic<std::size_t> allocated_bytes{0};
-std::atomic<std::size_t> peak_bytes{0};
-
-void* allocate(std::size_t size_bytes, std::size_t alignment) {
-  void* const memory =
-      std::aligned_alloc(alignment, (size_bytes + alignment) / alignment * alignment);
-  if (memory == nullptr) throw std::bad_alloc();
-  const std::size_t now = allocated_bytes += malloc_usable_size(memory);
-  for (std::size_t peak = peak_bytes; peak < now && !peak_bytes.compare_exchange_weak(peak, now);) {
-  }
-  return memory;
-}
-
-void release(void* memory) noexcept {
-  if (memory != nullptr) allocated_bytes -= malloc_usable_size(memory);
-  std::free(memory);
-}
-
-}  // namespace
-
-void* operator new(std::size_t size_bytes) {
-  return allocate(size_bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
-}
-void* operator new(std::size_t size_bytes, std::align_val_t alignment) {
-  return allocate(size_bytes, static_cast<std::size_t>(alignment));
-}
-void* operator new(std::size_t size_bytes, const std::nothrow_t& /*tag*/) noexcept {
-  try {
-    return allocate(size_bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__);
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
-}
-void operator delete(void* memory) noexcept { release(memory); }
-void operator delete(void* memory, const std::nothrow_t& /*tag*/) noexcept { release(memory); }
-void operator delete(void* memory, std::size_t /*size*/) noexcept { release(memory); }
-void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept { release(memory); }
-void operator delete(void* memory, std::size_t /*size*/, std::align_val_t /*alignment*/) noexcept {
-  release(memory);
-}
+#include "tests/support/every_layout.h"
 
 namespace hycoll::tests {
 namespace {
@@ -81,44 +38,6 @@ std::size_t most_bytes(const Member& /*caller*/, int /*calls*/) { return SIZE_MA
 
 /// The ways to make a call: blocking, nonblocking, driven, persistent.
 constexpr int kForms = 4;
-
-/// The most memory that has been allocated since.
-class PeakSince {
- public:
-  PeakSince() : before_(allocated_bytes) { peak_bytes = before_; }
-  std::string complaint(std::size_t most_bytes) const {
-    const std::size_t peak = peak_bytes;
-    const std::size_t taken = peak > before_ ? peak - before_ : 0;
-    return taken <= most_bytes ? "" : fmt::format("{} bytes taken, not {}", taken, most_bytes);
-  }
-
- private:
-  std::size_t before_;
-};
-
-Options processes_with(int emulated_nodes) {
-  Options options = Options::from_environment();
-  options.layout = Options::Layout::processes;
-  options.emulated_nodes = emulated_nodes;
-  return options;
-}
-
-/// Runs body(caller) on the members of every layout; it returns a complaint.
-template <class Body>
-void in_every_layout(const Body& body) {
-  for (const int nodes : {1, 2}) {
-    Communicator communicator(MPI_COMM_WORLD, processes_with(nodes));
-    CHECK(body(communicator) == "");
-  }
-  Options options = Options::from_environment();
-  options.workers = 2;
-  {
-    Communicator communicator(MPI_COMM_WORLD, options);
-    CHECK(body(communicator) == "");
-  }
-  Team team(MPI_COMM_WORLD, 2, options);
-  CHECK(in_every_thread(team, [&](Member& member) { return body(member); }) == "");
-}
 
 /// Two numbers, so far apart, in elements that are so far apart.
 struct Layout {
