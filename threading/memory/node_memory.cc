@@ -14,18 +14,6 @@
 namespace hycoll {
 namespace {
 
-constexpr std::size_t kPageBytes = 4096;
-
-constexpr std::size_t in_pages(std::size_t size_bytes) noexcept {
-  return (size_bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
-}
-
-/// The distance of areas of so many bytes: equal cells of different workers lie in different sets
-/// of the caches.
-constexpr std::size_t spread(std::size_t size_bytes) noexcept {
-  return in_pages(size_bytes) + 2 * kSeparationBytes;
-}
-
 /// A failure of a call in one word: the call's number above the worker's.
 constexpr int kWorkerBits = 16;
 constexpr std::uint64_t failure_of(CallNumber call, int worker) noexcept {
@@ -153,8 +141,6 @@ NodeMemory::NodeMemory(std::span<std::byte> block, int worker_count, std::size_t
 void NodeMemory::Free::operator()(std::byte* memory) const noexcept {
   ::operator delete(memory, std::align_val_t(kSeparationBytes));
 }
-
-std::size_t NodeMemory::compact_area_bytes() noexcept { return spread(sizeof(WorkerCells)); }
 
 std::size_t NodeMemory::further_area_bytes(std::size_t further_bytes) noexcept {
   return spread(sizeof(FurtherCells) + further_bytes);

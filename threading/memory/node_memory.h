@@ -447,6 +447,16 @@ class NodeMemory {
     void operator()(std::byte* memory) const noexcept;
   };
 
+  static constexpr std::size_t in_pages(std::size_t size_bytes) noexcept {
+    constexpr std::size_t kPageBytes = 4096;
+    return (size_bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+  }
+  /// The distance of areas of so many bytes: equal cells of different workers lie in different sets
+  /// of the caches.
+  static constexpr std::size_t spread(std::size_t size_bytes) noexcept {
+    return in_pages(size_bytes) + 2 * kSeparationBytes;
+  }
+
   /// Where the areas of a part begin: a worker's, or, for their number, what follows.
   static std::size_t area_begin(Part part, int worker, int worker_count,
                                 std::size_t further_bytes) noexcept;
@@ -457,7 +467,8 @@ class NodeMemory {
   std::byte* further_area_begin(int worker) const noexcept {
     return further_areas_ + static_cast<std::size_t>(worker) * further_area_bytes_;
   }
-  static std::size_t compact_area_bytes() noexcept;
+  /// Known when hycoll is compiled: every look at a line computes its address.
+  static constexpr std::size_t compact_area_bytes() noexcept { return spread(sizeof(WorkerCells)); }
   static std::size_t further_area_bytes(std::size_t further_bytes) noexcept;
   WorkerCells& cells(int worker) const noexcept {
     return *std::launder(reinterpret_cast<WorkerCells*>(compact_area_begin(worker)));
