@@ -67,7 +67,8 @@ class NodeProcessMember::SlicedRun final : public ExecutorRun {
 
  private:
   void choose() {
-    is_direct_ = plan_.crossing->copies;
+    // The distance is the same on all members in each of their runs: it is set between two.
+    is_direct_ = plan_.crossing->are_copied(member_.processes_.memory().is_far());
     if (is_direct_ || !member_.processes_.shares_heaps() || !plan_.crossing->direct) return;
     meets_ = member_.is_reached(plan_, slice_);
     Post& own = member_.processes_.memory().post(member_.worker());

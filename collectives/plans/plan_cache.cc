@@ -129,12 +129,16 @@ CrossingPrograms PlanCache::crossing_programs(const Schedule& direct,
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::unsupported) throw;
   }
-  const std::size_t copied_bytes = combines(query.collective)
-                                       ? options_.single_copy_bytes
-                                       : options_.broadcast_single_copy_bytes;
-  programs.copies =
-      programs.direct && size_bytes_of(query) >= copied_bytes && !sends_others_buffers(direct);
+  if (programs.direct && !sends_others_buffers(direct)) programs.copies = kernel_copies(query);
   return programs;
+}
+
+KernelCopies PlanCache::kernel_copies(const PlanQuery& query) const {
+  const std::size_t size_bytes = size_bytes_of(query);
+  if (size_bytes >= options_.single_copy_bytes) return KernelCopies::everywhere;
+  const bool is_long_broadcast =
+      !combines(query.collective) && size_bytes >= options_.near_broadcast_single_copy_bytes;
+  return is_long_broadcast ? KernelCopies::where_near : KernelCopies::never;
 }
 
 BindingOptions PlanCache::binding_options(const PlanQuery& query) const {

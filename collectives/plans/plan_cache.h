@@ -27,6 +27,9 @@ struct PlanQuery {
   VectorExtent extent;
 };
 
+/// Where the kernel copies between the processes of a node.
+enum class KernelCopies { never, where_near, everywhere };
+
 /// The programs of this process's workers in a plan in which workers need what other workers'
 /// members pass, where the workers are processes.
 struct CrossingPrograms {
@@ -36,9 +39,14 @@ struct CrossingPrograms {
   /// node perhaps by another algorithm. With other nodes, in the same slices, so that each node may
   /// do as it can. None where the algorithm cannot do that in slices.
   std::optional<SlicedPrograms> direct;
-  /// Whether the direct ones are to run wherever the buffers are, for the kernel copies between
+  /// Where the direct ones are to run wherever the buffers are, for the kernel copies between
   /// processes. The same on all processes of the node.
-  bool copies = false;
+  KernelCopies copies = KernelCopies::never;
+
+  /// Whether they are, where the processes are as far from one another as NodeMemory::is_far says.
+  bool are_copied(bool is_far) const noexcept {
+    return copies == KernelCopies::everywhere || (copies == KernelCopies::where_near && !is_far);
+  }
 };
 
 /// One query's way through a collective on this node: what was selected, and each worker's program.
@@ -102,7 +110,8 @@ class PlanCache {
     WorkerRange workers = {};
     /// The same: the shortest vectors that the kernel copies between the processes of this node.
     std::size_t single_copy_bytes = SIZE_MAX;
-    std::size_t broadcast_single_copy_bytes = SIZE_MAX;  ///< Of broadcasts.
+    /// The same, of broadcasts, where the processes are near one another.
+    std::size_t near_broadcast_single_copy_bytes = SIZE_MAX;
     /// As BindingOptions has it.
     std::size_t streaming_staging_bytes = SIZE_MAX;
   };
@@ -135,6 +144,8 @@ class PlanCache {
   /// With direct visibility.
   Schedule schedule_for(const SelectedPlan& selected, const PlanQuery& query) const;
   CrossingPrograms crossing_programs(const Schedule& direct, const PlanQuery& query) const;
+  /// Of a plan that may be executed directly.
+  KernelCopies kernel_copies(const PlanQuery& query) const;
   BindingOptions binding_options(const PlanQuery& query) const;
   std::size_t size_bytes_of(const PlanQuery& query) const;
   Shape shape_for(const SelectedPlan& selected, const PlanQuery& query) const;

@@ -19,9 +19,11 @@ constexpr std::size_t kKib = 1024;
 /// of a step on (docs/measurements.md).
 constexpr std::size_t kStreamingStagingBytes = kKib;
 
-/// The shortest broadcasts that the kernel copies, unless the user says otherwise: root and
-/// receivers copy at once, and once, while staging copies twice (docs/measurements.md).
-constexpr std::size_t kBroadcastSingleCopyBytes = 32 * kKib;
+/// The shortest broadcasts that the kernel copies where processes are near one another, unless the
+/// user says otherwise: root and receivers copy at once, and once, while staging copies twice.
+/// Where they are far, what one has just written is dearer to read from its cache than from staging
+/// in memory (docs/measurements.md).
+constexpr std::size_t kNearBroadcastSingleCopyBytes = 32 * kKib;
 
 /// A process's core as all processes of the machine know it.
 Core on_machine(const Topology& topology, Core core) {
@@ -210,9 +212,11 @@ PlanCache::Options NodeProcesses::plan_options(const ProcessGroup& group) const 
       .streaming_staging_bytes = kStreamingStagingBytes};
   if (shareable() != nullptr && shareable()->copies()) {
     const std::optional<int> kib = group.options().single_copy_kib;
-    if (kib) options.single_copy_bytes = static_cast<std::size_t>(*kib) * kKib;
-    options.broadcast_single_copy_bytes =
-        kib ? options.single_copy_bytes : kBroadcastSingleCopyBytes;
+    if (kib) {
+      options.single_copy_bytes = static_cast<std::size_t>(*kib) * kKib;
+    } else {
+      options.near_broadcast_single_copy_bytes = kNearBroadcastSingleCopyBytes;
+    }
   }
   for (int node = 0; node < grouping_.node_count(); ++node) {
     options.nodes.push_back({.members = worker_count(node), .workers = worker_count(node)});

@@ -308,7 +308,8 @@ class NodeMemory {
   }
 
   /// How far the workers of this process and of others are from one another decides how they store
-  /// what the others read. Each process's own business, which may change between runs.
+  /// what the others read, which is each process's own business, and whether the kernel copies
+  /// between them, which is not: set_far() between the same two runs, and alike, on all processes.
   bool is_far() const noexcept { return is_far_; }
   void set_far(bool is_far) noexcept { is_far_ = is_far; }
 

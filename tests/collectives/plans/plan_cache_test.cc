@@ -164,5 +164,35 @@ TEST_CASE("a process of a node with several keeps the programs of its own worker
   }
 }
 
+TEST_CASE("by default the kernel copies long broadcasts, and only where processes are near") {
+  const auto query_of = [](Collective collective, std::size_t bytes) {
+    return PlanQuery{.collective = collective, .element_bytes = 1, .extent = {.count = bytes}};
+  };
+  PlanCache::Options options{.nodes = {{2, 2}},
+                             .leaders = {},
+                             .peers = Peers::processes,
+                             .staging_bytes = 1 << 20,
+                             .near_broadcast_single_copy_bytes = 100'000};
+  for (const bool is_named : {false, true}) {
+    CAPTURE(is_named);
+    if (is_named) options.single_copy_bytes = 200'000;
+    PlanCache plans(options);
+    for (const Collective collective :
+         {Collective::broadcast, Collective::allreduce, Collective::reduce}) {
+      CAPTURE(static_cast<int>(collective));
+      const bool is_broadcast = collective == Collective::broadcast;
+      for (const std::size_t bytes : {99'999u, 100'000u, 199'999u, 200'000u}) {
+        CAPTURE(bytes);
+        const Plan& plan = plans.find(query_of(collective, bytes));
+        REQUIRE(plan.crossing);
+        const bool is_asked_for = is_named && bytes >= 200'000;
+        CHECK(plan.crossing->are_copied(true) == is_asked_for);
+        CHECK(plan.crossing->are_copied(false) ==
+              (is_asked_for || (is_broadcast && bytes >= 100'000)));
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hycoll

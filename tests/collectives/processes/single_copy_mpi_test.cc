@@ -1,17 +1,10 @@
 // Copies between processes by the kernel, and what happens where it refuses them.
 
 #include <doctest/doctest.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <mpi.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstddef>
 #include <cstdio>
 #include <functional>
 #include <string>
@@ -20,6 +13,7 @@
 #include "collectives/processes/single_copy.h"
 #include "core/base/errors.h"
 #include "tests/support/call_sweeps.h"
+#include "tests/support/forbidden_copies.h"
 
 namespace hycoll::tests {
 namespace {
@@ -72,19 +66,6 @@ TEST_CASE("a process copies from and to every other one") {
   for (int rank = 0; rank < world.size; ++rank) {
     CHECK(inbox[static_cast<std::size_t>(rank)] == 1000 + static_cast<std::uint64_t>(rank));
   }
-}
-
-/// From now on the kernel refuses this process the call, as in many containers.
-void forbid_process_vm_readv() {
-  std::array<sock_filter, 4> program{{
-      {BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)},
-      {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, SYS_process_vm_readv},
-      {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | EPERM},
-      {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW},
-  }};
-  const sock_fprog filter{.len = program.size(), .filter = program.data()};
-  REQUIRE(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
-  REQUIRE(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0);
 }
 
 /// What `body` writes to stderr.
