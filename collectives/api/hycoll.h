@@ -80,9 +80,9 @@ struct Options {
 
   /// Layout `processes`: vectors of so many KiB and more are read and written where they are, by
   /// the kernel (process_vm_readv), if all processes of the machine may do that to each other. 0:
-  /// none. Not set: broadcasts of 32 KiB and more, and nothing else; for reductions it pays only
-  /// where processes are far from one another and staging is not written past the caches:
-  /// docs/decisions/0017.
+  /// none. Not set: broadcasts of 32 KiB and more where the processes are near one another, and
+  /// nothing else; elsewhere staging that is written past the caches is faster:
+  /// docs/decisions/0043.
   std::optional<int> single_copy_kib;
 
   /// Layout `processes`, for tests on one machine: the processes of every machine (or NUMA domain)
