@@ -65,7 +65,7 @@ bool is_copied(Process& process, double handoff_ns, std::size_t bytes) {
   return false;
 }
 
-TEST_CASE("broadcasts are copied by the kernel where processes are near, or where it is asked for") {
+TEST_CASE("the kernel copies broadcasts where processes are near, or where it is asked to") {
   REQUIRE(SingleCopy(MPI_COMM_WORLD).is_permitted());
   Process by_default(options_with_single_copy({}));
   Process when_asked(options_with_single_copy(64));
