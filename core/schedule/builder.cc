@@ -8,29 +8,31 @@
 namespace hycoll {
 
 ScheduleBuilder::ScheduleBuilder(const CollectiveTraits& collective, std::string algorithm,
-                                 Shape shape, int chunk_count, int root)
+                                 Shape shape, int chunk_count, int root, NumberRange nodes)
     : schedule_{.collective = collective,
                 .algorithm = std::move(algorithm),
                 .shape = std::move(shape),
                 .chunk_count = chunk_count,
                 .root = root,
+                .part = {},
                 .buffers = {},
                 .flags = {},
                 .strands = {},
                 .spans = {},
                 .dependencies = {}} {
   HYCOLL_ASSERT(chunk_count >= 1, "a schedule needs a chunk");
+  schedule_.part = part_of(schedule_.shape, nodes);
   const int member_count = schedule_.shape.member_count();
   HYCOLL_ASSERT(root >= 0 && root < member_count, "the root is a member");
   HYCOLL_ASSERT(!has_blocks(collective) || chunk_count % member_count == 0,
                 "every member's block has the same number of chunks");
-  for (int member = 0; member < member_count; ++member) {
+  for (const int member : members()) {
     add_buffer(BufferRole::input, member, input_chunks(member));
   }
-  for (int member = 0; member < member_count; ++member) {
+  for (const int member : members()) {
     add_buffer(BufferRole::output, member, output_chunks(member));
   }
-  for (int worker = 0; worker < schedule_.shape.worker_count(); ++worker) add_strand(worker);
+  for (const int worker : part().workers) add_strand(worker);
 }
 
 ChunkRange ScheduleBuilder::input_chunks(int member) const {
@@ -52,19 +54,23 @@ BufferId ScheduleBuilder::add_buffer(BufferRole role, int owner, ChunkRange chun
 }
 
 BufferId ScheduleBuilder::add_staging(int node, ChunkRange chunks) {
-  return add_buffer(BufferRole::staging, node, chunks);
+  return nodes().holds(node) ? add_buffer(BufferRole::staging, node, chunks) : kElsewhere;
 }
 
 BufferId ScheduleBuilder::add_scratch(int worker, ChunkRange chunks) {
-  return add_buffer(BufferRole::scratch, worker, chunks);
+  return add_workers_buffer(BufferRole::scratch, worker, chunks);
 }
 
 BufferId ScheduleBuilder::add_lines(int worker, ChunkRange chunks) {
-  return add_buffer(BufferRole::lines, worker, chunks);
+  return add_workers_buffer(BufferRole::lines, worker, chunks);
 }
 
 BufferId ScheduleBuilder::add_stream(int worker, ChunkRange chunks) {
-  return add_buffer(BufferRole::stream, worker, chunks);
+  return add_workers_buffer(BufferRole::stream, worker, chunks);
+}
+
+BufferId ScheduleBuilder::add_workers_buffer(BufferRole role, int worker, ChunkRange chunks) {
+  return part().workers.holds(worker) ? add_buffer(role, worker, chunks) : kElsewhere;
 }
 
 BufferId ScheduleBuilder::repeat_buffer(const Buffer& buffer) {
@@ -73,12 +79,14 @@ BufferId ScheduleBuilder::repeat_buffer(const Buffer& buffer) {
 }
 
 StrandId ScheduleBuilder::add_strand(int worker) {
+  if (!part().workers.holds(worker)) return kElsewhere;
   schedule_.strands.push_back({worker, {}});
   outstanding_.emplace_back();
   return static_cast<StrandId>(schedule_.strands.size()) - 1;
 }
 
 FlagId ScheduleBuilder::add_flag(StrandId writer) {
+  if (writer == kElsewhere) return kElsewhere;
   const int worker = schedule_.strands[static_cast<std::size_t>(writer)].worker;
   schedule_.flags.push_back({schedule_.shape.node_of_worker(worker), writer});
   signalled_.push_back(0);
@@ -86,6 +94,7 @@ FlagId ScheduleBuilder::add_flag(StrandId writer) {
 }
 
 void ScheduleBuilder::send(StrandId strand, int lane, int to_node, Span source) {
+  if (strand == kElsewhere) return;
   const int from_node =
       shape().node_of_worker(schedule_.strands[static_cast<std::size_t>(strand)].worker);
   Step step{.kind = StepKind::send, .lane = lane, .peer_node = to_node};
@@ -94,6 +103,7 @@ void ScheduleBuilder::send(StrandId strand, int lane, int to_node, Span source) 
 }
 
 void ScheduleBuilder::recv(StrandId strand, int lane, int from_node, Span destination) {
+  if (strand == kElsewhere) return;
   const int to_node =
       shape().node_of_worker(schedule_.strands[static_cast<std::size_t>(strand)].worker);
   Step step{.kind = StepKind::recv, .lane = lane, .peer_node = from_node};
@@ -102,6 +112,7 @@ void ScheduleBuilder::recv(StrandId strand, int lane, int from_node, Span destin
 }
 
 void ScheduleBuilder::native_allreduce(StrandId strand, int lane, Span destination, Span source) {
+  if (strand == kElsewhere) return;
   const int node =
       shape().node_of_worker(schedule_.strands[static_cast<std::size_t>(strand)].worker);
   Step step{.kind = StepKind::native, .lane = lane};
@@ -145,6 +156,7 @@ Step ScheduleBuilder::next_signal(StrandId strand, FlagId flag) {
 }
 
 void ScheduleBuilder::signal(StrandId strand, FlagId flag) {
+  if (strand == kElsewhere) return;
   Step step = next_signal(strand, flag);
   step.first_dependency = static_cast<int>(schedule_.dependencies.size());
   auto& outstanding = outstanding_[static_cast<std::size_t>(strand)];
@@ -155,22 +167,26 @@ void ScheduleBuilder::signal(StrandId strand, FlagId flag) {
 }
 
 void ScheduleBuilder::signal(StrandId strand, FlagId flag, std::span<const Span> announced) {
+  if (strand == kElsewhere) return;
   Step step = next_signal(strand, flag);
   infer_dependencies(strand, step, announced, {});
   append(strand, step);
 }
 
 void ScheduleBuilder::wait(StrandId strand, FlagId flag) {
+  if (strand == kElsewhere) return;
   wait(strand, flag, signalled_[static_cast<std::size_t>(flag)]);
 }
 
 void ScheduleBuilder::wait(StrandId strand, FlagId flag, int value) {
+  if (strand == kElsewhere) return;
   HYCOLL_ASSERT(value >= 1, "nothing has been signalled that could be waited for");
   add_step(strand, {.kind = StepKind::wait, .flag = flag, .value = value}, {}, {});
 }
 
 void ScheduleBuilder::add_step(StrandId strand, Step step, std::span<const Span> destinations,
                                std::span<const Span> sources) {
+  if (strand == kElsewhere) return;
   infer_dependencies(strand, step, destinations, sources);
   auto& steps = schedule_.strands[static_cast<std::size_t>(strand)].steps;
   step.first_span = static_cast<int>(schedule_.spans.size());

@@ -29,21 +29,29 @@ inline Span span_of(BufferId buffer, ChunkRange chunks) {
 /// receives of one pair of nodes and lane in the same order.
 /// synchroniser.h infers the flags, too, for whoever has the steps of all strands in an order.
 ///
+/// Builds the part of the nodes that are asked for. Buffers, strands and flags of other nodes are
+/// kElsewhere, and steps on their strands are left out: a generator that goes over all nodes is
+/// right, one that goes over nodes() takes time in proportion to what it builds.
+///
 /// Not thread-safe. Breaking a requirement is a bug of the generator and fails an assertion.
 class ScheduleBuilder {
  public:
   /// `root` is the member that a reduce delivers to, or a broadcast begins at. A collective with
   /// blocks needs a chunk count that the members divide.
   ScheduleBuilder(const CollectiveTraits& collective, std::string algorithm, Shape shape,
-                  int chunk_count, int root = 0);
+                  int chunk_count, int root = 0, NumberRange nodes = kAllNodes);
   ScheduleBuilder(Collective collective, std::string algorithm, Shape shape, int chunk_count,
-                  int root = 0)
+                  int root = 0, NumberRange nodes = kAllNodes)
       : ScheduleBuilder(traits_of(collective), std::move(algorithm), std::move(shape), chunk_count,
-                        root) {}
+                        root, nodes) {}
 
   /// What has been built so far.
   const Schedule& schedule() const noexcept { return schedule_; }
   const Shape& shape() const noexcept { return schedule_.shape; }
+  /// What is built: its nodes, their members and workers.
+  const ShapePart& part() const noexcept { return schedule_.part; }
+  NumberRange nodes() const noexcept { return schedule_.part.nodes; }
+  NumberRange members() const noexcept { return schedule_.part.members; }
   int chunk_count() const noexcept { return schedule_.chunk_count; }
   int root() const noexcept { return schedule_.root; }
   ChunkRange all_chunks() const noexcept { return {0, schedule_.chunk_count}; }
@@ -55,6 +63,7 @@ class ScheduleBuilder {
   /// The buffers of a member.
   BufferId input(int member) const { return schedule_.input(member); }
   BufferId output(int member) const { return schedule_.output(member); }
+  /// Requires a buffer of this part.
   BufferRole role_of(BufferId buffer) const {
     return schedule_.buffers[static_cast<std::size_t>(buffer)].role;
   }
@@ -68,9 +77,13 @@ class ScheduleBuilder {
   BufferId repeat_buffer(const Buffer& buffer);
 
   /// The worker's first strand, which every worker has, or a further one.
-  StrandId main_strand(int worker) const { return worker; }
+  StrandId main_strand(int worker) const {
+    const NumberRange workers = part().workers;
+    return workers.holds(worker) ? worker - workers.first : kElsewhere;
+  }
   StrandId add_strand(int worker);
   int strand_count() const noexcept { return static_cast<int>(schedule_.strands.size()); }
+  /// Requires a strand of this part.
   int worker_of(StrandId strand) const {
     return schedule_.strands[static_cast<std::size_t>(strand)].worker;
   }
@@ -120,6 +133,7 @@ class ScheduleBuilder {
   };
 
   BufferId add_buffer(BufferRole role, int owner, ChunkRange chunks);
+  BufferId add_workers_buffer(BufferRole role, int worker, ChunkRange chunks);
   Step next_signal(StrandId strand, FlagId flag);
   void add_step(StrandId strand, Step step, std::span<const Span> destinations,
                 std::span<const Span> sources);

@@ -31,7 +31,7 @@ Cells place_cells(const Schedule& schedule, Aliasing aliasing, Sets sets) {
     cells.first[id] = cells.count;
     cells.count += (has_two_sets ? 2 : 1) * schedule.buffers[id].chunk_count;
   };
-  for (int member = 0; member < schedule.shape.member_count(); ++member) {
+  for (const int member : schedule.part.members) {
     const auto input = static_cast<std::size_t>(schedule.input(member));
     const auto output = static_cast<std::size_t>(schedule.output(member));
     const bool has_both =

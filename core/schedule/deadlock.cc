@@ -19,7 +19,8 @@ constexpr int kNoStrand = -1;  // the end of a list of strands
 /// step that blocks it, and the time is linear in the size of the schedule.
 class AbstractExecution {
  public:
-  AbstractExecution(const Index& index, const Matches& matches, std::vector<int>& order)
+  /// Without matches messages are complete when they are issued.
+  AbstractExecution(const Index& index, const Matches* matches, std::vector<int>& order)
       : index_(index),
         matches_(matches),
         order_(order),
@@ -28,7 +29,7 @@ class AbstractExecution {
         first_blocked_(static_cast<std::size_t>(index.step_count()), kNoStrand),
         is_issued_(static_cast<std::size_t>(index.step_count()), false),
         is_complete_(static_cast<std::size_t>(index.step_count()), false),
-        missing_natives_(matches.native_steps.size() / node_count(),
+        missing_natives_(matches == nullptr ? 0 : matches->native_steps.size() / node_count(),
                          static_cast<int>(node_count())),
         natives_block_(natives_may_block(index.schedule)) {
     order_.clear();
@@ -104,8 +105,8 @@ class AbstractExecution {
   void issue(int id, const Step& step) {
     order_.push_back(id);
     is_issued_[static_cast<std::size_t>(id)] = true;
-    if (!is_asynchronous(step.kind)) return complete(id);
-    const int partner = matches_.partner[static_cast<std::size_t>(id)];
+    if (!is_asynchronous(step.kind) || matches_ == nullptr) return complete(id);
+    const int partner = matches_->partner[static_cast<std::size_t>(id)];
     if (step.kind != StepKind::native) {
       if (!is_issued_[static_cast<std::size_t>(partner)]) return;
       complete(id);
@@ -115,7 +116,7 @@ class AbstractExecution {
     if (--missing_natives_[static_cast<std::size_t>(partner)] > 0) return;
     const std::size_t first = static_cast<std::size_t>(partner) * node_count();
     for (std::size_t node = 0; node < node_count(); ++node) {
-      complete(matches_.native_steps[first + node]);
+      complete(matches_->native_steps[first + node]);
     }
   }
 
@@ -157,7 +158,7 @@ class AbstractExecution {
   }
 
   const Index& index_;
-  const Matches& matches_;
+  const Matches* matches_;
   std::vector<int>& order_;
   std::vector<int> next_step_;      // per strand
   std::vector<int> next_blocked_;   // per strand: the next one in the same list
@@ -173,7 +174,11 @@ class AbstractExecution {
 
 std::optional<Finding> check_deadlock(const Index& index, const Matches& matches,
                                       std::vector<int>& order) {
-  return AbstractExecution(index, matches, order).run();
+  return AbstractExecution(index, &matches, order).run();
+}
+
+std::optional<Finding> order_of_part(const Index& index, std::vector<int>& order) {
+  return AbstractExecution(index, nullptr, order).run();
 }
 
 }  // namespace hycoll::verifier

@@ -38,12 +38,16 @@ int block_of(const Schedule& schedule, int chunk) {
 }
 
 bool natives_may_block(const Schedule& schedule) {
-  std::vector<int> strands_of_worker(static_cast<std::size_t>(schedule.shape.worker_count()), 0);
+  const NumberRange workers = schedule.part.workers;
+  std::vector<int> strands_of_worker(static_cast<std::size_t>(workers.count), 0);
+  const auto strands_of = [&](const Strand& strand) -> int& {
+    return strands_of_worker[static_cast<std::size_t>(strand.worker - workers.first)];
+  };
   for (const Strand& strand : schedule.strands) {
-    if (!strand.steps.empty()) ++strands_of_worker[static_cast<std::size_t>(strand.worker)];
+    if (!strand.steps.empty()) ++strands_of(strand);
   }
   return std::ranges::all_of(schedule.strands, [&](const Strand& strand) {
-    return strands_of_worker[static_cast<std::size_t>(strand.worker)] <= 1 ||
+    return strands_of(strand) <= 1 ||
            std::ranges::find(strand.steps, StepKind::native, &Step::kind) == strand.steps.end();
   });
 }

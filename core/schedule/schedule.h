@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/collective_traits.h"
+#include "core/schedule/part.h"
 #include "core/schedule/shape.h"
 
 namespace hycoll {
@@ -59,6 +60,7 @@ struct Buffer {
   int owner;
   int first_chunk;
   int chunk_count;
+  friend bool operator==(const Buffer&, const Buffer&) = default;
 };
 
 /// Neighbouring chunks of one buffer. The chunk numbers are those of the partition: copying and
@@ -103,6 +105,7 @@ struct Step {
   int source_count = 0;
   int first_dependency = 0;  ///< Into Schedule::dependencies.
   int dependency_count = 0;
+  friend bool operator==(const Step&, const Step&) = default;
 };
 
 /// The tags that every transport has for one schedule: 0..kMostTags - 1. MPI promises 32,767, of
@@ -116,6 +119,7 @@ inline constexpr int kMostTags = 32'767 / 4;
 struct Strand {
   int worker;
   std::vector<Step> steps;
+  friend bool operator==(const Strand&, const Strand&) = default;
 };
 
 /// A counter that starts each run at 0, raised by the one strand `writer_strand` only and read by
@@ -123,10 +127,16 @@ struct Strand {
 struct Flag {
   int node;
   int writer_strand;
+  friend bool operator==(const Flag&, const Flag&) = default;
 };
 
-/// Everything that the workers do in one run of a collective on one shape: plain, immutable data
-/// that knows no element type, operator, address or communicator.
+/// Stands for a buffer, strand or flag of a node whose steps a schedule does not have.
+inline constexpr int kElsewhere = -2;
+
+/// Everything that the workers do in one run of a collective on one shape, or what those of some of
+/// its nodes do: plain, immutable data that knows no element type, operator, address or
+/// communicator. Nodes and workers, members, lanes and tags have the same numbers in every part;
+/// buffers, flags and strands those of the part. The parts of all nodes make the whole.
 ///
 /// Rules of use that every schedule keeps, and that verify() proves: a member's buffers are touched
 /// by others only between the moments when its owner enters and leaves; a synchronising collective
@@ -138,16 +148,23 @@ struct Schedule {
   int chunk_count;  ///< Of the partition that an executor binds to it. For collectives with blocks
                     ///< a multiple of the members, whose blocks follow each other in rank order.
   int root = 0;     ///< Of a collective that has one: a member. 0 otherwise.
-  std::vector<Buffer> buffers;  ///< First input(0), input(1), ..., then output(0), ...: they hold
-                                ///< input_chunks() and output_chunks(), perhaps none.
+  ShapePart part;   ///< The nodes whose steps these are.
+  std::vector<Buffer> buffers;  ///< First the inputs of the part's members, then their outputs:
+                                ///< they hold input_chunks() and output_chunks(), perhaps none.
   std::vector<Flag> flags;
   std::vector<Strand> strands;
   std::vector<Span> spans;
   std::vector<int> dependencies;  ///< Step indices within the strand of the step that has them.
 
-  /// The indices of a member's buffers.
-  int input(int member) const { return member; }
-  int output(int member) const { return shape.member_count() + member; }
+  bool is_whole() const { return part.nodes.count == shape.node_count(); }
+
+  /// The indices of a member's buffers; kElsewhere if the member is not of this part.
+  int input(int member) const {
+    return part.members.holds(member) ? member - part.members.first : kElsewhere;
+  }
+  int output(int member) const {
+    return part.members.holds(member) ? part.members.count + input(member) : kElsewhere;
+  }
   const Buffer& buffer_of(const Span& span) const {
     return buffers[static_cast<std::size_t>(span.buffer)];
   }
@@ -167,6 +184,7 @@ struct Schedule {
                  static_cast<std::size_t>(step.dependency_count));
   }
   std::size_t step_count() const;
+  friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 
 /// The chunks that a member's input, or its output, has in a collective on `chunk_count` chunks:
@@ -182,7 +200,7 @@ int block_of(const Schedule& schedule, int chunk);
 /// Whether a blocking call may block in each of the schedule's natives, until all nodes are there:
 /// every worker that issues one, on any node, has nothing else to do meanwhile, for all of its
 /// steps are in one strand. For all nodes or none, because blocking and nonblocking collectives of
-/// MPI do not match.
+/// MPI do not match: of a part this says what its own nodes can do.
 bool natives_may_block(const Schedule& schedule);
 
 }  // namespace hycoll

@@ -8,6 +8,7 @@
 
 #include "core/base/errors.h"
 #include "core/schedule/builder.h"
+#include "core/schedule/parts.h"
 #include "core/schedule/synchroniser.h"
 #include "core/schedule/value_flow.h"
 #include "core/schedule/walk.h"
@@ -24,7 +25,8 @@ class StagedSchedule {
         index_(index),
         order_(order),
         flow_(index, order, shape),
-        builder_(direct_.collective, direct_.algorithm, shape, direct_.chunk_count, direct_.root),
+        builder_(direct_.collective, direct_.algorithm, shape, direct_.chunk_count, direct_.root,
+                 direct_.part.nodes),
         staging_of_value_(flow_.values().size(), kNone),
         step_counts_(direct_.strands.size(), 0),
         new_step_(static_cast<std::size_t>(index.step_count()), kNone) {}
@@ -91,7 +93,7 @@ class StagedSchedule {
 
   /// Phase 1: every owner copies what others read of its input, cut as they read it.
   void copy_in() {
-    for (int member = 0; member < direct_.shape.member_count(); ++member) {
+    for (const int member : direct_.part.members) {
       const int input = builder_.input(member);
       const ChunkRange all = builder_.input_chunks(member);
       const int end = all.first + all.count;
@@ -242,7 +244,7 @@ class StagedSchedule {
     for (std::size_t at = 0; at < order_.size(); ++at) {
       when[static_cast<std::size_t>(order_[at])] = static_cast<int>(at);
     }
-    for (int member = 0; member < direct_.shape.member_count(); ++member) {
+    for (const int member : direct_.part.members) {
       const int output = builder_.output(member);
       const ChunkRange all = builder_.output_chunks(member);
       std::vector<Copy> copies;
@@ -295,6 +297,19 @@ bool touches_foreign_buffers(const Schedule& schedule, const Shape& shape) {
   });
 }
 
+/// What one node does, which nobody but its own workers need to know: messages stay as they are.
+Schedule staged_node(const Schedule& direct, const Shape& shape) {
+  if (!touches_foreign_buffers(direct, shape)) {
+    Schedule schedule = direct;
+    schedule.shape = shape;
+    return schedule;
+  }
+  const verifier::Index index(direct);
+  std::vector<int> order;
+  HYCOLL_ASSERT(!verifier::order_of_part(index, order), "a schedule to be staged is correct");
+  return StagedSchedule(index, order, shape).make();
+}
+
 }  // namespace
 
 bool crosses_processes(const Schedule& direct, const std::vector<int>& processes) {
@@ -303,18 +318,12 @@ bool crosses_processes(const Schedule& direct, const std::vector<int>& processes
 
 Schedule staged(const Schedule& direct, std::vector<int> processes) {
   const Shape shape = direct.shape.with_processes(std::move(processes));
-  if (!touches_foreign_buffers(direct, shape)) {
-    Schedule schedule = direct;
-    schedule.shape = shape;
-    return schedule;
+  if (direct.part.nodes.count == 1) return staged_node(direct, shape);
+  std::vector<Schedule> nodes;
+  for (const int node : direct.part.nodes) {
+    nodes.push_back(staged_node(restricted_to(direct, only_node(node)), shape));
   }
-  const verifier::Index index(direct);
-  verifier::Matches matches;
-  std::vector<int> order;
-  const bool is_broken = verifier::check_messages(index, matches).has_value() ||
-                         verifier::check_deadlock(index, matches, order).has_value();
-  HYCOLL_ASSERT(!is_broken, "a schedule to be staged is correct");
-  return StagedSchedule(index, order, shape).make();
+  return joined(nodes);
 }
 
 }  // namespace hycoll

@@ -10,7 +10,8 @@ namespace hycoll {
 /// An equivalent schedule for workers that cannot reach each other's buffers: the same shape with
 /// Visibility::staged, and with these processes (Shape::with_processes).
 ///
-/// `direct` is a correct schedule with direct visibility, made by a ScheduleBuilder. Every value
+/// `direct` is a correct schedule with direct visibility, or a part of one, made by a
+/// ScheduleBuilder. Every value
 /// that a worker would read from, or write to, the buffers of a member of another process passes
 /// through staging instead:
 /// - a chunk of an input that a worker of another process reads is first copied to staging by its
@@ -25,8 +26,8 @@ namespace hycoll {
 /// for exactly the chunks that it uses. For the DPML allreduce these are the four phases of the
 /// paper: copy in, reduce by leaders, exchange, copy out (M. Bayatpour et al., SC'17, section 4.1).
 ///
-/// A pure function. A schedule that touches no buffers of other processes only changes its
-/// visibility.
+/// A pure function, of each node by itself: of a part it makes the part. A node that touches no
+/// buffers of other processes only changes its visibility.
 Schedule staged(const Schedule& direct, std::vector<int> processes = {});
 
 /// Whether some worker would touch buffers of another process's member.

@@ -32,7 +32,7 @@ class Synchroniser {
 
   Schedule run() {
     for (int at = 0; std::cmp_less(at, steps_.size()); ++at) find_waits(at);
-    for (int m = 0; m < builder_.shape().member_count(); ++m) find_last_waits(m);
+    for (const int member : builder_.members()) find_last_waits(member);
     add_arrivals();
     for (const auto& signals : signals_) {
       flags_.push_back(signals.empty() ? kNone
@@ -43,8 +43,9 @@ class Synchroniser {
     emitted_.assign(signals_.size(), 0);
     for (std::size_t at = 0; at < steps_.size(); ++at) emit(at);
     for (std::size_t s = 0; s < signals_.size(); ++s) emit_signals(static_cast<StrandId>(s));
-    for (int m = 0; m < builder_.shape().member_count(); ++m) {
-      emit_waits(owner_strand(m), last_waits_[static_cast<std::size_t>(m)]);
+    for (const int member : builder_.members()) {
+      emit_waits(owner_strand(member),
+                 last_waits_[static_cast<std::size_t>(member - builder_.members().first)]);
     }
     await_arrivals();
     return std::move(builder_).finish();
@@ -63,9 +64,10 @@ class Synchroniser {
 
   void index_strands() {
     const int strand_count = builder_.strand_count();
-    std::vector<int> width(static_cast<std::size_t>(builder_.shape().node_count()), 0);
+    std::vector<int> width(static_cast<std::size_t>(builder_.nodes().count), 0);
     for (StrandId s = 0; s < strand_count; ++s) {
-      node_.push_back(builder_.shape().node_of_worker(builder_.worker_of(s)));
+      node_.push_back(builder_.shape().node_of_worker(builder_.worker_of(s)) -
+                      builder_.nodes().first);
       component_.push_back(width[static_cast<std::size_t>(node_.back())]++);
     }
     for (StrandId s = 0; s < strand_count; ++s) {
@@ -213,21 +215,25 @@ class Synchroniser {
   /// As every main strand's first step, so that the executor need not announce it.
   void add_arrivals() {
     const Shape& shape = builder_.shape();
-    for (int worker = 0; worker < shape.worker_count(); ++worker) {
+    for (const int worker : builder_.part().workers) {
       const bool is_alone = shape.node(shape.node_of_worker(worker)).workers == 1;
       arrived_.push_back(is_alone ? kNone : builder_.add_flag(builder_.main_strand(worker)));
       if (!is_alone) builder_.signal(builder_.main_strand(worker), arrived_.back());
     }
   }
 
+  FlagId arrival_of(int worker) const {
+    return arrived_[static_cast<std::size_t>(worker - builder_.part().workers.first)];
+  }
+
   void await_arrivals() {
     const Shape& shape = builder_.shape();
-    for (int worker = 0; worker < shape.worker_count(); ++worker) {
+    for (const int worker : builder_.part().workers) {
       const int node = shape.node_of_worker(worker);
       for (int i = 0; i < shape.node(node).workers; ++i) {
         const int other = shape.first_worker(node) + i;
         if (other == worker) continue;
-        builder_.wait(builder_.main_strand(worker), arrived_[static_cast<std::size_t>(other)], 1);
+        builder_.wait(builder_.main_strand(worker), arrival_of(other), 1);
       }
     }
   }
@@ -236,7 +242,7 @@ class Synchroniser {
     const DataStep& next = steps_[at];
     emit_signals(next.strand);
     for (const int owner : owners_[at]) {
-      builder_.wait(next.strand, arrived_[static_cast<std::size_t>(owner)], 1);
+      builder_.wait(next.strand, arrival_of(owner), 1);
     }
     emit_waits(next.strand, waits_[at]);
     builder_.repeat(next.strand, next.step, next.destinations, next.sources);
@@ -269,7 +275,7 @@ class Synchroniser {
   std::span<const DataStep> steps_;
   Cells places_;
   std::vector<Cell> cells_;
-  std::vector<int> node_;                   // per strand
+  std::vector<int> node_;                   // per strand, from the first one of the part
   std::vector<int> component_;              // per strand: its place in the clocks of its node
   std::vector<std::vector<int>> clocks_;    // per strand: the positions that it knows to be reached
   std::vector<std::vector<int>> steps_of_;  // per strand, of those that have been seen

@@ -63,7 +63,7 @@ bool ValueFlow::is_read_directly(int worker, const Step& step, int span, int chu
 
 void ValueFlow::add_inputs() {
   const Schedule& schedule = index_.schedule;
-  for (int member = 0; member < schedule.shape.member_count(); ++member) {
+  for (const int member : schedule.part.members) {
     const int worker = schedule.shape.worker_of_member(member);
     const int input = schedule.input(member);
     const Buffer& buffer = buffer_at(input);
@@ -179,7 +179,7 @@ void ValueFlow::write(int id, int span, int chunk, int value) {
 }
 
 void ValueFlow::add_results() {
-  for (int member = 0; member < index_.schedule.shape.member_count(); ++member) {
+  for (const int member : index_.schedule.part.members) {
     const int output = index_.schedule.output(member);
     const Buffer& buffer = buffer_at(output);
     for (int chunk = 0; chunk < buffer.chunk_count; ++chunk) {

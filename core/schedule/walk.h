@@ -36,6 +36,10 @@ std::optional<Finding> check_messages(const Index& index, Matches& matches);
 std::optional<Finding> check_deadlock(const Index& index, const Matches& matches,
                                       std::vector<int>& order);
 
+/// The same of a part, as if every message had its partner at once: an order for what happens on
+/// its nodes, whose conflicting steps are ordered by their flags.
+std::optional<Finding> order_of_part(const Index& index, std::vector<int>& order);
+
 }  // namespace hycoll::verifier
 
 #endif  // HYCOLL_CORE_SCHEDULE_WALK_H_

@@ -66,8 +66,8 @@ Problem check_buffer(const Schedule& schedule, std::size_t id) {
                        buffer.chunk_count, buffer.first_chunk, schedule.chunk_count);
   }
   const int members = schedule.shape.member_count();
-  const bool is_first = std::cmp_less(id, schedule.input(members));
-  const bool is_second = !is_first && std::cmp_less(id, schedule.output(members));
+  const bool is_first = std::cmp_less(id, members);
+  const bool is_second = !is_first && std::cmp_less(id, 2 * members);
   const bool is_in_order = is_first ? buffer.role == BufferRole::input &&
                                           std::cmp_equal(id, schedule.input(buffer.owner))
                            : is_second ? buffer.role == BufferRole::output &&
@@ -108,7 +108,7 @@ Problem check_frame(const Schedule& schedule) {
   if (Problem problem = check_collective(schedule); !problem.empty()) return problem;
   if (Problem problem = check_strands(schedule); !problem.empty()) return problem;
   const int members = schedule.shape.member_count();
-  if (std::cmp_less(schedule.buffers.size(), schedule.output(members))) {
+  if (std::cmp_less(schedule.buffers.size(), 2 * members)) {
     return fmt::format("{} buffers are too few for the inputs and outputs of {} members",
                        schedule.buffers.size(), members);
   }

@@ -158,7 +158,7 @@ Schedule generate_colour_rings_allreduce(std::string name, const Shape& asked,
   const Shape shape = with_network_worker(asked);
   const int parts_per_lane = parameters.segments;
   ScheduleBuilder builder(Collective::allreduce, std::move(name), shape,
-                          shape.lane_count() * parts_per_lane);
+                          shape.lane_count() * parts_per_lane, parameters.root, parameters.nodes);
   const VectorParts parts =
       cut_vector(shape.lane_count(), parts_per_lane, tracks_per_lane(shape, parts_per_lane), 1);
   const std::vector<Ring> rings = rings_for_lanes(shape.node_count(), shape.lane_count());

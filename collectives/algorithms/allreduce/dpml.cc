@@ -35,7 +35,7 @@ Schedule generate_dpml_allreduce(std::string name, const Shape& shape,
   HYCOLL_ASSERT(shape.visibility() == Visibility::direct, "dpml reads its members' buffers");
   const int per_lane = parameters.exchange.chunks_per_lane(shape.node_count(), parameters.segments);
   ScheduleBuilder builder(Collective::allreduce, std::move(name), shape,
-                          per_lane * shape.lane_count());
+                          per_lane * shape.lane_count(), parameters.root, parameters.nodes);
   append_multi_leader(builder, parameters.exchange, cut_vector(shape.lane_count(), 1, 1, per_lane));
   return std::move(builder).finish();
 }

@@ -38,7 +38,7 @@ Schedule generate_dpml_pipelined_allreduce(std::string name, const Shape& shape,
   const int tracks =
       parameters.exchange.help == ExchangeHelp::mpi_library ? 1 : tracks_per_lane(shape, parts);
   ScheduleBuilder builder(Collective::allreduce, std::move(name), shape,
-                          per_part * parts * shape.lane_count());
+                          per_part * parts * shape.lane_count(), parameters.root, parameters.nodes);
   append_multi_leader(builder, parameters.exchange,
                       cut_vector(shape.lane_count(), parts, tracks, per_part));
   return std::move(builder).finish();

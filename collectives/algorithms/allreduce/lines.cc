@@ -67,7 +67,8 @@ Schedule generate_lines_allreduce(std::string name, const Shape& shape,
   HYCOLL_ASSERT(shape.lane_count() == 1, "lines serve one lane");
   const int chunk_count =
       parameters.exchange.chunks_per_lane(shape.node_count(), parameters.segments);
-  ScheduleBuilder builder(Collective::allreduce, std::move(name), shape, chunk_count);
+  ScheduleBuilder builder(Collective::allreduce, std::move(name), shape, chunk_count,
+                          parameters.root, parameters.nodes);
   std::vector<LinesPhases> nodes = lines_phases_of_nodes(builder, Entry::silent);
   if (shape.node_count() == 1) {
     append_single_node(builder, nodes.front());

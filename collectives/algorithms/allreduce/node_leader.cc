@@ -26,7 +26,8 @@ namespace hycoll {
 Schedule generate_node_leader_allreduce(std::string name, const Shape& shape,
                                         const GeneratorParameters& parameters) {
   const int parts = parameters.segments;
-  ScheduleBuilder builder(Collective::allreduce, std::move(name), shape, parts);
+  ScheduleBuilder builder(Collective::allreduce, std::move(name), shape, parts, parameters.root,
+                          parameters.nodes);
   append_multi_leader(builder, parameters.exchange,
                       cut_vector(1, parts, tracks_per_lane(shape, parts), 1));
   return std::move(builder).finish();

@@ -110,7 +110,8 @@ Schedule generate_smp_allreduce(std::string name, const Shape& shape,
                                 const GeneratorParameters& parameters) {
   HYCOLL_ASSERT(shape.lane_count() == 1, "one leader per node");
   ScheduleBuilder builder(Collective::allreduce, std::move(name), shape,
-                          parameters.exchange.chunks_per_lane(shape.node_count(), 1));
+                          parameters.exchange.chunks_per_lane(shape.node_count(), 1),
+                          parameters.root, parameters.nodes);
   std::vector<SmpNode> nodes;
   for (int node = 0; node < shape.node_count(); ++node) nodes.emplace_back(builder, node);
   LaneVector vector{

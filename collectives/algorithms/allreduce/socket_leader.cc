@@ -170,7 +170,8 @@ Schedule generate_socket_leader_allreduce(std::string name, const Shape& asked,
                                           const GeneratorParameters& parameters) {
   const Shape shape = with_socket_leaders(asked);
   const int part_count = parameters.segments;
-  ScheduleBuilder builder(Collective::allreduce, std::move(name), shape, part_count);
+  ScheduleBuilder builder(Collective::allreduce, std::move(name), shape, part_count,
+                          parameters.root, parameters.nodes);
   const VectorParts parts = cut_vector(1, part_count, tracks_per_lane(shape, part_count), 1);
   SocketLeaders(builder, parts).append();
   return std::move(builder).finish();

@@ -117,7 +117,7 @@ Schedule generate_core_specialised_broadcast(std::string name, const Shape& shap
                                              const GeneratorParameters& parameters) {
   HYCOLL_ASSERT(serves_core_specialised_broadcast(shape), "two lanes, aggregators last");
   ScheduleBuilder builder(Collective::broadcast, std::move(name), shape, parameters.segments,
-                          parameters.root);
+                          parameters.root, parameters.nodes);
   const int root_node = shape.node_of_member(parameters.root);
   std::optional<AggregationTree> tree;
   if (shape.has_aggregators()) tree = aggregation_tree(shape);

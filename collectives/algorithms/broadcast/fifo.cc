@@ -142,7 +142,7 @@ Schedule generate_fifo_broadcast(std::string name, const Shape& shape,
   HYCOLL_ASSERT(is_tree(exchange), "segments follow each other");
   const int per_lane = broadcast_chunks_per_lane(exchange, shape.node_count(), parameters.segments);
   ScheduleBuilder builder(Collective::broadcast, std::move(name), shape,
-                          per_lane * shape.lane_count(), parameters.root);
+                          per_lane * shape.lane_count(), parameters.root, parameters.nodes);
   std::vector<FifoNode> nodes;
   for (int node = 0; node < shape.node_count(); ++node) nodes.emplace_back(builder, node, per_lane);
   for (FifoNode& node : nodes) node.append_root();

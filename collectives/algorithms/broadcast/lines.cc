@@ -53,7 +53,7 @@ Schedule generate_lines_broadcast(std::string name, const Shape& shape,
   const int chunk_count =
       broadcast_chunks_per_lane(exchange, shape.node_count(), parameters.segments);
   ScheduleBuilder builder(Collective::broadcast, std::move(name), shape, chunk_count,
-                          parameters.root);
+                          parameters.root, parameters.nodes);
   const int root_node = shape.node_of_member(parameters.root);
   std::vector<LinesPhases> nodes = lines_phases_of_nodes(builder);
   const Span input = span_of(builder.input(parameters.root), builder.all_chunks());

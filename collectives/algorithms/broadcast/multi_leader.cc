@@ -83,7 +83,7 @@ Schedule generate_multi_leader_broadcast(std::string name, const Shape& shape,
                 "leaders write to their members' outputs");
   const int per_lane = broadcast_chunks_per_lane(exchange, shape.node_count(), parameters.segments);
   ScheduleBuilder builder(Collective::broadcast, std::move(name), shape,
-                          per_lane * shape.lane_count(), parameters.root);
+                          per_lane * shape.lane_count(), parameters.root, parameters.nodes);
   std::vector<NodePhases> nodes = phases_of_nodes(builder);
   for (int lane = 0; lane < shape.lane_count(); ++lane) {
     append_lane(builder, nodes, exchange,

@@ -147,7 +147,7 @@ Schedule generate_shared_address_broadcast(std::string name, const Shape& shape,
                                          : broadcast_chunks_per_lane(exchange, shape.node_count(),
                                                                      parameters.segments);
   ScheduleBuilder builder(Collective::broadcast, std::move(name), shape,
-                          per_lane * shape.lane_count(), parameters.root);
+                          per_lane * shape.lane_count(), parameters.root, parameters.nodes);
   std::vector<NodePhases> phases = phases_of_nodes(builder);
   std::vector<Followers> nodes;
   for (NodePhases& node : phases) nodes.emplace_back(builder, node);

@@ -7,9 +7,9 @@
 
 namespace hycoll {
 
-Schedule Algorithm::generate(const Shape& shape, int segments, int root) const {
+Schedule Algorithm::generate(const Shape& shape, int segments, int root, NumberRange nodes) const {
   if (shape.visibility() == Visibility::staged) {
-    return staged(generate(shape.with_visibility(Visibility::direct), segments, root),
+    return staged(generate(shape.with_visibility(Visibility::direct), segments, root, nodes),
                   shape.processes());
   }
   if (!serves_shape(shape)) {
@@ -20,9 +20,12 @@ Schedule Algorithm::generate(const Shape& shape, int segments, int root) const {
                     name_of(collective), name, serves, shape.node_count(), shape.member_count(),
                     shape.lane_count()));
   }
-  return generate_with(
-      std::string(name), shape,
-      {.collective = collective, .exchange = exchange, .segments = segments, .root = root});
+  return generate_with(std::string(name), shape,
+                       {.collective = collective,
+                        .exchange = exchange,
+                        .segments = segments,
+                        .root = root,
+                        .nodes = nodes});
 }
 
 bool serves_any_shape(const Shape& shape) {

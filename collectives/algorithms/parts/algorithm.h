@@ -16,6 +16,7 @@ struct GeneratorParameters {
   Exchange exchange = {};
   int segments = 1;  ///< Parts into which messages, or a lane's partition, are cut; at least 1.
   int root = 0;      ///< The member that a reduce delivers to, or a broadcast begins at.
+  NumberRange nodes = kAllNodes;  ///< Those whose steps are asked for.
 };
 
 /// One algorithm that can be called by name: which shapes it serves, and its generator.
@@ -33,10 +34,11 @@ struct Algorithm {
                             const GeneratorParameters& parameters);
   Segmentation segmentation;
 
-  /// The schedule on one shape; with staged visibility, staged() of the direct one
-  /// (core/schedule/staging.h). Throws Error (unsupported) if the algorithm does not serve the
-  /// shape with direct visibility.
-  Schedule generate(const Shape& shape, int segments = 1, int root = 0) const;
+  /// The schedule on one shape, or what some of its nodes do in it; with staged visibility,
+  /// staged() of the direct one (core/schedule/staging.h). Throws Error (unsupported) if the
+  /// algorithm does not serve the shape with direct visibility.
+  Schedule generate(const Shape& shape, int segments = 1, int root = 0,
+                    NumberRange nodes = kAllNodes) const;
 };
 
 /// Shapes that many algorithms serve: direct visibility and no aggregators, and more.

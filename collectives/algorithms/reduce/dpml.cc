@@ -82,7 +82,7 @@ Schedule generate_dpml_reduce(std::string name, const Shape& shape,
                            ? 1
                            : parameters.exchange.chunks_per_lane(shape.node_count(), segments);
   ScheduleBuilder builder(Collective::reduce, std::move(name), shape, per_lane * shape.lane_count(),
-                          parameters.root);
+                          parameters.root, parameters.nodes);
   const int root_node = shape.node_of_member(parameters.root);
   std::vector<NodePhases> nodes = phases_of_nodes(builder);
   for (int lane = 0; lane < shape.lane_count(); ++lane) {

@@ -101,7 +101,8 @@ Schedule generate_lines_reduce(std::string name, const Shape& shape,
   const int chunk_count = shape.node_count() == 1
                               ? 1
                               : parameters.exchange.chunks_per_lane(shape.node_count(), segments);
-  ScheduleBuilder builder(Collective::reduce, std::move(name), shape, chunk_count, parameters.root);
+  ScheduleBuilder builder(Collective::reduce, std::move(name), shape, chunk_count, parameters.root,
+                          parameters.nodes);
   std::vector<LinesPhases> nodes = lines_phases_of_nodes(builder);
   if (shape.node_count() == 1) {
     append_single_node(builder, nodes.front());

@@ -129,7 +129,8 @@ Schedule generate_dpml_reduce_scatter(std::string name, const Shape& shape,
       shape.node_count() > 1 && parameters.exchange.segmentation == Segmentation::messages;
   const int segments = is_cut ? parameters.segments : 1;
   ScheduleBuilder builder(Collective::reduce_scatter, std::move(name), shape,
-                          shape.member_count() * chunks_per_block(shape) * segments);
+                          shape.member_count() * chunks_per_block(shape) * segments,
+                          parameters.root, parameters.nodes);
   std::vector<NodePhases> nodes = phases_of_nodes(builder);
   for (int lane = 0; lane < shape.lane_count(); ++lane) {
     append_lane(builder, nodes, parameters.exchange,

@@ -80,7 +80,8 @@ void append_delivery(ScheduleBuilder& builder, LinesPhases& phases, Span part) {
 Schedule generate_lines_reduce_scatter(std::string name, const Shape& shape,
                                        const GeneratorParameters& parameters) {
   HYCOLL_ASSERT(shape.lane_count() == 1, "lines serve one lane");
-  ScheduleBuilder builder(Collective::reduce_scatter, std::move(name), shape, shape.member_count());
+  ScheduleBuilder builder(Collective::reduce_scatter, std::move(name), shape, shape.member_count(),
+                          parameters.root, parameters.nodes);
   std::vector<LinesPhases> nodes = lines_phases_of_nodes(builder);
   if (shape.node_count() == 1) {
     append_single_node(builder, nodes.front());

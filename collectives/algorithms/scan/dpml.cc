@@ -180,7 +180,7 @@ Schedule generate_dpml_scan(std::string name, const Shape& shape,
   const int segments = exchange.segmentation == Segmentation::messages ? parameters.segments : 1;
   const int per_lane = exchange.chunks_per_lane(shape.node_count(), segments);
   ScheduleBuilder builder(parameters.collective, std::move(name), shape,
-                          per_lane * shape.lane_count());
+                          per_lane * shape.lane_count(), parameters.root, parameters.nodes);
   std::vector<NodePhases> nodes = phases_of_nodes(builder);
   for (int lane = 0; lane < shape.lane_count(); ++lane) {
     append_lane(

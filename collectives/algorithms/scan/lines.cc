@@ -136,7 +136,8 @@ Schedule generate_lines_scan(std::string name, const Shape& shape,
   const bool is_cut = shape.node_count() > 1 && exchange.segmentation == Segmentation::messages;
   const int segments = is_cut ? parameters.segments : 1;
   ScheduleBuilder builder(parameters.collective, std::move(name), shape,
-                          exchange.chunks_per_lane(shape.node_count(), segments));
+                          exchange.chunks_per_lane(shape.node_count(), segments), parameters.root,
+                          parameters.nodes);
   LinesScan(builder, parameters.collective).append(exchange, segments);
   return std::move(builder).finish();
 }

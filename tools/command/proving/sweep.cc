@@ -11,6 +11,8 @@
 
 #include "core/base/collective_traits.h"
 #include "core/base/errors.h"
+#include "core/schedule/parts.h"
+#include "core/schedule/schedule_text.h"
 #include "core/verifier/verifier.h"
 
 namespace hycoll::command {
@@ -233,11 +235,20 @@ SweepResult run_sweep(const std::vector<SweepCase>& cases,
   tbb::parallel_for(std::size_t{0}, cases.size(), [&](std::size_t index) {
     if (!failure.wanted(index)) return;
     const SweepCase& proof = cases[index];
-    const Verdict verdict = verify(proof.generate());
+    const Schedule schedule = proof.generate();
+    const Verdict verdict = verify(schedule);
     step_counts[index] = verdict.step_count;
+    std::optional<std::string> wrong;
     if (!verdict.correct) {
-      failure.record(index, fmt::format("{} (segments {}, root {})", verdict.failure,
-                                        proof.segments, proof.root));
+      wrong = verdict.failure;
+    } else {
+      wrong = check_parts(schedule, [&](NumberRange nodes) { return proof.generate(nodes); });
+      if (wrong)
+        *wrong = fmt::format("{} {}: {}", schedule.algorithm, to_text(proof.shape), *wrong);
+    }
+    if (wrong) {
+      failure.record(index,
+                     fmt::format("{} (segments {}, root {})", *wrong, proof.segments, proof.root));
     }
     on_progress(1);
   });

@@ -32,7 +32,9 @@ struct SweepCase {
   int segments;
   int root = 0;
 
-  Schedule generate() const { return algorithm->generate(shape, segments, root); }
+  Schedule generate(NumberRange nodes = kAllNodes) const {
+    return algorithm->generate(shape, segments, root, nodes);
+  }
 };
 
 /// The shapes of a sweep, without repetitions; a pure function. For every node count and lane
@@ -76,7 +78,8 @@ struct SweepResult {
   std::optional<std::string> failure;  ///< Of the first case that failed, in their order.
 };
 
-/// Verifies the cases on all cores, under both aliasings. `on_progress` is called from several
+/// Verifies the cases on all cores, under both aliasings, and that the parts of all nodes make the
+/// whole. `on_progress` is called from several
 /// threads at once with the number of cases that are done since its last call. After a failure only
 /// the cases before it are finished.
 SweepResult run_sweep(const std::vector<SweepCase>& cases,
