@@ -27,7 +27,8 @@ void append_steps(const Schedule& from, const Strand& strand, const Renumbering&
     Step& copy = into.steps.emplace_back(step);
     copy.first_span = static_cast<int>(to.spans.size());
     copy.first_dependency = static_cast<int>(to.dependencies.size());
-    if (step.kind == StepKind::signal || step.kind == StepKind::wait) copy.flag = numbers.flags[static_cast<std::size_t>(step.flag)];
+    if (step.kind == StepKind::signal || step.kind == StepKind::wait)
+      copy.flag = numbers.flags[static_cast<std::size_t>(step.flag)];
     for (int s = 0; s < step.destination_count + step.source_count; ++s) {
       Span span = from.spans[static_cast<std::size_t>(step.first_span + s)];
       span.buffer = numbers.buffers[static_cast<std::size_t>(span.buffer)];
@@ -85,8 +86,7 @@ void append_part(const Schedule& part, Schedule& to) {
   }
   for (const Flag& flag : part.flags) {
     numbers.flags.push_back(static_cast<int>(to.flags.size()));
-    to.flags.push_back(
-        {flag.node, numbers.strands[static_cast<std::size_t>(flag.writer_strand)]});
+    to.flags.push_back({flag.node, numbers.strands[static_cast<std::size_t>(flag.writer_strand)]});
   }
   for (std::size_t s = 0; s < part.strands.size(); ++s) {
     append_steps(part, part.strands[s], numbers, to,
@@ -123,8 +123,8 @@ Schedule restricted_to(const Schedule& schedule, NumberRange nodes) {
   return part;
 }
 
-std::optional<std::string> check_parts(
-    const Schedule& whole, const std::function<Schedule(NumberRange nodes)>& generate) {
+std::optional<std::string> check_parts(const Schedule& whole,
+                                       const std::function<Schedule(NumberRange nodes)>& generate) {
   for (const int node : whole.part.nodes) {
     const Schedule expected = restricted_to(whole, only_node(node));
     // Restricted, too: spans stand in the order of the strands then.

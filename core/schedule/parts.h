@@ -14,10 +14,10 @@ namespace hycoll {
 /// buffers, strands and flags in the same order, numbered anew. Requires nodes of the schedule.
 Schedule restricted_to(const Schedule& schedule, NumberRange nodes);
 
-/// Proves that what a generator makes for each of a schedule's nodes alone is what that node does in
-/// the whole, tags included. Returns what is not.
-std::optional<std::string> check_parts(
-    const Schedule& whole, const std::function<Schedule(NumberRange nodes)>& generate);
+/// Proves that what a generator makes for each of a schedule's nodes alone is what that node does
+/// in the whole, tags included. Returns what is not.
+std::optional<std::string> check_parts(const Schedule& whole,
+                                       const std::function<Schedule(NumberRange nodes)>& generate);
 
 /// The schedule of parts of the same one that follow each other. Requires at least one.
 Schedule joined(std::span<const Schedule> parts);
