@@ -256,6 +256,87 @@ TEST_CASE("bench overlap says what computation hides, of both libraries, checked
   CHECK(document.at("records").at(1).at("library") == "mpi");
 }
 
+/// Without mpiexec, which none of the others does without.
+Json plans_of(const Arguments& more) {
+  Arguments arguments = {"bench", "plans", "--json", "-"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return json_of(arguments);
+}
+
+TEST_CASE("bench plans measures the plan of one node") {
+  const Json document = plans_of({"--nodes", "2,5", "--members", "1,3", "--lanes", "1,2", "--bytes",
+                                  "8,64Ki", "--seconds", "60"});
+  REQUIRE(document.at("records").size() == 16);
+  for (const Json& record : document.at("records")) {
+    CAPTURE(record.dump());
+    CHECK(record.at("collective") == "allreduce");
+    CHECK(record.at("own_steps") > 0);
+    CHECK(record.at("seconds") > 0);
+    CHECK(record.at("schedule_seconds") <= record.at("seconds"));
+    CHECK(record.at("schedule_memory_bytes") <= record.at("memory_bytes"));
+    CHECK(record.at("kept_bytes") > 0);
+    CHECK(record.at("kept_bytes") < record.at("memory_bytes"));
+    CHECK(record.at("of_node") == record.at("nodes").get<int>() / 2);
+    CHECK(record.at("stopped").is_null());
+    const bool is_within = record.at("seconds") <= record.at("seconds_limit") &&
+                           record.at("memory_bytes") <= record.at("memory_limit_bytes");
+    CHECK(record.at("within_limits") == is_within);
+  }
+}
+
+TEST_CASE("bench plans takes every collective and algorithm, staged too") {
+  for (const std::string collective :
+       {"allreduce", "reduce", "reduce_scatter", "scan", "exscan", "broadcast", "barrier"}) {
+    CAPTURE(collective);
+    const Json document =
+        plans_of({collective, "--nodes", "3", "--members", "2", "--bytes", "4Ki", "--algorithm",
+                  "all", "--visibility", "staged", "--of-node", "0", "--seconds", "60"});
+    std::set<std::string> names;
+    for (const Json& record : document.at("records")) {
+      CAPTURE(record.dump());
+      CHECK(record.at("collective") == collective);
+      CHECK(record.at("stopped").is_null());
+      CHECK(record.at("of_node") == 0);
+      names.insert(record.at("algorithm").get<std::string>());
+    }
+    CHECK(names.size() > 1);
+    CHECK(names.size() == document.at("records").size());
+  }
+}
+
+TEST_CASE("bench plans stops what takes too much, and says so") {
+  const Json document =
+      plans_of({"--nodes", "64,65", "--members", "2", "--bytes", "4Ki", "--algorithm", "dpml-ring",
+                "--memory", "16Ki", "--seconds", "60"});
+  REQUIRE(document.at("records").size() == 2);
+  CHECK(document.at("records").at(0).at("stopped") == "at 16Ki");
+  CHECK(document.at("records").at(1).at("stopped") == "as on fewer nodes");
+  for (const Json& record : document.at("records")) {
+    CHECK(record.at("within_limits") == false);
+    CHECK(record.at("seconds").is_null());
+  }
+}
+
+TEST_CASE("bench plans ends with a count, and leaves out what is not served") {
+  const ChildResult result =
+      hycoll({"bench", "plans", "--nodes", "4", "--members", "2", "--lanes", "1,2", "--bytes", "8",
+              "--algorithm", "single-leader-ring", "--seconds", "60"});
+  CHECK(result.status == 0);
+  CHECK(contains(result.output, " of 1 plans are not within 1 ms + 0.2 us"));
+  CHECK(contains(result.output, "1 more are not served"));
+}
+
+TEST_CASE("bench plans refuses bad arguments") {
+  check_refused({"bench", "plans", "--nodes", "0"}, {"--nodes", "'0'", "from 1 to"});
+  check_refused({"bench", "plans", "--nodes", "4,9", "--of-node", "4"}, {"--of-node 4", "0 to 3"});
+  check_refused({"bench", "plans", "--algorithm", "rings"}, {"'rings'", "dpml-ring"});
+  check_refused({"bench", "plans", "--visibility", "none"}, {"--visibility", "'none'"});
+  check_refused({"bench", "plans", "--memory", "much"}, {"--memory", "'much'"});
+  check_refused({"bench", "plans", "--nodes", "4", "--lanes", "2", "--algorithm",
+                 "single-leader-ring", "--bytes", "8"},
+                {"single-leader-ring", "1 lane"});
+}
+
 TEST_CASE("bench refuses a number of emulated nodes that is not there") {
   check_refused({"bench", "allreduce", "--ranks", "2", "--workers", "1", "--emulate-nodes", "3",
                  "--sizes", "8"},

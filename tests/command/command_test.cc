@@ -26,7 +26,7 @@ TEST_CASE("every subcommand explains itself") {
     CHECK(result.errors == "");
     if (std::string(subcommand) != "report") CHECK(contains(result.output, "--json"));
   }
-  for (const char* special : {"limit", "overlap", "persistent"}) {
+  for (const char* special : {"limit", "overlap", "persistent", "plans"}) {
     CAPTURE(special);
     CHECK(contains(hycoll({"bench", "--help"}).output, special));
     const ChildResult result = hycoll({"bench", special, "--help"});

@@ -172,6 +172,7 @@ class Bench final : public Subcommand {
     special_.push_back(add_bench_limit(*app_));
     special_.push_back(add_bench_overlap(*app_));
     special_.push_back(add_bench_persistent(*app_));
+    special_.push_back(add_bench_plans(*app_));
     special_.push_back(add_bench_serve(*app_));
   }
 

@@ -42,6 +42,7 @@ std::unique_ptr<Subcommand> add_reproduce(CLI::App& app);
 std::unique_ptr<Subcommand> add_bench_limit(CLI::App& bench);
 std::unique_ptr<Subcommand> add_bench_overlap(CLI::App& bench);
 std::unique_ptr<Subcommand> add_bench_persistent(CLI::App& bench);
+std::unique_ptr<Subcommand> add_bench_plans(CLI::App& bench);
 std::unique_ptr<Subcommand> add_bench_serve(CLI::App& bench);
 
 }  // namespace hycoll::command
