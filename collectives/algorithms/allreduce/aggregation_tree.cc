@@ -7,13 +7,16 @@
 namespace hycoll {
 
 void append_aggregation_tree(ScheduleBuilder& builder, const LaneVector& vector) {
-  AggregatedPart part{.chunks = vector.chunks, .contributions = {}, .strands = vector.strands};
-  for (int host = 0; host < host_count(builder.shape()); ++host) {
-    const auto node = static_cast<std::size_t>(host);
-    part.contributions.push_back({{.lane = vector.lane,
-                                   .strand = vector.strands[node],
-                                   .source = vector.sources[node],
-                                   .result = vector.results[node]}});
+  AggregatedPart part{.node = vector.node,
+                      .chunks = vector.chunks,
+                      .contributions = {},
+                      .strand = vector.strand,
+                      .lanes = [&](int) { return std::vector{vector.lane}; }};
+  if (builder.shape().node(vector.node).members > 0) {
+    part.contributions = {{.lane = vector.lane,
+                           .strand = vector.strand,
+                           .source = vector.source,
+                           .result = vector.result}};
   }
   append_aggregation(builder, aggregation_tree(builder.shape()), part);
 }

@@ -14,19 +14,15 @@
 // Example, 3 nodes with the values a, b, c: node 1 sends b to node 0, which holds ab; node 2 sends
 // c to node 0, which holds abc; node 0 sends abc to node 2, then to node 1.
 
-#include <vector>
-
 #include "collectives/algorithms/allreduce/exchange.h"
 #include "collectives/algorithms/parts/trees.h"
 
 namespace hycoll {
 
 void append_binomial(ScheduleBuilder& builder, const LaneVector& vector) {
-  std::vector<TreePlace> places;
-  for (int node = 0; node < builder.shape().node_count(); ++node) {
-    places.push_back(place_in_binomial_tree(node, builder.shape().node_count()));
-  }
-  append_reduce_and_broadcast(builder, places, ChildOperand::right, vector);
+  append_reduce_and_broadcast(builder,
+                              place_in_binomial_tree(vector.node, builder.shape().node_count()),
+                              ChildOperand::right, vector);
 }
 
 }  // namespace hycoll

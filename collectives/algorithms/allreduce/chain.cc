@@ -13,36 +13,29 @@
 // Steps: 2 (N - 1); with k parts in flight 2 (N - 1) + k - 1 at the length of a part, where the
 // ring of ring.cc needs 2 (N - 1) at the length of an N-th. Sent: 2 n elements by every
 // node but the first and the last, which send n. Scratch: n on every node but the first. Serves:
-// any number of nodes, in the order that the LaneVector gives.
+// any number of nodes, in the order of which the LaneVector gives the place.
 //
 // Example, order 0, 2, 1 with the values a, b, c: node 0 sends a to node 2, which sends ac to node
 // 1, which holds acb and sends it to node 2, which sends it to node 0.
-
-#include <numeric>
-#include <vector>
 
 #include "collectives/algorithms/allreduce/exchange.h"
 #include "collectives/algorithms/parts/trees.h"
 
 namespace hycoll {
+namespace {
+
+/// The root is number 0, the last node.
+TreePlace place_in_chain_of_nodes(int node, int node_count) {
+  const auto node_of = [&](int number) { return node_count - 1 - number; };
+  return renamed(place_in_chain(node_of(node), node_count), node_of);
+}
+
+}  // namespace
 
 void append_chain(ScheduleBuilder& builder, const LaneVector& vector) {
-  std::vector<int> order = vector.order;
-  if (order.empty()) {
-    order.resize(static_cast<std::size_t>(builder.shape().node_count()));
-    std::iota(order.begin(), order.end(), 0);
-  }
-  const auto count = static_cast<int>(order.size());
-  // The root is number 0, the last of the order.
-  const auto node_of = [&](int number) {
-    return order[static_cast<std::size_t>(count - 1 - number)];
-  };
-  std::vector<TreePlace> places(order.size());
-  for (int number = 0; number < count; ++number) {
-    places[static_cast<std::size_t>(node_of(number))] =
-        renamed(place_in_chain(number, count), node_of);
-  }
-  append_reduce_and_broadcast(builder, places, ChildOperand::left, vector);
+  const TreePlace place =
+      vector.place.value_or(place_in_chain_of_nodes(vector.node, builder.shape().node_count()));
+  append_reduce_and_broadcast(builder, place, ChildOperand::left, vector);
 }
 
 }  // namespace hycoll

@@ -20,7 +20,6 @@
 
 #include "collectives/algorithms/parts/circulant.h"
 
-#include <utility>
 #include <vector>
 
 #include "collectives/algorithms/allreduce/exchange.h"
@@ -29,30 +28,29 @@
 namespace hycoll {
 
 void append_circulant(ScheduleBuilder& builder, const LaneVector& vector) {
-  std::vector<int> nodes;
-  std::vector<ChunkRange> blocks;
-  std::vector<NodeSum> sums;
-  std::vector<std::vector<Span>> results;  // of the whole vector
-  std::vector<std::vector<Span>> completed;
-  for (int n = 0; n < builder.shape().node_count(); ++n) {
-    const auto node = static_cast<std::size_t>(n);
-    nodes.push_back(n);
-    blocks.push_back({vector.chunks.first + n, 1});
-    sums.emplace_back(builder, span_of(vector.sources[node], vector.chunks));
-    results.push_back({span_of(vector.results[node], vector.chunks)});
-    completed.push_back({span_of(vector.results[node], blocks.back())});
-  }
-  append_circulant_reduce_scatter(builder, {.lane = vector.lane,
-                                            .parts = blocks,
-                                            .strands = vector.strands,
-                                            .sums = sums,
-                                            .results = completed,
-                                            .accumulators = std::move(results)});
-  append_circulant_allgather(builder, {.lane = vector.lane,
-                                       .nodes = std::move(nodes),
-                                       .blocks = std::move(blocks),
-                                       .strands = vector.strands,
-                                       .places = vector.results});
+  const auto chunks_of = [&](int first, int count) {
+    return ChunkRange{vector.chunks.first + first, count};
+  };
+  NodeSum sum(builder, vector.whole_source());
+  const std::vector<Span> completed{span_of(vector.result, chunks_of(vector.node, 1))};
+  append_circulant_reduce_scatter(
+      builder,
+      {.lane = vector.lane,
+       .node = vector.node,
+       .parts = [&](int first,
+                    int count) { return std::vector<ChunkRange>{chunks_of(first, count)}; },
+       .strand = vector.strand,
+       .sum = sum,
+       .results = completed,
+       .accumulator = {vector.whole_result()}});
+  append_circulant_allgather(
+      builder, {.lane = vector.lane,
+                .count = builder.shape().node_count(),
+                .number = vector.node,
+                .nodes = [](int number) { return number; },
+                .chunks = [&](ChunkRange blocks) { return chunks_of(blocks.first, blocks.count); },
+                .strand = vector.strand,
+                .place = vector.result});
 }
 
 }  // namespace hycoll

@@ -28,6 +28,7 @@
 // sends each half as soon as it is counted; worker 0 of the second one adds its own and sends the
 // sum back, and both raise counters for their workers 1, which copy the half to the other member.
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -150,6 +151,14 @@ Shape with_network_worker(const Shape& shape) {
                std::vector<int>(lanes, kNetworkWorker));
 }
 
+/// In the chain along a ring, whose root is its last node.
+TreePlace place_in_ring(const Ring& ring, int node) {
+  const auto count = static_cast<int>(ring.size());
+  const auto number = static_cast<int>(std::find(ring.rbegin(), ring.rend(), node) - ring.rbegin());
+  return renamed(place_in_chain(number, count),
+                 [&](int other) { return ring[static_cast<std::size_t>(count - 1 - other)]; });
+}
+
 }  // namespace
 
 Schedule generate_colour_rings_allreduce(std::string name, const Shape& asked,
@@ -162,27 +171,22 @@ Schedule generate_colour_rings_allreduce(std::string name, const Shape& asked,
   const VectorParts parts =
       cut_vector(shape.lane_count(), parts_per_lane, tracks_per_lane(shape, parts_per_lane), 1);
   const std::vector<Ring> rings = rings_for_lanes(shape.node_count(), shape.lane_count());
-  std::vector<ColourNode> nodes;
-  for (int node = 0; node < shape.node_count(); ++node) nodes.emplace_back(builder, node, parts);
-  for (const VectorPart& part : parts.parts) {
-    LaneVector vector{.lane = part.lane,
-                      .chunks = part.chunks,
-                      .strands = {},
-                      .sources = {},
-                      .results = {},
-                      .order = rings[static_cast<std::size_t>(part.lane)]};
-    for (ColourNode& node : nodes) {
-      vector.sources.push_back(node.append_reduction(part));
-      vector.strands.push_back(node.network(part.track));
-      vector.results.push_back(node.result());
+  for (const int n : builder.nodes()) {
+    ColourNode node(builder, n, parts);
+    for (const VectorPart& part : parts.parts) {
+      append_exchange(builder, parameters.exchange,
+                      {.lane = part.lane,
+                       .chunks = part.chunks,
+                       .node = n,
+                       .strand = node.network(part.track),
+                       .source = node.append_reduction(part),
+                       .result = node.result(),
+                       .place = place_in_ring(rings[static_cast<std::size_t>(part.lane)], n)});
+      node.append_announcement(part);
     }
-    append_exchange(builder, parameters.exchange, vector);
-    for (ColourNode& node : nodes) node.append_announcement(part);
+    for (const VectorPart& part : parts.parts) node.append_copy(part);
+    node.append_end();
   }
-  for (const VectorPart& part : parts.parts) {
-    for (ColourNode& node : nodes) node.append_copy(part);
-  }
-  for (ColourNode& node : nodes) node.append_end();
   return std::move(builder).finish();
 }
 

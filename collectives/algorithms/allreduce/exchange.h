@@ -1,49 +1,45 @@
 #ifndef HYCOLL_COLLECTIVES_ALGORITHMS_ALLREDUCE_EXCHANGE_H_
 #define HYCOLL_COLLECTIVES_ALGORITHMS_ALLREDUCE_EXCHANGE_H_
 
-#include <vector>
+#include <optional>
 
 #include "collectives/algorithms/parts/chunks.h"
 #include "collectives/algorithms/parts/exchange.h"
-#include "collectives/algorithms/parts/fold.h"
 #include "collectives/algorithms/parts/trees.h"
 #include "core/schedule/builder.h"
 
 namespace hycoll {
 
-/// One lane's part of the vector on every node: what an exchange works on. The vectors of all nodes
-/// are indexed by node. Aggregators have neither source nor result, and only the aggregation tree
-/// knows them.
+/// One lane's part of the vector on one node: what an exchange works on. An aggregator has neither
+/// source nor result, and only the aggregation tree knows it.
 struct LaneVector {
   int lane;
   ChunkRange chunks;
-  std::vector<StrandId> strands;  ///< The leader's strand.
-  std::vector<BufferId>
-      sources;  ///< The node's contribution; only read, unless it is the result itself.
-  std::vector<BufferId> results;  ///< Where the combined vector ends up.
-  std::vector<int> order = {};    ///< The nodes in the order of a chain; empty: as numbered.
+  int node;
+  StrandId strand;  ///< The leader's.
+  BufferId source;  ///< The node's contribution; only read, unless it is the result itself.
+  BufferId result;  ///< Where the combined vector ends up.
+  std::optional<TreePlace> place = {};  ///< In a chain; none: as the nodes are numbered.
+
+  Span whole_source() const { return span_of(source, chunks); }
+  Span whole_result() const { return span_of(result, chunks); }
 };
 
-/// Appends the exchange of one lane to every node's strand: afterwards, in strand order, every
-/// result holds the combination of all sources. With one node it copies. The chunk count is as
-/// the exchange's chunks_per_lane says.
+/// Appends what one node does in the exchange of one lane: when every node has done its part, every
+/// result holds the combination of all sources. With one node it copies. The chunk count is as the
+/// exchange's chunks_per_lane says.
 void append_exchange(ScheduleBuilder& builder, const Exchange& exchange, const LaneVector& vector);
-
-/// Hands the results of partners to the nodes that folded into them (fold.h).
-void append_unfold_all(ScheduleBuilder& builder, const std::vector<Partner>& partners,
-                       const LaneVector& vector);
 
 /// On which side of a node's own operand stands what a child hands over.
 enum class ChildOperand { left, right };
 
-/// Appends the way of the whole vector up a tree of nodes, where everybody combines what its
-/// children hand over, in the opposite of their order, and of the result back down. The places are
-/// by node.
-void append_reduce_and_broadcast(ScheduleBuilder& builder, const std::vector<TreePlace>& places,
+/// Appends what a node does on the way of the whole vector up a tree, where everybody combines what
+/// its children hand over, in the opposite of their order, and of the result back down.
+void append_reduce_and_broadcast(ScheduleBuilder& builder, const TreePlace& place,
                                  ChildOperand side, const LaneVector& vector);
 
-/// A scratch buffer for the lane's chunks at each node's leader.
-std::vector<BufferId> add_lane_scratch(ScheduleBuilder& builder, const LaneVector& vector);
+/// A scratch buffer for the lane's chunks at the node's leader.
+BufferId add_lane_scratch(ScheduleBuilder& builder, const LaneVector& vector);
 
 // The kinds; each is described in its file.
 

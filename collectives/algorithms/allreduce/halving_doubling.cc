@@ -16,7 +16,6 @@
 // 0 and gives 1 to node 2. Now node 0 owns chunk 0, node 1 chunk 2, node 2 chunk 1, node 3 chunk 3.
 // Then backwards.
 
-#include <utility>
 #include <vector>
 
 #include "collectives/algorithms/allreduce/exchange.h"
@@ -26,34 +25,35 @@
 namespace hycoll {
 
 void append_halving_doubling(ScheduleBuilder& builder, const LaneVector& vector) {
-  const int node_count = builder.shape().node_count();
-  std::vector<NodeSum> sums;
-  std::vector<std::vector<Span>> results;
-  for (std::size_t node = 0; node < vector.strands.size(); ++node) {
-    sums.emplace_back(builder, span_of(vector.sources[node], vector.chunks));
-    results.push_back({span_of(vector.results[node], vector.chunks)});
-  }
-  std::vector<ChunkRange> blocks;
-  std::vector<std::vector<ChunkRange>> parts;
-  for (int chunk = 0; chunk < vector.chunks.count; ++chunk) {
-    blocks.push_back({vector.chunks.first + chunk, 1});
-    parts.push_back({blocks.back()});
-  }
-  RecursiveHalving halving(builder, HalvingOrder::near_first, vector.lane,
-                           fold_partners(node_count), std::move(parts), vector.strands, sums,
-                           std::move(results));
+  const Fold fold(builder.shape().node_count());
+  const auto chunks_of = [&](int first, int count) {
+    return ChunkRange{vector.chunks.first + first, count};
+  };
+  NodeSum sum(builder, vector.whole_source());
+  RecursiveHalving halving(
+      builder, HalvingOrder::near_first,
+      {.lane = vector.lane,
+       .node = vector.node,
+       .fold = fold,
+       .parts = [&](int first,
+                    int count) { return std::vector<ChunkRange>{chunks_of(first, count)}; },
+       .strand = vector.strand,
+       .sum = sum,
+       .accumulator = {vector.whole_result()}});
   halving.append();
-  std::vector<int> holders;  // by block
-  for (int block = 0; block < halving.partner_count(); ++block) {
-    const auto partner = static_cast<std::size_t>(halving.part_of(block));
-    holders.push_back(halving.partners()[partner].acting);
+  if (halving.acts()) {
+    append_doubling_allgather(
+        builder,
+        {.lane = vector.lane,
+         .count = fold.partner_count(),
+         .number = halving.part_of(halving.partner()),
+         .nodes = [&](int block) { return fold.acting(halving.part_of(block)); },
+         .chunks = [&](ChunkRange blocks) { return chunks_of(blocks.first, blocks.count); },
+         .strand = vector.strand,
+         .place = vector.result});
   }
-  append_doubling_allgather(builder, {.lane = vector.lane,
-                                      .nodes = std::move(holders),
-                                      .blocks = std::move(blocks),
-                                      .strands = vector.strands,
-                                      .places = vector.results});
-  append_unfold_all(builder, halving.partners(), vector);
+  append_unfold(builder, {.lane = vector.lane, .strand = vector.strand},
+                fold.partner(halving.partner()), vector.node, vector.whole_result());
 }
 
 }  // namespace hycoll

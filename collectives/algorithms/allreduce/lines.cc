@@ -69,20 +69,22 @@ Schedule generate_lines_allreduce(std::string name, const Shape& shape,
       parameters.exchange.chunks_per_lane(shape.node_count(), parameters.segments);
   ScheduleBuilder builder(Collective::allreduce, std::move(name), shape, chunk_count,
                           parameters.root, parameters.nodes);
-  std::vector<LinesPhases> nodes = lines_phases_of_nodes(builder, Entry::silent);
-  if (shape.node_count() == 1) {
-    append_single_node(builder, nodes.front());
-    return std::move(builder).finish();
+  for (const int node : builder.nodes()) {
+    LinesPhases phases(builder, node, Entry::silent);
+    if (shape.node_count() == 1) {
+      append_single_node(builder, phases);
+      continue;
+    }
+    const int leading = phases.leading_member();
+    append_exchange(builder, parameters.exchange,
+                    {.lane = 0,
+                     .chunks = builder.all_chunks(),
+                     .node = node,
+                     .strand = phases.strand(leading),
+                     .source = append_node_reduction(builder, phases),
+                     .result = builder.output(leading)});
+    append_publish(builder, phases);
   }
-  LaneVector vector{
-      .lane = 0, .chunks = builder.all_chunks(), .strands = {}, .sources = {}, .results = {}};
-  for (LinesPhases& phases : nodes) {
-    vector.sources.push_back(append_node_reduction(builder, phases));
-    vector.results.push_back(builder.output(phases.leading_member()));
-    vector.strands.push_back(phases.strand(phases.leading_member()));
-  }
-  append_exchange(builder, parameters.exchange, vector);
-  for (LinesPhases& phases : nodes) append_publish(builder, phases);
   return std::move(builder).finish();
 }
 

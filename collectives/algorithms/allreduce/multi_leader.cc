@@ -40,10 +40,10 @@ int tracks_per_lane(const Shape& shape, int parts) {
 
 StrandPool::StrandPool(ScheduleBuilder& builder)
     : builder_(builder),
-      main_taken_(static_cast<std::size_t>(builder.shape().worker_count()), false) {}
+      main_taken_(static_cast<std::size_t>(builder.part().workers.count), false) {}
 
 StrandId StrandPool::next(int worker) {
-  const auto index = static_cast<std::size_t>(worker);
+  const auto index = static_cast<std::size_t>(worker - builder_.part().workers.first);
   if (main_taken_[index]) return builder_.add_strand(worker);
   main_taken_[index] = true;
   return builder_.main_strand(worker);
@@ -143,25 +143,21 @@ void LeaderGroup::stay(int member) {
 
 namespace {
 
-/// The leaders' strands on every node, and the groups of the nodes that have members.
+/// The leaders' strands on one node, and its members' group if it has members.
 class MultiLeader {
  public:
-  MultiLeader(ScheduleBuilder& builder, const Exchange& exchange, const VectorParts& parts)
-      : builder_(builder), exchange_(exchange), parts_(parts) {
+  MultiLeader(ScheduleBuilder& builder, const Exchange& exchange, const VectorParts& parts,
+              int node)
+      : builder_(builder), exchange_(exchange), parts_(parts), node_(node) {
     const Shape& shape = builder_.shape();
-    groups_.resize(static_cast<std::size_t>(shape.node_count()));
     StrandPool pool(builder_);
-    for (int node = 0; node < shape.node_count(); ++node) {
-      auto& leaders = leaders_.emplace_back();
-      for (const int lane : parts_.track_lanes) {
-        const int worker = shape.leader(node, lane);
-        leaders.push_back(
-            {worker, keeps_company() ? builder_.add_strand(worker) : pool.next(worker)});
-      }
-      if (shape.node(node).members == 0) continue;
-      groups_[static_cast<std::size_t>(node)].emplace(builder_, Members::of_node(builder_, node),
-                                                      shape.lane_count(), leaders);
+    for (const int lane : parts_.track_lanes) {
+      const int worker = shape.leader(node, lane);
+      leaders_.push_back(
+          {worker, keeps_company() ? builder_.add_strand(worker) : pool.next(worker)});
     }
+    if (shape.node(node).members == 0) return;
+    group_.emplace(builder_, Members::of_node(builder_, node), shape.lane_count(), leaders_);
   }
 
   void append() {
@@ -170,9 +166,7 @@ class MultiLeader {
       if (!is_native()) publish(part);
     }
     if (is_native()) publish_together();
-    for (auto& group : groups_) {
-      if (group) group->append_collection(parts_.parts);
-    }
+    if (group_) group_->append_collection(parts_.parts);
     if (keeps_company()) append_company();
   }
 
@@ -186,61 +180,52 @@ class MultiLeader {
     return is_native() && parts_.parts.size() > parts_.track_lanes.size();
   }
 
-  /// Phases 1 and 2 on every node.
+  /// Phases 1 and 2.
   LaneVector reduced(const VectorPart& part) {
-    LaneVector vector{
-        .lane = part.lane, .chunks = part.chunks, .strands = {}, .sources = {}, .results = {}};
-    for (std::size_t node = 0; node < groups_.size(); ++node) {
-      auto& group = groups_[node];
-      vector.strands.push_back(leaders_[node][static_cast<std::size_t>(part.track)].strand);
-      vector.sources.push_back(group ? group->append_reduction(part) : kNoBuffer);
-      vector.results.push_back(group ? group->result(part.track) : kNoBuffer);
-    }
-    return vector;
+    return {.lane = part.lane,
+            .chunks = part.chunks,
+            .node = node_,
+            .strand = leaders_[static_cast<std::size_t>(part.track)].strand,
+            .source = group_ ? group_->append_reduction(part) : kNoBuffer,
+            .result = group_ ? group_->result(part.track) : kNoBuffer};
   }
 
   void publish(const VectorPart& part) {
-    for (auto& group : groups_) {
-      if (!group) continue;
-      group->append_push(part);
-      group->append_announcement(part);
-    }
+    if (!group_) return;
+    group_->append_push(part);
+    group_->append_announcement(part);
   }
 
   /// An announcement waits for all that its strand has under way, so those of a track whose calls
   /// are under way together come last; copies only wait for their own part.
   void publish_together() {
-    for (auto& group : groups_) {
-      for (const VectorPart& part : parts_.parts) group->append_push(part);
-      for (const VectorPart& part : parts_.parts) group->append_announcement(part);
-    }
+    for (const VectorPart& part : parts_.parts) group_->append_push(part);
+    for (const VectorPart& part : parts_.parts) group_->append_announcement(part);
   }
 
   void append_company() {
     const Shape& shape = builder_.shape();
-    for (int node = 0; node < shape.node_count(); ++node) {
-      const auto& group = groups_[static_cast<std::size_t>(node)];
-      for (std::size_t track = 0; track < parts_.track_lanes.size(); ++track) {
-        const int worker = group->leader(static_cast<int>(track)).worker;
-        const bool owns_member = worker - shape.first_worker(node) < shape.node(node).members;
-        if (owns_member) continue;  // it waits as a member
-        builder_.wait(builder_.main_strand(worker), group->published(static_cast<int>(track)));
-      }
+    for (std::size_t track = 0; track < parts_.track_lanes.size(); ++track) {
+      const int worker = leaders_[track].worker;
+      const bool owns_member = worker - shape.first_worker(node_) < shape.node(node_).members;
+      if (owns_member) continue;  // it waits as a member
+      builder_.wait(builder_.main_strand(worker), group_->published(static_cast<int>(track)));
     }
   }
 
   ScheduleBuilder& builder_;
   const Exchange& exchange_;
   const VectorParts& parts_;
-  std::vector<std::vector<LeaderGroup::Leader>> leaders_;  // by node and track
-  std::vector<std::optional<LeaderGroup>> groups_;         // by node
+  int node_;
+  std::vector<LeaderGroup::Leader> leaders_;  // by track
+  std::optional<LeaderGroup> group_;
 };
 
 }  // namespace
 
 void append_multi_leader(ScheduleBuilder& builder, const Exchange& exchange,
                          const VectorParts& parts) {
-  MultiLeader(builder, exchange, parts).append();
+  for (const int node : builder.nodes()) MultiLeader(builder, exchange, parts, node).append();
 }
 
 }  // namespace hycoll

@@ -35,7 +35,8 @@ VectorParts cut_vector(int lane_count, int parts_per_lane, int tracks_per_lane,
 int tracks_per_lane(const Shape& shape, int parts);
 inline constexpr int kMaximumTracksPerWorker = 64;
 
-/// Hands out strands of workers: the main strand first, then further ones.
+/// Hands out strands of workers of the nodes that a schedule is made for: the main strand first,
+/// then further ones.
 class StrandPool {
  public:
   explicit StrandPool(ScheduleBuilder& builder);

@@ -13,11 +13,8 @@
 namespace hycoll {
 
 void append_native(ScheduleBuilder& builder, const LaneVector& vector) {
-  for (std::size_t node = 0; node < vector.strands.size(); ++node) {
-    builder.native_allreduce(vector.strands[node], vector.lane,
-                             span_of(vector.results[node], vector.chunks),
-                             span_of(vector.sources[node], vector.chunks));
-  }
+  builder.native_allreduce(vector.strand, vector.lane, vector.whole_result(),
+                           vector.whole_source());
 }
 
 }  // namespace hycoll

@@ -23,72 +23,59 @@ namespace {
 /// One partner's steps. A segment goes into the next step as soon as it is reduced.
 class PartnerSteps {
  public:
-  PartnerSteps(ScheduleBuilder& builder, const LaneVector& vector,
-               const std::vector<Partner>& partners, int partner)
+  PartnerSteps(ScheduleBuilder& builder, const Fold& fold, const LaneVector& vector)
       : builder_(builder),
+        fold_(fold),
         vector_(vector),
-        partners_(partners),
-        partner_(partner),
-        node_(acting(partner)),
-        strand_(vector.strands[static_cast<std::size_t>(node_)]),
-        source_(vector.sources[static_cast<std::size_t>(node_)]),
-        result_(vector.results[static_cast<std::size_t>(node_)]),
-        scratch_(builder.add_scratch(builder.shape().leader(node_, vector.lane), vector.chunks)) {}
+        partner_(fold.partner_of(vector.node)),
+        scratch_(add_lane_scratch(builder, vector)) {}
 
   void append() {
-    const auto partner_count = static_cast<int>(partners_.size());
     fold();
     for (int segment = 0; segment < vector_.chunks.count; ++segment) exchange(1, segment);
-    for (int distance = 1; distance < partner_count; distance *= 2) {
+    for (int distance = 1; distance < fold_.partner_count(); distance *= 2) {
       for (int segment = 0; segment < vector_.chunks.count; ++segment) {
         combine(distance, segment);
-        if (2 * distance < partner_count) exchange(2 * distance, segment);
+        if (2 * distance < fold_.partner_count()) exchange(2 * distance, segment);
       }
     }
   }
 
  private:
-  int acting(int partner) const { return partners_[static_cast<std::size_t>(partner)].acting; }
-  int peer(int distance) const { return acting(partner_ ^ distance); }
+  int peer(int distance) const { return fold_.acting(partner_ ^ distance); }
   ChunkRange chunk(int segment) const { return {vector_.chunks.first + segment, 1}; }
 
   /// What the partner holds when a step begins.
   Span mine(int distance, int segment) const {
-    return span_of(distance == 1 ? folded_ : result_, chunk(segment));
+    return span_of(distance == 1 ? folded_ : vector_.result, chunk(segment));
   }
 
   void fold() {
-    folded_ = source_;
-    const Partner& partner = partners_[static_cast<std::size_t>(partner_)];
-    if (partner.folding() < 0) return;
-    const Span given =
-        span_of(vector_.sources[static_cast<std::size_t>(partner.folding())], vector_.chunks);
+    folded_ = vector_.source;
+    const Partner pair = fold_.partner(partner_);
+    if (pair.folding() < 0) return;
     append_fold(
-        builder_, {.lane = vector_.lane, .strands = vector_.strands}, partner, given,
-        span_of(scratch_, vector_.chunks), [&] { return span_of(source_, vector_.chunks); },
-        span_of(result_, vector_.chunks));
-    folded_ = result_;
+        builder_, {.lane = vector_.lane, .strand = vector_.strand}, pair,
+        span_of(scratch_, vector_.chunks), [&] { return vector_.whole_source(); },
+        vector_.whole_result());
+    folded_ = vector_.result;
   }
 
   void exchange(int distance, int segment) {
-    builder_.recv(strand_, vector_.lane, peer(distance), span_of(scratch_, chunk(segment)));
-    builder_.send(strand_, vector_.lane, peer(distance), mine(distance, segment));
+    builder_.recv(vector_.strand, vector_.lane, peer(distance), span_of(scratch_, chunk(segment)));
+    builder_.send(vector_.strand, vector_.lane, peer(distance), mine(distance, segment));
   }
 
   void combine(int distance, int segment) {
-    reduce_in_node_order(builder_, strand_, span_of(result_, chunk(segment)), node_,
-                         mine(distance, segment), peer(distance),
+    reduce_in_node_order(builder_, vector_.strand, span_of(vector_.result, chunk(segment)),
+                         vector_.node, mine(distance, segment), peer(distance),
                          span_of(scratch_, chunk(segment)));
   }
 
   ScheduleBuilder& builder_;
+  const Fold& fold_;
   const LaneVector& vector_;
-  const std::vector<Partner>& partners_;
   int partner_;
-  int node_;
-  StrandId strand_;
-  BufferId source_;
-  BufferId result_;
   BufferId scratch_;
   BufferId folded_ = kNoBuffer;  // what the partner begins with
 };
@@ -96,11 +83,15 @@ class PartnerSteps {
 }  // namespace
 
 void append_recursive_doubling(ScheduleBuilder& builder, const LaneVector& vector) {
-  const std::vector<Partner> partners = fold_partners(builder.shape().node_count());
-  for (int partner = 0; partner < static_cast<int>(partners.size()); ++partner) {
-    PartnerSteps(builder, vector, partners, partner).append();
+  const Fold fold(builder.shape().node_count());
+  const Partner partner = fold.partner(fold.partner_of(vector.node));
+  if (partner.acting == vector.node) {
+    PartnerSteps(builder, fold, vector).append();
+  } else {
+    builder.send(vector.strand, vector.lane, partner.acting, vector.whole_source());
   }
-  append_unfold_all(builder, partners, vector);
+  append_unfold(builder, {.lane = vector.lane, .strand = vector.strand}, partner, vector.node,
+                vector.whole_result());
 }
 
 }  // namespace hycoll

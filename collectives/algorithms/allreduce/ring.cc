@@ -18,9 +18,7 @@
 
 #include "collectives/algorithms/parts/ring.h"
 
-#include <numeric>
 #include <optional>
-#include <vector>
 
 #include "collectives/algorithms/allreduce/exchange.h"
 
@@ -28,36 +26,33 @@ namespace hycoll {
 
 void append_ring(ScheduleBuilder& builder, const LaneVector& vector) {
   const int node_count = builder.shape().node_count();
+  const int node = vector.node;
   const int segments = vector.chunks.count / node_count;
   const int reduce_steps = node_count - 1;
-  const std::vector<BufferId> scratch = add_lane_scratch(builder, vector);
-  std::vector<int> nodes(static_cast<std::size_t>(node_count));
-  std::iota(nodes.begin(), nodes.end(), 0);
-  const auto sent = [&](const std::vector<BufferId>& buffers, int node, int step, int segment) {
+  const BufferId scratch = add_lane_scratch(builder, vector);
+  const auto sent = [&](BufferId buffer, int step, int segment) {
     const int block = (node + 2 * node_count - step) % node_count;
-    return span_of(buffers[static_cast<std::size_t>(node)],
-                   {vector.chunks.first + block * segments + segment, 1});
+    return span_of(buffer, {vector.chunks.first + block * segments + segment, 1});
   };
-  append_ring_trip(builder,
-                   {.lane = vector.lane,
-                    .nodes = nodes,
-                    .strands = vector.strands,
-                    .step_count = 2 * reduce_steps,
-                    .segment_count = segments,
-                    .receive = [&](int node, int step, int segment) -> std::optional<Span> {
-                      return sent(step < reduce_steps ? scratch : vector.results, node, step + 1,
-                                  segment);
-                    },
-                    .forward = [&](int node, int step, int segment) -> std::optional<Span> {
-                      const Span source = sent(vector.sources, node, step, segment);
-                      if (step == 0) return source;
-                      const Span result = sent(vector.results, node, step, segment);
-                      if (step <= reduce_steps) {
-                        builder.reduce(vector.strands[static_cast<std::size_t>(node)], {result},
-                                       {sent(scratch, node, step, segment), source});
-                      }
-                      return result;
-                    }});
+  append_ring_trip(
+      builder, {.lane = vector.lane,
+                .strand = vector.strand,
+                .previous_node = (node + node_count - 1) % node_count,
+                .next_node = (node + 1) % node_count,
+                .step_count = 2 * reduce_steps,
+                .segment_count = segments,
+                .receive = [&](int step, int segment) -> std::optional<Span> {
+                  return sent(step < reduce_steps ? scratch : vector.result, step + 1, segment);
+                },
+                .forward = [&](int step, int segment) -> std::optional<Span> {
+                  const Span source = sent(vector.source, step, segment);
+                  if (step == 0) return source;
+                  const Span result = sent(vector.result, step, segment);
+                  if (step <= reduce_steps) {
+                    builder.reduce(vector.strand, {result}, {sent(scratch, step, segment), source});
+                  }
+                  return result;
+                }});
 }
 
 }  // namespace hycoll

@@ -112,17 +112,17 @@ Schedule generate_smp_allreduce(std::string name, const Shape& shape,
   ScheduleBuilder builder(Collective::allreduce, std::move(name), shape,
                           parameters.exchange.chunks_per_lane(shape.node_count(), 1),
                           parameters.root, parameters.nodes);
-  std::vector<SmpNode> nodes;
-  for (int node = 0; node < shape.node_count(); ++node) nodes.emplace_back(builder, node);
-  LaneVector vector{
-      .lane = 0, .chunks = builder.all_chunks(), .strands = {}, .sources = {}, .results = {}};
-  for (SmpNode& node : nodes) {
-    vector.strands.push_back(node.leader());
-    vector.sources.push_back(node.append_reduction());
-    vector.results.push_back(node.result());
+  for (const int n : builder.nodes()) {
+    SmpNode node(builder, n);
+    append_exchange(builder, parameters.exchange,
+                    {.lane = 0,
+                     .chunks = builder.all_chunks(),
+                     .node = n,
+                     .strand = node.leader(),
+                     .source = node.append_reduction(),
+                     .result = node.result()});
+    node.append_broadcast();
   }
-  append_exchange(builder, parameters.exchange, vector);
-  for (SmpNode& node : nodes) node.append_broadcast();
   return std::move(builder).finish();
 }
 

@@ -66,13 +66,23 @@ struct Socket {
 
 using NodeSockets = std::vector<Socket>;
 
-NodeSockets add_sockets(ScheduleBuilder& builder, StrandPool& pool, int node, int track_count) {
-  const Shape& shape = builder.shape();
-  NodeSockets sockets;
+/// The lanes of a node's sockets that have members.
+std::vector<int> lanes_of_sockets(const Shape& shape, int node) {
+  std::vector<int> lanes;
   for (int lane = 0; lane < shape.lane_count(); ++lane) {
     const int first = first_of_socket(shape.node(node), lane, shape.lane_count());
     const int last = first_of_socket(shape.node(node), lane + 1, shape.lane_count());
-    if (first == last) continue;
+    if (first < last) lanes.push_back(lane);
+  }
+  return lanes;
+}
+
+NodeSockets add_sockets(ScheduleBuilder& builder, StrandPool& pool, int node, int track_count) {
+  const Shape& shape = builder.shape();
+  NodeSockets sockets;
+  for (const int lane : lanes_of_sockets(shape, node)) {
+    const int first = first_of_socket(shape.node(node), lane, shape.lane_count());
+    const int last = first_of_socket(shape.node(node), lane + 1, shape.lane_count());
     std::vector<LeaderGroup::Leader> leaders;
     for (int track = 0; track < track_count; ++track) {
       leaders.push_back({shape.leader(node, lane), pool.next(shape.leader(node, lane))});
@@ -98,70 +108,63 @@ std::vector<StrandId> aggregator_strands(ScheduleBuilder& builder, StrandPool& p
   return strands;
 }
 
-/// The sockets and aggregators, and the way of a part through them.
+/// The sockets of a node or its aggregator, and the way of the parts through them.
 class SocketLeaders {
  public:
-  SocketLeaders(ScheduleBuilder& builder, const VectorParts& parts)
-      : builder_(builder), parts_(parts), tree_(aggregation_tree(builder.shape())) {
+  SocketLeaders(ScheduleBuilder& builder, const AggregationTree& tree, const VectorParts& parts,
+                int node)
+      : builder_(builder), tree_(tree), parts_(parts), node_(node) {
     StrandPool pool(builder_);
     const auto track_count = static_cast<int>(parts_.track_lanes.size());
-    for (int node = 0; node < builder_.shape().node_count(); ++node) {
-      aggregators_.push_back(aggregator_strands(builder_, pool, node, track_count));
-      if (!aggregators_.back().empty()) continue;
-      nodes_.push_back(add_sockets(builder_, pool, node, track_count));
-    }
+    aggregator_ = aggregator_strands(builder_, pool, node, track_count);
+    if (aggregator_.empty()) sockets_ = add_sockets(builder_, pool, node, track_count);
   }
 
   void append() {
     for (const VectorPart& part : parts_.parts) {
       append_aggregation(builder_, tree_, reduced(part));
-      const bool is_first = part.chunks.first == 0;
-      for (NodeSockets& sockets : nodes_) {
-        for (Socket& socket : sockets) {
-          if (is_first) await_other_sockets(sockets, socket);
-          socket.group.append_push(part);
-          socket.group.append_announcement(part);
-        }
+      for (Socket& socket : sockets_) {
+        if (part.chunks.first == 0) await_other_sockets(socket);
+        socket.group.append_push(part);
+        socket.group.append_announcement(part);
       }
     }
-    for (NodeSockets& sockets : nodes_) {
-      for (Socket& socket : sockets) socket.group.append_collection(parts_.parts);
-    }
+    for (Socket& socket : sockets_) socket.group.append_collection(parts_.parts);
   }
 
  private:
   AggregatedPart reduced(const VectorPart& part) {
-    AggregatedPart result{.chunks = part.chunks, .contributions = {}, .strands = {}};
-    for (NodeSockets& sockets : nodes_) {
-      auto& contributions = result.contributions.emplace_back();
-      for (auto& [lane, group, entered] : sockets) {
-        const StrandId strand = group.leader(part.track).strand;
-        contributions.push_back({.lane = lane,
-                                 .strand = strand,
-                                 .source = group.append_reduction(part),
-                                 .result = group.result(part.track)});
-        if (part.chunks.first == 0) builder_.signal(strand, entered);
-      }
-    }
-    for (const std::vector<StrandId>& strands : aggregators_) {
-      result.strands.push_back(strands.empty() ? StrandId{-1}
-                                               : strands[static_cast<std::size_t>(part.track)]);
+    AggregatedPart result{
+        .node = node_,
+        .chunks = part.chunks,
+        .contributions = {},
+        .strand =
+            aggregator_.empty() ? kElsewhere : aggregator_[static_cast<std::size_t>(part.track)],
+        .lanes = [&](int host) { return lanes_of_sockets(builder_.shape(), host); }};
+    for (auto& [lane, group, entered] : sockets_) {
+      const StrandId strand = group.leader(part.track).strand;
+      result.contributions.push_back({.lane = lane,
+                                      .strand = strand,
+                                      .source = group.append_reduction(part),
+                                      .result = group.result(part.track)});
+      if (part.chunks.first == 0) builder_.signal(strand, entered);
     }
     return result;
   }
 
-  void await_other_sockets(const NodeSockets& sockets, const Socket& socket) {
-    for (const Socket& other : sockets) {
+  void await_other_sockets(const Socket& socket) {
+    for (const Socket& other : sockets_) {
       if (other.lane == socket.lane) continue;
       builder_.wait(socket.group.leader(0).strand, other.entered);
     }
   }
 
   ScheduleBuilder& builder_;
+  const AggregationTree& tree_;
   const VectorParts& parts_;
-  AggregationTree tree_;
-  std::vector<NodeSockets> nodes_;                  // by host
-  std::vector<std::vector<StrandId>> aggregators_;  // by node and track; empty for hosts
+  int node_;
+  NodeSockets sockets_;               // of a host
+  std::vector<StrandId> aggregator_;  // by track; empty for a host
 };
 
 }  // namespace
@@ -173,7 +176,8 @@ Schedule generate_socket_leader_allreduce(std::string name, const Shape& asked,
   ScheduleBuilder builder(Collective::allreduce, std::move(name), shape, part_count,
                           parameters.root, parameters.nodes);
   const VectorParts parts = cut_vector(1, part_count, tracks_per_lane(shape, part_count), 1);
-  SocketLeaders(builder, parts).append();
+  const AggregationTree tree = aggregation_tree(shape);
+  for (const int node : builder.nodes()) SocketLeaders(builder, tree, parts, node).append();
   return std::move(builder).finish();
 }
 

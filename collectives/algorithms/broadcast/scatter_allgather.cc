@@ -60,32 +60,37 @@ class ScatterAllgather {
     }
   }
 
-  /// What the allgather is to do; lives no longer than this object.
-  GatheredBlocks gathered() {
-    GatheredBlocks result{.lane = vector_.lane,
-                          .nodes = {},
-                          .blocks = {},
-                          .strands = vector_.strands,
-                          .places = vector_.places};
-    for (int number = 0; number < node_count_; ++number) {
-      result.nodes.push_back(node_number(number));
-      result.blocks.push_back({vector_.chunks.first + number, 1});
+  /// Appends the allgather of every node.
+  void append_allgather(void (*append)(ScheduleBuilder& builder, const GatheredBlocks& gathered)) {
+    for (const int node : builder_.nodes()) {
+      append(builder_, gathered((node + node_count_ - vector_.root_node) % node_count_));
     }
+  }
+
+ private:
+  /// What the allgather is to do at the node of a number; lives no longer than this object.
+  GatheredBlocks gathered(int own) {
+    GatheredBlocks result{.lane = vector_.lane,
+                          .count = node_count_,
+                          .number = own,
+                          .nodes = [this](int number) { return node_number(number); },
+                          .chunks = [this](ChunkRange blocks) { return in_lane(blocks); },
+                          .strand = vector_.strands[node_of(own)],
+                          .place = vector_.places[node_of(own)]};
     if (owned_ == Owned::left_out) {
       result.wants = [this](int number, ChunkRange blocks) { return !owns(number, blocks.first); };
     }
     // Those that the node owns, all or none of them, are dropped.
-    result.receives_in = [this](int number, ChunkRange blocks) {
-      return owns(number, blocks.first) ? dropped(number) : vector_.places[node_of(number)];
+    result.receives_in = [this, own](ChunkRange blocks) {
+      return owns(own, blocks.first) ? dropped(own) : vector_.places[node_of(own)];
     };
-    result.on_arrival = [this](int number, ChunkRange blocks, OnArrival when) {
-      if (number == 0) return;
-      arrive(number, owns(number, blocks.first) ? owned(number) : blocks, when);
+    result.on_arrival = [this, own](ChunkRange blocks, OnArrival when) {
+      if (own == 0) return;
+      arrive(own, owns(own, blocks.first) ? owned(own) : blocks, when);
     };
     return result;
   }
 
- private:
   int node_number(int number) const { return (vector_.root_node + number) % node_count_; }
   std::size_t node_of(int number) const { return static_cast<std::size_t>(node_number(number)); }
 
@@ -137,19 +142,19 @@ class ScatterAllgather {
 void append_scatter_ring(ScheduleBuilder& builder, const BroadcastVector& vector) {
   ScatterAllgather parts(builder, vector, Owned::sent_and_dropped);
   parts.append_scatter();
-  append_ring_allgather(builder, parts.gathered());
+  parts.append_allgather(append_ring_allgather);
 }
 
 void append_scatter_ring_opt(ScheduleBuilder& builder, const BroadcastVector& vector) {
   ScatterAllgather parts(builder, vector, Owned::left_out);
   parts.append_scatter();
-  append_ring_allgather(builder, parts.gathered());
+  parts.append_allgather(append_ring_allgather);
 }
 
 void append_scatter_doubling(ScheduleBuilder& builder, const BroadcastVector& vector) {
   ScatterAllgather parts(builder, vector, Owned::sent_and_dropped);
   parts.append_scatter();
-  append_doubling_allgather(builder, parts.gathered());
+  parts.append_allgather(append_doubling_allgather);
 }
 
 }  // namespace hycoll

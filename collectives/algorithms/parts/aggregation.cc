@@ -28,31 +28,19 @@
 namespace hycoll {
 namespace {
 
-/// Adds the steps of one part. Aggregators talk to one another on the first lane.
+/// Adds a node's steps of one part. Aggregators talk to one another on the first lane.
 class Aggregation {
  public:
   Aggregation(ScheduleBuilder& builder, const AggregationTree& tree, const AggregatedPart& part)
-      : builder_(builder), tree_(tree), part_(part) {
-    combined_.resize(part_.strands.size(), kNoBuffer);
-  }
+      : builder_(builder), tree_(tree), part_(part) {}
 
   void append() {
-    for (const auto& contributions : part_.contributions) {
-      const int parent = tree_.host_parents[host_of(contributions)];
-      for (const Contribution& own : contributions) {
-        builder_.send(own.strand, own.lane, parent, on(own.source));
-      }
-    }
-    for (const auto& vertex : tree_.vertices) combine(vertex);
-    for (auto vertex = tree_.vertices.rbegin(); vertex != tree_.vertices.rend(); ++vertex) {
-      multicast(*vertex);
-    }
-    for (const auto& contributions : part_.contributions) {
-      const int parent = tree_.host_parents[host_of(contributions)];
-      for (const Contribution& own : contributions) {
-        builder_.recv(own.strand, own.lane, parent, on(own.result));
-      }
-    }
+    if (is_host(part_.node)) return contribute();
+    const int index = part_.node - static_cast<int>(tree_.host_parents.size());
+    if (index >= static_cast<int>(tree_.vertices.size())) return;  // not used
+    const auto& vertex = tree_.vertices[static_cast<std::size_t>(index)];
+    combine(vertex);
+    multicast(vertex);
   }
 
  private:
@@ -60,55 +48,54 @@ class Aggregation {
 
   Span on(BufferId buffer) const { return span_of(buffer, part_.chunks); }
 
-  std::size_t host_of(const std::vector<Contribution>& contributions) const {
-    return static_cast<std::size_t>(&contributions - part_.contributions.data());
-  }
-
   bool is_host(int node) const {
-    return static_cast<std::size_t>(node) < part_.contributions.size();
+    return static_cast<std::size_t>(node) < tree_.host_parents.size();
   }
 
   /// The lanes on which a child and its parent exchange, in rank order.
   std::vector<int> lanes_of(int child) const {
-    if (!is_host(child)) return {kTreeLane};
-    std::vector<int> lanes;
-    for (const Contribution& own : part_.contributions[static_cast<std::size_t>(child)]) {
-      lanes.push_back(own.lane);
+    return is_host(child) ? part_.lanes(child) : std::vector{kTreeLane};
+  }
+
+  void contribute() {
+    const int parent = tree_.host_parents[static_cast<std::size_t>(part_.node)];
+    for (const Contribution& own : part_.contributions) {
+      builder_.send(own.strand, own.lane, parent, on(own.source));
     }
-    return lanes;
+    for (const Contribution& own : part_.contributions) {
+      builder_.recv(own.strand, own.lane, parent, on(own.result));
+    }
   }
 
   /// The first vector is received where the others are reduced into.
   void combine(const AggregationTree::Vertex& vertex) {
     const int worker = builder_.shape().leader(vertex.node, kTreeLane);
-    const StrandId strand = part_.strands[static_cast<std::size_t>(vertex.node)];
-    BufferId& combined = combined_[static_cast<std::size_t>(vertex.node)];
     BufferId received = kNoBuffer;
     for (const int child : vertex.children) {
       for (const int lane : lanes_of(child)) {
-        const bool is_first = combined == kNoBuffer;
-        BufferId& buffer = is_first ? combined : received;
+        const bool is_first = combined_ == kNoBuffer;
+        BufferId& buffer = is_first ? combined_ : received;
         if (buffer == kNoBuffer) buffer = builder_.add_scratch(worker, part_.chunks);
-        builder_.recv(strand, lane, child, on(buffer));
-        if (!is_first) builder_.reduce(strand, {on(combined)}, {on(combined), on(received)});
+        builder_.recv(part_.strand, lane, child, on(buffer));
+        if (is_first) continue;
+        builder_.reduce(part_.strand, {on(combined_)}, {on(combined_), on(received)});
       }
     }
-    if (vertex.parent >= 0) builder_.send(strand, kTreeLane, vertex.parent, on(combined));
+    if (vertex.parent >= 0) builder_.send(part_.strand, kTreeLane, vertex.parent, on(combined_));
   }
 
   void multicast(const AggregationTree::Vertex& vertex) {
-    const StrandId strand = part_.strands[static_cast<std::size_t>(vertex.node)];
-    const Span combined = on(combined_[static_cast<std::size_t>(vertex.node)]);
-    if (vertex.parent >= 0) builder_.recv(strand, kTreeLane, vertex.parent, combined);
+    const Span combined = on(combined_);
+    if (vertex.parent >= 0) builder_.recv(part_.strand, kTreeLane, vertex.parent, combined);
     for (const int child : vertex.children) {
-      for (const int lane : lanes_of(child)) builder_.send(strand, lane, child, combined);
+      for (const int lane : lanes_of(child)) builder_.send(part_.strand, lane, child, combined);
     }
   }
 
   ScheduleBuilder& builder_;
   const AggregationTree& tree_;
   const AggregatedPart& part_;
-  std::vector<BufferId> combined_;  // by node
+  BufferId combined_ = kNoBuffer;
 };
 
 }  // namespace

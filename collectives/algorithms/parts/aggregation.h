@@ -1,6 +1,7 @@
 #ifndef HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_AGGREGATION_H_
 #define HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_AGGREGATION_H_
 
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -40,16 +41,18 @@ struct Contribution {
   BufferId result;
 };
 
-/// A part of the vector on its way through the tree.
+/// A part of the vector on its way through the tree, on one node.
 struct AggregatedPart {
+  int node;
   ChunkRange chunks;
-  std::vector<std::vector<Contribution>> contributions;  ///< By host, in rank order.
-  std::vector<StrandId> strands;  ///< By node; of the aggregators, whose one worker leads all lanes
-                                  ///< that are used.
+  std::vector<Contribution> contributions;  ///< Of a host, in rank order.
+  StrandId strand;  ///< Of an aggregator, whose one worker leads all lanes that are used.
+  /// The lanes on which a host contributes, in rank order.
+  std::function<std::vector<int>(int host)> lanes;
 };
 
-/// Appends the way of one part: up to the root, which combines everything, and down to every
-/// contribution's result. See aggregation.cc.
+/// Appends what a node does on the way of one part: up to the root, which combines everything, and
+/// down to every contribution's result. See aggregation.cc.
 void append_aggregation(ScheduleBuilder& builder, const AggregationTree& tree,
                         const AggregatedPart& part);
 

@@ -28,140 +28,119 @@
 namespace hycoll {
 namespace {
 
-/// What both ways do with the blocks.
+/// What all ways do with the blocks.
 class Gathering {
  public:
-  explicit Gathering(const GatheredBlocks& gathered) : gathered_(gathered) {}
-
-  int count() const { return static_cast<int>(gathered_.nodes.size()); }
+  Gathering(ScheduleBuilder& builder, const GatheredBlocks& gathered)
+      : builder_(builder), gathered_(gathered) {}
 
   bool wants(int number, ChunkRange blocks) const {
     return !gathered_.wants || gathered_.wants(number, blocks);
   }
 
-  Span own(int number, ChunkRange blocks) const {
-    return span_of(gathered_.places[node(number)], chunks_of(blocks));
+  Span own(ChunkRange blocks) const { return span_of(gathered_.place, gathered_.chunks(blocks)); }
+
+  Span received(ChunkRange blocks) const {
+    if (!gathered_.receives_in) return own(blocks);
+    return span_of(gathered_.receives_in(blocks), gathered_.chunks(blocks));
   }
 
-  Span received(int number, ChunkRange blocks) const {
-    if (!gathered_.receives_in) return own(number, blocks);
-    return span_of(gathered_.receives_in(number, blocks), chunks_of(blocks));
+  void receive(int from, ChunkRange blocks) const {
+    if (!wants(gathered_.number, blocks)) return;
+    builder_.recv(gathered_.strand, gathered_.lane, gathered_.nodes(from), received(blocks));
   }
 
-  void arrive(int number, ChunkRange blocks, OnArrival when) const {
-    if (gathered_.on_arrival) gathered_.on_arrival(number, blocks, when);
+  void send(int to, ChunkRange blocks) const {
+    if (!wants(to, blocks)) return;
+    builder_.send(gathered_.strand, gathered_.lane, gathered_.nodes(to), own(blocks));
+  }
+
+  void arrive(ChunkRange blocks, OnArrival when) const {
+    if (gathered_.on_arrival) gathered_.on_arrival(blocks, when);
   }
 
  private:
-  std::size_t node(int number) const {
-    return static_cast<std::size_t>(gathered_.nodes[static_cast<std::size_t>(number)]);
-  }
-
-  ChunkRange chunks_of(ChunkRange blocks) const {
-    const ChunkRange first = gathered_.blocks[static_cast<std::size_t>(blocks.first)];
-    const ChunkRange last =
-        gathered_.blocks[static_cast<std::size_t>(blocks.first + blocks.count - 1)];
-    return {first.first, last.first + last.count - first.first};
-  }
-
+  ScheduleBuilder& builder_;
   const GatheredBlocks& gathered_;
 };
 
 }  // namespace
 
 void append_ring_allgather(ScheduleBuilder& builder, const GatheredBlocks& gathered) {
-  const Gathering blocks(gathered);
-  const int count = blocks.count();
-  // What a node sends in a step.
-  const auto sent = [&](int number, int step) {
-    return ChunkRange{(number + count - step) % count, 1};
+  const Gathering blocks(builder, gathered);
+  const int count = gathered.count;
+  const int next = (gathered.number + 1) % count;
+  // What the node sends in a step.
+  const auto sent = [&](int step) {
+    return ChunkRange{(gathered.number + count - step) % count, 1};
   };
   append_ring_trip(builder, {.lane = gathered.lane,
-                             .nodes = gathered.nodes,
-                             .strands = gathered.strands,
+                             .strand = gathered.strand,
+                             .previous_node = gathered.nodes((gathered.number + count - 1) % count),
+                             .next_node = gathered.nodes(next),
                              .step_count = count - 1,
-                             .receive = [&](int number, int step, int) -> std::optional<Span> {
-                               const ChunkRange block = sent(number, step + 1);
-                               if (!blocks.wants(number, block)) return std::nullopt;
-                               return blocks.received(number, block);
+                             .receive = [&](int step, int) -> std::optional<Span> {
+                               const ChunkRange block = sent(step + 1);
+                               if (!blocks.wants(gathered.number, block)) return std::nullopt;
+                               return blocks.received(block);
                              },
-                             .forward = [&](int number, int step, int) -> std::optional<Span> {
-                               const ChunkRange block = sent(number, step);
-                               blocks.arrive(number, block, OnArrival::before_passing_on);
-                               if (!blocks.wants((number + 1) % count, block)) return std::nullopt;
-                               return blocks.own(number, block);
+                             .forward = [&](int step, int) -> std::optional<Span> {
+                               const ChunkRange block = sent(step);
+                               blocks.arrive(block, OnArrival::before_passing_on);
+                               if (!blocks.wants(next, block)) return std::nullopt;
+                               return blocks.own(block);
                              },
                              .on_forwarded =
-                                 [&](int number, int step, int) {
-                                   blocks.arrive(number, sent(number, step),
-                                                 OnArrival::after_passing_on);
+                                 [&](int step, int) {
+                                   blocks.arrive(sent(step), OnArrival::after_passing_on);
                                  }});
 }
 
 void append_doubling_allgather(ScheduleBuilder& builder, const GatheredBlocks& gathered) {
-  const Gathering blocks(gathered);
-  const int count = blocks.count();
+  const Gathering blocks(builder, gathered);
+  const int count = gathered.count;
+  const int number = gathered.number;
   HYCOLL_ASSERT(std::has_single_bit(static_cast<unsigned>(count)), "doubling needs 2^k nodes");
-  const auto held = [](int number, int distance) {
-    return ChunkRange{number / distance * distance, distance};
+  const auto held = [](int holder, int distance) {
+    return ChunkRange{holder / distance * distance, distance};
   };
-  for (int number = 0; number < count; ++number) {
-    const int node = gathered.nodes[static_cast<std::size_t>(number)];
-    const StrandId strand = gathered.strands[static_cast<std::size_t>(node)];
-    ChunkRange arrived = held(number, 1);
-    for (int distance = 1; distance < count; distance *= 2) {
-      const int other = number ^ distance;
-      const int peer = gathered.nodes[static_cast<std::size_t>(other)];
-      const ChunkRange taken = held(other, distance);
-      const ChunkRange given = held(number, distance);
-      if (blocks.wants(number, taken)) {
-        builder.recv(strand, gathered.lane, peer, blocks.received(number, taken));
-      }
-      blocks.arrive(number, arrived, OnArrival::before_passing_on);
-      if (blocks.wants(other, given)) {
-        builder.send(strand, gathered.lane, peer, blocks.own(number, given));
-      }
-      blocks.arrive(number, arrived, OnArrival::after_passing_on);
-      arrived = taken;
-    }
-    blocks.arrive(number, arrived, OnArrival::before_passing_on);
-    blocks.arrive(number, arrived, OnArrival::after_passing_on);
+  ChunkRange arrived = held(number, 1);
+  for (int distance = 1; distance < count; distance *= 2) {
+    const int other = number ^ distance;
+    const ChunkRange taken = held(other, distance);
+    blocks.receive(other, taken);
+    blocks.arrive(arrived, OnArrival::before_passing_on);
+    blocks.send(other, held(number, distance));
+    blocks.arrive(arrived, OnArrival::after_passing_on);
+    arrived = taken;
   }
+  blocks.arrive(arrived, OnArrival::before_passing_on);
+  blocks.arrive(arrived, OnArrival::after_passing_on);
 }
 
 void append_circulant_allgather(ScheduleBuilder& builder, const GatheredBlocks& gathered) {
-  const Gathering blocks(gathered);
-  const int count = blocks.count();
+  const Gathering blocks(builder, gathered);
+  const int count = gathered.count;
+  const int number = gathered.number;
   const std::vector<int> skips = circulant_skips(count);
-  for (int number = 0; number < count; ++number) {
-    const auto node = [&](int other) {
-      return gathered.nodes[static_cast<std::size_t>(other % count)];
-    };
-    const StrandId strand = gathered.strands[static_cast<std::size_t>(node(number))];
-    std::vector<ChunkRange> arrived{{number, 1}};
-    const auto arrive = [&](OnArrival when) {
-      for (const ChunkRange& range : arrived) blocks.arrive(number, range, when);
-    };
-    for (std::size_t round = skips.size() - 1; round > 0; --round) {
-      const int skip = skips[round];
-      const int sent_count = skips[round - 1] - skip;
-      std::vector<ChunkRange> taken = cyclic_ranges(number + skip, sent_count, count);
-      for (const ChunkRange& range : taken) {
-        if (!blocks.wants(number, range)) continue;
-        builder.recv(strand, gathered.lane, node(number + skip), blocks.received(number, range));
-      }
-      arrive(OnArrival::before_passing_on);
-      const int receiver = (number + count - skip) % count;
-      for (const ChunkRange& range : cyclic_ranges(number, sent_count, count)) {
-        if (!blocks.wants(receiver, range)) continue;
-        builder.send(strand, gathered.lane, node(receiver), blocks.own(number, range));
-      }
-      arrive(OnArrival::after_passing_on);
-      arrived = std::move(taken);
-    }
+  std::vector<ChunkRange> arrived{{number, 1}};
+  const auto arrive = [&](OnArrival when) {
+    for (const ChunkRange& range : arrived) blocks.arrive(range, when);
+  };
+  for (std::size_t round = skips.size() - 1; round > 0; --round) {
+    const int skip = skips[round];
+    const int sent_count = skips[round - 1] - skip;
+    std::vector<ChunkRange> taken = cyclic_ranges(number + skip, sent_count, count);
+    for (const ChunkRange& range : taken) blocks.receive((number + skip) % count, range);
     arrive(OnArrival::before_passing_on);
+    for (const ChunkRange& range : cyclic_ranges(number, sent_count, count)) {
+      blocks.send((number + count - skip) % count, range);
+    }
     arrive(OnArrival::after_passing_on);
+    arrived = std::move(taken);
   }
+  arrive(OnArrival::before_passing_on);
+  arrive(OnArrival::after_passing_on);
 }
 
 }  // namespace hycoll

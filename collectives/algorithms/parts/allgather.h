@@ -2,7 +2,6 @@
 #define HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_ALLGATHER_H_
 
 #include <functional>
-#include <vector>
 
 #include "core/schedule/builder.h"
 
@@ -14,24 +13,30 @@ enum class OnArrival {
   after_passing_on,   ///< It would keep the next node waiting, as a copy.
 };
 
-/// Blocks of one lane's vector, one at each node, that all of these nodes are to have.
+/// Blocks of one lane's vector, one at each of some nodes, that all of these nodes are to have:
+/// what one of the nodes knows of them.
 struct GatheredBlocks {
   int lane;
-  std::vector<int> nodes;                ///< By block: the node that has it.
-  std::vector<ChunkRange> blocks;        ///< Each follows the one before.
-  const std::vector<StrandId>& strands;  ///< By node: the leader's.
-  const std::vector<BufferId>& places;   ///< By node: where its own block is and all others arrive.
+  int count;                             ///< Of blocks.
+  int number;                            ///< Of the block that the node has.
+  std::function<int(int number)> nodes;  ///< By block: the node that has it.
+  /// The chunks of neighbouring blocks, which follow each other as the blocks do.
+  std::function<ChunkRange(ChunkRange blocks)> chunks;
+  StrandId strand;  ///< The leader's.
+  BufferId place;   ///< Where its own block is and all others arrive.
   /// Whether the node of a block is sent some others; null: always. All or none of them in each
   /// message.
   std::function<bool(int number, ChunkRange blocks)> wants = nullptr;
-  /// Where the node of a block receives others instead of its place; null: in its place.
-  std::function<BufferId(int number, ChunkRange blocks)> receives_in = nullptr;
-  /// Appends what the node of a block does with its own, and with those that have arrived, before
-  /// or after they are passed on; may be null. Called for each with both.
-  std::function<void(int number, ChunkRange blocks, OnArrival when)> on_arrival = nullptr;
+  /// Where the node receives others' instead of its place; null: in its place.
+  std::function<BufferId(ChunkRange blocks)> receives_in = nullptr;
+  /// Appends what the node does with its own block, and with those that have arrived, before or
+  /// after they are passed on; may be null. Called for each with both.
+  std::function<void(ChunkRange blocks, OnArrival when)> on_arrival = nullptr;
 };
 
 // Ranges of blocks in these functions are numbers of blocks, not chunks.
+
+// The whole is what all nodes append.
 
 /// Every node sends on to the next one, in each of N - 1 steps, the block that it got in the step
 /// before, beginning with its own.

@@ -1,6 +1,7 @@
 #ifndef HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_CHUNKS_H_
 #define HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_CHUNKS_H_
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -17,6 +18,9 @@ ChunkRange segment_of(ChunkRange chunks, int segment_count, int segment);
 /// The parts [first, first + count), neighbouring ones merged where their chunks follow each other:
 /// each range is what one message can carry.
 std::vector<ChunkRange> ranges_of_parts(const std::vector<ChunkRange>& parts, int first, int count);
+
+/// The same of parts that are not in an array: `count` parts from `first` on.
+using ChunksOfParts = std::function<std::vector<ChunkRange>(int first, int count)>;
 
 /// The numbers first, first + 1, ... modulo `modulus`, in this order, as one range or two.
 std::vector<ChunkRange> cyclic_ranges(int first, int count, int modulus);

@@ -23,6 +23,8 @@
 
 #include "collectives/algorithms/parts/circulant.h"
 
+#include <algorithm>
+
 #include "collectives/algorithms/parts/chunks.h"
 
 namespace hycoll {
@@ -31,22 +33,19 @@ namespace {
 /// One node of the reduce-scatter. Parts are numbered from its own on.
 class NodeRounds {
  public:
-  NodeRounds(ScheduleBuilder& builder, CirculantVector& vector, int node)
+  NodeRounds(ScheduleBuilder& builder, const CirculantVector& vector)
       : builder_(builder),
         vector_(vector),
-        node_(node),
+        node_(vector.node),
         node_count_(builder.shape().node_count()),
-        strand_(vector.strands[static_cast<std::size_t>(node)]),
-        sum_(vector.sums[static_cast<std::size_t>(node)]),
-        accumulator_(vector.accumulators[static_cast<std::size_t>(node)]),
-        is_combined_(static_cast<std::size_t>(node_count_), false) {
-    const int leader = builder.shape().leader(node, vector.lane);
+        accumulator_(vector.accumulator) {
+    const int leader = builder.shape().leader(node_, vector.lane);
     const std::vector<ChunkRange> combined_here = ranges(0, node_count_ / 2);
     received_ = add_scratch_for(builder, leader, combined_here);
     // Between two nodes the only step combines into the result.
     if (!accumulator_.empty() || node_count_ == 2) return;
-    accumulator_ =
-        sum_.is_input() ? add_scratch_for(builder, leader, combined_here) : sum_.places();
+    accumulator_ = vector_.sum.is_input() ? add_scratch_for(builder, leader, combined_here)
+                                          : vector_.sum.places();
   }
 
   void append() {
@@ -61,17 +60,17 @@ class NodeRounds {
   std::vector<ChunkRange> ranges(int first, int count) const {
     std::vector<ChunkRange> result;
     for (const ChunkRange& parts : cyclic_ranges(node_ + first, count, node_count_)) {
-      for (const ChunkRange& chunks : ranges_of_parts(vector_.parts, parts.first, parts.count)) {
+      for (const ChunkRange& chunks : vector_.parts(parts.first, parts.count)) {
         result.push_back(chunks);
       }
     }
     return result;
   }
 
-  bool is_combined(int part) const { return is_combined_[static_cast<std::size_t>(part)]; }
+  bool is_combined(int part) const { return part < combined_count_; }
 
   Span current(bool combined, ChunkRange chunks) {
-    return combined ? place_of(accumulator_, chunks) : sum_.at(chunks);
+    return combined ? place_of(accumulator_, chunks) : vector_.sum.at(chunks);
   }
 
   /// How `count` parts travel that their sender numbers from `skip` on: together, or in two runs
@@ -88,41 +87,39 @@ class NodeRounds {
     const int from = (node_ + node_count_ - skip) % node_count_;
     for (const ChunkRange& run : runs(skip, count)) {
       for (const ChunkRange& chunks : ranges(run.first, run.count)) {
-        builder_.recv(strand_, vector_.lane, from, place_of(received_, chunks));
+        builder_.recv(vector_.strand, vector_.lane, from, place_of(received_, chunks));
       }
     }
     for (const ChunkRange& run : runs(skip, count)) {
       const bool combined = is_combined(skip + run.first);
       for (const ChunkRange& chunks : ranges(skip + run.first, run.count)) {
-        builder_.send(strand_, vector_.lane, to, current(combined, chunks));
+        builder_.send(vector_.strand, vector_.lane, to, current(combined, chunks));
       }
     }
     if (skip == 1) return complete();
     const bool own_combined = is_combined(0);
     for (const ChunkRange& chunks : ranges(0, count)) {
-      builder_.reduce(strand_, {place_of(accumulator_, chunks)},
+      builder_.reduce(vector_.strand, {place_of(accumulator_, chunks)},
                       {place_of(received_, chunks), current(own_combined, chunks)});
     }
-    for (int part = 0; part < count; ++part) is_combined_[static_cast<std::size_t>(part)] = true;
+    combined_count_ = std::max(combined_count_, count);
   }
 
   void complete() {
-    for (const Span& piece : vector_.results[static_cast<std::size_t>(node_)]) {
+    for (const Span& piece : vector_.results) {
       const ChunkRange chunks{piece.first_chunk, piece.chunk_count};
-      builder_.reduce(strand_, {piece},
+      builder_.reduce(vector_.strand, {piece},
                       {place_of(received_, chunks), current(is_combined(0), chunks)});
     }
   }
 
   ScheduleBuilder& builder_;
-  CirculantVector& vector_;
+  const CirculantVector& vector_;
   int node_;
   int node_count_;
-  StrandId strand_;
-  NodeSum& sum_;
-  std::vector<Span>& accumulator_;
+  std::vector<Span> accumulator_;
   std::vector<Span> received_;
-  std::vector<bool> is_combined_;  // by part
+  int combined_count_ = 0;  // the parts from 0 on that have been combined with others
 };
 
 }  // namespace
@@ -133,11 +130,8 @@ std::vector<int> circulant_skips(int node_count) {
   return skips;
 }
 
-void append_circulant_reduce_scatter(ScheduleBuilder& builder, CirculantVector vector) {
-  vector.accumulators.resize(vector.parts.size());
-  for (int node = 0; node < builder.shape().node_count(); ++node) {
-    NodeRounds(builder, vector, node).append();
-  }
+void append_circulant_reduce_scatter(ScheduleBuilder& builder, const CirculantVector& vector) {
+  NodeRounds(builder, vector).append();
 }
 
 }  // namespace hycoll

@@ -2,7 +2,6 @@
 #define HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_FOLD_H_
 
 #include <functional>
-#include <vector>
 
 #include "core/schedule/builder.h"
 
@@ -29,27 +28,43 @@ struct Partner {
   }
 };
 
-/// The partners, in node order. The later node of a pair acts, unless the earlier one is
-/// `preferred` (a root, for instance); the tree of the operands is the same.
-std::vector<Partner> fold_partners(int node_count, int preferred = -1);
+/// The partners of a number of nodes, in node order. The later node of a pair acts, unless the
+/// earlier one is `preferred` (a root, for instance); the tree of the operands is the same.
+class Fold {
+ public:
+  /// Requires at least one node.
+  explicit Fold(int node_count, int preferred = -1);
 
-/// The index of the partner that a node belongs to.
-int partner_of(const std::vector<Partner>& partners, int node);
+  int partner_count() const noexcept { return partner_count_; }
 
-/// One lane of the nodes that fold: the leaders' strands are by node.
-struct FoldLane {
-  int lane;
-  const std::vector<StrandId>& strands;
+  /// By index, and the index of the partner that a node belongs to.
+  Partner partner(int index) const;
+  int partner_of(int node) const noexcept;
+
+  int acting(int index) const { return partner(index).acting; }
+  bool acts(int node) const { return acting(partner_of(node)) == node; }
+
+ private:
+  int pair_count_;
+  int partner_count_;
+  int preferred_;
 };
 
-/// The node that folds sends `given`, which the acting one receives and combines with `own()`, to
-/// be asked for when the receive has been appended. Requires that one folds.
-void append_fold(ScheduleBuilder& builder, const FoldLane& lane, const Partner& partner, Span given,
+/// One lane of a node: its leader's strand.
+struct FoldLane {
+  int lane;
+  StrandId strand;
+};
+
+/// The acting node receives what the one that folds sends, and combines it with `own()`, to be
+/// asked for when the receive has been appended. Requires that one folds.
+void append_fold(ScheduleBuilder& builder, const FoldLane& lane, const Partner& partner,
                  Span received, const std::function<Span()>& own, Span result);
 
-/// The acting node sends the result to the one that has folded. Requires that one has.
-void append_unfold(ScheduleBuilder& builder, const FoldLane& lane, const Partner& partner,
-                   Span result, Span received);
+/// What one of a partner's nodes does: the acting one sends the result to the one that has folded,
+/// if one has, which receives it.
+void append_unfold(ScheduleBuilder& builder, const FoldLane& lane, const Partner& partner, int node,
+                   Span result);
 
 /// `a` and `b` hold the parts of nodes `node_a` and `node_b`: the result's operands in node order.
 void reduce_in_node_order(ScheduleBuilder& builder, StrandId strand, Span result, int node_a,

@@ -71,27 +71,29 @@ NodeSum::NodeSum(ScheduleBuilder& builder, const NodePhases& phases, int lane,
   for (int member = phases.first_member(); member <= phases.last_member(); ++member) {
     inputs_.push_back(builder.input(member));
   }
-  const bool is_input = inputs_.size() == 1;
-  if (is_input) places_ = {span_of(inputs_.front(), builder.all_chunks())};
-  is_reduced_.assign(static_cast<std::size_t>(builder.chunk_count()), is_input);
+  if (inputs_.size() == 1) {
+    places_ = {span_of(inputs_.front(), builder.all_chunks())};
+  } else {
+    missing_ = {builder.all_chunks()};
+  }
 }
 
-NodeSum::NodeSum(ScheduleBuilder& builder, Span place)
-    : builder_(&builder),
-      places_{place},
-      is_reduced_(static_cast<std::size_t>(builder.chunk_count()), true) {}
+NodeSum::NodeSum(ScheduleBuilder& builder, Span place) : builder_(&builder), places_{place} {}
 
 Span NodeSum::at(ChunkRange chunks) {
   const Span place = place_of(places_, chunks);
-  const int end = chunks.first + chunks.count;
-  for (int chunk = chunks.first; chunk < end; ++chunk) {
-    int missing = 0;
-    while (chunk + missing < end && !is_reduced_[static_cast<std::size_t>(chunk + missing)]) {
-      is_reduced_[static_cast<std::size_t>(chunk + missing)] = true;
-      ++missing;
-    }
-    if (missing > 0) reduce(place, {chunk, missing});
-    chunk += missing;
+  const auto end_of = [](const ChunkRange& range) { return range.first + range.count; };
+  auto next = std::partition_point(missing_.begin(), missing_.end(), [&](const ChunkRange& range) {
+    return end_of(range) <= chunks.first;
+  });
+  while (next != missing_.end() && next->first < end_of(chunks)) {
+    const ChunkRange whole = *next;
+    const int first = std::max(whole.first, chunks.first);
+    const int end = std::min(end_of(whole), end_of(chunks));
+    reduce(place, {first, end - first});
+    next = missing_.erase(next);
+    if (end < end_of(whole)) next = missing_.insert(next, {end, end_of(whole) - end});
+    if (whole.first < first) next = missing_.insert(next, {whole.first, first - whole.first}) + 1;
   }
   return place;
 }

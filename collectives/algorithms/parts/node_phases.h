@@ -93,7 +93,7 @@ class NodeSum {
   StrandId leader_ = 0;
   std::vector<BufferId> inputs_;
   std::vector<Span> places_;
-  std::vector<bool> is_reduced_;  // per chunk
+  std::vector<ChunkRange> missing_;  // what is not reduced yet; in order, apart
 };
 
 }  // namespace hycoll

@@ -26,38 +26,23 @@
 
 namespace hycoll {
 
-RecursiveHalving::RecursiveHalving(ScheduleBuilder& builder, HalvingOrder order, int lane,
-                                   std::vector<Partner> partners,
-                                   std::vector<std::vector<ChunkRange>> parts,
-                                   const std::vector<StrandId>& strands, std::vector<NodeSum>& sums,
-                                   std::vector<std::vector<Span>> accumulators)
-    : builder_(builder),
-      order_(order),
-      lane_(lane),
-      partners_(std::move(partners)),
-      parts_(std::move(parts)),
-      strands_(strands),
-      sums_(sums),
-      accumulators_(std::move(accumulators)),
-      received_(partners_.size()),
-      has_combined_(partners_.size(), false) {
-  for (int partner = 0; partner < partner_count(); ++partner) prepare(partner);
+RecursiveHalving::RecursiveHalving(ScheduleBuilder& builder, HalvingOrder order,
+                                   HalvedVector vector)
+    : builder_(builder), order_(order), vector_(std::move(vector)) {
+  if (acts()) prepare();
 }
 
 /// Adds scratch: a partner that folds receives and combines everything, others half of it.
-void RecursiveHalving::prepare(int partner) {
-  const int node = acting(partner);
-  const bool folds = partners_[static_cast<std::size_t>(partner)].folding() >= 0;
+void RecursiveHalving::prepare() {
+  const bool folds = fold().partner(partner()).folding() >= 0;
   const Parts all{0, partner_count()};
-  const Parts needed =
-      folds || partner_count() == 1 ? all : halves(partner, partner_count() / 2).kept;
+  const Parts needed = folds || partner_count() == 1 ? all : halves(partner_count() / 2).kept;
   const std::vector<ChunkRange> chunks = ranges(needed.first, needed.count);
-  const int leader = builder_.shape().leader(node, lane_);
-  received_[static_cast<std::size_t>(partner)] = add_scratch_for(builder_, leader, chunks);
-  std::vector<Span>& accumulator = accumulators_[static_cast<std::size_t>(node)];
-  if (!accumulator.empty()) return;
-  accumulator =
-      sum(partner).is_input() ? add_scratch_for(builder_, leader, chunks) : sum(partner).places();
+  const int leader = builder_.shape().leader(vector_.node, vector_.lane);
+  received_ = add_scratch_for(builder_, leader, chunks);
+  if (!vector_.accumulator.empty()) return;
+  vector_.accumulator =
+      vector_.sum.is_input() ? add_scratch_for(builder_, leader, chunks) : vector_.sum.places();
 }
 
 int RecursiveHalving::part_of(int partner) const {
@@ -69,26 +54,16 @@ int RecursiveHalving::part_of(int partner) const {
   return reversed;
 }
 
-std::vector<ChunkRange> RecursiveHalving::ranges(int first, int count) const {
-  std::vector<ChunkRange> flat;
-  for (int part = first; part < first + count; ++part) {
-    const auto& chunks = parts_[static_cast<std::size_t>(part)];
-    flat.insert(flat.end(), chunks.begin(), chunks.end());
-  }
-  return ranges_of_parts(flat, 0, static_cast<int>(flat.size()));
+Span RecursiveHalving::held(ChunkRange chunks) const {
+  return place_of(vector_.accumulator, chunks);
 }
 
-Span RecursiveHalving::held(int partner, ChunkRange chunks) const {
-  return place_of(accumulators_[static_cast<std::size_t>(acting(partner))], chunks);
+Span RecursiveHalving::current(ChunkRange chunks) {
+  return has_combined_ ? held(chunks) : vector_.sum.at(chunks);
 }
 
-Span RecursiveHalving::current(int partner, ChunkRange chunks) {
-  return has_combined_[static_cast<std::size_t>(partner)] ? held(partner, chunks)
-                                                          : sum(partner).at(chunks);
-}
-
-RecursiveHalving::Halves RecursiveHalving::halves(int partner, int distance) const {
-  const int number = part_of(partner);
+RecursiveHalving::Halves RecursiveHalving::halves(int distance) const {
+  const int number = part_of(partner());
   const Parts lower{number / (2 * distance) * 2 * distance, distance};
   const Parts upper{lower.first + distance, distance};
   return (number & distance) != 0 ? Halves{.kept = upper, .given = lower}
@@ -96,42 +71,41 @@ RecursiveHalving::Halves RecursiveHalving::halves(int partner, int distance) con
 }
 
 void RecursiveHalving::append() {
-  for (int partner = 0; partner < partner_count(); ++partner) fold(partner);
-  for (int distance = partner_count() / 2; distance >= 1; distance /= 2) {
-    for (int partner = 0; partner < partner_count(); ++partner) halve(partner, distance);
-  }
+  fold_pair();
+  if (!acts()) return;
+  for (int distance = partner_count() / 2; distance >= 1; distance /= 2) halve(distance);
 }
 
-void RecursiveHalving::fold(int partner) {
-  const int from = partners_[static_cast<std::size_t>(partner)].folding();
-  if (from < 0) return;
+void RecursiveHalving::fold_pair() {
+  const Partner pair = fold().partner(partner());
+  if (pair.folding() < 0) return;
   for (const ChunkRange& chunks : ranges(0, partner_count())) {
-    append_fold(
-        builder_, {.lane = lane_, .strands = strands_},
-        partners_[static_cast<std::size_t>(partner)],
-        sums_[static_cast<std::size_t>(from)].at(chunks),
-        place_of(received_[static_cast<std::size_t>(partner)], chunks),
-        [&] { return current(partner, chunks); }, held(partner, chunks));
+    if (acts()) {
+      append_fold(
+          builder_, {.lane = vector_.lane, .strand = vector_.strand}, pair,
+          place_of(received_, chunks), [&] { return current(chunks); }, held(chunks));
+    } else {
+      builder_.send(vector_.strand, vector_.lane, pair.acting, vector_.sum.at(chunks));
+    }
   }
-  has_combined_[static_cast<std::size_t>(partner)] = true;
+  has_combined_ = acts();
 }
 
-void RecursiveHalving::halve(int partner, int distance) {
-  const Halves split = halves(partner, distance);
+void RecursiveHalving::halve(int distance) {
+  const Halves split = halves(distance);
   const std::vector<ChunkRange> kept = ranges(split.kept.first, split.kept.count);
-  const int peer = acting(part_of(part_of(partner) ^ distance));
-  const auto& received = received_[static_cast<std::size_t>(partner)];
+  const int peer = fold().acting(part_of(part_of(partner()) ^ distance));
   for (const ChunkRange& chunks : kept) {
-    builder_.recv(strand(partner), lane_, peer, place_of(received, chunks));
+    builder_.recv(vector_.strand, vector_.lane, peer, place_of(received_, chunks));
   }
   for (const ChunkRange& chunks : ranges(split.given.first, split.given.count)) {
-    builder_.send(strand(partner), lane_, peer, current(partner, chunks));
+    builder_.send(vector_.strand, vector_.lane, peer, current(chunks));
   }
   for (const ChunkRange& chunks : kept) {
-    reduce_in_node_order(builder_, strand(partner), held(partner, chunks), acting(partner),
-                         current(partner, chunks), peer, place_of(received, chunks));
+    reduce_in_node_order(builder_, vector_.strand, held(chunks), vector_.node, current(chunks),
+                         peer, place_of(received_, chunks));
   }
-  has_combined_[static_cast<std::size_t>(partner)] = true;
+  has_combined_ = true;
 }
 
 }  // namespace hycoll

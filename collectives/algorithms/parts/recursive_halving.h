@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "collectives/algorithms/parts/chunks.h"
 #include "collectives/algorithms/parts/fold.h"
 #include "collectives/algorithms/parts/node_phases.h"
 #include "core/schedule/builder.h"
@@ -16,36 +17,45 @@ enum class HalvingOrder {
                ///< operands form the canonical tree.
 };
 
-/// Recursive halving in one lane: a reduce-scatter among p = 2^k partners, and the folding of the
-/// remaining nodes before it. In every step a partner gives away half of what it works on and
-/// combines the other half with what it gets; after k steps it holds one combined part. See
+/// What is halved on one node, in one lane.
+struct HalvedVector {
+  int lane;
+  int node;
+  Fold fold;            ///< Of all nodes: its partners halve.
+  ChunksOfParts parts;  ///< The chunks of neighbouring parts; there is a part for each partner.
+  StrandId strand;      ///< The leader's.
+  NodeSum& sum;         ///< The node's contribution; used up.
+  /// Places to combine in, that may be written; empty: the sum's, or scratch where these may not.
+  std::vector<Span> accumulator = {};
+};
+
+/// What a node does in recursive halving: a reduce-scatter among p = 2^k partners, and the folding
+/// of the remaining nodes before it. In every step a partner gives away half of what it works on
+/// and combines the other half with what it gets; after k steps it holds one combined part. See
 /// reduce_scatter/halving.cc and reduce/halving.cc for what follows.
 class RecursiveHalving {
  public:
-  /// `parts[i]` are the chunks of part i, one or more ranges that follow each other as the parts
-  /// do. `sums` and `strands` are by node, and so are `accumulators`: places that may be written
-  /// where a node's sum may not, for the nodes in whose scratch this is not to be; empty for the
-  /// others.
-  RecursiveHalving(ScheduleBuilder& builder, HalvingOrder order, int lane,
-                   std::vector<Partner> partners, std::vector<std::vector<ChunkRange>> parts,
-                   const std::vector<StrandId>& strands, std::vector<NodeSum>& sums,
-                   std::vector<std::vector<Span>> accumulators);
+  RecursiveHalving(ScheduleBuilder& builder, HalvingOrder order, HalvedVector vector);
 
   /// Appends folding and halving.
   void append();
 
-  const std::vector<Partner>& partners() const noexcept { return partners_; }
-  int partner_count() const noexcept { return static_cast<int>(partners_.size()); }
+  const Fold& fold() const noexcept { return vector_.fold; }
+  int partner_count() const noexcept { return fold().partner_count(); }
+
+  /// The node's partner, and whether the node acts for it: it holds nothing otherwise.
+  int partner() const { return fold().partner_of(vector_.node); }
+  bool acts() const { return fold().acts(vector_.node); }
 
   /// Which part a partner ends up with, and the partner that ends up with a part: with either order
   /// the one is the inverse of itself.
   int part_of(int partner) const;
 
   /// The ranges of the parts [first, first + count), neighbouring ones merged.
-  std::vector<ChunkRange> ranges(int first, int count) const;
+  std::vector<ChunkRange> ranges(int first, int count) const { return vector_.parts(first, count); }
 
-  /// Where a partner holds what it has combined, and may hold more.
-  Span held(int partner, ChunkRange chunks) const;
+  /// Where the node holds what it has combined, and may hold more. Requires that it acts.
+  Span held(ChunkRange chunks) const;
 
  private:
   struct Parts {
@@ -57,25 +67,17 @@ class RecursiveHalving {
     Parts given;
   };
 
-  void prepare(int partner);
-  void fold(int partner);
-  void halve(int partner, int distance);
-  Halves halves(int partner, int distance) const;
-  Span current(int partner, ChunkRange chunks);
-  int acting(int partner) const { return partners_[static_cast<std::size_t>(partner)].acting; }
-  StrandId strand(int partner) const { return strands_[static_cast<std::size_t>(acting(partner))]; }
-  NodeSum& sum(int partner) { return sums_[static_cast<std::size_t>(acting(partner))]; }
+  void prepare();
+  void fold_pair();
+  void halve(int distance);
+  Halves halves(int distance) const;
+  Span current(ChunkRange chunks);
 
   ScheduleBuilder& builder_;
   HalvingOrder order_;
-  int lane_;
-  std::vector<Partner> partners_;
-  std::vector<std::vector<ChunkRange>> parts_;
-  const std::vector<StrandId>& strands_;
-  std::vector<NodeSum>& sums_;
-  std::vector<std::vector<Span>> accumulators_;  // by node
-  std::vector<std::vector<Span>> received_;      // by partner
-  std::vector<bool> has_combined_;               // by partner: the accumulator is in use
+  HalvedVector vector_;
+  std::vector<Span> received_;
+  bool has_combined_ = false;  // the accumulator is in use
 };
 
 }  // namespace hycoll

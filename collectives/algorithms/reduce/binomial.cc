@@ -32,14 +32,13 @@ namespace {
 
 /// The binomial tree over the partners, whose numbers are those that differ from the root's in the
 /// number's bits. Children come in the order in which they are combined.
-TreePlace place_in_tree(const std::vector<Partner>& partners, int node, int root_node) {
-  const int root = partner_of(partners, root_node);
-  const int partner = partner_of(partners, node);
-  const Partner& self = partners[static_cast<std::size_t>(partner)];
+TreePlace place_in_tree(const Fold& fold, int node, int root_node) {
+  const int root = fold.partner_of(root_node);
+  const int partner = fold.partner_of(node);
+  const Partner self = fold.partner(partner);
   if (self.acting != node) return {.parent = self.acting, .children = {}};
-  TreePlace place =
-      renamed(place_in_binomial_tree(partner ^ root, static_cast<int>(partners.size())),
-              [&](int number) { return partners[static_cast<std::size_t>(number ^ root)].acting; });
+  TreePlace place = renamed(place_in_binomial_tree(partner ^ root, fold.partner_count()),
+                            [&](int number) { return fold.acting(number ^ root); });
   if (self.folding() >= 0) place.children.push_back(self.folding());
   std::ranges::reverse(place.children);
   return place;
@@ -101,10 +100,9 @@ class NodeSteps {
 }  // namespace
 
 void append_binomial_reduce(ScheduleBuilder& builder, RootedVector& vector) {
-  const int node_count = builder.shape().node_count();
-  const std::vector<Partner> partners = fold_partners(node_count, vector.root_node);
-  for (int node = 0; node < node_count; ++node) {
-    NodeSteps(builder, vector, node, place_in_tree(partners, node, vector.root_node)).append();
+  const Fold fold(builder.shape().node_count(), vector.root_node);
+  for (const int node : builder.nodes()) {
+    NodeSteps(builder, vector, node, place_in_tree(fold, node, vector.root_node)).append();
   }
 }
 

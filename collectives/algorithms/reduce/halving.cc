@@ -29,46 +29,49 @@ namespace {
 
 /// The binomial tree over the parts, whose numbers are the root's part with the number's bits
 /// inverted: what lies below a number is a range of parts, whatever the root's is.
-void append_gather(ScheduleBuilder& builder, const RootedVector& vector,
+void append_gather(ScheduleBuilder& builder, const RootedVector& vector, int node,
                    const RecursiveHalving& halving) {
   const int count = halving.partner_count();
-  const int root = halving.part_of(partner_of(halving.partners(), vector.root_node));
-  const auto partner_at = [&](int number) { return halving.part_of(number ^ root); };
+  const int root = halving.part_of(halving.fold().partner_of(vector.root_node));
   const auto node_at = [&](int number) {
-    return halving.partners()[static_cast<std::size_t>(partner_at(number))].acting;
+    return halving.fold().acting(halving.part_of(number ^ root));
   };
-  const auto held_below = [&](int number, int holder) {
-    const int size = binomial_subtree_size(number, count);
-    return halving.held(partner_at(holder),
-                        halving.ranges((number ^ root) / size * size, size).front());
+  const int number = halving.part_of(halving.partner()) ^ root;
+  const StrandId strand = vector.strands[static_cast<std::size_t>(node)];
+  // What a number has gathered.
+  const auto held_below = [&](int below) {
+    const int size = binomial_subtree_size(below, count);
+    return halving.held(halving.ranges((below ^ root) / size * size, size).front());
   };
-  for (int number = 0; number < count; ++number) {
-    const StrandId strand = vector.strands[static_cast<std::size_t>(node_at(number))];
-    const auto [parent, children] = place_in_binomial_tree(number, count);
-    for (auto child = children.rbegin(); child != children.rend(); ++child) {
-      builder.recv(strand, vector.lane, node_at(*child), held_below(*child, number));
-    }
-    if (parent < 0) continue;
-    builder.send(strand, vector.lane, node_at(parent), held_below(number, number));
+  const auto [parent, children] = place_in_binomial_tree(number, count);
+  for (auto child = children.rbegin(); child != children.rend(); ++child) {
+    builder.recv(strand, vector.lane, node_at(*child), held_below(*child));
   }
+  if (parent >= 0) builder.send(strand, vector.lane, node_at(parent), held_below(number));
 }
 
 }  // namespace
 
 void append_halving_reduce(ScheduleBuilder& builder, RootedVector& vector) {
-  const int node_count = builder.shape().node_count();
-  std::vector<Partner> partners = fold_partners(node_count, vector.root_node);
-  const auto partner_count = static_cast<int>(partners.size());
-  std::vector<std::vector<ChunkRange>> parts;
-  for (int part = 0; part < partner_count; ++part) {
-    parts.push_back({segment_of(vector.chunks, partner_count, part)});
+  const Fold fold(builder.shape().node_count(), vector.root_node);
+  const int part_size = segment_of(vector.chunks, fold.partner_count(), 0).count;
+  for (const int node : builder.nodes()) {
+    const auto n = static_cast<std::size_t>(node);
+    HalvedVector halved{.lane = vector.lane,
+                        .node = node,
+                        .fold = fold,
+                        .parts =
+                            [&](int first, int count) {
+                              return std::vector<ChunkRange>{
+                                  {vector.chunks.first + first * part_size, count * part_size}};
+                            },
+                        .strand = vector.strands[n],
+                        .sum = vector.sums[n]};
+    if (node == vector.root_node) halved.accumulator = {vector.result};
+    RecursiveHalving halving(builder, HalvingOrder::near_first, std::move(halved));
+    halving.append();
+    if (halving.acts()) append_gather(builder, vector, node, halving);
   }
-  std::vector<std::vector<Span>> accumulators(static_cast<std::size_t>(node_count));
-  accumulators[static_cast<std::size_t>(vector.root_node)] = {vector.result};
-  RecursiveHalving halving(builder, HalvingOrder::near_first, vector.lane, std::move(partners),
-                           std::move(parts), vector.strands, vector.sums, std::move(accumulators));
-  halving.append();
-  append_gather(builder, vector, halving);
 }
 
 }  // namespace hycoll

@@ -14,12 +14,18 @@
 namespace hycoll {
 
 void append_circulant_exchange(ScheduleBuilder& builder, PartedVector& vector) {
-  append_circulant_reduce_scatter(builder, {.lane = vector.lane,
-                                            .parts = vector.parts,
-                                            .strands = vector.strands,
-                                            .sums = vector.sums,
-                                            .results = vector.results,
-                                            .accumulators = {}});
+  const auto parts = [&](int first, int count) {
+    return ranges_of_parts(vector.parts, first, count);
+  };
+  for (const int node : builder.nodes()) {
+    const auto n = static_cast<std::size_t>(node);
+    append_circulant_reduce_scatter(builder, {.lane = vector.lane,
+                                              .node = node,
+                                              .parts = parts,
+                                              .strand = vector.strands[n],
+                                              .sum = vector.sums[n],
+                                              .results = vector.results[n]});
+  }
 }
 
 }  // namespace hycoll

@@ -35,17 +35,10 @@ void copy_pieces(ScheduleBuilder& builder, StrandId strand, const std::vector<Sp
   }
 }
 
-/// Brings a node's combined part from the partner that ended up with it into the node's result.
-void append_delivery(ScheduleBuilder& builder, PartedVector& vector,
-                     const RecursiveHalving& halving, int node) {
+/// The node's combined part comes from the partner that ended up with it into the node's result.
+void append_arrival(ScheduleBuilder& builder, PartedVector& vector, int node, int from) {
   const auto n = static_cast<std::size_t>(node);
-  const int holder = halving.part_of(partner_of(halving.partners(), node));
-  const int from = halving.partners()[static_cast<std::size_t>(holder)].acting;
-  const Span held = halving.held(holder, vector.parts[n]);
   const std::vector<Span>& results = vector.results[n];
-  if (from == node) return copy_pieces(builder, vector.strands[n], results, held.buffer);
-
-  builder.send(vector.strands[static_cast<std::size_t>(from)], vector.lane, node, held);
   if (results.size() == 1) {
     builder.recv(vector.strands[n], vector.lane, from, results.front());
     return;
@@ -56,18 +49,44 @@ void append_delivery(ScheduleBuilder& builder, PartedVector& vector,
   copy_pieces(builder, vector.strands[n], results, received.buffer);
 }
 
-void append_in_order(ScheduleBuilder& builder, HalvingOrder order, PartedVector& vector) {
-  const int node_count = builder.shape().node_count();
-  std::vector<Partner> partners = fold_partners(node_count);
-  std::vector<std::vector<ChunkRange>> parts;
-  for (const Partner& partner : partners) {
-    parts.push_back(ranges_of_parts(vector.parts, partner.first_node, partner.node_count));
+/// A node that acts sends what it ended up with to those whose parts these are.
+void append_delivery(ScheduleBuilder& builder, PartedVector& vector,
+                     const RecursiveHalving& halving, int node) {
+  const auto n = static_cast<std::size_t>(node);
+  const Partner owner = halving.fold().partner(halving.part_of(halving.partner()));
+  for (int to = owner.first_node; to < owner.first_node + owner.node_count; ++to) {
+    const Span held = halving.held(vector.parts[static_cast<std::size_t>(to)]);
+    if (to == node) {
+      copy_pieces(builder, vector.strands[n], vector.results[n], held.buffer);
+    } else {
+      builder.send(vector.strands[n], vector.lane, to, held);
+    }
   }
-  RecursiveHalving halving(builder, order, vector.lane, std::move(partners), std::move(parts),
-                           vector.strands, vector.sums,
-                           std::vector<std::vector<Span>>(static_cast<std::size_t>(node_count)));
-  halving.append();
-  for (int node = 0; node < node_count; ++node) append_delivery(builder, vector, halving, node);
+}
+
+void append_in_order(ScheduleBuilder& builder, HalvingOrder order, PartedVector& vector) {
+  const Fold fold(builder.shape().node_count());
+  const auto parts = [&](int first, int count) {
+    const Partner last = fold.partner(first + count - 1);
+    const int first_node = fold.partner(first).first_node;
+    return ranges_of_parts(vector.parts, first_node,
+                           last.first_node + last.node_count - first_node);
+  };
+  for (const int node : builder.nodes()) {
+    const auto n = static_cast<std::size_t>(node);
+    RecursiveHalving halving(builder, order,
+                             {.lane = vector.lane,
+                              .node = node,
+                              .fold = fold,
+                              .parts = parts,
+                              .strand = vector.strands[n],
+                              .sum = vector.sums[n]});
+    halving.append();
+    const int from = fold.acting(halving.part_of(fold.partner_of(node)));
+    if (from < node) append_arrival(builder, vector, node, from);
+    if (halving.acts()) append_delivery(builder, vector, halving, node);
+    if (from > node) append_arrival(builder, vector, node, from);
+  }
 }
 
 }  // namespace

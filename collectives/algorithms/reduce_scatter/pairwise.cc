@@ -33,11 +33,10 @@ class CanonicalTree {
         strand_(strand),
         own_node_(own_node),
         operands_(std::move(operands)),
-        partners_(fold_partners(static_cast<int>(operands_.size()))) {}
+        fold_(static_cast<int>(operands_.size())) {}
 
   void append(Span result) {
-    builder_.reduce(strand_, std::span(&result, 1),
-                    sources_of(0, static_cast<int>(partners_.size())));
+    builder_.reduce(strand_, std::span(&result, 1), sources_of(0, fold_.partner_count()));
   }
 
  private:
@@ -45,7 +44,7 @@ class CanonicalTree {
   /// reads all of it. Appends the steps that compute the right subtrees.
   std::vector<Span> sources_of(int first, int count) {
     if (count == 1) {
-      const Partner& partner = partners_[static_cast<std::size_t>(first)];
+      const Partner partner = fold_.partner(first);
       const auto begin = operands_.begin() + partner.first_node;
       return {begin, begin + partner.node_count};
     }
@@ -68,7 +67,7 @@ class CanonicalTree {
   StrandId strand_;
   int own_node_;
   std::vector<Span> operands_;  // by node
-  std::vector<Partner> partners_;
+  Fold fold_;
 };
 
 class NodeSteps {

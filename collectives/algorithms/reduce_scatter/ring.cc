@@ -18,7 +18,6 @@
 
 #include "collectives/algorithms/parts/ring.h"
 
-#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -29,76 +28,74 @@ namespace {
 
 class RingSteps {
  public:
-  RingSteps(ScheduleBuilder& builder, PartedVector& vector)
-      : builder_(builder), vector_(vector), node_count_(builder.shape().node_count()) {
-    for (int node = 0; node < node_count_; ++node) {
-      const int leader = builder.shape().leader(node, vector.lane);
-      auto& buffers = travelling_.emplace_back();
-      for (int step = 1; step < node_count_; ++step) {
-        buffers.push_back(builder.add_scratch(leader, part(node, step)));
-      }
+  RingSteps(ScheduleBuilder& builder, PartedVector& vector, int node)
+      : builder_(builder),
+        vector_(vector),
+        node_(node),
+        node_count_(builder.shape().node_count()),
+        strand_(vector.strands[static_cast<std::size_t>(node)]) {
+    const int leader = builder.shape().leader(node, vector.lane);
+    for (int step = 1; step < node_count_; ++step) {
+      travelling_.push_back(builder.add_scratch(leader, part(step)));
     }
   }
 
   void append() {
-    std::vector<int> nodes(static_cast<std::size_t>(node_count_));
-    std::iota(nodes.begin(), nodes.end(), 0);
-    append_ring_trip(builder_,
-                     {.lane = vector_.lane,
-                      .nodes = nodes,
-                      .strands = vector_.strands,
-                      .step_count = node_count_ - 1,
-                      .segment_count = vector_.segments,
-                      .receive = [this](int node, int step, int s) -> std::optional<Span> {
-                        return travelling(node, step + 1, s);
-                      },
-                      .forward = [this](int node, int step, int s) -> std::optional<Span> {
-                        return forward(node, step, s);
-                      }});
+    append_ring_trip(builder_, {.lane = vector_.lane,
+                                .strand = strand_,
+                                .previous_node = (node_ + node_count_ - 1) % node_count_,
+                                .next_node = (node_ + 1) % node_count_,
+                                .step_count = node_count_ - 1,
+                                .segment_count = vector_.segments,
+                                .receive = [this](int step, int s) -> std::optional<Span> {
+                                  return travelling(step + 1, s);
+                                },
+                                .forward = [this](int step, int s) -> std::optional<Span> {
+                                  return forward(step, s);
+                                }});
   }
 
  private:
   /// What a node sends in a step; after the last one its own part.
-  ChunkRange part(int node, int step) const {
-    return vector_.parts[static_cast<std::size_t>((node + node_count_ - 1 - step) % node_count_)];
+  ChunkRange part(int step) const {
+    return vector_.parts[static_cast<std::size_t>((node_ + node_count_ - 1 - step) % node_count_)];
   }
-  ChunkRange segment(int node, int step, int s) const {
-    return segment_of(part(node, step), vector_.segments, s);
-  }
+  ChunkRange segment(int step, int s) const { return segment_of(part(step), vector_.segments, s); }
 
   /// Where a node has what arrived for a step.
-  Span travelling(int node, int step, int s) const {
-    return span_of(travelling_[static_cast<std::size_t>(node)][static_cast<std::size_t>(step - 1)],
-                   segment(node, step, s));
+  Span travelling(int step, int s) const {
+    return span_of(travelling_[static_cast<std::size_t>(step - 1)], segment(step, s));
   }
 
-  std::optional<Span> forward(int node, int step, int s) {
-    const auto n = static_cast<std::size_t>(node);
+  std::optional<Span> forward(int step, int s) {
+    const auto n = static_cast<std::size_t>(node_);
     NodeSum& sum = vector_.sums[n];
-    if (step == 0) return sum.at(segment(node, step, s));
-    const Span arrived = travelling(node, step, s);
+    if (step == 0) return sum.at(segment(step, s));
+    const Span arrived = travelling(step, s);
     if (step + 1 < node_count_) {
-      builder_.reduce(vector_.strands[n], {arrived}, {arrived, sum.at(segment(node, step, s))});
+      builder_.reduce(strand_, {arrived}, {arrived, sum.at(segment(step, s))});
       return arrived;
     }
-    for (const Span& piece : clip(vector_.results[n], segment(node, step, s))) {
+    for (const Span& piece : clip(vector_.results[n], segment(step, s))) {
       const ChunkRange own{piece.first_chunk, piece.chunk_count};
-      builder_.reduce(vector_.strands[n], {piece}, {span_of(arrived.buffer, own), sum.at(own)});
-      vector_.on_result(node, piece);
+      builder_.reduce(strand_, {piece}, {span_of(arrived.buffer, own), sum.at(own)});
+      vector_.on_result(node_, piece);
     }
     return std::nullopt;
   }
 
   ScheduleBuilder& builder_;
   PartedVector& vector_;
+  int node_;
   int node_count_;
-  std::vector<std::vector<BufferId>> travelling_;  // by node and step from 1 on
+  StrandId strand_;
+  std::vector<BufferId> travelling_;  // by step from 1 on
 };
 
 }  // namespace
 
 void append_ring_reduce_scatter(ScheduleBuilder& builder, PartedVector& vector) {
-  RingSteps(builder, vector).append();
+  for (const int node : builder.nodes()) RingSteps(builder, vector, node).append();
 }
 
 }  // namespace hycoll
