@@ -323,7 +323,17 @@ TEST_CASE("bench plans ends with a count, and leaves out what is not served") {
               "--algorithm", "single-leader-ring", "--seconds", "60"});
   CHECK(result.status == 0);
   CHECK(contains(result.output, " of 1 plans are not within 1 ms + 0.2 us"));
-  CHECK(contains(result.output, "1 more are not served"));
+  CHECK(contains(result.output, "0 more are refused for this size, 1 are not served"));
+}
+
+TEST_CASE("bench plans says what a call would refuse, and counts it for nothing") {
+  const Json record = plans_of({"--nodes", "4", "--members", "2", "--bytes", "256Ki", "--algorithm",
+                                "lines-recursive-doubling", "--seconds", "60"})
+                          .at("records")
+                          .at(0);
+  CHECK(contains(record.at("refused").get<std::string>(), "lines buffer"));
+  CHECK(record.at("within_limits").is_null());
+  CHECK(record.at("seconds").is_null());
 }
 
 TEST_CASE("bench plans refuses bad arguments") {

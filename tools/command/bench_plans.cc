@@ -182,9 +182,12 @@ class SweepRun {
   PlansResult result_;
 };
 
+/// What would not have ended is not within the limits; of what is refused there is nothing to say.
 bool is_within_limits(const PlanRow& row) {
   return row.found.cost && command::is_within_limits(*row.found.cost);
 }
+
+bool is_refused(const PlanRow& row) { return !row.found.refused.empty(); }
 
 std::string kib_text(std::size_t size_bytes) {
   return fmt::format("{:.0f}", static_cast<double>(size_bytes) / 1024);
@@ -232,7 +235,7 @@ Json record_of(const PlanRow& row) {
       {"own_steps", of_cost([](const PlanCost& cost) { return cost.own_steps; })},
       {"seconds", of_cost([](const PlanCost& cost) { return cost.seconds; })},
       {"memory_bytes", of_cost([](const PlanCost& cost) { return cost.memory_bytes; })},
-      {"within_limits", is_within_limits(row)},
+      {"within_limits", is_refused(row) ? Json() : Json(is_within_limits(row))},
       {"seconds_limit", of_cost([](const PlanCost& cost) { return most_seconds(cost.own_steps); })},
       {"memory_limit_bytes",
        of_cost([](const PlanCost& cost) { return most_memory_bytes(cost.own_steps); })},
@@ -252,12 +255,14 @@ std::string summary_of(const PlansResult& result) {
   const auto count = [&](auto is_counted) {
     return std::count_if(result.rows.begin(), result.rows.end(), is_counted);
   };
+  const auto refused = count(is_refused);
   return fmt::format(
-      "{} of {} plans are not within 1 ms + 0.2 us and 64 KiB + 200 bytes per own step: {} were "
-      "stopped, {} refused when they were bound; {} more are not served\n",
-      count([](const PlanRow& row) { return !is_within_limits(row); }), result.rows.size(),
-      count([](const PlanRow& row) { return !row.found.stopped.empty(); }),
-      count([](const PlanRow& row) { return !row.found.refused.empty(); }), result.left_out.size());
+      "{} of {} plans are not within 1 ms + 0.2 us and 64 KiB + 200 bytes per own step, {} of them "
+      "stopped; {} more are refused for this size, {} are not served\n",
+      count([](const PlanRow& row) { return !is_refused(row) && !is_within_limits(row); }),
+      static_cast<std::ptrdiff_t>(result.rows.size()) - refused,
+      count([](const PlanRow& row) { return !row.found.stopped.empty(); }), refused,
+      result.left_out.size());
 }
 
 class BenchPlans final : public Subcommand {
