@@ -56,7 +56,8 @@ struct Options {
 
   /// Layout `processes`: how much memory each worker shares with other processes of its machine, in
   /// KiB, for vectors to pass through; 64 to 1048576. What a call stages of one element of the
-  /// vector must fit into half of it.
+  /// vector must fit into half of it. Team in a process that is alone: the same between its threads
+  /// where they are far from one another; what does not fit is not staged.
   int staging_kib = 512;
 
   /// Layout `processes`: how much memory the processes of a machine share in all, in MiB, a part

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "collectives/calls/run_arguments.h"
 #include "core/base/collective_traits.h"
 
 namespace hycoll {
@@ -58,7 +59,8 @@ class NodeProcessMember::SlicedRun final : public ExecutorRun {
     if (has_met_ && next_ == 0) is_direct_ = all_are_reached();
     const SlicedPrograms& sliced = is_direct_ ? *plan_.crossing->direct : plan_.crossing->staged;
     if (next_ == sliced.run_count) return false;
-    if (next_ > 0) slice_ = member_.slice_of(arguments_, next_ * sliced.displacement_bytes);
+    if (next_ > 0)
+      slice_ = displaced(member_.next_run(arguments_), next_ * sliced.displacement_bytes);
     slice_.is_agreed_on = arguments_.is_agreed_on || next_ + 1 < sliced.run_count;
     executor().start(sliced.program(next_, member_.thread_), slice_);
     ++next_;
@@ -219,10 +221,7 @@ const Program& NodeProcessMember::program(const Plan& plan) const {
 }
 
 CallArguments NodeProcessMember::next_run(const CallArguments& arguments) {
-  CallArguments numbered = arguments;
-  numbered.member_call = arguments.call;
-  numbered.call = processes_.next_run(thread_);
-  return numbered;
+  return as_run(arguments, processes_.next_run(thread_));
 }
 
 void NodeProcessMember::run_here(const Plan& plan, const CallArguments& arguments) {
@@ -264,18 +263,6 @@ std::unique_ptr<DrivenRun> NodeProcessMember::driver(CallRuns& runs) {
 void NodeProcessMember::execute_part(int /*worker*/, const Plan& plan,
                                      const CallArguments& arguments) {
   run_here(plan, arguments);
-}
-
-CallArguments NodeProcessMember::slice_of(const CallArguments& arguments,
-                                          std::size_t displacement_bytes) {
-  CallArguments slice = next_run(arguments);
-  if (slice.input != nullptr) {
-    slice.input = static_cast<const std::byte*>(slice.input) + displacement_bytes;
-  }
-  if (slice.output != nullptr) {
-    slice.output = static_cast<std::byte*>(slice.output) + displacement_bytes;
-  }
-  return slice;
 }
 
 bool NodeProcessMember::is_reached(const Plan& plan, const CallArguments& arguments) const {

@@ -51,8 +51,6 @@ class NodeProcessMember final : public Caller {
   const Program& program(const Plan& plan) const;
   CallArguments next_run(const CallArguments& arguments);
   void run_here(const Plan& plan, const CallArguments& arguments);
-  /// The next run, on buffers displaced by so much.
-  CallArguments slice_of(const CallArguments& arguments, std::size_t displacement_bytes);
   /// Whether the other processes of the node can access this one's buffers.
   bool is_reached(const Plan& plan, const CallArguments& arguments) const;
   bool gets_result(const PlanQuery& query) const;

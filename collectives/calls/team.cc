@@ -11,12 +11,12 @@
 #include "collectives/calls/call_gate.h"
 #include "collectives/calls/caller.h"
 #include "collectives/calls/node_process_member.h"
+#include "collectives/calls/thread_member.h"
 #include "collectives/plans/plan_cache.h"
 #include "collectives/processes/node_processes.h"
 #include "collectives/processes/process_group.h"
 #include "collectives/processes/workers.h"
 #include "numa/placement/binding.h"
-#include "threading/execution/deferred_run.h"
 #include "threading/execution/leader_pool.h"
 
 namespace hycoll {
@@ -29,74 +29,6 @@ int checked(int thread_count) {
               fmt::format("Team: thread_count is {}; a team needs at least 1 thread, e.g. "
                           "omp_get_max_threads()",
                           thread_count));
-}
-
-/// A thread of a process that is a node by itself.
-class alignas(kCacheLineBytes) ThreadMember final : public Caller {
- public:
-  /// `identity.slot` is the thread's index. What is passed by reference outlives the member.
-  ThreadMember(PlanCache& plans, NodeWorkers& workers, LeaderPool& pool,
-               const CallerIdentity& identity)
-      : Caller(plans, workers.memory(), identity),
-        index_(identity.slot),
-        executor_(workers.executor(index_)),
-        pool_(pool),
-        deferred_(executor_) {}
-
-  /// What a keeper is to look after, and the keeper; to be set before the first call.
-  DeferredRun* deferred() noexcept { return &deferred_; }
-  void set_keeper(ProgressKeeper& keeper) noexcept { keeper_ = &keeper; }
-
- private:
-  void execute(const Plan& plan, const CallArguments& arguments) override;
-  void execute_like(const Plan& plan, const CallArguments& like, CallNumber call, const void* input,
-                    void* output) override;
-  std::shared_ptr<PoolJob> submit(const Plan& plan, const CallArguments& arguments,
-                                  PoolJob::Before before) override;
-  DeferredRun* defer(const Plan& plan, const CallArguments& arguments,
-                     DeferredOutcome& outcome) override;
-  void execute_part(int /*worker*/, const Plan& plan, const CallArguments& arguments) override {
-    executor_.run(plan.programs[static_cast<std::size_t>(index_)], arguments);
-  }
-  Background background() noexcept override { return {pool_, deferred_, index_}; }
-
-  int index_;
-  WorkerExecutor& executor_;
-  LeaderPool& pool_;
-  DeferredRun deferred_;
-  ProgressKeeper* keeper_ = nullptr;
-};
-
-void ThreadMember::execute(const Plan& plan, const CallArguments& arguments) {
-  deferred_.finish();
-  if (!is_idle()) {
-    const std::shared_ptr<PoolJob> job = submit(plan, arguments, {});
-    job->wait();
-    return job->throw_if_failed();
-  }
-  executor_.run(plan.programs[static_cast<std::size_t>(index_)], arguments);
-}
-
-void ThreadMember::execute_like(const Plan& plan, const CallArguments& like, CallNumber call,
-                                const void* input, void* output) {
-  if (!deferred_.finished() || !is_idle()) {
-    return Caller::execute_like(plan, like, call, input, output);
-  }
-  executor_.run_like(plan.programs[static_cast<std::size_t>(index_)], like, call, call, input,
-                     output);
-}
-
-std::shared_ptr<PoolJob> ThreadMember::submit(const Plan& plan, const CallArguments& arguments,
-                                              PoolJob::Before before) {
-  return hand_in(std::make_shared<PoolJob>(plan.programs, arguments, 1, std::move(before)), 1);
-}
-
-DeferredRun* ThreadMember::defer(const Plan& plan, const CallArguments& arguments,
-                                 DeferredOutcome& outcome) {
-  if (!plan.is_short || !deferred_.finished() || !is_idle()) return nullptr;
-  deferred_.start(plan.programs[static_cast<std::size_t>(index_)], arguments, outcome);
-  if (!deferred_.finished()) keeper_->watch();
-  return &deferred_;
 }
 
 }  // namespace
@@ -133,6 +65,7 @@ struct Team::State {
   std::unique_ptr<NodeProcesses> processes;  // null but with the layout processes
   std::unique_ptr<NodeWorkers> workers;      // null with the layout processes
   std::unique_ptr<PlanCache> plans;
+  std::unique_ptr<PlanCache> staging_plans;  // null unless the workers may stage
   std::unique_ptr<CallAnnouncer> announcer;  // null but for member 0 where there are aggregators
   std::unique_ptr<CallGate> gate;            // null unless all processes are compared
   std::vector<Member::State> members;        // none on aggregators
@@ -146,6 +79,9 @@ void Team::State::make_node(int thread_count) {
   const Options& options = group.options();
   workers = std::make_unique<NodeWorkers>(group, thread_count, MemberCount::every_worker);
   plans = std::make_unique<PlanCache>(workers->plan_options(group));
+  if (workers->may_stage()) {
+    staging_plans = std::make_unique<PlanCache>(workers->staging_plan_options(group));
+  }
   if (group.announces()) announcer = std::make_unique<CallAnnouncer>(group);
   pool = std::make_unique<LeaderPool>(workers->executors(), group.topology(), workers->cores(),
                                       options.pinning == Options::Pinning::pinned
@@ -166,7 +102,7 @@ void Team::State::add_members(int thread_count) {
   for (int index = 0; index < thread_count; ++index) {
     const int rank = workers->first_rank() + index;
     auto member = std::make_unique<ThreadMember>(
-        *plans, *workers, *pool,
+        *plans, staging_plans.get(), *workers, *pool,
         CallerIdentity{.rank = rank,
                        .member_count = workers->member_count(),
                        .slot = index,

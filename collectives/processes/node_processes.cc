@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "collectives/processes/node_distance.h"
 #include "core/base/errors.h"
 #include "numa/placement/placement.h"
 
@@ -14,10 +15,6 @@ namespace hycoll {
 namespace {
 
 constexpr std::size_t kKib = 1024;
-
-/// Where processes are far from one another staging is written past the caches, from so many bytes
-/// of a step on (docs/measurements.md).
-constexpr std::size_t kStreamingStagingBytes = kKib;
 
 /// The shortest broadcasts that the kernel copies where processes are near one another, unless the
 /// user says otherwise: root and receivers copy at once, and once, while staging copies twice.

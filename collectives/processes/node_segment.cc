@@ -3,24 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <cstdio>
-#include <new>
 #include <utility>
 
 #include "collectives/processes/arena_exchange.h"
+#include "collectives/processes/node_distance.h"
 #include "collectives/processes/single_copy.h"
-#include "threading/memory/handoff.h"
 
 namespace hycoll {
 namespace {
-
-constexpr std::chrono::milliseconds kHandoffPatience{2};
-
-/// Processes whose handoffs take longer do not share a cache. There, a line that one has written
-/// and the other reads costs more than memory: staging is written past the caches
-/// (docs/measurements.md).
-constexpr double kFarHandoffNs = 130;
 
 /// All processes of a node call this; worker 0 says it, and whoever has heard it does not say it
 /// again.
@@ -185,18 +176,11 @@ void NodeSegment::announce_addresses(const ProcessGroup& group, const NodeMember
 }
 
 void NodeSegment::prepare_measurement() noexcept {
-  new (&memory_->handoff_ball(first_worker_)) HandoffBall;
+  hycoll::prepare_measurement(*memory_, first_worker_);
 }
 
 double NodeSegment::measure_own_distance() {
-  // Neighbours in rank order tend to be neighbours on the machine: half a node apart is far.
-  const int pairs = static_cast<int>(first_workers_.size()) / 2;
-  if (process_ >= 2 * pairs || !may_measure_) return 0;
-  const auto side = process_ < pairs ? HandoffSide::first : HandoffSide::second;
-  const int owner = first_workers_[static_cast<std::size_t>(process_ % pairs)];
-  const std::vector<double> batches =
-      measure_handoff(memory_->handoff_ball(owner), side, HandoffRounds{}, kHandoffPatience);
-  return batches.empty() ? 0 : *std::min_element(batches.begin(), batches.end());
+  return may_measure_ ? measure_half_a_node_apart(*memory_, first_workers_, process_) : 0;
 }
 
 void NodeSegment::set_distance(double handoff_ns) noexcept {

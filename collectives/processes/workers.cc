@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "collectives/processes/node_distance.h"
 #include "core/base/errors.h"
 #include "numa/placement/binding.h"
 #include "numa/placement/placement.h"
@@ -31,6 +32,16 @@ int workers_here(const ProcessGroup& group, int worker_count) {
   return group.is_aggregator() ? 1 : worker_count;
 }
 
+/// Where members may stage: as NodeWorkers::may_stage() says.
+std::size_t staging_set_pair_bytes(const ProcessGroup& group, int worker_count,
+                                   MemberCount members) {
+  constexpr std::size_t kKib = 1024;
+  const bool may_stage =
+      members == MemberCount::every_worker && worker_count > 1 && group.size() == 1;
+  if (!may_stage || group.options().staging_kib < 0) return 0;
+  return static_cast<std::size_t>(group.options().staging_kib) * kKib;
+}
+
 /// Once per process: what its launch line costs it, if anything.
 void warn_of_confinement(const ProcessGroup& group, int worker_count) {
   static std::once_flag warned;
@@ -49,7 +60,11 @@ NodeWorkers::NodeWorkers(ProcessGroup& group, int worker_count, MemberCount memb
       wait_policy_(group.wait_policy(workers_here(group, worker_count))),
       cores_(worker_cores(group.topology(), workers_here(group, worker_count),
                           parse_placement(group.options().placement), members)),
-      memory_(workers_here(group, worker_count)) {
+      memory_(workers_here(group, worker_count),
+              staging_set_pair_bytes(group, worker_count, members)) {
+  // Who stages does so because workers are far from one another.
+  memory_.set_far(may_stage());
+  may_measure_ = !group.cores_are_shared() && count() <= group.topology().usable_core_count();
   for (int node = 0; node < group.member_process_count(); ++node) {
     const int its_members = nodes_[static_cast<std::size_t>(node)].members;
     if (node < group.rank()) first_rank_ += its_members;
@@ -122,6 +137,15 @@ PlanCache::Options NodeWorkers::plan_options(const ProcessGroup& group) const {
           .leaders = leaders_,
           .streaming_threshold_bytes = group.streaming_threshold_bytes(),
           .tag_count = group.tag_count()};
+}
+
+PlanCache::Options NodeWorkers::staging_plan_options(const ProcessGroup& group) const {
+  PlanCache::Options options = plan_options(group);
+  options.peers = Peers::processes;
+  options.staging_bytes = memory_.staging_bytes();
+  options.short_staging_bytes = memory_.short_staging_bytes();
+  options.streaming_staging_bytes = kStreamingStagingBytes;
+  return options;
 }
 
 void NodeWorkers::reduce_locally(const Reducer& reducer, void* output,

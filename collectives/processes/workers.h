@@ -38,6 +38,14 @@ class NodeWorkers {
   /// For the plan cache of these workers.
   PlanCache::Options plan_options(const ProcessGroup& group) const;
 
+  /// Whether members may stage what others read, where they turn out to be far from one another:
+  /// every worker is one, of a process that is alone.
+  bool may_stage() const noexcept { return memory_.staging_bytes() > 0; }
+  /// If so, whether they may find that out: nobody else needs their cores while they spin.
+  bool may_measure() const noexcept { return may_measure_; }
+  /// The same: for the plan cache of what they stage.
+  PlanCache::Options staging_plan_options(const ProcessGroup& group) const;
+
   /// output = the reduction of the inputs, by all cores of the process.
   void reduce_locally(const Reducer& reducer, void* output, std::span<const void* const> inputs,
                       std::size_t count, std::size_t element_bytes) const;
@@ -60,6 +68,7 @@ class NodeWorkers {
   int socket_count_ = 1;
   std::vector<std::vector<int>> leaders_;  // as PlanCache::Options has it
   NodeMemory memory_;
+  bool may_measure_ = false;
   std::unique_ptr<TaskKernels> helpers_;    // cores without a worker
   std::unique_ptr<TaskKernels> all_cores_;  // for what is done outside of a schedule
   std::vector<std::unique_ptr<WorkerExecutor>> executors_;

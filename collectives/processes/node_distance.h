@@ -1,0 +1,30 @@
+#ifndef HYCOLL_COLLECTIVES_PROCESSES_NODE_DISTANCE_H_
+#define HYCOLL_COLLECTIVES_PROCESSES_NODE_DISTANCE_H_
+
+#include <cstddef>
+#include <span>
+
+#include "threading/memory/node_memory.h"
+
+namespace hycoll {
+
+/// Workers whose handoffs take longer do not share a cache. There, a line that one has written and
+/// the other reads costs more than memory: staging is written past the caches
+/// (docs/measurements.md).
+inline constexpr double kFarHandoffNs = 130;
+
+/// Where workers are far from one another staging is written past the caches, from so many bytes of
+/// a step on (docs/measurements.md).
+inline constexpr std::size_t kStreamingStagingBytes = 1024;
+
+/// Makes a worker's part of the memory ready for measure_half_a_node_apart(). Local.
+void prepare_measurement(NodeMemory& memory, int worker) noexcept;
+
+/// The time of a handoff, in nanoseconds, between party `party` of a node and the one half a node
+/// away; 0 if it has none, or one of the two was late. `first_workers`: by party, a process or a
+/// thread. All parties call this at about the same time, after all are ready; they spin meanwhile.
+double measure_half_a_node_apart(NodeMemory& memory, std::span<const int> first_workers, int party);
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_PROCESSES_NODE_DISTANCE_H_

@@ -1,0 +1,176 @@
+// Members that are threads of one process, on machines that are near or far because the test says
+// so.
+
+#include <doctest/doctest.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <barrier>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "collectives/calls/thread_member.h"
+#include "collectives/plans/plan_cache.h"
+#include "collectives/processes/process_group.h"
+#include "collectives/processes/workers.h"
+
+namespace hycoll {
+namespace {
+
+constexpr double kNearNs = 30;
+constexpr double kFarNs = 300;
+constexpr std::byte kUntouched{0xAB};
+
+/// The members of a team, in the hands of the test.
+struct Threads {
+  explicit Threads(int count)
+      : group(MPI_COMM_WORLD, Options::from_environment()),
+        workers(group, count, MemberCount::every_worker),
+        plans(workers.plan_options(group)),
+        staging_plans(workers.staging_plan_options(group)),
+        pool(workers.executors(), group.topology(), workers.cores(), LeaderPool::Pinning::unpinned,
+             workers.wait_policy()) {
+    std::vector<LookedAfter*> runs;
+    for (int index = 0; index < count; ++index) {
+      members.push_back(std::make_unique<ThreadMember>(
+          plans, &staging_plans, workers, pool,
+          CallerIdentity{.rank = index, .member_count = count, .slot = index}));
+      runs.push_back(members.back()->deferred());
+    }
+    keeper = std::make_unique<ProgressKeeper>(std::move(runs));
+    for (const auto& member : members) member->set_keeper(*keeper);
+  }
+
+  /// body(member, rank) in a thread of each.
+  template <class Body>
+  void each(const Body& body) {
+    std::vector<std::thread> threads;
+    for (std::size_t rank = 0; rank < members.size(); ++rank) {
+      threads.emplace_back([&, rank] { body(*members[rank], static_cast<int>(rank)); });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+
+  int count() const { return static_cast<int>(members.size()); }
+
+  /// Whether somebody has written into staging since this was asked last.
+  bool has_staged() {
+    bool has_staged = false;
+    for (int worker = 0; worker < count(); ++worker) {
+      const std::span<std::byte> staging = workers.memory().further(worker);
+      has_staged =
+          has_staged || std::ranges::any_of(staging, [](std::byte b) { return b != kUntouched; });
+      std::ranges::fill(staging, kUntouched);
+    }
+    return has_staged;
+  }
+
+  ProcessGroup group;
+  NodeWorkers workers;
+  PlanCache plans;
+  PlanCache staging_plans;
+  std::vector<std::unique_ptr<ThreadMember>> members;
+  LeaderPool pool;
+  std::unique_ptr<ProgressKeeper> keeper;
+};
+
+enum class Way { blocking, nonblocking, persistent };
+
+void make(ThreadMember& member, const Call& call, Way way) {
+  if (way == Way::blocking) return member.run(call);
+  if (way == Way::nonblocking) {
+    const std::unique_ptr<Request::State> request = member.start(call);
+    request->finish();
+    return;
+  }
+  const std::unique_ptr<Persistent::State> persistent = member.prepare(call);
+  for (int start = 0; start < 2; ++start) member.run(*persistent);
+}
+
+std::int64_t value(int rank, std::size_t index) {
+  return 1000 * (rank + 1) + static_cast<std::int64_t>(index % 777);
+}
+
+/// Whether all collectives that may be staged are right, of vectors of so many elements.
+bool are_right(ThreadMember& member, int rank, int count, std::size_t elements, Way way) {
+  std::vector<std::int64_t> input(elements);
+  for (std::size_t i = 0; i < elements; ++i) input[i] = value(rank, i);
+  std::vector<std::int64_t> sums(elements);
+  for (std::size_t i = 0; i < elements; ++i) {
+    for (int other = 0; other < count; ++other) sums[i] += value(other, i);
+  }
+  const int root = count - 1;
+  std::vector<std::int64_t> output(elements, -1);
+  make(member, calls::allreduce(input, output), way);
+  bool is_right = output == sums;
+  std::ranges::fill(output, -1);
+  make(member, calls::reduce(input, output, Operator::sum, root), way);
+  is_right = is_right && (rank != root || output == sums);
+  std::vector<std::int64_t> passed(elements, -1);
+  if (rank == root) passed = input;
+  make(member, calls::broadcast(passed, root), way);
+  for (std::size_t i = 0; i < elements; ++i) is_right = is_right && passed[i] == value(root, i);
+  const std::size_t block = elements / static_cast<std::size_t>(count);
+  std::vector<std::int64_t> own(block, -1);
+  make(member,
+       calls::reduce_scatter_block(input.data(), own.data(), block, DataType::int64, Operator::sum),
+       way);
+  const auto first = sums.begin() + static_cast<std::ptrdiff_t>(block) * rank;
+  return is_right && std::ranges::equal(own, std::ranges::subrange(first, first + std::ssize(own)));
+}
+
+TEST_CASE("vectors pass through staging where members are far, and do not where they are near") {
+  for (const int count : {2, 3, 4}) {
+    CAPTURE(count);
+    Threads threads(count);
+    REQUIRE(threads.workers.may_stage());
+    threads.has_staged();
+    for (const double handoff_ns : {kNearNs, kFarNs, kNearNs}) {
+      CAPTURE(handoff_ns);
+      for (const auto& member : threads.members) member->set_distance(handoff_ns);
+      for (const std::size_t elements : {4u, 1000u, 20'000u, 100'000u}) {
+        CAPTURE(elements);
+        for (const Way way : {Way::blocking, Way::blocking, Way::nonblocking, Way::persistent}) {
+          std::vector<char> right(static_cast<std::size_t>(count), 0);
+          threads.each([&](ThreadMember& member, int rank) {
+            right[static_cast<std::size_t>(rank)] =
+                are_right(member, rank, count, elements, way) ? 1 : 0;
+          });
+          CHECK(std::ranges::count(right, 1) == count);
+          CHECK(threads.has_staged() == (handoff_ns == kFarNs && elements > 4));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("vectors whose outputs are written past the caches are not staged") {
+  Threads threads(2);
+  for (const auto& member : threads.members) member->set_distance(kFarNs);
+  threads.has_staged();
+  const std::size_t threshold = threads.group.streaming_threshold_bytes();
+  if (threshold > std::size_t{256} << 20) return;  // what the caches hold is not known, or too much
+  threads.each([&](ThreadMember& member, int) {
+    std::vector<std::int64_t> vector(threshold / sizeof(std::int64_t), 1);
+    member.run(calls::allreduce(vector));
+  });
+  CHECK(!threads.has_staged());
+}
+
+TEST_CASE("members measure how far they are from one another, and find the same") {
+  Threads threads(2);
+  threads.each([&](ThreadMember& member, int rank) {
+    for (int call = 0; call < 200; ++call) {
+      CHECK(are_right(member, rank, 2, 500, Way::blocking));
+    }
+  });
+  const double handoff_ns = threads.members.front()->handoff_ns();
+  CHECK(handoff_ns == threads.members.back()->handoff_ns());
+  if (!threads.workers.may_measure()) CHECK(handoff_ns == 0);
+}
+
+}  // namespace
+}  // namespace hycoll
