@@ -14,6 +14,16 @@
 namespace hycoll {
 namespace {
 
+/// The shortest vectors that are staged where all members get the whole result: others take as long
+/// either way (docs/measurements.md).
+constexpr std::size_t kLeastStagedBytes = 4 * 1024;
+
+bool is_too_short(const PlanQuery& query) {
+  return combines(query.collective) && !has_root(query.collective) &&
+         !has_blocks(query.collective) &&
+         query.extent.count * query.element_bytes < kLeastStagedBytes;
+}
+
 /// Whether outputs are written past the caches.
 bool streams_outputs(const Program& program) {
   return std::ranges::any_of(program.strands, [](const StrandProgram& strand) {
@@ -109,7 +119,9 @@ const SlicedPrograms* ThreadMember::known_slices(const Plan& plan) const {
 
 const SlicedPrograms* ThreadMember::find_slices(const Plan& plan) {
   // Prefixes are passed on from member to member; outputs past the caches are not read from them.
-  if (is_prefix(plan.query.collective) || !crosses(plan)) return nullptr;
+  if (is_prefix(plan.query.collective) || is_too_short(plan.query) || !crosses(plan)) {
+    return nullptr;
+  }
   if (std::ranges::any_of(plan.programs, streams_outputs)) return nullptr;
   try {
     PlanQuery query = plan.query;
