@@ -64,44 +64,46 @@ void append_multicast(ScheduleBuilder& builder, const AggregationTree::Vertex& v
   }
 }
 
-void append_tree(ScheduleBuilder& builder, const AggregationTree& tree) {
+/// What an aggregator does; nothing if it is not used.
+void append_aggregator(ScheduleBuilder& builder, const AggregationTree& tree, int node) {
   const int host_count = static_cast<int>(tree.host_parents.size());
+  const auto index = static_cast<std::size_t>(node - host_count);
+  if (index >= tree.vertices.size()) return;
+  const AggregationTree::Vertex& vertex = tree.vertices[index];
   int below = builder.shape().node_of_member(builder.root());
   int above = tree.host_parents[static_cast<std::size_t>(below)];
-  for (const AggregationTree::Vertex& vertex : tree.vertices) {
-    const bool is_above_root = vertex.node == above;
-    append_multicast(builder, vertex, is_above_root ? below : vertex.parent, host_count);
-    if (is_above_root) below = std::exchange(above, vertex.parent);
+  while (above >= 0 && above != node) {
+    below =
+        std::exchange(above, tree.vertices[static_cast<std::size_t>(above - host_count)].parent);
   }
+  append_multicast(builder, vertex, above == node ? below : vertex.parent, host_count);
 }
 
-/// The hosts below the aggregators.
-std::vector<SpecialisedPlace> places_below(const AggregationTree& tree, int root_node) {
-  std::vector<SpecialisedPlace> places(tree.host_parents.size(),
-                                       {.injection = kInjection, .reception = kReception});
-  if (places.size() == 1) return places;
-  for (std::size_t host = 0; host < places.size(); ++host) {
-    const bool is_root = static_cast<int>(host) == root_node;
-    (is_root ? places[host].to.emplace_back() : places[host].parent) = tree.host_parents[host];
+/// A host below the aggregators.
+SpecialisedPlace place_below(const AggregationTree& tree, int host, int root_node) {
+  SpecialisedPlace place{.injection = kInjection, .reception = kReception};
+  if (tree.host_parents.size() == 1) return place;
+  const int parent = tree.host_parents[static_cast<std::size_t>(host)];
+  if (host == root_node) {
+    place.to = {parent};
+  } else {
+    place.parent = parent;
   }
-  return places;
+  return place;
 }
 
-/// The hosts as a binary tree; the root's is its root.
-std::vector<SpecialisedPlace> binary_places(int host_count, int root_node) {
-  std::vector<SpecialisedPlace> places(static_cast<std::size_t>(host_count),
-                                       {.injection = kInjection, .reception = kReception});
+/// A host of a binary tree, whose root is the root's.
+SpecialisedPlace binary_place(int host_count, int host, int root_node) {
+  SpecialisedPlace place{.injection = kInjection, .reception = kReception};
   const auto node_of = [&](int number) { return (root_node + number) % host_count; };
-  for (int number = 0; number < host_count; ++number) {
-    SpecialisedPlace& place = places[static_cast<std::size_t>(node_of(number))];
-    const bool is_odd_level = std::bit_width(static_cast<unsigned>(number + 1)) % 2 == 0;
-    if (is_odd_level) std::swap(place.injection, place.reception);
-    if (number > 0) place.parent = node_of((number - 1) / 2);
-    for (const int child : {2 * number + 1, 2 * number + 2}) {
-      if (child < host_count) place.to.push_back(node_of(child));
-    }
+  const int number = (host + host_count - root_node) % host_count;
+  const bool is_odd_level = std::bit_width(static_cast<unsigned>(number + 1)) % 2 == 0;
+  if (is_odd_level) std::swap(place.injection, place.reception);
+  if (number > 0) place.parent = node_of((number - 1) / 2);
+  for (const int child : {2 * number + 1, 2 * number + 2}) {
+    if (child < host_count) place.to.push_back(node_of(child));
   }
-  return places;
+  return place;
 }
 
 }  // namespace
@@ -121,18 +123,19 @@ Schedule generate_core_specialised_broadcast(std::string name, const Shape& shap
   const int root_node = shape.node_of_member(parameters.root);
   std::optional<AggregationTree> tree;
   if (shape.has_aggregators()) tree = aggregation_tree(shape);
-  std::vector<SpecialisedPlace> places =
-      tree ? places_below(*tree, root_node) : binary_places(shape.node_count(), root_node);
-  std::vector<SpecialisedHost> hosts;
-  for (std::size_t host = 0; host < places.size(); ++host) {
-    hosts.emplace_back(builder, static_cast<int>(host), std::move(places[host]));
-  }
-  for (SpecialisedHost& host : hosts) {
+  const int hosts = tree ? static_cast<int>(tree->host_parents.size()) : shape.node_count();
+  for (const int node : builder.nodes()) {
+    if (node >= hosts) {
+      if (hosts > 1) append_aggregator(builder, *tree, node);
+      continue;
+    }
+    SpecialisedHost host(builder, node,
+                         tree ? place_below(*tree, node, root_node)
+                              : binary_place(shape.node_count(), node, root_node));
     host.append_network();
     host.append_copies();
     host.append_end();
   }
-  if (tree && hosts.size() > 1) append_tree(builder, *tree);
   return std::move(builder).finish();
 }
 

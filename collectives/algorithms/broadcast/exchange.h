@@ -2,8 +2,6 @@
 #define HYCOLL_COLLECTIVES_ALGORITHMS_BROADCAST_EXCHANGE_H_
 
 #include <functional>
-#include <span>
-#include <vector>
 
 #include "collectives/algorithms/parts/allgather.h"
 #include "collectives/algorithms/parts/exchange.h"
@@ -12,37 +10,40 @@
 
 namespace hycoll {
 
-/// One lane's part of the vector on every node; what is indexed is indexed by node.
+/// One lane's part of the vector on one node.
 struct BroadcastVector {
   int lane;
   ChunkRange chunks;
   int segments;  ///< Parts that messages of a tree are cut into.
+  int node;
   int root_node;
   OnArrival when;
-  std::vector<StrandId> strands;  ///< The leader's strand.
-  std::vector<BufferId> places;   ///< Where the chunks arrive; on the root's node, where they are.
-  /// Appends what is done on a node, other than the root's, with chunks that have arrived. Called
+  StrandId strand;  ///< The leader's.
+  BufferId place;   ///< Where the chunks arrive; on the root's node, where they are.
+  /// Appends what is done with chunks that have arrived, on another node than the root's. Called
   /// once for every chunk.
-  std::function<void(int node, ChunkRange chunks)> on_arrival;
-  /// Trees only: appends what a node waits for before it sends chunks; may be null.
-  std::function<void(int node, ChunkRange chunks)> before_sending = nullptr;
+  std::function<void(ChunkRange chunks)> on_arrival;
+  /// Trees only: appends what is waited for before chunks are sent; may be null.
+  std::function<void(ChunkRange chunks)> before_sending = nullptr;
+
+  bool is_at_root() const noexcept { return node == root_node; }
 };
 
-/// The part of a lane, one of as many equal ranges of chunks as there are lanes. Strands, places
-/// and what is appended are still to be filled in.
-BroadcastVector broadcast_vector(const ScheduleBuilder& builder, int lane, int segments,
+/// The part of a lane, one of as many equal ranges of chunks as there are lanes. The strand, the
+/// place and what is appended are still to be filled in.
+BroadcastVector broadcast_vector(const ScheduleBuilder& builder, int node, int lane, int segments,
                                  OnArrival when);
 
 /// The number of chunks that an exchange needs of each lane.
 int broadcast_chunks_per_lane(const Exchange& exchange, int node_count, int segments) noexcept;
 
-/// Appends the exchange of one lane to every node's strand. With one node nothing is to be done.
+/// Appends what the node does in the exchange of one lane. With one node nothing is to be done.
 void append_broadcast_exchange(ScheduleBuilder& builder, const Exchange& exchange,
                                const BroadcastVector& vector);
 
-/// Appends the way of the segments down a tree; the places are by node.
-void append_broadcast_places(ScheduleBuilder& builder, std::span<const TreePlace> places,
-                             const BroadcastVector& vector);
+/// Appends the way of the segments down a tree, in which the node has a place.
+void append_broadcast_place(ScheduleBuilder& builder, const TreePlace& place,
+                            const BroadcastVector& vector);
 
 /// Whether an exchange is one by trees, which cut their messages into segments.
 constexpr bool is_tree(const Exchange& exchange) noexcept {

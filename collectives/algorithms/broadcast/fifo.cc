@@ -143,23 +143,18 @@ Schedule generate_fifo_broadcast(std::string name, const Shape& shape,
   const int per_lane = broadcast_chunks_per_lane(exchange, shape.node_count(), parameters.segments);
   ScheduleBuilder builder(Collective::broadcast, std::move(name), shape,
                           per_lane * shape.lane_count(), parameters.root, parameters.nodes);
-  std::vector<FifoNode> nodes;
-  for (int node = 0; node < shape.node_count(); ++node) nodes.emplace_back(builder, node, per_lane);
-  for (FifoNode& node : nodes) node.append_root();
-  for (int lane = 0; lane < shape.lane_count(); ++lane) {
-    BroadcastVector vector =
-        broadcast_vector(builder, lane, parameters.segments, OnArrival::after_passing_on);
-    vector.on_arrival = [&](int node, ChunkRange chunks) {
-      nodes[static_cast<std::size_t>(node)].append_write(lane, chunks);
-    };
-    vector.before_sending = [&](int node, ChunkRange chunks) {
-      nodes[static_cast<std::size_t>(node)].append_wait(lane, chunks);
-    };
-    for (const FifoNode& node : nodes) {
-      vector.strands.push_back(node.leader(lane));
-      vector.places.push_back(node.place(lane));
+  for (const int n : builder.nodes()) {
+    FifoNode node(builder, n, per_lane);
+    node.append_root();
+    for (int lane = 0; lane < shape.lane_count(); ++lane) {
+      BroadcastVector vector =
+          broadcast_vector(builder, n, lane, parameters.segments, OnArrival::after_passing_on);
+      vector.strand = node.leader(lane);
+      vector.place = node.place(lane);
+      vector.on_arrival = [&](ChunkRange chunks) { node.append_write(lane, chunks); };
+      vector.before_sending = [&](ChunkRange chunks) { node.append_wait(lane, chunks); };
+      append_broadcast_exchange(builder, exchange, vector);
     }
-    append_broadcast_exchange(builder, exchange, vector);
   }
   return std::move(builder).finish();
 }

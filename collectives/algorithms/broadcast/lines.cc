@@ -12,7 +12,6 @@
 // Example, 1 node of 3 members, root 0: member 0 writes its input to lines; 1 and 2 read them.
 
 #include <utility>
-#include <vector>
 
 #include "collectives/algorithms/broadcast/broadcast.h"
 #include "collectives/algorithms/parts/lines_phases.h"
@@ -21,17 +20,13 @@
 namespace hycoll {
 namespace {
 
-StrandId strand_of(const ScheduleBuilder& builder, int member) {
-  return builder.main_strand(builder.shape().worker_of_member(member));
-}
-
 /// `source`, a buffer of `owner`, reaches all others of its node.
-void append_node(ScheduleBuilder& builder, LinesPhases& phases, int owner, Span source) {
+void append_publication(ScheduleBuilder& builder, LinesPhases& phases, int owner, Span source) {
   if (phases.member_count() == 1) return;
   const Span lines = phases.publish(owner, source);
   for (int member = phases.first_member(); member <= phases.last_member(); ++member) {
     if (member == owner) continue;
-    builder.copy(strand_of(builder, member), span_of(builder.output(member), builder.all_chunks()),
+    builder.copy(phases.strand(member), span_of(builder.output(member), builder.all_chunks()),
                  lines);
   }
 }
@@ -44,6 +39,23 @@ void append_end(LinesPhases& phases, int owner) {
   }
 }
 
+void append_node(ScheduleBuilder& builder, LinesPhases& phases, const Exchange& exchange,
+                 BroadcastVector vector) {
+  const int leading = phases.leading_member();
+  const int owner = vector.is_at_root() ? builder.root() : leading;
+  const BufferId source = vector.is_at_root() ? builder.input(owner) : builder.output(owner);
+  vector.strand = phases.strand(leading);
+  vector.place = leading == builder.root() ? source : builder.output(leading);
+  vector.on_arrival = [](ChunkRange) {};
+  const auto publish = [&] {
+    append_publication(builder, phases, owner, span_of(source, vector.chunks));
+  };
+  if (vector.is_at_root()) publish();
+  append_broadcast_exchange(builder, exchange, vector);
+  if (!vector.is_at_root()) publish();
+  append_end(phases, owner);
+}
+
 }  // namespace
 
 Schedule generate_lines_broadcast(std::string name, const Shape& shape,
@@ -54,25 +66,11 @@ Schedule generate_lines_broadcast(std::string name, const Shape& shape,
       broadcast_chunks_per_lane(exchange, shape.node_count(), parameters.segments);
   ScheduleBuilder builder(Collective::broadcast, std::move(name), shape, chunk_count,
                           parameters.root, parameters.nodes);
-  const int root_node = shape.node_of_member(parameters.root);
-  std::vector<LinesPhases> nodes = lines_phases_of_nodes(builder);
-  const Span input = span_of(builder.input(parameters.root), builder.all_chunks());
-  append_node(builder, nodes[static_cast<std::size_t>(root_node)], parameters.root, input);
-  BroadcastVector vector =
-      broadcast_vector(builder, 0, parameters.segments, OnArrival::after_passing_on);
-  vector.on_arrival = [](int, ChunkRange) {};
-  for (const LinesPhases& phases : nodes) {
-    const int leading = phases.leading_member();
-    vector.strands.push_back(strand_of(builder, leading));
-    vector.places.push_back(leading == parameters.root ? input.buffer : builder.output(leading));
-  }
-  append_broadcast_exchange(builder, exchange, vector);
-  for (LinesPhases& phases : nodes) {
-    const int leading = phases.leading_member();
-    if (phases.node() != root_node) {
-      append_node(builder, phases, leading, span_of(builder.output(leading), builder.all_chunks()));
-    }
-    append_end(phases, phases.node() == root_node ? parameters.root : leading);
+  for (const int node : builder.nodes()) {
+    LinesPhases phases(builder, node, Entry::announced);
+    append_node(
+        builder, phases, exchange,
+        broadcast_vector(builder, node, 0, parameters.segments, OnArrival::after_passing_on));
   }
   return std::move(builder).finish();
 }

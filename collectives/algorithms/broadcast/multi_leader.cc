@@ -37,28 +37,26 @@ void append_copies(ScheduleBuilder& builder, const NodePhases& phases, int lane,
   builder.copy(phases.leader(lane), outputs, span_of(place.buffer, chunks));
 }
 
-void append_lane(ScheduleBuilder& builder, std::vector<NodePhases>& nodes, const Exchange& exchange,
+/// One node in one lane.
+void append_lane(ScheduleBuilder& builder, NodePhases& phases, const Exchange& exchange,
                  BroadcastVector vector) {
-  std::vector<BroadcastPlace> places;
-  for (NodePhases& phases : nodes) {
-    places.push_back(broadcast_place(builder, phases.node(), vector.lane));
-    vector.strands.push_back(phases.leader(vector.lane));
-    vector.places.push_back(places.back().buffer);
-    if (phases.node() == vector.root_node) {
-      phases.await_member(vector.lane, builder.root());
-    } else {
-      phases.await_members(vector.lane);
-    }
-  }
-  vector.on_arrival = [&](int node, ChunkRange chunks) {
-    append_copies(builder, nodes[static_cast<std::size_t>(node)], vector.lane,
-                  places[static_cast<std::size_t>(node)], chunks);
+  const BroadcastPlace place = broadcast_place(builder, vector.node, vector.lane);
+  vector.strand = phases.leader(vector.lane);
+  vector.place = place.buffer;
+  vector.on_arrival = [&](ChunkRange chunks) {
+    append_copies(builder, phases, vector.lane, place, chunks);
   };
+  if (vector.is_at_root()) {
+    phases.await_member(vector.lane, builder.root());
+  } else {
+    phases.await_members(vector.lane);
+  }
   append_broadcast_exchange(builder, exchange, vector);
-  NodePhases& root = nodes[static_cast<std::size_t>(vector.root_node)];
-  root.await_members_but(vector.lane, builder.root());
-  vector.on_arrival(vector.root_node, vector.chunks);
-  for (NodePhases& phases : nodes) phases.announce(vector.lane);
+  if (vector.is_at_root()) {
+    phases.await_members_but(vector.lane, builder.root());
+    vector.on_arrival(vector.chunks);
+  }
+  phases.announce(vector.lane);
 }
 
 }  // namespace
@@ -84,12 +82,13 @@ Schedule generate_multi_leader_broadcast(std::string name, const Shape& shape,
   const int per_lane = broadcast_chunks_per_lane(exchange, shape.node_count(), parameters.segments);
   ScheduleBuilder builder(Collective::broadcast, std::move(name), shape,
                           per_lane * shape.lane_count(), parameters.root, parameters.nodes);
-  std::vector<NodePhases> nodes = phases_of_nodes(builder);
-  for (int lane = 0; lane < shape.lane_count(); ++lane) {
-    append_lane(builder, nodes, exchange,
-                broadcast_vector(builder, lane, parameters.segments, OnArrival::after_passing_on));
-  }
-  for (NodePhases& phases : nodes) {
+  for (const int node : builder.nodes()) {
+    NodePhases phases(builder, node);
+    for (int lane = 0; lane < shape.lane_count(); ++lane) {
+      append_lane(
+          builder, phases, exchange,
+          broadcast_vector(builder, node, lane, parameters.segments, OnArrival::after_passing_on));
+    }
     for (int member = phases.first_member(); member <= phases.last_member(); ++member) {
       phases.await_lanes(member, 1);
     }

@@ -24,7 +24,6 @@
 // 1 and 0 to 3; 3 sends nothing to 0, which owns all.
 
 #include <utility>
-#include <vector>
 
 #include "collectives/algorithms/broadcast/exchange.h"
 #include "collectives/algorithms/parts/chunks.h"
@@ -43,98 +42,83 @@ class ScatterAllgather {
         vector_(vector),
         owned_(owned),
         node_count_(builder.shape().node_count()),
-        dropped_(static_cast<std::size_t>(node_count_), kNoBuffer),
-        handled_(static_cast<std::size_t>(node_count_), 0) {}
+        number_((vector.node + node_count_ - vector.root_node) % node_count_) {}
 
   void append_scatter() {
-    for (int number = 0; number < node_count_; ++number) {
-      const auto [parent, children] = place_in_binomial_tree(number, node_count_);
-      const StrandId strand = vector_.strands[node_of(number)];
-      if (parent >= 0) {
-        builder_.recv(strand, vector_.lane, node_number(parent), in_place(number, owned(number)));
-        arrive(number, owned(number), OnArrival::before_passing_on);
-      }
-      for (const int child : children) {
-        builder_.send(strand, vector_.lane, node_number(child), in_place(number, owned(child)));
-      }
+    const auto [parent, children] = place_in_binomial_tree(number_, node_count_);
+    if (parent >= 0) {
+      builder_.recv(vector_.strand, vector_.lane, node_of(parent), in_place(own()));
+      arrive(own(), OnArrival::before_passing_on);
+    }
+    for (const int child : children) {
+      builder_.send(vector_.strand, vector_.lane, node_of(child), in_place(owned(child)));
     }
   }
 
-  /// Appends the allgather of every node.
-  void append_allgather(void (*append)(ScheduleBuilder& builder, const GatheredBlocks& gathered)) {
-    for (const int node : builder_.nodes()) {
-      append(builder_, gathered((node + node_count_ - vector_.root_node) % node_count_));
-    }
-  }
-
- private:
-  /// What the allgather is to do at the node of a number; lives no longer than this object.
-  GatheredBlocks gathered(int own) {
+  /// What the allgather is to do; lives no longer than this object.
+  GatheredBlocks gathered() {
     GatheredBlocks result{.lane = vector_.lane,
                           .count = node_count_,
-                          .number = own,
-                          .nodes = [this](int number) { return node_number(number); },
+                          .number = number_,
+                          .nodes = [this](int number) { return node_of(number); },
                           .chunks = [this](ChunkRange blocks) { return in_lane(blocks); },
-                          .strand = vector_.strands[node_of(own)],
-                          .place = vector_.places[node_of(own)]};
+                          .strand = vector_.strand,
+                          .place = vector_.place};
     if (owned_ == Owned::left_out) {
-      result.wants = [this](int number, ChunkRange blocks) { return !owns(number, blocks.first); };
+      result.wants = [this](int number, ChunkRange blocks) {
+        return !holds(owned(number), blocks.first);
+      };
     }
     // Those that the node owns, all or none of them, are dropped.
-    result.receives_in = [this, own](ChunkRange blocks) {
-      return owns(own, blocks.first) ? dropped(own) : vector_.places[node_of(own)];
+    result.receives_in = [this](ChunkRange blocks) {
+      return holds(own(), blocks.first) ? dropped() : vector_.place;
     };
-    result.on_arrival = [this, own](ChunkRange blocks, OnArrival when) {
-      if (own == 0) return;
-      arrive(own, owns(own, blocks.first) ? owned(own) : blocks, when);
+    result.on_arrival = [this](ChunkRange blocks, OnArrival when) {
+      if (!vector_.is_at_root()) arrive(holds(own(), blocks.first) ? own() : blocks, when);
     };
     return result;
   }
 
-  int node_number(int number) const { return (vector_.root_node + number) % node_count_; }
-  std::size_t node_of(int number) const { return static_cast<std::size_t>(node_number(number)); }
+ private:
+  int node_of(int number) const { return (vector_.root_node + number) % node_count_; }
 
   /// The chunks that a node has after the scatter.
   ChunkRange owned(int number) const {
     return {number, binomial_subtree_size(number, node_count_)};
   }
-  bool owns(int number, int chunk) const {
-    const ChunkRange range = owned(number);
+  ChunkRange own() const { return owned(number_); }
+  static bool holds(ChunkRange range, int chunk) {
     return range.first <= chunk && chunk < range.first + range.count;
   }
 
   ChunkRange in_lane(ChunkRange chunks) const {
     return {vector_.chunks.first + chunks.first, chunks.count};
   }
-  Span in_place(int number, ChunkRange chunks) const {
-    return span_of(vector_.places[node_of(number)], in_lane(chunks));
-  }
+  Span in_place(ChunkRange chunks) const { return span_of(vector_.place, in_lane(chunks)); }
 
   /// Does what is to be done with chunks, all of those that the node owns or others; with the owned
   /// ones once.
-  void arrive(int number, ChunkRange chunks, OnArrival when) {
+  void arrive(ChunkRange chunks, OnArrival when) {
     if (when != vector_.when) return;
-    if (chunks == owned(number) && std::exchange(handled_[static_cast<std::size_t>(number)], 1)) {
-      return;
-    }
-    vector_.on_arrival(node_number(number), in_lane(chunks));
+    if (chunks == own() && std::exchange(has_handled_own_, true)) return;
+    vector_.on_arrival(in_lane(chunks));
   }
 
-  BufferId dropped(int number) {
-    BufferId& buffer = dropped_[static_cast<std::size_t>(number)];
-    if (buffer == kNoBuffer) {
-      const int worker = builder_.shape().leader(node_number(number), vector_.lane);
-      buffer = builder_.add_scratch(worker, in_lane(owned(number)));
+  BufferId dropped() {
+    if (dropped_ == kNoBuffer) {
+      const int worker = builder_.shape().leader(vector_.node, vector_.lane);
+      dropped_ = builder_.add_scratch(worker, in_lane(own()));
     }
-    return buffer;
+    return dropped_;
   }
 
   ScheduleBuilder& builder_;
   const BroadcastVector& vector_;
   Owned owned_;
   int node_count_;
-  std::vector<BufferId> dropped_;  // by number; kNoBuffer where nothing is
-  std::vector<char> handled_;      // by number: whether the owned chunks are
+  int number_;
+  BufferId dropped_ = kNoBuffer;
+  bool has_handled_own_ = false;
 };
 
 }  // namespace
@@ -142,19 +126,19 @@ class ScatterAllgather {
 void append_scatter_ring(ScheduleBuilder& builder, const BroadcastVector& vector) {
   ScatterAllgather parts(builder, vector, Owned::sent_and_dropped);
   parts.append_scatter();
-  parts.append_allgather(append_ring_allgather);
+  append_ring_allgather(builder, parts.gathered());
 }
 
 void append_scatter_ring_opt(ScheduleBuilder& builder, const BroadcastVector& vector) {
   ScatterAllgather parts(builder, vector, Owned::left_out);
   parts.append_scatter();
-  parts.append_allgather(append_ring_allgather);
+  append_ring_allgather(builder, parts.gathered());
 }
 
 void append_scatter_doubling(ScheduleBuilder& builder, const BroadcastVector& vector) {
   ScatterAllgather parts(builder, vector, Owned::sent_and_dropped);
   parts.append_scatter();
-  parts.append_allgather(append_doubling_allgather);
+  append_doubling_allgather(builder, parts.gathered());
 }
 
 }  // namespace hycoll

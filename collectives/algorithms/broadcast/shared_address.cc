@@ -110,30 +110,24 @@ class Followers {
   std::vector<ChunkRange> announced_;
 };
 
-void append_lane(ScheduleBuilder& builder, std::vector<Followers>& nodes, const Exchange& exchange,
+/// One node in one lane.
+void append_lane(ScheduleBuilder& builder, Followers& followers, const Exchange& exchange,
                  BroadcastVector vector) {
-  std::vector<BroadcastPlace> places;
-  for (Followers& node : nodes) {
-    NodePhases& phases = node.phases();
-    places.push_back(broadcast_place(builder, phases.node(), vector.lane));
-    vector.strands.push_back(phases.leader(vector.lane));
-    vector.places.push_back(places.back().buffer);
-    if (builder.shape().node_count() > 1) phases.await_member(vector.lane, places.back().member);
-  }
-  vector.on_arrival = [&](int node, ChunkRange chunks) {
-    Followers& followers = nodes[static_cast<std::size_t>(node)];
-    if (followers.phases().member_count() == 1) return;
-    const BufferId place = places[static_cast<std::size_t>(node)].buffer;
-    followers.phases().announce(vector.lane, span_of(place, chunks));
+  NodePhases& phases = followers.phases();
+  const BroadcastPlace place = broadcast_place(builder, vector.node, vector.lane);
+  vector.strand = phases.leader(vector.lane);
+  vector.place = place.buffer;
+  vector.on_arrival = [&](ChunkRange chunks) {
+    if (phases.member_count() == 1) return;
+    phases.announce(vector.lane, span_of(place.buffer, chunks));
     followers.add_announced(chunks);
   };
+  if (builder.shape().node_count() > 1) phases.await_member(vector.lane, place.member);
   append_broadcast_exchange(builder, exchange, vector);
-  for (std::size_t node = 0; node < nodes.size(); ++node) {
-    if (static_cast<int>(node) == vector.root_node) {
-      nodes[node].append_root_copies(vector.lane, vector.chunks);
-    } else {
-      nodes[node].append_copies(vector.lane, places[node]);
-    }
+  if (vector.is_at_root()) {
+    followers.append_root_copies(vector.lane, vector.chunks);
+  } else {
+    followers.append_copies(vector.lane, place);
   }
 }
 
@@ -148,14 +142,16 @@ Schedule generate_shared_address_broadcast(std::string name, const Shape& shape,
                                                                      parameters.segments);
   ScheduleBuilder builder(Collective::broadcast, std::move(name), shape,
                           per_lane * shape.lane_count(), parameters.root, parameters.nodes);
-  std::vector<NodePhases> phases = phases_of_nodes(builder);
-  std::vector<Followers> nodes;
-  for (NodePhases& node : phases) nodes.emplace_back(builder, node);
-  for (int lane = 0; lane < shape.lane_count(); ++lane) {
-    append_lane(builder, nodes, exchange,
-                broadcast_vector(builder, lane, parameters.segments, OnArrival::before_passing_on));
+  for (const int node : builder.nodes()) {
+    NodePhases phases(builder, node);
+    Followers followers(builder, phases);
+    for (int lane = 0; lane < shape.lane_count(); ++lane) {
+      append_lane(
+          builder, followers, exchange,
+          broadcast_vector(builder, node, lane, parameters.segments, OnArrival::before_passing_on));
+    }
+    followers.append_end();
   }
-  for (Followers& node : nodes) node.append_end();
   return std::move(builder).finish();
 }
 

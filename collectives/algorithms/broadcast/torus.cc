@@ -22,50 +22,14 @@
 
 #include "collectives/algorithms/parts/torus.h"
 
-#include <algorithm>
-#include <vector>
-
 #include "collectives/algorithms/broadcast/exchange.h"
 
 namespace hycoll {
-namespace {
-
-/// The links on the longest way down from every node.
-std::vector<int> heights_of(const SpanningTree& tree) {
-  std::vector<int> heights(tree.size(), 0);
-  for (std::size_t start = 0; start < tree.size(); ++start) {
-    int height = 0;
-    for (int node = tree[start]; node >= 0; node = tree[static_cast<std::size_t>(node)]) {
-      int& known = heights[static_cast<std::size_t>(node)];
-      known = std::max(known, ++height);
-    }
-  }
-  return heights;
-}
-
-/// Children with the longest way below them come first.
-std::vector<TreePlace> places_in(const SpanningTree& tree) {
-  std::vector<TreePlace> places(tree.size());
-  for (std::size_t node = 0; node < tree.size(); ++node) {
-    places[node].parent = tree[node];
-    if (tree[node] < 0) continue;
-    places[static_cast<std::size_t>(tree[node])].children.push_back(static_cast<int>(node));
-  }
-  const std::vector<int> heights = heights_of(tree);
-  for (TreePlace& place : places) {
-    std::ranges::stable_sort(place.children, std::ranges::greater(),
-                             [&](int child) { return heights[static_cast<std::size_t>(child)]; });
-  }
-  return places;
-}
-
-}  // namespace
 
 void append_torus_broadcast(ScheduleBuilder& builder, const BroadcastVector& vector) {
   const TorusDimensions torus = torus_dimensions(builder.shape().node_count());
-  const std::vector<SpanningTree> trees = edge_disjoint_trees(torus, vector.root_node);
-  const SpanningTree& colour = trees[static_cast<std::size_t>(vector.lane) % trees.size()];
-  append_broadcast_places(builder, places_in(colour), vector);
+  const EdgeDisjointTrees trees(torus, vector.root_node);
+  append_broadcast_place(builder, trees.place(vector.lane % trees.count(), vector.node), vector);
 }
 
 }  // namespace hycoll

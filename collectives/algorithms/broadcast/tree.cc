@@ -17,8 +17,6 @@
 // Example, 6 nodes, root 0, binomial: 0 sends to 4, 2 and 1; 4 to 5, 2 to 3. With k = 4: 0 sends to
 // 4, 3, 2 and 1; 4 to 5. As a chain: 0 to 1 to 2 to 3 to 4 to 5.
 
-#include <vector>
-
 #include "collectives/algorithms/broadcast/exchange.h"
 
 namespace hycoll {
@@ -34,13 +32,9 @@ constexpr int kReceivesAhead = 4;
 template <class PlaceOf>
 void append_tree(ScheduleBuilder& builder, const PlaceOf& place_of, const BroadcastVector& vector) {
   const int node_count = builder.shape().node_count();
-  const auto node_of = [&](int number) { return (vector.root_node + number) % node_count; };
-  std::vector<TreePlace> places(static_cast<std::size_t>(node_count));
-  for (int number = 0; number < node_count; ++number) {
-    places[static_cast<std::size_t>(node_of(number))] =
-        renamed(place_of(number, node_count), node_of);
-  }
-  append_broadcast_places(builder, places, vector);
+  const int number = (vector.node + node_count - vector.root_node) % node_count;
+  const auto node_of = [&](int other) { return (vector.root_node + other) % node_count; };
+  append_broadcast_place(builder, renamed(place_of(number, node_count), node_of), vector);
 }
 
 }  // namespace
@@ -59,30 +53,26 @@ void append_chain_broadcast(ScheduleBuilder& builder, const BroadcastVector& vec
   append_tree(builder, place_in_chain, vector);
 }
 
-void append_broadcast_places(ScheduleBuilder& builder, std::span<const TreePlace> places,
-                             const BroadcastVector& vector) {
-  for (int node = 0; node < builder.shape().node_count(); ++node) {
-    const auto& [parent, children] = places[static_cast<std::size_t>(node)];
-    const StrandId strand = vector.strands[static_cast<std::size_t>(node)];
-    const auto segment = [&](int s) {
-      return span_of(vector.places[static_cast<std::size_t>(node)], {vector.chunks.first + s, 1});
-    };
-    const auto arrive = [&](int s, OnArrival when) {
-      if (parent >= 0 && when == vector.when) vector.on_arrival(node, {vector.chunks.first + s, 1});
-    };
-    const auto receive = [&](int s) {
-      if (parent >= 0 && s < vector.segments) builder.recv(strand, vector.lane, parent, segment(s));
-    };
-    for (int s = 0; s < kReceivesAhead; ++s) receive(s);
-    for (int s = 0; s < vector.segments; ++s) {
-      arrive(s, OnArrival::before_passing_on);
-      if (!children.empty() && vector.before_sending) {
-        vector.before_sending(node, {vector.chunks.first + s, 1});
-      }
-      for (const int child : children) builder.send(strand, vector.lane, child, segment(s));
-      arrive(s, OnArrival::after_passing_on);
-      receive(s + kReceivesAhead);
+void append_broadcast_place(ScheduleBuilder& builder, const TreePlace& place,
+                            const BroadcastVector& vector) {
+  const auto& [parent, children] = place;
+  const auto chunk = [&](int s) { return ChunkRange{vector.chunks.first + s, 1}; };
+  const auto arrive = [&](int s, OnArrival when) {
+    if (parent >= 0 && when == vector.when) vector.on_arrival(chunk(s));
+  };
+  const auto receive = [&](int s) {
+    if (parent < 0 || s >= vector.segments) return;
+    builder.recv(vector.strand, vector.lane, parent, span_of(vector.place, chunk(s)));
+  };
+  for (int s = 0; s < kReceivesAhead; ++s) receive(s);
+  for (int s = 0; s < vector.segments; ++s) {
+    arrive(s, OnArrival::before_passing_on);
+    if (!children.empty() && vector.before_sending) vector.before_sending(chunk(s));
+    for (const int child : children) {
+      builder.send(vector.strand, vector.lane, child, span_of(vector.place, chunk(s)));
     }
+    arrive(s, OnArrival::after_passing_on);
+    receive(s + kReceivesAhead);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "collectives/algorithms/parts/chunks.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/base/errors.h"
 
@@ -10,20 +11,6 @@ ChunkRange segment_of(ChunkRange chunks, int segment_count, int segment) {
   HYCOLL_ASSERT(chunks.count % segment_count == 0, "segments have the same number of chunks");
   const int size = chunks.count / segment_count;
   return {chunks.first + segment * size, size};
-}
-
-std::vector<ChunkRange> ranges_of_parts(const std::vector<ChunkRange>& parts, int first,
-                                        int count) {
-  std::vector<ChunkRange> ranges;
-  for (int i = first; i < first + count; ++i) {
-    const ChunkRange& part = parts[static_cast<std::size_t>(i)];
-    if (!ranges.empty() && ranges.back().first + ranges.back().count == part.first) {
-      ranges.back().count += part.count;
-    } else {
-      ranges.push_back(part);
-    }
-  }
-  return ranges;
 }
 
 std::vector<ChunkRange> cyclic_ranges(int first, int count, int modulus) {
@@ -40,16 +27,17 @@ std::vector<Span> add_scratch_for(ScheduleBuilder& builder, int worker,
   for (const ChunkRange& range : ranges) {
     places.push_back(span_of(builder.add_scratch(worker, range), range));
   }
+  std::ranges::sort(places, {}, &Span::first_chunk);
   return places;
 }
 
 Span place_of(std::span<const Span> places, ChunkRange chunks) {
-  const auto place = std::find_if(places.begin(), places.end(), [&](const Span& candidate) {
-    return candidate.first_chunk <= chunks.first &&
-           chunks.first + chunks.count <= candidate.first_chunk + candidate.chunk_count;
-  });
-  HYCOLL_ASSERT(place != places.end(), "one place holds the whole range");
-  return span_of(place->buffer, chunks);
+  const auto next = std::ranges::upper_bound(places, chunks.first, {}, &Span::first_chunk);
+  HYCOLL_ASSERT(next != places.begin(), "one place holds the whole range");
+  const Span& place = *std::prev(next);
+  HYCOLL_ASSERT(chunks.first + chunks.count <= place.first_chunk + place.chunk_count,
+                "one place holds the whole range");
+  return span_of(place.buffer, chunks);
 }
 
 std::vector<Span> clip(std::span<const Span> places, ChunkRange chunks) {

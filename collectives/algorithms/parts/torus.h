@@ -4,6 +4,8 @@
 #include <array>
 #include <vector>
 
+#include "collectives/algorithms/parts/trees.h"
+
 namespace hycoll {
 
 /// The lengths of a torus. Node (x, y, z) has the number x + length[0] * (y + length[1] * z), and a
@@ -40,17 +42,45 @@ using Ring = std::vector<int>;
 /// project's.
 std::vector<Ring> edge_disjoint_rings(const TorusDimensions& torus);
 
-/// The parent of every node of a tree; -1 for the root.
-using SpanningTree = std::vector<int>;
-
 /// Trees through all nodes of a torus from one root, no two of which use the same link in the same
 /// direction: one for each link of a node where all dimensions of two or more are three or more (6
 /// in three dimensions), otherwise one for each of those dimensions (3, 2 or 1). The first half of
 /// the trees, or all of these fewer ones, go in the direction of increasing numbers only: where all
 /// lengths are three or more, these use no link twice in either direction. No tree is deeper than
-/// the sum of (length - 1) over the dimensions, and one. A single node has no trees. See
-/// torus_trees.cc.
-std::vector<SpanningTree> edge_disjoint_trees(const TorusDimensions& torus, int root);
+/// the sum of (length - 1) over the dimensions, and one. A single node has no trees. Nothing is
+/// kept by node: a place is computed from the node's coordinates. See torus_trees.cc.
+class EdgeDisjointTrees {
+ public:
+  /// Requires a root that is a node of the torus.
+  EdgeDisjointTrees(const TorusDimensions& torus, int root);
+
+  int count() const noexcept;
+
+  /// Where a node stands in one of the trees.
+  TreePlace place(int tree, int node) const;
+
+ private:
+  struct Dimension {
+    int length;
+    int stride;
+  };
+  /// A tree begins along its own dimension, and always goes up (1) or down (-1).
+  struct Colour {
+    int dimension;
+    int step;
+  };
+
+  int dimension_count() const noexcept { return static_cast<int>(dimensions_.size()); }
+  bool has_two_links_each() const;
+  bool differs(int node, int dimension) const;
+  int last_dimension(int node, int own_dimension) const;
+  int neighbour(int node, int dimension, int step) const;
+  int parent(int node, Colour colour) const;
+  std::vector<int> children(int node, Colour colour) const;
+
+  int root_;
+  std::vector<Dimension> dimensions_;  // of two nodes or more
+};
 
 /// Rings for `lane_count` lanes on `node_count` nodes: those of torus_dimensions(node_count), each
 /// starting at another node. Lanes beyond the disjoint rings use them again, every second time the

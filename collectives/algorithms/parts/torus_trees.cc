@@ -23,9 +23,7 @@
 // around. Y: 0 to 3 to 6; 3 to 4 to 5 and 6 to 7 to 8; 7 to 1 and 8 to 2.
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <utility>
 
 #include "collectives/algorithms/parts/torus.h"
 #include "core/base/errors.h"
@@ -33,75 +31,77 @@
 namespace hycoll {
 namespace {
 
-/// The dimensions of two nodes or more.
-class Rectangle {
- public:
-  Rectangle(const TorusDimensions& torus, int root) : root_(root) {
-    int stride = 1;
-    for (const int length : torus.length) {
-      if (length > 1) dimensions_.push_back({.length = length, .stride = stride});
-      stride *= length;
-    }
-  }
-
-  int colour_count() const { return static_cast<int>(dimensions_.size()); }
-  bool has_two_links_each() const {
-    return std::all_of(dimensions_.begin(), dimensions_.end(),
-                       [](const Dimension& dimension) { return dimension.length > 2; });
-  }
-
-  /// Whom a node receives a colour from; `step` is 1 upwards, -1 downwards.
-  int parent(int node, int colour, int step) const {
-    if (node == root_) return -1;
-    const Dimension& dimension = dimensions_[index(last_dimension(node, colour))];
-    const int here = node / dimension.stride % dimension.length;
-    const int before = (here - step + dimension.length) % dimension.length;
-    return node + (before - here) * dimension.stride;
-  }
-
- private:
-  struct Dimension {
-    int length;
-    int stride;
-  };
-
-  static std::size_t index(int dimension) { return static_cast<std::size_t>(dimension); }
-
-  bool differs(int node, int dimension) const {
-    const auto [length, stride] = dimensions_[index(dimension)];
-    return node / stride % length != root_ / stride % length;
-  }
-
-  int last_dimension(int node, int colour) const {
-    std::vector<int> differing;
-    for (int dimension = 0; dimension < colour_count(); ++dimension) {
-      if (differs(node, dimension)) differing.push_back(dimension);
-    }
-    if (differing.size() == 3) return (colour + 2) % 3;
-    if (differing.size() == 1 || !differs(node, colour)) return colour;
-    return differing.front() == colour ? differing.back() : differing.front();
-  }
-
-  int root_;
-  std::vector<Dimension> dimensions_;
-};
+std::size_t index(int dimension) { return static_cast<std::size_t>(dimension); }
 
 }  // namespace
 
-std::vector<SpanningTree> edge_disjoint_trees(const TorusDimensions& torus, int root) {
+EdgeDisjointTrees::EdgeDisjointTrees(const TorusDimensions& torus, int root) : root_(root) {
   HYCOLL_ASSERT(root >= 0 && root < torus.node_count(), "the root is a node of the torus");
-  const Rectangle rectangle(torus, root);
-  std::vector<SpanningTree> trees;
-  for (const int step : {1, -1}) {
-    if (step < 0 && !rectangle.has_two_links_each()) break;
-    for (int colour = 0; colour < rectangle.colour_count(); ++colour) {
-      SpanningTree& tree = trees.emplace_back();
-      for (int node = 0; node < torus.node_count(); ++node) {
-        tree.push_back(rectangle.parent(node, colour, step));
-      }
-    }
+  int stride = 1;
+  for (const int length : torus.length) {
+    if (length > 1) dimensions_.push_back({.length = length, .stride = stride});
+    stride *= length;
   }
-  return trees;
+}
+
+int EdgeDisjointTrees::count() const noexcept {
+  return has_two_links_each() ? 2 * dimension_count() : dimension_count();
+}
+
+TreePlace EdgeDisjointTrees::place(int tree, int node) const {
+  const bool is_upwards = tree < dimension_count();
+  const Colour colour{.dimension = is_upwards ? tree : tree - dimension_count(),
+                      .step = is_upwards ? 1 : -1};
+  return {.parent = parent(node, colour), .children = children(node, colour)};
+}
+
+bool EdgeDisjointTrees::has_two_links_each() const {
+  return std::ranges::all_of(dimensions_,
+                             [](const Dimension& dimension) { return dimension.length > 2; });
+}
+
+bool EdgeDisjointTrees::differs(int node, int dimension) const {
+  const auto [length, stride] = dimensions_[index(dimension)];
+  return node / stride % length != root_ / stride % length;
+}
+
+/// The dimension of the link by which a node, not the root, receives a colour.
+int EdgeDisjointTrees::last_dimension(int node, int own_dimension) const {
+  std::vector<int> differing;
+  for (int dimension = 0; dimension < dimension_count(); ++dimension) {
+    if (differs(node, dimension)) differing.push_back(dimension);
+  }
+  if (differing.size() == 3) return (own_dimension + 2) % 3;
+  if (differing.size() == 1 || !differs(node, own_dimension)) return own_dimension;
+  return differing.front() == own_dimension ? differing.back() : differing.front();
+}
+
+int EdgeDisjointTrees::neighbour(int node, int dimension, int step) const {
+  const auto [length, stride] = dimensions_[index(dimension)];
+  const int here = node / stride % length;
+  return node + ((here + step + length) % length - here) * stride;
+}
+
+int EdgeDisjointTrees::parent(int node, Colour colour) const {
+  if (node == root_) return -1;
+  return neighbour(node, last_dimension(node, colour.dimension), -colour.step);
+}
+
+/// On the root's line the longest way down goes on along the line, then along the next dimension.
+/// Elsewhere the colour's own dimension closes a line, to a node with nobody below it.
+std::vector<int> EdgeDisjointTrees::children(int node, Colour colour) const {
+  bool is_on_line = true;
+  for (int dimension = 0; dimension < dimension_count(); ++dimension) {
+    if (dimension != colour.dimension && differs(node, dimension)) is_on_line = false;
+  }
+  const int first = colour.dimension + (is_on_line ? 0 : 1);
+  std::vector<int> children;
+  for (int turn = 0; turn < dimension_count(); ++turn) {
+    const int dimension = (first + turn) % dimension_count();
+    const int child = neighbour(node, dimension, colour.step);
+    if (parent(child, colour) == node) children.push_back(child);
+  }
+  return children;
 }
 
 }  // namespace hycoll

@@ -47,19 +47,18 @@ TreePlace place_in_tree(const Fold& fold, int node, int root_node) {
 /// One node's steps.
 class NodeSteps {
  public:
-  NodeSteps(ScheduleBuilder& builder, RootedVector& vector, int node, TreePlace place)
+  NodeSteps(ScheduleBuilder& builder, RootedVector& vector, TreePlace place)
       : builder_(builder),
         vector_(vector),
-        node_(node),
         place_(std::move(place)),
-        strand_(vector.strands[static_cast<std::size_t>(node)]),
-        sum_(vector.sums[static_cast<std::size_t>(node)]) {
+        strand_(vector.strand),
+        sum_(vector.sum) {
     if (place_.children.empty()) return;
-    const int leader = builder.shape().leader(node, vector.lane);
+    const int leader = builder.shape().leader(vector.node, vector.lane);
     received_ = builder.add_scratch(leader, vector.chunks);
-    combined_ = node == vector.root_node ? vector.result.buffer
-                : sum_.is_input()        ? builder.add_scratch(leader, vector.chunks)
-                                         : sum_.places().front().buffer;
+    combined_ = vector.is_at_root() ? vector.result.buffer
+                : sum_.is_input()   ? builder.add_scratch(leader, vector.chunks)
+                                    : sum_.places().front().buffer;
   }
 
   void append() {
@@ -70,7 +69,7 @@ class NodeSteps {
       Span held = sum_.at(chunk(s));
       for (std::size_t child = 0; child < place_.children.size(); ++child) {
         const Span result = span_of(combined_, chunk(s));
-        reduce_in_node_order(builder_, strand_, result, node_, held, place_.children[child],
+        reduce_in_node_order(builder_, strand_, result, vector_.node, held, place_.children[child],
                              span_of(received_, chunk(s)));
         held = result;
         if (child + 1 < place_.children.size()) receive(child + 1, s);
@@ -89,7 +88,6 @@ class NodeSteps {
 
   ScheduleBuilder& builder_;
   RootedVector& vector_;
-  int node_;
   TreePlace place_;
   StrandId strand_;
   NodeSum& sum_;
@@ -101,9 +99,7 @@ class NodeSteps {
 
 void append_binomial_reduce(ScheduleBuilder& builder, RootedVector& vector) {
   const Fold fold(builder.shape().node_count(), vector.root_node);
-  for (const int node : builder.nodes()) {
-    NodeSteps(builder, vector, node, place_in_tree(fold, node, vector.root_node)).append();
-  }
+  NodeSteps(builder, vector, place_in_tree(fold, vector.node, vector.root_node)).append();
 }
 
 }  // namespace hycoll

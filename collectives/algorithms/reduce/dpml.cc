@@ -41,35 +41,38 @@ Release release_of(const ScheduleBuilder& builder, const NodePhases& phases) {
                                                                                   : Release::at_end;
 }
 
-/// The lane's contribution of one node, which its leader may compute from here on.
-NodeSum begin_sum(ScheduleBuilder& builder, NodePhases& phases, int lane, ChunkRange chunks) {
+/// Where the lane's leader computes the node's contribution, if that is no input.
+std::vector<Span> places_of_sum(ScheduleBuilder& builder, const NodePhases& phases, int lane,
+                                ChunkRange chunks) {
   const Shape& shape = builder.shape();
-  const bool has_root = phases.node() == shape.node_of_member(builder.root());
-  phases.await_members(lane);
-  std::vector<Span> places;
-  if (has_root) {
-    places = {span_of(builder.output(builder.root()), chunks)};
-  } else if (phases.member_count() > 1) {
-    places = {span_of(builder.add_scratch(shape.leader(phases.node(), lane), chunks), chunks)};
+  if (phases.node() == shape.node_of_member(builder.root())) {
+    return {span_of(builder.output(builder.root()), chunks)};
   }
-  return {builder, phases, lane, std::move(places)};
+  if (phases.member_count() == 1) return {};
+  return {span_of(builder.add_scratch(shape.leader(phases.node(), lane), chunks), chunks)};
 }
 
-void append_lane(ScheduleBuilder& builder, std::vector<NodePhases>& nodes, const Exchange& exchange,
-                 RootedVector vector) {
-  for (NodePhases& phases : nodes) {
-    vector.strands.push_back(phases.leader(vector.lane));
-    vector.sums.push_back(begin_sum(builder, phases, vector.lane, vector.chunks));
-    if (release_of(builder, phases) == Release::early) {
-      vector.sums.back().at(vector.chunks);
-      phases.announce(vector.lane);
-    }
+/// One node in one lane.
+void append_lane(ScheduleBuilder& builder, NodePhases& phases, int lane, int segments,
+                 const Exchange& exchange) {
+  const int per_lane = builder.chunk_count() / builder.shape().lane_count();
+  const ChunkRange chunks{lane * per_lane, per_lane};
+  phases.await_members(lane);
+  RootedVector vector{.lane = lane,
+                      .chunks = chunks,
+                      .segments = segments,
+                      .node = phases.node(),
+                      .root_node = builder.shape().node_of_member(builder.root()),
+                      .strand = phases.leader(lane),
+                      .sum = {builder, phases, lane, places_of_sum(builder, phases, lane, chunks)},
+                      .result = span_of(builder.output(builder.root()), chunks)};
+  const bool is_early = release_of(builder, phases) == Release::early;
+  if (is_early) {
+    vector.sum.at(chunks);
+    phases.announce(lane);
   }
   append_rooted_exchange(builder, exchange, vector);
-  for (NodePhases& phases : nodes) {
-    const bool is_early = release_of(builder, phases) == Release::early;
-    if (!is_early || phases.node() == vector.root_node) phases.announce(vector.lane);
-  }
+  if (!is_early || vector.is_at_root()) phases.announce(lane);
 }
 
 }  // namespace
@@ -83,20 +86,11 @@ Schedule generate_dpml_reduce(std::string name, const Shape& shape,
                            : parameters.exchange.chunks_per_lane(shape.node_count(), segments);
   ScheduleBuilder builder(Collective::reduce, std::move(name), shape, per_lane * shape.lane_count(),
                           parameters.root, parameters.nodes);
-  const int root_node = shape.node_of_member(parameters.root);
-  std::vector<NodePhases> nodes = phases_of_nodes(builder);
-  for (int lane = 0; lane < shape.lane_count(); ++lane) {
-    const ChunkRange chunks{lane * per_lane, per_lane};
-    append_lane(builder, nodes, parameters.exchange,
-                {.lane = lane,
-                 .chunks = chunks,
-                 .segments = segments,
-                 .root_node = root_node,
-                 .strands = {},
-                 .sums = {},
-                 .result = span_of(builder.output(parameters.root), chunks)});
-  }
-  for (NodePhases& phases : nodes) {
+  for (const int node : builder.nodes()) {
+    NodePhases phases(builder, node);
+    for (int lane = 0; lane < shape.lane_count(); ++lane) {
+      append_lane(builder, phases, lane, segments, parameters.exchange);
+    }
     const bool is_early = release_of(builder, phases) == Release::early;
     for (int member = phases.first_member(); member <= phases.last_member(); ++member) {
       phases.await_lanes(member, is_early && member == parameters.root ? 2 : 1);

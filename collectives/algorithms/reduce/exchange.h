@@ -1,28 +1,30 @@
 #ifndef HYCOLL_COLLECTIVES_ALGORITHMS_REDUCE_EXCHANGE_H_
 #define HYCOLL_COLLECTIVES_ALGORITHMS_REDUCE_EXCHANGE_H_
 
-#include <vector>
-
 #include "collectives/algorithms/parts/exchange.h"
 #include "collectives/algorithms/parts/node_phases.h"
 #include "core/schedule/builder.h"
 
 namespace hycoll {
 
-/// One lane's part of the vector on every node; what is indexed is indexed by node.
+/// One lane's part of the vector on one node.
 struct RootedVector {
   int lane;
   ChunkRange chunks;
   int segments;  ///< Parts that messages are cut into.
+  int node;
   int root_node;
-  std::vector<StrandId> strands;  ///< The leader's strand.
-  std::vector<NodeSum> sums;      ///< The node's contribution; used up.
-  Span result;  ///< Where the combined vector ends up on the root's node. May be the sum's place
-                ///< there.
+  StrandId strand;  ///< The leader's.
+  NodeSum sum;      ///< The node's contribution; used up.
+  Span result;      ///< On the root's node: where the combined vector ends up. May be the sum's
+                    ///< place.
+
+  bool is_at_root() const noexcept { return node == root_node; }
 };
 
-/// Appends the exchange of one lane to every node's strand: afterwards, in strand order, the result
-/// holds the combination of all sums. With one node the sum is copied, if it lies elsewhere.
+/// Appends what the node does in the exchange of one lane: afterwards, in strand order, the result
+/// at the root's holds the combination of all sums. With one node the sum is copied, if it lies
+/// elsewhere.
 void append_rooted_exchange(ScheduleBuilder& builder, const Exchange& exchange,
                             RootedVector& vector);
 

@@ -23,43 +23,38 @@
 namespace hycoll {
 namespace {
 
-/// Where a node completes its block: at the root's node in the result, elsewhere in the sum's own
+/// Where the node completes its block: at the root's node in the result, elsewhere in the sum's own
 /// place or, where that is an input, in scratch.
-BufferId place_of_block(ScheduleBuilder& builder, const RootedVector& vector, int node,
-                        ChunkRange block) {
-  const NodeSum& sum = vector.sums[static_cast<std::size_t>(node)];
-  if (node == vector.root_node) return vector.result.buffer;
-  if (!sum.is_input()) return sum.places().front().buffer;
-  return builder.add_scratch(builder.shape().leader(node, vector.lane), block);
+BufferId place_of_block(ScheduleBuilder& builder, const RootedVector& vector, ChunkRange block) {
+  if (vector.is_at_root()) return vector.result.buffer;
+  if (!vector.sum.is_input()) return vector.sum.places().front().buffer;
+  return builder.add_scratch(builder.shape().leader(vector.node, vector.lane), block);
 }
 
 void append_reduce_scatter_and_gather(ScheduleBuilder& builder, const Exchange& reduce_scatter,
                                       RootedVector& vector) {
   const int node_count = builder.shape().node_count();
+  const auto block_of = [&](int node) { return segment_of(vector.chunks, node_count, node); };
+  const ChunkRange own = block_of(vector.node);
+  const BufferId place = place_of_block(builder, vector, own);
   PartedVector parted{.lane = vector.lane,
                       .segments = vector.segments,
-                      .parts = {},
-                      .strands = vector.strands,
-                      .sums = {},
-                      .results = {}};
-  for (int node = 0; node < node_count; ++node) {
-    const ChunkRange block = segment_of(vector.chunks, node_count, node);
-    parted.parts.push_back(block);
-    parted.results.push_back({span_of(place_of_block(builder, vector, node, block), block)});
-  }
-  parted.sums = std::move(vector.sums);
-  parted.on_result = [&](int node, Span completed) {
-    if (node == vector.root_node) return;
-    builder.send(vector.strands[static_cast<std::size_t>(node)], vector.lane, vector.root_node,
-                 completed);
+                      .node = vector.node,
+                      .parts = {NodeParts::Lie::together, block_of},
+                      .strand = vector.strand,
+                      .sum = std::move(vector.sum),
+                      .results = {span_of(place, own)}};
+  parted.on_result = [&](Span completed) {
+    if (vector.is_at_root()) return;
+    builder.send(vector.strand, vector.lane, vector.root_node, completed);
   };
   reduce_scatter.reduce_scatter(builder, parted);
+  if (!vector.is_at_root()) return;
   for (int s = 0; s < vector.segments; ++s) {
     for (int node = 0; node < node_count; ++node) {
       if (node == vector.root_node) continue;
-      const ChunkRange block = parted.parts[static_cast<std::size_t>(node)];
-      builder.recv(vector.strands[static_cast<std::size_t>(vector.root_node)], vector.lane, node,
-                   span_of(vector.result.buffer, segment_of(block, vector.segments, s)));
+      builder.recv(vector.strand, vector.lane, node,
+                   span_of(vector.result.buffer, segment_of(block_of(node), vector.segments, s)));
     }
   }
 }

@@ -29,7 +29,7 @@ namespace {
 
 /// The binomial tree over the parts, whose numbers are the root's part with the number's bits
 /// inverted: what lies below a number is a range of parts, whatever the root's is.
-void append_gather(ScheduleBuilder& builder, const RootedVector& vector, int node,
+void append_gather(ScheduleBuilder& builder, const RootedVector& vector,
                    const RecursiveHalving& halving) {
   const int count = halving.partner_count();
   const int root = halving.part_of(halving.fold().partner_of(vector.root_node));
@@ -37,7 +37,6 @@ void append_gather(ScheduleBuilder& builder, const RootedVector& vector, int nod
     return halving.fold().acting(halving.part_of(number ^ root));
   };
   const int number = halving.part_of(halving.partner()) ^ root;
-  const StrandId strand = vector.strands[static_cast<std::size_t>(node)];
   // What a number has gathered.
   const auto held_below = [&](int below) {
     const int size = binomial_subtree_size(below, count);
@@ -45,9 +44,9 @@ void append_gather(ScheduleBuilder& builder, const RootedVector& vector, int nod
   };
   const auto [parent, children] = place_in_binomial_tree(number, count);
   for (auto child = children.rbegin(); child != children.rend(); ++child) {
-    builder.recv(strand, vector.lane, node_at(*child), held_below(*child));
+    builder.recv(vector.strand, vector.lane, node_at(*child), held_below(*child));
   }
-  if (parent >= 0) builder.send(strand, vector.lane, node_at(parent), held_below(number));
+  if (parent >= 0) builder.send(vector.strand, vector.lane, node_at(parent), held_below(number));
 }
 
 }  // namespace
@@ -55,23 +54,19 @@ void append_gather(ScheduleBuilder& builder, const RootedVector& vector, int nod
 void append_halving_reduce(ScheduleBuilder& builder, RootedVector& vector) {
   const Fold fold(builder.shape().node_count(), vector.root_node);
   const int part_size = segment_of(vector.chunks, fold.partner_count(), 0).count;
-  for (const int node : builder.nodes()) {
-    const auto n = static_cast<std::size_t>(node);
-    HalvedVector halved{.lane = vector.lane,
-                        .node = node,
-                        .fold = fold,
-                        .parts =
-                            [&](int first, int count) {
-                              return std::vector<ChunkRange>{
-                                  {vector.chunks.first + first * part_size, count * part_size}};
-                            },
-                        .strand = vector.strands[n],
-                        .sum = vector.sums[n]};
-    if (node == vector.root_node) halved.accumulator = {vector.result};
-    RecursiveHalving halving(builder, HalvingOrder::near_first, std::move(halved));
-    halving.append();
-    if (halving.acts()) append_gather(builder, vector, node, halving);
-  }
+  const auto parts = [&](int first, int count) {
+    return std::vector<ChunkRange>{{vector.chunks.first + first * part_size, count * part_size}};
+  };
+  HalvedVector halved{.lane = vector.lane,
+                      .node = vector.node,
+                      .fold = fold,
+                      .parts = parts,
+                      .strand = vector.strand,
+                      .sum = vector.sum};
+  if (vector.is_at_root()) halved.accumulator = {vector.result};
+  RecursiveHalving halving(builder, HalvingOrder::near_first, std::move(halved));
+  halving.append();
+  if (halving.acts()) append_gather(builder, vector, halving);
 }
 
 }  // namespace hycoll

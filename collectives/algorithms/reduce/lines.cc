@@ -58,37 +58,34 @@ Span place_of_sum(ScheduleBuilder& builder, const LinesPhases& phases) {
       builder.all_chunks());
 }
 
-void append_nodes(ScheduleBuilder& builder, std::vector<LinesPhases>& nodes, int segments,
-                  const Exchange& exchange) {
-  const Shape& shape = builder.shape();
-  const int root_node = shape.node_of_member(builder.root());
+/// The root's node, led by another member: the root gets the result through its lines.
+void append_hand_over(ScheduleBuilder& builder, LinesPhases& phases, Span result) {
+  const Span lines = phases.publish(phases.leading_member(), result);
+  builder.copy(phases.strand(builder.root()),
+               span_of(builder.output(builder.root()), builder.all_chunks()), lines);
+}
+
+/// One node of several.
+void append_node(ScheduleBuilder& builder, LinesPhases& phases, int segments,
+                 const Exchange& exchange) {
+  const int root_node = builder.shape().node_of_member(builder.root());
+  const bool is_at_root = phases.node() == root_node;
+  const int leading = phases.leading_member();
+  const Span place =
+      phases.member_count() > 1 || is_at_root ? place_of_sum(builder, phases) : Span{};
   RootedVector vector{.lane = 0,
                       .chunks = builder.all_chunks(),
                       .segments = segments,
+                      .node = phases.node(),
                       .root_node = root_node,
-                      .strands = {},
-                      .sums = {},
-                      .result = {}};
-  for (LinesPhases& phases : nodes) {
-    const Span place = phases.member_count() > 1 || phases.node() == root_node
-                           ? place_of_sum(builder, phases)
-                           : Span{};
-    if (phases.node() == root_node) vector.result = place;
-    vector.strands.push_back(builder.main_strand(shape.leader(phases.node(), 0)));
-    vector.sums.push_back(append_node_sum(builder, phases, place));
-  }
+                      .strand = phases.strand(leading),
+                      .sum = append_node_sum(builder, phases, place),
+                      .result = place};
   append_rooted_exchange(builder, exchange, vector);
-  for (LinesPhases& phases : nodes) {
-    const bool hands_over = phases.node() == root_node && phases.leading_member() != builder.root();
-    if (hands_over) {
-      const Span lines = phases.publish(phases.leading_member(), vector.result);
-      builder.copy(builder.main_strand(shape.worker_of_member(builder.root())),
-                   span_of(builder.output(builder.root()), builder.all_chunks()), lines);
-    }
-    for (int member = phases.first_member(); member <= phases.last_member(); ++member) {
-      const bool knows = member == phases.leading_member() || member == builder.root();
-      if (!knows) phases.await_members(member);
-    }
+  if (is_at_root && leading != builder.root()) append_hand_over(builder, phases, place);
+  for (int member = phases.first_member(); member <= phases.last_member(); ++member) {
+    const bool knows = member == leading || member == builder.root();
+    if (!knows) phases.await_members(member);
   }
 }
 
@@ -103,11 +100,13 @@ Schedule generate_lines_reduce(std::string name, const Shape& shape,
                               : parameters.exchange.chunks_per_lane(shape.node_count(), segments);
   ScheduleBuilder builder(Collective::reduce, std::move(name), shape, chunk_count, parameters.root,
                           parameters.nodes);
-  std::vector<LinesPhases> nodes = lines_phases_of_nodes(builder);
-  if (shape.node_count() == 1) {
-    append_single_node(builder, nodes.front());
-  } else {
-    append_nodes(builder, nodes, segments, parameters.exchange);
+  for (const int node : builder.nodes()) {
+    LinesPhases phases(builder, node, Entry::announced);
+    if (shape.node_count() == 1) {
+      append_single_node(builder, phases);
+    } else {
+      append_node(builder, phases, segments, parameters.exchange);
+    }
   }
   return std::move(builder).finish();
 }

@@ -14,18 +14,13 @@
 namespace hycoll {
 
 void append_circulant_exchange(ScheduleBuilder& builder, PartedVector& vector) {
-  const auto parts = [&](int first, int count) {
-    return ranges_of_parts(vector.parts, first, count);
-  };
-  for (const int node : builder.nodes()) {
-    const auto n = static_cast<std::size_t>(node);
-    append_circulant_reduce_scatter(builder, {.lane = vector.lane,
-                                              .node = node,
-                                              .parts = parts,
-                                              .strand = vector.strands[n],
-                                              .sum = vector.sums[n],
-                                              .results = vector.results[n]});
-  }
+  append_circulant_reduce_scatter(
+      builder, {.lane = vector.lane,
+                .node = vector.node,
+                .parts = [&](int first, int count) { return vector.parts.ranges(first, count); },
+                .strand = vector.strand,
+                .sum = vector.sum,
+                .results = vector.results});
 }
 
 }  // namespace hycoll

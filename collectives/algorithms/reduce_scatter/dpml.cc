@@ -22,6 +22,8 @@
 // inputs and sends the sum to worker 0 of node 1, gets that of block 0 from it, and reduces both
 // members' block 0 and this into the output of member 0.
 
+#include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -64,51 +66,62 @@ std::vector<Span> outputs_in(const ScheduleBuilder& builder, const NodePhases& p
   return clip(outputs, chunks);
 }
 
+/// A lane's shares of all parts, which lie apart where there are other lanes.
+NodeParts shares_of(const ScheduleBuilder& builder, int lane) {
+  const bool is_only_lane = builder.shape().lane_count() == 1;
+  return {is_only_lane ? NodeParts::Lie::together : NodeParts::Lie::apart,
+          [&builder, lane](int node) { return share_of(builder, node, lane); }};
+}
+
 /// Where a leader puts the sums of its node. Exchanges that hand over several parts at once need
 /// them in as few pieces as possible, and overwrite them; for those that hand over segments the own
 /// part is summed where the result is to be.
-std::vector<Span> places_of_sums(ScheduleBuilder& builder, const PartedVector& vector, int node,
+std::vector<Span> places_of_sums(ScheduleBuilder& builder, const NodePhases& phases, int lane,
                                  const Exchange& exchange) {
   const Shape& shape = builder.shape();
-  if (shape.node(node).members == 1) return {};
-  const int leader = shape.leader(node, vector.lane);
+  if (phases.member_count() == 1) return {};
+  const int leader = shape.leader(phases.node(), lane);
+  const NodeParts parts = shares_of(builder, lane);
   const bool is_whole = exchange.segmentation == Segmentation::none;
   if (is_whole && shape.node_count() > 1) {
-    return add_scratch_for(builder, leader, ranges_of_parts(vector.parts, 0, shape.node_count()));
+    return add_scratch_for(builder, leader, parts.ranges(0, shape.node_count()));
   }
-  std::vector<Span> places = vector.results[static_cast<std::size_t>(node)];
-  for (int other = 0; other < shape.node_count(); ++other) {
-    const ChunkRange part = vector.parts[static_cast<std::size_t>(other)];
-    if (other != node) places.push_back(span_of(builder.add_scratch(leader, part), part));
+  std::vector<Span> places;
+  for (int node = 0; node < shape.node_count(); ++node) {
+    if (node == phases.node()) {
+      std::ranges::copy(outputs_in(builder, phases, parts(node)), std::back_inserter(places));
+    } else {
+      places.push_back(span_of(builder.add_scratch(leader, parts(node)), parts(node)));
+    }
   }
   return places;
 }
 
 void append_single_node(ScheduleBuilder& builder, PartedVector& vector) {
-  for (const Span& piece : vector.results.front()) {
-    const Span sum = vector.sums.front().at({piece.first_chunk, piece.chunk_count});
-    if (sum != piece) builder.copy(vector.strands.front(), piece, sum);
+  for (const Span& piece : vector.results) {
+    const Span sum = vector.sum.at({piece.first_chunk, piece.chunk_count});
+    if (sum != piece) builder.copy(vector.strand, piece, sum);
   }
 }
 
-void append_lane(ScheduleBuilder& builder, std::vector<NodePhases>& nodes, const Exchange& exchange,
-                 PartedVector vector) {
-  for (NodePhases& phases : nodes) {
-    vector.parts.push_back(share_of(builder, phases.node(), vector.lane));
-    vector.results.push_back(outputs_in(builder, phases, vector.parts.back()));
-    vector.strands.push_back(phases.leader(vector.lane));
-  }
-  for (NodePhases& phases : nodes) {
-    phases.await_members(vector.lane);
-    vector.sums.emplace_back(builder, phases, vector.lane,
-                             places_of_sums(builder, vector, phases.node(), exchange));
-  }
-  if (nodes.size() == 1) {
+/// One node in one lane.
+void append_lane(ScheduleBuilder& builder, NodePhases& phases, int lane, int segments,
+                 const Exchange& exchange) {
+  phases.await_members(lane);
+  PartedVector vector{
+      .lane = lane,
+      .segments = segments,
+      .node = phases.node(),
+      .parts = shares_of(builder, lane),
+      .strand = phases.leader(lane),
+      .sum = {builder, phases, lane, places_of_sums(builder, phases, lane, exchange)},
+      .results = outputs_in(builder, phases, share_of(builder, phases.node(), lane))};
+  if (builder.shape().node_count() == 1) {
     append_single_node(builder, vector);
   } else {
     append_reduce_scatter_exchange(builder, exchange, vector);
   }
-  for (NodePhases& phases : nodes) phases.announce(vector.lane);
+  phases.announce(lane);
 }
 
 }  // namespace
@@ -131,17 +144,11 @@ Schedule generate_dpml_reduce_scatter(std::string name, const Shape& shape,
   ScheduleBuilder builder(Collective::reduce_scatter, std::move(name), shape,
                           shape.member_count() * chunks_per_block(shape) * segments,
                           parameters.root, parameters.nodes);
-  std::vector<NodePhases> nodes = phases_of_nodes(builder);
-  for (int lane = 0; lane < shape.lane_count(); ++lane) {
-    append_lane(builder, nodes, parameters.exchange,
-                {.lane = lane,
-                 .segments = segments,
-                 .parts = {},
-                 .strands = {},
-                 .sums = {},
-                 .results = {}});
-  }
-  for (NodePhases& phases : nodes) {
+  for (const int node : builder.nodes()) {
+    NodePhases phases(builder, node);
+    for (int lane = 0; lane < shape.lane_count(); ++lane) {
+      append_lane(builder, phases, lane, segments, parameters.exchange);
+    }
     for (int member = phases.first_member(); member <= phases.last_member(); ++member) {
       phases.await_lanes(member, 1);
     }

@@ -2,6 +2,7 @@
 #define HYCOLL_COLLECTIVES_ALGORITHMS_REDUCE_SCATTER_EXCHANGE_H_
 
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "collectives/algorithms/parts/chunks.h"
@@ -11,26 +12,46 @@
 
 namespace hycoll {
 
-/// One lane's part of the vector on every node, with a part of it for each of them; what is indexed
-/// is indexed by node.
-struct PartedVector {
-  int lane;
-  int segments;                            ///< Parts that messages are cut into.
-  std::vector<ChunkRange> parts;           ///< What belongs to the node; in order, not empty.
-  std::vector<StrandId> strands;           ///< The leader's strand.
-  std::vector<NodeSum> sums;               ///< The node's contribution; used up.
-  std::vector<std::vector<Span>> results;  ///< Where the node's part ends up: spans that cover it
-                                           ///< in order.
-  /// Called for each piece of a result when the steps that complete it have been appended; may
-  /// append what is to follow. Only by exchanges that cut their
-  /// messages.
-  std::function<void(int node, Span result)> on_result = [](int, Span) {};
+/// What belongs to each node of one lane's part of the vector: parts in the order of the nodes,
+/// none of them empty.
+class NodeParts {
+ public:
+  enum class Lie {
+    together,  ///< Each follows the one before.
+    apart,     ///< There is something else between any two.
+  };
+
+  NodeParts(Lie lie, std::function<ChunkRange(int node)> of) : lie_(lie), of_(std::move(of)) {}
+
+  ChunkRange operator()(int node) const { return of_(node); }
+
+  /// The parts of the nodes [first, first + count) in as few ranges as possible: each is what one
+  /// message can carry.
+  std::vector<ChunkRange> ranges(int first, int count) const;
+
+ private:
+  Lie lie_;
+  std::function<ChunkRange(int node)> of_;
 };
 
-/// Appends the exchange of one lane to every node's strand: afterwards, in strand order, the result
-/// of every node holds the combination of its part of all sums. Requires at least two nodes. For
-/// exchanges that cut their messages a sum has a place for every part, or for every piece of the
-/// own part's result; for the others one for every range of ranges_of_parts over all nodes.
+/// One lane's part of the vector on one node, with a part of it for each of all nodes.
+struct PartedVector {
+  int lane;
+  int segments;  ///< Parts that messages are cut into.
+  int node;
+  NodeParts parts;
+  StrandId strand;            ///< The leader's.
+  NodeSum sum;                ///< The node's contribution; used up.
+  std::vector<Span> results;  ///< Where the node's part ends up: spans that cover it in order.
+  /// Called for each piece of a result when the steps that complete it have been appended; may
+  /// append what is to follow. Only by exchanges that cut their messages.
+  std::function<void(Span result)> on_result = [](Span) {};
+};
+
+/// Appends what the node does in the exchange of one lane: afterwards, in strand order, the result
+/// holds the combination of its part of all sums. Requires at least two nodes. For exchanges that
+/// cut their messages the sum has a place for every part, or for every piece of the own part's
+/// result; for the others one for every one of the ranges over all nodes.
 void append_reduce_scatter_exchange(ScheduleBuilder& builder, const Exchange& exchange,
                                     PartedVector& vector);
 

@@ -36,30 +36,27 @@ void copy_pieces(ScheduleBuilder& builder, StrandId strand, const std::vector<Sp
 }
 
 /// The node's combined part comes from the partner that ended up with it into the node's result.
-void append_arrival(ScheduleBuilder& builder, PartedVector& vector, int node, int from) {
-  const auto n = static_cast<std::size_t>(node);
-  const std::vector<Span>& results = vector.results[n];
-  if (results.size() == 1) {
-    builder.recv(vector.strands[n], vector.lane, from, results.front());
+void append_arrival(ScheduleBuilder& builder, PartedVector& vector, int from) {
+  if (vector.results.size() == 1) {
+    builder.recv(vector.strand, vector.lane, from, vector.results.front());
     return;
   }
   // Several members, so the sum is scratch; it is used up.
-  const Span received = place_of(vector.sums[n].places(), vector.parts[n]);
-  builder.recv(vector.strands[n], vector.lane, from, received);
-  copy_pieces(builder, vector.strands[n], results, received.buffer);
+  const Span received = place_of(vector.sum.places(), vector.parts(vector.node));
+  builder.recv(vector.strand, vector.lane, from, received);
+  copy_pieces(builder, vector.strand, vector.results, received.buffer);
 }
 
 /// A node that acts sends what it ended up with to those whose parts these are.
 void append_delivery(ScheduleBuilder& builder, PartedVector& vector,
-                     const RecursiveHalving& halving, int node) {
-  const auto n = static_cast<std::size_t>(node);
+                     const RecursiveHalving& halving) {
   const Partner owner = halving.fold().partner(halving.part_of(halving.partner()));
   for (int to = owner.first_node; to < owner.first_node + owner.node_count; ++to) {
-    const Span held = halving.held(vector.parts[static_cast<std::size_t>(to)]);
-    if (to == node) {
-      copy_pieces(builder, vector.strands[n], vector.results[n], held.buffer);
+    const Span held = halving.held(vector.parts(to));
+    if (to == vector.node) {
+      copy_pieces(builder, vector.strand, vector.results, held.buffer);
     } else {
-      builder.send(vector.strands[n], vector.lane, to, held);
+      builder.send(vector.strand, vector.lane, to, held);
     }
   }
 }
@@ -69,24 +66,20 @@ void append_in_order(ScheduleBuilder& builder, HalvingOrder order, PartedVector&
   const auto parts = [&](int first, int count) {
     const Partner last = fold.partner(first + count - 1);
     const int first_node = fold.partner(first).first_node;
-    return ranges_of_parts(vector.parts, first_node,
-                           last.first_node + last.node_count - first_node);
+    return vector.parts.ranges(first_node, last.first_node + last.node_count - first_node);
   };
-  for (const int node : builder.nodes()) {
-    const auto n = static_cast<std::size_t>(node);
-    RecursiveHalving halving(builder, order,
-                             {.lane = vector.lane,
-                              .node = node,
-                              .fold = fold,
-                              .parts = parts,
-                              .strand = vector.strands[n],
-                              .sum = vector.sums[n]});
-    halving.append();
-    const int from = fold.acting(halving.part_of(fold.partner_of(node)));
-    if (from < node) append_arrival(builder, vector, node, from);
-    if (halving.acts()) append_delivery(builder, vector, halving, node);
-    if (from > node) append_arrival(builder, vector, node, from);
-  }
+  RecursiveHalving halving(builder, order,
+                           {.lane = vector.lane,
+                            .node = vector.node,
+                            .fold = fold,
+                            .parts = parts,
+                            .strand = vector.strand,
+                            .sum = vector.sum});
+  halving.append();
+  const int from = fold.acting(halving.part_of(fold.partner_of(vector.node)));
+  if (from < vector.node) append_arrival(builder, vector, from);
+  if (halving.acts()) append_delivery(builder, vector, halving);
+  if (from > vector.node) append_arrival(builder, vector, from);
 }
 
 }  // namespace

@@ -42,25 +42,38 @@ void append_single_node(ScheduleBuilder& builder, LinesPhases& phases) {
   }
 }
 
-/// Adds a node to the vector, its sum computed by the member that leads it; the result is to end up
-/// in the sum's own place, unless there is only one member.
-void append_node_sum(ScheduleBuilder& builder, LinesPhases& phases, PartedVector& vector) {
+/// What the nodes' parts are.
+NodeParts parts_of_nodes(const ScheduleBuilder& builder) {
+  return {NodeParts::Lie::together, [&builder](int node) {
+            const Shape& shape = builder.shape();
+            const int per_block = builder.chunk_count() / shape.member_count();
+            return ChunkRange{shape.first_member(node) * per_block,
+                              shape.node(node).members * per_block};
+          }};
+}
+
+/// What a node brings into the exchange, its sum computed by the member that leads it; the result
+/// is to end up in the sum's own place, unless there is only one member.
+PartedVector append_node_sum(ScheduleBuilder& builder, LinesPhases& phases) {
   const int leading = phases.leading_member();
-  const int worker = builder.shape().worker_of_member(leading);
-  const int per_block = builder.chunk_count() / builder.shape().member_count();
-  const ChunkRange part{phases.first_member() * per_block, phases.member_count() * per_block};
-  vector.parts.push_back(part);
-  vector.strands.push_back(builder.main_strand(worker));
-  if (phases.member_count() == 1) {
-    vector.sums.emplace_back(builder, span_of(builder.input(leading), builder.all_chunks()));
-    vector.results.push_back({output_of(builder, leading)});
-    return;
+  const bool is_alone = phases.member_count() == 1;
+  const BufferId place = is_alone ? builder.input(leading)
+                                  : builder.add_scratch(builder.shape().worker_of_member(leading),
+                                                        builder.all_chunks());
+  const Span sum = span_of(place, builder.all_chunks());
+  const NodeParts parts = parts_of_nodes(builder);
+  const Span result = is_alone ? output_of(builder, leading) : span_of(place, parts(phases.node()));
+  if (!is_alone) {
+    phases.publish_inputs(leading);
+    phases.reduce_inputs(leading, sum);
   }
-  const BufferId sum = builder.add_scratch(worker, builder.all_chunks());
-  phases.publish_inputs(leading);
-  phases.reduce_inputs(leading, span_of(sum, builder.all_chunks()));
-  vector.sums.emplace_back(builder, span_of(sum, builder.all_chunks()));
-  vector.results.push_back({span_of(sum, part)});
+  return {.lane = 0,
+          .segments = 1,
+          .node = phases.node(),
+          .parts = parts,
+          .strand = phases.strand(leading),
+          .sum = {builder, sum},
+          .results = {result}};
 }
 
 /// Hands the node's part from its leader to the members.
@@ -82,18 +95,15 @@ Schedule generate_lines_reduce_scatter(std::string name, const Shape& shape,
   HYCOLL_ASSERT(shape.lane_count() == 1, "lines serve one lane");
   ScheduleBuilder builder(Collective::reduce_scatter, std::move(name), shape, shape.member_count(),
                           parameters.root, parameters.nodes);
-  std::vector<LinesPhases> nodes = lines_phases_of_nodes(builder);
-  if (shape.node_count() == 1) {
-    append_single_node(builder, nodes.front());
-    return std::move(builder).finish();
-  }
-  PartedVector vector{
-      .lane = 0, .segments = 1, .parts = {}, .strands = {}, .sums = {}, .results = {}};
-  for (LinesPhases& phases : nodes) append_node_sum(builder, phases, vector);
-  append_reduce_scatter_exchange(builder, parameters.exchange, vector);
-  for (LinesPhases& phases : nodes) {
-    append_delivery(builder, phases,
-                    vector.results[static_cast<std::size_t>(phases.node())].front());
+  for (const int node : builder.nodes()) {
+    LinesPhases phases(builder, node, Entry::announced);
+    if (shape.node_count() == 1) {
+      append_single_node(builder, phases);
+      continue;
+    }
+    PartedVector vector = append_node_sum(builder, phases);
+    append_reduce_scatter_exchange(builder, parameters.exchange, vector);
+    append_delivery(builder, phases, vector.results.front());
   }
   return std::move(builder).finish();
 }

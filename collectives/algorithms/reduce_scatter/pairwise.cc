@@ -72,16 +72,17 @@ class CanonicalTree {
 
 class NodeSteps {
  public:
-  NodeSteps(ScheduleBuilder& builder, PartedVector& vector, int node)
+  NodeSteps(ScheduleBuilder& builder, PartedVector& vector)
       : builder_(builder),
         vector_(vector),
-        node_(node),
+        node_(vector.node),
         node_count_(builder.shape().node_count()),
-        strand_(vector.strands[static_cast<std::size_t>(node)]),
-        sum_(vector.sums[static_cast<std::size_t>(node)]) {
-    const int leader = builder.shape().leader(node, vector.lane);
+        strand_(vector.strand),
+        sum_(vector.sum) {
+    const int leader = builder.shape().leader(node_, vector.lane);
+    const ChunkRange own = vector.parts(node_);
     for (int peer = 0; peer < node_count_; ++peer) {
-      received_.push_back(peer == node ? -1 : builder.add_scratch(leader, part(node)));
+      received_.push_back(peer == node_ ? -1 : builder.add_scratch(leader, own));
     }
   }
 
@@ -100,16 +101,16 @@ class NodeSteps {
       }
     }
     for (int s = 0; s < vector_.segments; ++s) {
-      for (const Span& piece :
-           clip(vector_.results[static_cast<std::size_t>(node_)], segment(node_, s))) {
+      for (const Span& piece : clip(vector_.results, segment(node_, s))) {
         combine(piece);
       }
     }
   }
 
  private:
-  ChunkRange part(int node) const { return vector_.parts[static_cast<std::size_t>(node)]; }
-  ChunkRange segment(int node, int s) const { return segment_of(part(node), vector_.segments, s); }
+  ChunkRange segment(int node, int s) const {
+    return segment_of(vector_.parts(node), vector_.segments, s);
+  }
 
   void combine(Span piece) {
     const ChunkRange chunks{piece.first_chunk, piece.chunk_count};
@@ -120,7 +121,7 @@ class NodeSteps {
                              : span_of(received_[static_cast<std::size_t>(node)], chunks));
     }
     CanonicalTree(builder_, strand_, node_, std::move(operands)).append(piece);
-    vector_.on_result(node_, piece);
+    vector_.on_result(piece);
   }
 
   ScheduleBuilder& builder_;
@@ -135,9 +136,7 @@ class NodeSteps {
 }  // namespace
 
 void append_pairwise_reduce_scatter(ScheduleBuilder& builder, PartedVector& vector) {
-  for (int node = 0; node < builder.shape().node_count(); ++node) {
-    NodeSteps(builder, vector, node).append();
-  }
+  NodeSteps(builder, vector).append();
 }
 
 }  // namespace hycoll

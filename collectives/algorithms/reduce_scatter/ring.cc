@@ -28,13 +28,13 @@ namespace {
 
 class RingSteps {
  public:
-  RingSteps(ScheduleBuilder& builder, PartedVector& vector, int node)
+  RingSteps(ScheduleBuilder& builder, PartedVector& vector)
       : builder_(builder),
         vector_(vector),
-        node_(node),
+        node_(vector.node),
         node_count_(builder.shape().node_count()),
-        strand_(vector.strands[static_cast<std::size_t>(node)]) {
-    const int leader = builder.shape().leader(node, vector.lane);
+        strand_(vector.strand) {
+    const int leader = builder.shape().leader(node_, vector.lane);
     for (int step = 1; step < node_count_; ++step) {
       travelling_.push_back(builder.add_scratch(leader, part(step)));
     }
@@ -58,7 +58,7 @@ class RingSteps {
  private:
   /// What a node sends in a step; after the last one its own part.
   ChunkRange part(int step) const {
-    return vector_.parts[static_cast<std::size_t>((node_ + node_count_ - 1 - step) % node_count_)];
+    return vector_.parts((node_ + node_count_ - 1 - step) % node_count_);
   }
   ChunkRange segment(int step, int s) const { return segment_of(part(step), vector_.segments, s); }
 
@@ -68,18 +68,17 @@ class RingSteps {
   }
 
   std::optional<Span> forward(int step, int s) {
-    const auto n = static_cast<std::size_t>(node_);
-    NodeSum& sum = vector_.sums[n];
+    NodeSum& sum = vector_.sum;
     if (step == 0) return sum.at(segment(step, s));
     const Span arrived = travelling(step, s);
     if (step + 1 < node_count_) {
       builder_.reduce(strand_, {arrived}, {arrived, sum.at(segment(step, s))});
       return arrived;
     }
-    for (const Span& piece : clip(vector_.results[n], segment(step, s))) {
+    for (const Span& piece : clip(vector_.results, segment(step, s))) {
       const ChunkRange own{piece.first_chunk, piece.chunk_count};
       builder_.reduce(strand_, {piece}, {span_of(arrived.buffer, own), sum.at(own)});
-      vector_.on_result(node_, piece);
+      vector_.on_result(piece);
     }
     return std::nullopt;
   }
@@ -95,7 +94,7 @@ class RingSteps {
 }  // namespace
 
 void append_ring_reduce_scatter(ScheduleBuilder& builder, PartedVector& vector) {
-  for (const int node : builder.nodes()) RingSteps(builder, vector, node).append();
+  RingSteps(builder, vector).append();
 }
 
 }  // namespace hycoll

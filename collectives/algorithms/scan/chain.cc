@@ -23,17 +23,17 @@ namespace {
 
 class NodeSteps {
  public:
-  NodeSteps(ScheduleBuilder& builder, ScanVector& vector, int node)
+  NodeSteps(ScheduleBuilder& builder, ScanVector& vector)
       : builder_(builder),
         vector_(vector),
-        node_(node),
-        is_last_(node + 1 == builder.shape().node_count()),
-        self_(vector.nodes[static_cast<std::size_t>(node)]),
+        node_(vector.node),
+        is_last_(node_ + 1 == builder.shape().node_count()),
+        self_(vector.self),
         inclusive_(self_.inclusive) {
-    if (node == 0) return;
-    received_ = place_of_received(builder, vector, node);
+    if (node_ == 0) return;
+    received_ = place_of_received(builder, vector);
     if (inclusive_ == kNoBuffer && !is_last_) {
-      inclusive_ = builder.add_scratch(builder.shape().leader(node, vector.lane), vector.chunks);
+      inclusive_ = builder.add_scratch(builder.shape().leader(node_, vector.lane), vector.chunks);
     }
   }
 
@@ -46,9 +46,9 @@ class NodeSteps {
     }
     for (int s = 0; s < vector_.segments; ++s) {
       pass_on(s);
-      if (s > 0) vector_.on_prefix(node_, chunk(s - 1));
+      if (s > 0) vector_.on_prefix(chunk(s - 1));
     }
-    vector_.on_prefix(node_, chunk(vector_.segments - 1));
+    vector_.on_prefix(chunk(vector_.segments - 1));
   }
 
  private:
@@ -79,9 +79,7 @@ class NodeSteps {
 }  // namespace
 
 void append_chain_scan(ScheduleBuilder& builder, ScanVector& vector) {
-  for (int node = 0; node < builder.shape().node_count(); ++node) {
-    NodeSteps(builder, vector, node).append();
-  }
+  NodeSteps(builder, vector).append();
 }
 
 }  // namespace hycoll

@@ -18,10 +18,10 @@
 #include "collectives/algorithms/scan/exchange.h"
 
 namespace hycoll {
-namespace {
 
-void append_node(ScheduleBuilder& builder, ScanVector& vector, int node) {
-  ScanNode& self = vector.nodes[static_cast<std::size_t>(node)];
+void append_direct_scan(ScheduleBuilder& builder, ScanVector& vector) {
+  const int node = vector.node;
+  ScanNode& self = vector.self;
   const int leader = builder.shape().leader(node, vector.lane);
   std::vector<Span> totals;
   for (int before = 0; before < node; ++before) {
@@ -41,15 +41,7 @@ void append_node(ScheduleBuilder& builder, ScanVector& vector, int node) {
     const Span exclusive = span_of(self.exclusive, vector.chunks);
     builder.reduce(self.strand, std::span(&exclusive, 1), totals);
   }
-  vector.on_prefix(node, vector.chunks);
-}
-
-}  // namespace
-
-void append_direct_scan(ScheduleBuilder& builder, ScanVector& vector) {
-  for (int node = 0; node < builder.shape().node_count(); ++node) {
-    append_node(builder, vector, node);
-  }
+  vector.on_prefix(vector.chunks);
 }
 
 }  // namespace hycoll

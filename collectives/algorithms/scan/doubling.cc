@@ -27,17 +27,17 @@ namespace {
 
 class NodeSteps {
  public:
-  NodeSteps(ScheduleBuilder& builder, ScanVector& vector, int node)
+  NodeSteps(ScheduleBuilder& builder, ScanVector& vector)
       : builder_(builder),
         vector_(vector),
-        node_(node),
+        node_(vector.node),
         node_count_(builder.shape().node_count()),
-        self_(vector.nodes[static_cast<std::size_t>(node)]),
+        self_(vector.self),
         inclusive_(self_.inclusive) {
-    if (node == 0) return;
-    first_received_ = place_of_received(builder, vector, node);
-    const int leader = builder.shape().leader(node, vector.lane);
-    const bool receives_more = node >= 2;
+    if (node_ == 0) return;
+    first_received_ = place_of_received(builder, vector);
+    const int leader = builder.shape().leader(node_, vector.lane);
+    const bool receives_more = node_ >= 2;
     received_ = receives_more && first_received_ == self_.exclusive
                     ? builder.add_scratch(leader, vector.chunks)
                     : first_received_;
@@ -54,7 +54,7 @@ class NodeSteps {
     for (int distance = 1; distance < node_count_; distance *= 2) {
       for (int s = 0; s < vector_.segments; ++s) combine(distance, s);
     }
-    for (int s = 0; s < vector_.segments; ++s) vector_.on_prefix(node_, chunk(s));
+    for (int s = 0; s < vector_.segments; ++s) vector_.on_prefix(chunk(s));
   }
 
  private:
@@ -121,9 +121,7 @@ class NodeSteps {
 }  // namespace
 
 void append_doubling_scan(ScheduleBuilder& builder, ScanVector& vector) {
-  for (int node = 0; node < builder.shape().node_count(); ++node) {
-    NodeSteps(builder, vector, node).append();
-  }
+  NodeSteps(builder, vector).append();
 }
 
 }  // namespace hycoll

@@ -49,7 +49,7 @@ class Prefixes {
         phases_(phases),
         collective_(collective),
         strand_(phases.leader(vector.lane)),
-        before_(vector.nodes[static_cast<std::size_t>(phases.node())].exclusive),
+        before_(vector.self.exclusive),
         carried_(before_) {
     if (collective == Collective::exscan && before_ == kNoBuffer && group_count() > 1) {
       carried_ =
@@ -139,35 +139,37 @@ class Prefixes {
 };
 
 /// What a node brings into the exchange of a lane, and where it wants the results.
-ScanNode begin_node(ScheduleBuilder& builder, const NodePhases& phases, const ScanVector& vector,
+ScanNode begin_node(ScheduleBuilder& builder, const NodePhases& phases, int lane, ChunkRange chunks,
                     Collective collective) {
   const bool is_scan = collective == Collective::scan;
   const bool is_alone = phases.member_count() == 1;
   const BufferId last_output = builder.output(phases.last_member());
-  ScanNode node{.strand = phases.leader(vector.lane),
-                .sum = {builder, phases, vector.lane, {span_of(last_output, vector.chunks)}},
+  ScanNode node{.strand = phases.leader(lane),
+                .sum = {builder, phases, lane, {span_of(last_output, chunks)}},
                 .inclusive = is_scan || !is_alone ? last_output : kNoBuffer,
                 .needs_inclusive = is_scan,
                 .exclusive = kNoBuffer};
   if (phases.node() == 0 || (is_scan && is_alone)) return node;
-  const int leader = builder.shape().leader(phases.node(), vector.lane);
-  node.exclusive = is_alone ? last_output : builder.add_scratch(leader, vector.chunks);
+  const int leader = builder.shape().leader(phases.node(), lane);
+  node.exclusive = is_alone ? last_output : builder.add_scratch(leader, chunks);
   return node;
 }
 
-void append_lane(ScheduleBuilder& builder, std::vector<NodePhases>& nodes, Collective collective,
-                 const Exchange& exchange, ScanVector vector) {
-  std::vector<Prefixes> prefixes;
-  for (NodePhases& phases : nodes) {
-    phases.await_members(vector.lane);
-    vector.nodes.push_back(begin_node(builder, phases, vector, collective));
-    prefixes.emplace_back(builder, phases, vector, collective);
-  }
-  vector.on_prefix = [&](int node, ChunkRange chunks) {
-    prefixes[static_cast<std::size_t>(node)].append(chunks);
-  };
-  append_scan_exchange(builder, exchange, vector);
-  for (NodePhases& phases : nodes) phases.announce(vector.lane);
+/// One node in one lane.
+void append_lane(ScheduleBuilder& builder, NodePhases& phases, int lane, int segments,
+                 const GeneratorParameters& parameters) {
+  const int per_lane = builder.chunk_count() / builder.shape().lane_count();
+  const ChunkRange chunks{lane * per_lane, per_lane};
+  phases.await_members(lane);
+  ScanVector vector{.lane = lane,
+                    .chunks = chunks,
+                    .segments = segments,
+                    .node = phases.node(),
+                    .self = begin_node(builder, phases, lane, chunks, parameters.collective)};
+  Prefixes prefixes(builder, phases, vector, parameters.collective);
+  vector.on_prefix = [&](ChunkRange completed) { prefixes.append(completed); };
+  append_scan_exchange(builder, parameters.exchange, vector);
+  phases.announce(lane);
 }
 
 }  // namespace
@@ -178,16 +180,15 @@ Schedule generate_dpml_scan(std::string name, const Shape& shape,
   const Exchange& exchange = parameters.exchange;
   HYCOLL_ASSERT(exchange.scan != append_direct_scan, "direct needs too much scratch");
   const int segments = exchange.segmentation == Segmentation::messages ? parameters.segments : 1;
-  const int per_lane = exchange.chunks_per_lane(shape.node_count(), segments);
-  ScheduleBuilder builder(parameters.collective, std::move(name), shape,
-                          per_lane * shape.lane_count(), parameters.root, parameters.nodes);
-  std::vector<NodePhases> nodes = phases_of_nodes(builder);
-  for (int lane = 0; lane < shape.lane_count(); ++lane) {
-    append_lane(
-        builder, nodes, parameters.collective, exchange,
-        {.lane = lane, .chunks = {lane * per_lane, per_lane}, .segments = segments, .nodes = {}});
-  }
-  for (NodePhases& phases : nodes) {
+  ScheduleBuilder builder(
+      parameters.collective, std::move(name), shape,
+      exchange.chunks_per_lane(shape.node_count(), segments) * shape.lane_count(), parameters.root,
+      parameters.nodes);
+  for (const int node : builder.nodes()) {
+    NodePhases phases(builder, node);
+    for (int lane = 0; lane < shape.lane_count(); ++lane) {
+      append_lane(builder, phases, lane, segments, parameters);
+    }
     for (int member = phases.first_member(); member <= phases.last_member(); ++member) {
       phases.await_lanes(member, 1);
     }

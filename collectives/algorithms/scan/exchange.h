@@ -2,7 +2,6 @@
 #define HYCOLL_COLLECTIVES_ALGORITHMS_SCAN_EXCHANGE_H_
 
 #include <functional>
-#include <vector>
 
 #include "collectives/algorithms/parts/chunks.h"
 #include "collectives/algorithms/parts/exchange.h"
@@ -24,24 +23,25 @@ struct ScanNode {
   BufferId exclusive;
 };
 
-/// One lane's part of the vector on every node.
+/// One lane's part of the vector on one node.
 struct ScanVector {
   int lane;
   ChunkRange chunks;
   int segments;  ///< Parts that are handled one after the other, of as many chunks each.
-  std::vector<ScanNode> nodes;
-  /// Called for each range of chunks of a node when the steps that complete it have been appended;
-  /// may append what is to follow.
-  std::function<void(int node, ChunkRange chunks)> on_prefix = [](int, ChunkRange) {};
+  int node;
+  ScanNode self;
+  /// Called for each range of chunks when the steps that complete it have been appended; may append
+  /// what is to follow.
+  std::function<void(ChunkRange chunks)> on_prefix = [](ChunkRange) {};
 };
 
-/// Appends the exchange of one lane to every node's strand: afterwards, in strand order, the
+/// Appends what the node does in the exchange of one lane: afterwards, in strand order, the
 /// combinations are where ScanNode says. The operands always stand in rank order.
 void append_scan_exchange(ScheduleBuilder& builder, const Exchange& exchange, ScanVector& vector);
 
-/// Where a node may receive what is to end up in its exclusive place, and combine it with its sum
+/// Where the node may receive what is to end up in its exclusive place, and combine it with its sum
 /// afterwards: there, unless this is an output, which may be the memory of the sum, or nowhere.
-BufferId place_of_received(ScheduleBuilder& builder, const ScanVector& vector, int node);
+BufferId place_of_received(ScheduleBuilder& builder, const ScanVector& vector);
 
 // How the leaders of one lane find out what precedes their nodes; each is described in its file.
 

@@ -16,7 +16,6 @@
 // c with its own; member 0 waits until the others have entered.
 
 #include <utility>
-#include <vector>
 
 #include "collectives/algorithms/parts/lines_phases.h"
 #include "collectives/algorithms/scan/exchange.h"
@@ -27,30 +26,32 @@
 namespace hycoll {
 namespace {
 
+/// One node.
 class LinesScan {
  public:
-  LinesScan(ScheduleBuilder& builder, Collective collective)
+  LinesScan(ScheduleBuilder& builder, Collective collective, int node)
       : builder_(builder),
         is_scan_(collective == Collective::scan),
         chunks_(builder.all_chunks()),
-        nodes_(lines_phases_of_nodes(builder)) {}
+        phases_(builder, node, Entry::announced) {}
 
   void append(const Exchange& exchange, int segments) {
     if (builder_.shape().node_count() == 1) {
-      nodes_.front().publish_inputs(nodes_.front().last_member());
-      append_first_node(nodes_.front(), Sum::nobodys);
+      phases_.publish_inputs(phases_.last_member());
+      append_first_node(Sum::nobodys);
       return;
     }
-    ScanVector vector{.lane = 0, .chunks = chunks_, .segments = segments, .nodes = {}};
-    for (LinesPhases& phases : nodes_) {
-      vector.nodes.push_back(phases.member_count() == 1 ? begin_alone(phases) : begin(phases));
-    }
+    const bool is_alone = phases_.member_count() == 1;
+    ScanVector vector{.lane = 0,
+                      .chunks = chunks_,
+                      .segments = segments,
+                      .node = phases_.node(),
+                      .self = is_alone ? begin_alone() : begin()};
     append_scan_exchange(builder_, exchange, vector);
-    append_first_node(nodes_.front(), Sum::of_leader);
-    for (std::size_t node = 1; node < nodes_.size(); ++node) {
-      if (nodes_[node].member_count() > 1) {
-        append_later_node(nodes_[node], vector.nodes[node].exclusive);
-      }
+    if (phases_.node() == 0) {
+      append_first_node(Sum::of_leader);
+    } else if (!is_alone) {
+      append_later_node(vector.self.exclusive);
     }
   }
 
@@ -64,8 +65,8 @@ class LinesScan {
   Span output(int member) const { return span_of(builder_.output(member), chunks_); }
 
   /// A node with one member: the exchange itself writes its output.
-  ScanNode begin_alone(const LinesPhases& phases) {
-    const int member = phases.first_member();
+  ScanNode begin_alone() {
+    const int member = phases_.first_member();
     const bool has_exclusive = !is_scan_ && member > 0;
     return {.strand = strand(member),
             .sum = {builder_, span_of(builder_.input(member), chunks_)},
@@ -75,13 +76,13 @@ class LinesScan {
   }
 
   /// A node with several members: the leader wants to know what precedes it.
-  ScanNode begin(LinesPhases& phases) {
-    const int leading = phases.leading_member();
+  ScanNode begin() {
+    const int leading = phases_.leading_member();
     const int worker = builder_.shape().worker_of_member(leading);
     const BufferId sum = builder_.add_scratch(worker, chunks_);
-    phases.publish_inputs(leading == phases.last_member() ? leading : -1);
-    phases.reduce_inputs(leading, span_of(sum, chunks_));
-    const bool is_first = phases.node() == 0;
+    phases_.publish_inputs(leading == phases_.last_member() ? leading : -1);
+    phases_.reduce_inputs(leading, span_of(sum, chunks_));
+    const bool is_first = phases_.node() == 0;
     return {.strand = strand(leading),
             .sum = {builder_, span_of(sum, chunks_)},
             .inclusive = sum,
@@ -92,27 +93,27 @@ class LinesScan {
   /// The last member whose input occurs in a member's prefix.
   int last_operand(int member) const { return is_scan_ ? member : member - 1; }
 
-  void append_first_node(LinesPhases& phases, Sum sum) {
-    for (int member = phases.first_member(); member <= phases.last_member(); ++member) {
-      if (last_operand(member) >= phases.first_member()) {
-        phases.reduce_inputs(member, output(member), last_operand(member), {});
+  void append_first_node(Sum sum) {
+    for (int member = phases_.first_member(); member <= phases_.last_member(); ++member) {
+      if (last_operand(member) >= phases_.first_member()) {
+        phases_.reduce_inputs(member, output(member), last_operand(member), {});
       }
-      const bool has_read_all = sum == Sum::of_leader && member == phases.leading_member();
-      if (!has_read_all) phases.await_members(member, member + 1);
+      const bool has_read_all = sum == Sum::of_leader && member == phases_.leading_member();
+      if (!has_read_all) phases_.await_members(member, member + 1);
     }
   }
 
   /// Whoever reads the leader's lines knows that everybody has entered.
-  void append_later_node(LinesPhases& phases, BufferId exclusive) {
-    const int leading = phases.leading_member();
-    const Span lines = phases.publish(leading, span_of(exclusive, chunks_));
-    for (int member = phases.first_member(); member <= phases.last_member(); ++member) {
+  void append_later_node(BufferId exclusive) {
+    const int leading = phases_.leading_member();
+    const Span lines = phases_.publish(leading, span_of(exclusive, chunks_));
+    for (int member = phases_.first_member(); member <= phases_.last_member(); ++member) {
       const Span before = member == leading ? span_of(exclusive, chunks_) : lines;
-      if (is_scan_ && member == phases.last_member()) {
-        phases.reduce_inputs(member, output(member));
+      if (is_scan_ && member == phases_.last_member()) {
+        phases_.reduce_inputs(member, output(member));
         builder_.reduce(strand(member), {output(member)}, {before, output(member)});
       } else {
-        phases.reduce_inputs(member, output(member), last_operand(member), {before});
+        phases_.reduce_inputs(member, output(member), last_operand(member), {before});
       }
     }
   }
@@ -120,7 +121,7 @@ class LinesScan {
   ScheduleBuilder& builder_;
   bool is_scan_;
   ChunkRange chunks_;
-  std::vector<LinesPhases> nodes_;
+  LinesPhases phases_;
 };
 
 }  // namespace
@@ -138,7 +139,9 @@ Schedule generate_lines_scan(std::string name, const Shape& shape,
   ScheduleBuilder builder(parameters.collective, std::move(name), shape,
                           exchange.chunks_per_lane(shape.node_count(), segments), parameters.root,
                           parameters.nodes);
-  LinesScan(builder, parameters.collective).append(exchange, segments);
+  for (const int node : builder.nodes()) {
+    LinesScan(builder, parameters.collective, node).append(exchange, segments);
+  }
   return std::move(builder).finish();
 }
 

@@ -26,21 +26,20 @@ namespace {
 
 class NodeSteps {
  public:
-  NodeSteps(ScheduleBuilder& builder, ScanVector& vector, int node)
+  NodeSteps(ScheduleBuilder& builder, ScanVector& vector)
       : builder_(builder),
         vector_(vector),
-        node_(node),
+        node_(vector.node),
         last_(builder.shape().node_count() - 1),
-        self_(vector.nodes[static_cast<std::size_t>(node)]) {
-    const int leader = builder.shape().leader(node, vector.lane);
+        self_(vector.self) {
+    const int leader = builder.shape().leader(node_, vector.lane);
     for (int other = 0; other < last_; ++other) {
-      const bool is_needed = other > 0 || node != 0;
-      totals_.push_back(is_needed ? builder.add_scratch(leader, block(node)) : kNoBuffer);
+      const bool is_needed = other > 0 || node_ != 0;
+      totals_.push_back(is_needed ? builder.add_scratch(leader, block(node_)) : kNoBuffer);
     }
-    if (node > 0) {
+    if (node_ > 0) {
       // Nothing is combined with what arrives unless the inclusive combination is wanted.
-      received_ =
-          self_.needs_inclusive ? place_of_received(builder, vector, node) : self_.exclusive;
+      received_ = self_.needs_inclusive ? place_of_received(builder, vector) : self_.exclusive;
     }
   }
 
@@ -57,7 +56,7 @@ class NodeSteps {
     }
     for (int other = 0; other <= last_; ++other) {
       if (node_ > 0 && other != node_) combine(other, span_of(received_, block(other)));
-      vector_.on_prefix(node_, block(other));
+      vector_.on_prefix(block(other));
     }
   }
 
@@ -112,9 +111,7 @@ class NodeSteps {
 }  // namespace
 
 void append_pairwise_scan(ScheduleBuilder& builder, ScanVector& vector) {
-  for (int node = 0; node < builder.shape().node_count(); ++node) {
-    NodeSteps(builder, vector, node).append();
-  }
+  NodeSteps(builder, vector).append();
 }
 
 }  // namespace hycoll

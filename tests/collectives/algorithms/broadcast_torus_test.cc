@@ -46,7 +46,7 @@ TEST_CASE("no link carries two colours in one direction, from any root") {
   for (const int nodes : {2, 3, 4, 5, 6, 8, 9, 12, 15, 16, 18, 27, 36, 45}) {
     const TorusDimensions torus = torus_dimensions(nodes);
     CAPTURE(torus.length);
-    const int colours = static_cast<int>(edge_disjoint_trees(torus, 0).size());
+    const int colours = EdgeDisjointTrees(torus, 0).count();
     for (const int root : std::set{0, nodes / 2, nodes - 1}) {
       CAPTURE(root);
       const auto messages =
@@ -79,7 +79,7 @@ TEST_CASE("a message is forwarded at most as often as the dimensions are long to
     const TorusDimensions torus = torus_dimensions(nodes);
     std::size_t hops = 1;
     for (const int length : torus.length) hops += static_cast<std::size_t>(length - 1);
-    const auto colours = static_cast<int>(edge_disjoint_trees(torus, 0).size());
+    const int colours = EdgeDisjointTrees(torus, 0).count();
     const ScheduleStatistics counted =
         statistics(generate(Shape::uniform(nodes, 1, colours), 1, 0));
     CHECK(counted.critical_message_count <= hops);

@@ -132,21 +132,64 @@ struct DirectedLink {
   friend auto operator<=>(const DirectedLink&, const DirectedLink&) = default;
 };
 
+/// The places in one tree, by node.
+using Places = std::vector<TreePlace>;
+
+Places places_in(const EdgeDisjointTrees& trees, int tree, int node_count) {
+  Places places;
+  for (int node = 0; node < node_count; ++node) places.push_back(trees.place(tree, node));
+  return places;
+}
+
+int parent_of(const Places& places, int node) {
+  return places[static_cast<std::size_t>(node)].parent;
+}
+
 /// The links from the root to a node; more than there are nodes if they lead in a circle.
-int depth_of(const SpanningTree& tree, int node) {
+int depth_of(const Places& places, int node) {
   int depth = 0;
-  const auto node_count = static_cast<int>(tree.size());
-  for (; tree[static_cast<std::size_t>(node)] >= 0 && depth <= node_count; ++depth) {
-    node = tree[static_cast<std::size_t>(node)];
+  const auto node_count = static_cast<int>(places.size());
+  for (; parent_of(places, node) >= 0 && depth <= node_count; ++depth) {
+    node = parent_of(places, node);
   }
   return depth;
 }
 
-std::size_t expected_tree_count(const TorusDimensions& torus) {
-  std::size_t links = 0;
-  std::size_t dimensions = 0;
+/// The links on the longest way down from every node.
+std::vector<int> heights_in(const Places& places) {
+  std::vector<int> heights(places.size(), 0);
+  for (int start = 0; start < static_cast<int>(places.size()); ++start) {
+    int height = 0;
+    for (int node = parent_of(places, start); node >= 0; node = parent_of(places, node)) {
+      int& known = heights[static_cast<std::size_t>(node)];
+      known = std::max(known, ++height);
+    }
+  }
+  return heights;
+}
+
+/// Everybody but the root is a child of its parent, and those with the longest way below them come
+/// first.
+void check_children(const Places& places) {
+  const std::vector<int> heights = heights_in(places);
+  std::size_t count = 0;
+  for (int node = 0; node < static_cast<int>(places.size()); ++node) {
+    const std::vector<int>& children = places[static_cast<std::size_t>(node)].children;
+    for (const int child : children) REQUIRE(parent_of(places, child) == node);
+    REQUIRE(std::set(children.begin(), children.end()).size() == children.size());
+    REQUIRE(std::ranges::is_sorted(children, std::ranges::greater(), [&](int child) {
+      return heights[static_cast<std::size_t>(child)];
+    }));
+    count += children.size();
+  }
+  REQUIRE(count + 1 == places.size());
+}
+
+int expected_tree_count(const TorusDimensions& torus) {
+  int links = 0;
+  int dimensions = 0;
   for (const int length : torus.length) {
-    links += static_cast<std::size_t>(std::min(length - 1, 2));
+    links += std::min(length - 1, 2);
     dimensions += length > 1;
   }
   return links == 2 * dimensions ? links : dimensions;
@@ -155,25 +198,25 @@ std::size_t expected_tree_count(const TorusDimensions& torus) {
 void check_trees(const TorusDimensions& torus, int root) {
   CAPTURE(torus.length);
   CAPTURE(root);
-  const std::vector<SpanningTree> trees = edge_disjoint_trees(torus, root);
-  REQUIRE(trees.size() == expected_tree_count(torus));
+  const EdgeDisjointTrees trees(torus, root);
+  REQUIRE(trees.count() == expected_tree_count(torus));
   const bool has_double_links =
       std::ranges::all_of(torus.length, [](int length) { return length != 2; });
   int greatest_depth = 1;
-  std::size_t dimensions = 0;
+  int dimensions = 0;
   for (const int length : torus.length) {
     greatest_depth += length - 1;
     dimensions += length > 1;
   }
   std::set<DirectedLink> used;
   std::set<Link> used_upwards;
-  for (std::size_t colour = 0; colour < trees.size(); ++colour) {
-    const SpanningTree& tree = trees[colour];
-    REQUIRE(tree.size() == static_cast<std::size_t>(torus.node_count()));
+  for (int colour = 0; colour < trees.count(); ++colour) {
+    const Places places = places_in(trees, colour, torus.node_count());
+    check_children(places);
     for (int node = 0; node < torus.node_count(); ++node) {
-      const int parent = tree[static_cast<std::size_t>(node)];
+      const int parent = parent_of(places, node);
       REQUIRE((parent < 0) == (node == root));
-      REQUIRE(depth_of(tree, node) <= greatest_depth);
+      REQUIRE(depth_of(places, node) <= greatest_depth);
       if (node == root) continue;
       const Link link{std::min(node, parent), std::max(node, parent)};
       REQUIRE(is_link(torus, link));
@@ -198,14 +241,14 @@ TEST_CASE("the trees of every small torus reach all nodes from any root and shar
 }
 
 TEST_CASE("there are six trees in three dimensions, four in two, half as many with pairs") {
-  CHECK(edge_disjoint_trees({{3, 4, 5}}, 7).size() == 6);
-  CHECK(edge_disjoint_trees({{3, 2, 5}}, 7).size() == 3);
-  CHECK(edge_disjoint_trees({{2, 2, 2}}, 7).size() == 3);
-  CHECK(edge_disjoint_trees({{4, 3, 1}}, 7).size() == 4);
-  CHECK(edge_disjoint_trees({{4, 2, 1}}, 7).size() == 2);
-  CHECK(edge_disjoint_trees({{9, 1, 1}}, 7).size() == 2);
-  CHECK(edge_disjoint_trees({{2, 1, 1}}, 1).size() == 1);
-  CHECK(edge_disjoint_trees({{1, 1, 1}}, 0).empty());
+  CHECK(EdgeDisjointTrees({{3, 4, 5}}, 7).count() == 6);
+  CHECK(EdgeDisjointTrees({{3, 2, 5}}, 7).count() == 3);
+  CHECK(EdgeDisjointTrees({{2, 2, 2}}, 7).count() == 3);
+  CHECK(EdgeDisjointTrees({{4, 3, 1}}, 7).count() == 4);
+  CHECK(EdgeDisjointTrees({{4, 2, 1}}, 7).count() == 2);
+  CHECK(EdgeDisjointTrees({{9, 1, 1}}, 7).count() == 2);
+  CHECK(EdgeDisjointTrees({{2, 1, 1}}, 1).count() == 1);
+  CHECK(EdgeDisjointTrees({{1, 1, 1}}, 0).count() == 0);
 }
 
 }  // namespace
