@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "collectives/algorithms/registry.h"
+#include "collectives/plans/typical_nodes.h"
 #include "core/base/collective_traits.h"
 #include "core/base/errors.h"
 #include "core/schedule/staging.h"
@@ -41,24 +42,6 @@ bool sends_others_buffers(const Schedule& schedule) {
   });
 }
 
-/// The MPI library's collectives need a communicator of the processes that drive the lane.
-void require_led_by_placement(const Schedule& schedule) {
-  for (const Strand& strand : schedule.strands) {
-    const int node = schedule.shape.node_of_worker(strand.worker);
-    for (const Step& step : strand.steps) {
-      if (step.kind != StepKind::native ||
-          schedule.shape.leader(node, step.lane) == strand.worker) {
-        continue;
-      }
-      throw Error(ErrorKind::unsupported,
-                  fmt::format("algorithm '{}' drives lane {} by a worker that is not its leader, "
-                              "which the layout 'processes' does not serve; choose another "
-                              "exchange than native, or another algorithm",
-                              schedule.algorithm, step.lane));
-    }
-  }
-}
-
 }  // namespace
 
 PlanCache::PlanCache(Options options) : options_(std::move(options)), buckets_(kBuckets) {
@@ -76,60 +59,77 @@ const Plan& PlanCache::find(const PlanQuery& query) {
   return plan;
 }
 
-Schedule PlanCache::schedule_for(const SelectedPlan& selected, const PlanQuery& query) const {
-  Schedule schedule = find_algorithm(query.collective, selected.algorithm)
-                          .generate(shape_for(selected, query), selected.segments, query.root);
-  if (options_.peers == Peers::processes) {
-    require_led_by_placement(schedule);
-    // Which process a message goes to.
-    schedule.shape =
-        schedule.shape.with_processes(options_.processes).with_visibility(Visibility::direct);
+PlanCache::Parts PlanCache::parts_for(const SelectedPlan& selected, const PlanQuery& query) const {
+  const Algorithm& algorithm = find_algorithm(query.collective, selected.algorithm);
+  const Shape shape = shape_for(selected, query);
+  const auto part_of_node = [&](int node) {
+    Schedule part = algorithm.generate(shape, selected.segments, query.root, only_node(node));
+    if (options_.peers == Peers::processes) {
+      // Which process a message goes to.
+      part.shape =
+          part.shape.with_processes(options_.processes).with_visibility(Visibility::direct);
+    }
+    return part;
+  };
+  Parts parts{.own = part_of_node(options_.node), .typical = {}};
+  if (parts.own.is_whole()) return parts;
+  for (const int node : typical_nodes(shape, query.root)) {
+    parts.typical.push_back(part_of_node(node));
   }
-  return schedule;
+  return parts;
 }
 
 Plan PlanCache::make_plan(const PlanQuery& query) const {
   const SelectedPlan selected = select(query);
-  const Schedule schedule = schedule_for(selected, query);
+  const Parts parts = parts_for(selected, query);
   Plan plan{.query = query,
             .block_counts = {query.extent.block_counts.begin(), query.extent.block_counts.end()},
             .selected = selected,
-            .is_short = size_bytes_of(query) <= kShortBytes && !is_native(schedule),
+            .is_short = size_bytes_of(query) <= kShortBytes && !is_native(parts.own),
             .programs = {}};
-  if (options_.peers == Peers::processes && crosses_processes(schedule, options_.processes)) {
+  const auto crosses = [&](const Schedule& part) {
+    return crosses_processes(part, options_.processes);
+  };
+  if (options_.peers == Peers::processes && std::ranges::any_of(parts.of_all_nodes(), crosses)) {
     try {
-      plan.crossing = crossing_programs(schedule, query);
+      plan.crossing = crossing_programs(parts, query);
     } catch (const StagingTooSmall& met) {
       plan.refusal = met;  // the next call need not find out
     }
   } else {
-    plan.programs = bind_schedule(schedule, options_.node, query.extent, binding_options(query));
+    plan.programs = bind_schedule(parts.own, options_.node, query.extent,
+                                  binding_options(query, parts.typical));
   }
   return plan;
 }
 
-CrossingPrograms PlanCache::crossing_programs(const Schedule& direct,
-                                              const PlanQuery& query) const {
-  const BindingOptions options = binding_options(query);
-  const Schedule through_staging = staged(direct, options_.processes);
-  const std::size_t limit =
-      slice_limit(through_staging, query.extent, query.element_bytes, options_.staging_bytes);
-  CrossingPrograms programs{
-      .staged = bind_slices(through_staging, options_.node, query.extent, options, limit),
-      .direct = std::nullopt};
+CrossingPrograms PlanCache::crossing_programs(const Parts& direct, const PlanQuery& query) const {
+  Parts through_staging{.own = staged(direct.own, options_.processes), .typical = {}};
+  for (const Schedule& part : direct.typical) {
+    through_staging.typical.push_back(staged(part, options_.processes));
+  }
+  std::size_t limit = SIZE_MAX;
+  for (const Schedule& part : through_staging.of_all_nodes()) {
+    limit = std::min(limit,
+                     slice_limit(part, query.extent, query.element_bytes, options_.staging_bytes));
+  }
+  const auto bound = [&](const Parts& parts, std::size_t slice) {
+    return bind_slices(parts.own, options_.node, query.extent,
+                       binding_options(query, parts.typical), slice);
+  };
+  CrossingPrograms programs{.staged = bound(through_staging, limit), .direct = std::nullopt};
   // Threads announce addresses that mean nothing to other processes.
   if (!options_.processes.empty()) return programs;
-  const bool is_alone = direct.shape.node_count() == 1;
+  const bool is_alone = direct.own.is_whole();
   try {
     // A node that exchanges nothing may do it another way where it reaches the buffers.
-    const Schedule reaching =
-        is_alone ? schedule_for(select_for(query, Visibility::direct), query) : direct;
-    programs.direct =
-        bind_slices(reaching, options_.node, query.extent, options, is_alone ? SIZE_MAX : limit);
+    programs.direct = is_alone
+                          ? bound(parts_for(select_for(query, Visibility::direct), query), SIZE_MAX)
+                          : bound(direct, limit);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::unsupported) throw;
   }
-  if (programs.direct && !sends_others_buffers(direct)) programs.copies = kernel_copies(query);
+  if (programs.direct && !sends_others_buffers(direct.own)) programs.copies = kernel_copies(query);
   return programs;
 }
 
@@ -141,14 +141,16 @@ KernelCopies PlanCache::kernel_copies(const PlanQuery& query) const {
   return is_long_broadcast ? KernelCopies::where_near : KernelCopies::never;
 }
 
-BindingOptions PlanCache::binding_options(const PlanQuery& query) const {
+BindingOptions PlanCache::binding_options(const PlanQuery& query,
+                                          std::span<const Schedule> typical) const {
   return {.element_bytes = query.element_bytes,
           .streaming_threshold_bytes = options_.streaming_threshold_bytes,
           .streaming_staging_bytes = options_.streaming_staging_bytes,
           .short_staging_bytes = options_.short_staging_bytes,
           .peers = options_.peers,
           .tag_count = options_.tag_count,
-          .workers = options_.workers};
+          .workers = options_.workers,
+          .typical = typical};
 }
 
 std::size_t PlanCache::size_bytes_of(const PlanQuery& query) const {

@@ -1,7 +1,6 @@
 #include "threading/program/program.h"
 
 #include <algorithm>
-#include <optional>
 #include <ranges>
 #include <span>
 #include <utility>
@@ -9,7 +8,6 @@
 #include "core/base/collective_traits.h"
 #include "core/base/errors.h"
 #include "threading/memory/node_memory.h"
-#include "threading/program/message_ends.h"
 #include "threading/program/program_limits.h"
 #include "threading/program/staging_slices.h"
 
@@ -55,17 +53,13 @@ class Binder {
         streaming_staging_bytes_(options.streaming_staging_bytes),
         short_staging_bytes_(is_whole(extent) ? options.short_staging_bytes : 0),
         workers_(options.workers),
+        peers_(options.peers),
         partition_(partition_for(schedule, extent, options.element_bytes)),
         first_worker_(schedule.shape.first_worker(node)),
         programs_(static_cast<std::size_t>(schedule.shape.node(node).workers)) {
-    if (options.peers == Peers::processes) peers_.emplace(schedule);
     streams_ = streaming_pays(extent, options.streaming_threshold_bytes);
     if (has_blocks(schedule.collective)) add_gaps(extent);
-    require_within_limits({.schedule = schedule,
-                           .partition = partition_,
-                           .element_bytes = element_bytes_,
-                           .tag_count = options.tag_count,
-                           .has_gaps = !gap_before_block_.empty()});
+    learn_of_all_nodes(options);
   }
 
   std::vector<Program> bind() {
@@ -75,11 +69,10 @@ class Binder {
       const int worker = schedule_.strands[s].worker;
       if (schedule_.shape.node_of_worker(worker) == node_) bind_strand(static_cast<int>(s));
     }
-    const bool natives_block = natives_may_block(schedule_);
     for (Program& program : programs_) {
       std::erase_if(program.strands,
                     [](const StrandProgram& strand) { return strand.instructions.empty(); });
-      program.blocks_alone = natives_block && program.strands.size() == 1;
+      program.blocks_alone = natives_block_ && program.strands.size() == 1;
     }
     note_who_is_reached();
     choose_memory();
@@ -207,8 +200,10 @@ class Binder {
         for (const Span& part : parts_of(step)) {
           if (bytes_of(part) == 0 && !touches_signals(schedule_, step)) continue;
           Instruction instruction = bind_data_step(program, step, part);
-          if (instruction.peer >= 0 && peers_) {
-            instruction.peer = schedule_.shape.process(peers_->other_end(node_, step));
+          if (instruction.peer >= 0 && peers_ == Peers::processes) {
+            // A lane is used by its leaders only, as is proved.
+            instruction.peer =
+                schedule_.shape.process(schedule_.shape.leader(step.peer_node, step.lane));
           }
           if (is_asynchronous(step.kind)) {
             instruction.request = request_of_step[s] = bound.request_count++;
@@ -265,19 +260,38 @@ class Binder {
                  std::size_t{instruction.destination_count} + instruction.source_count);
   }
 
-  /// Alike on all nodes, which may have different buffers.
-  void choose_memory() {
-    const std::vector<bool> is_arrival = arrival_flags(schedule_);
+  /// What has to be alike on all nodes, which may have different buffers and strands.
+  void learn_of_all_nodes(const BindingOptions& options) {
+    const std::span<const Schedule> parts =
+        schedule_.is_whole() ? std::span(&schedule_, 1) : options.typical;
+    HYCOLL_ASSERT(!parts.empty(), "a part is bound with those of typical nodes");
+    for (const Schedule& part : parts) {
+      require_within_limits({.schedule = part,
+                             .partition = partition_,
+                             .element_bytes = element_bytes_,
+                             .tag_count = options.tag_count,
+                             .has_gaps = !gap_before_block_.empty()});
+    }
+    natives_block_ = std::ranges::all_of(parts, natives_may_block);
+    is_compact_ =
+        std::ranges::all_of(parts, [&](const Schedule& part) { return is_compact(part); });
+  }
+
+  /// Whether a run needs no more of the nodes' memory than the compact part.
+  bool is_compact(const Schedule& part) const {
+    const std::vector<bool> is_arrival = arrival_flags(part);
     const bool has_flags = std::ranges::find(is_arrival, false) != is_arrival.end();
-    const bool is_compact =
-        !has_flags && std::ranges::all_of(schedule_.buffers, [&](const Buffer& buffer) {
-          if (buffer.role != BufferRole::lines) {
-            return buffer.role != BufferRole::staging && buffer.role != BufferRole::stream;
-          }
-          return bytes_of({0, buffer.first_chunk, buffer.chunk_count}) <= kMaximumCompactLinesBytes;
-        });
+    return !has_flags && std::ranges::all_of(part.buffers, [&](const Buffer& buffer) {
+      if (buffer.role != BufferRole::lines) {
+        return buffer.role != BufferRole::staging && buffer.role != BufferRole::stream;
+      }
+      return bytes_of({0, buffer.first_chunk, buffer.chunk_count}) <= kMaximumCompactLinesBytes;
+    });
+  }
+
+  void choose_memory() {
     for (Program& program : programs_) {
-      program.memory = is_compact ? NodeMemory::Part::compact : NodeMemory::Part::rest;
+      program.memory = is_compact_ ? NodeMemory::Part::compact : NodeMemory::Part::rest;
     }
   }
 
@@ -417,10 +431,12 @@ class Binder {
   std::size_t streaming_staging_bytes_;
   std::size_t short_staging_bytes_;
   WorkerRange workers_;
+  Peers peers_;
   Partition partition_;
   int first_worker_;
-  std::optional<MessageEnds> peers_;
   bool streams_ = false;
+  bool natives_block_ = false;
+  bool is_compact_ = false;
   std::vector<std::size_t> gap_before_block_;  // elements, by member; empty if there are no gaps
   std::vector<FlagPlace> flags_;
   std::vector<Operand> buffers_;

@@ -127,6 +127,9 @@ struct BindingOptions {
   int tag_count = INT32_MAX;
   /// Whose programs are wanted: of a node of several processes each needs its own workers'.
   WorkerRange workers = {};
+  /// For a part of a schedule, the parts of nodes of which one needs as much of anything as any
+  /// node: what has to be alike on all nodes follows from them.
+  std::span<const Schedule> typical = {};
 };
 
 /// The vector that a schedule is bound to.
@@ -143,9 +146,10 @@ struct VectorExtent {
   std::size_t limit = SIZE_MAX;
 };
 
-/// The programs of one node's workers, or of those that are wanted. Chunks are balanced in units of
-/// cache lines. Throws Error (unsupported) when the schedule needs more flags, lines or tags, or
-/// more of anything else, than the executor has: on all nodes, whichever of them needs that.
+/// The programs of one node's workers, or of those that are wanted. The schedule is whole, or the
+/// node's part. Chunks are balanced in units of cache lines. Throws Error (unsupported) when the
+/// schedule needs more flags, lines or tags, or more of anything else, than the executor has: on
+/// all nodes, whichever of them needs that.
 std::vector<Program> bind_schedule(const Schedule& schedule, int node, const VectorExtent& extent,
                                    const BindingOptions& options);
 

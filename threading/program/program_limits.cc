@@ -42,30 +42,35 @@ class LimitsCheck {
   }
 
  private:
+  /// A worker among those of the part.
+  std::size_t own(int worker) const {
+    return static_cast<std::size_t>(worker - schedule_.part.workers.first);
+  }
+
   void check_workers() const {
-    for (int node = 0; node < schedule_.shape.node_count(); ++node) {
+    for (const int node : schedule_.part.nodes) {
       require_at_most(schedule_.shape.node(node).workers, kMostWorkers, "workers of one node");
     }
   }
 
   void check_flags() const {
     const std::vector<bool> is_arrival = arrival_flags(schedule_);
-    std::vector<int> cells(static_cast<std::size_t>(schedule_.shape.worker_count()), 0);
+    std::vector<int> cells(static_cast<std::size_t>(schedule_.part.workers.count), 0);
     for (std::size_t f = 0; f < schedule_.flags.size(); ++f) {
       if (is_arrival[f]) continue;
       const auto writer = static_cast<std::size_t>(schedule_.flags[f].writer_strand);
-      const auto worker = static_cast<std::size_t>(schedule_.strands[writer].worker);
-      require_at_most(++cells[worker], kFlagsPerWorker, "flags of one worker");
+      require_at_most(++cells[own(schedule_.strands[writer].worker)], kFlagsPerWorker,
+                      "flags of one worker");
     }
   }
 
   void check_buffers() const {
-    std::vector<int> lines(static_cast<std::size_t>(schedule_.shape.worker_count()), 0);
+    std::vector<int> lines(static_cast<std::size_t>(schedule_.part.workers.count), 0);
     for (std::size_t b = 0; b < schedule_.buffers.size(); ++b) {
       const Buffer& buffer = schedule_.buffers[b];
       if (buffer.role == BufferRole::stream) require_at_most(b + 1, kMostStreams, "streams");
       if (buffer.role != BufferRole::lines) continue;
-      require_at_most(++lines[static_cast<std::size_t>(buffer.owner)], kLinesBuffersPerWorker,
+      require_at_most(++lines[own(buffer.owner)], kLinesBuffersPerWorker,
                       "lines buffers of one worker");
       const std::size_t size_bytes =
           query_.partition.range(buffer.first_chunk, buffer.chunk_count).size() *
@@ -140,7 +145,8 @@ std::vector<bool> arrival_flags(const Schedule& schedule) {
     const auto [node, strand] = schedule.flags[f];
     const Strand& writer = schedule.strands[static_cast<std::size_t>(strand)];
     const int index = writer.worker - schedule.shape.first_worker(node);
-    if (signals[f] != 1 || strand != writer.worker || index >= schedule.shape.node(node).members) {
+    if (signals[f] != 1 || strand != writer.worker - schedule.part.workers.first ||
+        index >= schedule.shape.node(node).members) {
       continue;
     }
     const Step& first = writer.steps.front();

@@ -39,10 +39,11 @@ std::size_t staging_bytes(const Schedule& schedule, const VectorExtent& extent,
                           std::size_t element_bytes) {
   const Partition partition = partition_for(schedule, extent, element_bytes);
   const std::vector<int> workers = staging_workers(schedule);
-  std::vector<std::size_t> used(static_cast<std::size_t>(schedule.shape.worker_count()), 0);
+  const NumberRange all = schedule.part.workers;
+  std::vector<std::size_t> used(static_cast<std::size_t>(all.count), 0);
   for (std::size_t id = 0; id < workers.size(); ++id) {
     if (workers[id] < 0) continue;
-    used[static_cast<std::size_t>(workers[id])] +=
+    used[static_cast<std::size_t>(workers[id] - all.first)] +=
         padded_bytes(schedule.buffers[id], partition, element_bytes);
   }
   return *std::ranges::max_element(used);
