@@ -104,9 +104,9 @@ Plan PlanCache::make_plan(const PlanQuery& query) const {
 }
 
 CrossingPrograms PlanCache::crossing_programs(const Parts& direct, const PlanQuery& query) const {
-  Parts through_staging{.own = staged(direct.own, options_.processes), .typical = {}};
+  Parts through_staging{.own = staged_throughout(direct.own, options_.processes), .typical = {}};
   for (const Schedule& part : direct.typical) {
-    through_staging.typical.push_back(staged(part, options_.processes));
+    through_staging.typical.push_back(staged_throughout(part, options_.processes));
   }
   std::size_t limit = SIZE_MAX;
   for (const Schedule& part : through_staging.of_all_nodes()) {

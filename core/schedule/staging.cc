@@ -299,11 +299,6 @@ bool touches_foreign_buffers(const Schedule& schedule, const Shape& shape) {
 
 /// What one node does, which nobody but its own workers need to know: messages stay as they are.
 Schedule staged_node(const Schedule& direct, const Shape& shape) {
-  if (!touches_foreign_buffers(direct, shape)) {
-    Schedule schedule = direct;
-    schedule.shape = shape;
-    return schedule;
-  }
   const verifier::Index index(direct);
   std::vector<int> order;
   HYCOLL_ASSERT(!verifier::order_of_part(index, order), "a schedule to be staged is correct");
@@ -317,6 +312,16 @@ bool crosses_processes(const Schedule& direct, const std::vector<int>& processes
 }
 
 Schedule staged(const Schedule& direct, std::vector<int> processes) {
+  const Shape shape = direct.shape.with_processes(std::move(processes));
+  if (!touches_foreign_buffers(direct, shape)) {
+    Schedule schedule = direct;
+    schedule.shape = shape;
+    return schedule;
+  }
+  return staged_throughout(direct, shape.processes());
+}
+
+Schedule staged_throughout(const Schedule& direct, std::vector<int> processes) {
   const Shape shape = direct.shape.with_processes(std::move(processes));
   if (direct.part.nodes.count == 1) return staged_node(direct, shape);
   std::vector<Schedule> nodes;

@@ -26,9 +26,13 @@ namespace hycoll {
 /// for exactly the chunks that it uses. For the DPML allreduce these are the four phases of the
 /// paper: copy in, reduce by leaders, exchange, copy out (M. Bayatpour et al., SC'17, section 4.1).
 ///
-/// A pure function, of each node by itself: of a part it makes the part. A node that touches no
-/// buffers of other processes only changes its visibility.
+/// A pure function, of each node by itself. A schedule, or a part, that touches no buffers of other
+/// processes only changes its visibility.
 Schedule staged(const Schedule& direct, std::vector<int> processes = {});
+
+/// The same of a part, although only other nodes may touch buffers of other processes: where one
+/// node is staged all are, so that all can work on slices of the vector.
+Schedule staged_throughout(const Schedule& direct, std::vector<int> processes);
 
 /// Whether some worker would touch buffers of another process's member.
 bool crosses_processes(const Schedule& direct, const std::vector<int>& processes);

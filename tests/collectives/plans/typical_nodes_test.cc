@@ -65,8 +65,8 @@ void add_flags(const Schedule& part, Needs& needs) {
   for (std::size_t f = 0; f < part.flags.size(); ++f) {
     if (is_arrival[f]) continue;
     const auto writer = static_cast<std::size_t>(part.flags[f].writer_strand);
-    int& own = flags[static_cast<std::size_t>(part.strands[writer].worker -
-                                              part.part.workers.first)];
+    int& own =
+        flags[static_cast<std::size_t>(part.strands[writer].worker - part.part.workers.first)];
     needs.flags = std::max(needs.flags, ++own);
   }
 }
@@ -88,7 +88,7 @@ Needs needs_of(const Schedule& part) {
   }
   needs.blocking_refused = natives_may_block(part) ? 0 : 1;
   needs.crossing = crosses_processes(part, {}) ? 1 : 0;
-  needs.staging_bytes = staging_bytes(staged(part), {.count = 4096}, 4);
+  needs.staging_bytes = staging_bytes(staged_throughout(part, {}), {.count = 4096}, 4);
   return needs;
 }
 
