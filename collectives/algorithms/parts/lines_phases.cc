@@ -62,12 +62,4 @@ void LinesPhases::await_members_but(int member, int known) {
   }
 }
 
-std::vector<LinesPhases> lines_phases_of_nodes(ScheduleBuilder& builder, Entry entry) {
-  std::vector<LinesPhases> phases;
-  for (int node = 0; node < builder.shape().node_count(); ++node) {
-    phases.emplace_back(builder, node, entry);
-  }
-  return phases;
-}
-
 }  // namespace hycoll

@@ -57,10 +57,6 @@ class LinesPhases {
   std::vector<BufferId> lines_;  // per member; -1 where the input is not published
 };
 
-/// The phases of every node.
-std::vector<LinesPhases> lines_phases_of_nodes(ScheduleBuilder& builder,
-                                               Entry entry = Entry::announced);
-
 }  // namespace hycoll
 
 #endif  // HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_LINES_PHASES_H_

@@ -57,14 +57,6 @@ void NodePhases::await_lane(StrandId strand, int lane, int milestone) {
   builder_.wait(strand, milestones_[static_cast<std::size_t>(lane)], milestone);
 }
 
-std::vector<NodePhases> phases_of_nodes(ScheduleBuilder& builder) {
-  std::vector<NodePhases> phases;
-  for (int node = 0; node < builder.shape().node_count(); ++node) {
-    phases.emplace_back(builder, node);
-  }
-  return phases;
-}
-
 NodeSum::NodeSum(ScheduleBuilder& builder, const NodePhases& phases, int lane,
                  std::vector<Span> places)
     : builder_(&builder), leader_(phases.leader(lane)), places_(std::move(places)) {

@@ -62,9 +62,6 @@ class NodePhases {
   std::vector<FlagId> milestones_;  // per lane
 };
 
-/// The phases of every node.
-std::vector<NodePhases> phases_of_nodes(ScheduleBuilder& builder);
-
 /// One lane's sum of a node's inputs: what an exchange between nodes sends and combines. A range of
 /// chunks is reduced, left to right over the members, when it is first asked for, so that the
 /// exchange begins before the whole vector is reduced.
