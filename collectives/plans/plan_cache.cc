@@ -119,7 +119,7 @@ CrossingPrograms PlanCache::crossing_programs(const Parts& direct, const PlanQue
   };
   CrossingPrograms programs{.staged = bound(through_staging, limit), .direct = std::nullopt};
   // Threads announce addresses that mean nothing to other processes.
-  if (!options_.processes.empty()) return programs;
+  if (!options_.processes.is_one_each()) return programs;
   const bool is_alone = direct.own.is_whole();
   try {
     // A node that exchanges nothing may do it another way where it reaches the buffers.
@@ -156,9 +156,9 @@ BindingOptions PlanCache::binding_options(const PlanQuery& query,
 std::size_t PlanCache::size_bytes_of(const PlanQuery& query) const {
   std::size_t elements = query.extent.count;
   if (has_blocks(query.collective)) {
-    const int members =
-        std::accumulate(options_.nodes.begin(), options_.nodes.end(), 0,
-                        [](int sum, const Node& node) { return sum + node.members; });
+    const int members = std::accumulate(
+        options_.nodes.begin(), options_.nodes.end(), 0,
+        [](int sum, const NodeRun& run) { return sum + run.count * run.node.members; });
     elements = query.extent.block_counts.empty()
                    ? elements * static_cast<std::size_t>(members)
                    : std::accumulate(query.extent.block_counts.begin(),
@@ -186,15 +186,16 @@ SelectedPlan PlanCache::select_for(const PlanQuery& query, Visibility visibility
 }
 
 Shape PlanCache::shape_for(const SelectedPlan& selected, const PlanQuery& query) const {
-  std::vector<Node> nodes = options_.nodes;
-  for (Node& node : nodes)
+  std::vector<NodeRun> nodes = options_.nodes;
+  for (auto& [node, count] : nodes) {
     node.workers = std::max(node.members, std::min(node.workers, selected.workers_per_node));
+  }
   nodes = with_aggregators(std::move(nodes), selected.aggregators);
+  const Shape shape(nodes, selected.lanes);
   // On a single node whose buffers are staged, a result that is made by its root is not staged.
-  const bool is_made_by_root = delivers_to_root(query.collective) && nodes.size() == 1 &&
+  const bool is_made_by_root = delivers_to_root(query.collective) && shape.node_count() == 1 &&
                                selected.lanes == 1 && options_.peers == Peers::processes;
-  if (is_made_by_root) return Shape(std::move(nodes), 1, Visibility::direct, {query.root});
-  const Shape shape(std::move(nodes), selected.lanes);
+  if (is_made_by_root) return shape.with_leaders({{query.root}});
   // A single lane is driven by worker 0, which owns a member and is the caller.
   const bool is_placed = selected.lanes > 1 || options_.peers == Peers::processes;
   return is_placed ? led_by_placement(shape) : shape;
@@ -202,13 +203,16 @@ Shape PlanCache::shape_for(const SelectedPlan& selected, const PlanQuery& query)
 
 Shape PlanCache::led_by_placement(const Shape& shape) const {
   const auto lanes = static_cast<std::size_t>(shape.lane_count());
-  if (options_.leaders.empty() || lanes > options_.leaders.front().size()) return shape;
-  std::vector<std::vector<int>> leaders;
-  for (const std::vector<int>& all : options_.leaders) {
-    leaders.emplace_back(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(lanes));
+  if (options_.leaders.empty() || lanes > options_.leaders.front().workers.size()) return shape;
+  std::vector<LeaderRun> leaders = options_.leaders;
+  int aggregators = shape.node_count();
+  for (LeaderRun& run : leaders) {
+    run.workers.resize(lanes);
+    aggregators -= run.count;
   }
+  HYCOLL_ASSERT(aggregators >= 0, "leaders are those of the nodes");
   // An aggregator's one worker leads them all.
-  leaders.resize(static_cast<std::size_t>(shape.node_count()), std::vector<int>(lanes, 0));
+  leaders.push_back({.workers = std::vector<int>(lanes, 0), .count = aggregators});
   return shape.with_leaders(leaders);
 }
 

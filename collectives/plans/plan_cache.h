@@ -86,23 +86,24 @@ struct Plan {
 class PlanCache {
  public:
   struct Options {
-    std::vector<Node> nodes;  ///< Members and available workers of every node that has members.
-    int node = 0;             ///< This process's. The aggregators come after the other nodes.
-    int aggregators = 0;      ///< For the plans that use them.
-    int sockets = 1;          ///< As SelectionQuery has it.
+    /// Members and available workers of every node that has members.
+    std::vector<NodeRun> nodes;
+    int node = 0;         ///< This process's. The aggregators come after the other nodes.
+    int aggregators = 0;  ///< For the plans that use them.
+    int sockets = 1;      ///< As SelectionQuery has it.
     int requested_lanes = 0;
     std::string requested_algorithm = "auto";
-    /// By node that has members: the workers that drive its lanes, as leaders_of() has them; the
-    /// same on all processes, whose schedules would differ otherwise. Empty, and for lanes beyond
-    /// these: worker l drives lane l.
-    std::vector<std::vector<int>> leaders;
+    /// Of the nodes that have members: the workers that drive its lanes, as leaders_of() has them;
+    /// the same on all processes, whose schedules would differ otherwise. Empty, and for lanes
+    /// beyond these: worker l drives lane l.
+    std::vector<LeaderRun> leaders;
     std::size_t streaming_threshold_bytes = SIZE_MAX;
     int tag_count = INT32_MAX;  ///< As BindingOptions has it.
     /// Peers::processes: nodes have several processes. Single lanes are led as `leaders` has it,
     /// too.
     Peers peers = Peers::nodes;
     /// Peers::processes: which ones, as Shape::with_processes() wants it.
-    std::vector<int> processes = {};
+    Processes processes = {};
     /// Peers::processes: the staging of each worker, in one set.
     std::size_t staging_bytes = 0;
     std::size_t short_staging_bytes = 0;  ///< As BindingOptions has it.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numeric>
 #include <optional>
 
 #include "collectives/algorithms/registry.h"
@@ -224,16 +225,21 @@ Collective parse_collective(std::string_view name) {
 
 }  // namespace
 
-int fewest_workers(const std::vector<Node>& nodes) {
-  return std::min_element(nodes.begin(), nodes.end(),
-                          [](const Node& a, const Node& b) { return a.workers < b.workers; })
-      ->workers;
+std::size_t SelectionQuery::node_count() const noexcept {
+  return std::accumulate(nodes.begin(), nodes.end(), std::size_t{0},
+                         [](std::size_t sum, const NodeRun& run) {
+                           return sum + static_cast<std::size_t>(run.count);
+                         });
 }
 
-int most_members(const std::vector<Node>& nodes) {
-  return std::max_element(nodes.begin(), nodes.end(),
-                          [](const Node& a, const Node& b) { return a.members < b.members; })
-      ->members;
+int fewest_workers(std::span<const NodeRun> nodes) {
+  return std::ranges::min(nodes, {}, [](const NodeRun& run) { return run.node.workers; })
+      .node.workers;
+}
+
+int most_members(std::span<const NodeRun> nodes) {
+  return std::ranges::max(nodes, {}, [](const NodeRun& run) { return run.node.members; })
+      .node.members;
 }
 
 int segments_for(std::size_t message_bytes) noexcept {
@@ -242,7 +248,7 @@ int segments_for(std::size_t message_bytes) noexcept {
 }
 
 int pipelined_segments(const SelectionQuery& query, std::size_t lane_bytes) noexcept {
-  const std::size_t node_count = query.nodes.size();
+  const std::size_t node_count = query.node_count();
   // Between two nodes nothing is passed on, and staging cuts vectors into slices of its own.
   if (node_count <= 2 || query.visibility == Visibility::staged) return segments_for(lane_bytes);
   const std::size_t most =
@@ -275,8 +281,8 @@ int most_requested_lanes(std::string_view requested) {
   return most;
 }
 
-std::vector<Node> with_aggregators(std::vector<Node> nodes, int aggregators) {
-  nodes.insert(nodes.end(), static_cast<std::size_t>(aggregators), {.members = 0, .workers = 1});
+std::vector<NodeRun> with_aggregators(std::vector<NodeRun> nodes, int aggregators) {
+  nodes.push_back({.node = {.members = 0, .workers = 1}, .count = aggregators});
   return nodes;
 }
 
@@ -309,7 +315,7 @@ SelectedPlan select(const SelectionQuery& query) {
   // Socket leaders, and injectors, send the whole vector each.
   const std::size_t lane_bytes =
       aggregates ? query.size_bytes : query.size_bytes / static_cast<std::size_t>(plan.lanes);
-  const std::size_t block_bytes = lane_bytes / query.nodes.size();
+  const std::size_t block_bytes = lane_bytes / query.node_count();
   const bool is_pipelined = begins_at_root(query.collective) && !aggregates &&
                             algorithm->segmentation == Segmentation::messages;
   const bool sends_blocks = algorithm->exchange.messages == MessageSize::block;

@@ -2,6 +2,7 @@
 #define HYCOLL_COLLECTIVES_PLANS_SELECTION_H_
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +18,7 @@ enum class NativeReduction : std::uint8_t { possible, impossible };
 /// What selection looks at. The same on all processes, so that all decide alike.
 struct SelectionQuery {
   Collective collective = Collective::allreduce;
-  std::vector<Node> nodes;     ///< Members, and the workers that could take part, of every node
+  std::vector<NodeRun> nodes;  ///< Members, and the workers that could take part, of every node
                                ///< that has members.
   std::size_t size_bytes = 0;  ///< Of each member's input.
   OperandOrder order = OperandOrder::any;  ///< At least this is needed.
@@ -32,6 +33,8 @@ struct SelectionQuery {
   int sockets = 1;      ///< That the workers of a node run on, at most.
   /// Whether workers of a node are processes that do not reach each other's buffers.
   Visibility visibility = Visibility::direct;
+
+  std::size_t node_count() const noexcept;
 };
 
 /// What a call uses.
@@ -66,11 +69,11 @@ SelectedPlan select_scan(const SelectionQuery& query);  ///< And exscan.
 SelectedPlan select_broadcast(const SelectionQuery& query);
 
 /// The nodes, and after them so many aggregators, of one worker each.
-std::vector<Node> with_aggregators(std::vector<Node> nodes, int aggregators);
+std::vector<NodeRun> with_aggregators(std::vector<NodeRun> nodes, int aggregators);
 
 /// What the rules share.
-int fewest_workers(const std::vector<Node>& nodes);
-int most_members(const std::vector<Node>& nodes);
+int fewest_workers(std::span<const NodeRun> nodes);
+int most_members(std::span<const NodeRun> nodes);
 
 /// The segments of each message of an exchange whose messages have `message_bytes` bytes.
 int segments_for(std::size_t message_bytes) noexcept;

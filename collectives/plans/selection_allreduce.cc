@@ -34,7 +34,7 @@ constexpr std::size_t kTwoNodesRecursiveDoublingBytes = 256 * 1024;
 constexpr std::size_t kRingBlockBytes = 64 * 1024;
 
 SelectedPlan select_on_one_node(const SelectionQuery& query) {
-  const Node& node = query.nodes.front();
+  const Node& node = query.nodes.front().node;
   const auto others = static_cast<std::size_t>(std::max(1, node.members - 1));
   const std::size_t through_lines =
       query.visibility == Visibility::staged ? kLinesReadBytesStaged : kLinesReadBytes;
@@ -60,12 +60,12 @@ SelectedPlan select_between_nodes(const SelectionQuery& query) {
   const int lanes = query.requested_lanes > 0 ? query.requested_lanes
                                               : std::clamp(useful, 1, fewest_workers(query.nodes));
   const std::size_t lane_bytes = query.size_bytes / static_cast<std::size_t>(lanes);
-  const std::size_t block_bytes = lane_bytes / query.nodes.size();
+  const std::size_t block_bytes = lane_bytes / query.node_count();
   SelectedPlan plan{.algorithm = "dpml-halving-doubling",
                     .lanes = lanes,
                     .workers_per_node = std::max(members, lanes)};
   const std::size_t recursive_doubling_bytes =
-      query.nodes.size() == 2 ? kTwoNodesRecursiveDoublingBytes : kRecursiveDoublingBytes;
+      query.node_count() == 2 ? kTwoNodesRecursiveDoublingBytes : kRecursiveDoublingBytes;
   if (lane_bytes <= recursive_doubling_bytes) {
     plan.algorithm = "dpml-recursive-doubling";
   } else if (block_bytes >= kRingBlockBytes && query.order == OperandOrder::any) {
@@ -78,7 +78,7 @@ SelectedPlan select_between_nodes(const SelectionQuery& query) {
 }  // namespace
 
 SelectedPlan select_allreduce(const SelectionQuery& query) {
-  return query.nodes.size() == 1 ? select_on_one_node(query) : select_between_nodes(query);
+  return query.node_count() == 1 ? select_on_one_node(query) : select_between_nodes(query);
 }
 
 }  // namespace hycoll

@@ -38,7 +38,7 @@ int staged_segments(std::size_t size_bytes) {
 }  // namespace
 
 SelectedPlan select_broadcast(const SelectionQuery& query) {
-  const std::size_t node_count = query.nodes.size();
+  const std::size_t node_count = query.node_count();
   const bool through_lines =
       node_count == 1 ? reads_through_lines(query, query.size_bytes) : leads_through_lines(query);
   SelectedPlan plan = through_lines ? plan_lines(query) : plan_lanes(query);

@@ -37,8 +37,8 @@ SelectedPlan plan_lanes(const SelectionQuery& query) {
   SelectedPlan plan;
   if (query.requested_lanes > 0) {
     plan.lanes = query.requested_lanes;
-  } else if (query.nodes.size() == 1) {
-    plan.lanes = query.nodes.front().workers;
+  } else if (query.node_count() == 1) {
+    plan.lanes = query.nodes.front().node.workers;
   } else {
     const auto useful = static_cast<int>(
         std::min<std::size_t>(query.size_bytes / kLaneBytes, static_cast<std::size_t>(INT16_MAX)));

@@ -15,7 +15,7 @@
 namespace hycoll {
 
 SelectedPlan select_reduce(const SelectionQuery& query) {
-  const std::size_t node_count = query.nodes.size();
+  const std::size_t node_count = query.node_count();
   const bool through_lines =
       node_count == 1
           ? reads_through_lines(

@@ -15,7 +15,7 @@ namespace hycoll {
 namespace {
 
 SelectedPlan select_on_one_node(const SelectionQuery& query) {
-  const auto members = static_cast<std::size_t>(query.nodes.front().members);
+  const auto members = static_cast<std::size_t>(query.nodes.front().node.members);
   // A member writes its whole input to lines, and reads its block in the others'.
   const std::size_t read_bytes = query.size_bytes / members * (members - 1);
   const bool through_lines = reads_through_lines(query, query.size_bytes + read_bytes);
@@ -27,10 +27,10 @@ SelectedPlan select_on_one_node(const SelectionQuery& query) {
 }  // namespace
 
 SelectedPlan select_reduce_scatter(const SelectionQuery& query) {
-  if (query.nodes.size() == 1) return select_on_one_node(query);
+  if (query.node_count() == 1) return select_on_one_node(query);
   const bool through_lines = leads_through_lines(query);
   const bool keeps_order = query.order != OperandOrder::any;
-  const bool few_nodes = query.nodes.size() <= kMostNodesAtOnce;
+  const bool few_nodes = query.node_count() <= kMostNodesAtOnce;
   SelectedPlan plan = through_lines ? plan_lines(query) : plan_lanes(query);
   if (through_lines) {
     plan.algorithm = few_nodes     ? "lines-pairwise"
@@ -39,7 +39,7 @@ SelectedPlan select_reduce_scatter(const SelectionQuery& query) {
     return plan;
   }
   const std::size_t lane_bytes = query.size_bytes / static_cast<std::size_t>(plan.lanes);
-  const std::size_t block_bytes = lane_bytes / query.nodes.size();
+  const std::size_t block_bytes = lane_bytes / query.node_count();
   const bool is_long = block_bytes >= kLongBlockBytes;
   const bool serves_pairwise = serves_pairwise_reduce_scatter(Shape(query.nodes, plan.lanes));
   if (serves_pairwise && (few_nodes || (is_long && keeps_order))) {

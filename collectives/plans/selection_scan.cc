@@ -33,7 +33,7 @@ SelectedPlan select_on_one_node(const SelectionQuery& query) {
 /// Short vectors between nodes.
 SelectedPlan select_short(const SelectionQuery& query) {
   const bool is_canonical = query.order == OperandOrder::canonical;
-  const std::size_t node_count = query.nodes.size();
+  const std::size_t node_count = query.node_count();
   if (is_canonical && node_count > kMostNodesOfDirect) {
     SelectedPlan plan = plan_lanes(query);
     plan.algorithm = "dpml-pairwise";
@@ -52,12 +52,12 @@ SelectedPlan select_short(const SelectionQuery& query) {
 }  // namespace
 
 SelectedPlan select_scan(const SelectionQuery& query) {
-  if (query.nodes.size() == 1) return select_on_one_node(query);
+  if (query.node_count() == 1) return select_on_one_node(query);
   if (leads_through_lines(query)) return select_short(query);
   SelectedPlan plan = plan_lanes(query);
   const std::size_t lane_bytes = query.size_bytes / static_cast<std::size_t>(plan.lanes);
   const int segments = segments_for(lane_bytes);
-  if (query.nodes.size() == 2 || static_cast<std::size_t>(segments) > query.nodes.size()) {
+  if (query.node_count() == 2 || static_cast<std::size_t>(segments) > query.node_count()) {
     plan.algorithm = "dpml-chain";
     plan.segments = segments;
   } else if (lane_bytes <= kFewStepsBytes && query.order != OperandOrder::canonical) {

@@ -193,20 +193,23 @@ void NodeProcesses::exchange_leaders(const ProcessGroup& group, const std::vecto
 
 PlanCache::Options NodeProcesses::plan_options(const ProcessGroup& group) const {
   const NodeMemory& memory = use_.segment->memory();
-  PlanCache::Options options{
-      .nodes = {},
-      .node = node_,
-      .requested_lanes = group.options().lanes,
-      .requested_algorithm = group.options().algorithm,
-      .leaders = leaders_,
-      .streaming_threshold_bytes = group.streaming_threshold_bytes(),
-      .tag_count = lanes_.front()->tag_count(),
-      .peers = Peers::processes,
-      .processes = threads_.is_one_each() ? std::vector<int>() : threads_.processes(),
-      .staging_bytes = memory.staging_bytes(),
-      .short_staging_bytes = memory.short_staging_bytes(),
-      .workers = {.first = worker_, .count = thread_count()},
-      .streaming_staging_bytes = kStreamingStagingBytes};
+  std::vector<Node> nodes;
+  for (int node = 0; node < grouping_.node_count(); ++node) {
+    nodes.push_back({.members = worker_count(node), .workers = worker_count(node)});
+  }
+  PlanCache::Options options{.nodes = runs_of(nodes),
+                             .node = node_,
+                             .requested_lanes = group.options().lanes,
+                             .requested_algorithm = group.options().algorithm,
+                             .leaders = runs_of(leaders_),
+                             .streaming_threshold_bytes = group.streaming_threshold_bytes(),
+                             .tag_count = lanes_.front()->tag_count(),
+                             .peers = Peers::processes,
+                             .processes = Processes(threads_.processes()),
+                             .staging_bytes = memory.staging_bytes(),
+                             .short_staging_bytes = memory.short_staging_bytes(),
+                             .workers = {.first = worker_, .count = thread_count()},
+                             .streaming_staging_bytes = kStreamingStagingBytes};
   if (shareable() != nullptr && shareable()->copies()) {
     const std::optional<int> kib = group.options().single_copy_kib;
     if (kib) {
@@ -214,9 +217,6 @@ PlanCache::Options NodeProcesses::plan_options(const ProcessGroup& group) const 
     } else {
       options.near_broadcast_single_copy_bytes = kNearBroadcastSingleCopyBytes;
     }
-  }
-  for (int node = 0; node < grouping_.node_count(); ++node) {
-    options.nodes.push_back({.members = worker_count(node), .workers = worker_count(node)});
   }
   return options;
 }

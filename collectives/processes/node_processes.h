@@ -112,7 +112,7 @@ class NodeProcesses {
   std::vector<Core> cores_;                            // this process's
   WaitPolicy wait_policy_;
   int lane_count_ = 1;
-  std::vector<std::vector<int>> leaders_;  // as PlanCache::Options has it
+  std::vector<std::vector<int>> leaders_;  // by node
   SegmentUse use_;
   bool has_expanded_ = false;  // between expand() and end_expansion(), here
   std::vector<std::unique_ptr<MpiEndpoint>> lanes_;

@@ -85,7 +85,7 @@ NodeWorkers::NodeWorkers(ProcessGroup& group, int worker_count, MemberCount memb
 }
 
 void NodeWorkers::agree_on_leaders(const ProcessGroup& group, MemberCount members) {
-  const int fewest = fewest_workers(nodes_);
+  const int fewest = fewest_workers(runs_of(nodes_));
   group.check_lanes(fewest);
   lane_count_ = group.lane_count(fewest);
   std::optional<Error> failure;
@@ -128,13 +128,13 @@ void NodeWorkers::make_task_kernels(const ProcessGroup& group) {
 }
 
 PlanCache::Options NodeWorkers::plan_options(const ProcessGroup& group) const {
-  return {.nodes = nodes_,
+  return {.nodes = runs_of(nodes_),
           .node = group.rank(),
           .aggregators = group.aggregator_count(),
           .sockets = socket_count_,
           .requested_lanes = group.options().lanes,
           .requested_algorithm = group.options().algorithm,
-          .leaders = leaders_,
+          .leaders = runs_of(leaders_),
           .streaming_threshold_bytes = group.streaming_threshold_bytes(),
           .tag_count = group.tag_count()};
 }

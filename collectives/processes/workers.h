@@ -66,7 +66,7 @@ class NodeWorkers {
   std::vector<Core> cores_;
   int lane_count_ = 1;
   int socket_count_ = 1;
-  std::vector<std::vector<int>> leaders_;  // as PlanCache::Options has it
+  std::vector<std::vector<int>> leaders_;  // by node
   NodeMemory memory_;
   bool may_measure_ = false;
   std::unique_ptr<TaskKernels> helpers_;    // cores without a worker

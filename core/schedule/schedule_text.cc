@@ -56,6 +56,15 @@ void append_worker(const Schedule& schedule, int node, int worker, std::string& 
   }
 }
 
+std::string list_nodes(const Shape& shape) {
+  std::string text;
+  for (int n = 0; n < shape.node_count(); ++n) {
+    const Node& node = shape.node(n);
+    text += fmt::format("{}{}/{}", n == 0 ? "" : ", ", node.members, node.workers);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string_view name_of(BufferRole role) noexcept {
@@ -71,16 +80,9 @@ std::string_view name_of(Visibility visibility) noexcept {
 
 std::string to_text(const Shape& shape) {
   const Node& first = shape.node(0);
-  bool is_uniform = true;
-  std::string nodes;
-  for (int n = 0; n < shape.node_count(); ++n) {
-    const Node& node = shape.node(n);
-    is_uniform = is_uniform && node == first;
-    nodes += fmt::format("{}{}/{}", n == 0 ? "" : ", ", node.members, node.workers);
-  }
   std::string text = plural(shape.node_count(), "node");
-  if (!is_uniform) {
-    text += fmt::format(" (members/workers {})", nodes);
+  if (shape.node_runs().size() > 1) {
+    text += fmt::format(" (members/workers {})", list_nodes(shape));
   } else {
     text += " x " + plural(first.members, "member");
     if (first.workers != first.members) text += fmt::format(" and {} workers", first.workers);
@@ -88,9 +90,12 @@ std::string to_text(const Shape& shape) {
   text +=
       ", " + plural(shape.lane_count(), "lane") + ", " + std::string(name_of(shape.visibility()));
   const bool shows_processes =
-      shape.visibility() == Visibility::staged && !shape.processes().empty();
+      shape.visibility() == Visibility::staged && !shape.processes().is_one_each();
   if (!shows_processes) return text;
-  const std::set<int> processes(shape.processes().begin(), shape.processes().end());
+  std::set<int> processes;
+  for (int worker = 0; worker < shape.worker_count(); ++worker) {
+    processes.insert(shape.process(worker));
+  }
   return text + fmt::format(" between {} processes", processes.size());
 }
 

@@ -307,12 +307,12 @@ Schedule staged_node(const Schedule& direct, const Shape& shape) {
 
 }  // namespace
 
-bool crosses_processes(const Schedule& direct, const std::vector<int>& processes) {
+bool crosses_processes(const Schedule& direct, const Processes& processes) {
   return touches_foreign_buffers(direct, direct.shape.with_processes(processes));
 }
 
-Schedule staged(const Schedule& direct, std::vector<int> processes) {
-  const Shape shape = direct.shape.with_processes(std::move(processes));
+Schedule staged(const Schedule& direct, const Processes& processes) {
+  const Shape shape = direct.shape.with_processes(processes);
   if (!touches_foreign_buffers(direct, shape)) {
     Schedule schedule = direct;
     schedule.shape = shape;
@@ -321,8 +321,8 @@ Schedule staged(const Schedule& direct, std::vector<int> processes) {
   return staged_throughout(direct, shape.processes());
 }
 
-Schedule staged_throughout(const Schedule& direct, std::vector<int> processes) {
-  const Shape shape = direct.shape.with_processes(std::move(processes));
+Schedule staged_throughout(const Schedule& direct, const Processes& processes) {
+  const Shape shape = direct.shape.with_processes(processes);
   if (direct.part.nodes.count == 1) return staged_node(direct, shape);
   std::vector<Schedule> nodes;
   for (const int node : direct.part.nodes) {

@@ -1,8 +1,7 @@
 #ifndef HYCOLL_CORE_SCHEDULE_STAGING_H_
 #define HYCOLL_CORE_SCHEDULE_STAGING_H_
 
-#include <vector>
-
+#include "core/schedule/processes.h"
 #include "core/schedule/schedule.h"
 
 namespace hycoll {
@@ -28,14 +27,14 @@ namespace hycoll {
 ///
 /// A pure function, of each node by itself. A schedule, or a part, that touches no buffers of other
 /// processes only changes its visibility.
-Schedule staged(const Schedule& direct, std::vector<int> processes = {});
+Schedule staged(const Schedule& direct, const Processes& processes = {});
 
 /// The same of a part, although only other nodes may touch buffers of other processes: where one
 /// node is staged all are, so that all can work on slices of the vector.
-Schedule staged_throughout(const Schedule& direct, std::vector<int> processes);
+Schedule staged_throughout(const Schedule& direct, const Processes& processes);
 
 /// Whether some worker would touch buffers of another process's member.
-bool crosses_processes(const Schedule& direct, const std::vector<int>& processes);
+bool crosses_processes(const Schedule& direct, const Processes& processes);
 
 }  // namespace hycoll
 

@@ -108,7 +108,7 @@ TEST_CASE(
     for (const SweepCase& proof : sweep_cases(options)) {
       if (proof.shape.visibility() != Visibility::staged) continue;
       algorithms.insert(proof.algorithm);
-      if (!proof.shape.processes().empty()) with_threads.insert(proof.algorithm);
+      if (!proof.shape.processes().is_one_each()) with_threads.insert(proof.algorithm);
       ++count;
     }
     CHECK((count == 0 || options.visibility || with_threads.size() == all_algorithms().size()));

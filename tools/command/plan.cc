@@ -120,8 +120,7 @@ BoundSchedule generate(const PlanOptions& options, Routine routine) {
   options.root.check(routine);
   if (options.algorithm != "auto") find_algorithm(collective, options.algorithm);
   const int workers = options.workers > 0 ? options.workers : options.members;
-  const std::vector<Node> nodes(static_cast<std::size_t>(options.nodes),
-                                Node{options.members, workers});
+  const std::vector<NodeRun> nodes = {{.node = {options.members, workers}, .count = options.nodes}};
   const int member_count = options.nodes * options.members;
   check_root(options.root.root, member_count);
   const PlannedVector vector = vector_of(options, routine, member_count);

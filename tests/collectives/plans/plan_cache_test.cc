@@ -45,8 +45,8 @@ PlanCache plans_of(const std::vector<PlacedNode>& placed, int node, MemberCount 
                              .requested_algorithm = algorithm,
                              .leaders = {}};
   for (const PlacedNode& one : placed) {
-    options.nodes.push_back(one.node(members));
-    if (members == MemberCount::every_worker) options.leaders.push_back(one.leaders);
+    options.nodes.push_back({one.node(members)});
+    if (members == MemberCount::every_worker) options.leaders.push_back({one.leaders});
   }
   return PlanCache(std::move(options));
 }

@@ -65,7 +65,7 @@ TEST_CASE("whatever is selected serves the shape, the size and the order") {
              {OperandOrder::any, OperandOrder::by_rank, OperandOrder::canonical}) {
           for (const int lanes : {0, 1, 3}) {
             check_plan({.collective = static_cast<Collective>(c),
-                        .nodes = nodes,
+                        .nodes = runs_of(nodes),
                         .size_bytes = size,
                         .order = order,
                         .native = NativeReduction::impossible,
@@ -80,7 +80,7 @@ TEST_CASE("whatever is selected serves the shape, the size and the order") {
 std::string chosen(Collective collective, int node_count, Node node, std::size_t size_bytes,
                    OperandOrder order = OperandOrder::any) {
   return select({.collective = collective,
-                 .nodes = std::vector<Node>(static_cast<std::size_t>(node_count), node),
+                 .nodes = {{node, node_count}},
                  .size_bytes = size_bytes,
                  .order = order})
       .algorithm;
@@ -105,7 +105,7 @@ TEST_CASE("one node: lines for short vectors, all workers for longer ones") {
 TEST_CASE("a request names an algorithm, lanes, or both, for one collective or for all") {
   const auto plan = [](Collective collective, std::string_view requested, int lanes = 0) {
     return select({.collective = collective,
-                   .nodes = std::vector<Node>(3, Node{4, 4}),
+                   .nodes = {{{4, 4}, 3}},
                    .size_bytes = kKiB * kKiB,
                    .requested_lanes = lanes,
                    .requested_algorithm = requested});
@@ -252,7 +252,7 @@ TEST_CASE("reduce_scatter between nodes") {
   const std::vector<Node> heavy = {{1, 1}, {9, 9}, {1, 1}, {1, 1}};
   const auto unequal = [&](OperandOrder order) {
     return select({.collective = Collective::reduce_scatter,
-                   .nodes = heavy,
+                   .nodes = runs_of(heavy),
                    .size_bytes = 64 * kKiB,
                    .order = order})
         .algorithm;

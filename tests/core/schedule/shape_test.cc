@@ -2,10 +2,15 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <climits>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/base/errors.h"
+#include "tests/support/allocated_memory.h"
 
 namespace hycoll {
 namespace {
@@ -84,6 +89,64 @@ TEST_CASE("nodes without members are aggregators, anywhere among the nodes") {
   }
 }
 
+/// Runs of equal nodes, of aggregators too, in many orders: each bit says whether node n is like
+/// the one before it.
+std::vector<Node> nodes_in_runs(int node_count, unsigned likes_previous) {
+  const std::vector<Node> kinds = {{2, 3}, {0, 2}, {1, 1}, {4, 4}};
+  std::vector<Node> nodes = {kinds.front()};
+  std::size_t kind = 0;
+  for (int n = 1; n < node_count; ++n) {
+    if ((likes_previous >> n & 1U) == 0) kind = (kind + 1) % kinds.size();
+    nodes.push_back(kinds[kind]);
+  }
+  return nodes;
+}
+
+/// Every node led in one of two ways, by turns of its own.
+std::vector<std::vector<int>> leaders_in_runs(const std::vector<Node>& nodes, unsigned ways) {
+  std::vector<std::vector<int>> leaders;
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    const int last = nodes[n].workers - 1;
+    leaders.push_back((ways >> n & 1U) != 0 ? std::vector{last, 0} : std::vector{0, last});
+  }
+  return leaders;
+}
+
+TEST_CASE("nodes in runs are numbered and led as one by one") {
+  constexpr int kNodes = 6;
+  for (unsigned likes = 0; likes < 1U << kNodes; ++likes) {
+    for (const unsigned ways : {0U, 1U, 12U, 42U, 63U}) {
+      CAPTURE(likes);
+      CAPTURE(ways);
+      const std::vector<Node> nodes = nodes_in_runs(kNodes, likes);
+      const auto leaders = leaders_in_runs(nodes, ways);
+      const Shape shape = Shape(nodes, 2).with_leaders(leaders);
+      CHECK(shape.node_runs() == runs_of(nodes));
+      int member = 0;
+      int worker = 0;
+      for (int n = 0; n < kNodes; ++n) {
+        const Node& node = nodes[static_cast<std::size_t>(n)];
+        CHECK(shape.node(n) == node);
+        CHECK(shape.first_member(n) == member);
+        CHECK(shape.first_worker(n) == worker);
+        for (int lane = 0; lane < 2; ++lane) {
+          const auto& own = leaders[static_cast<std::size_t>(n)];
+          CHECK(shape.leader(n, lane) == worker + own[static_cast<std::size_t>(lane)]);
+        }
+        for (int i = 0; i < node.members; ++i) {
+          CHECK(shape.node_of_member(member + i) == n);
+          CHECK(shape.worker_of_member(member + i) == worker + i);
+        }
+        for (int i = 0; i < node.workers; ++i) CHECK(shape.node_of_worker(worker + i) == n);
+        member += node.members;
+        worker += node.workers;
+      }
+      CHECK(shape.member_count() == member);
+      CHECK(shape.worker_count() == worker);
+    }
+  }
+}
+
 TEST_CASE("uniform: every worker of every node is a member") {
   for (int nodes = 1; nodes <= 5; ++nodes) {
     for (int members = 1; members <= 4; ++members) {
@@ -145,13 +208,28 @@ TEST_CASE("every node may have leaders of its own") {
                        "shape: worker 3 of node 1 is to lead, which has 3 workers", Error);
 }
 
+TEST_CASE("leaders by runs are those by node, wherever the runs of nodes end") {
+  const Shape shape({{2, 4}, {2, 4}, {2, 4}, {3, 3}, {3, 3}}, 2);
+  const std::vector<int> late = {2, 1};
+  const std::vector<int> early = {0, 2};
+  const std::vector<LeaderRun> runs = {{early, 1}, {late, 3}, {early, 1}};
+  CHECK(shape.with_leaders(runs) == shape.with_leaders({early, late, late, late, early}));
+  CHECK(shape.with_leaders(runs).node_runs() == shape.node_runs());
+  const std::vector<LeaderRun> many = {{early, 6}};
+  CHECK_THROWS_WITH_AS(shape.with_leaders(many),
+                       "shape: leaders are given for 6 nodes of 5; give them for each", Error);
+  const std::vector<LeaderRun> wrong = {{early, 1}, {{3, 0}, 4}};
+  CHECK_THROWS_WITH_AS(shape.with_leaders(wrong),
+                       "shape: worker 3 of node 3 is to lead, which has 3 workers", Error);
+}
+
 TEST_CASE("a worker reaches the members of its node, or, staged, those of its process") {
   const Shape direct({{2, 4}, {3, 3}}, 1);
   const Shape pairs = direct.with_processes_of(2);
   CHECK(pairs.visibility() == Visibility::staged);
-  CHECK(pairs.processes() == std::vector<int>{0, 0, 1, 1, 2, 2, 3});
+  CHECK(pairs.processes() == Processes({0, 0, 1, 1, 2, 2, 3}));
   const Shape alone = direct.with_visibility(Visibility::staged);
-  const Shape mixed = direct.with_processes({5, 0, 5, 0, 7, 2, 7});
+  const Shape mixed = direct.with_processes(Processes({5, 0, 5, 0, 7, 2, 7}));
   for (int worker = 0; worker < direct.worker_count(); ++worker) {
     CHECK(alone.process(worker) == worker);
     for (int member = 0; member < direct.member_count(); ++member) {
@@ -169,14 +247,68 @@ TEST_CASE("a worker reaches the members of its node, or, staged, those of its pr
 
 TEST_CASE("what is wrong with processes is named") {
   const Shape shape({{2, 2}, {1, 1}}, 1);
-  CHECK_THROWS_WITH_AS(shape.with_processes({0, 0}),
+  CHECK_THROWS_WITH_AS(shape.with_processes(Processes({0, 0})),
                        "shape: processes has 2 entries for 3 workers; give one per worker, or none",
                        Error);
-  CHECK_THROWS_WITH_AS(shape.with_processes({0, 1, 0}),
+  CHECK_THROWS_WITH_AS(shape.with_processes(Processes({0, 1, 0})),
                        "shape: worker 2 of node 1 is in process 0; processes are numbered from 0 "
                        "on, and have workers on one node only",
                        Error);
-  CHECK_THROWS_AS(shape.with_processes({0, -1, 2}), Error);
+  CHECK_THROWS_AS(shape.with_processes(Processes({0, -1, 2})), Error);
+  CHECK_THROWS_AS(shape.with_processes(Processes({0, 1})), Error);
+}
+
+/// Whether some process has workers on two nodes.
+bool spans_nodes(const Shape& shape, const std::vector<int>& processes) {
+  for (int a = 0; a < shape.worker_count(); ++a) {
+    for (int b = 0; b < a; ++b) {
+      if (processes[static_cast<std::size_t>(a)] == processes[static_cast<std::size_t>(b)] &&
+          shape.node_of_worker(a) != shape.node_of_worker(b)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+TEST_CASE("processes: any cut of the workers, refused where it spans nodes") {
+  const Shape shape({{2, 2}, {2, 2}, {3, 3}, {1, 1}}, 1);
+  constexpr int kWorkers = 8;
+  for (unsigned cuts = 0; cuts < 1U << (kWorkers - 1); ++cuts) {
+    for (const bool ascends : {true, false}) {
+      CAPTURE(cuts);
+      CAPTURE(ascends);
+      std::vector<int> processes = {ascends ? 0 : kWorkers};
+      for (int w = 1; w < kWorkers; ++w) {
+        const int step = (cuts >> (w - 1) & 1U) == 0 ? 0 : ascends ? 1 : -1;
+        processes.push_back(processes.back() + step);
+      }
+      if (spans_nodes(shape, processes)) {
+        CHECK_THROWS_AS(shape.with_processes(Processes(processes)), Error);
+        continue;
+      }
+      const Shape divided = shape.with_processes(Processes(processes));
+      for (int w = 0; w < kWorkers; ++w) {
+        CHECK(divided.process(w) == processes[static_cast<std::size_t>(w)]);
+      }
+    }
+  }
+}
+
+TEST_CASE("processes of so many threads are those that a list names") {
+  for (int threads = 1; threads <= 5; ++threads) {
+    const Shape shape({{4, 4}, {4, 4}, {3, 5}, {1, 1}, {2, 2}}, 1);
+    std::vector<int> processes;
+    int next = 0;
+    for (int n = 0; n < shape.node_count(); ++n) {
+      const int workers = shape.node(n).workers;
+      for (int i = 0; i < workers; ++i) processes.push_back(next + i / threads);
+      next = processes.back() + 1;
+    }
+    CAPTURE(threads);
+    CHECK(shape.with_processes_of(threads) == shape.with_processes(Processes(processes)));
+    CHECK(shape.with_processes_of(threads).processes().is_one_each() == (threads == 1));
+  }
 }
 
 TEST_CASE("equality sees every part") {
@@ -189,6 +321,53 @@ TEST_CASE("equality sees every part") {
   CHECK_FALSE(shape == Shape({{2, 3}, {1, 1}}, 2, Visibility::staged));
   CHECK_FALSE(shape == Shape({{2, 3}, {1, 1}}, 2, Visibility::direct, {1, 0}));
   CHECK_FALSE(shape.with_processes({}) == shape.with_processes_of(2));
+  CHECK_FALSE(shape.with_leaders({{0, 2}, {0, 0}}) == shape);
+}
+
+TEST_CASE("equality asks what shapes say, not how it was said") {
+  const Shape shape({{2, 3}, {2, 3}, {1, 1}}, 2);
+  const std::vector<NodeRun> pieces = {{{2, 3}, 1}, {{5, 5}, 0}, {{2, 3}, 1}, {{1, 1}, 1}};
+  CHECK(shape == Shape(pieces, 2));
+  CHECK(shape == shape.with_leaders({{0, 1}, {0, 1}, {0, 0}}));
+  CHECK(shape == Shape(pieces, 2, Visibility::direct, std::vector{3, 4}));
+  const Shape staged = shape.with_visibility(Visibility::staged);
+  CHECK(staged == shape.with_processes(Processes({0, 1, 2, 3, 4, 5, 6})));
+  CHECK(staged == shape.with_processes_of(1));
+  const auto led = shape.with_leaders({{2, 0}, {2, 0}, {0, 0}});
+  CHECK(led == Shape(pieces, 2, Visibility::direct, std::vector{5, 0}));
+  CHECK(led.with_leaders({{0, 1}, {0, 1}, {0, 0}}) == shape);
+}
+
+TEST_CASE("a shape takes memory for its runs of nodes, and its copies take none") {
+  constexpr int kNodes = 80;
+  constexpr int kMembers = 128;
+  constexpr int kLanes = 16;
+  constexpr std::size_t kSomeHundredBytes = 500;
+  std::optional<Shape> shape;
+  {
+    const tests::PeakSince peak;
+    shape = Shape::uniform(kNodes, kMembers, kLanes);
+    CHECK(peak.complaint(kSomeHundredBytes) == "");
+  }
+  const LeaderRun reversed{.workers = {15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0},
+                           .count = kNodes};
+  {
+    const tests::PeakSince peak;
+    const Shape led = shape->with_leaders(std::span(&reversed, 1)).with_processes_of(16);
+    CHECK(led.process(kNodes * kMembers - 1) == kNodes * kMembers / 16 - 1);
+    CHECK(peak.complaint(2 * kSomeHundredBytes) == "");
+  }
+  {
+    const tests::PeakSince peak;
+    const std::vector<Node> alternating = nodes_in_runs(4, 0);
+    const Shape unequal(alternating, kLanes);
+    CHECK(peak.complaint(2 * kSomeHundredBytes) == "");
+  }
+  const tests::PeakSince peak;
+  const Shape copy = *shape;
+  const Shape staged = copy.with_visibility(Visibility::staged);
+  CHECK(peak.complaint(0) == "");
+  CHECK(staged.member_count() == 10'240);
 }
 
 TEST_CASE("what is wrong with a shape is named") {
@@ -202,6 +381,9 @@ TEST_CASE("what is wrong with a shape is named") {
   CHECK(error_of({{3, 2}}, 1) == "shape: node 0 has 3 members and 2 workers" + expected);
   CHECK(error_of({{0, 1}, {0, 3}}, 1) ==
         "shape: no node has a member; a collective needs at least one");
+  CHECK_THROWS_WITH_AS(Shape::uniform(INT_MAX, 2, 1),
+                       "shape: the nodes have 4294967294 workers; expected at most 2147483647",
+                       Error);
   CHECK(error_of({{1, 1}}, 2, {0}) ==
         "shape: lane_workers has 1 entries for 2 lanes; give one worker per lane, or none for the "
         "default");

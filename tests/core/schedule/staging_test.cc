@@ -175,7 +175,7 @@ Shape interleaved(const Shape& shape) {
     const int node = shape.node_of_worker(worker);
     processes.push_back(2 * node + (worker - shape.first_worker(node)) % 2);
   }
-  return shape.with_processes(std::move(processes));
+  return shape.with_processes(Processes(processes));
 }
 
 std::vector<Shape> shapes_to_stage() {

@@ -67,11 +67,9 @@ constexpr int kMaximumAggregators = 3;
 
 /// The shape with aggregators behind its nodes.
 Shape with_aggregators(const Shape& shape, int aggregators, int workers) {
-  std::vector<Node> nodes;
-  for (int node = 0; node < shape.node_count(); ++node) nodes.push_back(shape.node(node));
-  nodes.insert(nodes.end(), static_cast<std::size_t>(aggregators),
-               Node{.members = 0, .workers = workers});
-  return Shape(std::move(nodes), shape.lane_count(), shape.visibility());
+  std::vector<NodeRun> nodes = shape.node_runs();
+  nodes.push_back({.node = {.members = 0, .workers = workers}, .count = aggregators});
+  return Shape(nodes, shape.lane_count(), shape.visibility());
 }
 
 /// The numbers of segments with which an algorithm is proved on a shape. A partition in three parts
