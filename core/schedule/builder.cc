@@ -159,10 +159,11 @@ void ScheduleBuilder::signal(StrandId strand, FlagId flag) {
   if (strand == kElsewhere) return;
   Step step = next_signal(strand, flag);
   step.first_dependency = static_cast<int>(schedule_.dependencies.size());
-  auto& outstanding = outstanding_[static_cast<std::size_t>(strand)];
-  for (const Outstanding& earlier : outstanding) schedule_.dependencies.push_back(earlier.step);
-  step.dependency_count = static_cast<int>(outstanding.size());
-  outstanding.clear();
+  Outstanding& outstanding = outstanding_[static_cast<std::size_t>(strand)];
+  schedule_.dependencies.insert(schedule_.dependencies.end(), outstanding.steps.begin(),
+                                outstanding.steps.end());
+  step.dependency_count = static_cast<int>(outstanding.steps.size());
+  outstanding = {};
   append(strand, step);
 }
 
@@ -195,10 +196,8 @@ void ScheduleBuilder::add_step(StrandId strand, Step step, std::span<const Span>
   schedule_.spans.insert(schedule_.spans.end(), destinations.begin(), destinations.end());
   schedule_.spans.insert(schedule_.spans.end(), sources.begin(), sources.end());
   if (is_asynchronous(step.kind)) {
-    outstanding_[static_cast<std::size_t>(strand)].push_back(
-        {.step = static_cast<int>(steps.size()),
-         .reads = {sources.begin(), sources.end()},
-         .writes = {destinations.begin(), destinations.end()}});
+    add_outstanding(outstanding_[static_cast<std::size_t>(strand)], step,
+                    static_cast<int>(steps.size()));
   }
   steps.push_back(step);
 }
@@ -213,33 +212,61 @@ void ScheduleBuilder::infer_dependencies(StrandId strand, Step& step,
                                          std::span<const Span> destinations,
                                          std::span<const Span> sources) {
   step.first_dependency = static_cast<int>(schedule_.dependencies.size());
-  auto& outstanding = outstanding_[static_cast<std::size_t>(strand)];
-  std::erase_if(outstanding, [&](const Outstanding& earlier) {
-    const bool conflicts = any_overlap(earlier.writes, sources) ||
-                           any_overlap(earlier.writes, destinations) ||
-                           any_overlap(earlier.reads, destinations);
-    if (conflicts) schedule_.dependencies.push_back(earlier.step);
-    return conflicts;
-  });
-  step.dependency_count = static_cast<int>(schedule_.dependencies.size()) - step.first_dependency;
+  Outstanding& outstanding = outstanding_[static_cast<std::size_t>(strand)];
+  std::set<int> conflicting;
+  const auto find_conflicts = [&](const Span& span, bool writes) {
+    const int memory = memory_of(span);
+    const int first = span.first_chunk - outstanding.longest + 1;
+    const auto end =
+        outstanding.accesses.lower_bound({memory, span.first_chunk + span.chunk_count});
+    for (auto at = outstanding.accesses.lower_bound({memory, first}); at != end; ++at) {
+      for (const Access& earlier : at->second) {
+        const bool overlap = span.first_chunk < at->first.second + earlier.chunk_count;
+        if (overlap && (writes || earlier.writes)) conflicting.insert(earlier.step);
+      }
+    }
+  };
+  if (!outstanding.steps.empty()) {
+    for (const Span& span : destinations) find_conflicts(span, true);
+    for (const Span& span : sources) find_conflicts(span, false);
+  }
+  const auto& steps = schedule_.strands[static_cast<std::size_t>(strand)].steps;
+  for (const int earlier : conflicting) {
+    schedule_.dependencies.push_back(earlier);
+    drop_outstanding(outstanding, steps[static_cast<std::size_t>(earlier)], earlier);
+  }
+  step.dependency_count = static_cast<int>(conflicting.size());
 }
 
-bool ScheduleBuilder::overlap(const Span& a, const Span& b) const {
+int ScheduleBuilder::memory_of(const Span& span) const {
   // A member's input and output may be the same memory, so they always count as such here.
-  const Buffer& at = schedule_.buffer_of(a);
-  const Buffer& other = schedule_.buffer_of(b);
-  const bool may_be_one =
-      a.buffer == b.buffer ||
-      (is_of_member(at.role) && is_of_member(other.role) && at.owner == other.owner);
-  return may_be_one && a.first_chunk < b.first_chunk + b.chunk_count &&
-         b.first_chunk < a.first_chunk + a.chunk_count;
+  const Buffer& buffer = schedule_.buffer_of(span);
+  return is_of_member(buffer.role) ? input(buffer.owner) : span.buffer;
 }
 
-bool ScheduleBuilder::any_overlap(std::span<const Span> a, std::span<const Span> b) const {
-  return std::any_of(a.begin(), a.end(), [&](const Span& first) {
-    return std::any_of(b.begin(), b.end(),
-                       [&](const Span& second) { return overlap(first, second); });
-  });
+void ScheduleBuilder::add_outstanding(Outstanding& outstanding, const Step& step, int index) const {
+  outstanding.steps.insert(index);
+  const auto add = [&](const Span& span, bool writes) {
+    if (span.chunk_count == 0) return;
+    outstanding.longest = std::max(outstanding.longest, span.chunk_count);
+    outstanding.accesses[{memory_of(span), span.first_chunk}].push_back(
+        {.step = index, .chunk_count = span.chunk_count, .writes = writes});
+  };
+  for (const Span& span : schedule_.destinations(step)) add(span, true);
+  for (const Span& span : schedule_.sources(step)) add(span, false);
+}
+
+void ScheduleBuilder::drop_outstanding(Outstanding& outstanding, const Step& step,
+                                       int index) const {
+  outstanding.steps.erase(index);
+  const auto drop = [&](const Span& span) {
+    const auto found = outstanding.accesses.find({memory_of(span), span.first_chunk});
+    if (found == outstanding.accesses.end()) return;
+    std::erase_if(found->second, [&](const Access& access) { return access.step == index; });
+    if (found->second.empty()) outstanding.accesses.erase(found);
+  };
+  for (const Span& span : schedule_.destinations(step)) drop(span);
+  for (const Span& span : schedule_.sources(step)) drop(span);
 }
 
 Schedule ScheduleBuilder::finish() && { return std::move(schedule_); }

@@ -3,6 +3,7 @@
 
 #include <initializer_list>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <tuple>
@@ -120,10 +121,18 @@ class ScheduleBuilder {
   Schedule finish() &&;
 
  private:
-  struct Outstanding {
+  /// A chunk range that an asynchronous step reads or writes.
+  struct Access {
     int step;
-    std::vector<Span> reads;
-    std::vector<Span> writes;
+    int chunk_count;
+    bool writes;
+  };
+  /// The asynchronous steps of a strand that may be under way, and where they work: by memory (a
+  /// member's two buffers may be one) and first chunk.
+  struct Outstanding {
+    std::set<int> steps;
+    std::map<std::pair<int, int>, std::vector<Access>> accesses;
+    int longest = 0;  // chunks of an access
   };
   struct Message {
     int lane;
@@ -140,12 +149,14 @@ class ScheduleBuilder {
   void append(StrandId strand, const Step& step);
   void infer_dependencies(StrandId strand, Step& step, std::span<const Span> destinations,
                           std::span<const Span> sources);
-  bool overlap(const Span& a, const Span& b) const;
-  bool any_overlap(std::span<const Span> a, std::span<const Span> b) const;
+  /// A number that buffers have in common which may be the same memory.
+  int memory_of(const Span& span) const;
+  void add_outstanding(Outstanding& outstanding, const Step& step, int index) const;
+  void drop_outstanding(Outstanding& outstanding, const Step& step, int index) const;
 
   Schedule schedule_;
-  std::vector<std::vector<Outstanding>> outstanding_;  // per strand
-  std::vector<int> signalled_;                         // per flag
+  std::vector<Outstanding> outstanding_;  // per strand
+  std::vector<int> signalled_;            // per flag
   std::map<Message, int> sent_;
   std::map<Message, int> received_;
   std::map<std::tuple<int, int>, int> native_;  // per (lane, node)

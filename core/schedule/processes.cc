@@ -64,8 +64,7 @@ bool Processes::ascend() const noexcept {
   for (std::size_t r = 0; r + 1 < runs_->size(); ++r) {
     const Run& run = (*runs_)[r];
     if (run.first_process < next) return false;
-    next = run.first_process +
-           ((*runs_)[r + 1].first_worker - run.first_worker) / run.thread_count;
+    next = run.first_process + ((*runs_)[r + 1].first_worker - run.first_worker) / run.thread_count;
   }
   return true;
 }

@@ -315,6 +315,12 @@ std::vector<NodeRun> Shape::node_runs() const {
   return runs;
 }
 
+std::vector<int> Shape::first_nodes() const {
+  std::vector<int> nodes;
+  for (const Nodes::Run& run : nodes_->runs()) nodes.push_back(run.first_node);
+  return nodes;
+}
+
 bool Shape::has_aggregators() const noexcept {
   return std::ranges::any_of(nodes_->runs(),
                              [](const Nodes::Run& run) { return run.node.members == 0; });

@@ -90,6 +90,9 @@ class Shape {
   const Node& node(int node) const;
   /// The nodes, in as few runs as there can be.
   std::vector<NodeRun> node_runs() const;
+  /// The first node of every run of neighbouring nodes that are equal and led alike: what is asked
+  /// of each node by itself is answered by these.
+  std::vector<int> first_nodes() const;
 
   /// Whether some node has no members.
   bool has_aggregators() const noexcept;

@@ -28,13 +28,14 @@ VectorParts cut_vector(int lane_count, int parts_per_lane, int tracks_per_lane,
 }
 
 int tracks_per_lane(const Shape& shape, int parts) {
-  std::vector<int> lanes_of_worker(static_cast<std::size_t>(shape.worker_count()), 0);
-  for (int node = 0; node < shape.node_count(); ++node) {
+  int most = 1;
+  for (const int node : shape.first_nodes()) {
+    std::vector<int> lanes_of_worker(static_cast<std::size_t>(shape.node(node).workers), 0);
     for (int lane = 0; lane < shape.lane_count(); ++lane) {
-      ++lanes_of_worker[static_cast<std::size_t>(shape.leader(node, lane))];
+      const int leader = shape.leader(node, lane) - shape.first_worker(node);
+      most = std::max(most, ++lanes_of_worker[static_cast<std::size_t>(leader)]);
     }
   }
-  const int most = *std::max_element(lanes_of_worker.begin(), lanes_of_worker.end());
   return std::clamp(kMaximumTracksPerWorker / most, 1, parts);
 }
 

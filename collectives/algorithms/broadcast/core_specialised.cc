@@ -109,7 +109,7 @@ SpecialisedPlace binary_place(int host_count, int host, int root_node) {
 }  // namespace
 
 bool serves_core_specialised_broadcast(const Shape& shape) {
-  for (int node = 0; node < shape.node_count(); ++node) {
+  for (const int node : shape.first_nodes()) {
     if (shape.node(node).members == 0 && shape.node(node).workers > 1) return false;
   }
   return shape.lane_count() == 2 && (has_aggregators_last(shape) || serves_any_shape(shape));

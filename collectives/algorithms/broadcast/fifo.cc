@@ -127,7 +127,7 @@ class FifoNode {
 }  // namespace
 
 bool serves_fifo_broadcast(const Shape& shape) {
-  for (int node = 0; node < shape.node_count(); ++node) {
+  for (const int node : shape.first_nodes()) {
     for (int lane = 0; lane < shape.lane_count(); ++lane) {
       const int index = shape.leader(node, lane) - shape.first_worker(node);
       if (index >= shape.node(node).members) return false;

@@ -37,14 +37,14 @@ bool serves_one_lane(const Shape& shape) {
 }
 
 bool serves_one_lane_led_by_members(const Shape& shape) {
-  for (int node = 0; node < shape.node_count(); ++node) {
+  for (const int node : shape.first_nodes()) {
     if (shape.leader(node, 0) - shape.first_worker(node) >= shape.node(node).members) return false;
   }
   return serves_one_lane(shape);
 }
 
 bool serves_one_lane_and_member(const Shape& shape) {
-  for (int node = 0; node < shape.node_count(); ++node) {
+  for (const int node : shape.first_nodes()) {
     if (shape.node(node).members != 1) return false;
   }
   return serves_one_lane(shape);

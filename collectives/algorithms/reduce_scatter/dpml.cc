@@ -41,7 +41,7 @@ namespace {
 /// chunks.
 int chunks_per_block(const Shape& shape) {
   int chunks = 1;
-  for (int node = 0; node < shape.node_count(); ++node) {
+  for (const int node : shape.first_nodes()) {
     const int lanes = shape.lane_count();
     chunks = std::lcm(chunks, lanes / std::gcd(lanes, shape.node(node).members));
   }
@@ -128,7 +128,7 @@ void append_lane(ScheduleBuilder& builder, NodePhases& phases, int lane, int seg
 
 bool serves_pairwise_reduce_scatter(const Shape& shape) {
   if (!serves_any_shape(shape)) return false;
-  for (int node = 0; node < shape.node_count(); ++node) {
+  for (const int node : shape.first_nodes()) {
     const int members = shape.node(node).members;
     if (members > 1 && members * (shape.node_count() - 2) > shape.member_count()) return false;
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "collectives/algorithms/registry.h"
+#include "collectives/plans/typical_nodes.h"
 #include "core/base/errors.h"
 #include "threading/program/program.h"
 #include "tools/command/line/output.h"
@@ -31,12 +32,11 @@ constexpr double kRepeatingSeconds = 0.2;
 constexpr std::size_t kElementBytes = 4;
 
 /// What a communicator has before its first call.
-std::vector<Node> nodes_of(const PlanTask& task) {
-  return std::vector<Node>(static_cast<std::size_t>(task.nodes),
-                           Node{.members = task.members, .workers = task.members});
+std::vector<NodeRun> nodes_of(const PlanTask& task) {
+  return {{.node = {.members = task.members, .workers = task.members}, .count = task.nodes}};
 }
 
-SelectedPlan select_among(const std::vector<Node>& nodes, const PlanTask& task) {
+SelectedPlan select_among(const std::vector<NodeRun>& nodes, const PlanTask& task) {
   return select({.collective = collective_of(task.routine),
                  .nodes = nodes,
                  .size_bytes = task.routine == Routine::barrier ? 1 : task.size_bytes,
@@ -61,24 +61,32 @@ double seconds_since(Clock::time_point start) {
 }
 
 /// One plan, made and given up. Counts its memory if told to.
-PlanCost make_plan(const std::vector<Node>& nodes, const PlanTask& task,
+PlanCost make_plan(const std::vector<NodeRun>& nodes, const PlanTask& task,
                    const AllocationCount* allocations) {
   PlanCost cost{.repetitions = 1};
   const Clock::time_point start = Clock::now();
   std::vector<Program> programs;
   {
     const SelectedPlan selected = select_among(nodes, task);
-    const Schedule schedule = find_algorithm(collective_of(task.routine), selected.algorithm)
-                                  .generate(Shape(nodes, selected.lanes, task.visibility),
-                                            selected.segments, 0, only_node(task.node));
+    const Algorithm& algorithm = find_algorithm(collective_of(task.routine), selected.algorithm);
+    const Shape shape(nodes, selected.lanes, task.visibility);
+    const auto part_of_node = [&](int node) {
+      return algorithm.generate(shape, selected.segments, 0, only_node(node));
+    };
+    const Schedule schedule = part_of_node(task.node);
     cost.schedule_seconds = seconds_since(start);
     cost.own_steps = schedule.step_count();
     if (allocations != nullptr) cost.schedule_memory_bytes = allocations->peak_bytes();
+    std::vector<Schedule> typical;
+    if (!schedule.is_whole()) {
+      for (const int node : typical_nodes(shape, 0)) typical.push_back(part_of_node(node));
+    }
     const bool has_threads = task.visibility == Visibility::direct;
-    programs = bind_schedule(
-        schedule, task.node, extent_of(task),
-        {.element_bytes = task.routine == Routine::barrier ? 1 : kElementBytes,
-         .workers = has_threads ? WorkerRange{} : WorkerRange{.first = 0, .count = 1}});
+    programs =
+        bind_schedule(schedule, task.node, extent_of(task),
+                      {.element_bytes = task.routine == Routine::barrier ? 1 : kElementBytes,
+                       .workers = has_threads ? WorkerRange{} : WorkerRange{.first = 0, .count = 1},
+                       .typical = typical});
     cost.seconds = seconds_since(start);
   }
   if (allocations != nullptr) {
@@ -90,7 +98,7 @@ PlanCost make_plan(const std::vector<Node>& nodes, const PlanTask& task,
 
 /// The first plan is counted, the others are timed alone.
 PlanCost repeat_plan(const PlanTask& task, const PlanBounds& bounds) {
-  const std::vector<Node> nodes = nodes_of(task);
+  const std::vector<NodeRun> nodes = nodes_of(task);
   const double repeating_seconds =
       std::min(kRepeatingSeconds, std::chrono::duration<double>(bounds.patience).count() / 4);
   const Clock::time_point start = Clock::now();
@@ -156,7 +164,7 @@ bool is_within_limits(const PlanCost& cost) noexcept {
 }
 
 SelectedPlan selected_for(const PlanTask& task) {
-  const std::vector<Node> nodes = nodes_of(task);
+  const std::vector<NodeRun> nodes = nodes_of(task);
   SelectedPlan selected = select_among(nodes, task);
   const Algorithm& algorithm = find_algorithm(collective_of(task.routine), selected.algorithm);
   if (!algorithm.serves_shape(Shape(nodes, selected.lanes))) {
