@@ -104,8 +104,14 @@ void ThreadMember::measure_distance() {
   std::iota(workers.begin(), workers.end(), 0);
   prepare_measurement(workers_.memory(), index_);
   double handoff_ns = 0;
-  // All are ready.
-  run(calls::allreduce(&handoff_ns, &handoff_ns, 1, DataType::float64, Operator::max));
+  try {
+    // All are ready.
+    run(calls::allreduce(&handoff_ns, &handoff_ns, 1, DataType::float64, Operator::max));
+  } catch (const Error& refused) {
+    // By all alike: the algorithm that the program has named does not serve this call.
+    if (refused.kind() != ErrorKind::unsupported) throw;
+    return;
+  }
   handoff_ns = measure_half_a_node_apart(workers_.memory(), workers, index_);
   run(calls::allreduce(&handoff_ns, &handoff_ns, 1, DataType::float64, Operator::max));
   set_distance(handoff_ns);

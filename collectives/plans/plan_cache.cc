@@ -62,19 +62,25 @@ const Plan& PlanCache::find(const PlanQuery& query) {
 PlanCache::Parts PlanCache::parts_for(const SelectedPlan& selected, const PlanQuery& query) const {
   const Algorithm& algorithm = find_algorithm(query.collective, selected.algorithm);
   const Shape shape = shape_for(selected, query);
+  const bool is_staged = options_.peers == Peers::processes;
   const auto part_of_node = [&](int node) {
     Schedule part = algorithm.generate(shape, selected.segments, query.root, only_node(node));
-    if (options_.peers == Peers::processes) {
+    if (is_staged) {
       // Which process a message goes to.
       part.shape =
           part.shape.with_processes(options_.processes).with_visibility(Visibility::direct);
     }
     return part;
   };
-  Parts parts{.own = part_of_node(options_.node), .typical = {}};
-  if (parts.own.is_whole()) return parts;
+  Parts parts{.own = part_of_node(options_.node), .typical = {}, .needs = {}};
+  if (parts.own.is_whole()) {
+    parts.needs = needs_of(parts.own);
+    return parts;
+  }
   for (const int node : typical_nodes(shape, query.root)) {
-    parts.typical.push_back(part_of_node(node));
+    Schedule part = part_of_node(node);
+    parts.needs.add(needs_of(part));
+    if (is_staged) parts.typical.push_back(std::move(part));
   }
   return parts;
 }
@@ -97,35 +103,41 @@ Plan PlanCache::make_plan(const PlanQuery& query) const {
       plan.refusal = met;  // the next call need not find out
     }
   } else {
-    plan.programs = bind_schedule(parts.own, options_.node, query.extent,
-                                  binding_options(query, parts.typical));
+    plan.programs =
+        bind_schedule(parts.own, options_.node, query.extent, binding_options(query, parts.needs));
   }
   return plan;
 }
 
 CrossingPrograms PlanCache::crossing_programs(const Parts& direct, const PlanQuery& query) const {
-  Parts through_staging{.own = staged_throughout(direct.own, options_.processes), .typical = {}};
-  for (const Schedule& part : direct.typical) {
-    through_staging.typical.push_back(staged_throughout(part, options_.processes));
-  }
+  const Schedule through_staging = staged_throughout(direct.own, options_.processes);
   std::size_t limit = SIZE_MAX;
-  for (const Schedule& part : through_staging.of_all_nodes()) {
+  ProgramNeeds staged_needs;
+  const auto learn_from = [&](const Schedule& part) {
+    staged_needs.add(needs_of(part));
     limit = std::min(limit,
                      slice_limit(part, query.extent, query.element_bytes, options_.staging_bytes));
-  }
-  const auto bound = [&](const Parts& parts, std::size_t slice) {
-    return bind_slices(parts.own, options_.node, query.extent,
-                       binding_options(query, parts.typical), slice);
   };
-  CrossingPrograms programs{.staged = bound(through_staging, limit), .direct = std::nullopt};
+  if (direct.own.is_whole()) learn_from(through_staging);
+  for (const Schedule& part : direct.typical) {
+    learn_from(staged_throughout(part, options_.processes));
+  }
+  const auto bound = [&](const Schedule& own, const ProgramNeeds& needs, std::size_t slice) {
+    return bind_slices(own, options_.node, query.extent, binding_options(query, needs), slice);
+  };
+  CrossingPrograms programs{.staged = bound(through_staging, staged_needs, limit),
+                            .direct = std::nullopt};
   // Threads announce addresses that mean nothing to other processes.
   if (!options_.processes.is_one_each()) return programs;
   const bool is_alone = direct.own.is_whole();
   try {
     // A node that exchanges nothing may do it another way where it reaches the buffers.
-    programs.direct = is_alone
-                          ? bound(parts_for(select_for(query, Visibility::direct), query), SIZE_MAX)
-                          : bound(direct, limit);
+    if (is_alone) {
+      const Parts reaching = parts_for(select_for(query, Visibility::direct), query);
+      programs.direct = bound(reaching.own, reaching.needs, SIZE_MAX);
+    } else {
+      programs.direct = bound(direct.own, direct.needs, limit);
+    }
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::unsupported) throw;
   }
@@ -141,8 +153,7 @@ KernelCopies PlanCache::kernel_copies(const PlanQuery& query) const {
   return is_long_broadcast ? KernelCopies::where_near : KernelCopies::never;
 }
 
-BindingOptions PlanCache::binding_options(const PlanQuery& query,
-                                          std::span<const Schedule> typical) const {
+BindingOptions PlanCache::binding_options(const PlanQuery& query, const ProgramNeeds& needs) const {
   return {.element_bytes = query.element_bytes,
           .streaming_threshold_bytes = options_.streaming_threshold_bytes,
           .streaming_staging_bytes = options_.streaming_staging_bytes,
@@ -150,7 +161,7 @@ BindingOptions PlanCache::binding_options(const PlanQuery& query,
           .peers = options_.peers,
           .tag_count = options_.tag_count,
           .workers = options_.workers,
-          .typical = typical};
+          .needs = &needs};
 }
 
 std::size_t PlanCache::size_bytes_of(const PlanQuery& query) const {

@@ -142,11 +142,12 @@ class PlanCache {
  private:
   Plan make_plan(const PlanQuery& query) const;
   SelectedPlan select_for(const PlanQuery& query, Visibility visibility) const;
-  /// What this node does, and, with other nodes, what typical ones do.
+  /// What this node does, and what all need, who have to know it alike.
   struct Parts {
     Schedule own;
-    std::vector<Schedule> typical;
-    /// What is alike on all nodes follows from these.
+    std::vector<Schedule> typical;  ///< Of several nodes, where some may have to be staged.
+    ProgramNeeds needs;
+    /// Whether some node touches buffers of others' processes follows from these.
     std::span<const Schedule> of_all_nodes() const {
       return typical.empty() ? std::span(&own, 1) : std::span(typical);
     }
@@ -156,7 +157,7 @@ class PlanCache {
   CrossingPrograms crossing_programs(const Parts& direct, const PlanQuery& query) const;
   /// Of a plan that may be executed directly.
   KernelCopies kernel_copies(const PlanQuery& query) const;
-  BindingOptions binding_options(const PlanQuery& query, std::span<const Schedule> typical) const;
+  BindingOptions binding_options(const PlanQuery& query, const ProgramNeeds& needs) const;
   std::size_t size_bytes_of(const PlanQuery& query) const;
   Shape shape_for(const SelectedPlan& selected, const PlanQuery& query) const;
   Shape led_by_placement(const Shape& shape) const;

@@ -8,7 +8,7 @@
 #include "core/base/collective_traits.h"
 #include "core/base/errors.h"
 #include "threading/memory/node_memory.h"
-#include "threading/program/program_limits.h"
+#include "threading/program/program_needs.h"
 #include "threading/program/staging_slices.h"
 
 namespace hycoll {
@@ -262,31 +262,16 @@ class Binder {
 
   /// What has to be alike on all nodes, which may have different buffers and strands.
   void learn_of_all_nodes(const BindingOptions& options) {
-    const std::span<const Schedule> parts =
-        schedule_.is_whole() ? std::span(&schedule_, 1) : options.typical;
-    HYCOLL_ASSERT(!parts.empty(), "a part is bound with those of typical nodes");
-    for (const Schedule& part : parts) {
-      require_within_limits({.schedule = part,
-                             .partition = partition_,
-                             .element_bytes = element_bytes_,
-                             .tag_count = options.tag_count,
-                             .has_gaps = !gap_before_block_.empty()});
-    }
-    natives_block_ = std::ranges::all_of(parts, natives_may_block);
-    is_compact_ =
-        std::ranges::all_of(parts, [&](const Schedule& part) { return is_compact(part); });
-  }
-
-  /// Whether a run needs no more of the nodes' memory than the compact part.
-  bool is_compact(const Schedule& part) const {
-    const std::vector<bool> is_arrival = arrival_flags(part);
-    const bool has_flags = std::ranges::find(is_arrival, false) != is_arrival.end();
-    return !has_flags && std::ranges::all_of(part.buffers, [&](const Buffer& buffer) {
-      if (buffer.role != BufferRole::lines) {
-        return buffer.role != BufferRole::staging && buffer.role != BufferRole::stream;
-      }
-      return bytes_of({0, buffer.first_chunk, buffer.chunk_count}) <= kMaximumCompactLinesBytes;
-    });
+    HYCOLL_ASSERT(schedule_.is_whole() || options.needs != nullptr,
+                  "a part is bound to what all nodes need");
+    const ProgramNeeds needs = options.needs != nullptr ? *options.needs : needs_of(schedule_);
+    const ProgramExtent extent{.partition = partition_,
+                               .element_bytes = element_bytes_,
+                               .tag_count = options.tag_count,
+                               .has_gaps = !gap_before_block_.empty()};
+    require_within_limits(needs, schedule_.algorithm, extent);
+    natives_block_ = !needs.has_natives_that_must_not_block;
+    is_compact_ = is_compact(needs, extent);
   }
 
   void choose_memory() {

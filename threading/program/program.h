@@ -10,6 +10,7 @@
 #include "core/kernels/kernels.h"
 #include "core/schedule/schedule.h"
 #include "threading/memory/node_memory.h"
+#include "threading/program/program_needs.h"
 
 namespace hycoll {
 
@@ -127,9 +128,9 @@ struct BindingOptions {
   int tag_count = INT32_MAX;
   /// Whose programs are wanted: of a node of several processes each needs its own workers'.
   WorkerRange workers = {};
-  /// For a part of a schedule, the parts of nodes of which one needs as much of anything as any
-  /// node: what has to be alike on all nodes follows from them.
-  std::span<const Schedule> typical = {};
+  /// For a part of a schedule, what all of its nodes need: it has to be alike on all nodes. Null
+  /// for a whole schedule, which says it itself.
+  const ProgramNeeds* needs = nullptr;
 };
 
 /// The vector that a schedule is bound to.

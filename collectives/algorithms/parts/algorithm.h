@@ -35,8 +35,9 @@ struct Algorithm {
   Segmentation segmentation;
 
   /// The schedule on one shape, or what some of its nodes do in it; with staged visibility,
-  /// staged() of the direct one (core/schedule/staging.h). Throws Error (unsupported) if the
-  /// algorithm does not serve the shape with direct visibility.
+  /// staged() of the direct one (core/schedule/staging.h): of a part by itself, so a node that
+  /// needs no staging has none even where others have (staged_throughout()). Throws Error
+  /// (unsupported) if the algorithm does not serve the shape with direct visibility.
   Schedule generate(const Shape& shape, int segments = 1, int root = 0,
                     NumberRange nodes = kAllNodes) const;
 };

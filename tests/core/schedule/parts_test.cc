@@ -14,10 +14,11 @@ const Algorithm& ring() { return find_algorithm(Collective::allreduce, "dpml-rin
 
 /// Three unequal nodes, the last of which gives a worker two lanes.
 Shape unequal_shape() { return Shape({{2, 3}, {4, 4}, {1, 1}}, 2); }
+/// The same, where members of every node reach for others' buffers.
+Shape crossing_shape() { return Shape({{2, 3}, {4, 4}, {2, 2}}, 2, Visibility::staged); }
 
 TEST_CASE("the parts of all nodes make the whole") {
-  for (const Visibility visibility : {Visibility::direct, Visibility::staged}) {
-    const Shape shape = unequal_shape().with_visibility(visibility);
+  for (const Shape& shape : {unequal_shape(), crossing_shape()}) {
     const Schedule whole = ring().generate(shape);
     std::vector<Schedule> parts;
     for (int node = 0; node < shape.node_count(); ++node) {

@@ -77,16 +77,14 @@ PlanCost make_plan(const std::vector<NodeRun>& nodes, const PlanTask& task,
     cost.schedule_seconds = seconds_since(start);
     cost.own_steps = schedule.step_count();
     if (allocations != nullptr) cost.schedule_memory_bytes = allocations->peak_bytes();
-    std::vector<Schedule> typical;
-    if (!schedule.is_whole()) {
-      for (const int node : typical_nodes(shape, 0)) typical.push_back(part_of_node(node));
-    }
+    ProgramNeeds needs;
+    for (const int node : typical_nodes(shape, 0)) needs.add(needs_of(part_of_node(node)));
     const bool has_threads = task.visibility == Visibility::direct;
     programs =
         bind_schedule(schedule, task.node, extent_of(task),
                       {.element_bytes = task.routine == Routine::barrier ? 1 : kElementBytes,
                        .workers = has_threads ? WorkerRange{} : WorkerRange{.first = 0, .count = 1},
-                       .typical = typical});
+                       .needs = &needs});
     cost.seconds = seconds_since(start);
   }
   if (allocations != nullptr) {

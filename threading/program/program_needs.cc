@@ -1,4 +1,4 @@
-#include "threading/program/program_limits.h"
+#include "threading/program/program_needs.h"
 
 #include <fmt/format.h>
 
@@ -28,17 +28,22 @@ static_assert(kMostOperands == largest<decltype(Instruction::destination_count)>
               kMostOperands == largest<decltype(Instruction::lines_source_count)>());
 static_assert(kMostStreams <= largest<decltype(Operand::lines_buffer)>() + 1);
 
-class LimitsCheck {
+/// Counts what one schedule needs.
+class NeedsCount {
  public:
-  explicit LimitsCheck(const LimitsQuery& query) : query_(query), schedule_(query.schedule) {}
+  explicit NeedsCount(const Schedule& schedule) : schedule_(schedule) {}
 
-  void run() const {
-    check_workers();
-    check_flags();
-    check_buffers();
-    for (const Strand& strand : schedule_.strands) {
-      for (const Step& step : strand.steps) check_step(step);
+  ProgramNeeds run() {
+    for (const int node : schedule_.part.nodes) {
+      needs_.workers = std::max(needs_.workers, schedule_.shape.node(node).workers);
     }
+    count_flags();
+    count_buffers();
+    for (const Strand& strand : schedule_.strands) {
+      for (const Step& step : strand.steps) count_step(step);
+    }
+    needs_.has_natives_that_must_not_block = !natives_may_block(schedule_);
+    return std::move(needs_);
   }
 
  private:
@@ -47,54 +52,46 @@ class LimitsCheck {
     return static_cast<std::size_t>(worker - schedule_.part.workers.first);
   }
 
-  void check_workers() const {
-    for (const int node : schedule_.part.nodes) {
-      require_at_most(schedule_.shape.node(node).workers, kMostWorkers, "workers of one node");
-    }
-  }
-
-  void check_flags() const {
+  void count_flags() {
     const std::vector<bool> is_arrival = arrival_flags(schedule_);
     std::vector<int> cells(static_cast<std::size_t>(schedule_.part.workers.count), 0);
     for (std::size_t f = 0; f < schedule_.flags.size(); ++f) {
       if (is_arrival[f]) continue;
+      needs_.has_flags_or_staging = true;
       const auto writer = static_cast<std::size_t>(schedule_.flags[f].writer_strand);
-      require_at_most(++cells[own(schedule_.strands[writer].worker)], kFlagsPerWorker,
-                      "flags of one worker");
+      needs_.flags = std::max(needs_.flags, ++cells[own(schedule_.strands[writer].worker)]);
     }
   }
 
-  void check_buffers() const {
+  void count_buffers() {
     std::vector<int> lines(static_cast<std::size_t>(schedule_.part.workers.count), 0);
     for (std::size_t b = 0; b < schedule_.buffers.size(); ++b) {
       const Buffer& buffer = schedule_.buffers[b];
-      if (buffer.role == BufferRole::stream) require_at_most(b + 1, kMostStreams, "streams");
+      if (buffer.role == BufferRole::stream) needs_.streams = static_cast<int>(b) + 1;
+      if (buffer.role == BufferRole::staging || buffer.role == BufferRole::stream) {
+        needs_.has_flags_or_staging = true;
+      }
       if (buffer.role != BufferRole::lines) continue;
-      require_at_most(++lines[own(buffer.owner)], kLinesBuffersPerWorker,
-                      "lines buffers of one worker");
-      const std::size_t size_bytes =
-          query_.partition.range(buffer.first_chunk, buffer.chunk_count).size() *
-          query_.element_bytes;
-      require_at_most(size_bytes, kMaximumLinesBytes, "bytes in one lines buffer");
+      needs_.lines_buffers = std::max(needs_.lines_buffers, ++lines[own(buffer.owner)]);
+      needs_.lines_chunks = std::max(needs_.lines_chunks, buffer.chunk_count);
     }
   }
 
-  void check_step(const Step& step) const {
-    require_at_most(std::max(step.destination_count, step.source_count), kMostOperands,
-                    "operands of one step");
-    if (is_asynchronous(step.kind)) require_at_most(step.tag + 1, query_.tag_count, "tags");
-    if (step.kind == StepKind::signal) {
-      require_at_most(step.value, kMaximumSignals, "signals on one flag");
-    }
+  void count_step(const Step& step) {
+    needs_.operands = std::max({needs_.operands, step.destination_count, step.source_count});
+    if (is_asynchronous(step.kind)) needs_.tags = std::max(needs_.tags, step.tag + 1);
+    if (step.kind == StepKind::signal) needs_.signals = std::max(needs_.signals, step.value);
     if (step.kind == StepKind::signal || step.kind == StepKind::wait) return;
-    check_lines(step);
-    const bool is_whole = is_asynchronous(step.kind) || touches_signals(schedule_, step);
-    const bool is_cut = query_.has_gaps && touches_several_blocks(schedule_, step);
-    require(!is_whole || !is_cut, "slices of several blocks at once", 0);
+    count_lines(step);
+    const bool is_in_one_piece = is_asynchronous(step.kind) || touches_signals(schedule_, step);
+    if (is_in_one_piece && has_blocks(schedule_.collective) &&
+        touches_several_blocks(schedule_, step)) {
+      needs_.moves_several_blocks = true;
+    }
   }
 
   /// Lines are written whole, by a copy with one destination.
-  void check_lines(const Step& step) const {
+  void count_lines(const Step& step) {
     const auto spans =
         std::span(schedule_.spans)
             .subspan(static_cast<std::size_t>(step.first_span),
@@ -106,32 +103,77 @@ class LimitsCheck {
       const bool whole = spans[s].chunk_count == buffer.chunk_count;
       const bool data_step =
           step.kind == StepKind::copy || (step.kind == StepKind::reduce && !written);
-      require(data_step && (!written || (whole && step.destination_count == 1)),
-              "ways to access lines", 1);
+      const bool is_known = data_step && (!written || (whole && step.destination_count == 1));
+      if (!is_known) needs_.accesses_lines_otherwise = true;
     }
   }
 
-  template <class Count, class Limit>
-  void require_at_most(Count count, Limit limit, const char* what) const {
-    require(std::cmp_less_equal(count, limit), what, static_cast<std::size_t>(limit));
-  }
+  const Schedule& schedule_;
+  ProgramNeeds needs_;
+};
 
-  void require(bool holds, const char* what, std::size_t limit) const {
+/// The bytes of the largest range of so many chunks. Which ones a node keeps in lines differs from
+/// node to node, and balanced chunks differ by a cache line.
+std::size_t most_bytes_of(int chunk_count, const ProgramExtent& extent) {
+  std::size_t most = 0;
+  for (int first = 0; first + chunk_count <= extent.partition.chunk_count(); ++first) {
+    most = std::max(most, extent.partition.range(first, chunk_count).size());
+  }
+  return most * extent.element_bytes;
+}
+
+}  // namespace
+
+void ProgramNeeds::add(const ProgramNeeds& other) {
+  workers = std::max(workers, other.workers);
+  flags = std::max(flags, other.flags);
+  lines_buffers = std::max(lines_buffers, other.lines_buffers);
+  streams = std::max(streams, other.streams);
+  operands = std::max(operands, other.operands);
+  tags = std::max(tags, other.tags);
+  signals = std::max(signals, other.signals);
+  lines_chunks = std::max(lines_chunks, other.lines_chunks);
+  has_flags_or_staging |= other.has_flags_or_staging;
+  accesses_lines_otherwise |= other.accesses_lines_otherwise;
+  moves_several_blocks |= other.moves_several_blocks;
+  has_natives_that_must_not_block |= other.has_natives_that_must_not_block;
+}
+
+ProgramNeeds needs_of(const Schedule& schedule) { return NeedsCount(schedule).run(); }
+
+void require_within_limits(const ProgramNeeds& needs, const std::string& algorithm,
+                           const ProgramExtent& extent) {
+  const auto require = [&](bool holds, const char* what, std::size_t limit) {
     if (holds) return;
     throw Error(
         ErrorKind::unsupported,
         fmt::format("algorithm '{}' needs more {} than the executor has ({}); choose another "
                     "algorithm, fewer lanes or fewer segments",
-                    schedule_.algorithm, what, limit));
+                    algorithm, what, limit));
+  };
+  const auto require_at_most = [&](auto count, auto limit, const char* what) {
+    require(std::cmp_less_equal(count, limit), what, static_cast<std::size_t>(limit));
+  };
+  require_at_most(needs.workers, kMostWorkers, "workers of one node");
+  require_at_most(needs.flags, kFlagsPerWorker, "flags of one worker");
+  require_at_most(needs.streams, kMostStreams, "streams");
+  require_at_most(needs.lines_buffers, kLinesBuffersPerWorker, "lines buffers of one worker");
+  if (needs.lines_chunks > 0) {
+    require_at_most(most_bytes_of(needs.lines_chunks, extent), kMaximumLinesBytes,
+                    "bytes in one lines buffer");
   }
+  require_at_most(needs.operands, kMostOperands, "operands of one step");
+  require_at_most(needs.tags, extent.tag_count, "tags");
+  require_at_most(needs.signals, kMaximumSignals, "signals on one flag");
+  require(!needs.accesses_lines_otherwise, "ways to access lines", 1);
+  require(!extent.has_gaps || !needs.moves_several_blocks, "slices of several blocks at once", 0);
+}
 
-  const LimitsQuery& query_;
-  const Schedule& schedule_;
-};
-
-}  // namespace
-
-void require_within_limits(const LimitsQuery& query) { LimitsCheck(query).run(); }
+bool is_compact(const ProgramNeeds& needs, const ProgramExtent& extent) {
+  return !needs.has_flags_or_staging &&
+         (needs.lines_chunks == 0 ||
+          most_bytes_of(needs.lines_chunks, extent) <= kMaximumCompactLinesBytes);
+}
 
 std::vector<bool> arrival_flags(const Schedule& schedule) {
   std::vector<int> signals(schedule.flags.size(), 0);

@@ -1,0 +1,71 @@
+#ifndef HYCOLL_THREADING_PROGRAM_PROGRAM_NEEDS_H_
+#define HYCOLL_THREADING_PROGRAM_PROGRAM_NEEDS_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "core/base/partition.h"
+#include "core/schedule/schedule.h"
+
+namespace hycoll {
+
+/// What nodes need of the executor to run a schedule: all that has to be known alike on all nodes,
+/// so that all refuse it, or none, and all run it the same way. More is more.
+struct ProgramNeeds {
+  int workers = 0;                          ///< Of one node.
+  int flags = 0;                            ///< Of one worker.
+  int lines_buffers = 0;                    ///< Of one worker.
+  int streams = 0;                          ///< Numbers of buffers that are streams.
+  int operands = 0;                         ///< Of one step.
+  int tags = 0;                             ///< Of one schedule.
+  int signals = 0;                          ///< On one flag.
+  int lines_chunks = 0;  ///< In one lines buffer.
+  bool has_flags_or_staging = false;        ///< Or streams: more than the compact memory.
+  bool accesses_lines_otherwise = false;    ///< Than as bind_schedule() can.
+  bool moves_several_blocks = false;        ///< In one piece, which slices of blocks are not.
+  bool has_natives_that_must_not_block = false;
+
+  /// What both need.
+  void add(const ProgramNeeds& other);
+  friend bool operator==(const ProgramNeeds&, const ProgramNeeds&) = default;
+};
+
+/// What the nodes of a schedule, or of a part of one, need.
+ProgramNeeds needs_of(const Schedule& schedule);
+
+/// What a schedule is bound to, as far as the executor's limits depend on it.
+struct ProgramExtent {
+  const Partition& partition;
+  std::size_t element_bytes = 1;
+  int tag_count = 0;      ///< As BindingOptions has it.
+  bool has_gaps = false;  ///< Between the slices of neighbouring blocks.
+};
+
+/// Throws Error (unsupported), in the algorithm's name, if more of anything is needed than the
+/// executor has. Every count that is kept in fewer bits than the schedule has it in is bounded here.
+void require_within_limits(const ProgramNeeds& needs, const std::string& algorithm,
+                           const ProgramExtent& extent);
+
+/// Whether a run needs no more of the nodes' memory than the compact part.
+bool is_compact(const ProgramNeeds& needs, const ProgramExtent& extent);
+
+/// For each flag, whether it is raised once, by a member's owner as its very first step. It says no
+/// more then than that the owner has entered, which the executor announces anyway.
+std::vector<bool> arrival_flags(const Schedule& schedule);
+
+/// Whether a member's buffer of this role holds the blocks of all members, which are not contiguous
+/// when a run works on a slice of each.
+bool holds_all_blocks(const CollectiveTraits& collective, BufferRole role);
+
+/// Whether a step touches chunks of several blocks in such a buffer. Requires a collective with
+/// blocks.
+bool touches_several_blocks(const Schedule& schedule, const Step& step);
+
+/// Whether a step touches lines or streams. Such steps stay even if they are empty: what they write
+/// or read is a signal.
+bool touches_signals(const Schedule& schedule, const Step& step);
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_THREADING_PROGRAM_PROGRAM_NEEDS_H_
