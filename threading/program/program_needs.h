@@ -13,17 +13,17 @@ namespace hycoll {
 /// What nodes need of the executor to run a schedule: all that has to be known alike on all nodes,
 /// so that all refuse it, or none, and all run it the same way. More is more.
 struct ProgramNeeds {
-  int workers = 0;                          ///< Of one node.
-  int flags = 0;                            ///< Of one worker.
-  int lines_buffers = 0;                    ///< Of one worker.
-  int streams = 0;                          ///< Numbers of buffers that are streams.
-  int operands = 0;                         ///< Of one step.
-  int tags = 0;                             ///< Of one schedule.
-  int signals = 0;                          ///< On one flag.
-  int lines_chunks = 0;  ///< In one lines buffer.
-  bool has_flags_or_staging = false;        ///< Or streams: more than the compact memory.
-  bool accesses_lines_otherwise = false;    ///< Than as bind_schedule() can.
-  bool moves_several_blocks = false;        ///< In one piece, which slices of blocks are not.
+  int workers = 0;                        ///< Of one node.
+  int flags = 0;                          ///< Of one worker.
+  int lines_buffers = 0;                  ///< Of one worker.
+  int streams = 0;                        ///< Numbers of buffers that are streams.
+  int operands = 0;                       ///< Of one step.
+  int tags = 0;                           ///< Of one schedule.
+  int signals = 0;                        ///< On one flag.
+  int lines_chunks = 0;                   ///< In one lines buffer.
+  bool has_flags_or_staging = false;      ///< Or streams: more than the compact memory.
+  bool accesses_lines_otherwise = false;  ///< Than as bind_schedule() can.
+  bool moves_several_blocks = false;      ///< In one piece, which slices of blocks are not.
   bool has_natives_that_must_not_block = false;
 
   /// What both need.
@@ -43,7 +43,8 @@ struct ProgramExtent {
 };
 
 /// Throws Error (unsupported), in the algorithm's name, if more of anything is needed than the
-/// executor has. Every count that is kept in fewer bits than the schedule has it in is bounded here.
+/// executor has. Every count that is kept in fewer bits than the schedule has it in is bounded
+/// here.
 void require_within_limits(const ProgramNeeds& needs, const std::string& algorithm,
                            const ProgramExtent& extent);
 
