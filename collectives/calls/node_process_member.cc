@@ -198,12 +198,7 @@ void NodeProcessMember::execute_like(const Plan& plan, const CallArguments& like
 
 std::shared_ptr<PoolJob> NodeProcessMember::submit(const Plan& plan, const CallArguments& arguments,
                                                    PoolJob::Before before) {
-  return hand_in(std::make_shared<PoolJob>(
-                     [this, &plan](int /*worker*/, const CallArguments& job_arguments) {
-                       run_here(plan, job_arguments);
-                     },
-                     arguments, 1, std::move(before)),
-                 1);
+  return submit_own_part(plan, arguments, std::move(before));
 }
 
 DeferredRun* NodeProcessMember::defer(const Plan& plan, const CallArguments& arguments,

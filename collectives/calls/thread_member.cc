@@ -169,12 +169,7 @@ void ThreadMember::execute_like(const Plan& plan, const CallArguments& like, Cal
 
 std::shared_ptr<PoolJob> ThreadMember::submit(const Plan& plan, const CallArguments& arguments,
                                               PoolJob::Before before) {
-  return hand_in(std::make_shared<PoolJob>(
-                     [this, &plan](int /*worker*/, const CallArguments& job_arguments) {
-                       run_here(plan, job_arguments);
-                     },
-                     arguments, 1, std::move(before)),
-                 1);
+  return submit_own_part(plan, arguments, std::move(before));
 }
 
 DeferredRun* ThreadMember::defer(const Plan& plan, const CallArguments& arguments,

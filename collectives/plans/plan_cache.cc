@@ -78,7 +78,7 @@ PlanCache::Parts PlanCache::parts_for(const SelectedPlan& selected, const PlanQu
     return parts;
   }
   for (const int node : typical_nodes(shape, query.root)) {
-    Schedule part = part_of_node(node);
+    Schedule part = node == options_.node ? parts.own : part_of_node(node);
     parts.needs.add(needs_of(part));
     if (is_staged) parts.typical.push_back(std::move(part));
   }

@@ -24,7 +24,6 @@ class MessageCheck {
   }
 
   std::optional<Finding> run() {
-    if (auto finding = check_leaders()) return finding;
     if (auto finding = match_sends()) return finding;
     return group_natives();
   }
@@ -64,22 +63,6 @@ class MessageCheck {
 
   const Span& span_of(const Step& step) const {
     return index_.schedule.spans[static_cast<std::size_t>(step.first_span)];
-  }
-
-  /// Whoever sends to a node knows which of its workers is at the other end without knowing the
-  /// node's steps.
-  std::optional<Finding> check_leaders() const {
-    for (int id = 0; id < index_.step_count(); ++id) {
-      const Step& step = index_.step(id);
-      if (!is_asynchronous(step.kind)) continue;
-      const int strand = index_.place[static_cast<std::size_t>(id)].strand;
-      const int worker = index_.schedule.strands[static_cast<std::size_t>(strand)].worker;
-      const int leader = index_.schedule.shape.leader(node_of(id), step.lane);
-      if (worker == leader) continue;
-      return finding(id, fmt::format("uses lane {}, which worker {} leads, not worker {}",
-                                     step.lane, leader, worker));
-    }
-    return {};
   }
 
   std::optional<Finding> match_sends() {
