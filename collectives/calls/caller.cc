@@ -6,7 +6,7 @@
 #include <exception>
 #include <utility>
 
-#include "collectives/calls/arguments.h"
+#include "collectives/runs/arguments.h"
 #include "core/base/collective_traits.h"
 #include "core/base/errors.h"
 

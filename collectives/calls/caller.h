@@ -8,15 +8,15 @@
 
 #include "collectives/api/hycoll.h"
 #include "collectives/calls/aggregators.h"
-#include "collectives/calls/arguments.h"
 #include "collectives/calls/call_gate.h"
-#include "collectives/calls/call_runs.h"
-#include "collectives/calls/driven_run.h"
-#include "collectives/calls/repeatable_call.h"
-#include "collectives/calls/work_buffers.h"
 #include "collectives/elements/reduction.h"
 #include "collectives/elements/vector_elements.h"
 #include "collectives/plans/plan_cache.h"
+#include "collectives/runs/call_runs.h"
+#include "collectives/runs/driven_run.h"
+#include "collectives/runs/prepared_call.h"
+#include "collectives/runs/repeatable_call.h"
+#include "collectives/runs/work_buffers.h"
 #include "core/base/collective_traits.h"
 #include "threading/execution/deferred_run.h"
 #include "threading/execution/executor.h"
@@ -36,22 +36,11 @@ struct CallerIdentity {
   CallGate* gate = nullptr;            ///< The process's, where all processes are compared.
 };
 
-/// A call as the executor sees it.
-struct PreparedCall {
-  PlanQuery query;
-  CallArguments arguments;
-  const Plan* plan = nullptr;  ///< Null before the call is the next one.
-  bool is_custom = false;
-  std::shared_ptr<const ForeignReducer> foreign_owner;
-  std::unique_ptr<WorkBuffers> work;
-  CallBuffers buffers = {};
-};
-
 /// One member's way from a Call to executed programs: what both layouts share. Checks arguments,
 /// looks up elements, reduction and plan, numbers the calls, copies where the user's buffers cannot
 /// be used themselves, and after a call with a custom operator agrees with all members on whether
 /// that has failed anywhere. Used by one thread at a time.
-class Caller {
+class Caller : public RunsOwner {
  public:
   Caller(PlanCache& plans, NodeMemory& memory, const CallerIdentity& identity)
       : plan_cache_(plans), plans_(plans), memory_(memory), identity_(identity) {}
@@ -130,7 +119,6 @@ class Caller {
 
  private:
   enum class Blocking : bool { no, yes };
-  friend class CallRuns;
   friend struct Request::State;
 
   /// Checks a call and looks up what it needs; gives it no number.
@@ -190,17 +178,14 @@ class Caller {
   /// Tells the aggregators of a call whose plan needs them, before it is executed; returns the
   /// plan.
   const Plan& announced(const Plan& plan, const CallArguments& arguments);
-  /// Tells them that the members of this process do not make the call, or do not agree about it.
-  void retract(CallNumber call);
+  void retract(CallNumber call) override;
   void begin(const Plan& plan, const CallArguments& arguments, Request::State& state);
   void begin(CallRuns& runs, Request::State& state);
 
   static PlanQuery agreement_query();
-  /// The run by which members agree, after one with a custom operator, but for its number; the mark
-  /// of a failure ends up in `mark`.
-  CallArguments agreement_into(std::uint64_t& mark) const;
-  /// Throws Error (user_operator) if the mark tells of one of these calls.
-  void throw_if_operator_failed(std::uint64_t mark, CallNumber first, CallNumber last) const;
+  CallArguments agreement_into(std::uint64_t& mark) const override;
+  void throw_if_operator_failed(std::uint64_t mark, CallNumber first,
+                                CallNumber last) const override;
 
   PlanCache& plan_cache_;
   RecentPlans plans_;

@@ -8,7 +8,6 @@
 
 #include "collectives/api/hycoll.h"
 #include "collectives/calls/aggregators.h"
-#include "collectives/calls/arguments.h"
 #include "collectives/calls/call_gate.h"
 #include "collectives/calls/caller.h"
 #include "collectives/calls/node_process_member.h"
@@ -16,6 +15,7 @@
 #include "collectives/processes/node_processes.h"
 #include "collectives/processes/process_group.h"
 #include "collectives/processes/workers.h"
+#include "collectives/runs/arguments.h"
 #include "threading/execution/leader_pool.h"
 
 namespace hycoll {

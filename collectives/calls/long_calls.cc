@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "collectives/calls/caller.h"
-#include "collectives/calls/long_broadcast.h"
-#include "collectives/calls/long_call.h"
-#include "collectives/calls/long_reduction.h"
+#include "collectives/runs/long_broadcast.h"
+#include "collectives/runs/long_reduction.h"
+#include "collectives/runs/pieces.h"
 
 namespace hycoll {
 

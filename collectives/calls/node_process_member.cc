@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "collectives/calls/run_arguments.h"
+#include "collectives/runs/run_arguments.h"
 #include "core/base/collective_traits.h"
 
 namespace hycoll {

@@ -7,30 +7,9 @@
 #include <utility>
 
 #include "collectives/calls/caller.h"
+#include "collectives/runs/single_call.h"
 
 namespace hycoll {
-namespace {
-
-/// A call that is one run, and the agreement after it if its operator may fail.
-class SingleCall final : public CallRuns {
- public:
-  SingleCall(Caller& caller, PreparedCall prepared, const Plan* agreement)
-      : CallRuns(caller, prepared.arguments.signature, agreement), prepared_(std::move(prepared)) {}
-
- private:
-  std::size_t part_count() const noexcept override { return 1; }
-  std::vector<const Plan*> plans_of_parts() const override { return {prepared_.plan}; }
-  CallRun part(std::size_t /*index*/) const noexcept override {
-    return {.plan = prepared_.plan, .arguments = prepared_.arguments};
-  }
-  void deliver() override {
-    if (prepared_.work != nullptr) prepared_.work->deliver();
-  }
-
-  PreparedCall prepared_;
-};
-
-}  // namespace
 
 std::unique_ptr<CallRuns> Caller::single_call(const Call& call) {
   PreparedCall prepared = resolve(call);

@@ -1,12 +1,12 @@
-#ifndef HYCOLL_COLLECTIVES_CALLS_WORK_BUFFERS_H_
-#define HYCOLL_COLLECTIVES_CALLS_WORK_BUFFERS_H_
+#ifndef HYCOLL_COLLECTIVES_RUNS_WORK_BUFFERS_H_
+#define HYCOLL_COLLECTIVES_RUNS_WORK_BUFFERS_H_
 
 #include <cstddef>
 #include <memory>
 
 #include "collectives/api/hycoll.h"
-#include "collectives/calls/arguments.h"
 #include "collectives/elements/vector_elements.h"
+#include "collectives/runs/arguments.h"
 
 namespace hycoll {
 
@@ -35,4 +35,4 @@ class WorkBuffers {
 
 }  // namespace hycoll
 
-#endif  // HYCOLL_COLLECTIVES_CALLS_WORK_BUFFERS_H_
+#endif  // HYCOLL_COLLECTIVES_RUNS_WORK_BUFFERS_H_

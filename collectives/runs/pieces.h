@@ -1,5 +1,5 @@
-#ifndef HYCOLL_COLLECTIVES_CALLS_LONG_CALL_H_
-#define HYCOLL_COLLECTIVES_CALLS_LONG_CALL_H_
+#ifndef HYCOLL_COLLECTIVES_RUNS_PIECES_H_
+#define HYCOLL_COLLECTIVES_RUNS_PIECES_H_
 
 #include <cstddef>
 
@@ -19,4 +19,4 @@ static_assert(kNumberPeriod % kTagEpochs == 0);
 
 }  // namespace hycoll
 
-#endif  // HYCOLL_COLLECTIVES_CALLS_LONG_CALL_H_
+#endif  // HYCOLL_COLLECTIVES_RUNS_PIECES_H_

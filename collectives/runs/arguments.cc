@@ -1,4 +1,4 @@
-#include "collectives/calls/arguments.h"
+#include "collectives/runs/arguments.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
-#ifndef HYCOLL_COLLECTIVES_CALLS_ARGUMENTS_H_
-#define HYCOLL_COLLECTIVES_CALLS_ARGUMENTS_H_
+#ifndef HYCOLL_COLLECTIVES_RUNS_ARGUMENTS_H_
+#define HYCOLL_COLLECTIVES_RUNS_ARGUMENTS_H_
 
 #include <cstddef>
 
@@ -32,4 +32,4 @@ CallSignature broadcast_signature(std::size_t size_bytes, int root);
 
 }  // namespace hycoll
 
-#endif  // HYCOLL_COLLECTIVES_CALLS_ARGUMENTS_H_
+#endif  // HYCOLL_COLLECTIVES_RUNS_ARGUMENTS_H_

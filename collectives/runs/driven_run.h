@@ -1,12 +1,12 @@
-#ifndef HYCOLL_COLLECTIVES_CALLS_DRIVEN_RUN_H_
-#define HYCOLL_COLLECTIVES_CALLS_DRIVEN_RUN_H_
+#ifndef HYCOLL_COLLECTIVES_RUNS_DRIVEN_RUN_H_
+#define HYCOLL_COLLECTIVES_RUNS_DRIVEN_RUN_H_
 
 #include <exception>
 #include <memory>
 #include <optional>
 #include <utility>
 
-#include "collectives/calls/call_runs.h"
+#include "collectives/runs/call_runs.h"
 #include "threading/execution/executor.h"
 #include "threading/execution/leader_pool.h"
 #include "threading/execution/run_failure.h"
@@ -170,4 +170,4 @@ class PoolRun final : public DrivenRun {
 
 }  // namespace hycoll
 
-#endif  // HYCOLL_COLLECTIVES_CALLS_DRIVEN_RUN_H_
+#endif  // HYCOLL_COLLECTIVES_RUNS_DRIVEN_RUN_H_

@@ -1,5 +1,5 @@
-#ifndef HYCOLL_COLLECTIVES_CALLS_RUN_ARGUMENTS_H_
-#define HYCOLL_COLLECTIVES_CALLS_RUN_ARGUMENTS_H_
+#ifndef HYCOLL_COLLECTIVES_RUNS_RUN_ARGUMENTS_H_
+#define HYCOLL_COLLECTIVES_RUNS_RUN_ARGUMENTS_H_
 
 #include <cstddef>
 
@@ -30,4 +30,4 @@ inline CallArguments displaced(const CallArguments& arguments,
 
 }  // namespace hycoll
 
-#endif  // HYCOLL_COLLECTIVES_CALLS_RUN_ARGUMENTS_H_
+#endif  // HYCOLL_COLLECTIVES_RUNS_RUN_ARGUMENTS_H_

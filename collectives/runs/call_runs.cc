@@ -1,9 +1,7 @@
-#include "collectives/calls/call_runs.h"
+#include "collectives/runs/call_runs.h"
 
 #include <exception>
 #include <utility>
-
-#include "collectives/calls/caller.h"
 
 namespace hycoll {
 
@@ -18,7 +16,7 @@ void CallRuns::start(CallNumber first, Before before) {
 
 CallRun CallRuns::outline(std::size_t index) const {
   const bool is_part = index < part_count();
-  CallRun run = is_part ? part(index) : CallRun{agreement_, caller_.agreement_into(failure_mark_)};
+  CallRun run = is_part ? part(index) : CallRun{agreement_, owner_.agreement_into(failure_mark_)};
   run.arguments.call = first_ + index;
   return run;
 }
@@ -63,12 +61,12 @@ void CallRuns::note(const RunFailure& failure) noexcept {
 void CallRuns::finish() {
   if (!goes_on(failure_)) {
     for (std::size_t index = index_; index < number_count(); ++index) {
-      caller_.retract(first_ + index);
+      owner_.retract(first_ + index);
     }
   }
   if (has_results(failure_)) {
     if (is_custom()) {
-      caller_.throw_if_operator_failed(failure_mark_, first_, first_ + part_count() - 1);
+      owner_.throw_if_operator_failed(failure_mark_, first_, first_ + part_count() - 1);
     }
     deliver();
   }

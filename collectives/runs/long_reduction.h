@@ -1,14 +1,14 @@
-#ifndef HYCOLL_COLLECTIVES_CALLS_LONG_REDUCTION_H_
-#define HYCOLL_COLLECTIVES_CALLS_LONG_REDUCTION_H_
+#ifndef HYCOLL_COLLECTIVES_RUNS_LONG_REDUCTION_H_
+#define HYCOLL_COLLECTIVES_RUNS_LONG_REDUCTION_H_
 
 #include <cstddef>
 #include <memory>
 #include <vector>
 
 #include "collectives/api/call.h"
-#include "collectives/calls/arguments.h"
-#include "collectives/calls/call_runs.h"
 #include "collectives/elements/reduction.h"
+#include "collectives/runs/arguments.h"
+#include "collectives/runs/call_runs.h"
 
 namespace hycoll {
 
@@ -48,7 +48,7 @@ class LongReduction final : public CallRuns {
   };
 
   /// `agreement` as CallRuns has it; `own_block` is the one whose result the member gets.
-  LongReduction(Caller& caller, const Call& call, const PackedSignature& signature,
+  LongReduction(RunsOwner& owner, const Call& call, const PackedSignature& signature,
                 const Reduction& reduction, const CallBuffers& buffers, Pieces pieces,
                 std::vector<Part> parts, std::size_t own_block, const Plan* agreement);
 
@@ -73,4 +73,4 @@ class LongReduction final : public CallRuns {
 
 }  // namespace hycoll
 
-#endif  // HYCOLL_COLLECTIVES_CALLS_LONG_REDUCTION_H_
+#endif  // HYCOLL_COLLECTIVES_RUNS_LONG_REDUCTION_H_

@@ -1,5 +1,5 @@
-#ifndef HYCOLL_COLLECTIVES_CALLS_LONG_BROADCAST_H_
-#define HYCOLL_COLLECTIVES_CALLS_LONG_BROADCAST_H_
+#ifndef HYCOLL_COLLECTIVES_RUNS_LONG_BROADCAST_H_
+#define HYCOLL_COLLECTIVES_RUNS_LONG_BROADCAST_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "collectives/api/call.h"
-#include "collectives/calls/call_runs.h"
 #include "collectives/elements/vector_elements.h"
+#include "collectives/runs/call_runs.h"
 
 namespace hycoll {
 
@@ -32,7 +32,7 @@ class LongBroadcast final : public CallRuns {
     std::size_t count;
   };
 
-  LongBroadcast(Caller& caller, const Call& call, const PackedSignature& signature,
+  LongBroadcast(RunsOwner& owner, const Call& call, const PackedSignature& signature,
                 const VectorElements& elements, bool is_root, Plans plans);
 
  private:
@@ -62,4 +62,4 @@ class LongBroadcast final : public CallRuns {
 
 }  // namespace hycoll
 
-#endif  // HYCOLL_COLLECTIVES_CALLS_LONG_BROADCAST_H_
+#endif  // HYCOLL_COLLECTIVES_RUNS_LONG_BROADCAST_H_

@@ -1,10 +1,10 @@
-#include "collectives/calls/long_broadcast.h"
+#include "collectives/runs/long_broadcast.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "collectives/calls/arguments.h"
-#include "collectives/calls/long_call.h"
+#include "collectives/runs/arguments.h"
+#include "collectives/runs/pieces.h"
 #include "core/kernels/kernels.h"
 
 namespace hycoll {
@@ -21,9 +21,9 @@ std::size_t LongBroadcast::Pieces::begin(std::size_t index) const noexcept {
   return std::min(line * kCacheLineBytes, size_bytes);
 }
 
-LongBroadcast::LongBroadcast(Caller& caller, const Call& call, const PackedSignature& signature,
+LongBroadcast::LongBroadcast(RunsOwner& owner, const Call& call, const PackedSignature& signature,
                              const VectorElements& elements, bool is_root, Plans plans)
-    : CallRuns(caller, signature, nullptr),
+    : CallRuns(owner, signature, nullptr),
       call_(call),
       elements_(elements),
       is_root_(is_root),

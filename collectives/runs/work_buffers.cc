@@ -1,4 +1,4 @@
-#include "collectives/calls/work_buffers.h"
+#include "collectives/runs/work_buffers.h"
 
 #include <cstring>
 

@@ -1,8 +1,8 @@
-#include "collectives/calls/repeatable_call.h"
+#include "collectives/runs/repeatable_call.h"
 
 #include <atomic>
 
-#include "collectives/calls/caller.h"
+#include "collectives/runs/prepared_call.h"
 
 namespace hycoll {
 namespace {

@@ -1,5 +1,5 @@
-#ifndef HYCOLL_COLLECTIVES_CALLS_CALL_RUNS_H_
-#define HYCOLL_COLLECTIVES_CALLS_CALL_RUNS_H_
+#ifndef HYCOLL_COLLECTIVES_RUNS_CALL_RUNS_H_
+#define HYCOLL_COLLECTIVES_RUNS_CALL_RUNS_H_
 
 #include <barrier>
 #include <cstddef>
@@ -15,7 +15,22 @@
 
 namespace hycoll {
 
-class Caller;
+/// The member that makes a call, as the call's runs know it.
+class RunsOwner {
+ public:
+  /// The run by which members agree, after those with a custom operator, but for its number; the
+  /// mark of a failure ends up in `mark`.
+  virtual CallArguments agreement_into(std::uint64_t& mark) const = 0;
+  /// Throws Error (user_operator) if the mark tells of one of these calls.
+  virtual void throw_if_operator_failed(std::uint64_t mark, CallNumber first,
+                                        CallNumber last) const = 0;
+  /// Tells who works for the members that those of this process do not make the call, or do not
+  /// agree about it.
+  virtual void retract(CallNumber call) = 0;
+
+ protected:
+  ~RunsOwner() = default;
+};
 
 /// One run of a call.
 struct CallRun {
@@ -72,8 +87,8 @@ class CallRuns {
 
  protected:
   /// `agreement` is the plan by which members agree after operators that may fail; null for others.
-  CallRuns(Caller& caller, const PackedSignature& signature, const Plan* agreement) noexcept
-      : caller_(caller), signature_(signature), agreement_(agreement) {}
+  CallRuns(RunsOwner& owner, const PackedSignature& signature, const Plan* agreement) noexcept
+      : owner_(owner), signature_(signature), agreement_(agreement) {}
 
   /// At least 1.
   virtual std::size_t part_count() const noexcept = 0;
@@ -93,7 +108,7 @@ class CallRuns {
  private:
   bool is_custom() const noexcept { return agreement_ != nullptr; }
 
-  Caller& caller_;
+  RunsOwner& owner_;
   PackedSignature signature_;
   const Plan* agreement_;
   CallNumber first_ = 0;
@@ -139,4 +154,4 @@ class JointRuns {
 
 }  // namespace hycoll
 
-#endif  // HYCOLL_COLLECTIVES_CALLS_CALL_RUNS_H_
+#endif  // HYCOLL_COLLECTIVES_RUNS_CALL_RUNS_H_

@@ -1,10 +1,10 @@
-#include "collectives/calls/long_reduction.h"
+#include "collectives/runs/long_reduction.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "collectives/calls/long_call.h"
 #include "collectives/elements/type_map.h"
+#include "collectives/runs/pieces.h"
 
 namespace hycoll {
 
@@ -54,10 +54,10 @@ LongReduction::Pieces LongReduction::cut(const Call& call, std::size_t element_b
   return pieces;
 }
 
-LongReduction::LongReduction(Caller& caller, const Call& call, const PackedSignature& signature,
+LongReduction::LongReduction(RunsOwner& owner, const Call& call, const PackedSignature& signature,
                              const Reduction& reduction, const CallBuffers& buffers, Pieces pieces,
                              std::vector<Part> parts, std::size_t own_block, const Plan* agreement)
-    : CallRuns(caller, signature, agreement),
+    : CallRuns(owner, signature, agreement),
       call_(call),
       reduction_(reduction),
       pieces_(std::move(pieces)),

@@ -1,0 +1,27 @@
+#ifndef HYCOLL_COLLECTIVES_RUNS_PREPARED_CALL_H_
+#define HYCOLL_COLLECTIVES_RUNS_PREPARED_CALL_H_
+
+#include <memory>
+
+#include "collectives/elements/reduction.h"
+#include "collectives/plans/plan_cache.h"
+#include "collectives/runs/arguments.h"
+#include "collectives/runs/work_buffers.h"
+#include "threading/execution/executor.h"
+
+namespace hycoll {
+
+/// A call as the executor sees it.
+struct PreparedCall {
+  PlanQuery query;
+  CallArguments arguments;
+  const Plan* plan = nullptr;  ///< Null before the call is the next one.
+  bool is_custom = false;
+  std::shared_ptr<const ForeignReducer> foreign_owner;
+  std::unique_ptr<WorkBuffers> work;
+  CallBuffers buffers = {};
+};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_RUNS_PREPARED_CALL_H_
