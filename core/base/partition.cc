@@ -15,6 +15,9 @@ Partition::Partition(std::size_t element_count, int chunk_count, std::size_t gra
     : element_count_(element_count),
       chunk_count_(chunk_count),
       granule_(granule),
+      granules_(element_count / granule + (element_count % granule != 0 ? 1 : 0)),
+      granules_per_chunk_(granules_ / static_cast<std::size_t>(chunk_count)),
+      longer_(granules_ % static_cast<std::size_t>(chunk_count)),
       offsets_(std::move(offsets)) {}
 
 Partition Partition::balanced(std::size_t element_count, int chunk_count, std::size_t granule) {
@@ -52,17 +55,6 @@ Partition Partition::explicit_offsets(std::vector<std::size_t> offsets) {
   const std::size_t element_count = offsets.back();
   const int chunk_count = static_cast<int>(offsets.size()) - 1;
   return Partition(element_count, chunk_count, 1, std::move(offsets));
-}
-
-std::size_t Partition::begin(int chunk) const {
-  if (!offsets_.empty()) return offsets_[static_cast<std::size_t>(chunk)];
-  const std::size_t granules = element_count_ / granule_ + (element_count_ % granule_ != 0 ? 1 : 0);
-  const auto chunks = static_cast<std::size_t>(chunk_count_);
-  const auto index = static_cast<std::size_t>(chunk);
-  // The first `granules % chunks` chunks are one granule longer; written so that it cannot
-  // overflow.
-  const std::size_t first = index * (granules / chunks) + std::min(index, granules % chunks);
-  return first == granules ? element_count_ : first * granule_;
 }
 
 }  // namespace hycoll

@@ -1,6 +1,7 @@
 #ifndef HYCOLL_CORE_BASE_PARTITION_H_
 #define HYCOLL_CORE_BASE_PARTITION_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -31,8 +32,14 @@ class Partition {
   /// throws Error otherwise.
   static Partition explicit_offsets(std::vector<std::size_t> offsets);
 
+  bool is_balanced() const noexcept { return offsets_.empty(); }
   int chunk_count() const noexcept { return chunk_count_; }
   std::size_t element_count() const noexcept { return element_count_; }
+
+  /// The chunks that have elements are the first so many. Requires a balanced partition.
+  int filled_chunk_count() const {
+    return static_cast<int>(std::min(granules_, static_cast<std::size_t>(chunk_count_)));
+  }
 
   /// The elements of one chunk, or of `count` neighbouring ones.
   ElementRange range(int chunk) const { return {begin(chunk), begin(chunk + 1)}; }
@@ -43,11 +50,21 @@ class Partition {
  private:
   Partition(std::size_t element_count, int chunk_count, std::size_t granule,
             std::vector<std::size_t> offsets);
-  std::size_t begin(int chunk) const;
+  std::size_t begin(int chunk) const {
+    const auto index = static_cast<std::size_t>(chunk);
+    if (!offsets_.empty()) return offsets_[index];
+    // The first `longer_` chunks are one granule longer; written so that it cannot overflow.
+    const std::size_t first = index * granules_per_chunk_ + std::min(index, longer_);
+    return first == granules_ ? element_count_ : first * granule_;
+  }
 
   std::size_t element_count_;
   int chunk_count_;
-  std::size_t granule_;               // balanced
+  // Balanced:
+  std::size_t granule_;
+  std::size_t granules_;
+  std::size_t granules_per_chunk_;
+  std::size_t longer_;
   std::vector<std::size_t> offsets_;  // explicit; empty for balanced
 };
 

@@ -1,5 +1,6 @@
 #include "tests/threading/random_driver.h"
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "threading/execution/executor.h"
 #include "threading/memory/node_memory.h"
 #include "threading/program/program.h"
+#include "threading/program/schedule_binding.h"
 #include "threading/program/staging_slices.h"
 
 namespace hycoll {
@@ -64,9 +66,20 @@ RandomDriver::RandomDriver(const Schedule& schedule, const VectorExtent& extent,
   const BindingOptions options{.element_bytes = size_of(type),
                                .short_staging_bytes = limit.short_bytes,
                                .tag_count = state_->network.endpoint(0, 0).tag_count()};
-  const std::size_t slice = slice_limit(schedule, extent, options.element_bytes, limit.bytes);
+  const StagingUse use(schedule);
+  const std::size_t slice = slice_limit(use, extent, options.element_bytes, limit.bytes);
   for (int node = 0; node < schedule.shape.node_count(); ++node) {
-    state_->sliced.push_back(bind_slices(schedule, node, extent, options, slice));
+    // Bound to a vector of the same form before, most often, as calls of ever other lengths are.
+    const ScheduleBinding binding(schedule, node, options);
+    BindingMemory memory;
+    const auto less = [](std::size_t count) { return count - std::min<std::size_t>(count, 1); };
+    VectorExtent shorter{.count = less(extent.count)};
+    std::vector<std::size_t> blocks;
+    for (const std::size_t count : extent.block_counts) blocks.push_back(less(count));
+    shorter.block_counts = blocks;
+    SlicedPrograms& sliced = state_->sliced.emplace_back();
+    bind_slices(binding, use, shorter, options.element_bytes, slice, {}, memory, sliced);
+    bind_slices(binding, use, extent, options.element_bytes, slice, {}, memory, sliced);
     state_->add_workers(schedule.shape, node);
   }
 }

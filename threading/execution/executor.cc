@@ -50,7 +50,8 @@ WorkerExecutor::WorkerExecutor(NodeMemory& memory, int worker, std::vector<Endpo
 void WorkerExecutor::exchange(ExecutorContext& context) noexcept {
   std::swap(endpoints_, context.endpoints);
   std::swap(options_, context.options);
-  program_ = taken_up_ = nullptr;
+  program_ = nullptr;
+  number_ = taken_up_ = 0;
 }
 
 void WorkerExecutor::start(const Program& program, const CallArguments& arguments) {
@@ -59,7 +60,7 @@ void WorkerExecutor::start(const Program& program, const CallArguments& argument
 
 void WorkerExecutor::start(const Program& program, const CallArguments& arguments, CallNumber run) {
   // They may still read what the last program has staged, elsewhere than this one does.
-  catches_up_ = others_may_lag_ && program_ != &program && program.staging_bytes > 0;
+  catches_up_ = others_may_lag_ && number_ != program.number && program.staging_bytes > 0;
   runs_ahead_ = may_run_ahead(run, arguments.signature);
   // Before the others may record failures of the call.
   if (some_failed()) find_missed_failure(run - 1);
@@ -71,12 +72,13 @@ void WorkerExecutor::start(const Program& program, const CallArguments& argument
   natives_block_ = program.blocks_alone && arguments.is_blocking;
   digest_ = arguments.signature.digest(options_.salt);
   program_ = &program;
+  number_ = program.number;
   failure_.reset();
   announce(program);
   try {
     take_up(program);
   } catch (const std::exception&) {
-    taken_up_ = nullptr;
+    taken_up_ = 0;
     fail(handled_failure());
   }
   if (arguments.failure != nullptr) fail(*arguments.failure);
@@ -84,7 +86,7 @@ void WorkerExecutor::start(const Program& program, const CallArguments& argument
 
 void WorkerExecutor::start_like(const Program& program, const CallArguments& like, CallNumber call,
                                 CallNumber run, const void* input, void* output) {
-  const bool is_like_last = taken_up_ == &program && program_ == &program &&
+  const bool is_like_last = taken_up_ == program.number && number_ == program.number &&
                             arguments_.form == like.form && like.form != 0;
   if (!is_like_last || failure_ || some_failed()) [[unlikely]] {
     return start_unlike(program, like, call, run, input, output);
@@ -127,14 +129,14 @@ inline void WorkerExecutor::announce(const Program& program) {
 }
 
 void WorkerExecutor::take_up(const Program& program) {
-  if (taken_up_ != &program) {
+  if (taken_up_ != program.number) {
     HYCOLL_ASSERT(program.staging_bytes <= memory_.staging_bytes(), "the slice fits into staging");
     ensure(scratch_, program.scratch_bytes, options_);
     ensure(unpacked_, program.lines_source_bytes, options_);
     strands_.resize(program.strands.size());
     destination_addresses_.resize(program.operands.size());
     source_addresses_.resize(program.operands.size());
-    taken_up_ = &program;
+    taken_up_ = program.number;
   }
   begin_strands(program);
 }

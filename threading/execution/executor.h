@@ -116,7 +116,8 @@ class WorkerExecutor {
   /// of members is the same.
   void exchange(ExecutorContext& context) noexcept;
 
-  /// Enters a call: announces this worker to its node. The program must outlive the run. What the
+  /// Enters a call: announces this worker to its node. The program must outlive the run, and stay
+  /// as it is. What the
   /// run cannot get is its failure, which advance() throws.
   void start(const Program& program, const CallArguments& arguments);
 
@@ -361,7 +362,9 @@ class WorkerExecutor {
   ExecutorOptions options_;
 
   const Program* program_ = nullptr;
-  const Program* taken_up_ = nullptr;  // the program that the memory below is for
+  // Of programs that may be gone: Program::number, 0: none.
+  std::uint64_t number_ = 0;    // of the run's
+  std::uint64_t taken_up_ = 0;  // of the one that the memory below is for
   CallArguments arguments_;
   std::uint32_t digest_ = 0;  // of the run's signature
   std::uint64_t line_tag_ = 0;

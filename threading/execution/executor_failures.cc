@@ -78,7 +78,7 @@ bool WorkerExecutor::awaited_workers_entered() const {
 }
 
 void WorkerExecutor::give_up_messages() noexcept {
-  const bool is_taken_up = taken_up_ == program_;
+  const bool is_taken_up = taken_up_ == number_;
   for (std::size_t s = 0; s < program_->strands.size(); ++s) {
     const auto& instructions = program_->strands[s].instructions;
     const std::size_t issued = is_taken_up ? strands_[s].next : 0;
@@ -129,7 +129,7 @@ bool WorkerExecutor::messages_have_ended() noexcept {
 
 void WorkerExecutor::abandon() {
   bool is_sending = false;
-  for (std::size_t s = 0; s < strands_.size() && taken_up_ == program_; ++s) {
+  for (std::size_t s = 0; s < strands_.size() && taken_up_ == number_; ++s) {
     StrandState& state = strands_[s];
     for (const Instruction& instruction : program_->strands[s].instructions) {
       const auto r = static_cast<std::size_t>(instruction.request);
@@ -147,7 +147,7 @@ void WorkerExecutor::abandon() {
   failure_.reset();
   if (!is_sending) return;
   left_behind_.push_back(std::move(scratch_));
-  taken_up_ = nullptr;
+  taken_up_ = 0;
 }
 
 }  // namespace hycoll

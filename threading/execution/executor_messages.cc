@@ -82,7 +82,7 @@ std::string WorkerExecutor::describe_worker(int worker) const {
 
 std::string WorkerExecutor::describe_messages() const {
   std::string text;
-  if (taken_up_ != program_) return text;
+  if (taken_up_ != number_) return text;
   for (std::size_t s = 0; s < strands_.size(); ++s) {
     for (const Instruction& instruction : program_->strands[s].instructions) {
       if (instruction.request < 0) continue;

@@ -1,6 +1,7 @@
 #include "threading/program/program.h"
 
 #include <algorithm>
+#include <atomic>
 #include <ranges>
 #include <span>
 #include <utility>
@@ -9,25 +10,11 @@
 #include "core/base/errors.h"
 #include "threading/memory/node_memory.h"
 #include "threading/program/program_needs.h"
+#include "threading/program/program_recipe.h"
 #include "threading/program/staging_slices.h"
 
 namespace hycoll {
 namespace {
-
-/// Of a vector or block of `count` elements those that are in the slice.
-std::size_t slice_of(std::size_t count, const VectorExtent& extent) {
-  return count <= extent.first ? 0 : std::min(extent.limit, count - extent.first);
-}
-
-std::size_t block_count(const VectorExtent& extent, int member) {
-  return extent.block_counts.empty() ? extent.count
-                                     : extent.block_counts[static_cast<std::size_t>(member)];
-}
-
-/// Whether the slice is the vector.
-bool is_whole(const VectorExtent& extent) {
-  return extent.first == 0 && extent.limit >= longest_block(extent);
-}
 
 /// A flag of the schedule as the executor keeps it.
 struct FlagPlace {
@@ -42,12 +29,14 @@ Narrow narrowed(Wide value) {
   return static_cast<Narrow>(value);
 }
 
-/// Binds one node. Each step of the schedule becomes at most one instruction.
+/// Binds one node. Each step of the schedule becomes at most one instruction. Notes in `recipes`,
+/// if there are any, what depends on the length.
 class Binder {
  public:
   Binder(const Schedule& schedule, int node, const VectorExtent& extent,
-         const BindingOptions& options)
-      : schedule_(schedule),
+         const BindingOptions& options, std::vector<ProgramRecipe>* recipes)
+      : recipes_(recipes),
+        schedule_(schedule),
         node_(node),
         element_bytes_(options.element_bytes),
         streaming_staging_bytes_(options.streaming_staging_bytes),
@@ -57,8 +46,9 @@ class Binder {
         partition_(partition_for(schedule, extent, options.element_bytes)),
         first_worker_(schedule.shape.first_worker(node)),
         programs_(static_cast<std::size_t>(schedule.shape.node(node).workers)) {
+    if (recipes_ != nullptr) recipes_->resize(programs_.size());
     streams_ = streaming_pays(extent, options.streaming_threshold_bytes);
-    if (has_blocks(schedule.collective)) add_gaps(extent);
+    add_gaps(Chunking(schedule), extent, gap_before_block_);
     learn_of_all_nodes(options);
   }
 
@@ -78,19 +68,21 @@ class Binder {
     choose_memory();
     choose_staging();
     let_run_ahead();
-    return wanted_programs();
+    note_streams();
+    if (recipes_ != nullptr) keep_wanted(*recipes_);
+    keep_wanted(programs_);
+    for (Program& program : programs_) program.number = take_program_numbers(1);
+    return std::move(programs_);
   }
 
  private:
   /// The others were needed to find out who reaches whom, and who may run ahead.
-  std::vector<Program> wanted_programs() {
-    std::vector<Program> wanted;
-    for (std::size_t w = 0; w < programs_.size(); ++w) {
-      const int worker = static_cast<int>(w);
-      if (worker < workers_.first || worker - workers_.first >= workers_.count) continue;
-      wanted.push_back(std::move(programs_[w]));
-    }
-    return wanted;
+  template <class Element>
+  void keep_wanted(std::vector<Element>& by_worker) const {
+    const auto count = static_cast<int>(by_worker.size());
+    const int end = workers_.first + std::min(workers_.count, std::max(count - workers_.first, 0));
+    by_worker.erase(by_worker.begin() + std::min(end, count), by_worker.end());
+    by_worker.erase(by_worker.begin(), by_worker.begin() + std::min(workers_.first, end));
   }
 
   /// Whether outputs are too large to stay in the caches until somebody reads them. A prefix is
@@ -109,18 +101,6 @@ class Binder {
       }
     }
     return buffers_bytes >= threshold_bytes;
-  }
-
-  /// Between the slices of neighbouring blocks there is a gap in members' buffers that hold them
-  /// all: what is left of the first one.
-  void add_gaps(const VectorExtent& extent) {
-    std::size_t gap = 0;
-    for (int member = 0; member < schedule_.shape.member_count(); ++member) {
-      gap_before_block_.push_back(gap);
-      const std::size_t block = block_count(extent, member);
-      gap += block - slice_of(block, extent);
-    }
-    if (gap == 0) gap_before_block_.clear();
   }
 
   /// The parts of a step whose operands are contiguous: those of each block, if it touches a buffer
@@ -214,6 +194,7 @@ class Binder {
       }
       if (step.kind == StepKind::signal && flags_[static_cast<std::size_t>(step.flag)].cell < 0)
         continue;
+      note_extent(program, {});
       add_instruction(program, bound, bind_flag_step(step), dependencies);
     }
   }
@@ -314,6 +295,25 @@ class Binder {
     for (Program& program : programs_) program.some_run_ahead = some_run_ahead;
   }
 
+  void note_streams() {
+    for (Program& program : programs_) {
+      program.some_stream_outputs = streams_ && some_make_final_outputs_;
+    }
+    if (recipes_ == nullptr) return;
+    for (ProgramRecipe& recipe : *recipes_) {
+      recipe.some_make_final_outputs = some_make_final_outputs_;
+    }
+  }
+
+  ProgramRecipe* recipe_of(const Program& program) const {
+    return recipes_ == nullptr ? nullptr : recipes_->data() + (&program - programs_.data());
+  }
+
+  /// Of the next instruction of the program.
+  void note_extent(const Program& program, const ProgramRecipe::Extent& extent) const {
+    if (ProgramRecipe* const recipe = recipe_of(program)) recipe->instructions.push_back(extent);
+  }
+
   BufferRole role_of(const Span& span) const {
     return schedule_.buffers[static_cast<std::size_t>(span.buffer)].role;
   }
@@ -331,7 +331,7 @@ class Binder {
   }
 
   /// One part of a step, by its chunks.
-  Instruction bind_data_step(Program& program, const Step& step, const Span& chunks) const {
+  Instruction bind_data_step(Program& program, const Step& step, const Span& chunks) {
     const auto part_of = [&](const Span& span) {
       return Span{span.buffer, chunks.first_chunk, chunks.chunk_count};
     };
@@ -347,21 +347,26 @@ class Binder {
     bool fills_staging = false;
     bool final_outputs = schedule_.shape.node_count() == 1 || step.kind == StepKind::copy;
     for (const Span& span : schedule_.destinations(step)) {
-      program.operands.push_back(operand_of(part_of(span)));
+      add_operand(program, part_of(span));
       const BufferRole role = program.operands.back().role;
       final_outputs = final_outputs && role == BufferRole::output;
       fills_staging = fills_staging || role == BufferRole::staging;
     }
     for (const Span& span : schedule_.sources(step)) {
-      program.operands.push_back(operand_of(part_of(span)));
+      add_operand(program, part_of(span));
       if (program.operands.back().role == BufferRole::lines) ++instruction.lines_source_count;
     }
+    some_make_final_outputs_ |= final_outputs;
     if (streams_ && final_outputs) instruction.stores = Stores::streaming;
     instruction.streams_if_far =
         fills_staging && instruction.size_bytes >= streaming_staging_bytes_;
     program.lines_source_bytes =
         std::max(program.lines_source_bytes,
                  instruction.lines_source_count * unpacked_stride_bytes(instruction.size_bytes));
+    note_extent(program, {.first_chunk = chunks.first_chunk,
+                          .chunk_count = chunks.chunk_count,
+                          .makes_final_outputs = final_outputs,
+                          .fills_staging = fills_staging});
     return instruction;
   }
 
@@ -390,26 +395,36 @@ class Binder {
     return schedule_.spans[static_cast<std::size_t>(step.first_span)];
   }
 
-  Operand operand_of(const Span& span) const {
-    const Buffer& buffer = schedule_.buffers[static_cast<std::size_t>(span.buffer)];
-    Operand operand = buffers_[static_cast<std::size_t>(span.buffer)];
-    const std::size_t skipped =
-        partition_.range(buffer.first_chunk, span.first_chunk - buffer.first_chunk).size();
+  void add_operand(Program& program, const Span& span) const {
+    const Buffer& buffer = schedule_.buffer_of(span);
+    ProgramRecipe::Place place{.first_chunk = span.first_chunk,
+                               .buffer_first_chunk = buffer.first_chunk};
     // Whoever reads nothing of lines waits for the first of them, which is always written.
-    const bool is_signal = buffer.role == BufferRole::lines && bytes_of(span) == 0;
-    if (!is_signal) operand.offset_bytes += skipped * element_bytes_;
-    if (!gap_before_block_.empty() && holds_all_blocks(schedule_.collective, buffer.role)) {
-      operand.offset_bytes +=
-          gap_before_block_[static_cast<std::size_t>(block_of(schedule_, span.first_chunk))] *
-          element_bytes_;
+    if (buffer.role == BufferRole::lines && bytes_of(span) == 0) {
+      place.buffer_first_chunk = place.first_chunk;
     }
-    return operand;
+    if (buffer.role == BufferRole::staging || buffer.role == BufferRole::scratch) {
+      place.buffer = span.buffer;
+    }
+    Operand operand = buffers_[static_cast<std::size_t>(span.buffer)];
+    operand.offset_bytes +=
+        partition_.range(place.buffer_first_chunk, place.first_chunk - place.buffer_first_chunk)
+            .size() *
+        element_bytes_;
+    if (!gap_before_block_.empty() && holds_all_blocks(schedule_.collective, buffer.role)) {
+      place.block = block_of(schedule_, span.first_chunk);
+      operand.offset_bytes +=
+          gap_before_block_[static_cast<std::size_t>(place.block)] * element_bytes_;
+    }
+    program.operands.push_back(operand);
+    if (ProgramRecipe* const recipe = recipe_of(program)) recipe->operands.push_back(place);
   }
 
   std::size_t bytes_of(const Span& span) const {
     return partition_.range(span.first_chunk, span.chunk_count).size() * element_bytes_;
   }
 
+  std::vector<ProgramRecipe>* recipes_;  // by worker; null if nobody wants them
   const Schedule& schedule_;
   int node_;
   std::size_t element_bytes_;
@@ -422,6 +437,7 @@ class Binder {
   bool streams_ = false;
   bool natives_block_ = false;
   bool is_compact_ = false;
+  bool some_make_final_outputs_ = false;
   std::vector<std::size_t> gap_before_block_;  // elements, by member; empty if there are no gaps
   std::vector<FlagPlace> flags_;
   std::vector<Operand> buffers_;
@@ -430,29 +446,78 @@ class Binder {
 
 }  // namespace
 
-Partition partition_for(const Schedule& schedule, const VectorExtent& extent,
+std::size_t slice_of(std::size_t count, const VectorExtent& extent) noexcept {
+  return count <= extent.first ? 0 : std::min(extent.limit, count - extent.first);
+}
+
+std::size_t block_count(const VectorExtent& extent, int member) noexcept {
+  return extent.block_counts.empty() ? extent.count
+                                     : extent.block_counts[static_cast<std::size_t>(member)];
+}
+
+std::size_t longest_block(const VectorExtent& extent) noexcept {
+  return extent.block_counts.empty() ? extent.count
+                                     : *std::ranges::max_element(extent.block_counts);
+}
+
+bool is_whole(const VectorExtent& extent) noexcept {
+  return extent.first == 0 && extent.limit >= longest_block(extent);
+}
+
+Chunking::Chunking(const Schedule& schedule)
+    : block_count(has_blocks(schedule.collective) ? schedule.shape.member_count() : 0),
+      chunk_count(schedule.chunk_count) {}
+
+Partition partition_for(const Chunking& chunking, const VectorExtent& extent,
                         std::size_t element_bytes) {
   const std::size_t granule = std::max<std::size_t>(1, kCacheLineBytes / element_bytes);
-  if (!has_blocks(schedule.collective)) {
-    return Partition::balanced(slice_of(extent.count, extent), schedule.chunk_count, granule);
+  if (chunking.block_count == 0) {
+    return Partition::balanced(slice_of(extent.count, extent), chunking.chunk_count, granule);
   }
-  const int member_count = schedule.shape.member_count();
-  const int chunks_per_block = schedule.chunk_count / member_count;
-  std::vector<std::size_t> offsets{0};
-  for (int member = 0; member < member_count; ++member) {
+  std::vector<std::size_t> offsets;
+  offsets.reserve(static_cast<std::size_t>(chunking.chunk_count) + 1);
+  offsets.push_back(0);
+  for (int member = 0; member < chunking.block_count; ++member) {
     const std::size_t block = slice_of(block_count(extent, member), extent);
-    const Partition chunks = Partition::balanced(block, chunks_per_block, granule);
+    const Partition chunks = Partition::balanced(block, chunking.chunks_per_block(), granule);
     const std::size_t begin = offsets.back();
-    for (int chunk = 0; chunk < chunks_per_block; ++chunk) {
+    for (int chunk = 0; chunk < chunking.chunks_per_block(); ++chunk) {
       offsets.push_back(begin + chunks.range(chunk).end);
     }
   }
   return Partition::explicit_offsets(std::move(offsets));
 }
 
+Partition partition_for(const Schedule& schedule, const VectorExtent& extent,
+                        std::size_t element_bytes) {
+  return partition_for(Chunking(schedule), extent, element_bytes);
+}
+
+void add_gaps(const Chunking& chunking, const VectorExtent& extent,
+              std::vector<std::size_t>& gaps) {
+  std::size_t gap = 0;
+  for (int member = 0; member < chunking.block_count; ++member) {
+    gaps.push_back(gap);
+    const std::size_t block = block_count(extent, member);
+    gap += block - slice_of(block, extent);
+  }
+  if (gap == 0) gaps.clear();
+}
+
+std::uint64_t take_program_numbers(std::uint64_t count) noexcept {
+  static std::atomic<std::uint64_t> next{1};
+  return next.fetch_add(count, std::memory_order_relaxed);  // numbers that nobody else has
+}
+
 std::vector<Program> bind_schedule(const Schedule& schedule, int node, const VectorExtent& extent,
                                    const BindingOptions& options) {
-  return Binder(schedule, node, extent, options).bind();
+  return Binder(schedule, node, extent, options, nullptr).bind();
+}
+
+std::vector<Program> bind_schedule(const Schedule& schedule, int node, const VectorExtent& extent,
+                                   const BindingOptions& options,
+                                   std::vector<ProgramRecipe>& recipes) {
+  return Binder(schedule, node, extent, options, &recipes).bind();
 }
 
 }  // namespace hycoll

@@ -21,6 +21,7 @@ struct Operand {
                         ///< lines).
   std::uint16_t lines_buffer;  ///< For a stream, its number in the FIFO.
   std::size_t offset_bytes;    ///< In lines: of the payload.
+  friend bool operator==(const Operand&, const Operand&) = default;
 };
 
 /// What the executor does in one step. The schedule's kinds, with two differences: entering a call
@@ -65,16 +66,23 @@ struct Instruction {
       0;                  ///< Into Program::dependencies: request slots to complete first.
   std::size_t count = 0;  ///< Elements.
   std::size_t size_bytes = 0;
+  friend bool operator==(const Instruction&, const Instruction&) = default;
 };
 
 struct StrandProgram {
   std::vector<Instruction> instructions;
   int request_count = 0;
+  friend bool operator==(const StrandProgram&, const StrandProgram&) = default;
 };
 
-/// A schedule bound to a vector: what one worker executes. Immutable, shared by all calls of the
-/// same size.
+/// A schedule bound to a vector: what one worker executes. Does not change while a run executes it.
 struct Program {
+  /// Nothing else that has been bound in this process has this number: who keeps something for the
+  /// last program knows it again by that, for another one may have come to lie at its address.
+  std::uint64_t number = 0;
+  /// Programs of the same form differ by what depends on the vector's length only
+  /// (ScheduleBinding); 0: it has been bound by itself.
+  std::uint64_t form = 0;
   std::vector<StrandProgram> strands;
   std::vector<Operand> operands;
   std::vector<int> dependencies;
@@ -98,7 +106,13 @@ struct Program {
   bool some_touch_others = false;
   /// Some programs of the node have postponable waits.
   bool some_run_ahead = false;
+  /// Some workers of the node write outputs past the caches.
+  bool some_stream_outputs = false;
+  friend bool operator==(const Program&, const Program&) = default;
 };
+
+/// The first of so many neighbouring numbers that no program has.
+std::uint64_t take_program_numbers(std::uint64_t count) noexcept;
 
 /// Whom an endpoint sends to.
 enum class Peers {
@@ -154,9 +168,43 @@ struct VectorExtent {
 std::vector<Program> bind_schedule(const Schedule& schedule, int node, const VectorExtent& extent,
                                    const BindingOptions& options);
 
+/// How the chunks of a schedule cut a vector: the same on all nodes.
+struct Chunking {
+  int block_count = 0;  ///< 0: the vector is one.
+  int chunk_count = 1;
+
+  explicit Chunking(const Schedule& schedule);
+  int chunks_per_block() const {
+    return block_count == 0 ? chunk_count : chunk_count / block_count;
+  }
+};
+
 /// The partition that bind_schedule uses.
+Partition partition_for(const Chunking& chunking, const VectorExtent& extent,
+                        std::size_t element_bytes);
 Partition partition_for(const Schedule& schedule, const VectorExtent& extent,
                         std::size_t element_bytes);
+
+/// Of a vector or block of `count` elements those that are in the slice.
+std::size_t slice_of(std::size_t count, const VectorExtent& extent) noexcept;
+
+/// The elements of a block before it is sliced.
+std::size_t block_count(const VectorExtent& extent, int member) noexcept;
+
+/// The elements that a vector, or the longest of its blocks, has.
+std::size_t longest_block(const VectorExtent& extent) noexcept;
+
+/// Whether the slice is the vector.
+bool is_whole(const VectorExtent& extent) noexcept;
+
+/// The bytes of so many elements, in whole cache lines: what a buffer takes in staging or scratch.
+constexpr std::size_t padded_to_lines(std::size_t size_bytes) noexcept {
+  return (size_bytes + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
+}
+
+/// The elements of neighbouring blocks' slices lie apart by what is left of the blocks between:
+/// adds, for each block, what is left of those before it. No elements if nothing is left of any.
+void add_gaps(const Chunking& chunking, const VectorExtent& extent, std::vector<std::size_t>& gaps);
 
 }  // namespace hycoll
 

@@ -115,6 +115,11 @@ class NeedsCount {
 /// The bytes of the largest range of so many chunks. Which ones a node keeps in lines differs from
 /// node to node, and balanced chunks differ by a cache line.
 std::size_t most_bytes_of(int chunk_count, const ProgramExtent& extent) {
+  const int first_count = std::min(chunk_count, extent.partition.chunk_count());
+  // The first ones are the longest.
+  if (extent.partition.is_balanced()) {
+    return extent.partition.range(0, first_count).size() * extent.element_bytes;
+  }
   std::size_t most = 0;
   for (int first = 0; first + chunk_count <= extent.partition.chunk_count(); ++first) {
     most = std::max(most, extent.partition.range(first, chunk_count).size());

@@ -30,31 +30,50 @@ std::vector<int> staging_workers(const Schedule& schedule) {
 
 std::size_t padded_bytes(const Buffer& buffer, const Partition& partition,
                          std::size_t element_bytes) {
-  const std::size_t size_bytes =
-      partition.range(buffer.first_chunk, buffer.chunk_count).size() * element_bytes;
-  return (size_bytes + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
+  return padded_to_lines(partition.range(buffer.first_chunk, buffer.chunk_count).size() *
+                         element_bytes);
+}
+
+StagingUse::StagingUse(const Schedule& schedule)
+    : chunking_(schedule), algorithm_(schedule.algorithm) {
+  add(schedule);
+}
+
+void StagingUse::add(const Schedule& part) {
+  const std::vector<int> workers = staging_workers(part);
+  std::vector<std::vector<ChunkRange>> used(static_cast<std::size_t>(part.part.workers.count));
+  for (std::size_t id = 0; id < workers.size(); ++id) {
+    if (workers[id] < 0) continue;
+    const Buffer& buffer = part.buffers[id];
+    used[static_cast<std::size_t>(workers[id] - part.part.workers.first)].push_back(
+        {.first = buffer.first_chunk, .count = buffer.chunk_count});
+  }
+  for (std::vector<ChunkRange>& ranges : used) {
+    if (!ranges.empty() && std::ranges::find(workers_, ranges) == workers_.end()) {
+      workers_.push_back(std::move(ranges));
+    }
+  }
+}
+
+std::size_t StagingUse::bytes(const VectorExtent& extent, std::size_t element_bytes) const {
+  const Partition partition = partition_for(chunking_, extent, element_bytes);
+  std::size_t most = 0;
+  for (const std::vector<ChunkRange>& ranges : workers_) {
+    std::size_t used = 0;
+    for (const ChunkRange& range : ranges) {
+      used += padded_to_lines(partition.range(range.first, range.count).size() * element_bytes);
+    }
+    most = std::max(most, used);
+  }
+  return most;
 }
 
 std::size_t staging_bytes(const Schedule& schedule, const VectorExtent& extent,
                           std::size_t element_bytes) {
-  const Partition partition = partition_for(schedule, extent, element_bytes);
-  const std::vector<int> workers = staging_workers(schedule);
-  const NumberRange all = schedule.part.workers;
-  std::vector<std::size_t> used(static_cast<std::size_t>(all.count), 0);
-  for (std::size_t id = 0; id < workers.size(); ++id) {
-    if (workers[id] < 0) continue;
-    used[static_cast<std::size_t>(workers[id] - all.first)] +=
-        padded_bytes(schedule.buffers[id], partition, element_bytes);
-  }
-  return *std::ranges::max_element(used);
+  return StagingUse(schedule).bytes(extent, element_bytes);
 }
 
-std::size_t longest_block(const VectorExtent& extent) {
-  return extent.block_counts.empty() ? extent.count
-                                     : *std::ranges::max_element(extent.block_counts);
-}
-
-std::size_t slice_limit(const Schedule& schedule, const VectorExtent& extent,
+std::size_t slice_limit(const StagingUse& use, const VectorExtent& extent,
                         std::size_t element_bytes, std::size_t capacity_bytes) {
   const std::size_t granule = std::max<std::size_t>(1, kCacheLineBytes / element_bytes);
   const std::size_t all = std::max<std::size_t>(longest_block(extent), 1);
@@ -62,34 +81,51 @@ std::size_t slice_limit(const Schedule& schedule, const VectorExtent& extent,
   for (std::size_t runs = 1;;) {
     VectorExtent slice = extent;
     slice.limit = limit;
-    const std::size_t used = staging_bytes(schedule, slice, element_bytes);
+    const std::size_t used = use.bytes(slice, element_bytes);
     if (used <= capacity_bytes) return limit;
     if (limit <= granule) {
       throw StagingTooSmall(fmt::format(
           "algorithm '{}' needs {} bytes of staging for each worker to work on {} elements, there "
           "are {}; allow more staging (twice that is Options::staging_kib, HYCOLL_STAGING_KIB), or "
           "choose another algorithm or fewer segments",
-          schedule.algorithm, used, limit, capacity_bytes));
+          use.algorithm(), used, limit, capacity_bytes));
     }
     runs = std::max(runs + 1, runs * (used / std::max<std::size_t>(capacity_bytes, 1)));
     limit = ((all + runs - 1) / runs + granule - 1) / granule * granule;
   }
 }
 
+std::size_t slice_limit(const Schedule& schedule, const VectorExtent& extent,
+                        std::size_t element_bytes, std::size_t capacity_bytes) {
+  return slice_limit(StagingUse(schedule), extent, element_bytes, capacity_bytes);
+}
+
+Slices::Slices(const VectorExtent& extent, std::size_t limit) noexcept : slice_(extent) {
+  const std::size_t all = std::max<std::size_t>(longest_block(extent), 1);
+  slice_.limit = std::min(limit, all);
+  run_count_ = (all + slice_.limit - 1) / slice_.limit;
+}
+
+std::size_t Slices::program_count() const noexcept {
+  return slice_.block_counts.empty() ? std::min<std::size_t>(run_count_, 2) : run_count_;
+}
+
+const VectorExtent& Slices::slice(std::size_t program) noexcept {
+  const bool is_last = program + 1 == program_count();
+  slice_.first = (is_last ? run_count_ - 1 : program) * slice_.limit;
+  return slice_;
+}
+
 SlicedPrograms bind_slices(const Schedule& schedule, int node, const VectorExtent& extent,
                            const BindingOptions& options, std::size_t limit) {
-  const std::size_t all = std::max<std::size_t>(longest_block(extent), 1);
-  VectorExtent slice = extent;
-  slice.limit = std::min(limit, all);
-  SlicedPrograms sliced{.run_count = (all + slice.limit - 1) / slice.limit,
-                        .displacement_bytes = slice.limit * options.element_bytes,
-                        .staging_bytes = staging_bytes(schedule, slice, options.element_bytes),
-                        .programs = {}};
-  for (std::size_t run = 0; run < sliced.run_count; ++run) {
-    const bool is_repetition = extent.block_counts.empty() && run > 0 && run + 1 < sliced.run_count;
-    if (is_repetition) continue;
-    slice.first = run * slice.limit;
-    sliced.programs.push_back(bind_schedule(schedule, node, slice, options));
+  Slices slices(extent, limit);
+  SlicedPrograms sliced{
+      .run_count = slices.run_count(),
+      .displacement_bytes = slices.limit() * options.element_bytes,
+      .staging_bytes = staging_bytes(schedule, slices.first_slice(), options.element_bytes),
+      .programs = {}};
+  for (std::size_t program = 0; program < slices.program_count(); ++program) {
+    sliced.programs.push_back(bind_schedule(schedule, node, slices.slice(program), options));
   }
   return sliced;
 }

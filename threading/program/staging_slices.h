@@ -20,6 +20,25 @@ std::vector<int> staging_workers(const Schedule& schedule);
 std::size_t padded_bytes(const Buffer& buffer, const Partition& partition,
                          std::size_t element_bytes);
 
+/// What the workers of some nodes keep in staging, by chunks.
+class StagingUse {
+ public:
+  explicit StagingUse(const Schedule& schedule);
+
+  /// The nodes of another part of the same schedule use this besides.
+  void add(const Schedule& part);
+
+  /// The staging that the worker with most of it needs in one run.
+  std::size_t bytes(const VectorExtent& extent, std::size_t element_bytes) const;
+
+  const std::string& algorithm() const noexcept { return algorithm_; }
+
+ private:
+  Chunking chunking_;
+  std::string algorithm_;
+  std::vector<std::vector<ChunkRange>> workers_;  // those that are different
+};
+
 /// The staging that the worker with most of it needs in one run, on any node.
 std::size_t staging_bytes(const Schedule& schedule, const VectorExtent& extent,
                           std::size_t element_bytes);
@@ -43,11 +62,10 @@ class StagingTooSmall : public Error {
 ///
 /// Throws StagingTooSmall if the capacity does not suffice for a cache line of the vector, or for
 /// an element.
+std::size_t slice_limit(const StagingUse& use, const VectorExtent& extent,
+                        std::size_t element_bytes, std::size_t capacity_bytes);
 std::size_t slice_limit(const Schedule& schedule, const VectorExtent& extent,
                         std::size_t element_bytes, std::size_t capacity_bytes);
-
-/// The elements that a vector, or the longest of its blocks, has.
-std::size_t longest_block(const VectorExtent& extent);
 
 /// A schedule bound to one node and to a vector that is worked on in several runs.
 struct SlicedPrograms {
@@ -65,8 +83,26 @@ struct SlicedPrograms {
   }
 };
 
-/// Binds a node to all slices of at most `limit` elements: what slice_limit says, or SIZE_MAX for
-/// one slice. Errors: as bind_schedule.
+/// The slices that a vector is worked on in, with `limit` elements of it or of each of its blocks:
+/// what slice_limit says, or SIZE_MAX for one slice.
+class Slices {
+ public:
+  Slices(const VectorExtent& extent, std::size_t limit) noexcept;
+
+  std::size_t run_count() const noexcept { return run_count_; }
+  /// What SlicedPrograms have programs for, and the slice of each.
+  std::size_t program_count() const noexcept;
+  const VectorExtent& slice(std::size_t program) noexcept;
+  /// The longest one.
+  const VectorExtent& first_slice() noexcept { return slice(0); }
+  std::size_t limit() const noexcept { return slice_.limit; }
+
+ private:
+  VectorExtent slice_;
+  std::size_t run_count_;
+};
+
+/// Binds a node to all slices. Errors: as bind_schedule.
 SlicedPrograms bind_slices(const Schedule& schedule, int node, const VectorExtent& extent,
                            const BindingOptions& options, std::size_t limit);
 

@@ -1,0 +1,41 @@
+#ifndef HYCOLL_THREADING_PROGRAM_PROGRAM_RECIPE_H_
+#define HYCOLL_THREADING_PROGRAM_PROGRAM_RECIPE_H_
+
+#include <vector>
+
+#include "threading/program/program.h"
+
+namespace hycoll {
+
+/// What of a program depends on the length of the vector that it is bound to, by chunks. All else
+/// depends on which chunks are empty, on whether there are gaps between blocks, and on whether the
+/// node stages briefly.
+struct ProgramRecipe {
+  /// What an instruction works on; no chunks for signals and waits.
+  struct Extent {
+    int first_chunk = 0;
+    int chunk_count = 0;
+    bool makes_final_outputs = false;  ///< Which it streams where that pays.
+    bool fills_staging = false;
+  };
+  /// Where an operand begins.
+  struct Place {
+    int first_chunk = 0;
+    int buffer_first_chunk = 0;  ///< Of its buffer, or the same where it is the buffer's begin.
+    int buffer = -1;             ///< That has a place in staging or scratch; -1: others.
+    int block = -1;              ///< Whose gap lies before it; -1: none does.
+  };
+
+  std::vector<Extent> instructions;  ///< Of all strands, one after the other.
+  std::vector<Place> operands;
+  bool some_make_final_outputs = false;  ///< Of the instructions of all of the node's workers.
+};
+
+/// As bind_schedule() in program.h, and adds the recipes of the programs that it returns.
+std::vector<Program> bind_schedule(const Schedule& schedule, int node, const VectorExtent& extent,
+                                   const BindingOptions& options,
+                                   std::vector<ProgramRecipe>& recipes);
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_THREADING_PROGRAM_PROGRAM_RECIPE_H_

@@ -1,0 +1,308 @@
+#include "threading/program/schedule_binding.h"
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+
+#include "core/base/collective_traits.h"
+#include "core/base/errors.h"
+#include "threading/memory/node_memory.h"
+
+namespace hycoll {
+namespace {
+
+/// Forms that are kept. A communicator's calls have one or two of each schedule; lists of counts
+/// with ever other zeros in them have as many as there are lists.
+constexpr int kMostForms = 16;
+
+template <class Element>
+std::size_t capacity_bytes(const std::vector<Element>& elements) noexcept {
+  return elements.capacity() * sizeof(Element);
+}
+
+}  // namespace
+
+std::size_t memory_bytes(const Program& program) noexcept {
+  std::size_t bytes = capacity_bytes(program.strands) + capacity_bytes(program.operands) +
+                      capacity_bytes(program.dependencies);
+  for (const StrandProgram& strand : program.strands) bytes += capacity_bytes(strand.instructions);
+  return bytes;
+}
+
+std::size_t memory_bytes(const std::vector<Program>& programs) noexcept {
+  return std::accumulate(
+      programs.begin(), programs.end(), capacity_bytes(programs),
+      [](std::size_t bytes, const Program& program) { return bytes + memory_bytes(program); });
+}
+
+std::size_t memory_bytes(const Schedule& schedule) noexcept {
+  std::size_t bytes = sizeof(Schedule) + capacity_bytes(schedule.buffers) +
+                      capacity_bytes(schedule.flags) + capacity_bytes(schedule.strands) +
+                      capacity_bytes(schedule.spans) + capacity_bytes(schedule.dependencies);
+  for (const Strand& strand : schedule.strands) bytes += capacity_bytes(strand.steps);
+  return bytes;
+}
+
+std::uint64_t BindingMemory::next_number() noexcept {
+  // Threads that bind at once do not pass a cache line to one another for each program.
+  constexpr std::uint64_t kBlock = 1 << 16;
+  if (next_number_ == numbers_end_) {
+    next_number_ = take_program_numbers(kBlock);
+    numbers_end_ = next_number_ + kBlock;
+  }
+  return next_number_++;
+}
+
+/// What a vector's length comes to.
+struct ScheduleBinding::Numbers {
+  const Partition& partition;
+  std::size_t element_bytes;
+  bool streams;
+  NodeMemory::Part part;
+  BindingMemory& memory;
+};
+
+ScheduleBinding::ScheduleBinding(Schedule schedule, int node, const BindingOptions& options)
+    : schedule_(std::move(schedule)),
+      node_(node),
+      needs_(options.needs != nullptr ? *options.needs : needs_of(schedule_)),
+      options_(options),
+      chunking_(schedule_) {
+  options_.needs = &needs_;
+  note_placed_buffers();
+  note_member_chunks();
+  schedule_bytes_ = sizeof(ScheduleBinding) + memory_bytes(schedule_) +
+                    capacity_bytes(place_of_buffer_) + capacity_bytes(placed_) +
+                    capacity_bytes(member_chunks_);
+}
+
+void ScheduleBinding::note_placed_buffers() {
+  const std::vector<int> staging_owners = staging_workers(schedule_);
+  const int first_worker = schedule_.shape.first_worker(node_);
+  place_of_buffer_.assign(schedule_.buffers.size(), -1);
+  for (std::size_t b = 0; b < schedule_.buffers.size(); ++b) {
+    const Buffer& buffer = schedule_.buffers[b];
+    const bool is_staging = buffer.role == BufferRole::staging;
+    if (!is_staging && buffer.role != BufferRole::scratch) continue;
+    const int worker = (is_staging ? staging_owners[b] : buffer.owner) - first_worker;
+    if (worker < 0 || worker >= schedule_.shape.node(node_).workers) continue;
+    place_of_buffer_[b] = static_cast<int>(placed_.size());
+    placed_.push_back({.worker = worker,
+                       .is_staging = is_staging,
+                       .chunks = {.first = buffer.first_chunk, .count = buffer.chunk_count}});
+  }
+}
+
+void ScheduleBinding::note_member_chunks() {
+  for (int i = 0; i < schedule_.shape.node(node_).members; ++i) {
+    const int member = schedule_.shape.first_member(node_) + i;
+    for (const int id : {schedule_.input(member), schedule_.output(member)}) {
+      const Buffer& buffer = schedule_.buffers[static_cast<std::size_t>(id)];
+      const ChunkRange chunks{.first = buffer.first_chunk, .count = buffer.chunk_count};
+      const auto same = std::ranges::find(member_chunks_, chunks, &MemberChunks::chunks);
+      if (same != member_chunks_.end()) {
+        ++same->buffer_count;
+      } else {
+        member_chunks_.push_back({.chunks = chunks, .buffer_count = 1});
+      }
+    }
+  }
+}
+
+void ScheduleBinding::find_places(const Partition& partition, std::size_t element_bytes,
+                                  BindingMemory& memory) const {
+  const auto workers = static_cast<std::size_t>(schedule_.shape.node(node_).workers);
+  memory.staged_bytes.assign(workers, 0);
+  memory.scratch_bytes.assign(workers, 0);
+  memory.buffer_begins.clear();
+  for (const PlacedBuffer& buffer : placed_) {
+    std::vector<std::size_t>& all = buffer.is_staging ? memory.staged_bytes : memory.scratch_bytes;
+    std::size_t& used = all[static_cast<std::size_t>(buffer.worker)];
+    memory.buffer_begins.push_back(used);
+    used += padded_to_lines(partition.range(buffer.chunks.first, buffer.chunks.count).size() *
+                            element_bytes);
+  }
+}
+
+void ScheduleBinding::count_filled_chunks(const VectorExtent& extent, const Partition& partition,
+                                          std::size_t element_bytes,
+                                          std::vector<int>& filled) const {
+  filled.clear();
+  if (chunking_.block_count == 0) {
+    filled.push_back(partition.filled_chunk_count());
+    return;
+  }
+  const std::size_t granule = std::max<std::size_t>(1, kCacheLineBytes / element_bytes);
+  const auto most = static_cast<std::size_t>(chunking_.chunks_per_block());
+  for (int block = 0; block < chunking_.block_count; ++block) {
+    const std::size_t count = slice_of(block_count(extent, block), extent);
+    const std::size_t granules = count / granule + (count % granule != 0 ? 1 : 0);
+    filled.push_back(static_cast<int>(std::min(granules, most)));
+  }
+}
+
+bool ScheduleBinding::streaming_pays(const VectorExtent& extent, std::size_t element_bytes) const {
+  if (options_.streaming_threshold_bytes == SIZE_MAX || is_prefix(schedule_.collective)) {
+    return false;
+  }
+  const Partition whole_vector = partition_for(
+      chunking_, {.count = extent.count, .block_counts = extent.block_counts}, element_bytes);
+  std::size_t buffers_bytes = 0;
+  for (const auto& [chunks, buffer_count] : member_chunks_) {
+    buffers_bytes +=
+        buffer_count * whole_vector.range(chunks.first, chunks.count).size() * element_bytes;
+  }
+  return buffers_bytes >= options_.streaming_threshold_bytes;
+}
+
+const ScheduleBinding::Form* ScheduleBinding::find_form(bool stages_briefly,
+                                                        const BindingMemory& memory) const {
+  // Pairs with the releasing store in make_form().
+  const Form* form = forms_.load(std::memory_order_acquire);
+  for (; form != nullptr; form = form->next.get()) {
+    const Pattern& pattern = form->pattern;
+    if (pattern.stages_briefly == stages_briefly && pattern.has_gaps == !memory.gaps.empty() &&
+        pattern.filled_chunks == memory.filled_chunks) {
+      break;
+    }
+  }
+  return form;
+}
+
+const ScheduleBinding::Form* ScheduleBinding::make_form(const VectorExtent& extent,
+                                                        std::size_t element_bytes,
+                                                        bool stages_briefly,
+                                                        const BindingMemory& memory) const {
+  const std::lock_guard lock(mutex_);
+  // Somebody else may have made it meanwhile.
+  if (const Form* const made = find_form(stages_briefly, memory)) return made;
+  if (form_count_ == kMostForms) return nullptr;
+  auto form = std::make_unique<Form>();
+  form->number = take_program_numbers(1);
+  form->pattern = {.stages_briefly = stages_briefly,
+                   .has_gaps = !memory.gaps.empty(),
+                   .filled_chunks = memory.filled_chunks};
+  BindingOptions options = options_;
+  options.element_bytes = element_bytes;
+  form->programs = bind_schedule(schedule_, node_, extent, options, form->recipes);
+  std::size_t bytes = sizeof(Form) + memory_bytes(form->programs) + capacity_bytes(form->recipes);
+  for (Program& program : form->programs) program.form = form->number;
+  for (ProgramRecipe& recipe : form->recipes) {
+    for (ProgramRecipe::Place& place : recipe.operands) {
+      if (place.buffer < 0) continue;
+      place.buffer = place_of_buffer_[static_cast<std::size_t>(place.buffer)];
+    }
+    bytes += capacity_bytes(recipe.instructions) + capacity_bytes(recipe.operands);
+  }
+  form->next = std::move(first_form_);
+  first_form_ = std::move(form);
+  // Pairs with the acquiring load in find_form().
+  forms_.store(first_form_.get(), std::memory_order_release);
+  form_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  ++form_count_;
+  return first_form_.get();
+}
+
+void ScheduleBinding::bind_alone(const VectorExtent& extent, std::size_t element_bytes,
+                                 WorkerRange workers, std::vector<Program>& programs) const {
+  BindingOptions options = options_;
+  options.element_bytes = element_bytes;
+  options.workers.first += workers.first;
+  options.workers.count = std::min(options.workers.count - workers.first, workers.count);
+  programs = bind_schedule(schedule_, node_, extent, options);
+}
+
+void ScheduleBinding::fill(const Numbers& numbers, const ProgramRecipe& recipe,
+                           Program& program) const {
+  const auto& [partition, element_bytes, streams, part, memory] = numbers;
+  const ProgramRecipe::Extent* next = recipe.instructions.data();
+  std::size_t lines_source_bytes = 0;
+  for (StrandProgram& strand : program.strands) {
+    for (Instruction& instruction : strand.instructions) {
+      const ProgramRecipe::Extent& extent = *next++;
+      instruction.count = partition.range(extent.first_chunk, extent.chunk_count).size();
+      instruction.size_bytes = instruction.count * element_bytes;
+      instruction.stores =
+          streams && extent.makes_final_outputs ? Stores::streaming : Stores::cached;
+      instruction.streams_if_far =
+          extent.fills_staging && instruction.size_bytes >= options_.streaming_staging_bytes;
+      if (instruction.lines_source_count == 0) continue;
+      lines_source_bytes =
+          std::max(lines_source_bytes,
+                   instruction.lines_source_count * unpacked_stride_bytes(instruction.size_bytes));
+    }
+  }
+  for (std::size_t i = 0; i < program.operands.size(); ++i) {
+    const ProgramRecipe::Place& place = recipe.operands[i];
+    std::size_t skipped =
+        partition.range(place.buffer_first_chunk, place.first_chunk - place.buffer_first_chunk)
+            .size();
+    if (place.block >= 0) skipped += memory.gaps[static_cast<std::size_t>(place.block)];
+    const std::size_t begin =
+        place.buffer < 0 ? 0 : memory.buffer_begins[static_cast<std::size_t>(place.buffer)];
+    program.operands[i].offset_bytes = begin + skipped * element_bytes;
+  }
+  program.lines_source_bytes = lines_source_bytes;
+  program.memory = part;
+  program.some_stream_outputs = streams && recipe.some_make_final_outputs;
+  program.number = memory.next_number();
+}
+
+void ScheduleBinding::fill(const Numbers& numbers, const Form& form, WorkerRange workers,
+                           std::vector<Program>& programs) const {
+  const auto first = static_cast<std::size_t>(workers.first);
+  const std::size_t count =
+      std::min(form.programs.size() - first, static_cast<std::size_t>(workers.count));
+  programs.resize(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    Program& program = programs[i];
+    if (program.form != form.number) program = form.programs[first + i];
+    fill(numbers, form.recipes[first + i], program);
+    const std::size_t worker = static_cast<std::size_t>(options_.workers.first) + first + i;
+    program.staging_bytes = numbers.memory.staged_bytes[worker];
+    program.scratch_bytes = numbers.memory.scratch_bytes[worker];
+  }
+}
+
+void ScheduleBinding::bind(const VectorExtent& extent, std::size_t element_bytes,
+                           WorkerRange workers, BindingMemory& memory,
+                           std::vector<Program>& programs) const {
+  const Partition partition = partition_for(chunking_, extent, element_bytes);
+  memory.gaps.clear();
+  add_gaps(chunking_, extent, memory.gaps);
+  const ProgramExtent program_extent{.partition = partition,
+                                     .element_bytes = element_bytes,
+                                     .tag_count = options_.tag_count,
+                                     .has_gaps = !memory.gaps.empty()};
+  require_within_limits(needs_, schedule_.algorithm, program_extent);
+  find_places(partition, element_bytes, memory);
+  count_filled_chunks(extent, partition, element_bytes, memory.filled_chunks);
+  const std::size_t most_staged = std::ranges::max(memory.staged_bytes);
+  const bool stages_briefly = schedule_.shape.node_count() == 1 && most_staged > 0 &&
+                              is_whole(extent) && most_staged <= options_.short_staging_bytes;
+  const Form* form = find_form(stages_briefly, memory);
+  if (form == nullptr) form = make_form(extent, element_bytes, stages_briefly, memory);
+  if (form == nullptr) return bind_alone(extent, element_bytes, workers, programs);
+  const Numbers numbers{.partition = partition,
+                        .element_bytes = element_bytes,
+                        .streams = streaming_pays(extent, element_bytes),
+                        .part = is_compact(needs_, program_extent) ? NodeMemory::Part::compact
+                                                                   : NodeMemory::Part::rest,
+                        .memory = memory};
+  fill(numbers, *form, workers, programs);
+}
+
+void bind_slices(const ScheduleBinding& binding, const StagingUse& use, const VectorExtent& extent,
+                 std::size_t element_bytes, std::size_t limit, WorkerRange workers,
+                 BindingMemory& memory, SlicedPrograms& sliced) {
+  Slices slices(extent, limit);
+  sliced.run_count = slices.run_count();
+  sliced.displacement_bytes = slices.limit() * element_bytes;
+  sliced.staging_bytes = use.bytes(slices.first_slice(), element_bytes);
+  sliced.programs.resize(slices.program_count());
+  for (std::size_t program = 0; program < slices.program_count(); ++program) {
+    binding.bind(slices.slice(program), element_bytes, workers, memory, sliced.programs[program]);
+  }
+}
+
+}  // namespace hycoll

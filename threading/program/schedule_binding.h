@@ -1,0 +1,135 @@
+#ifndef HYCOLL_THREADING_PROGRAM_SCHEDULE_BINDING_H_
+#define HYCOLL_THREADING_PROGRAM_SCHEDULE_BINDING_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "core/schedule/schedule.h"
+#include "threading/program/program.h"
+#include "threading/program/program_needs.h"
+#include "threading/program/program_recipe.h"
+#include "threading/program/staging_slices.h"
+
+namespace hycoll {
+
+/// Memory that bindings use in turn, so that they allocate none. Of one thread at a time.
+class BindingMemory {
+ public:
+  std::vector<std::size_t> gaps;           ///< Elements, by block; none if there are no gaps.
+  std::vector<std::size_t> buffer_begins;  ///< Bytes, by buffer that has a place.
+  std::vector<std::size_t> staged_bytes;   ///< By worker of the node.
+  std::vector<std::size_t> scratch_bytes;  ///< The same.
+  std::vector<int> filled_chunks;          ///< Of each block.
+
+  /// As take_program_numbers(1).
+  std::uint64_t next_number() noexcept;
+
+ private:
+  std::uint64_t next_number_ = 0;
+  std::uint64_t numbers_end_ = 0;
+};
+
+/// A node's schedule, to be bound to vectors of many lengths. Which instructions a program has
+/// depends on few things of a length: which chunks are empty, whether slices leave gaps between
+/// blocks, whether the staging is short. For each combination that is met (a form) the schedule is
+/// bound once; after that, a length costs a copy of the form's programs, into memory that is there,
+/// and a sum for each operand. Thread-safe.
+class ScheduleBinding {
+ public:
+  /// `options` as bind_schedule() takes them, but for the size of elements. Of its needs a copy is
+  /// kept; they are the schedule's own if there are none.
+  ScheduleBinding(Schedule schedule, int node, const BindingOptions& options);
+
+  /// The programs of neighbouring workers among those that the options want, as bind_schedule()
+  /// would make them: into `programs`, which nobody executes. Errors: as bind_schedule(); the
+  /// programs are of no use then.
+  void bind(const VectorExtent& extent, std::size_t element_bytes, WorkerRange workers,
+            BindingMemory& memory, std::vector<Program>& programs) const;
+
+  const Schedule& schedule() const noexcept { return schedule_; }
+
+  /// What the schedule and its forms take.
+  std::size_t size_bytes() const noexcept {
+    return schedule_bytes_ + form_bytes_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  /// What programs depend on beside the chunks' ends.
+  struct Pattern {
+    bool stages_briefly = false;
+    bool has_gaps = false;
+    std::vector<int> filled_chunks;  ///< Of each block, or of the vector: its first so many.
+  };
+  struct Form {
+    std::uint64_t number = 0;
+    Pattern pattern;
+    std::vector<Program> programs;
+    std::vector<ProgramRecipe> recipes;
+    std::unique_ptr<const Form> next;
+  };
+  /// A buffer in staging or scratch.
+  struct PlacedBuffer {
+    int worker;  ///< On the node.
+    bool is_staging;
+    ChunkRange chunks;
+  };
+  /// Chunks that so many buffers of the node's members hold.
+  struct MemberChunks {
+    ChunkRange chunks;
+    std::size_t buffer_count;
+  };
+  struct Numbers;
+
+  void note_placed_buffers();
+  void note_member_chunks();
+  void find_places(const Partition& partition, std::size_t element_bytes,
+                   BindingMemory& memory) const;
+  void count_filled_chunks(const VectorExtent& extent, const Partition& partition,
+                           std::size_t element_bytes, std::vector<int>& filled) const;
+  bool streaming_pays(const VectorExtent& extent, std::size_t element_bytes) const;
+  const Form* find_form(bool stages_briefly, const BindingMemory& memory) const;
+  const Form* make_form(const VectorExtent& extent, std::size_t element_bytes, bool stages_briefly,
+                        const BindingMemory& memory) const;
+  /// Programs of a form that is not kept.
+  void bind_alone(const VectorExtent& extent, std::size_t element_bytes, WorkerRange workers,
+                  std::vector<Program>& programs) const;
+  void fill(const Numbers& numbers, const Form& form, WorkerRange workers,
+            std::vector<Program>& programs) const;
+  void fill(const Numbers& numbers, const ProgramRecipe& recipe, Program& program) const;
+
+  Schedule schedule_;
+  int node_;
+  ProgramNeeds needs_;
+  BindingOptions options_;  // its needs are needs_
+  Chunking chunking_;
+  std::vector<int> place_of_buffer_;  // among placed_; -1: none
+  std::vector<PlacedBuffer> placed_;
+  std::vector<MemberChunks> member_chunks_;
+  std::size_t schedule_bytes_;
+  mutable std::mutex mutex_;                         // of whoever adds a form
+  mutable std::unique_ptr<const Form> first_form_;   // guarded by mutex_; forms stay
+  mutable std::atomic<const Form*> forms_{nullptr};  // the same, for all
+  mutable int form_count_ = 0;                       // guarded by mutex_
+  mutable std::atomic<std::size_t> form_bytes_{0};
+};
+
+/// As bind_slices(), into `sliced`, which nobody executes; `use` is that of the node alone.
+void bind_slices(const ScheduleBinding& binding, const StagingUse& use, const VectorExtent& extent,
+                 std::size_t element_bytes, std::size_t limit, WorkerRange workers,
+                 BindingMemory& memory, SlicedPrograms& sliced);
+
+/// What programs take.
+std::size_t memory_bytes(const Program& program) noexcept;
+std::size_t memory_bytes(const std::vector<Program>& programs) noexcept;
+
+/// What a schedule takes.
+std::size_t memory_bytes(const Schedule& schedule) noexcept;
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_THREADING_PROGRAM_SCHEDULE_BINDING_H_
