@@ -95,28 +95,22 @@ FlagId ScheduleBuilder::add_flag(StrandId writer) {
 
 void ScheduleBuilder::send(StrandId strand, int lane, int to_node, Span source) {
   if (strand == kElsewhere) return;
-  const int from_node =
-      shape().node_of_worker(schedule_.strands[static_cast<std::size_t>(strand)].worker);
   Step step{.kind = StepKind::send, .lane = lane, .peer_node = to_node};
-  step.tag = sent_[{lane, from_node, to_node}]++;
+  step.tag = sent_.next(key_of(lane, node_of(strand), to_node));
   add_step(strand, step, {}, std::span(&source, 1));
 }
 
 void ScheduleBuilder::recv(StrandId strand, int lane, int from_node, Span destination) {
   if (strand == kElsewhere) return;
-  const int to_node =
-      shape().node_of_worker(schedule_.strands[static_cast<std::size_t>(strand)].worker);
   Step step{.kind = StepKind::recv, .lane = lane, .peer_node = from_node};
-  step.tag = received_[{lane, from_node, to_node}]++;
+  step.tag = received_.next(key_of(lane, node_of(strand), from_node));
   add_step(strand, step, std::span(&destination, 1), {});
 }
 
 void ScheduleBuilder::native_allreduce(StrandId strand, int lane, Span destination, Span source) {
   if (strand == kElsewhere) return;
-  const int node =
-      shape().node_of_worker(schedule_.strands[static_cast<std::size_t>(strand)].worker);
   Step step{.kind = StepKind::native, .lane = lane};
-  step.tag = native_[{lane, node}]++;
+  step.tag = native_.next(key_of(lane, node_of(strand), 0));
   add_step(strand, step, std::span(&destination, 1), std::span(&source, 1));
 }
 
@@ -159,11 +153,8 @@ void ScheduleBuilder::signal(StrandId strand, FlagId flag) {
   if (strand == kElsewhere) return;
   Step step = next_signal(strand, flag);
   step.first_dependency = static_cast<int>(schedule_.dependencies.size());
-  Outstanding& outstanding = outstanding_[static_cast<std::size_t>(strand)];
-  schedule_.dependencies.insert(schedule_.dependencies.end(), outstanding.steps.begin(),
-                                outstanding.steps.end());
-  step.dependency_count = static_cast<int>(outstanding.steps.size());
-  outstanding = {};
+  outstanding_[static_cast<std::size_t>(strand)].take_all(conflicting_);
+  step.dependency_count = add_dependencies();
   append(strand, step);
 }
 
@@ -196,8 +187,9 @@ void ScheduleBuilder::add_step(StrandId strand, Step step, std::span<const Span>
   schedule_.spans.insert(schedule_.spans.end(), destinations.begin(), destinations.end());
   schedule_.spans.insert(schedule_.spans.end(), sources.begin(), sources.end());
   if (is_asynchronous(step.kind)) {
-    add_outstanding(outstanding_[static_cast<std::size_t>(strand)], step,
-                    static_cast<int>(steps.size()));
+    OutstandingSteps& outstanding = outstanding_[static_cast<std::size_t>(strand)];
+    const auto number = static_cast<int>(steps.size());
+    for_each_access(step, [&](const MemoryAccess& access) { outstanding.add(number, access); });
   }
   steps.push_back(step);
 }
@@ -212,61 +204,57 @@ void ScheduleBuilder::infer_dependencies(StrandId strand, Step& step,
                                          std::span<const Span> destinations,
                                          std::span<const Span> sources) {
   step.first_dependency = static_cast<int>(schedule_.dependencies.size());
-  Outstanding& outstanding = outstanding_[static_cast<std::size_t>(strand)];
-  std::set<int> conflicting;
-  const auto find_conflicts = [&](const Span& span, bool writes) {
-    const int memory = memory_of(span);
-    const int first = span.first_chunk - outstanding.longest + 1;
-    const auto end =
-        outstanding.accesses.lower_bound({memory, span.first_chunk + span.chunk_count});
-    for (auto at = outstanding.accesses.lower_bound({memory, first}); at != end; ++at) {
-      for (const Access& earlier : at->second) {
-        const bool overlap = span.first_chunk < at->first.second + earlier.chunk_count;
-        if (overlap && (writes || earlier.writes)) conflicting.insert(earlier.step);
-      }
-    }
-  };
-  if (!outstanding.steps.empty()) {
-    for (const Span& span : destinations) find_conflicts(span, true);
-    for (const Span& span : sources) find_conflicts(span, false);
+  OutstandingSteps& outstanding = outstanding_[static_cast<std::size_t>(strand)];
+  if (outstanding.empty()) return;
+  for (const Span& span : destinations) {
+    outstanding.find_conflicts(access_of(span, true), conflicting_);
   }
+  for (const Span& span : sources) {
+    outstanding.find_conflicts(access_of(span, false), conflicting_);
+  }
+  step.dependency_count = add_dependencies();
   const auto& steps = schedule_.strands[static_cast<std::size_t>(strand)].steps;
-  for (const int earlier : conflicting) {
-    schedule_.dependencies.push_back(earlier);
-    drop_outstanding(outstanding, steps[static_cast<std::size_t>(earlier)], earlier);
+  for (const int earlier : schedule_.dependencies_of(step)) {
+    for_each_access(steps[static_cast<std::size_t>(earlier)],
+                    [&](const MemoryAccess& access) { outstanding.drop(earlier, access); });
   }
-  step.dependency_count = static_cast<int>(conflicting.size());
 }
 
-int ScheduleBuilder::memory_of(const Span& span) const {
+int ScheduleBuilder::add_dependencies() {
+  std::ranges::sort(conflicting_);
+  const auto repeated = std::ranges::unique(conflicting_);
+  conflicting_.erase(repeated.begin(), repeated.end());
+  schedule_.dependencies.insert(schedule_.dependencies.end(), conflicting_.begin(),
+                                conflicting_.end());
+  const auto count = static_cast<int>(conflicting_.size());
+  conflicting_.clear();
+  return count;
+}
+
+MemoryAccess ScheduleBuilder::access_of(const Span& span, bool writes) const {
   // A member's input and output may be the same memory, so they always count as such here.
   const Buffer& buffer = schedule_.buffer_of(span);
-  return is_of_member(buffer.role) ? input(buffer.owner) : span.buffer;
+  return {.memory = is_of_member(buffer.role) ? input(buffer.owner) : span.buffer,
+          .first_chunk = span.first_chunk,
+          .chunk_count = span.chunk_count,
+          .writes = writes};
 }
 
-void ScheduleBuilder::add_outstanding(Outstanding& outstanding, const Step& step, int index) const {
-  outstanding.steps.insert(index);
-  const auto add = [&](const Span& span, bool writes) {
-    if (span.chunk_count == 0) return;
-    outstanding.longest = std::max(outstanding.longest, span.chunk_count);
-    outstanding.accesses[{memory_of(span), span.first_chunk}].push_back(
-        {.step = index, .chunk_count = span.chunk_count, .writes = writes});
-  };
-  for (const Span& span : schedule_.destinations(step)) add(span, true);
-  for (const Span& span : schedule_.sources(step)) add(span, false);
+template <class Visit>
+void ScheduleBuilder::for_each_access(const Step& step, const Visit& visit) const {
+  for (const Span& span : schedule_.destinations(step)) visit(access_of(span, true));
+  for (const Span& span : schedule_.sources(step)) visit(access_of(span, false));
 }
 
-void ScheduleBuilder::drop_outstanding(Outstanding& outstanding, const Step& step,
-                                       int index) const {
-  outstanding.steps.erase(index);
-  const auto drop = [&](const Span& span) {
-    const auto found = outstanding.accesses.find({memory_of(span), span.first_chunk});
-    if (found == outstanding.accesses.end()) return;
-    std::erase_if(found->second, [&](const Access& access) { return access.step == index; });
-    if (found->second.empty()) outstanding.accesses.erase(found);
-  };
-  for (const Span& span : schedule_.destinations(step)) drop(span);
-  for (const Span& span : schedule_.sources(step)) drop(span);
+int ScheduleBuilder::node_of(StrandId strand) const {
+  return nodes().count == 1 ? nodes().first : shape().node_of_worker(worker_of(strand));
+}
+
+std::uint64_t ScheduleBuilder::key_of(int lane, int node, int peer_node) const {
+  const auto node_count = static_cast<std::uint64_t>(shape().node_count());
+  const auto sides = static_cast<std::uint64_t>(node - nodes().first) * node_count +
+                     static_cast<std::uint64_t>(peer_node);
+  return static_cast<std::uint64_t>(lane) << 48 | sides;
 }
 
 Schedule ScheduleBuilder::finish() && { return std::move(schedule_); }

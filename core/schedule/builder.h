@@ -1,16 +1,16 @@
 #ifndef HYCOLL_CORE_SCHEDULE_BUILDER_H_
 #define HYCOLL_CORE_SCHEDULE_BUILDER_H_
 
+#include <cstdint>
 #include <initializer_list>
-#include <map>
-#include <set>
 #include <span>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "core/schedule/outstanding.h"
 #include "core/schedule/schedule.h"
+#include "core/schedule/table.h"
 
 namespace hycoll {
 
@@ -121,26 +121,6 @@ class ScheduleBuilder {
   Schedule finish() &&;
 
  private:
-  /// A chunk range that an asynchronous step reads or writes.
-  struct Access {
-    int step;
-    int chunk_count;
-    bool writes;
-  };
-  /// The asynchronous steps of a strand that may be under way, and where they work: by memory (a
-  /// member's two buffers may be one) and first chunk.
-  struct Outstanding {
-    std::set<int> steps;
-    std::map<std::pair<int, int>, std::vector<Access>> accesses;
-    int longest = 0;  // chunks of an access
-  };
-  struct Message {
-    int lane;
-    int from;
-    int to;
-    friend auto operator<=>(const Message&, const Message&) = default;
-  };
-
   BufferId add_buffer(BufferRole role, int owner, ChunkRange chunks);
   BufferId add_workers_buffer(BufferRole role, int worker, ChunkRange chunks);
   Step next_signal(StrandId strand, FlagId flag);
@@ -149,17 +129,24 @@ class ScheduleBuilder {
   void append(StrandId strand, const Step& step);
   void infer_dependencies(StrandId strand, Step& step, std::span<const Span> destinations,
                           std::span<const Span> sources);
-  /// A number that buffers have in common which may be the same memory.
-  int memory_of(const Span& span) const;
-  void add_outstanding(Outstanding& outstanding, const Step& step, int index) const;
-  void drop_outstanding(Outstanding& outstanding, const Step& step, int index) const;
+  /// Adds the steps in conflicting_, in their order, to those that the next step depends on.
+  /// Returns how many they are.
+  int add_dependencies();
+  MemoryAccess access_of(const Span& span, bool writes) const;
+  /// Calls visit(access) for each operand of a step.
+  template <class Visit>
+  void for_each_access(const Step& step, const Visit& visit) const;
+  int node_of(StrandId strand) const;
+  /// What tells the messages of a lane from one of the nodes here from those of others.
+  std::uint64_t key_of(int lane, int node, int peer_node) const;
 
   Schedule schedule_;
-  std::vector<Outstanding> outstanding_;  // per strand
-  std::vector<int> signalled_;            // per flag
-  std::map<Message, int> sent_;
-  std::map<Message, int> received_;
-  std::map<std::tuple<int, int>, int> native_;  // per (lane, node)
+  std::vector<OutstandingSteps> outstanding_;  // per strand
+  std::vector<int> signalled_;                 // per flag
+  CountTable sent_;
+  CountTable received_;
+  CountTable native_;
+  std::vector<int> conflicting_;  // with the step at hand
 };
 
 }  // namespace hycoll

@@ -1,10 +1,9 @@
 #include "core/schedule/staging.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
-#include <tuple>
+#include <compare>
 #include <utility>
+#include <vector>
 
 #include "core/base/errors.h"
 #include "core/schedule/builder.h"
@@ -29,7 +28,9 @@ class StagedSchedule {
                  direct_.part.nodes),
         staging_of_value_(flow_.values().size(), kNone),
         step_counts_(direct_.strands.size(), 0),
-        new_step_(static_cast<std::size_t>(index.step_count()), kNone) {}
+        new_step_(static_cast<std::size_t>(index.step_count()), kNone) {
+    steps_.steps.reserve(static_cast<std::size_t>(index.step_count()));
+  }
 
   Schedule make() && {
     add_frame();
@@ -52,6 +53,8 @@ class StagedSchedule {
     ChunkRange chunks;
   };
 
+  static std::size_t at(int number) { return static_cast<std::size_t>(number); }
+
   /// What is no member's stays the same.
   void add_frame() {
     for (const Buffer& buffer : direct_.buffers) {
@@ -63,69 +66,99 @@ class StagedSchedule {
     }
   }
 
+  /// A value that is staged. `layer`: how many of the same worker, home and chunk it cannot
+  /// replace.
+  struct StagedValue {
+    int worker;
+    int home;
+    int layer;
+    int chunk;
+    int value;
+    friend auto operator<=>(const StagedValue&, const StagedValue&) = default;
+
+    bool has_place_of(const StagedValue& other) const {
+      return worker == other.worker && home == other.home && chunk == other.chunk;
+    }
+    bool is_beside(const StagedValue& other) const {
+      return worker == other.worker && home == other.home && layer == other.layer &&
+             (chunk == other.chunk || chunk == other.chunk + 1);
+    }
+  };
+
   /// Staged values lie where their first place was: in the staging of the worker that produces
   /// them, in a buffer for each run of neighbouring chunks. A value may replace an earlier one of
   /// the same place unless this has got further places.
   void place_staging() {
-    using Layer = std::tuple<int, int, int>;  // worker, home, how many values were there before
-    std::map<Layer, std::map<int, std::vector<std::size_t>>> layers;  // the values by chunk
-    std::map<std::tuple<int, int, int>, int> layer_of_next;           // by worker, home, chunk
-    for (std::size_t v = 0; v < flow_.values().size(); ++v) {
-      const Value& value = flow_.values()[v];
-      if (!value.is_staged) continue;
-      int& layer = layer_of_next[{value.worker, value.home, value.chunk}];
-      layers[{value.worker, value.home, layer}][value.chunk].push_back(v);
-      if (value.place_count > 1) ++layer;
+    const std::vector<StagedValue> values = staged_values();
+    for (auto begin = values.begin(); begin != values.end();) {
+      auto end = begin + 1;
+      while (end != values.end() && end->is_beside(*(end - 1))) ++end;
+      const int count = (end - 1)->chunk - begin->chunk + 1;
+      const BufferId buffer =
+          builder_.add_staging(direct_.shape.node_of_worker(begin->worker), {begin->chunk, count});
+      for (; begin != end; ++begin) staging_of_value_[at(begin->value)] = buffer;
     }
-    for (const auto& [layer, chunks] : layers) {
-      const int node = direct_.shape.node_of_worker(std::get<0>(layer));
-      for (auto begin = chunks.begin(); begin != chunks.end();) {
-        auto end = begin;
-        int count = 0;
-        while (end != chunks.end() && end->first == begin->first + count) ++end, ++count;
-        const BufferId buffer = builder_.add_staging(node, {begin->first, count});
-        for (; begin != end; ++begin) {
-          for (const std::size_t v : begin->second) staging_of_value_[v] = buffer;
-        }
-      }
+  }
+
+  std::vector<StagedValue> staged_values() const {
+    std::vector<StagedValue> values;
+    values.reserve(
+        static_cast<std::size_t>(std::ranges::count_if(flow_.values(), &Value::is_staged)));
+    for (int v = 0; std::cmp_less(v, flow_.values().size()); ++v) {
+      const Value& value = flow_.values()[at(v)];
+      if (value.is_staged) values.push_back({value.worker, value.home, 0, value.chunk, v});
     }
+    // With their places, and in the order of their making: the inputs are in this order already.
+    const auto sort = [&] {
+      const auto sorted = std::ranges::is_sorted_until(values);
+      std::sort(sorted, values.end());
+      std::inplace_merge(values.begin(), sorted, values.end());
+    };
+    sort();
+    for (std::size_t v = 1; v < values.size(); ++v) {
+      if (!values[v].has_place_of(values[v - 1])) continue;
+      const bool has_further_places = flow_.values()[at(values[v - 1].value)].place_count > 1;
+      values[v].layer = values[v - 1].layer + (has_further_places ? 1 : 0);
+    }
+    sort();
+    return values;
   }
 
   /// Phase 1: every owner copies what others read of its input, cut as they read it.
   void copy_in() {
+    const std::vector<bool> is_cut = cuts_of_inputs();
     for (const int member : direct_.part.members) {
       const int input = builder_.input(member);
       const ChunkRange all = builder_.input_chunks(member);
       const int end = all.first + all.count;
-      const std::set<int> cuts = cuts_of(input);
       const StrandId strand = builder_.main_strand(direct_.shape.worker_of_member(member));
       for (int chunk = all.first; chunk < end;) {
         const int staging = staging_of_input(member, chunk);
         int count = 1;
-        while (chunk + count < end && !cuts.contains(chunk + count) &&
+        while (chunk + count < end && !is_cut[at(index_.cell({input, chunk + count, 1}))] &&
                staging_of_input(member, chunk + count) == staging) {
           ++count;
         }
         if (staging != kNone) {
-          add({.strand = strand,
-               .step = {.kind = StepKind::copy},
-               .destinations = {span_of(staging, {chunk, count})},
-               .sources = {span_of(input, {chunk, count})}});
+          const Span destination = span_of(staging, {chunk, count});
+          const Span source = span_of(input, {chunk, count});
+          add(strand, {.kind = StepKind::copy}, std::span(&destination, 1), std::span(&source, 1));
         }
         chunk += count;
       }
     }
   }
 
-  /// Where spans of a buffer begin or end.
-  std::set<int> cuts_of(int buffer) const {
-    std::set<int> cuts;
+  /// By cell, whether spans of a member's input begin there, or end before it.
+  std::vector<bool> cuts_of_inputs() const {
+    std::vector<bool> is_cut(at(index_.cell_count()) + 1, false);
     for (const Span& span : direct_.spans) {
-      if (span.buffer != buffer) continue;
-      cuts.insert(span.first_chunk);
-      cuts.insert(span.first_chunk + span.chunk_count);
+      if (index_.role_of(span) != BufferRole::input) continue;
+      const int first = index_.cell(span);
+      is_cut[at(first)] = true;
+      is_cut[at(first + span.chunk_count)] = true;
     }
-    return cuts;
+    return is_cut;
   }
 
   int staging_of_input(int member, int chunk) const {
@@ -135,9 +168,15 @@ class StagedSchedule {
     return staging_of_value_[static_cast<std::size_t>(place.value)];
   }
 
-  void add(DataStep step) {
-    ++step_counts_[static_cast<std::size_t>(step.strand)];
-    steps_.push_back(std::move(step));
+  void add(StrandId strand, Step step, std::span<const Span> destinations,
+           std::span<const Span> sources) {
+    ++step_counts_[at(strand)];
+    step.first_span = static_cast<int>(steps_.spans.size());
+    step.destination_count = static_cast<int>(destinations.size());
+    step.source_count = static_cast<int>(sources.size());
+    steps_.spans.insert(steps_.spans.end(), destinations.begin(), destinations.end());
+    steps_.spans.insert(steps_.spans.end(), sources.begin(), sources.end());
+    steps_.steps.push_back({.strand = strand, .step = step});
   }
 
   /// Phases 2 and 3: a step of the direct schedule, in as many parts as its operands need.
@@ -147,7 +186,7 @@ class StagedSchedule {
     for (const int dependency : direct_.dependencies_of(step)) {
       const int earlier = new_step_[static_cast<std::size_t>(index_.number(strand, dependency))];
       if (earlier == kNone) continue;
-      int& known_at = steps_[static_cast<std::size_t>(earlier)].known_at;
+      int& known_at = steps_.steps[static_cast<std::size_t>(earlier)].known_at;
       known_at = std::min(known_at, step_counts_[static_cast<std::size_t>(strand)]);
     }
     if (step.kind == StepKind::signal || step.kind == StepKind::wait) return;
@@ -178,10 +217,9 @@ class StagedSchedule {
     const BufferId message =
         builder_.add_scratch(direct_.strands[static_cast<std::size_t>(strand)].worker, chunks);
     for (const Part& part : parts) {
-      add({.strand = strand,
-           .step = {.kind = StepKind::copy},
-           .destinations = {span_of(message, part.chunks)},
-           .sources = {span_of(part.operands.sources.front(), part.chunks)}});
+      const Span destination = span_of(message, part.chunks);
+      const Span source = span_of(part.operands.sources.front(), part.chunks);
+      add(strand, {.kind = StepKind::copy}, std::span(&destination, 1), std::span(&source, 1));
     }
     add_part(id, step, {.destinations = {}, .sources = {message}}, chunks);
   }
@@ -204,11 +242,12 @@ class StagedSchedule {
     if (staging != kNone) operands.destinations.push_back(staging);
     if (operands.destinations.empty() && step.destination_count > 0) return {};
     for (int s = 0; s < step.source_count; ++s) {
-      const int at = step.first_span + step.destination_count + s;
-      const Span& span = direct_.spans[static_cast<std::size_t>(at)];
-      const bool is_reachable =
-          !flow_.is_member_buffer(span.buffer) || flow_.is_read_directly(worker, step, at, chunk);
-      operands.sources.push_back(is_reachable ? span.buffer : staging_of(flow_.operand(at, chunk)));
+      const int source = step.first_span + step.destination_count + s;
+      const Span& span = direct_.spans[at(source)];
+      const bool is_reachable = !flow_.is_member_buffer(span.buffer) ||
+                                flow_.is_read_directly(worker, step, source, chunk);
+      operands.sources.push_back(is_reachable ? span.buffer
+                                              : staging_of(flow_.operand(source, chunk)));
     }
     return operands;
   }
@@ -220,17 +259,16 @@ class StagedSchedule {
     }
     const auto spans_in = [&](const std::vector<int>& buffers) {
       std::vector<Span> spans;
+      spans.reserve(buffers.size());
       for (const int buffer : buffers) {
         HYCOLL_ASSERT(buffer != kNone, "what others read is staged");
         spans.push_back(span_of(buffer, chunks));
       }
       return spans;
     };
-    new_step_[static_cast<std::size_t>(id)] = static_cast<int>(steps_.size());
-    add({.strand = index_.place[static_cast<std::size_t>(id)].strand,
-         .step = step,
-         .destinations = spans_in(operands.destinations),
-         .sources = spans_in(operands.sources)});
+    new_step_[static_cast<std::size_t>(id)] = static_cast<int>(steps_.steps.size());
+    add(index_.place[static_cast<std::size_t>(id)].strand, step, spans_in(operands.destinations),
+        spans_in(operands.sources));
   }
 
   /// Phase 4: every owner copies to its output what others have computed, as it becomes available.
@@ -241,8 +279,8 @@ class StagedSchedule {
       ChunkRange chunks;
     };
     std::vector<int> when(static_cast<std::size_t>(index_.step_count()), 0);
-    for (std::size_t at = 0; at < order_.size(); ++at) {
-      when[static_cast<std::size_t>(order_[at])] = static_cast<int>(at);
+    for (std::size_t time = 0; time < order_.size(); ++time) {
+      when[static_cast<std::size_t>(order_[time])] = static_cast<int>(time);
     }
     for (const int member : direct_.part.members) {
       const int output = builder_.output(member);
@@ -261,11 +299,11 @@ class StagedSchedule {
         ++copies.back().chunks.count;
       }
       std::ranges::stable_sort(copies, {}, &Copy::when);
+      const StrandId strand = builder_.main_strand(direct_.shape.worker_of_member(member));
       for (const Copy& copy : copies) {
-        add({.strand = builder_.main_strand(direct_.shape.worker_of_member(member)),
-             .step = {.kind = StepKind::copy},
-             .destinations = {span_of(output, copy.chunks)},
-             .sources = {span_of(copy.source, copy.chunks)}});
+        const Span destination = span_of(output, copy.chunks);
+        const Span source = span_of(copy.source, copy.chunks);
+        add(strand, {.kind = StepKind::copy}, std::span(&destination, 1), std::span(&source, 1));
       }
     }
   }
@@ -276,7 +314,7 @@ class StagedSchedule {
   ValueFlow flow_;
   ScheduleBuilder builder_;
   std::vector<int> staging_of_value_;
-  std::vector<DataStep> steps_;
+  DataSteps steps_;
   std::vector<int> step_counts_;  // per strand
   std::vector<int> new_step_;     // per step of the direct schedule; of a message its one part
 };

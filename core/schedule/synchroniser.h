@@ -15,12 +15,26 @@ struct DataStep {
   static constexpr int kAtEnd = INT_MAX;
 
   StrandId strand;
-  Step step;  ///< Kind, lane, peer and tag.
-  std::vector<Span> destinations = {};
-  std::vector<Span> sources = {};
+  Step step;  ///< Kind, lane, peer and tag; where its spans are in DataSteps.
   /// Of an asynchronous step: the number of its strand's data steps before the first moment at
   /// which the strand may wait for its completion.
   int known_at = kAtEnd;
+};
+
+/// Steps, and the spans that they work on.
+struct DataSteps {
+  std::vector<DataStep> steps;
+  std::vector<Span> spans;  ///< Of every step its destinations, then its sources.
+
+  std::span<const Span> destinations(const Step& step) const {
+    return std::span(spans).subspan(static_cast<std::size_t>(step.first_span),
+                                    static_cast<std::size_t>(step.destination_count));
+  }
+  std::span<const Span> sources(const Step& step) const {
+    return std::span(spans).subspan(
+        static_cast<std::size_t>(step.first_span + step.destination_count),
+        static_cast<std::size_t>(step.source_count));
+  }
 };
 
 /// Adds the steps to a builder that has none yet, and the flags by which the strands wait for each
@@ -38,7 +52,7 @@ struct DataStep {
 /// Every worker of a node waits until all others have entered, as its last steps: then no worker
 /// is more than one run ahead of another one of its node, so that memory which alternates between
 /// two sets from run to run is free again when it is written.
-Schedule synchronise(ScheduleBuilder builder, std::span<const DataStep> steps);
+Schedule synchronise(ScheduleBuilder builder, const DataSteps& steps);
 
 }  // namespace hycoll
 

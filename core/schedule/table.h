@@ -8,6 +8,13 @@
 
 namespace hycoll::verifier {
 
+/// Where in a table of a power of two of entries a key is looked for first, in the lowest bits.
+constexpr std::size_t spread(std::uint64_t key) noexcept {
+  constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15;
+  const std::uint64_t product = key * kGoldenRatio;
+  return static_cast<std::size_t>(product ^ (product >> 32));
+}
+
 /// A hash table from 64-bit keys to numbers >= 0, open-addressed in one array: the verifier looks
 /// up millions of keys.
 class NumberTable {
@@ -34,9 +41,7 @@ class NumberTable {
 
   /// Where the key is, or would be.
   std::size_t find(std::uint64_t key) const {
-    constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15;
-    const std::uint64_t product = key * kGoldenRatio;
-    std::size_t at = static_cast<std::size_t>(product ^ (product >> 32)) & mask_;
+    std::size_t at = spread(key) & mask_;
     while (entries_[at].number >= 0 && entries_[at].key != key) at = (at + 1) & mask_;
     return at;
   }
@@ -56,5 +61,51 @@ class NumberTable {
 };
 
 }  // namespace hycoll::verifier
+
+namespace hycoll {
+
+/// Counts by 64-bit keys, open-addressed in one array.
+class CountTable {
+ public:
+  /// How often the key has been asked for before.
+  int next(std::uint64_t key) {
+    if (2 * count_ >= entries_.size()) grow();
+    Entry& entry = entries_[find(key)];
+    if (entry.count == 0) {
+      entry.key = key;
+      ++count_;
+    }
+    return entry.count++;
+  }
+
+ private:
+  static constexpr std::size_t kFirstSize = 8;
+
+  struct Entry {
+    std::uint64_t key = 0;
+    int count = 0;
+  };
+
+  /// Where the key is, or would be.
+  std::size_t find(std::uint64_t key) const {
+    const std::size_t mask = entries_.size() - 1;
+    std::size_t at = verifier::spread(key) & mask;
+    while (entries_[at].count > 0 && entries_[at].key != key) at = (at + 1) & mask;
+    return at;
+  }
+
+  void grow() {
+    std::vector<Entry> old(entries_.empty() ? kFirstSize : 2 * entries_.size());
+    old.swap(entries_);
+    for (const Entry& entry : old) {
+      if (entry.count > 0) entries_[find(entry.key)] = entry;
+    }
+  }
+
+  std::vector<Entry> entries_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace hycoll
 
 #endif  // HYCOLL_CORE_SCHEDULE_TABLE_H_
