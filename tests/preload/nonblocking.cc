@@ -15,172 +15,19 @@
 #include <thread>
 #include <vector>
 
+#include "tests/preload/nonblocking_operation.h"
 #include "tests/preload/programs.h"
 
 namespace {
 
+using programs::add_numbers;
+using programs::complete;
+using programs::kKinds;
+using programs::kType;
+using programs::Operation;
+using programs::own_sum;
 using programs::rank_of;
 using programs::size_of;
-using programs::value_of;
-
-const MPI_Datatype kType = MPI_UINT64_T;
-constexpr int kKinds = 8;
-
-void add_numbers(void* from, void* to, int* count, MPI_Datatype* /*type*/) {
-  for (int i = 0; i < *count; ++i) {
-    static_cast<std::uint64_t*>(to)[i] += static_cast<const std::uint64_t*>(from)[i];
-  }
-}
-
-/// The program's own operator, with which calls go to the MPI library.
-MPI_Op own_sum = MPI_OP_NULL;
-
-/// A collective of random numbers, which it checks.
-class Operation {
- public:
-  Operation(MPI_Comm communicator, int kind, std::uint64_t count, int root, std::uint64_t round)
-      : communicator_(communicator),
-        kind_(kind),
-        rank_(rank_of(communicator)),
-        size_(size_of(communicator)),
-        root_(root),
-        round_(round) {
-    const bool has_blocks = kind == 4 || kind == 5;
-    counts_.assign(static_cast<std::size_t>(size_), static_cast<int>(count));
-    input_.resize(has_blocks ? count * static_cast<std::uint64_t>(size_) : count);
-    for (std::uint64_t i = 0; i < input_.size(); ++i) input_[i] = value_of(rank_, i, round);
-    output_.assign(count, kPoison);
-  }
-
-  void start() {
-    const auto n = static_cast<int>(output_.size());
-    void* const to = output_.data();
-    const void* const from = input_.data();
-    switch (kind_) {
-      case 0:
-        MPI_Iallreduce(from, to, n, kType, MPI_SUM, communicator_, &request_);
-        break;
-      case 1:
-        MPI_Ireduce(from, to, n, kType, MPI_SUM, root_, communicator_, &request_);
-        break;
-      case 2:
-        MPI_Iscan(from, to, n, kType, MPI_SUM, communicator_, &request_);
-        break;
-      case 3:
-        MPI_Iexscan(from, to, n, kType, MPI_SUM, communicator_, &request_);
-        break;
-      case 4:
-        MPI_Ireduce_scatter_block(from, to, n, kType, MPI_SUM, communicator_, &request_);
-        break;
-      case 5:
-        MPI_Ireduce_scatter(from, to, counts_.data(), kType, MPI_SUM, communicator_, &request_);
-        break;
-      case 6:
-        MPI_Iallreduce(from, to, n, kType, own_sum, communicator_, &request_);
-        break;
-      default:
-        MPI_Ibarrier(communicator_, &request_);
-    }
-    std::ranges::fill(counts_, static_cast<int>(output_.size()));
-  }
-
-  MPI_Request& request() { return request_; }
-
-  void check() const {
-    switch (kind_) {
-      case 0:
-      case 6:
-        return require_sum(0, size_, 0);
-      case 1:
-        return rank_ == root_ ? require_sum(0, size_, 0) : require_poison();
-      case 2:
-        return require_sum(0, rank_ + 1, 0);
-      case 3:
-        return rank_ > 0 ? require_sum(0, rank_, 0) : require_poison();
-      case 4:
-      case 5:
-        return require_sum(0, size_, output_.size() * static_cast<std::uint64_t>(rank_));
-      default:
-        return require_poison();
-    }
-  }
-
- private:
-  static constexpr std::uint64_t kPoison = 42;
-
-  void require_sum(int first, int last, std::uint64_t offset) const {
-    for (std::uint64_t i = 0; i < output_.size(); ++i) {
-      std::uint64_t sum = 0;
-      for (int rank = first; rank < last; ++rank) sum += value_of(rank, offset + i, round_);
-      REQUIRE_HERE(output_[i] == sum);
-    }
-  }
-  void require_poison() const {
-    REQUIRE_HERE(std::ranges::all_of(output_, [](auto value) { return value == kPoison; }));
-  }
-
-  MPI_Comm communicator_;
-  int kind_;
-  int rank_;
-  int size_;
-  int root_;
-  std::uint64_t round_;
-  std::vector<std::uint64_t> input_;
-  std::vector<std::uint64_t> output_;
-  std::vector<int> counts_;
-  MPI_Request request_ = MPI_REQUEST_NULL;
-};
-
-/// Returns when the request has completed, by one of MPI's functions.
-void complete(MPI_Request& request, std::uint64_t way) {
-  std::array<MPI_Request, 2> two = {MPI_REQUEST_NULL, request};
-  std::array<MPI_Status, 2> statuses{};
-  std::array<int, 2> indices = {-1, -1};
-  int is_over = 0;
-  int index = -1;
-  switch (way % 9) {
-    case 0:
-      MPI_Wait(&two[1], &statuses[1]);
-      break;
-    case 1:
-      while (is_over == 0) MPI_Test(&two[1], &is_over, &statuses[1]);
-      break;
-    case 2:
-      while (is_over == 0) MPI_Testall(2, two.data(), &is_over, statuses.data());
-      break;
-    case 3:
-      while (is_over == 0) MPI_Testany(2, two.data(), &index, &is_over, &statuses[1]);
-      REQUIRE_HERE(index == 1);
-      break;
-    case 4:
-      while (is_over == 0) {
-        MPI_Testsome(2, two.data(), &is_over, indices.data(), statuses.data());
-      }
-      REQUIRE_HERE(is_over == 1 && indices[0] == 1);
-      statuses[1] = statuses[0];
-      break;
-    case 5:
-      MPI_Waitany(2, two.data(), &index, &statuses[1]);
-      REQUIRE_HERE(index == 1);
-      break;
-    case 6:
-      MPI_Waitsome(2, two.data(), &is_over, indices.data(), statuses.data());
-      REQUIRE_HERE(is_over == 1 && indices[0] == 1);
-      statuses[1] = statuses[0];
-      break;
-    case 7:
-      MPI_Waitall(2, two.data(), statuses.data());
-      break;
-    default:
-      while (is_over == 0) MPI_Request_get_status(two[1], &is_over, &statuses[1]);
-      REQUIRE_HERE(two[1] != MPI_REQUEST_NULL);
-      MPI_Wait(&two[1], &statuses[1]);
-  }
-  int is_cancelled = 1;
-  MPI_Test_cancelled(&statuses[1], &is_cancelled);
-  REQUIRE_HERE(is_cancelled == 0 && two[1] == MPI_REQUEST_NULL);
-  request = MPI_REQUEST_NULL;
-}
 
 std::uint64_t sum_of_ranks(MPI_Comm communicator, std::uint64_t offset) {
   std::uint64_t own = static_cast<std::uint64_t>(rank_of(communicator)) + offset;

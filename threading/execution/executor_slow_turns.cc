@@ -1,0 +1,62 @@
+// What a worker does from time to time while it waits: looks for failures, drives MPI, says what it
+// waits for, yields.
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <exception>
+#include <string>
+
+#include "threading/execution/executor.h"
+
+namespace hycoll {
+
+void WorkerExecutor::slow_turn(Waiter& waiter) {
+  look_for_trouble(waiter);
+  drive_transport();
+  waiter.give_way();
+}
+
+void WorkerExecutor::drive_transport() {
+  for (Endpoint* endpoint : endpoints_) {
+    if (endpoint == nullptr) continue;
+    endpoint->progress();
+    break;
+  }
+}
+
+void WorkerExecutor::look_for_trouble(Waiter& waiter) {
+  try {
+    if (!failure_ && all_members_entered()) memory_.throw_if_failed(arguments_.call);
+    if (!failure_) look_for_mismatch();
+  } catch (const std::exception&) {
+    fail(handled_failure());
+  }
+  // Before MPI is asked, which may meet the same end and know less of it.
+  look_for_ended_process();
+  look_at_clock(waiter);
+}
+
+void WorkerExecutor::look_at_clock(Waiter& waiter) {
+  if (options_.on_long_wait && waiter.has_passed(options_.warn_after) &&
+      memory_.may_warn(options_.warn_after)) {
+    options_.on_long_wait(describe_long_wait(waiter.slow_time()));
+  }
+  if (options_.timeout.count() > 0 && waiter.slow_time() > options_.timeout &&
+      options_.on_timeout) {
+    options_.on_timeout(describe_long_wait(options_.timeout));
+    waiter.reset();
+  }
+}
+
+std::string WorkerExecutor::describe_long_wait(std::chrono::steady_clock::duration time) const {
+  return fmt::format("hycoll: {} (call {}) has been waiting for {:.1f} s: {}", collective_name(),
+                     named_call(), std::chrono::duration<double>(time).count(), describe_wait());
+}
+
+void WorkerExecutor::look_for_mismatch() {
+  // Workers without a member pass nothing of their own, and may have gone on to calls far ahead.
+  for (int worker = 0; worker < member_worker_count(); ++worker) post_arrived(worker);
+}
+
+}  // namespace hycoll
