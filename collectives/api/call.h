@@ -49,6 +49,11 @@ struct Call {
   Operation op = Operator::sum;
   int root = 0;  ///< Of reduce: the rank that gets the result. Of broadcast: whose input it is.
   Bits bits = Bits::same_on_all_members;
+  /// What the containers hold that the call was made from, in elements: a call that needs another
+  /// number is refused. Pointers do not tell.
+  static constexpr std::size_t kUnknownSize = SIZE_MAX;
+  std::size_t input_size = kUnknownSize;
+  std::size_t output_size = kUnknownSize;
 
   /// The same call with reproducible bits.
   Call reproducible() const {
@@ -62,10 +67,11 @@ struct Call {
 /// Calls that are refused do: everybody sees them as they are.
 bool depends_on_rank_order(const Call& call);
 
-/// A contiguous container or view of elements, e.g. std::vector<double> or std::span<const int>.
+/// A contiguous container or view of elements, e.g. std::vector<double>& or std::span<const int>.
+/// Not a temporary container, whose elements would be gone when the call is made.
 template <class R>
 concept InputVector = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
-    Element<std::ranges::range_value_t<R>>;
+    std::ranges::borrowed_range<R> && Element<std::ranges::range_value_t<R>>;
 
 /// The same, and writable.
 template <class R>
@@ -76,7 +82,8 @@ concept OutputVector =
 void require_same_size(std::size_t input_size, std::size_t output_size);
 
 /// The calls. Those over containers take element type and count from them; both containers of a
-/// call have the same element type.
+/// call have the same element type. Containers whose sizes do not fit one another, or the members,
+/// are refused, here or when the call is made.
 namespace calls {
 
 /// output[i] = the reduction of input[i] over all members, on every member, for i in 0..count-1.
@@ -166,7 +173,7 @@ inline Call barrier() { return allreduce(nullptr, nullptr, 0, DataType::uint8, O
 
 template <InputVector In, OutputVector Out>
 requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
-allreduce(const In& input, Out&& output, const Operation& op = Operator::sum) {
+allreduce(In&& input, Out&& output, const Operation& op = Operator::sum) {
   require_same_size(std::ranges::size(input), std::ranges::size(output));
   return allreduce(std::ranges::data(input), std::ranges::data(output), std::ranges::size(output),
                    data_type_of<std::ranges::range_value_t<In>>(), op);
@@ -181,34 +188,43 @@ Call allreduce(Buffer&& buffer, const Operation& op = Operator::sum) {
 /// On members other than the root the output may be empty.
 template <InputVector In, OutputVector Out>
 requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
-reduce(const In& input, Out&& output, const Operation& op = Operator::sum, int root = 0) {
+reduce(In&& input, Out&& output, const Operation& op = Operator::sum, int root = 0) {
   if (!std::ranges::empty(output)) {
     require_same_size(std::ranges::size(input), std::ranges::size(output));
   }
-  return reduce(std::ranges::data(input), std::ranges::data(output), std::ranges::size(input),
-                data_type_of<std::ranges::range_value_t<In>>(), op, root);
+  Call call = reduce(std::ranges::data(input), std::ranges::data(output), std::ranges::size(input),
+                     data_type_of<std::ranges::range_value_t<In>>(), op, root);
+  call.output_size = std::ranges::size(output);
+  return call;
 }
 
-/// The output is this member's block.
+/// The output is this member's block; the input has P blocks of its size. In place, the output is
+/// the beginning of the input: std::span(input).first(block_count).
 template <InputVector In, OutputVector Out>
 requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
-reduce_scatter_block(const In& input, Out&& output, const Operation& op = Operator::sum) {
-  return reduce_scatter_block(std::ranges::data(input), std::ranges::data(output),
-                              std::ranges::size(output),
-                              data_type_of<std::ranges::range_value_t<In>>(), op);
+reduce_scatter_block(In&& input, Out&& output, const Operation& op = Operator::sum) {
+  Call call = reduce_scatter_block(std::ranges::data(input), std::ranges::data(output),
+                                   std::ranges::size(output),
+                                   data_type_of<std::ranges::range_value_t<In>>(), op);
+  call.input_size = std::ranges::size(input);
+  return call;
 }
 
+/// The same with blocks of these sizes. In place, the output may be the whole input, too.
 template <InputVector In, OutputVector Out>
 requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
-reduce_scatter(const In& input, Out&& output, std::span<const std::size_t> block_counts,
+reduce_scatter(In&& input, Out&& output, std::span<const std::size_t> block_counts,
                const Operation& op = Operator::sum) {
-  return reduce_scatter(std::ranges::data(input), std::ranges::data(output), block_counts,
-                        data_type_of<std::ranges::range_value_t<In>>(), op);
+  Call call = reduce_scatter(std::ranges::data(input), std::ranges::data(output), block_counts,
+                             data_type_of<std::ranges::range_value_t<In>>(), op);
+  call.input_size = std::ranges::size(input);
+  call.output_size = std::ranges::size(output);
+  return call;
 }
 
 template <InputVector In, OutputVector Out>
 requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
-scan(const In& input, Out&& output, const Operation& op = Operator::sum) {
+scan(In&& input, Out&& output, const Operation& op = Operator::sum) {
   require_same_size(std::ranges::size(input), std::ranges::size(output));
   return scan(std::ranges::data(input), std::ranges::data(output), std::ranges::size(output),
               data_type_of<std::ranges::range_value_t<In>>(), op);
@@ -216,7 +232,7 @@ scan(const In& input, Out&& output, const Operation& op = Operator::sum) {
 
 template <InputVector In, OutputVector Out>
 requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
-exscan(const In& input, Out&& output, const Operation& op = Operator::sum) {
+exscan(In&& input, Out&& output, const Operation& op = Operator::sum) {
   require_same_size(std::ranges::size(input), std::ranges::size(output));
   return exscan(std::ranges::data(input), std::ranges::data(output), std::ranges::size(output),
                 data_type_of<std::ranges::range_value_t<In>>(), op);

@@ -2,6 +2,8 @@
 #define HYCOLL_COLLECTIVES_API_COLLECTIVE_CALLS_H_
 
 #include <memory>
+#include <ranges>
+#include <span>
 #include <utility>
 
 #include "hycoll/call.h"
@@ -9,18 +11,27 @@
 namespace hycoll {
 
 /// A nonblocking call under way. Moves, does not copy. Progress is made in the background.
+///
+/// The buffers are the call's until wait() has returned or thrown, or test() has been true or
+/// thrown. A request must have been waited for before its communicator or team is destroyed.
 class Request {
  public:
+  /// Stands for no call.
   Request() noexcept;
   Request(Request&&) noexcept;
+  /// As the destructor for the call that it has stood for.
   Request& operator=(Request&&) noexcept;
-  /// Waits if the call is still under way.
+  /// Waits if the call is still under way, for it uses the buffers: also where an exception is on
+  /// its way, and without end if other members never make the call (Options::timeout). An Error
+  /// that nobody has been told of is reported on standard error; call wait() to have it thrown.
   ~Request();
 
-  /// Whether the call has completed. True for a request that stands for no call.
+  /// Whether the call has completed; throws the Error that it met, if any. After true or an Error
+  /// the request stands for no call. True for a request that stands for none.
   bool test();
 
-  /// Returns when the call has completed; throws the Error that it met, if any.
+  /// Returns when the call has completed; throws the Error that it met, if any. The request stands
+  /// for no call then.
   void wait();
 
   struct State;  ///< Of the implementation.
@@ -29,6 +40,10 @@ class Request {
  private:
   std::unique_ptr<State> state_;
 };
+
+/// Returns when all calls have completed; then throws the Error of the first one, in this order,
+/// that has met any. The requests stand for no calls then.
+void wait_all(std::span<Request> requests);
 
 /// A nonblocking call that goes on only while its owner drives it: for owners with a loop of their
 /// own, such as another library's progress function, or with a thread level below
@@ -68,19 +83,21 @@ class DrivenCall {
   std::unique_ptr<State> state_;
 };
 
-/// A call that is set up once and started many times on the same buffers. At most one start at a
-/// time is under way. Must not outlive its communicator or team.
+/// A call that is set up once and started many times on the same buffers, which must live as long.
+/// At most one start at a time is under way. Must not outlive its communicator or team.
 class Persistent {
  public:
   Persistent(Persistent&&) noexcept;
+  /// As the destructor for the call that it has stood for.
   Persistent& operator=(Persistent&&) noexcept;
+  /// Waits for what has been started, and reports an Error, as that of Request.
   ~Persistent();
 
-  /// Starts the operation in the background. Throws Error unless wait() has returned for the last
-  /// start, or test() has been true; and the Error that it met, if that has not been thrown yet.
+  /// Starts the operation in the background. Throws Error unless wait() has returned or thrown for
+  /// the last start, or test() has been true or thrown.
   void start();
 
-  /// Whether the operation started last has completed.
+  /// Whether the operation started last has completed; throws the Error that it met, if any, once.
   bool test();
 
   /// Returns when it has; throws the Error that it met, if any.
@@ -96,30 +113,47 @@ class Persistent {
   std::unique_ptr<State> state_;
 };
 
+/// A blocking call's argument as hycoll::calls takes it: a temporary container, which lasts until
+/// the call has returned, is a view of its elements. They are only read: nobody would see results.
+template <class Argument>
+decltype(auto) during_call(Argument&& argument) {
+  if constexpr (std::ranges::contiguous_range<Argument> && !std::ranges::borrowed_range<Argument>) {
+    return std::span<const std::ranges::range_value_t<Argument>>(argument);
+  } else {
+    return std::forward<Argument>(argument);
+  }
+}
+
+/// What a call that goes on after its expression may refer to: not a temporary container.
+template <class Argument>
+concept LastingArgument = !std::ranges::range<Argument> || std::ranges::borrowed_range<Argument>;
+
 /// The collectives by name. `Caller` is Communicator or Member; it has
 ///   void run(const Call&);           blocking
 ///   Request start(const Call&);      nonblocking
 ///   Persistent prepare(const Call&); persistent
 /// Every collective has these three forms: `allreduce` returns when done, `iallreduce` returns a
 /// Request, and `allreduce_init` a Persistent. The arguments are those of hycoll::calls::allreduce
-/// (call.h), by pointers or containers. Calls of one caller are matched between members by their
-/// order.
+/// (call.h), by pointers or containers. A temporary container can be the input of the blocking form
+/// only. Calls of one caller are matched between members by their order.
 template <class Caller>
 class CollectiveCalls {
  public:
   // NOLINTBEGIN: one line for each form
 #define HYCOLL_FORMS_OF(collective)                                                           \
   template <class... Arguments>                                                               \
-  requires requires(Arguments && ... a) { calls::collective(std::forward<Arguments>(a)...); } \
-  void collective(Arguments&&... arguments) {                                                 \
-    caller().run(calls::collective(std::forward<Arguments>(arguments)...));                   \
+  requires requires(Arguments && ... a) {                                                     \
+    calls::collective(during_call(std::forward<Arguments>(a))...);                            \
   }                                                                                           \
-  template <class... Arguments>                                                               \
+  void collective(Arguments&&... arguments) {                                                 \
+    caller().run(calls::collective(during_call(std::forward<Arguments>(arguments))...));      \
+  }                                                                                           \
+  template <LastingArgument... Arguments>                                                     \
   requires requires(Arguments && ... a) { calls::collective(std::forward<Arguments>(a)...); } \
   [[nodiscard]] Request i##collective(Arguments&&... arguments) {                             \
     return caller().start(calls::collective(std::forward<Arguments>(arguments)...));          \
   }                                                                                           \
-  template <class... Arguments>                                                               \
+  template <LastingArgument... Arguments>                                                     \
   requires requires(Arguments && ... a) { calls::collective(std::forward<Arguments>(a)...); } \
   [[nodiscard]] Persistent collective##_init(Arguments&&... arguments) {                      \
     return caller().prepare(calls::collective(std::forward<Arguments>(arguments)...));        \
@@ -136,16 +170,17 @@ class CollectiveCalls {
 #undef HYCOLL_FORMS_OF
   // NOLINTEND
 
-  /// The root's value, on all members.
+  /// The root's value, on all members. The argument stays as it is, as everything passed by value.
   template <Element T>
-  T broadcast(T value, int root = 0) {
+  [[nodiscard("the root's value is returned")]] T broadcast(T value, int root = 0) {
     caller().run(calls::broadcast(&value, 1, data_type_of<T>(), root));
     return value;
   }
 
-  /// The reduction of one value over all members.
+  /// The reduction of one value over all members, on all of them.
   template <Element T>
-  T allreduce(T value, const Operation& op = Operator::sum) {
+  [[nodiscard("the reduction is returned")]] T allreduce(T value,
+                                                         const Operation& op = Operator::sum) {
     caller().run(calls::allreduce(&value, &value, 1, data_type_of<T>(), op));
     return value;
   }

@@ -12,8 +12,10 @@
 
 namespace hycoll {
 
-/// What a vector consists of: one of hycoll's types, or whatever MPI can describe. Functions that
-/// take an ElementType accept a DataType or a committed MPI_Datatype in its place.
+/// What a vector consists of: one of hycoll's types, or whatever MPI can describe, by a committed
+/// MPI_Datatype. Functions that take an ElementType accept a DataType in its place. An MPI_Datatype
+/// is to be named one, ElementType(MPI_DOUBLE): with some MPI libraries it is an int, as counts
+/// are.
 ///
 /// Holds the handle only: making and copying one costs nothing, and what it stands for is looked up
 /// when somebody asks. A derived datatype must not be freed before the last call that uses it has
@@ -22,8 +24,7 @@ class ElementType {
  public:
   constexpr ElementType(DataType type) noexcept  // NOLINT(google-explicit-constructor)
       : data_type_(static_cast<std::uint8_t>(type)) {}
-  ElementType(MPI_Datatype type) noexcept  // NOLINT(google-explicit-constructor)
-      : handle_(type) {}
+  explicit ElementType(MPI_Datatype type) noexcept : handle_(type) {}
 
   /// MPI's handle; for a DataType that of the type of fixed width, such as MPI_INT32_T.
   MPI_Datatype handle() const noexcept;

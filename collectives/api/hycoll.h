@@ -15,6 +15,7 @@
 #include "hycoll/collective_calls.h"
 #include "hycoll/errors.h"
 #include "hycoll/types.h"
+#include "hycoll/version.h"
 
 /// Collectives for programs that mix MPI and threads. The public interface of hycoll.
 ///
@@ -29,6 +30,11 @@
 /// With Options::aggregators some processes have no members. They combine what the members of the
 /// others send them, in the background, as switches would that reduce by themselves; their program
 /// constructs the same communicators and teams, and calls serve() instead of collectives.
+///
+/// Who must outlive whom: communicators and teams are made after MPI_Init_thread and destroyed
+/// before MPI_Finalize; members, persistent calls and requests that have not been waited for must
+/// not outlive theirs; buffers, datatypes and operators must not go before the last call that uses
+/// them has completed.
 ///
 /// Every function reports misuse and a broken environment by throwing hycoll::Error. A member that
 /// does not arrive within Options::warn_after is named on standard error; one that does not within
@@ -306,9 +312,17 @@ class Team {
   bool is_aggregator() const noexcept;
   void serve();
 
-  /// The member with this index among the process's threads (e.g. omp_get_thread_num()). With
-  /// Options::pinning, the first call binds the calling thread to the core of this member. Every
-  /// index is used by one thread at a time.
+  /// The member with this index among the process's threads (e.g. omp_get_thread_num()). Every
+  /// index is used by one thread at a time. May be called in every parallel region, at little cost.
+  ///
+  /// With Options::pinning, the first call for an index binds the calling thread to the core of
+  /// this member, for good: also when the team is gone, and also the program's main thread. Pass
+  /// `unpinned` where somebody else binds the threads, such as OMP_PROC_BIND, or where they serve
+  /// several teams.
+  ///
+  /// A region with fewer threads than the team must make the calls of all members: those that are
+  /// missing are waited for. What a member's call throws must not leave an OpenMP region: catch it
+  /// there (docs/examples/openmp_team.cc).
   Member join(int thread_index);
 
   Communicator::Choice choice(const Call& call) const;

@@ -28,7 +28,8 @@ enum class Concurrency : std::uint8_t {
 };
 
 /// What a reduction does with two elements: one of hycoll's operators, MPI's, or the user's.
-/// Functions that take an Operation accept an Operator or an MPI_Op in its place.
+/// Functions that take an Operation accept an Operator in its place. An MPI_Op is to be named one,
+/// Operation(MPI_SUM): with some MPI libraries it is an int, which a root or a count is, too.
 ///
 /// Cheap to copy; copies of a custom operation share the function. An MPI_Op must not be freed
 /// before the last call that uses it has completed. All functions may be called by any thread while
@@ -45,8 +46,7 @@ class Operation {
 
   /// A predefined operator, or one of MPI_Op_create, which is called as Concurrency::one_thread
   /// says: whatever the thread level, MPI does not ask functions to be safe in several threads.
-  Operation(MPI_Op op) noexcept  // NOLINT(google-explicit-constructor)
-      : handle_(op) {}
+  explicit Operation(MPI_Op op) noexcept : handle_(op) {}
 
   /// An operator in C++, on elements of any type. What the function throws ends the call with an
   /// Error (user_operator) that carries the message. Throws Error (invalid_argument) if the

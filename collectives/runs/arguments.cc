@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <string>
+#include <string_view>
 
 #include "core/base/collective_traits.h"
 #include "core/base/errors.h"
@@ -77,6 +79,33 @@ CallBuffers counts_of(const Call& call, int rank, int member_count) {
           .output_begin = begin_of(traits.output)};
 }
 
+/// Why a container must have as many elements as it must.
+std::string need_of(const Call& call, Extent extent, int rank, int member_count) {
+  if (!has_blocks(call.collective)) return "as many as the input has";
+  if (call.block_counts.empty()) {
+    return fmt::format("{} members have blocks of {}, the size of the output", member_count,
+                       call.count);
+  }
+  return extent == Extent::block ? fmt::format("block_counts[{}]", rank)
+                                 : "the sum of block_counts";
+}
+
+/// Of the containers that the call was made from.
+void check_sizes(const Call& call, const CallBuffers& buffers, int rank, int member_count) {
+  const CollectiveTraits traits = traits_of(call.collective);
+  const auto check = [&](std::string_view name, const BufferTraits& buffer, std::size_t size,
+                         std::size_t needed) {
+    const bool is_known = size != Call::kUnknownSize && buffer.are_held_by(rank, call.root);
+    if (!is_known || size == needed) return;
+    refuse(call, "{} has {} elements, but must have {} ({}); pass a container or view of that size",
+           name, size, needed, need_of(call, buffer.extent, rank, member_count));
+  };
+  check("input", traits.input, call.input_size, buffers.input_count);
+  // In place, the result lies at the beginning of the one container.
+  if (call.input == call.output && call.input_size == call.output_size) return;
+  check("output", traits.output, call.output_size, buffers.output_count);
+}
+
 void check_null(const Call& call, const CallBuffers& buffers, std::size_t element_bytes) {
   const bool input_missing = call.input == nullptr && buffers.input_count > 0;
   const bool output_missing = call.output == nullptr && buffers.output_count > 0;
@@ -121,6 +150,7 @@ CallBuffers check_buffers(const Call& call, const VectorElements& elements, int 
   check_root(call, member_count);
   check_block_counts(call, member_count);
   CallBuffers buffers = counts_of(call, rank, member_count);
+  check_sizes(call, buffers, rank, member_count);
   const std::size_t element_bytes = std::max<std::size_t>(elements.element_bytes, 1);
   const std::size_t most = std::max(buffers.input_count, buffers.output_count);
   if (most > std::numeric_limits<std::ptrdiff_t>::max() / element_bytes) {

@@ -21,9 +21,10 @@ struct CallBuffers {
 };
 
 /// Throws Error (invalid_argument), naming argument, value and remedy, if a member cannot make this
-/// call: a root or block counts that do not fit the members, a null buffer with a positive count,
-/// more bytes than memory has, or buffers that overlap in part. Where elements are staged, their
-/// datatype tells their addresses: buffers may be null, and overlap.
+/// call: a root or block counts that do not fit the members, containers of other sizes than it
+/// needs, a null buffer with a positive count, more bytes than memory has, or buffers that overlap
+/// in part. Where elements are staged, their datatype tells their addresses: buffers may be null,
+/// and overlap.
 CallBuffers check_buffers(const Call& call, const VectorElements& elements, int rank,
                           int member_count);
 

@@ -25,7 +25,9 @@ class alignas(kSeparationBytes) RepeatableCall {
   bool is_like(const Call& call) const noexcept {
     return plan_ != nullptr && call.count == call_.count && call.collective == call_.collective &&
            call.type == call_.type && call.op == call_.op && call.root == call_.root &&
-           call.bits == call_.bits && call.block_counts.empty() && may_use(call.input, call.output);
+           call.bits == call_.bits && call.block_counts.empty() &&
+           call.input_size == call_.input_size && call.output_size == call_.output_size &&
+           may_use(call.input, call.output);
   }
 
   /// The arguments of such a call, but for its number and its buffers.

@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
     const int root = size - 1;
     const Moments own = {1.0, static_cast<double>(communicator.rank()), 0.0};  // one sample
     Moments all = {};
-    communicator.reduce(&own, &all, 1, moments_type, merge_moments, root);
+    communicator.reduce(&own, &all, 1, hycoll::ElementType(moments_type), merge_moments, root);
     if (communicator.rank() == root) {
       const double variance = (size * size - 1) / 12.0;  // of 0, 1, ..., size - 1
       right = all.count == size && std::abs(all.mean - root / 2.0) < 1e-12 &&

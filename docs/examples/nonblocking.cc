@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
     for (int i = 0; i < 100'000; ++i) own_work += std::sqrt(i);
 
     second.wait();
-    first.wait();
+    first.wait();  // hycoll::wait_all takes many
     const int size = communicator.size();
     for (const double sum : weight_sums) wrong += sum != size * (size + 1) / 2.0;
     for (const long sum : count_sums) wrong += sum != size;

@@ -13,12 +13,17 @@ int main(int argc, char** argv) {
     hycoll::Team team(MPI_COMM_WORLD, 2);
 #pragma omp parallel num_threads(2) reduction(+ : wrong)
     {
-      hycoll::Member member = team.join(omp_get_thread_num());
-      std::vector<double> gradient(1000, member.rank() + 1.0);
-      member.allreduce(gradient);  // in place; on every thread, the sum over all threads
-      const double expected = member.size() * (member.size() + 1) / 2.0;
-      for (const double value : gradient) wrong += value != expected;
-      if (member.rank() == 0) std::printf("%d members, sum %g\n", member.size(), gradient[0]);
+      try {
+        hycoll::Member member = team.join(omp_get_thread_num());
+        std::vector<double> gradient(1000, member.rank() + 1.0);
+        member.allreduce(gradient);  // in place; on every thread, the sum over all threads
+        const double expected = member.size() * (member.size() + 1) / 2.0;
+        for (const double value : gradient) wrong += value != expected;
+        if (member.rank() == 0) std::printf("%d members, sum %g\n", member.size(), gradient[0]);
+      } catch (const hycoll::Error& error) {  // which must not leave the region
+        std::fprintf(stderr, "%s\n", error.what());
+        MPI_Abort(MPI_COMM_WORLD, 1);
+      }
     }
   }
   MPI_Finalize();

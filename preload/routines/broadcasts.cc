@@ -20,7 +20,9 @@ int bcast(void* buffer, Count count, MPI_Datatype type, int root, MPI_Comm commu
           const Library& library) {
   return serve(
       candidate(Routine::bcast, count, type, communicator),
-      [&] { return calls::broadcast(buffer, static_cast<std::size_t>(count), type, root); },
+      [&] {
+        return calls::broadcast(buffer, static_cast<std::size_t>(count), ElementType(type), root);
+      },
       library);
 }
 
@@ -30,7 +32,8 @@ int ibcast(void* buffer, Count count, MPI_Datatype type, int root, MPI_Comm comm
   return serve_nonblocking(
       candidate(Routine::ibcast, count, type, communicator), request,
       [&](PendingCall& pending) {
-        return calls::broadcast(buffer, static_cast<std::size_t>(count), pending.keep(type), root);
+        return calls::broadcast(buffer, static_cast<std::size_t>(count),
+                                ElementType(pending.keep(type)), root);
       },
       library);
 }

@@ -21,6 +21,8 @@ struct Elements {
 
   /// In hycoll, a call in place has one address twice.
   const void* input_address() const noexcept { return input == MPI_IN_PLACE ? output : input; }
+  ElementType element_type() const noexcept { return ElementType(type); }
+  Operation operation() const noexcept { return Operation(op); }
   std::size_t size() const noexcept { return static_cast<std::size_t>(count); }
   Candidate candidate(Routine routine, MPI_Comm communicator) const noexcept {
     return {.routine = routine,

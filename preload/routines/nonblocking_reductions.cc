@@ -34,8 +34,8 @@ int ireduce_scatter(const void* input, void* output, const Count* counts, MPI_Da
       of.candidate(Routine::ireduce_scatter, communicator), request,
       [&](PendingCall& pending) {
         pending.block_counts.assign(blocks.begin(), blocks.end());
-        return calls::reduce_scatter(of.input_address(), of.output, pending.block_counts, of.type,
-                                     of.op);
+        return calls::reduce_scatter(of.input_address(), of.output, pending.block_counts,
+                                     of.element_type(), of.operation());
       },
       library);
 }
@@ -53,7 +53,10 @@ using preload::Routine;
     const preload::Elements<count_type> of{input, output, count, type, op};                        \
     return preload::reduction(                                                                     \
         Routine::iallreduce, of, communicator, request,                                            \
-        [&] { return hycoll::calls::allreduce(of.input_address(), output, of.size(), type, op); }, \
+        [&] {                                                                                      \
+          return hycoll::calls::allreduce(of.input_address(), output, of.size(),                   \
+                                          of.element_type(), of.operation());                      \
+        },                                                                                         \
         [&] {                                                                                      \
           return PMPI_Iallreduce##suffix(input, output, count, type, op, communicator, request);   \
         });                                                                                        \
@@ -64,7 +67,8 @@ using preload::Routine;
     return preload::reduction(                                                                     \
         Routine::ireduce, of, communicator, request,                                               \
         [&] {                                                                                      \
-          return hycoll::calls::reduce(of.input_address(), output, of.size(), type, op, root);     \
+          return hycoll::calls::reduce(of.input_address(), output, of.size(), of.element_type(),   \
+                                       of.operation(), root);                                      \
         },                                                                                         \
         [&] {                                                                                      \
           return PMPI_Ireduce##suffix(input, output, count, type, op, root, communicator,          \
@@ -76,7 +80,10 @@ using preload::Routine;
     const preload::Elements<count_type> of{input, output, count, type, op};                        \
     return preload::reduction(                                                                     \
         Routine::iscan, of, communicator, request,                                                 \
-        [&] { return hycoll::calls::scan(of.input_address(), output, of.size(), type, op); },      \
+        [&] {                                                                                      \
+          return hycoll::calls::scan(of.input_address(), output, of.size(), of.element_type(),     \
+                                     of.operation());                                              \
+        },                                                                                         \
         [&] {                                                                                      \
           return PMPI_Iscan##suffix(input, output, count, type, op, communicator, request);        \
         });                                                                                        \
@@ -86,7 +93,10 @@ using preload::Routine;
     const preload::Elements<count_type> of{input, output, count, type, op};                        \
     return preload::reduction(                                                                     \
         Routine::iexscan, of, communicator, request,                                               \
-        [&] { return hycoll::calls::exscan(of.input_address(), output, of.size(), type, op); },    \
+        [&] {                                                                                      \
+          return hycoll::calls::exscan(of.input_address(), output, of.size(), of.element_type(),   \
+                                       of.operation());                                            \
+        },                                                                                         \
         [&] {                                                                                      \
           return PMPI_Iexscan##suffix(input, output, count, type, op, communicator, request);      \
         });                                                                                        \
@@ -98,8 +108,8 @@ using preload::Routine;
     return preload::reduction(                                                                     \
         Routine::ireduce_scatter_block, of, communicator, request,                                 \
         [&] {                                                                                      \
-          return hycoll::calls::reduce_scatter_block(of.input_address(), output, of.size(), type,  \
-                                                     op);                                          \
+          return hycoll::calls::reduce_scatter_block(of.input_address(), output, of.size(),        \
+                                                     of.element_type(), of.operation());           \
         },                                                                                         \
         [&] {                                                                                      \
           return PMPI_Ireduce_scatter_block##suffix(input, output, count, type, op, communicator,  \

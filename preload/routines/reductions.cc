@@ -17,7 +17,10 @@ template <class Count, class Library>
 int allreduce(const Elements<Count>& of, MPI_Comm communicator, const Library& library) {
   return serve(
       of.candidate(Routine::allreduce, communicator),
-      [&] { return calls::allreduce(of.input_address(), of.output, of.size(), of.type, of.op); },
+      [&] {
+        return calls::allreduce(of.input_address(), of.output, of.size(), of.element_type(),
+                                of.operation());
+      },
       library);
 }
 
@@ -25,7 +28,10 @@ template <class Count, class Library>
 int reduce(const Elements<Count>& of, int root, MPI_Comm communicator, const Library& library) {
   return serve(
       of.candidate(Routine::reduce, communicator),
-      [&] { return calls::reduce(of.input_address(), of.output, of.size(), of.type, of.op, root); },
+      [&] {
+        return calls::reduce(of.input_address(), of.output, of.size(), of.element_type(),
+                             of.operation(), root);
+      },
       library);
 }
 
@@ -33,7 +39,10 @@ template <class Count, class Library>
 int scan(const Elements<Count>& of, MPI_Comm communicator, const Library& library) {
   return serve(
       of.candidate(Routine::scan, communicator),
-      [&] { return calls::scan(of.input_address(), of.output, of.size(), of.type, of.op); },
+      [&] {
+        return calls::scan(of.input_address(), of.output, of.size(), of.element_type(),
+                           of.operation());
+      },
       library);
 }
 
@@ -41,7 +50,10 @@ template <class Count, class Library>
 int exscan(const Elements<Count>& of, MPI_Comm communicator, const Library& library) {
   return serve(
       of.candidate(Routine::exscan, communicator),
-      [&] { return calls::exscan(of.input_address(), of.output, of.size(), of.type, of.op); },
+      [&] {
+        return calls::exscan(of.input_address(), of.output, of.size(), of.element_type(),
+                             of.operation());
+      },
       library);
 }
 
@@ -50,8 +62,8 @@ int reduce_scatter_block(const Elements<Count>& of, MPI_Comm communicator, const
   return serve(
       of.candidate(Routine::reduce_scatter_block, communicator),
       [&] {
-        return calls::reduce_scatter_block(of.input_address(), of.output, of.size(), of.type,
-                                           of.op);
+        return calls::reduce_scatter_block(of.input_address(), of.output, of.size(),
+                                           of.element_type(), of.operation());
       },
       library);
 }
@@ -69,7 +81,8 @@ int reduce_scatter(const void* input, void* output, const Count* counts, MPI_Dat
       of.candidate(Routine::reduce_scatter, communicator),
       [&] {
         block_counts.assign(blocks.begin(), blocks.end());
-        return calls::reduce_scatter(of.input_address(), of.output, block_counts, of.type, of.op);
+        return calls::reduce_scatter(of.input_address(), of.output, block_counts, of.element_type(),
+                                     of.operation());
       },
       library);
 }

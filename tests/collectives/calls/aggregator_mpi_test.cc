@@ -355,7 +355,8 @@ TEST_CASE("what an aggregator cannot combine is refused, and the rest goes on") 
   if (communicator.is_aggregator()) return;
   std::vector<std::complex<double>> complex(5);
   CHECK_THROWS_WITH_AS(
-      communicator.allreduce(complex.data(), complex.data(), 5, MPI_CXX_DOUBLE_COMPLEX, MPI_SUM),
+      communicator.allreduce(complex.data(), complex.data(), 5, ElementType(MPI_CXX_DOUBLE_COMPLEX),
+                             Operation(MPI_SUM)),
       Contains("'node-leader' combines elements on aggregators"), Error);
   const auto larger = Operation::custom(
       [](const void* left, void* right, std::size_t count) {

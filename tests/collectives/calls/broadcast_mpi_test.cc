@@ -84,9 +84,9 @@ std::string try_gaps(Caller& caller, std::initializer_list<std::size_t> sizes, i
       const std::size_t data = elements * kDataPerElement;
       for (std::size_t d = 0; is_root && d < data; ++d) buffer[position_of(d)] = value_of(root, d);
       if (is_root || (caller.rank() + root) % 2 == 0) {
-        caller.broadcast(buffer.data(), elements, gapped.handle(), root);
+        caller.broadcast(buffer.data(), elements, ElementType(gapped.handle()), root);
         note(first, complaint_about(buffer, elements, root, is_root));
-        caller.ibroadcast(buffer.data(), elements, gapped.handle(), root).wait();
+        caller.ibroadcast(buffer.data(), elements, ElementType(gapped.handle()), root).wait();
         note(first, complaint_about(buffer, elements, root, is_root));
         continue;
       }
@@ -94,7 +94,7 @@ std::string try_gaps(Caller& caller, std::initializer_list<std::size_t> sizes, i
       for (std::size_t d = 0; d < data; ++d) {
         if (buffer[d] != value_of(root, d)) note(first, fmt::format("number {} is wrong", d));
       }
-      caller.ibroadcast(buffer.data(), data, MPI_INT32_T, root).wait();
+      caller.ibroadcast(buffer.data(), data, ElementType(MPI_INT32_T), root).wait();
       if (buffer[data] != kPoison) note(first, "a number after the last one was written");
     }
   }
@@ -119,7 +119,7 @@ std::string try_other_types(Caller& caller) {
   for (std::size_t i = 0; caller.rank() == root && i < pairs.size(); ++i) {
     pairs[i] = {0.5 * static_cast<double>(i), static_cast<int>(i) + 3};
   }
-  caller.broadcast(pairs.data(), pairs.size(), MPI_DOUBLE_INT, root);
+  caller.broadcast(pairs.data(), pairs.size(), ElementType(MPI_DOUBLE_INT), root);
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     if (pairs[i].value == 0.5 * static_cast<double>(i) && pairs[i].index == static_cast<int>(i) + 3)
       continue;
@@ -135,7 +135,7 @@ std::string try_other_types(Caller& caller) {
     MPI_Type_create_hindexed(2, lengths, places, MPI_INT32_T, type);
   });
   if (caller.rank() == root) scattered[90] = 1, scattered[91] = 2, scattered[3] = 3;
-  caller.broadcast(MPI_BOTTOM, 1, absolute.handle(), root);
+  caller.broadcast(MPI_BOTTOM, 1, ElementType(absolute.handle()), root);
   if (scattered[90] != 1 || scattered[91] != 2 || scattered[3] != 3) {
     note(first, "data at absolute addresses are wrong");
   }
@@ -158,10 +158,10 @@ std::string try_nothing(Caller& caller) {
         caller.broadcast(nullptr, 0, DataType::int32, root);
         break;
       case 1:
-        caller.broadcast(&untouched, 0, MPI_DOUBLE, root);
+        caller.broadcast(&untouched, 0, ElementType(MPI_DOUBLE), root);
         break;
       default:
-        caller.broadcast(&untouched, 7, empty.handle(), root);
+        caller.broadcast(&untouched, 7, ElementType(empty.handle()), root);
     }
   }
   return untouched == kPoison ? "" : "a call without data wrote to a buffer";
@@ -179,7 +179,7 @@ std::string try_handles_of_empty_types(Caller& caller) {
     for (const int numbers : {0, 1}) {
       const OwnType type([&](MPI_Datatype* t) { MPI_Type_contiguous(numbers, MPI_INT32_T, t); });
       std::vector<std::int32_t> buffer(7, caller.rank() == 0 ? round : kPoison);
-      caller.broadcast(buffer.data(), buffer.size(), type.handle(), 0);
+      caller.broadcast(buffer.data(), buffer.size(), ElementType(type.handle()), 0);
       const bool is_there = numbers == 1 || caller.rank() == 0;
       if (buffer != std::vector<std::int32_t>(7, is_there ? round : kPoison)) {
         note(first, fmt::format("round {}: elements of {} numbers are wrong", round, numbers));

@@ -32,18 +32,18 @@ void add_wrong_types(std::vector<WrongCall>& wrong, const Call& good) {
   wrong.push_back({call, "bor is not defined for type double"});
   call.op = Operator::logical_and;
   wrong.push_back({call, "need an integer type"});
-  call.op = MPI_MAXLOC;
+  call.op = Operation(MPI_MAXLOC);
   wrong.push_back({call, "a pair of value and index"});
-  call.op = MPI_REPLACE;
+  call.op = Operation(MPI_REPLACE);
   wrong.push_back({call, "pass an operator for collectives"});
-  call.op = MPI_OP_NULL;
+  call.op = Operation(MPI_OP_NULL);
   wrong.push_back({call, "operator is MPI_OP_NULL"});
   call = good;
-  call.type = MPI_CHAR;
+  call.type = ElementType(MPI_CHAR);
   wrong.push_back({call, "characters"});
-  call.type = MPI_DATATYPE_NULL;
+  call.type = ElementType(MPI_DATATYPE_NULL);
   wrong.push_back({call, "type is MPI_DATATYPE_NULL"});
-  call.type = MPI_DOUBLE_INT;
+  call.type = ElementType(MPI_DOUBLE_INT);
   wrong.push_back({call, "sum is not defined for type MPI_DOUBLE_INT"});
 }
 
@@ -88,7 +88,7 @@ std::vector<WrongCall> wrong_calls(Room& room, int members) {
   wrong.push_back({broadcast, "broadcast: buffer is null with count 100; pass a buffer of 800"});
   broadcast = calls::broadcast(room.output.data(), SIZE_MAX / 4, DataType::int64, 0);
   wrong.push_back({broadcast, "more than memory"});
-  broadcast = calls::broadcast(room.output.data(), 3, MPI_DATATYPE_NULL, 0);
+  broadcast = calls::broadcast(room.output.data(), 3, ElementType(MPI_DATATYPE_NULL), 0);
   wrong.push_back({broadcast, "broadcast: type is MPI_DATATYPE_NULL"});
   Call blocks = sum_of(room, Collective::reduce_scatter, 0);
   room.block_counts.assign(static_cast<std::size_t>(members) + 1, 10);

@@ -154,8 +154,8 @@ TEST_CASE("what a call has yielded is delivered, though it throws what an earlie
   Room others;
   const auto call_of = [&](Room& its, std::size_t count) {
     Call call = sum_of(its, Collective::scan, count);
-    call.type = padded;
-    call.op = op;
+    call.type = ElementType(padded);
+    call.op = Operation(op);
     return call;
   };
   {

@@ -15,8 +15,10 @@
 
 namespace {
 
+using hycoll::ElementType;
 using hycoll::Error;
 using hycoll::ErrorKind;
+using hycoll::Operation;
 using hycoll::Reduction;
 using hycoll::resolve_reduction;
 using hycoll::testing::all_arrangements;
@@ -32,7 +34,7 @@ using Subject = hycoll::testing::ReductionSubject;
 
 void check_refused(const Subject& subject, const NamedOp& op) {
   try {
-    resolve_reduction(subject.handle, op.handle, "allreduce");
+    resolve_reduction(ElementType(subject.handle), Operation(op.handle), "allreduce");
     FAIL_CHECK("not refused");
   } catch (const Error& error) {
     const std::string message = error.what();
@@ -40,7 +42,7 @@ void check_refused(const Subject& subject, const NamedOp& op) {
     CHECK(error.kind() == ErrorKind::invalid_argument);
     CHECK(message.starts_with("allreduce: "));
     CHECK(message.find(op.name) != std::string::npos);
-    CHECK(message.find(hycoll::ElementType(subject.handle).name()) != std::string::npos);
+    CHECK(message.find(ElementType(subject.handle).name()) != std::string::npos);
   }
 }
 
@@ -59,7 +61,8 @@ TEST_CASE("every operator that MPI allows on a type is right, and every other on
         ++refused_count;
         continue;
       }
-      const Reduction reduction = resolve_reduction(subject.handle, op.handle, "allreduce");
+      const Reduction reduction =
+          resolve_reduction(ElementType(subject.handle), Operation(op.handle), "allreduce");
       REQUIRE(reduction.element_bytes == subject.size_bytes);
       CHECK(reduction.is_commutative);
       CHECK(reduction.staging == nullptr);
@@ -93,7 +96,8 @@ TEST_CASE("foreign reducers keep order, aliases and neighbours for any number of
     });
     REQUIRE(subject != subjects.end());
     CAPTURE(subject->name);
-    const Reduction reduction = resolve_reduction(sample.type, sample.op.handle, "reduce");
+    const Reduction reduction =
+        resolve_reduction(ElementType(sample.type), Operation(sample.op.handle), "reduce");
     CHECK_FALSE(reduction.data_type.has_value());
     CHECK(reduction.reducer.foreign == reduction.foreign_owner.get());
     check_arrangements(*subject, sample.op.op, reduction.reducer, arrangements,
@@ -103,25 +107,27 @@ TEST_CASE("foreign reducers keep order, aliases and neighbours for any number of
 
 /// Whether any thread may reduce so.
 bool runs_anywhere(const hycoll::ElementType& type, const hycoll::Operation& operation) {
-  return resolve_reduction(type, operation, "allreduce").reducer.runs_anywhere();
+  return resolve_reduction(ElementType(type), Operation(operation), "allreduce")
+      .reducer.runs_anywhere();
 }
 
 TEST_CASE("operators of the program's run anywhere only if it says so, MPI where it may") {
   int provided = MPI_THREAD_SINGLE;
   MPI_Query_thread(&provided);
-  CHECK(runs_anywhere(MPI_INT, MPI_SUM));
-  CHECK(runs_anywhere(MPI_C_FLOAT_COMPLEX, MPI_SUM));
-  CHECK(runs_anywhere(MPI_SHORT_INT, MPI_MAXLOC) == (provided == MPI_THREAD_MULTIPLE));
+  CHECK(runs_anywhere(ElementType(MPI_INT), Operation(MPI_SUM)));
+  CHECK(runs_anywhere(ElementType(MPI_C_FLOAT_COMPLEX), Operation(MPI_SUM)));
+  CHECK(runs_anywhere(ElementType(MPI_SHORT_INT), Operation(MPI_MAXLOC)) ==
+        (provided == MPI_THREAD_MULTIPLE));
   MPI_Op user = MPI_OP_NULL;
   MPI_Op_create([](void*, void*, int*, MPI_Datatype*) {}, 1, &user);
-  CHECK_FALSE(runs_anywhere(MPI_INT, user));
+  CHECK_FALSE(runs_anywhere(ElementType(MPI_INT), Operation(user)));
   MPI_Op_free(&user);
   const auto nothing = [](const void*, void*, std::size_t) {};
   const auto custom = [&](hycoll::Concurrency concurrency) {
     return hycoll::Operation::custom(nothing, hycoll::Commutativity::commutative, concurrency);
   };
-  CHECK_FALSE(runs_anywhere(MPI_INT, custom(hycoll::Concurrency::one_thread)));
-  CHECK(runs_anywhere(MPI_INT, custom(hycoll::Concurrency::any_thread)));
+  CHECK_FALSE(runs_anywhere(ElementType(MPI_INT), custom(hycoll::Concurrency::one_thread)));
+  CHECK(runs_anywhere(ElementType(MPI_INT), custom(hycoll::Concurrency::any_thread)));
 }
 
 TEST_CASE("the expectations of this test can fail") {
@@ -130,7 +136,8 @@ TEST_CASE("the expectations of this test can fail") {
     return other.handle == MPI_LONG_DOUBLE;
   });
   REQUIRE(subject != subjects.end());
-  const Reduction maximum = resolve_reduction(MPI_LONG_DOUBLE, MPI_MAX, "allreduce");
+  const Reduction maximum =
+      resolve_reduction(ElementType(MPI_LONG_DOUBLE), Operation(MPI_MAX), "allreduce");
   CHECK_FALSE(try_reducer(*subject, Op::sum, maximum.reducer, {3, 1, -1, -1}, 100).empty());
 }
 

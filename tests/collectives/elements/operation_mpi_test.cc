@@ -29,6 +29,7 @@ namespace {
 using hycoll::Commutativity;
 using hycoll::Concurrency;
 using hycoll::DataType;
+using hycoll::ElementType;
 using hycoll::Error;
 using hycoll::ErrorKind;
 using hycoll::Operation;
@@ -122,7 +123,8 @@ using hycoll::tests::kind_of_error;
 
 TEST_CASE("an operator of MPI_Op_create that does not commute keeps its operands' order") {
   const MatrixHandles handles;
-  const Reduction reduction = resolve_reduction(matrix_type, handles.op, "allreduce");
+  const Reduction reduction =
+      resolve_reduction(ElementType(matrix_type), Operation(handles.op), "allreduce");
   CHECK_FALSE(reduction.is_commutative);
   CHECK(reduction.staging == nullptr);
   CHECK(reduction.element_bytes == sizeof(Matrix));
@@ -136,7 +138,7 @@ TEST_CASE("a custom operator that does not commute keeps its operands' order") {
   for (const Concurrency concurrency : {Concurrency::one_thread, Concurrency::any_thread}) {
     const Operation operation =
         Operation::custom(multiply, Commutativity::non_commutative, concurrency);
-    const Reduction reduction = resolve_reduction(matrix_type, operation, "allreduce");
+    const Reduction reduction = resolve_reduction(ElementType(matrix_type), operation, "allreduce");
     CHECK_FALSE(reduction.is_commutative);
     check_arrangements(matrices(), ReductionOp::prod, reduction.reducer, all_arrangements(),
                        counts_around_a_block(sizeof(Matrix)));
@@ -156,7 +158,7 @@ TEST_CASE("elements larger than a block are folded one by one") {
         }
       },
       Commutativity::non_commutative);
-  const Reduction reduction = resolve_reduction(type, operation, "allreduce");
+  const Reduction reduction = resolve_reduction(ElementType(type), operation, "allreduce");
   CHECK(reduction.element_bytes == kSize * sizeof(int));
   constexpr std::size_t kCount = 3;
   std::vector<std::vector<int>> inputs(4, std::vector<int>(kCount * kSize));
@@ -267,7 +269,7 @@ class GappedVector {
 /// Reduces three vectors of gapped elements by way of hycoll's own.
 void check_gapped(const GappedType& type, const Operation& operation) {
   constexpr std::size_t kCount = 2500;
-  const Reduction reduction = resolve_reduction(type.handle, operation, "reduce");
+  const Reduction reduction = resolve_reduction(ElementType(type.handle), operation, "reduce");
   REQUIRE(reduction.staging != nullptr);
   std::vector<std::vector<std::byte>> vectors;
   for (int input = 0; input < 3; ++input) {
@@ -320,7 +322,7 @@ TEST_CASE(
     CHECK(hycoll::element_layout(type.handle).form == sample.form);
     MPI_Op op = MPI_OP_NULL;
     MPI_Op_create(mpi_combine, 0, &op);
-    check_gapped(type, op);
+    check_gapped(type, Operation(op));
     MPI_Op_free(&op);
     check_gapped(type, Operation::custom(combine, Commutativity::non_commutative));
   }
@@ -382,7 +384,8 @@ void mpi_visit(void*, void*, int*, MPI_Datatype*) {
 /// Two threads reduce at once, each by an operation of its own.
 void reduce_in_two_threads(const std::array<Operation, 2>& operations) {
   const auto body = [&](std::size_t number) {
-    const Reduction reduction = resolve_reduction(MPI_INT, operations[number], "allreduce");
+    const Reduction reduction =
+        resolve_reduction(ElementType(MPI_INT), operations[number], "allreduce");
     std::array<int, 2> values = {1, 2};
     const std::array<const void*, 2> sources = {&values[0], &values[1]};
     const std::array<void*, 1> destinations = {&values[1]};
@@ -407,7 +410,7 @@ TEST_CASE("one thread of the process at a time calls a user's function, unless h
   };
   using std::chrono::milliseconds;
   SUBCASE("MPI's") {
-    reduce_in_two_threads({op, op});
+    reduce_in_two_threads({Operation(op), Operation(op)});
     CHECK(occupancy.highest() == 1);
   }
   SUBCASE("custom ones") {
@@ -416,7 +419,7 @@ TEST_CASE("one thread of the process at a time calls a user's function, unless h
     CHECK(occupancy.highest() == 1);
   }
   SUBCASE("both") {
-    reduce_in_two_threads({op, custom(Concurrency::one_thread, milliseconds(20))});
+    reduce_in_two_threads({Operation(op), custom(Concurrency::one_thread, milliseconds(20))});
     CHECK(occupancy.highest() == 1);
   }
   SUBCASE("any number") {

@@ -66,8 +66,8 @@ class TypedCall {
                            .output = result.data(),
                            .count = reference_.count,
                            .block_counts = reference_.block_counts,
-                           .type = subject_.handle,
-                           .op = op_.handle,
+                           .type = ElementType(subject_.handle),
+                           .op = Operation(op_.handle),
                            .root = reference_.root}
                           .reproducible();
     if (round % 3 == 0) {

@@ -117,16 +117,16 @@ TEST_CASE("arguments that make no sense are errors with a remedy") {
   const auto kind = [&](const ElementType& type, const Operation& operation) {
     return kind_of_error([&] { resolve_reduction(type, operation, "scan"); }, &message);
   };
-  CHECK(kind(gapped.handle, MPI_SUM) == ErrorKind::invalid_argument);
+  CHECK(kind(ElementType(gapped.handle), Operation(MPI_SUM)) == ErrorKind::invalid_argument);
   CHECK(message.find("derived datatype") != std::string::npos);
   CHECK(message.find("MPI_Op_create") != std::string::npos);
-  CHECK(kind(MPI_DATATYPE_NULL, MPI_SUM) == ErrorKind::invalid_argument);
+  CHECK(kind(ElementType(MPI_DATATYPE_NULL), Operation(MPI_SUM)) == ErrorKind::invalid_argument);
   CHECK(message.find("MPI_DATATYPE_NULL") != std::string::npos);
-  CHECK(kind(MPI_INT, MPI_OP_NULL) == ErrorKind::invalid_argument);
+  CHECK(kind(ElementType(MPI_INT), Operation(MPI_OP_NULL)) == ErrorKind::invalid_argument);
   CHECK(message.find("MPI_OP_NULL") != std::string::npos);
-  CHECK(kind(MPI_INT, MPI_REPLACE) == ErrorKind::invalid_argument);
+  CHECK(kind(ElementType(MPI_INT), Operation(MPI_REPLACE)) == ErrorKind::invalid_argument);
   CHECK(message.find("MPI_REPLACE") != std::string::npos);
-  CHECK(kind(MPI_CHAR, MPI_MAX) == ErrorKind::invalid_argument);
+  CHECK(kind(ElementType(MPI_CHAR), Operation(MPI_MAX)) == ErrorKind::invalid_argument);
   CHECK(message.find("MPI_SIGNED_CHAR") != std::string::npos);
   CHECK(kind(DataType::float64, Operator::bit_or) == ErrorKind::invalid_argument);
   CHECK(message.starts_with("scan: operator bor is not defined for type double"));
@@ -139,8 +139,9 @@ TEST_CASE("reductions are found again, and errors leave nothing behind") {
   const auto kernel = [&](const ElementType& type, const Operation& operation) {
     return reductions.find(type, operation, "reduce").reducer.kernel;
   };
-  const Reduction* const first = &reductions.find(MPI_DOUBLE, MPI_SUM, "reduce");
-  CHECK(&reductions.find(MPI_DOUBLE, MPI_SUM, "reduce") == first);
+  const Reduction* const first =
+      &reductions.find(ElementType(MPI_DOUBLE), Operation(MPI_SUM), "reduce");
+  CHECK(&reductions.find(ElementType(MPI_DOUBLE), Operation(MPI_SUM), "reduce") == first);
   CHECK(first->data_type == DataType::float64);
   CHECK(first->op == Operator::sum);
   for (int round = 0; round < 3; ++round) {
@@ -156,7 +157,7 @@ TEST_CASE("reductions are found again, and errors leave nothing behind") {
       }
     }
   }
-  CHECK((kernel(MPI_LONG_DOUBLE, MPI_SUM) == nullptr));
+  CHECK((kernel(ElementType(MPI_LONG_DOUBLE), Operation(MPI_SUM)) == nullptr));
 }
 
 TEST_CASE("handles that are freed and used again mean what they mean now") {
@@ -168,9 +169,9 @@ TEST_CASE("handles that are freed and used again mean what they mean now") {
     MPI_Type_commit(&type);
     MPI_Op op = MPI_OP_NULL;
     MPI_Op_create(mpi_keep_right, round % 2, &op);
-    const Reduction& custom = reductions.find(type, operation, "reduce");
+    const Reduction& custom = reductions.find(ElementType(type), operation, "reduce");
     CHECK(custom.element_bytes == static_cast<std::size_t>(round + 1) * sizeof(int));
-    const Reduction& user = reductions.find(type, op, "reduce");
+    const Reduction& user = reductions.find(ElementType(type), Operation(op), "reduce");
     CHECK(user.element_bytes == static_cast<std::size_t>(round + 1) * sizeof(int));
     CHECK(user.is_commutative == (round % 2 == 1));
     MPI_Op_free(&op);
@@ -183,10 +184,12 @@ TEST_CASE("a copied reduction keeps its reducer and its staging") {
   RecentReductions reductions;
   std::weak_ptr<const hycoll::ForeignReducer> reducer;
   {
-    const Reduction copy = reductions.find(
-        gapped.handle, Operation::custom(keep_right, Commutativity::commutative), "reduce");
+    const Reduction copy =
+        reductions.find(ElementType(gapped.handle),
+                        Operation::custom(keep_right, Commutativity::commutative), "reduce");
     reducer = copy.foreign_owner;
-    reductions.find(MPI_INT, Operation::custom(keep_right, Commutativity::commutative), "reduce");
+    reductions.find(ElementType(MPI_INT), Operation::custom(keep_right, Commutativity::commutative),
+                    "reduce");
     CHECK(copy.staging->layout().slot_bytes == copy.element_bytes);
     CHECK(reducer.lock().get() == copy.reducer.foreign);
   }

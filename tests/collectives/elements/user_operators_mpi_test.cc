@@ -113,8 +113,8 @@ class MatrixKind {
       };
     };
     using enum Commutativity;
-    return {{"product of MPI_Op_create", product, product_},
-            {"sum of MPI_Op_create", sum, sum_},
+    return {{"product of MPI_Op_create", product, Operation(product_)},
+            {"sum of MPI_Op_create", sum, Operation(sum_)},
             {"custom product", product, Operation::custom(custom(product), non_commutative)},
             {"custom product in any thread", product,
              Operation::custom(custom(product), non_commutative, Concurrency::any_thread)},
@@ -204,7 +204,7 @@ std::string try_call(Caller& caller, const MatrixKind& kind,
             .output = in_place ? input.origin() : output.origin(),
             .count = reference.count,
             .block_counts = reference.block_counts,
-            .type = kind.type(),
+            .type = ElementType(kind.type()),
             .op = operation.operation,
             .root = reference.root};
   if (round % 5 == 0) call = call.reproducible();

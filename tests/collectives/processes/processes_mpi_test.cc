@@ -186,8 +186,9 @@ TEST_CASE("an element that does not fit is refused on all processes") {
   std::vector<std::int64_t> output(10'000, -1);
   const Operation first =
       Operation::custom([](const void*, void*, std::size_t) {}, Commutativity::non_commutative);
-  CHECK_THROWS_WITH_AS(communicator.allreduce(input.data(), output.data(), 1, wide, first),
-                       doctest::Contains("HYCOLL_STAGING_KIB"), Error);
+  CHECK_THROWS_WITH_AS(
+      communicator.allreduce(input.data(), output.data(), 1, ElementType(wide), first),
+      doctest::Contains("HYCOLL_STAGING_KIB"), Error);
   CHECK(communicator.allreduce(1) == world_size());
   MPI_Type_free(&wide);
 }

@@ -155,10 +155,10 @@ class LongBroadcast {
     is_plain_ = described == Described::as_numbers || (described == Described::as_both && !is_even);
     if (is_plain_) {
       numbers_.resize(2 * kMovedElements);
-      call_ = calls::broadcast(numbers_.data(), numbers_.size(), MPI_UINT32_T, root);
+      call_ = calls::broadcast(numbers_.data(), numbers_.size(), ElementType(MPI_UINT32_T), root);
     } else {
       pairs_.emplace(kSpaced, kMovedElements);
-      call_ = calls::broadcast(pairs_->data(), kMovedElements, type.handle(), root);
+      call_ = calls::broadcast(pairs_->data(), kMovedElements, ElementType(type.handle()), root);
     }
   }
 
@@ -310,8 +310,8 @@ class LongReduction {
  public:
   /// As CallTrial's.
   template <class Caller>
-  LongReduction(Caller& caller, Collective collective, const Layout& layout, const OwnType& type,
-                const Operation& op, Placement placement)
+  LongReduction(Caller& caller, Collective collective, const Layout& layout,
+                const OwnType& own_type, const Operation& op, Placement placement)
       : rank_(caller.rank()),
         size_(caller.size()),
         collective_(collective),
@@ -319,16 +319,17 @@ class LongReduction {
         output_(layout, placement == Placement::separate ? kReducedElements : 1),
         in_place_(placement == Placement::in_place) {
     void* const to = in_place_ ? input_.data() : output_.data();
+    const ElementType type(own_type.handle());
     const auto members = static_cast<std::size_t>(size_);
     switch (collective) {
       case Collective::reduce:
-        call_ = calls::reduce(input_.data(), to, kReducedElements, type.handle(), op, size_ - 1);
+        call_ = calls::reduce(input_.data(), to, kReducedElements, type, op, size_ - 1);
         break;
       case Collective::scan:
-        call_ = calls::scan(input_.data(), to, kReducedElements, type.handle(), op);
+        call_ = calls::scan(input_.data(), to, kReducedElements, type, op);
         break;
       case Collective::exscan:
-        call_ = calls::exscan(input_.data(), to, kReducedElements, type.handle(), op);
+        call_ = calls::exscan(input_.data(), to, kReducedElements, type, op);
         break;
       case Collective::reduce_scatter:
         // One of them empty, and the last one the longest.
@@ -337,10 +338,10 @@ class LongReduction {
         counts_.back() = 0;
         counts_.back() =
             kReducedElements - std::accumulate(counts_.begin(), counts_.end(), std::size_t{0});
-        call_ = calls::reduce_scatter(input_.data(), to, counts_, type.handle(), op);
+        call_ = calls::reduce_scatter(input_.data(), to, counts_, type, op);
         break;
       default:
-        call_ = calls::allreduce(input_.data(), to, kReducedElements, type.handle(), op);
+        call_ = calls::allreduce(input_.data(), to, kReducedElements, type, op);
     }
   }
 
@@ -404,7 +405,7 @@ std::string try_reductions(Caller& caller, const Layout& layout, const Operation
 TEST_CASE("long reductions of elements with gaps by an operator of MPI_Op_create") {
   MPI_Op op = MPI_OP_NULL;
   MPI_Op_create(&add_spaced, 1, &op);
-  in_every_layout([&](auto& caller) { return try_reductions(caller, kSpaced, op); });
+  in_every_layout([&](auto& caller) { return try_reductions(caller, kSpaced, Operation(op)); });
   MPI_Op_free(&op);
 }
 
