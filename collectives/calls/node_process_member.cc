@@ -12,7 +12,8 @@ namespace {
 
 /// A run in which a worker does nothing but wait until all others have entered it.
 Program arrival_of_others(int worker, int worker_count) {
-  Program program{.number = take_program_numbers(1)};
+  Program program;
+  program.number = take_program_numbers(1);
   StrandProgram& strand = program.strands.emplace_back();
   for (int other = 0; other < worker_count; ++other) {
     if (other == worker) continue;
