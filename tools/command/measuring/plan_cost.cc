@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "collectives/algorithms/registry.h"
 #include "collectives/plans/typical_nodes.h"
 #include "core/base/errors.h"
+#include "threading/program/abridgement.h"
 #include "threading/program/program.h"
 #include "tools/command/line/output.h"
 #include "tools/command/line/sizes.h"
@@ -73,18 +75,19 @@ PlanCost make_plan(const std::vector<NodeRun>& nodes, const PlanTask& task,
     const auto part_of_node = [&](int node) {
       return algorithm.generate(shape, selected.segments, 0, only_node(node));
     };
-    const Schedule schedule = part_of_node(task.node);
-    cost.schedule_seconds = seconds_since(start);
-    cost.own_steps = schedule.step_count();
-    if (allocations != nullptr) cost.schedule_memory_bytes = allocations->peak_bytes();
-    ProgramNeeds needs;
-    for (const int node : typical_nodes(shape, 0)) needs.add(needs_of(part_of_node(node)));
     const bool has_threads = task.visibility == Visibility::direct;
-    programs =
-        bind_schedule(schedule, task.node, extent_of(task),
-                      {.element_bytes = task.routine == Routine::barrier ? 1 : kElementBytes,
-                       .workers = has_threads ? WorkerRange{} : WorkerRange{.first = 0, .count = 1},
-                       .needs = &needs});
+    const WorkerRange workers = has_threads ? WorkerRange{} : WorkerRange{.first = 0, .count = 1};
+    ProgramNeeds needs;
+    Schedule part = make_own_part(shape, 0, task.node, part_of_node,
+                                  [&](const Schedule& typical) { needs.add(needs_of(typical)); });
+    cost.own_steps = part.step_count();
+    const Schedule schedule = abridged_for(std::move(part), workers);
+    cost.schedule_seconds = seconds_since(start);
+    if (allocations != nullptr) cost.schedule_memory_bytes = allocations->peak_bytes();
+    programs = bind_schedule(schedule, task.node, extent_of(task),
+                             {.element_bytes = task.routine == Routine::barrier ? 1 : kElementBytes,
+                              .workers = workers,
+                              .needs = &needs});
     cost.seconds = seconds_since(start);
   }
   if (allocations != nullptr) {

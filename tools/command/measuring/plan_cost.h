@@ -30,9 +30,9 @@ struct PlanTask {
 struct PlanCost {
   std::size_t own_steps = 0;              ///< Of the node's schedule.
   double seconds = 0;                     ///< The least of the repetitions.
-  double schedule_seconds = 0;            ///< Of these until the schedule is made.
+  double schedule_seconds = 0;            ///< Of these until it is made, and all needs are known.
   std::size_t memory_bytes = 0;           ///< The most that is allocated meanwhile,
-  std::size_t schedule_memory_bytes = 0;  ///< until the schedule is made,
+  std::size_t schedule_memory_bytes = 0;  ///< until then,
   std::size_t kept_bytes = 0;             ///< and of the programs, which stay.
   int repetitions = 0;
 };
