@@ -257,6 +257,12 @@ std::uint64_t ScheduleBuilder::key_of(int lane, int node, int peer_node) const {
   return static_cast<std::uint64_t>(lane) << 48 | sides;
 }
 
-Schedule ScheduleBuilder::finish() && { return std::move(schedule_); }
+Schedule ScheduleBuilder::finish() && {
+  outstanding_ = {};
+  for (Strand& strand : schedule_.strands) strand.steps.shrink_to_fit();
+  schedule_.spans.shrink_to_fit();
+  schedule_.dependencies.shrink_to_fit();
+  return std::move(schedule_);
+}
 
 }  // namespace hycoll

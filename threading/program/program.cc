@@ -167,6 +167,7 @@ class Binder {
     const Strand& strand = schedule_.strands[static_cast<std::size_t>(strand_index)];
     Program& program = programs_[static_cast<std::size_t>(strand.worker - first_worker_)];
     StrandProgram& bound = program.strands.emplace_back();
+    bound.instructions.reserve(strand.steps.size());
     std::vector<int> request_of_step(strand.steps.size(), -1);
     std::vector<int> dependencies;  // of the next instruction: its own, and those of dropped steps
     for (std::size_t s = 0; s < strand.steps.size(); ++s) {
