@@ -173,7 +173,10 @@ void ScheduleBuilder::wait(StrandId strand, FlagId flag) {
 void ScheduleBuilder::wait(StrandId strand, FlagId flag, int value) {
   if (strand == kElsewhere) return;
   HYCOLL_ASSERT(value >= 1, "nothing has been signalled that could be waited for");
-  add_step(strand, {.kind = StepKind::wait, .flag = flag, .value = value}, {}, {});
+  append(strand, {.kind = StepKind::wait,
+                  .flag = flag,
+                  .value = value,
+                  .first_dependency = static_cast<int>(schedule_.dependencies.size())});
 }
 
 void ScheduleBuilder::add_step(StrandId strand, Step step, std::span<const Span> destinations,
