@@ -17,6 +17,11 @@ namespace {
 
 constexpr int kNone = -1;
 
+struct UnsynchronisedSchedule {
+  ScheduleBuilder builder;
+  DataSteps steps;
+};
+
 class StagedSchedule {
  public:
   StagedSchedule(const verifier::Index& index, std::span<const int> order, const Shape& shape)
@@ -32,13 +37,14 @@ class StagedSchedule {
     steps_.steps.reserve(static_cast<std::size_t>(index.step_count()));
   }
 
-  Schedule make() && {
+  /// Leaves the flags to the synchroniser.
+  UnsynchronisedSchedule make() && {
     add_frame();
     place_staging();
     copy_in();
     for (const int id : order_) add_step(id);
     copy_out();
-    return synchronise(std::move(builder_), steps_);
+    return {.builder = std::move(builder_), .steps = std::move(steps_)};
   }
 
  private:
@@ -336,11 +342,16 @@ bool touches_foreign_buffers(const Schedule& schedule, const Shape& shape) {
 }
 
 /// What one node does, which nobody but its own workers need to know: messages stay as they are.
-Schedule staged_node(const Schedule& direct, const Shape& shape) {
+UnsynchronisedSchedule stage_values(const Schedule& direct, const Shape& shape) {
   const verifier::Index index(direct);
   std::vector<int> order;
   HYCOLL_ASSERT(!verifier::order_of_part(index, order), "a schedule to be staged is correct");
   return StagedSchedule(index, order, shape).make();
+}
+
+Schedule staged_node(const Schedule& direct, const Shape& shape) {
+  UnsynchronisedSchedule values = stage_values(direct, shape);
+  return synchronise(std::move(values.builder), values.steps);
 }
 
 }  // namespace
