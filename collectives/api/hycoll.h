@@ -92,6 +92,11 @@ struct Options {
   /// docs/decisions/0043.
   std::optional<int> single_copy_kib;
 
+  /// What the plans of a communicator or team may take on each process, in KiB, at least 1; beyond
+  /// it those that have not been used for longest are given up, and made again when they are
+  /// needed. A call whose plan alone takes more is refused.
+  int plan_cache_kib = 16 * 1024;
+
   /// Layout `processes`, for tests on one machine: the processes of every machine (or NUMA domain)
   /// form so many nodes. 0: one. They are dealt to them in blocks of neighbouring ranks, or in
   /// turn.

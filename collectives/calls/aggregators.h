@@ -96,7 +96,7 @@ class AggregatorService {
 
   const ProcessGroup& group_;
   NodeWorkers& workers_;
-  PlanCache& plans_;
+  RecentPlans plans_;  // of the thread
   AggregatorNotice incoming_;
   MPI_Request request_ = MPI_REQUEST_NULL;  // of the incoming notice
   std::deque<AggregatorNotice> notices_;    // that have come in

@@ -132,6 +132,7 @@ PreparedCall Caller::make_next(const Call& call, Waiting waiting) {
   return as_next([&] {
     PreparedCall prepared = resolve(call);
     prepared.plan = &plans_.find(prepared.query);
+    if (plans_.has_evicted()) forget_repeatable();
     provide_for(*prepared.plan, waiting);
     enter(prepared.arguments);
     return prepared;
@@ -232,12 +233,13 @@ std::optional<RunFailure> Caller::execute_announced(const Plan& plan,
 
 std::shared_ptr<PoolJob> Caller::submit_own_part(const Plan& plan, const CallArguments& arguments,
                                                  PoolJob::Before before) {
-  return hand_in(std::make_shared<PoolJob>(
-                     [this, &plan](int worker, const CallArguments& job_arguments) {
-                       execute_part(worker, plan, job_arguments);
-                     },
-                     arguments, 1, std::move(before)),
-                 1);
+  return hand_in(
+      std::make_shared<PoolJob>(
+          [this, held = PlanPointer(&plan)](int worker, const CallArguments& job_arguments) {
+            execute_part(worker, *held, job_arguments);
+          },
+          arguments, 1, std::move(before)),
+      1);
 }
 
 void Caller::execute_like(const Plan& plan, const CallArguments& like, CallNumber call,
@@ -293,6 +295,7 @@ void Caller::run_whole(const Call& call) {
 void Caller::begin(const Plan& plan, const CallArguments& arguments, Request::State& state) {
   state.caller = this;
   state.call = arguments.call;
+  state.plan = &plan;
   state.is_complete = false;
   state.error.reset();
   state.deferred = nullptr;
@@ -344,9 +347,9 @@ std::unique_ptr<Persistent::State> Caller::prepare(const Call& call) {
     return state;
   }
   PreparedCall prepared = resolve(state->call);
-  const Plan& plan = plan_cache_.find(prepared.query);
+  prepared.plan = &plans_.find(prepared.query);
   if (!prepared.is_custom && prepared.work == nullptr) {
-    state->plan = &plan;
+    state->plan = std::move(prepared.plan);
     state->arguments = prepared.arguments;
     state->foreign_owner = std::move(prepared.foreign_owner);
     state->request = std::make_unique<Request::State>();

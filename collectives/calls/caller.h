@@ -30,7 +30,8 @@ namespace hycoll {
 struct CallerIdentity {
   int rank = 0;  ///< Among the members.
   int member_count = 1;
-  int slot = 0;  ///< The member's index on its node.
+  int slot = 0;              ///< The member's index on its node.
+  WorkerRange workers = {};  ///< Of the process: those that execute the member's calls.
   Bits bits = Bits::same_on_all_members;
   CallAnnouncer* announcer = nullptr;  ///< Member 0's, where there are aggregators.
   CallGate* gate = nullptr;            ///< The process's, where all processes are compared.
@@ -43,7 +44,7 @@ struct CallerIdentity {
 class Caller : public RunsOwner {
  public:
   Caller(PlanCache& plans, NodeMemory& memory, const CallerIdentity& identity)
-      : plan_cache_(plans), plans_(plans), memory_(memory), identity_(identity) {}
+      : plan_cache_(plans), plans_(plans, identity.workers), memory_(memory), identity_(identity) {}
   virtual ~Caller() = default;
   Caller(const Caller&) = delete;
   Caller& operator=(const Caller&) = delete;
@@ -207,6 +208,7 @@ struct Request::State {
   CallNumber call = 0;
   std::unique_ptr<CallRuns> own_runs;
   CallRuns* runs = nullptr;  ///< Those, a persistent call's, or null.
+  PlanPointer plan;          ///< Of a call that is one run.
   DeferredRun* deferred = nullptr;
   DeferredOutcome outcome;
   std::shared_ptr<PoolJob> job;
@@ -239,7 +241,7 @@ struct Persistent::State {
   std::vector<std::size_t> block_counts;
   /// The plan and the arguments of every start, for calls that need nothing else: no buffers of
   /// their own, and no agreement. Null for others, which are started like any call.
-  const Plan* plan = nullptr;
+  PlanPointer plan = {};
   CallArguments arguments;
   std::shared_ptr<const ForeignReducer> foreign_owner;
   std::unique_ptr<CallRuns> runs;  ///< Of every start of a long call; null for others.

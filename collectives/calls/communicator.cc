@@ -95,7 +95,7 @@ class ProcessMember final : public Caller {
   }
 
   void execute_with_pool(const Plan& plan, const CallArguments& arguments, int count) {
-    const auto job = std::make_shared<PoolJob>(plan.programs, arguments, count - 1);
+    const auto job = std::make_shared<PoolJob>(parts_of(plan), arguments, count - 1);
     job->hurry();
     pool_.submit(job, 1, count - 1);
     try {
@@ -111,10 +111,17 @@ class ProcessMember final : public Caller {
     job->throw_if_failed();
   }
 
+  /// Holds the plan: the pool may still work when the caller goes on.
+  PoolJob::Body parts_of(const Plan& plan) {
+    return [this, held = PlanPointer(&plan)](int worker, const CallArguments& arguments) {
+      execute_part(worker, *held, arguments);
+    };
+  }
+
   std::shared_ptr<PoolJob> submit(const Plan& plan, const CallArguments& arguments,
                                   PoolJob::Before before) override {
     const int count = participants(plan);
-    return hand_in(std::make_shared<PoolJob>(plan.programs, arguments, count, std::move(before)),
+    return hand_in(std::make_shared<PoolJob>(parts_of(plan), arguments, count, std::move(before)),
                    count);
   }
 
@@ -233,7 +240,7 @@ void Communicator::State::provide_for_agreements() {
   may_take_turns = processes->has_own_memory() && processes->may_share();
   PlanQuery agreement{.extent = {.count = 1}};
   if (group.options().bits == Bits::reproducible) agreement.order = OperandOrder::canonical;
-  if (processes->has_rest() || plans->find(agreement).is_compact()) return;
+  if (processes->has_rest() || plans->find(agreement)->is_compact()) return;
   std::optional<Error> failure;
   if (!processes->expand(group)) {
     failure = Error(ErrorKind::environment,

@@ -63,7 +63,7 @@ class NodeProcessMember::SlicedRun final : public ExecutorRun {
     if (next_ > 0)
       slice_ = displaced(member_.next_run(arguments_), next_ * sliced.displacement_bytes);
     slice_.is_agreed_on = arguments_.is_agreed_on || next_ + 1 < sliced.run_count;
-    executor().start(sliced.program(next_, member_.thread_), slice_);
+    executor().start(sliced.program(next_, 0), slice_);
     ++next_;
     return true;
   }
@@ -102,6 +102,7 @@ NodeProcessMember::NodeProcessMember(ProcessGroup& group, NodeProcesses& process
              {.rank = processes.first_rank() + thread,
               .member_count = processes.member_count(),
               .slot = processes.worker() + thread,
+              .workers = {.first = thread, .count = 1},
               .bits = group.options().bits,
               .announcer = nullptr,
               .gate = gate}),
@@ -206,15 +207,13 @@ DeferredRun* NodeProcessMember::defer(const Plan& plan, const CallArguments& arg
                                       DeferredOutcome& outcome) {
   const bool is_one_run = !plan.crossing || plan.crossing->staged.run_count == 1;
   if (!plan.is_short || !is_one_run || !deferred_.finished() || !is_idle()) return nullptr;
-  const Program& only = plan.crossing ? plan.crossing->staged.program(0, thread_) : program(plan);
+  const Program& only = plan.crossing ? plan.crossing->staged.program(0, 0) : program(plan);
   deferred_.start(only, next_run(arguments), outcome);
   if (!deferred_.finished()) keeper_.watch();
   return &deferred_;
 }
 
-const Program& NodeProcessMember::program(const Plan& plan) const {
-  return plan.programs[static_cast<std::size_t>(thread_)];
-}
+const Program& NodeProcessMember::program(const Plan& plan) const { return plan.programs.front(); }
 
 CallArguments NodeProcessMember::next_run(const CallArguments& arguments) {
   return as_run(arguments, processes_.next_run(thread_));

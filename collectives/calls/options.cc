@@ -89,6 +89,9 @@ Options Options::from_environment() {
   }
   if (const char* layout = std::getenv("HYCOLL_LAYOUT")) options.layout = parse_layout(layout);
   if (const auto kib = read_number("HYCOLL_STAGING_KIB", 1'048'576)) options.staging_kib = *kib;
+  if (const auto kib = read_number("HYCOLL_PLAN_CACHE_KIB", 1'000'000'000)) {
+    options.plan_cache_kib = *kib;
+  }
   if (const auto mib = read_number("HYCOLL_STAGING_LIMIT", 1'000'000'000)) {
     options.staging_limit_mib = *mib;
   }

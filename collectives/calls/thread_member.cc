@@ -24,19 +24,9 @@ bool is_too_short(const PlanQuery& query) {
          query.extent.count * query.element_bytes < kLeastStagedBytes;
 }
 
-/// Whether outputs are written past the caches.
-bool streams_outputs(const Program& program) {
-  return std::ranges::any_of(program.strands, [](const StrandProgram& strand) {
-    return std::ranges::any_of(strand.instructions, [](const Instruction& instruction) {
-      return instruction.stores == Stores::streaming;
-    });
-  });
-}
-
-/// Whether some members read or write the buffers of others.
-bool crosses(const Plan& plan) {
-  return std::ranges::any_of(plan.programs,
-                             [](const Program& program) { return program.some_touch_others; });
+CallerIdentity as_one_worker(CallerIdentity identity) {
+  identity.workers = {.first = identity.slot, .count = 1};
+  return identity;
 }
 
 }  // namespace
@@ -52,7 +42,7 @@ class ThreadMember::SlicedRun final : public ExecutorRun {
     CallArguments slice =
         displaced(as_run(arguments_, ++member_.runs_), next_ * slices_.displacement_bytes);
     slice.is_agreed_on = arguments_.is_agreed_on || next_ + 1 < slices_.run_count;
-    executor().start(slices_.program(next_, member_.index_), slice);
+    executor().start(slices_.program(next_, 0), slice);
     ++next_;
     return true;
   }
@@ -66,27 +56,28 @@ class ThreadMember::SlicedRun final : public ExecutorRun {
 
 ThreadMember::ThreadMember(PlanCache& plans, PlanCache* staging_plans, NodeWorkers& workers,
                            LeaderPool& pool, const CallerIdentity& identity)
-    : Caller(plans, workers.memory(), identity),
+    : Caller(plans, workers.memory(), as_one_worker(identity)),
       index_(identity.slot),
       workers_(workers),
       executor_(workers.executor(index_)),
-      staging_plans_(staging_plans),
       lacks_distance_(staging_plans != nullptr && workers.may_measure()),
       pool_(pool),
-      deferred_(executor_) {}
+      deferred_(executor_) {
+  if (staging_plans != nullptr) {
+    staging_plans_.emplace(*staging_plans, WorkerRange{.first = index_, .count = 1});
+  }
+}
 
 void ThreadMember::set_distance(double handoff_ns) noexcept {
   handoff_ns_ = handoff_ns;
   lacks_distance_ = lacks_distance_ && handoff_ns == 0;
-  is_far_ = staging_plans_ != nullptr && handoff_ns > kFarHandoffNs;
+  is_far_ = staging_plans_.has_value() && handoff_ns > kFarHandoffNs;
   forget_repeatable();  // plans whose slices nobody has looked for
 }
 
 void ThreadMember::provide_for(const Plan& plan, Waiting waiting) {
   if (measurement_is_due_ && waiting == Waiting::allowed) measure_distance();
-  if (!is_far_) return;
-  const std::lock_guard lock(slices_mutex_);
-  if (!slices_.contains(&plan)) slices_.emplace(&plan, find_slices(plan));
+  if (is_far_ && !plan.staged()) plan.set_staged(find_staged(plan));
 }
 
 void ThreadMember::count_crossing() {
@@ -117,28 +108,24 @@ void ThreadMember::measure_distance() {
   set_distance(handoff_ns);
 }
 
-const SlicedPrograms* ThreadMember::known_slices(const Plan& plan) const {
-  const std::lock_guard lock(slices_mutex_);
-  const auto found = slices_.find(&plan);
-  return found != slices_.end() ? found->second : nullptr;
-}
-
-const SlicedPrograms* ThreadMember::find_slices(const Plan& plan) {
+PlanPointer ThreadMember::find_staged(const Plan& plan) {
   // Prefixes are passed on from member to member; outputs past the caches are not read from them.
-  if (is_prefix(plan.query.collective) || is_too_short(plan.query) || !crosses(plan)) {
-    return nullptr;
+  if (is_prefix(plan.query.collective) || is_too_short(plan.query) ||
+      !program(plan).some_touch_others || program(plan).some_stream_outputs) {
+    return {};
   }
-  if (std::ranges::any_of(plan.programs, streams_outputs)) return nullptr;
   try {
-    PlanQuery query = plan.query;
-    query.extent.block_counts = plan.block_counts;
-    const Plan& staged = staging_plans_->find(query);
-    return staged.crossing ? &staged.crossing->staged : nullptr;
+    return &staging_plans_->find(plan.query);
   } catch (const Error& error) {
     // The elements do not fit the staging, or the algorithm that was asked for cannot stage.
     if (error.kind() != ErrorKind::unsupported) throw;
-    return nullptr;
+    return {};
   }
+}
+
+const SlicedPrograms* ThreadMember::known_slices(const Plan& plan) {
+  const bool is_staged = plan.staged() && *plan.staged() != nullptr && (*plan.staged())->crossing;
+  return is_staged ? &(*plan.staged())->crossing->staged : nullptr;
 }
 
 void ThreadMember::run_here(const Plan& plan, const CallArguments& arguments) {
@@ -177,7 +164,7 @@ DeferredRun* ThreadMember::defer(const Plan& plan, const CallArguments& argument
   const SlicedPrograms* const slices = slices_of(plan);
   const bool is_one_run = slices == nullptr || slices->run_count == 1;
   if (!plan.is_short || !is_one_run || !deferred_.finished() || !is_idle()) return nullptr;
-  const Program& only = slices != nullptr ? slices->program(0, index_) : program(plan);
+  const Program& only = slices != nullptr ? slices->program(0, 0) : program(plan);
   deferred_.start(only, as_run(arguments, ++runs_), outcome);
   if (!deferred_.finished()) keeper_->watch();
   return &deferred_;

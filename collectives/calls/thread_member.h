@@ -3,8 +3,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
-#include <unordered_map>
+#include <optional>
 
 #include "collectives/calls/caller.h"
 #include "collectives/plans/plan_cache.h"
@@ -61,20 +60,18 @@ class alignas(kCacheLineBytes) ThreadMember final : public Caller {
   const SlicedPrograms* slices_of(const Plan& plan) const {
     return is_far_ && !plan.is_compact() ? known_slices(plan) : nullptr;
   }
-  const SlicedPrograms* known_slices(const Plan& plan) const;
-  /// Looks for them.
-  const SlicedPrograms* find_slices(const Plan& plan);
+  static const SlicedPrograms* known_slices(const Plan& plan);
+  /// The plan that has them; null if there is none.
+  PlanPointer find_staged(const Plan& plan);
 
   void run_here(const Plan& plan, const CallArguments& arguments);
-  const Program& program(const Plan& plan) const {
-    return plan.programs[static_cast<std::size_t>(index_)];
-  }
+  static const Program& program(const Plan& plan) { return plan.programs.front(); }
 
   int index_;
   NodeWorkers& workers_;
   WorkerExecutor& executor_;
-  CallNumber runs_ = 0;  ///< The number of the last one.
-  PlanCache* staging_plans_;
+  CallNumber runs_ = 0;                       ///< The number of the last one.
+  std::optional<RecentPlans> staging_plans_;  // none where members never stage
   // The same on all members.
   double handoff_ns_ = 0;
   bool is_far_ = false;
@@ -82,8 +79,6 @@ class alignas(kCacheLineBytes) ThreadMember final : public Caller {
   bool measurement_is_due_ = false;
   std::uint64_t crossings_ = 0;
   std::uint64_t crossings_to_measurement_ = 1;
-  mutable std::mutex slices_mutex_;  // calls in the background look while others are prepared
-  std::unordered_map<const Plan*, const SlicedPrograms*> slices_;  // of plans that have been seen
   LeaderPool& pool_;
   DeferredRun deferred_;
   ProgressKeeper* keeper_ = nullptr;

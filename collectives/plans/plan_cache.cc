@@ -1,230 +1,238 @@
 #include "collectives/plans/plan_cache.h"
 
-#include <fmt/format.h>
-
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <new>
 #include <numeric>
 #include <utility>
 
-#include "collectives/algorithms/registry.h"
-#include "collectives/plans/typical_nodes.h"
 #include "core/base/collective_traits.h"
 #include "core/base/errors.h"
-#include "core/schedule/staging.h"
 
 namespace hycoll {
-
 namespace {
 
-/// Up to here a call takes a few microseconds.
-constexpr std::size_t kShortBytes = 8 * 1024;
-
-/// Whether the MPI library exchanges.
-bool is_native(const Schedule& schedule) {
-  return std::any_of(schedule.strands.begin(), schedule.strands.end(), [](const Strand& strand) {
-    return std::any_of(strand.steps.begin(), strand.steps.end(),
-                       [](const Step& step) { return step.kind == StepKind::native; });
-  });
-}
-
-/// Whether some message is sent from, or received into, a buffer of another worker's member.
-bool sends_others_buffers(const Schedule& schedule) {
-  const auto is_others = [&](int worker, const Span& span) {
-    const Buffer& buffer = schedule.buffer_of(span);
-    return is_of_member(buffer.role) && schedule.shape.worker_of_member(buffer.owner) != worker;
-  };
-  return std::ranges::any_of(schedule.strands, [&](const Strand& strand) {
-    return std::ranges::any_of(strand.steps, [&](const Step& step) {
-      const auto reaches = [&](const Span& span) { return is_others(strand.worker, span); };
-      return is_asynchronous(step.kind) &&
-             (std::ranges::any_of(schedule.destinations(step), reaches) ||
-              std::ranges::any_of(schedule.sources(step), reaches));
-    });
-  });
+std::size_t memory_of(const SlicedPrograms& sliced) noexcept {
+  std::size_t bytes = sliced.programs.capacity() * sizeof(std::vector<Program>);
+  for (const std::vector<Program>& programs : sliced.programs) bytes += memory_bytes(programs);
+  return bytes;
 }
 
 }  // namespace
 
-PlanCache::PlanCache(Options options) : options_(std::move(options)), buckets_(kBuckets) {
+void Plan::count_memory(const std::shared_ptr<PlanAccount>& account) {
+  std::size_t bytes =
+      sizeof(Plan) + block_counts.capacity() * sizeof(std::size_t) + memory_bytes(programs);
+  if (crossing) {
+    bytes += memory_of(crossing->staged);
+    if (crossing->direct) bytes += memory_of(*crossing->direct);
+  }
+  memory_.set(account, bytes);
+}
+
+PlanCache::PlanCache(Options options)
+    : options_(std::move(options)),
+      selection_{.nodes = options_.nodes,
+                 .requested_lanes = options_.requested_lanes,
+                 .requested_algorithm = options_.requested_algorithm,
+                 .aggregators = options_.aggregators,
+                 .sockets = options_.sockets,
+                 .visibility =
+                     options_.peers == Peers::processes ? Visibility::staged : Visibility::direct},
+      account_(std::make_shared<PlanAccount>(options_.limit_bytes)) {
   check_requested_algorithm(options_.requested_algorithm);
-}
-
-const Plan& PlanCache::find(const PlanQuery& query) {
-  const std::lock_guard lock(mutex_);
-  std::list<Plan>& bucket = buckets_[hash(query) % kBuckets];
-  const auto found =
-      std::find_if(bucket.begin(), bucket.end(), [&](const Plan& p) { return p.serves(query); });
-  Plan& plan = found != bucket.end() ? *found : bucket.emplace_back(make_plan(query));
-  if (found == bucket.end()) plan.query.extent.block_counts = plan.block_counts;
-  if (plan.refusal) throw StagingTooSmall(*plan.refusal);
-  return plan;
-}
-
-PlanCache::Parts PlanCache::parts_for(const SelectedPlan& selected, const PlanQuery& query) const {
-  const Algorithm& algorithm = find_algorithm(query.collective, selected.algorithm);
-  const Shape shape = shape_for(selected, query);
-  const bool is_staged = options_.peers == Peers::processes;
-  const auto part_of_node = [&](int node) {
-    Schedule part = algorithm.generate(shape, selected.segments, query.root, only_node(node));
-    if (is_staged) {
-      // Which process a message goes to.
-      part.shape =
-          part.shape.with_processes(options_.processes).with_visibility(Visibility::direct);
-    }
-    return part;
-  };
-  Parts parts{.own = part_of_node(options_.node), .typical = {}, .needs = {}};
-  if (parts.own.is_whole()) {
-    parts.needs = needs_of(parts.own);
-    return parts;
+  int node_count = 0;
+  for (const auto& [node, count] : options_.nodes) {
+    member_count_ += count * node.members;
+    node_count += count;
   }
-  for (const int node : typical_nodes(shape, query.root)) {
-    Schedule part = node == options_.node ? parts.own : part_of_node(node);
-    parts.needs.add(needs_of(part));
-    if (is_staged) parts.typical.push_back(std::move(part));
-  }
-  return parts;
-}
-
-Plan PlanCache::make_plan(const PlanQuery& query) const {
-  const SelectedPlan selected = select(query);
-  const Parts parts = parts_for(selected, query);
-  Plan plan{.query = query,
-            .block_counts = {query.extent.block_counts.begin(), query.extent.block_counts.end()},
-            .selected = selected,
-            .is_short = size_bytes_of(query) <= kShortBytes && !is_native(parts.own),
-            .programs = {}};
-  const auto crosses = [&](const Schedule& part) {
-    return crosses_processes(part, options_.processes);
-  };
-  if (options_.peers == Peers::processes && std::ranges::any_of(parts.of_all_nodes(), crosses)) {
-    try {
-      plan.crossing = crossing_programs(parts, query);
-    } catch (const StagingTooSmall& met) {
-      plan.refusal = met;  // the next call need not find out
-    }
-  } else {
-    plan.programs =
-        bind_schedule(parts.own, options_.node, query.extent, binding_options(query, parts.needs));
-  }
-  return plan;
-}
-
-CrossingPrograms PlanCache::crossing_programs(const Parts& direct, const PlanQuery& query) const {
-  const Schedule through_staging = staged_throughout(direct.own, options_.processes);
-  std::size_t limit = SIZE_MAX;
-  ProgramNeeds staged_needs;
-  const auto learn_from = [&](const Schedule& part) {
-    staged_needs.add(needs_of(part));
-    limit = std::min(limit,
-                     slice_limit(part, query.extent, query.element_bytes, options_.staging_bytes));
-  };
-  if (direct.own.is_whole()) learn_from(through_staging);
-  for (const Schedule& part : direct.typical) {
-    learn_from(staged_throughout(part, options_.processes));
-  }
-  const auto bound = [&](const Schedule& own, const ProgramNeeds& needs, std::size_t slice) {
-    return bind_slices(own, options_.node, query.extent, binding_options(query, needs), slice);
-  };
-  CrossingPrograms programs{.staged = bound(through_staging, staged_needs, limit),
-                            .direct = std::nullopt};
-  // Threads announce addresses that mean nothing to other processes.
-  if (!options_.processes.is_one_each()) return programs;
-  const bool is_alone = direct.own.is_whole();
-  try {
-    // A node that exchanges nothing may do it another way where it reaches the buffers.
-    if (is_alone) {
-      const Parts reaching = parts_for(select_for(query, Visibility::direct), query);
-      programs.direct = bound(reaching.own, reaching.needs, SIZE_MAX);
-    } else {
-      programs.direct = bound(direct.own, direct.needs, limit);
-    }
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::unsupported) throw;
-  }
-  if (programs.direct && !sends_others_buffers(direct.own)) programs.copies = kernel_copies(query);
-  return programs;
-}
-
-KernelCopies PlanCache::kernel_copies(const PlanQuery& query) const {
-  const std::size_t size_bytes = size_bytes_of(query);
-  if (size_bytes >= options_.single_copy_bytes) return KernelCopies::everywhere;
-  const bool is_long_broadcast =
-      !combines(query.collective) && size_bytes >= options_.near_broadcast_single_copy_bytes;
-  return is_long_broadcast ? KernelCopies::where_near : KernelCopies::never;
-}
-
-BindingOptions PlanCache::binding_options(const PlanQuery& query, const ProgramNeeds& needs) const {
-  return {.element_bytes = query.element_bytes,
-          .streaming_threshold_bytes = options_.streaming_threshold_bytes,
-          .streaming_staging_bytes = options_.streaming_staging_bytes,
-          .short_staging_bytes = options_.short_staging_bytes,
-          .peers = options_.peers,
-          .tag_count = options_.tag_count,
-          .workers = options_.workers,
-          .needs = &needs};
+  may_reach_ =
+      options_.peers == Peers::processes && node_count == 1 && options_.processes.is_one_each();
 }
 
 std::size_t PlanCache::size_bytes_of(const PlanQuery& query) const {
   std::size_t elements = query.extent.count;
   if (has_blocks(query.collective)) {
-    const int members = std::accumulate(
-        options_.nodes.begin(), options_.nodes.end(), 0,
-        [](int sum, const NodeRun& run) { return sum + run.count * run.node.members; });
-    elements = query.extent.block_counts.empty()
-                   ? elements * static_cast<std::size_t>(members)
-                   : std::accumulate(query.extent.block_counts.begin(),
-                                     query.extent.block_counts.end(), std::size_t{0});
+    const auto& blocks = query.extent.block_counts;
+    elements = blocks.empty() ? elements * static_cast<std::size_t>(member_count_)
+                              : std::accumulate(blocks.begin(), blocks.end(), std::size_t{0});
   }
   return elements * query.element_bytes;
 }
 
 SelectedPlan PlanCache::select(const PlanQuery& query) const {
-  return select_for(query,
-                    options_.peers == Peers::processes ? Visibility::staged : Visibility::direct);
+  SelectionQuery selection = selection_;
+  return key_of(query, size_bytes_of(query), selection).selected;
 }
 
-SelectedPlan PlanCache::select_for(const PlanQuery& query, Visibility visibility) const {
-  return hycoll::select({.collective = query.collective,
-                         .nodes = options_.nodes,
-                         .size_bytes = size_bytes_of(query),
-                         .order = query.order,
-                         .native = query.native,
-                         .requested_lanes = options_.requested_lanes,
-                         .requested_algorithm = options_.requested_algorithm,
-                         .aggregators = options_.aggregators,
-                         .sockets = options_.sockets,
-                         .visibility = visibility});
-}
-
-Shape PlanCache::shape_for(const SelectedPlan& selected, const PlanQuery& query) const {
-  std::vector<NodeRun> nodes = options_.nodes;
-  for (auto& [node, count] : nodes) {
-    node.workers = std::max(node.members, std::min(node.workers, selected.workers_per_node));
+PlanKey PlanCache::key_of(const PlanQuery& query, std::size_t size_bytes,
+                          SelectionQuery& selection) const {
+  selection.collective = query.collective;
+  selection.size_bytes = size_bytes;
+  selection.order = query.order;
+  selection.native = query.native;
+  PlanKey key{.collective = query.collective,
+              .root = query.root,
+              .selected = hycoll::select(selection),
+              .reaching = {}};
+  if (may_reach_) {
+    selection.visibility = Visibility::direct;
+    key.reaching = hycoll::select(selection);
+    selection.visibility = selection_.visibility;
   }
-  nodes = with_aggregators(std::move(nodes), selected.aggregators);
-  const Shape shape(nodes, selected.lanes);
-  // On a single node whose buffers are staged, a result that is made by its root is not staged.
-  const bool is_made_by_root = delivers_to_root(query.collective) && shape.node_count() == 1 &&
-                               selected.lanes == 1 && options_.peers == Peers::processes;
-  if (is_made_by_root) return shape.with_leaders({{query.root}});
-  // A single lane is driven by worker 0, which owns a member and is the caller.
-  const bool is_placed = selected.lanes > 1 || options_.peers == Peers::processes;
-  return is_placed ? led_by_placement(shape) : shape;
+  return key;
 }
 
-Shape PlanCache::led_by_placement(const Shape& shape) const {
-  const auto lanes = static_cast<std::size_t>(shape.lane_count());
-  if (options_.leaders.empty() || lanes > options_.leaders.front().workers.size()) return shape;
-  std::vector<LeaderRun> leaders = options_.leaders;
-  int aggregators = shape.node_count();
-  for (LeaderRun& run : leaders) {
-    run.workers.resize(lanes);
-    aggregators -= run.count;
+std::shared_ptr<const PlanClass> PlanCache::make_class(const PlanKey& key) const {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  try {
+    auto made = std::make_shared<const PlanClass>(options_, key, account_->limit_bytes());
+    const std::chrono::duration<double> time = Clock::now() - start;
+    add_to_plan_statistics({.made = 1, .seconds = time.count()});
+    return made;
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorKind::environment,
+                "there is no memory for a call's plan; choose another algorithm or fewer lanes");
   }
-  HYCOLL_ASSERT(aggregators >= 0, "leaders are those of the nodes");
-  // An aggregator's one worker leads them all.
-  leaders.push_back({.workers = std::vector<int>(lanes, 0), .count = aggregators});
-  return shape.with_leaders(leaders);
+}
+
+std::shared_ptr<const PlanClass> PlanCache::find_class(const PlanKey& key) {
+  const std::lock_guard lock(mutex_);
+  const auto found = by_key_.find(key);
+  if (found != by_key_.end()) {
+    entries_.splice(entries_.begin(), entries_, found->second);
+    add_to_plan_statistics({.found = 1});
+    return found->second->plans;
+  }
+  Entry entry{.plans = make_class(key), .memory = std::make_unique<PlanAccount::Entry>()};
+  entry.memory->set(account_, entry.plans->size_bytes());
+  entries_.push_front(std::move(entry));
+  by_key_.emplace(key, entries_.begin());
+  const std::shared_ptr<const PlanClass> made = entries_.front().plans;
+  relieve_locked(*made);
+  return made;
+}
+
+void PlanCache::recount(const PlanClass& plans) {
+  const std::lock_guard lock(mutex_);
+  const auto found = by_key_.find(plans.key());
+  if (found == by_key_.end() || found->second->plans.get() != &plans) return;
+  found->second->memory->set(account_, plans.size_bytes());
+}
+
+void PlanCache::relieve(const PlanClass& in_use) {
+  const std::lock_guard lock(mutex_);
+  relieve_locked(in_use);
+}
+
+void PlanCache::relieve_locked(const PlanClass& in_use) {
+  if (!account_->is_exceeded()) return;
+  // Not for every new class again.
+  const std::size_t enough_bytes = account_->limit_bytes() / 16 * 15;
+  PlanStatistics given_up;
+  while (account_->held_bytes() > enough_bytes && entries_.size() > 1) {
+    const auto last = std::prev(entries_.end());
+    if (last->plans.get() == &in_use || last->plans->take_use()) {
+      // Whoever has a plan of it uses it without asking here.
+      entries_.splice(entries_.begin(), entries_, last);
+      continue;
+    }
+    by_key_.erase(last->plans->key());
+    entries_.erase(last);
+    ++given_up.evicted;
+  }
+  if (given_up.evicted == 0) return;
+  add_to_plan_statistics(given_up);
+  evictions_.fetch_add(1, std::memory_order_relaxed);
+}
+
+PlanPointer PlanCache::find(const PlanQuery& query) {
+  const std::size_t size_bytes = size_bytes_of(query);
+  SelectionQuery selection = selection_;
+  const std::shared_ptr<const PlanClass> plans = find_class(key_of(query, size_bytes, selection));
+  auto plan = std::make_unique<Plan>();
+  BindingMemory memory;
+  plans->bind(query, size_bytes, {}, memory, *plan);
+  recount(*plans);
+  plan->count_memory(account_);
+  return PlanPointer(plan.release());
+}
+
+RecentPlans::~RecentPlans() { add_to_plan_statistics({.found = found_}); }
+
+const Plan& RecentPlans::find_other(const PlanQuery& query) {
+  Slot& slot = slots_[PlanCache::hash(query) % kSlots];
+  slot.last_use = ++uses_;
+  if (slot.plan != nullptr && slot.plan->serves(query)) {
+    count_found();
+    if (classes_[slot.class_index].get() == slot.plans) slot.plans->note_use();
+    last_ = slot.plan.get();
+    return *last_;
+  }
+  const std::size_t size_bytes = cache_.size_bytes_of(query);
+  slot.class_index = find_class(cache_.key_of(query, size_bytes, selection_));
+  const PlanClass& plans = *classes_[slot.class_index];
+  // What throws leaves no plan behind.
+  last_ = nullptr;
+  PlanPointer held = std::exchange(slot.plan, {});
+  Plan* plan = held.get_if_alone();
+  if (plan == nullptr) {
+    plan = new Plan;
+    held = PlanPointer(plan);
+  }
+  const std::size_t class_bytes = plans.size_bytes();
+  plans.bind(query, size_bytes, workers_, memory_, *plan);
+  if (plans.size_bytes() != class_bytes) cache_.recount(plans);
+  plan->count_memory(cache_.account());
+  slot.plan = std::move(held);
+  slot.plans = &plans;
+  last_ = plan;
+  if (cache_.account()->is_exceeded()) relieve(slot, plans);
+  return *last_;
+}
+
+std::size_t RecentPlans::find_class(const PlanKey& key) {
+  const std::uint64_t evictions = cache_.evictions();
+  if (evictions != evictions_seen_) {
+    evictions_seen_ = evictions;
+    classes_ = {};
+  }
+  const std::size_t index = std::hash<PlanKey>{}(key) % kClasses;
+  std::shared_ptr<const PlanClass>& known = classes_[index];
+  if (known != nullptr && known->key() == key) {
+    count_found();
+    known->note_use();
+  } else {
+    known = cache_.find_class(key);
+  }
+  return index;
+}
+
+void RecentPlans::relieve(const Slot& in_use, const PlanClass& plans) {
+  PlanStatistics given_up;
+  while (cache_.account()->is_exceeded()) {
+    Slot* oldest = nullptr;
+    for (Slot& slot : slots_) {
+      if (slot.plan == nullptr || &slot == &in_use) continue;
+      if (oldest == nullptr || slot.last_use < oldest->last_use) oldest = &slot;
+    }
+    if (oldest == nullptr) break;
+    oldest->plan = {};
+    ++given_up.evicted;
+  }
+  if (given_up.evicted > 0) {
+    add_to_plan_statistics(given_up);
+    has_evicted_ = true;
+  }
+  if (cache_.account()->is_exceeded()) cache_.relieve(plans);
+}
+
+void RecentPlans::count_found() noexcept {
+  constexpr std::uint64_t kTogether = 1024;
+  if (++found_ < kTogether) return;
+  add_to_plan_statistics({.found = std::exchange(found_, 0)});
 }
 
 }  // namespace hycoll

@@ -1,133 +1,64 @@
 #ifndef HYCOLL_COLLECTIVES_PLANS_PLAN_CACHE_H_
 #define HYCOLL_COLLECTIVES_PLANS_PLAN_CACHE_H_
 
-#include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <list>
+#include <memory>
 #include <mutex>
-#include <optional>
-#include <span>
-#include <string>
+#include <unordered_map>
 #include <vector>
 
+#include "collectives/plans/plan.h"
+#include "collectives/plans/plan_account.h"
+#include "collectives/plans/plan_class.h"
 #include "collectives/plans/selection.h"
-#include "core/schedule/shape.h"
 #include "threading/program/program.h"
-#include "threading/program/staging_slices.h"
+#include "threading/program/schedule_binding.h"
 
 namespace hycoll {
 
-/// Everything of a call that its schedule and programs depend on.
-struct PlanQuery {
-  Collective collective = Collective::allreduce;
-  OperandOrder order = OperandOrder::any;
-  NativeReduction native = NativeReduction::possible;
-  int root = 0;
-  std::size_t element_bytes = 1;
-  VectorExtent extent;
-};
-
-/// Where the kernel copies between the processes of a node.
-enum class KernelCopies { never, where_near, everywhere };
-
-/// The programs of this process's workers in a plan in which workers need what other workers'
-/// members pass, where the workers are processes.
-struct CrossingPrograms {
-  /// Through staging: whatever the members pass.
-  SlicedPrograms staged;
-  /// Where they are: if the node's processes can access all buffers of all of them. On a single
-  /// node perhaps by another algorithm. With other nodes, in the same slices, so that each node may
-  /// do as it can. None where the algorithm cannot do that in slices.
-  std::optional<SlicedPrograms> direct;
-  /// Where the direct ones are to run wherever the buffers are, for the kernel copies between
-  /// processes. The same on all processes of the node.
-  KernelCopies copies = KernelCopies::never;
-
-  /// Whether they are, where the processes are as far from one another as NodeMemory::is_far says.
-  bool are_copied(bool is_far) const noexcept {
-    return copies == KernelCopies::everywhere || (copies == KernelCopies::where_near && !is_far);
-  }
-};
-
-/// One query's way through a collective on this node: what was selected, and each worker's program.
-struct Plan {
-  PlanQuery query;  ///< Its block counts are those of the next member.
-  std::vector<std::size_t> block_counts;
-  SelectedPlan selected;
-  /// Over before another thread could have been woken for it. Native exchanges never are: whether
-  /// a process finds its workers idle must not decide whether it calls MPI's blocking collective
-  /// or the nonblocking one, which do not match.
-  bool is_short = false;
-  /// By worker of this process; those beyond the last one take no part. None where there are
-  /// crossing ones.
-  std::vector<Program> programs;
-  std::optional<CrossingPrograms> crossing = {};
-  /// It uses no more of its node's memory than the compact part. The same on all processes.
-  bool is_compact() const noexcept {
-    return !crossing && programs.front().memory == NodeMemory::Part::compact;
-  }
-  /// Why there are no programs at all.
-  std::optional<StagingTooSmall> refusal = {};
-
-  bool serves(const PlanQuery& other) const noexcept {
-    return query.extent.count == other.extent.count && query.element_bytes == other.element_bytes &&
-           query.collective == other.collective && query.root == other.root &&
-           query.order == other.order && query.native == other.native && same_blocks(other);
-  }
-
- private:
-  bool same_blocks(const PlanQuery& other) const noexcept {
-    return std::ranges::equal(block_counts, other.extent.block_counts);
-  }
-};
-
-/// The plans of one communicator or team, made when first needed. Thread-safe. A plan's address is
-/// stable for the cache's lifetime.
+/// What the plans of one communicator or team have in common, made when first needed, and given up
+/// when all of it and the plans themselves take more than their bound: least recently used first.
+/// Thread-safe. What one process gives up changes nothing but the time of its later calls.
 class PlanCache {
  public:
-  struct Options {
-    /// Members and available workers of every node that has members.
-    std::vector<NodeRun> nodes;
-    int node = 0;         ///< This process's. The aggregators come after the other nodes.
-    int aggregators = 0;  ///< For the plans that use them.
-    int sockets = 1;      ///< As SelectionQuery has it.
-    int requested_lanes = 0;
-    std::string requested_algorithm = "auto";
-    /// Of the nodes that have members: the workers that drive its lanes, as leaders_of() has them;
-    /// the same on all processes, whose schedules would differ otherwise. Empty, and for lanes
-    /// beyond these: worker l drives lane l.
-    std::vector<LeaderRun> leaders;
-    std::size_t streaming_threshold_bytes = SIZE_MAX;
-    int tag_count = INT32_MAX;  ///< As BindingOptions has it.
-    /// Peers::processes: nodes have several processes. Single lanes are led as `leaders` has it,
-    /// too.
-    Peers peers = Peers::nodes;
-    /// Peers::processes: which ones, as Shape::with_processes() wants it.
-    Processes processes = {};
-    /// Peers::processes: the staging of each worker, in one set.
-    std::size_t staging_bytes = 0;
-    std::size_t short_staging_bytes = 0;  ///< As BindingOptions has it.
-    /// The same: which workers of the node are this process's.
-    WorkerRange workers = {};
-    /// The same: the shortest vectors that the kernel copies between the processes of this node.
-    std::size_t single_copy_bytes = SIZE_MAX;
-    /// The same, of broadcasts, where the processes are near one another.
-    std::size_t near_broadcast_single_copy_bytes = SIZE_MAX;
-    /// As BindingOptions has it.
-    std::size_t streaming_staging_bytes = SIZE_MAX;
-  };
+  using Options = PlanOptions;
 
   /// Throws Error if the requested algorithm does not exist.
   explicit PlanCache(Options options);
 
-  /// Throws Error if the requested algorithm does not serve the shape, or the query, and
-  /// StagingTooSmall if its elements or blocks do not fit the staging.
-  const Plan& find(const PlanQuery& query);
+  /// A plan that is the caller's, for all workers of this process. Errors: as RecentPlans::find().
+  PlanPointer find(const PlanQuery& query);
 
   /// What find() would select.
   SelectedPlan select(const PlanQuery& query) const;
 
-  /// A hash of all that serves() compares.
+  /// What a query's plans are part of. `selection` is a copy of selection(), of the caller's, whose
+  /// parts that a query says are changed. Throws Error if the requested algorithm does not serve
+  /// it.
+  PlanKey key_of(const PlanQuery& query, std::size_t size_bytes, SelectionQuery& selection) const;
+  const SelectionQuery& selection() const noexcept { return selection_; }
+
+  /// The class of a key; made if there is none. Errors: as PlanClass.
+  std::shared_ptr<const PlanClass> find_class(const PlanKey& key);
+
+  /// After bindings to new forms: counts what a class takes by now.
+  void recount(const PlanClass& plans);
+
+  /// Gives up classes until all fits, as long as there are others than this one.
+  void relieve(const PlanClass& in_use);
+
+  /// Of each member's input.
+  std::size_t size_bytes_of(const PlanQuery& query) const;
+
+  const std::shared_ptr<PlanAccount>& account() const noexcept { return account_; }
+  /// Changes whenever classes are given up: who holds some lets go of them then.
+  std::uint64_t evictions() const noexcept { return evictions_.load(std::memory_order_relaxed); }
+
+  /// A hash of all that Plan::serves() compares.
   static std::size_t hash(const PlanQuery& query) noexcept {
     std::size_t h = query.extent.count * 0x9e3779b97f4a7c15u + query.element_bytes;
     h ^= (static_cast<std::size_t>(query.root) << 8 | static_cast<std::size_t>(query.collective)) *
@@ -140,54 +71,77 @@ class PlanCache {
   }
 
  private:
-  Plan make_plan(const PlanQuery& query) const;
-  SelectedPlan select_for(const PlanQuery& query, Visibility visibility) const;
-  /// What this node does, and what all need, who have to know it alike.
-  struct Parts {
-    Schedule own;
-    std::vector<Schedule> typical;  ///< Of several nodes, where some may have to be staged.
-    ProgramNeeds needs;
-    /// Whether some node touches buffers of others' processes follows from these.
-    std::span<const Schedule> of_all_nodes() const {
-      return typical.empty() ? std::span(&own, 1) : std::span(typical);
-    }
+  struct Entry {
+    std::shared_ptr<const PlanClass> plans;
+    std::unique_ptr<PlanAccount::Entry> memory;
   };
-  /// With direct visibility.
-  Parts parts_for(const SelectedPlan& selected, const PlanQuery& query) const;
-  CrossingPrograms crossing_programs(const Parts& direct, const PlanQuery& query) const;
-  /// Of a plan that may be executed directly.
-  KernelCopies kernel_copies(const PlanQuery& query) const;
-  BindingOptions binding_options(const PlanQuery& query, const ProgramNeeds& needs) const;
-  std::size_t size_bytes_of(const PlanQuery& query) const;
-  Shape shape_for(const SelectedPlan& selected, const PlanQuery& query) const;
-  Shape led_by_placement(const Shape& shape) const;
 
-  static constexpr std::size_t kBuckets = 256;
+  std::shared_ptr<const PlanClass> make_class(const PlanKey& key) const;
+  void relieve_locked(const PlanClass& in_use);
 
-  Options options_;
+  const Options options_;
+  SelectionQuery selection_;  // but for what a query says
+  int member_count_ = 0;
+  bool may_reach_;  // the processes of a node that is alone may reach each other's buffers
+  std::shared_ptr<PlanAccount> account_;
   std::mutex mutex_;
-  std::vector<std::list<Plan>> buckets_;  // guarded by mutex_; elements of a list do not move
+  std::list<Entry> entries_;  // guarded by mutex_; latest first
+  std::unordered_map<PlanKey, std::list<Entry>::iterator> by_key_;  // guarded by mutex_
+  std::atomic<std::uint64_t> evictions_{0};
 };
 
-/// A small, private front to a PlanCache: the plan of the last call, and of a few queries more,
-/// without a lock. Used by one thread at a time.
+/// One caller's way to the plans of a PlanCache: the plan of the last call, and those of a few
+/// queries more, for the caller's workers, without a lock. A query that is new takes the plan of an
+/// old one, in its memory, bound to another length. Used by one thread at a time.
 class RecentPlans {
  public:
-  explicit RecentPlans(PlanCache& cache) : cache_(cache), slots_(kSlots, nullptr) {}
+  /// `workers`, counted from the first of the cache's options: whose programs are wanted. The cache
+  /// outlives this object; plans that are held outlive both.
+  explicit RecentPlans(PlanCache& cache, WorkerRange workers = {})
+      : cache_(cache), workers_(workers), selection_(cache.selection()) {}
+  ~RecentPlans();
+  RecentPlans(const RecentPlans&) = delete;
+  RecentPlans& operator=(const RecentPlans&) = delete;
 
+  /// Stays as it is until the next find(), or as long as it is held. Throws Error if the requested
+  /// algorithm does not serve the shape, or the query; StagingTooSmall if its elements or blocks do
+  /// not fit the staging; or if the bound does not suffice for the plan.
   const Plan& find(const PlanQuery& query) {
     if (last_ != nullptr && last_->serves(query)) return *last_;
-    const Plan*& slot = slots_[PlanCache::hash(query) % kSlots];
-    if (slot == nullptr || !slot->serves(query)) slot = &cache_.find(query);
-    last_ = slot;
-    return *last_;
+    return find_other(query);
   }
 
+  /// Whether plans have been given up since the last look: then others that hold some should let
+  /// go.
+  bool has_evicted() noexcept { return std::exchange(has_evicted_, false); }
+
  private:
+  struct Slot {
+    PlanPointer plan;
+    std::uint64_t last_use = 0;
+    std::size_t class_index = 0;       // in classes_, if it is still there:
+    const PlanClass* plans = nullptr;  // what the plan has been made from
+  };
+
+  const Plan& find_other(const PlanQuery& query);
+  /// Where it is in classes_.
+  std::size_t find_class(const PlanKey& key);
+  void relieve(const Slot& in_use, const PlanClass& plans);
+  void count_found() noexcept;
+
   static constexpr std::size_t kSlots = 64;
+  static constexpr std::size_t kClasses = 64;
   PlanCache& cache_;
-  const Plan* last_ = nullptr;
-  std::vector<const Plan*> slots_;
+  WorkerRange workers_;
+  SelectionQuery selection_;
+  const Plan* last_ = nullptr;  // one of slots_
+  std::array<Slot, kSlots> slots_;
+  std::array<std::shared_ptr<const PlanClass>, kClasses> classes_;
+  std::uint64_t evictions_seen_ = 0;
+  std::uint64_t uses_ = 0;
+  std::uint64_t found_ = 0;  // not in plan_statistics() yet
+  bool has_evicted_ = false;
+  BindingMemory memory_;
 };
 
 }  // namespace hycoll

@@ -130,6 +130,7 @@ struct RequestedChoice {
 RequestedChoice requested_choice(const SelectionQuery& query) {
   RequestedChoice choice;
   choice.lanes = query.requested_lanes;
+  if (query.requested_algorithm == "auto") return choice;  // as in most calls
   for_each_part(query.requested_algorithm, [&](const RequestPart& part) {
     if (!part.collective.empty() && part.collective != name_of(query.collective)) return;
     const Algorithm* algorithm = find_by_name(query.collective, part.name);
@@ -286,22 +287,32 @@ std::vector<NodeRun> with_aggregators(std::vector<NodeRun> nodes, int aggregator
   return nodes;
 }
 
+namespace {
+
+/// By the rules, with so many lanes.
+SelectedPlan select_as_requested(const SelectionQuery& query, int lanes) {
+  if (lanes == query.requested_lanes && query.aggregators == 0) return select_by_rule(query);
+  SelectionQuery by_rule = query;
+  by_rule.requested_lanes = lanes;
+  // A lane's own collectives would wait for the aggregators.
+  if (query.aggregators > 0) by_rule.native = NativeReduction::impossible;
+  return select_by_rule(by_rule);
+}
+
+}  // namespace
+
 SelectedPlan select(const SelectionQuery& query) {
   const RequestedChoice requested = requested_choice(query);
   const Algorithm* algorithm = requested.algorithm;
   if (algorithm == nullptr) {
-    SelectionQuery by_rule = query;
-    by_rule.requested_lanes = requested.lanes;
-    // A lane's own collectives would wait for the aggregators.
-    if (query.aggregators > 0) by_rule.native = NativeReduction::impossible;
-    SelectedPlan plan = select_by_rule(by_rule);
+    const SelectedPlan plan = select_as_requested(query, requested.lanes);
     if (requested.family.empty()) return plan;
     algorithm = variant_of(requested, query, plan);
     if (algorithm == nullptr) return plan;
   }
   require_suitable(*algorithm, query);
   const bool aggregates = uses_aggregators(*algorithm);
-  SelectedPlan plan{.algorithm = std::string(algorithm->name),
+  SelectedPlan plan{.algorithm = algorithm->name,
                     .aggregators = aggregates ? query.aggregators : 0};
   const auto serves = [&](int lanes) {
     return algorithm->serves_shape(Shape(with_aggregators(query.nodes, plan.aggregators), lanes));

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -39,11 +38,12 @@ struct SelectionQuery {
 
 /// What a call uses.
 struct SelectedPlan {
-  std::string algorithm;
+  std::string_view algorithm;  ///< Of all that there are: the name stays.
   int lanes = 1;
   int workers_per_node = 1;  ///< Upper bound; a node with fewer uses all of them.
   int segments = 1;
   int aggregators = 0;  ///< Nodes without members, of one worker each, after the others.
+  friend bool operator==(const SelectedPlan&, const SelectedPlan&) = default;
 };
 
 /// The plan for a call. Asking for lanes or an algorithm overrides that part of the rule; an

@@ -209,7 +209,8 @@ PlanCache::Options NodeProcesses::plan_options(const ProcessGroup& group) const 
                              .staging_bytes = memory.staging_bytes(),
                              .short_staging_bytes = memory.short_staging_bytes(),
                              .workers = {.first = worker_, .count = thread_count()},
-                             .streaming_staging_bytes = kStreamingStagingBytes};
+                             .streaming_staging_bytes = kStreamingStagingBytes,
+                             .limit_bytes = group.plan_limit_bytes()};
   if (shareable() != nullptr && shareable()->copies()) {
     const std::optional<int> kib = group.options().single_copy_kib;
     if (kib) {

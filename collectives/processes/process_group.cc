@@ -77,12 +77,13 @@ ProcessGroup::ProcessGroup(MPI_Comm parent, const Options& options, MpiCallers c
 
 void ProcessGroup::agree_on_aggregators() {
   const int own = options_.aggregators;
-  const std::array<NumberedOption, 10> numbers = {{
+  const std::array<NumberedOption, 11> numbers = {{
       {.name = "aggregators (HYCOLL_AGGREGATORS)", .value = own},
       {.name = "layout (HYCOLL_LAYOUT; 0: per_node, 1: processes)",
        .value = static_cast<int>(options_.layout)},
       {.name = "lanes (HYCOLL_LANES)", .value = requested_lanes()},
       {.name = "staging_kib (HYCOLL_STAGING_KIB)", .value = options_.staging_kib},
+      {.name = "plan_cache_kib (HYCOLL_PLAN_CACHE_KIB)", .value = options_.plan_cache_kib},
       {.name = "staging_limit_mib (HYCOLL_STAGING_LIMIT; -1: not set)",
        .value = options_.staging_limit_mib.value_or(-1)},
       {.name = "memory (0: at_once, 1: when_needed, 2: in_turn)",
@@ -96,6 +97,12 @@ void ProcessGroup::agree_on_aggregators() {
        .value = static_cast<int>(options_.emulated_dealing)},
   }};
   require_same(numbers);
+  if (options_.plan_cache_kib < 1) {
+    throw Error(ErrorKind::invalid_argument,
+                fmt::format("Options::plan_cache_kib (HYCOLL_PLAN_CACHE_KIB) is {}; ask for 1 or "
+                            "more, 16384 are the default",
+                            options_.plan_cache_kib));
+  }
   if (own < 0 || own >= size_) {
     throw Error(
         ErrorKind::invalid_argument,

@@ -121,6 +121,10 @@ class ProcessGroup {
   void check_lanes(int worker_count) const;
 
   /// Where calls of one size stop fitting into the caches: see BindingOptions.
+  /// What the plans of a communicator may take.
+  std::size_t plan_limit_bytes() const noexcept {
+    return static_cast<std::size_t>(options_.plan_cache_kib) << 10;
+  }
   std::size_t streaming_threshold_bytes() const;
 
   /// For the executor of one worker of this process. `node_count` nodes make calls, aggregators

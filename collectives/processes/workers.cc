@@ -136,7 +136,8 @@ PlanCache::Options NodeWorkers::plan_options(const ProcessGroup& group) const {
           .requested_algorithm = group.options().algorithm,
           .leaders = runs_of(leaders_),
           .streaming_threshold_bytes = group.streaming_threshold_bytes(),
-          .tag_count = group.tag_count()};
+          .tag_count = group.tag_count(),
+          .limit_bytes = group.plan_limit_bytes()};
 }
 
 PlanCache::Options NodeWorkers::staging_plan_options(const ProcessGroup& group) const {
@@ -160,7 +161,7 @@ void NodeWorkers::reduce_locally(const Reducer& reducer, void* output,
 }
 
 Communicator::Choice choice_of(const SelectedPlan& selected) {
-  return {.algorithm = selected.algorithm,
+  return {.algorithm = std::string(selected.algorithm),
           .lanes = selected.lanes,
           .workers = selected.workers_per_node,
           .segments = selected.segments};

@@ -16,14 +16,15 @@ void CallRuns::start(CallNumber first, Before before) {
 
 CallRun CallRuns::outline(std::size_t index) const {
   const bool is_part = index < part_count();
-  CallRun run = is_part ? part(index) : CallRun{agreement_, owner_.agreement_into(failure_mark_)};
+  CallRun run =
+      is_part ? part(index) : CallRun{agreement_.get(), owner_.agreement_into(failure_mark_)};
   run.arguments.call = first_ + index;
   return run;
 }
 
 std::vector<const Plan*> CallRuns::plans() const {
   std::vector<const Plan*> plans = plans_of_parts();
-  if (is_custom()) plans.push_back(agreement_);
+  if (is_custom()) plans.push_back(agreement_.get());
   return plans;
 }
 

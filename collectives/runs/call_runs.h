@@ -110,7 +110,7 @@ class CallRuns {
 
   RunsOwner& owner_;
   PackedSignature signature_;
-  const Plan* agreement_;
+  PlanPointer agreement_;
   CallNumber first_ = 0;
   Before before_;
   bool has_begun_ = false;

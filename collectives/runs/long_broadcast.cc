@@ -37,18 +37,19 @@ LongBroadcast::LongBroadcast(RunsOwner& owner, const Call& call, const PackedSig
 std::size_t LongBroadcast::part_count() const noexcept { return pieces_.count + (asks() ? 1 : 0); }
 
 std::vector<const Plan*> LongBroadcast::plans_of_parts() const {
-  std::vector<const Plan*> plans = plans_.pieces;
-  if (asks()) plans.push_back(plans_.question);
-  if (plans_.whole != nullptr) plans.push_back(plans_.whole);
+  std::vector<const Plan*> plans;
+  for (const PlanPointer& piece : plans_.pieces) plans.push_back(piece.get());
+  if (asks()) plans.push_back(plans_.question.get());
+  if (plans_.whole != nullptr) plans.push_back(plans_.whole.get());
   return plans;
 }
 
 CallRun LongBroadcast::part(std::size_t index) const noexcept {
   if (is_question(index)) return question();
   std::byte* const buffer = static_cast<std::byte*>(call_.output);
-  if (is_whole()) return movement(plans_.whole, buffer, pieces_.size_bytes);
+  if (is_whole()) return movement(plans_.whole.get(), buffer, pieces_.size_bytes);
   const std::size_t piece = piece_of(index);
-  return movement(plans_.pieces[piece],
+  return movement(plans_.pieces[piece].get(),
                   packed_ != nullptr ? packed_.get() : buffer + pieces_.begin(piece),
                   pieces_.length(piece));
 }
@@ -57,7 +58,7 @@ CallRun LongBroadcast::question() const noexcept {
   const CallSignature signature{.count = 1,
                                 .type_code = static_cast<std::uint8_t>(DataType::uint8),
                                 .op_code = static_cast<std::uint8_t>(Operator::max)};
-  return {.plan = plans_.question,
+  return {.plan = plans_.question.get(),
           .arguments = {.input = &packs_,
                         .output = &some_pack_,
                         .type = DataType::uint8,

@@ -17,9 +17,9 @@ namespace hycoll {
 class LongBroadcast final : public CallRuns {
  public:
   struct Plans {
-    const Plan* question;  ///< Of the members' allreduce; null: they make pieces unasked.
-    const Plan* whole;     ///< Null on members that pack, and unasked.
-    std::vector<const Plan*> pieces;
+    PlanPointer question;  ///< Of the members' allreduce; null: they make pieces unasked.
+    PlanPointer whole;     ///< Null on members that pack, and unasked.
+    std::vector<PlanPointer> pieces;
   };
 
   /// The pieces of so many bytes: of kPieceBytes or less, and all but as long.

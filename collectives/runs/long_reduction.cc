@@ -73,7 +73,7 @@ LongReduction::LongReduction(RunsOwner& owner, const Call& call, const PackedSig
 
 std::vector<const Plan*> LongReduction::plans_of_parts() const {
   std::vector<const Plan*> plans;
-  for (const Part& part : parts_) plans.push_back(part.plan);
+  for (const Part& part : parts_) plans.push_back(part.plan.get());
   return plans;
 }
 
@@ -82,7 +82,7 @@ CallRun LongReduction::part(std::size_t index) const noexcept {
                           .output = has_output_ ? result() : nullptr,
                           .reducer = reduction_.reducer,
                           .signature = parts_[index].signature};
-  return {.plan = parts_[index].plan, .arguments = arguments};
+  return {.plan = parts_[index].plan.get(), .arguments = arguments};
 }
 
 void LongReduction::load(std::size_t index) noexcept {

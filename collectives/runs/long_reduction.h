@@ -43,7 +43,7 @@ class LongReduction final : public CallRuns {
   static Pieces cut(const Call& call, std::size_t element_bytes, int member_count);
 
   struct Part {
-    const Plan* plan;
+    PlanPointer plan;
     PackedSignature signature;
   };
 

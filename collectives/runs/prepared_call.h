@@ -15,7 +15,7 @@ namespace hycoll {
 struct PreparedCall {
   PlanQuery query;
   CallArguments arguments;
-  const Plan* plan = nullptr;  ///< Null before the call is the next one.
+  PlanPointer plan = {};  ///< Null before the call is the next one.
   bool is_custom = false;
   std::shared_ptr<const ForeignReducer> foreign_owner;
   std::unique_ptr<WorkBuffers> work;

@@ -53,7 +53,7 @@ class alignas(kSeparationBytes) RepeatableCall {
     return apart || output_begin == input_begin + begins_apart_bytes_;
   }
 
-  const Plan* plan_ = nullptr;  // null: none is remembered
+  PlanPointer plan_;  // null: none is remembered
   Call call_;
   CallArguments arguments_;
   std::size_t input_bytes_ = 0;         // 0: the call's input is not used

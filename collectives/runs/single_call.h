@@ -18,9 +18,9 @@ class SingleCall final : public CallRuns {
 
  private:
   std::size_t part_count() const noexcept override { return 1; }
-  std::vector<const Plan*> plans_of_parts() const override { return {prepared_.plan}; }
+  std::vector<const Plan*> plans_of_parts() const override { return {prepared_.plan.get()}; }
   CallRun part(std::size_t /*index*/) const noexcept override {
-    return {.plan = prepared_.plan, .arguments = prepared_.arguments};
+    return {.plan = prepared_.plan.get(), .arguments = prepared_.arguments};
   }
   void deliver() override {
     if (prepared_.work != nullptr) prepared_.work->deliver();

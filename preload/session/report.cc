@@ -71,6 +71,36 @@ nlohmann::json heaps_json(const std::vector<HeapUsage>& heaps) {
   return all;
 }
 
+/// One of many processes' plans.
+nlohmann::json plans_json(const std::vector<PlanStatistics>& plans) {
+  nlohmann::json all = nlohmann::json::array();
+  for (std::size_t rank = 0; rank < plans.size(); ++rank) {
+    all.push_back({{"process", rank},
+                   {"made", plans[rank].made},
+                   {"found", plans[rank].found},
+                   {"evicted", plans[rank].evicted},
+                   {"peak_bytes", plans[rank].peak_bytes},
+                   {"seconds", plans[rank].seconds}});
+  }
+  return all;
+}
+
+/// Sums, and the most of one process.
+std::string plans_text(const std::vector<PlanStatistics>& plans) {
+  PlanStatistics all;
+  for (const PlanStatistics& one : plans) {
+    all.made += one.made;
+    all.found += one.found;
+    all.evicted += one.evicted;
+    all.peak_bytes = std::max(all.peak_bytes, one.peak_bytes);
+    all.seconds = std::max(all.seconds, one.seconds);
+  }
+  return fmt::format(
+      "hycoll made {} plans, found one {} times for another length, root or type, and gave up {}; "
+      "those of one process took {} bytes and {:.6f} s at most\n",
+      all.made, all.found, all.evicted, all.peak_bytes, all.seconds);
+}
+
 }  // namespace
 
 void ReportTotals::add(const ReportTotals& other) {
@@ -112,7 +142,8 @@ std::string Report::serialise() const {
       {"lines", std::move(lines)},
       {"preparations", {preparations_.calls, preparations_.seconds, preparations_.longest_seconds}},
       {"shared_bytes", shared_bytes_},
-      {"heaps", std::move(heaps)}}
+      {"heaps", std::move(heaps)},
+      {"plans", plans_json(plans_)}}
       .dump();
 }
 
@@ -126,6 +157,11 @@ void Report::add_preparation(double seconds) {
 void Report::set_heap_usage(const HeapUsage& usage) {
   const std::lock_guard lock(mutex_);
   heaps_.assign(1, usage);
+}
+
+void Report::set_plans(const PlanStatistics& plans) {
+  const std::lock_guard lock(mutex_);
+  plans_.assign(1, plans);
 }
 
 void Report::set_shared_bytes(std::size_t peak_bytes) {
@@ -152,6 +188,13 @@ void Report::merge(const std::string& serialised) {
                      .longest_seconds = preparations.at(2).get<double>()});
   for (const auto& bytes : all.at("shared_bytes")) {
     shared_bytes_.push_back(bytes.get<std::size_t>());
+  }
+  for (const auto& plans : all.at("plans")) {
+    plans_.push_back({.made = plans.at("made").get<std::uint64_t>(),
+                      .found = plans.at("found").get<std::uint64_t>(),
+                      .evicted = plans.at("evicted").get<std::uint64_t>(),
+                      .peak_bytes = plans.at("peak_bytes").get<std::size_t>(),
+                      .seconds = plans.at("seconds").get<double>()});
   }
   for (const auto& numbers : all.at("heaps")) {
     HeapUsage& heap = heaps_.emplace_back();
@@ -181,6 +224,7 @@ std::string Report::text(int process_count) const {
       "hycoll prepared itself for communicators {} times, counted on each of their processes, in "
       "{:.6f} s of the slowest\n",
       preparations_.calls, preparations_.longest_seconds);
+  if (!plans_.empty()) text += plans_text(plans_);
   if (std::ranges::any_of(shared_bytes_, [](std::size_t bytes) { return bytes > 0; })) {
     text += fmt::format(
         "hycoll: for communicators the processes shared {} bytes of memory at most, one of them "
@@ -212,6 +256,7 @@ std::string Report::json(int process_count) const {
                          {{"calls", preparations_.calls},
                           {"seconds_total", preparations_.seconds},
                           {"seconds_longest", preparations_.longest_seconds}}},
+                        {"plans", plans_json(plans_)},
                         {"shared_memory_bytes", shared_bytes_}};
   if (is_used(heaps_)) all["shared_heap"] = heaps_json(heaps_);
   return all.dump(2) + "\n";

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "collectives/plans/plan_account.h"
 #include "hycoll/heap.h"
 #include "preload/session/routine.h"
 
@@ -52,6 +53,9 @@ class Report {
   /// What this process has in the shared heap. To be said once, before merge().
   void set_heap_usage(const HeapUsage& usage);
 
+  /// What this process's plans have come to. As above.
+  void set_plans(const PlanStatistics& plans);
+
   /// The most that this process has provided of the memory that communicators share. As above.
   void set_shared_bytes(std::size_t peak_bytes);
 
@@ -65,9 +69,10 @@ class Report {
 
   /// The same for programs: {"processes": P, "collectives": [{"collective", "size_class_bytes",
   /// "served_by", "algorithm" or "reason", "calls", "bytes", "seconds_total", "seconds_longest"}],
-  /// "preparations": {"calls", "seconds_total", "seconds_longest"}, "shared_memory_bytes": [by
-  /// process], "shared_heap": [{"process", "blocks", ...}]}; the last one only if a process used
-  /// the heap. A preparation counts on each process of its communicator.
+  /// "preparations": {"calls", "seconds_total", "seconds_longest"}, "plans": [{"process", "made",
+  /// "found", "evicted", "peak_bytes", "seconds"}], "shared_memory_bytes": [by process],
+  /// "shared_heap": [{"process", "blocks", ...}]}; the last one only if a process used the heap. A
+  /// preparation counts on each process of its communicator.
   std::string json(int process_count) const;
 
  private:
@@ -76,6 +81,7 @@ class Report {
   ReportTotals preparations_;                // guarded by mutex_
   std::vector<std::size_t> shared_bytes_;    // by rank; guarded by mutex_
   std::vector<HeapUsage> heaps_;             // the same
+  std::vector<PlanStatistics> plans_;        // the same
 };
 
 }  // namespace hycoll::preload

@@ -221,7 +221,10 @@ void Session::close() noexcept {
   }
   for (Attachment* const attachment : attachments_) attachment->close();
   NonblockingCalls::instance().close();
-  if (settings_.reports()) write_report();
+  if (settings_.reports()) {
+    report_.set_plans(plan_statistics());  // of all that have been
+    write_report();
+  }
 }
 
 void Session::write_report() {

@@ -80,6 +80,11 @@ if wrong:
     sys.exit("\n".join([str(line) for line in lines] + wrong))
 if report["preparations"]["calls"] == 0 and any(not name.startswith("!") for name in served.split(",")):
     sys.exit("hycoll served calls without having prepared itself: %s" % report["preparations"])
+plans = report["plans"]
+if [of["process"] for of in plans] != list(range(report["processes"])):
+    sys.exit("the plans in the report: %s" % plans)
+if report["preparations"]["calls"] > 0 and not any(of["made"] > 0 and of["seconds"] > 0 and of["peak_bytes"] > 0 for of in plans):
+    sys.exit("hycoll served calls without plans: %s" % plans)
 heaps = report.get("shared_heap", [])
 if [heap["process"] for heap in heaps] != (list(range(report["processes"])) if heap_library else []):
     sys.exit("the shared heaps in the report: %s" % heaps)

@@ -78,8 +78,8 @@ RandomDriver::RandomDriver(const Schedule& schedule, const VectorExtent& extent,
     for (const std::size_t count : extent.block_counts) blocks.push_back(less(count));
     shorter.block_counts = blocks;
     SlicedPrograms& sliced = state_->sliced.emplace_back();
-    bind_slices(binding, use, shorter, options.element_bytes, slice, {}, memory, sliced);
-    bind_slices(binding, use, extent, options.element_bytes, slice, {}, memory, sliced);
+    bind_slices(binding, shorter, options.element_bytes, slice, {}, memory, sliced);
+    bind_slices(binding, extent, options.element_bytes, slice, {}, memory, sliced);
     state_->add_workers(schedule.shape, node);
   }
 }

@@ -71,7 +71,7 @@ class Rebound {
     }
     try {
       limit = slice_limit(use_, extent, element_bytes, capacity_bytes);
-      bind_slices(binding_, use_, extent, element_bytes, limit, {}, memory_, rebound_);
+      bind_slices(binding_, extent, element_bytes, limit, {}, memory_, rebound_);
     } catch (const Error& error) {
       return refusal == error.what();
     }

@@ -36,10 +36,13 @@ std::size_t memory_bytes(const std::vector<Program>& programs) noexcept {
 }
 
 std::size_t memory_bytes(const Schedule& schedule) noexcept {
-  std::size_t bytes = sizeof(Schedule) + capacity_bytes(schedule.buffers) +
-                      capacity_bytes(schedule.flags) + capacity_bytes(schedule.strands) +
-                      capacity_bytes(schedule.spans) + capacity_bytes(schedule.dependencies);
-  for (const Strand& strand : schedule.strands) bytes += capacity_bytes(strand.steps);
+  const auto size_bytes = [](const auto& elements) {
+    return elements.size() * sizeof(elements.front());
+  };
+  std::size_t bytes = sizeof(Schedule) + size_bytes(schedule.buffers) + size_bytes(schedule.flags) +
+                      size_bytes(schedule.strands) + size_bytes(schedule.spans) +
+                      size_bytes(schedule.dependencies);
+  for (const Strand& strand : schedule.strands) bytes += size_bytes(strand.steps);
   return bytes;
 }
 
@@ -69,6 +72,10 @@ ScheduleBinding::ScheduleBinding(Schedule schedule, int node, const BindingOptio
       options_(options),
       chunking_(schedule_) {
   options_.needs = &needs_;
+  // As it is kept for long.
+  for (Strand& strand : schedule_.strands) strand.steps.shrink_to_fit();
+  schedule_.spans.shrink_to_fit();
+  schedule_.dependencies.shrink_to_fit();
   note_placed_buffers();
   note_member_chunks();
   schedule_bytes_ = sizeof(ScheduleBinding) + memory_bytes(schedule_) +
@@ -292,16 +299,17 @@ void ScheduleBinding::bind(const VectorExtent& extent, std::size_t element_bytes
   fill(numbers, *form, workers, programs);
 }
 
-void bind_slices(const ScheduleBinding& binding, const StagingUse& use, const VectorExtent& extent,
+void bind_slices(const ScheduleBinding& binding, const VectorExtent& extent,
                  std::size_t element_bytes, std::size_t limit, WorkerRange workers,
                  BindingMemory& memory, SlicedPrograms& sliced) {
   Slices slices(extent, limit);
   sliced.run_count = slices.run_count();
   sliced.displacement_bytes = slices.limit() * element_bytes;
-  sliced.staging_bytes = use.bytes(slices.first_slice(), element_bytes);
   sliced.programs.resize(slices.program_count());
   for (std::size_t program = 0; program < slices.program_count(); ++program) {
     binding.bind(slices.slice(program), element_bytes, workers, memory, sliced.programs[program]);
+    // The first one is the longest.
+    if (program == 0) sliced.staging_bytes = std::ranges::max(memory.staged_bytes);
   }
 }
 

@@ -118,8 +118,8 @@ class ScheduleBinding {
   mutable std::atomic<std::size_t> form_bytes_{0};
 };
 
-/// As bind_slices(), into `sliced`, which nobody executes; `use` is that of the node alone.
-void bind_slices(const ScheduleBinding& binding, const StagingUse& use, const VectorExtent& extent,
+/// As bind_slices(), into `sliced`, which nobody executes.
+void bind_slices(const ScheduleBinding& binding, const VectorExtent& extent,
                  std::size_t element_bytes, std::size_t limit, WorkerRange workers,
                  BindingMemory& memory, SlicedPrograms& sliced);
 

@@ -72,16 +72,16 @@ void check_spread(const std::string& machine, int lanes, int Core::*place) {
   for (const MemberCount members : {MemberCount::one, MemberCount::every_worker}) {
     const std::vector<PlacedNode> placed(2, PlacedNode(machine, members, Placement::spread));
     PlanCache plans = plans_of(placed, 1, members, lanes);
-    const Plan& plan = plans.find(kLongAllreduce);
+    const PlanPointer plan = plans.find(kLongAllreduce);
     std::set<int> places;
-    for (const int worker : leaders_in(plan)) {
+    for (const int worker : leaders_in(*plan)) {
       places.insert(placed[1].cores[static_cast<std::size_t>(worker)].*place);
     }
     CAPTURE(machine);
     CAPTURE(static_cast<int>(members));
-    CHECK(std::ssize(leaders_in(plan)) == lanes);
+    CHECK(std::ssize(leaders_in(*plan)) == lanes);
     CHECK(std::ssize(places) == lanes);
-    if (members == MemberCount::one) CHECK(std::ssize(plan.programs) == lanes);
+    if (members == MemberCount::one) CHECK(std::ssize(plan->programs) == lanes);
   }
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("nodes are led each by its own placement, and all know it") {
     const auto& order = placed[static_cast<std::size_t>(node)].leaders;
     std::vector<int> expected(order.begin(), order.begin() + 3);
     std::ranges::sort(expected);
-    CHECK(leaders_in(plans.find(kLongAllreduce)) == expected);
+    CHECK(leaders_in(*plans.find(kLongAllreduce)) == expected);
   }
 }
 
@@ -118,9 +118,9 @@ TEST_CASE("whether native exchanges block is the same on nodes that are led diff
       CAPTURE(lanes);
       CAPTURE(node);
       PlanCache plans = plans_of(placed, node, kMembers, lanes, "dpml-native");
-      const Plan& plan = plans.find(kLongAllreduce);
-      for (const int worker : leaders_in(plan)) {
-        CHECK(plan.programs[static_cast<std::size_t>(worker)].blocks_alone == (lanes == 3));
+      const PlanPointer plan = plans.find(kLongAllreduce);
+      for (const int worker : leaders_in(*plan)) {
+        CHECK(plan->programs[static_cast<std::size_t>(worker)].blocks_alone == (lanes == 3));
       }
     }
   }
@@ -150,16 +150,17 @@ TEST_CASE("a process of a node with several keeps the programs of its own worker
     const auto w = static_cast<std::size_t>(worker);
     options.workers = {.first = worker, .count = 1};
     PlanCache own(options);
-    const Plan& whole = own.find(short_call);
-    REQUIRE(whole.programs.size() == 1);
-    CHECK(are_alike(whole.programs[0], of_all.find(short_call).programs[w]));
-    REQUIRE(own.find(kLongAllreduce).crossing);
-    const SlicedPrograms& staged = own.find(kLongAllreduce).crossing->staged;
+    const PlanPointer whole = own.find(short_call);
+    REQUIRE(whole->programs.size() == 1);
+    CHECK(are_alike(whole->programs[0], of_all.find(short_call)->programs[w]));
+    const PlanPointer long_plan = own.find(kLongAllreduce);
+    REQUIRE(long_plan->crossing);
+    const SlicedPrograms& staged = long_plan->crossing->staged;
     REQUIRE(staged.run_count > 1);
     for (std::size_t run = 0; run < staged.programs.size(); ++run) {
       REQUIRE(staged.programs[run].size() == 1);
       CHECK(are_alike(staged.programs[run][0],
-                      of_all.find(kLongAllreduce).crossing->staged.programs[run][w]));
+                      of_all.find(kLongAllreduce)->crossing->staged.programs[run][w]));
     }
   }
 }
@@ -183,11 +184,11 @@ TEST_CASE("by default the kernel copies long broadcasts, and only where processe
       const bool is_broadcast = collective == Collective::broadcast;
       for (const std::size_t bytes : {99'999u, 100'000u, 199'999u, 200'000u}) {
         CAPTURE(bytes);
-        const Plan& plan = plans.find(query_of(collective, bytes));
-        REQUIRE(plan.crossing);
+        const PlanPointer plan = plans.find(query_of(collective, bytes));
+        REQUIRE(plan->crossing);
         const bool is_asked_for = is_named && bytes >= 200'000;
-        CHECK(plan.crossing->are_copied(true) == is_asked_for);
-        CHECK(plan.crossing->are_copied(false) ==
+        CHECK(plan->crossing->are_copied(true) == is_asked_for);
+        CHECK(plan->crossing->are_copied(false) ==
               (is_asked_for || (is_broadcast && bytes >= 100'000)));
       }
     }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "collectives/algorithms/registry.h"
@@ -77,8 +78,8 @@ TEST_CASE("whatever is selected serves the shape, the size and the order") {
   }
 }
 
-std::string chosen(Collective collective, int node_count, Node node, std::size_t size_bytes,
-                   OperandOrder order = OperandOrder::any) {
+std::string_view chosen(Collective collective, int node_count, Node node, std::size_t size_bytes,
+                        OperandOrder order = OperandOrder::any) {
   return select({.collective = collective,
                  .nodes = {{node, node_count}},
                  .size_bytes = size_bytes,

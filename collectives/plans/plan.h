@@ -1,0 +1,159 @@
+#ifndef HYCOLL_COLLECTIVES_PLANS_PLAN_H_
+#define HYCOLL_COLLECTIVES_PLANS_PLAN_H_
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "collectives/plans/plan_account.h"
+#include "collectives/plans/selection.h"
+#include "threading/program/program.h"
+#include "threading/program/staging_slices.h"
+
+namespace hycoll {
+
+/// Everything of a call that its schedule and programs depend on.
+struct PlanQuery {
+  Collective collective = Collective::allreduce;
+  OperandOrder order = OperandOrder::any;
+  NativeReduction native = NativeReduction::possible;
+  int root = 0;
+  std::size_t element_bytes = 1;
+  VectorExtent extent;
+};
+
+/// Where the kernel copies between the processes of a node.
+enum class KernelCopies { never, where_near, everywhere };
+
+/// The programs of workers of this process in a plan in which workers need what other workers'
+/// members pass, where the workers are processes.
+struct CrossingPrograms {
+  /// Through staging: whatever the members pass.
+  SlicedPrograms staged;
+  /// Where they are: if the node's processes can access all buffers of all of them. On a single
+  /// node perhaps by another algorithm. With other nodes, in the same slices, so that each node may
+  /// do as it can. None where the algorithm cannot do that in slices.
+  std::optional<SlicedPrograms> direct;
+  /// Where the direct ones are to run wherever the buffers are, for the kernel copies between
+  /// processes. The same on all processes of the node.
+  KernelCopies copies = KernelCopies::never;
+
+  /// Whether they are, where the processes are as far from one another as NodeMemory::is_far says.
+  bool are_copied(bool is_far) const noexcept {
+    return copies == KernelCopies::everywhere || (copies == KernelCopies::where_near && !is_far);
+  }
+};
+
+struct Plan;
+
+/// Holds a plan: as long as anybody does, the plan stays as it is.
+class PlanPointer {
+ public:
+  PlanPointer() noexcept = default;
+  PlanPointer(const Plan* plan) noexcept;  // implicit, as from a reference that others hold
+  PlanPointer(const PlanPointer& other) noexcept : PlanPointer(other.plan_) {}
+  PlanPointer(PlanPointer&& other) noexcept : plan_(std::exchange(other.plan_, nullptr)) {}
+  PlanPointer& operator=(PlanPointer other) noexcept {
+    std::swap(plan_, other.plan_);
+    return *this;
+  }
+  ~PlanPointer() {
+    if (plan_ != nullptr) release();
+  }
+
+  const Plan* get() const noexcept { return plan_; }
+  const Plan& operator*() const noexcept { return *plan_; }
+  const Plan* operator->() const noexcept { return plan_; }
+  friend bool operator==(const PlanPointer& pointer, const Plan* plan) noexcept {
+    return pointer.plan_ == plan;
+  }
+
+  /// The plan, if nobody else holds it: it may become that of another query then. Null otherwise.
+  Plan* get_if_alone() const noexcept;
+
+ private:
+  void release() noexcept;
+
+  const Plan* plan_ = nullptr;
+};
+
+/// One query's way through a collective on this node: what was selected, and the programs of some
+/// workers of this process. Made, and bound to another query, by one caller; held by it, and by its
+/// calls under way.
+struct Plan {
+  PlanQuery query;  ///< Its block counts are `block_counts`.
+  std::vector<std::size_t> block_counts;
+  SelectedPlan selected;
+  /// Over before another thread could have been woken for it. Native exchanges never are: whether
+  /// a process finds its workers idle must not decide whether it calls MPI's blocking collective
+  /// or the nonblocking one, which do not match.
+  bool is_short = false;
+  /// By worker, of those that the caller wanted; those beyond the last one take no part. None where
+  /// there are crossing ones.
+  std::vector<Program> programs;
+  std::optional<CrossingPrograms> crossing;
+
+  Plan() = default;
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+
+  /// It uses no more of its node's memory than the compact part. The same on all processes.
+  bool is_compact() const noexcept {
+    return !crossing && programs.front().memory == NodeMemory::Part::compact;
+  }
+
+  bool serves(const PlanQuery& other) const noexcept {
+    return query.extent.count == other.extent.count && query.element_bytes == other.element_bytes &&
+           query.collective == other.collective && query.root == other.root &&
+           query.order == other.order && query.native == other.native && same_blocks(other);
+  }
+
+  /// The plan by which a caller stages the call instead where its workers are far from one another;
+  /// nullopt: it has not looked for one, null: there is none. Set by that caller only, before a
+  /// call that needs it.
+  void set_staged(PlanPointer plan) const noexcept { staged_ = std::move(plan); }
+  const std::optional<PlanPointer>& staged() const noexcept { return staged_; }
+
+  /// Nothing is left of the query, but memory for the next one.
+  void clear() noexcept {
+    query = {};
+    staged_.reset();
+  }
+
+  /// Counts its memory, as it is now, in the account.
+  void count_memory(const std::shared_ptr<PlanAccount>& account);
+
+ private:
+  friend class PlanPointer;
+
+  bool same_blocks(const PlanQuery& other) const noexcept {
+    return std::ranges::equal(block_counts, other.extent.block_counts);
+  }
+
+  mutable std::optional<PlanPointer> staged_;
+  PlanAccount::Entry memory_;
+  mutable std::atomic<int> holders_{0};
+};
+
+inline PlanPointer::PlanPointer(const Plan* plan) noexcept : plan_(plan) {
+  if (plan_ != nullptr) plan_->holders_.fetch_add(1, std::memory_order_relaxed);
+}
+
+inline Plan* PlanPointer::get_if_alone() const noexcept {
+  // Pairs with the releasing decrement below: the others have read all that they will.
+  const bool is_alone = plan_ != nullptr && plan_->holders_.load(std::memory_order_acquire) == 1;
+  return is_alone ? const_cast<Plan*>(plan_) : nullptr;
+}
+
+inline void PlanPointer::release() noexcept {
+  // Pairs with itself, and with the acquiring load above.
+  if (plan_->holders_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete plan_;
+}
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_PLANS_PLAN_H_

@@ -1,0 +1,244 @@
+#include "collectives/plans/plan_class.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "collectives/algorithms/registry.h"
+#include "collectives/plans/typical_nodes.h"
+#include "core/base/collective_traits.h"
+#include "core/base/errors.h"
+#include "core/schedule/staging.h"
+
+namespace hycoll {
+
+namespace {
+
+/// Up to here a call takes a few microseconds.
+constexpr std::size_t kShortBytes = 8 * 1024;
+
+/// Whether the MPI library exchanges.
+bool is_native(const Schedule& schedule) {
+  return std::any_of(schedule.strands.begin(), schedule.strands.end(), [](const Strand& strand) {
+    return std::any_of(strand.steps.begin(), strand.steps.end(),
+                       [](const Step& step) { return step.kind == StepKind::native; });
+  });
+}
+
+/// Whether some message is sent from, or received into, a buffer of another worker's member.
+bool sends_others_buffers(const Schedule& schedule) {
+  const auto is_others = [&](int worker, const Span& span) {
+    const Buffer& buffer = schedule.buffer_of(span);
+    return is_of_member(buffer.role) && schedule.shape.worker_of_member(buffer.owner) != worker;
+  };
+  return std::ranges::any_of(schedule.strands, [&](const Strand& strand) {
+    return std::ranges::any_of(strand.steps, [&](const Step& step) {
+      const auto reaches = [&](const Span& span) { return is_others(strand.worker, span); };
+      return is_asynchronous(step.kind) &&
+             (std::ranges::any_of(schedule.destinations(step), reaches) ||
+              std::ranges::any_of(schedule.sources(step), reaches));
+    });
+  });
+}
+
+constexpr std::size_t kBytesPerKib = 1024;
+
+}  // namespace
+
+PlanClass::PlanClass(const PlanOptions& options, const PlanKey& key, std::size_t limit_bytes)
+    : options_(options), key_(key), limit_bytes_(limit_bytes) {
+  Parts parts = parts_for(key_.selected);
+  require_affordable(parts.most_bytes);
+  is_native_ = is_native(parts.own);
+  const auto crosses = [&](const Schedule& part) {
+    return crosses_processes(part, options_.processes);
+  };
+  if (options_.peers == Peers::processes && std::ranges::any_of(parts.of_all_nodes(), crosses)) {
+    make_crossing(std::move(parts));
+  } else {
+    whole_.emplace(std::move(parts.own), options_.node, binding_options(parts.needs));
+  }
+}
+
+PlanClass::Parts PlanClass::parts_for(const SelectedPlan& selected) const {
+  const Algorithm& algorithm = find_algorithm(key_.collective, selected.algorithm);
+  const Shape shape = shape_for(selected);
+  const bool is_staged = options_.peers == Peers::processes;
+  const auto part_of_node = [&](int node) {
+    Schedule part = algorithm.generate(shape, selected.segments, key_.root, only_node(node));
+    if (is_staged) {
+      // Which process a message goes to.
+      part.shape =
+          part.shape.with_processes(options_.processes).with_visibility(Visibility::direct);
+    }
+    return part;
+  };
+  Parts parts{.own = part_of_node(options_.node), .typical = {}, .needs = {}};
+  if (parts.own.is_whole()) {
+    parts.most_bytes = memory_bytes(parts.own);
+    parts.needs = needs_of(parts.own);
+    return parts;
+  }
+  for (const int node : typical_nodes(shape, key_.root)) {
+    Schedule part = node == options_.node ? parts.own : part_of_node(node);
+    parts.needs.add(needs_of(part));
+    parts.most_bytes = std::max(parts.most_bytes, memory_bytes(part));
+    if (is_staged) parts.typical.push_back(std::move(part));
+  }
+  return parts;
+}
+
+void PlanClass::make_crossing(Parts direct) {
+  Schedule through_staging = staged_throughout(direct.own, options_.processes);
+  ProgramNeeds staged_needs;
+  std::size_t most_bytes = 0;
+  const auto learn_from = [&](const Schedule& part) {
+    staged_needs.add(needs_of(part));
+    most_bytes = std::max(most_bytes, memory_bytes(part));
+    if (staging_) {
+      staging_->add(part);
+    } else {
+      staging_.emplace(part);
+    }
+  };
+  if (direct.own.is_whole()) learn_from(through_staging);
+  for (const Schedule& part : direct.typical) {
+    learn_from(staged_throughout(part, options_.processes));
+  }
+  require_affordable(direct.most_bytes + most_bytes);
+  staged_.emplace(std::move(through_staging), options_.node, binding_options(staged_needs));
+  // Threads announce addresses that mean nothing to other processes.
+  if (!options_.processes.is_one_each()) return;
+  may_be_copied_ = !sends_others_buffers(direct.own);
+  is_direct_sliced_ = !direct.own.is_whole();
+  try {
+    // A node that exchanges nothing may do it another way where it reaches the buffers.
+    if (!is_direct_sliced_) direct = parts_for(key_.reaching);
+    direct_.emplace(std::move(direct.own), options_.node, binding_options(direct.needs));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::unsupported) throw;
+  }
+}
+
+void PlanClass::require_affordable(std::size_t bytes) const {
+  if (bytes <= limit_bytes_) return;
+  throw Error(
+      ErrorKind::unsupported,
+      fmt::format("the plan of {} algorithm '{}' with {} lane(s) takes {} KiB on some node, "
+                  "and the plans of a communicator may take {} KiB; allow more "
+                  "(Options::plan_cache_kib, HYCOLL_PLAN_CACHE_KIB), or choose another "
+                  "algorithm or fewer lanes",
+                  name_of(key_.collective), key_.selected.algorithm, key_.selected.lanes,
+                  (bytes + kBytesPerKib - 1) / kBytesPerKib, limit_bytes_ / kBytesPerKib));
+}
+
+std::size_t PlanClass::size_bytes() const noexcept {
+  std::size_t bytes = sizeof(PlanClass);
+  for (const std::optional<ScheduleBinding>* const binding : {&whole_, &staged_, &direct_}) {
+    if (*binding) bytes += (*binding)->size_bytes();
+  }
+  return bytes;
+}
+
+void PlanClass::bind(const PlanQuery& query, std::size_t size_bytes, WorkerRange workers,
+                     BindingMemory& memory, Plan& plan) const {
+  plan.clear();
+  plan.selected = key_.selected;
+  plan.is_short = size_bytes <= kShortBytes && !is_native_;
+  if (whole_) {
+    plan.crossing.reset();
+    whole_->bind(query.extent, query.element_bytes, workers, memory, plan.programs);
+  } else {
+    plan.programs.clear();
+    if (!plan.crossing) plan.crossing.emplace();
+    bind_crossing(query, size_bytes, workers, memory, *plan.crossing);
+  }
+  plan.block_counts.assign(query.extent.block_counts.begin(), query.extent.block_counts.end());
+  plan.query = query;
+  plan.query.extent.block_counts = plan.block_counts;
+}
+
+void PlanClass::bind_crossing(const PlanQuery& query, std::size_t size_bytes, WorkerRange workers,
+                              BindingMemory& memory, CrossingPrograms& programs) const {
+  const std::size_t limit =
+      slice_limit(*staging_, query.extent, query.element_bytes, options_.staging_bytes);
+  const auto bind = [&](const ScheduleBinding& binding, std::size_t slice, SlicedPrograms& sliced) {
+    bind_slices(binding, query.extent, query.element_bytes, slice, workers, memory, sliced);
+  };
+  bind(*staged_, limit, programs.staged);
+  programs.copies = KernelCopies::never;
+  if (!direct_) return programs.direct.reset();
+  if (!programs.direct) programs.direct.emplace();
+  try {
+    bind(*direct_, is_direct_sliced_ ? limit : SIZE_MAX, *programs.direct);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::unsupported) throw;
+    programs.direct.reset();
+    return;
+  }
+  if (may_be_copied_) programs.copies = kernel_copies(size_bytes);
+}
+
+KernelCopies PlanClass::kernel_copies(std::size_t size_bytes) const {
+  if (size_bytes >= options_.single_copy_bytes) return KernelCopies::everywhere;
+  const bool is_long_broadcast =
+      !combines(key_.collective) && size_bytes >= options_.near_broadcast_single_copy_bytes;
+  return is_long_broadcast ? KernelCopies::where_near : KernelCopies::never;
+}
+
+BindingOptions PlanClass::binding_options(const ProgramNeeds& needs) const {
+  return {.streaming_threshold_bytes = options_.streaming_threshold_bytes,
+          .streaming_staging_bytes = options_.streaming_staging_bytes,
+          .short_staging_bytes = options_.short_staging_bytes,
+          .peers = options_.peers,
+          .tag_count = options_.tag_count,
+          .workers = options_.workers,
+          .needs = &needs};
+}
+
+Shape PlanClass::shape_for(const SelectedPlan& selected) const {
+  std::vector<NodeRun> nodes = options_.nodes;
+  for (auto& [node, count] : nodes) {
+    node.workers = std::max(node.members, std::min(node.workers, selected.workers_per_node));
+  }
+  nodes = with_aggregators(std::move(nodes), selected.aggregators);
+  const Shape shape(nodes, selected.lanes);
+  // On a single node whose buffers are staged, a result that is made by its root is not staged.
+  const bool is_made_by_root = delivers_to_root(key_.collective) && shape.node_count() == 1 &&
+                               selected.lanes == 1 && options_.peers == Peers::processes;
+  if (is_made_by_root) return shape.with_leaders({{key_.root}});
+  // A single lane is driven by worker 0, which owns a member and is the caller.
+  const bool is_placed = selected.lanes > 1 || options_.peers == Peers::processes;
+  return is_placed ? led_by_placement(shape) : shape;
+}
+
+Shape PlanClass::led_by_placement(const Shape& shape) const {
+  const auto lanes = static_cast<std::size_t>(shape.lane_count());
+  if (options_.leaders.empty() || lanes > options_.leaders.front().workers.size()) return shape;
+  std::vector<LeaderRun> leaders = options_.leaders;
+  int aggregators = shape.node_count();
+  for (LeaderRun& run : leaders) {
+    run.workers.resize(lanes);
+    aggregators -= run.count;
+  }
+  HYCOLL_ASSERT(aggregators >= 0, "leaders are those of the nodes");
+  // An aggregator's one worker leads them all.
+  leaders.push_back({.workers = std::vector<int>(lanes, 0), .count = aggregators});
+  return shape.with_leaders(leaders);
+}
+
+}  // namespace hycoll
+
+std::size_t std::hash<hycoll::PlanKey>::operator()(const hycoll::PlanKey& key) const noexcept {
+  constexpr std::size_t kMultiplier = 0x9e3779b97f4a7c15u;
+  std::size_t h =
+      static_cast<std::size_t>(key.root) * kMultiplier + static_cast<std::size_t>(key.collective);
+  for (const hycoll::SelectedPlan* const selected : {&key.selected, &key.reaching}) {
+    // Names stay where they are.
+    h ^= reinterpret_cast<std::uintptr_t>(selected->algorithm.data());
+    h = h * kMultiplier + (static_cast<std::size_t>(selected->segments) << 16 |
+                           static_cast<std::size_t>(selected->lanes));
+  }
+  return h ^ h >> 29;
+}
