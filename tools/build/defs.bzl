@@ -21,15 +21,44 @@ OWN_CXX_RUNTIME = [
 
 _OPENMP = "//third_party:openmp"
 
-def _copts(copts, deps):
-    openmp = ["-fopenmp"] if _OPENMP in deps else []
-    optimise = select({
-        "//tools/build:opt": ["-O3"],
-        "//conditions:default": [],
-    })
-    return _WARNINGS + openmp + optimise + copts
+# What is measured, and what proves much. Sanitizers' builds say -O1 for all.
+_FAST_TO_RUN = {
+    "//tools/build:opt": ["-O3"],
+    "//conditions:default": [],
+}
 
-def hycoll_library(name, srcs = [], hdrs = [], public_headers = [], deps = [], copts = [], **kwargs):
+# What takes longer to compile than it ever runs. With sanitizers -O1 would double that.
+_FAST_TO_COMPILE = {
+    "//tools/build:opt": ["-O1"],
+    "//conditions:default": ["-O0"],
+}
+_COMPILED_FAST = [
+    "tests",
+    "tools/command/comparing",
+    "tools/command/line",
+    "tools/command/turns",
+]
+
+def _copts(copts, deps, optimise):
+    """`optimise`: None where the package decides."""
+    package = native.package_name()
+    if optimise == None:
+        optimise = package != "tools/command" and not any([
+            package == fast or package.startswith(fast + "/")
+            for fast in _COMPILED_FAST
+        ])
+    openmp = ["-fopenmp"] if _OPENMP in deps else []
+    return _WARNINGS + openmp + select(_FAST_TO_RUN if optimise else _FAST_TO_COMPILE) + copts
+
+def hycoll_library(
+        name,
+        srcs = [],
+        hdrs = [],
+        public_headers = [],
+        deps = [],
+        copts = [],
+        optimise = None,
+        **kwargs):
     """A library; `public_headers` are headers that are installed as <hycoll/...>."""
     if public_headers:
         cc_library(
@@ -43,22 +72,31 @@ def hycoll_library(name, srcs = [], hdrs = [], public_headers = [], deps = [], c
         name = name,
         srcs = srcs,
         hdrs = hdrs + public_headers,
-        copts = _copts(copts, deps),
+        copts = _copts(copts, deps, optimise),
         linkstatic = True,
         deps = deps,
         **kwargs
     )
 
-def hycoll_binary(name, srcs = [], deps = [], copts = [], **kwargs):
+def hycoll_binary(name, srcs = [], deps = [], copts = [], optimise = None, **kwargs):
     cc_binary(
         name = name,
         srcs = srcs,
-        copts = _copts(copts, deps),
+        copts = _copts(copts, deps, optimise),
         deps = deps,
         **kwargs
     )
 
-def hycoll_test(name, srcs, deps = [], copts = [], size = "small", single_threaded = False, tags = [], **kwargs):
+def hycoll_test(
+        name,
+        srcs,
+        deps = [],
+        copts = [],
+        size = "small",
+        single_threaded = False,
+        optimise = None,
+        tags = [],
+        **kwargs):
     """A doctest program whose main comes from //tests/support:doctest_main. Its timeout follows from its size.
 
     One that is `single_threaded` starts no thread: ThreadSanitizer has nothing to look for, so its stage leaves it out.
@@ -67,7 +105,7 @@ def hycoll_test(name, srcs, deps = [], copts = [], size = "small", single_thread
     cc_test(
         name = name,
         srcs = srcs,
-        copts = _copts(copts, deps),
+        copts = _copts(copts, deps, optimise),
         linkstatic = True,
         size = size,
         tags = tags + (["notsan"] if single_threaded else []),
@@ -94,6 +132,7 @@ def hycoll_mpi_test(
         main = "//tests/support:doctest_mpi_main",
         args = [],
         copts = [],
+        optimise = None,
         tags = [],
         size = "medium",
         **kwargs):
@@ -111,6 +150,7 @@ def hycoll_mpi_test(
         sources bring their own.
       args: arguments of the program.
       copts: further compiler options.
+      optimise: whether it computes so much that this pays for the compiler's time (default: no).
       tags: further tags.
       size: sets the timeout.
       **kwargs: passed to each test.
@@ -126,6 +166,7 @@ def hycoll_mpi_test(
         testonly = True,
         srcs = srcs,
         copts = copts,
+        optimise = optimise,
         deps = deps + ["//tests/support:give_way", "//third_party:doctest", "//third_party:mpi"] + ([main] if main else []),
     )
     launches = launches_of(name, ranks, bound_ranks)

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -11,6 +10,7 @@
 
 #include "core/base/collective_traits.h"
 #include "tools/command/line/arguments.h"
+#include "tools/command/line/command_line.h"
 #include "tools/command/line/commands.h"
 #include "tools/command/line/sizes.h"
 #include "tools/command/line/table.h"
@@ -140,43 +140,44 @@ ExitStatus run_job(BenchJob& job) {
 
 class Bench final : public Subcommand {
  public:
-  explicit Bench(CLI::App& app) : app_(app.add_subcommand("bench", kSummary)) {
-    app_->footer(kExplanation);
-    options_.add_problem(*app_);
-    app_->add_option("--layout", options_.layout,
-                     "threads, per_node, processes, processes_heap or native")
-        ->type_name("LAYOUT")
-        ->capture_default_str();
-    options_.add_choices(*app_, BenchOptions::Algorithms::all);
-    options_.add_aggregators(*app_);
-    app_->add_option("--emulate-nodes", options_.emulated_nodes,
-                     "Layouts processes and processes_heap: the processes of a machine form so "
-                     "many nodes; others: checks that as many processes run on one machine")
-        ->check(between(1, kMaximumNodes));
-    options_.add_measurement(*app_);
-    options_.add_preload(*app_);
-    app_->add_flag(
+  explicit Bench(CommandLine& line) : Subcommand(line.add_subcommand("bench", kSummary)) {
+    line_.add_explanation(kExplanation);
+    options_.add_problem(line_);
+    line_
+        .add_option("--layout", options_.layout,
+                    "threads, per_node, processes, processes_heap or native")
+        .type_name("LAYOUT")
+        .show_default();
+    options_.add_choices(line_, BenchOptions::Algorithms::all);
+    options_.add_aggregators(line_);
+    line_
+        .add_option("--emulate-nodes", options_.emulated_nodes,
+                    "Layouts processes and processes_heap: the processes of a machine form so "
+                    "many nodes; others: checks that as many processes run on one machine")
+        .check(between(1, kMaximumNodes));
+    options_.add_measurement(line_);
+    options_.add_preload(line_);
+    line_.add_flag(
         "--fresh-inputs", options_.fresh_inputs,
         "Before every timed call members write to their inputs and read their outputs, as "
         "programs do; outside of the timing");
-    app_->add_option("--pace", options_.pace,
-                     "back-to-back, calls that follow one another; or separate: before every call "
-                     "the members meet, and it ends when the last one has left")
-        ->type_name("PACE")
-        ->capture_default_str();
-    app_->add_flag("--native,!--no-native", options_.native,
+    line_
+        .add_option("--pace", options_.pace,
+                    "back-to-back, calls that follow one another; or separate: before every call "
+                    "the members meet, and it ends when the last one has left")
+        .type_name("PACE")
+        .show_default();
+    line_.add_flag("--native,!--no-native", options_.native,
                    "Whether layouts of processes measure the MPI library's own too (default: yes)");
-    app_->add_flag("--limit,!--no-limit", options_.limit,
+    line_.add_flag("--limit,!--no-limit", options_.limit,
                    "Whether threads measures the limit too (default: yes)");
-    options_.output.add_to(*app_);
-    special_.push_back(add_bench_limit(*app_));
-    special_.push_back(add_bench_overlap(*app_));
-    special_.push_back(add_bench_persistent(*app_));
-    special_.push_back(add_bench_plans(*app_));
-    special_.push_back(add_bench_serve(*app_));
+    options_.output.add_to(line_);
+    special_.push_back(add_bench_limit(line_));
+    special_.push_back(add_bench_overlap(line_));
+    special_.push_back(add_bench_persistent(line_));
+    special_.push_back(add_bench_plans(line_));
+    special_.push_back(add_bench_serve(line_));
   }
-
-  bool chosen() const override { return app_->parsed(); }
 
   ExitStatus run() override {
     for (const auto& special : special_) {
@@ -186,13 +187,12 @@ class Bench final : public Subcommand {
   }
 
  private:
-  CLI::App* app_;
   BenchOptions options_;
   std::vector<std::unique_ptr<Subcommand>> special_;
 };
 
 }  // namespace
 
-std::unique_ptr<Subcommand> add_bench(CLI::App& app) { return std::make_unique<Bench>(app); }
+std::unique_ptr<Subcommand> add_bench(CommandLine& line) { return std::make_unique<Bench>(line); }
 
 }  // namespace hycoll::command

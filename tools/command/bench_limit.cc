@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 #include <string>
 
 #include "core/base/errors.h"
+#include "tools/command/line/command_line.h"
 #include "tools/command/line/commands.h"
 #include "tools/command/line/sizes.h"
 #include "tools/command/line/table.h"
@@ -93,17 +93,15 @@ ExitStatus run_job(BenchJob& job) {
 
 class BenchLimit final : public Subcommand {
  public:
-  explicit BenchLimit(CLI::App& bench) : app_(bench.add_subcommand("limit", kSummary)) {
-    app_->footer(kExplanation);
+  explicit BenchLimit(CommandLine& bench) : Subcommand(bench.add_subcommand("limit", kSummary)) {
+    line_.add_explanation(kExplanation);
     options_.layout = name_of(Layout::threads);
     options_.sizes = "1Mi:16Mi";
-    options_.add_problem(*app_);
-    options_.add_workers(*app_);
-    options_.add_measurement(*app_);
-    options_.output.add_to(*app_);
+    options_.add_problem(line_);
+    options_.add_workers(line_);
+    options_.add_measurement(line_);
+    options_.output.add_to(line_);
   }
-
-  bool chosen() const override { return app_->parsed(); }
 
   ExitStatus run() override {
     const BenchSettings settings = options_.settings(Subject::limit);
@@ -117,13 +115,12 @@ class BenchLimit final : public Subcommand {
   }
 
  private:
-  CLI::App* app_;
   BenchOptions options_;
 };
 
 }  // namespace
 
-std::unique_ptr<Subcommand> add_bench_limit(CLI::App& bench) {
+std::unique_ptr<Subcommand> add_bench_limit(CommandLine& bench) {
   return std::make_unique<BenchLimit>(bench);
 }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "core/base/errors.h"
 #include "tools/command/line/arguments.h"
+#include "tools/command/line/command_line.h"
 #include "tools/command/line/commands.h"
 #include "tools/command/line/sizes.h"
 #include "tools/command/line/table.h"
@@ -132,19 +132,18 @@ ExitStatus run_job(BenchJob& job) {
 
 class BenchOverlap final : public Subcommand {
  public:
-  explicit BenchOverlap(CLI::App& bench) : app_(bench.add_subcommand("overlap", kSummary)) {
-    app_->footer(kExplanation);
+  explicit BenchOverlap(CommandLine& bench)
+      : Subcommand(bench.add_subcommand("overlap", kSummary)) {
+    line_.add_explanation(kExplanation);
     options_.sizes = "4Mi";
     options_.seconds = 1;
-    options_.add_problem(*app_);
-    options_.add_choices(*app_, BenchOptions::Algorithms::one);
-    options_.add_measurement(*app_);
-    app_->add_flag("--native,!--no-native", options_.native,
+    options_.add_problem(line_);
+    options_.add_choices(line_, BenchOptions::Algorithms::one);
+    options_.add_measurement(line_);
+    line_.add_flag("--native,!--no-native", options_.native,
                    "Whether the MPI library's own is measured too (default: yes)");
-    options_.output.add_to(*app_);
+    options_.output.add_to(line_);
   }
-
-  bool chosen() const override { return app_->parsed(); }
 
   ExitStatus run() override {
     const BenchSettings settings = options_.settings(Subject::call);
@@ -156,13 +155,12 @@ class BenchOverlap final : public Subcommand {
   }
 
  private:
-  CLI::App* app_;
   BenchOptions options_;
 };
 
 }  // namespace
 
-std::unique_ptr<Subcommand> add_bench_overlap(CLI::App& bench) {
+std::unique_ptr<Subcommand> add_bench_overlap(CommandLine& bench) {
   return std::make_unique<BenchOverlap>(bench);
 }
 

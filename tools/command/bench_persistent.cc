@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 #include <string>
 
 #include "core/base/errors.h"
+#include "tools/command/line/command_line.h"
 #include "tools/command/line/commands.h"
 #include "tools/command/line/sizes.h"
 #include "tools/command/line/table.h"
@@ -96,19 +96,18 @@ ExitStatus run_job(BenchJob& job) {
 
 class BenchPersistent final : public Subcommand {
  public:
-  explicit BenchPersistent(CLI::App& bench) : app_(bench.add_subcommand("persistent", kSummary)) {
-    app_->footer(kExplanation);
+  explicit BenchPersistent(CommandLine& bench)
+      : Subcommand(bench.add_subcommand("persistent", kSummary)) {
+    line_.add_explanation(kExplanation);
     options_.sizes = "8:64Ki";
-    options_.add_problem(*app_);
-    app_->add_option("--layout", options_.layout, "threads, per_node, processes or processes_heap")
-        ->type_name("LAYOUT")
-        ->capture_default_str();
-    options_.add_choices(*app_, BenchOptions::Algorithms::all);
-    options_.add_measurement(*app_);
-    options_.output.add_to(*app_);
+    options_.add_problem(line_);
+    line_.add_option("--layout", options_.layout, "threads, per_node, processes or processes_heap")
+        .type_name("LAYOUT")
+        .show_default();
+    options_.add_choices(line_, BenchOptions::Algorithms::all);
+    options_.add_measurement(line_);
+    options_.output.add_to(line_);
   }
-
-  bool chosen() const override { return app_->parsed(); }
 
   ExitStatus run() override {
     const BenchSettings settings = options_.settings(Subject::persistent);
@@ -122,13 +121,12 @@ class BenchPersistent final : public Subcommand {
   }
 
  private:
-  CLI::App* app_;
   BenchOptions options_;
 };
 
 }  // namespace
 
-std::unique_ptr<Subcommand> add_bench_persistent(CLI::App& bench) {
+std::unique_ptr<Subcommand> add_bench_persistent(CommandLine& bench) {
   return std::make_unique<BenchPersistent>(bench);
 }
 

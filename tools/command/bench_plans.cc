@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -17,6 +16,7 @@
 #include "core/base/errors.h"
 #include "tools/command/line/arguments.h"
 #include "tools/command/line/collective_option.h"
+#include "tools/command/line/command_line.h"
 #include "tools/command/line/commands.h"
 #include "tools/command/line/output.h"
 #include "tools/command/line/sizes.h"
@@ -267,36 +267,36 @@ std::string summary_of(const PlansResult& result) {
 
 class BenchPlans final : public Subcommand {
  public:
-  explicit BenchPlans(CLI::App& bench) : app_(bench.add_subcommand("plans", kSummary)) {
-    app_->footer(kExplanation);
-    options_.collective.add_to(*app_);
-    add_list("--nodes", options_.nodes, "Node counts")->capture_default_str();
-    add_list("--members", options_.members, "Members per node")->capture_default_str();
+  explicit BenchPlans(CommandLine& bench) : Subcommand(bench.add_subcommand("plans", kSummary)) {
+    line_.add_explanation(kExplanation);
+    options_.collective.add_to(line_);
+    add_list("--nodes", options_.nodes, "Node counts").show_default();
+    add_list("--members", options_.members, "Members per node").show_default();
     add_list("--lanes", options_.lanes, "Lanes per node (default: as hycoll chooses)");
     add_list("--bytes", options_.bytes, "Sizes of each member's input: 8,4Ki or 8:16Mi")
-        ->capture_default_str();
-    app_->add_option("--algorithm", options_.algorithm,
-                     "A name that hycoll plan --list-algorithms lists; all of them; or auto, as "
-                     "hycoll chooses")
-        ->type_name("NAME")
-        ->capture_default_str();
-    app_->add_option("--visibility", options_.visibility,
-                     "direct: the workers of a node are threads; staged: processes")
-        ->type_name("NAME")
-        ->capture_default_str();
-    app_->add_option("--of-node", options_.of_node, "Whose plan it is (default: the middle one's)")
-        ->type_name("NODE")
-        ->check(between(0, kMostNodes - 1));
-    app_->add_option("--seconds", options_.seconds, "Stops a plan after that")
-        ->check(CLI::Range(0.001, 3600.0))
-        ->capture_default_str();
-    app_->add_option("--memory", options_.memory, "Stops a plan that allocates more")
-        ->type_name("SIZE")
-        ->capture_default_str();
-    options_.output.add_to(*app_);
+        .show_default();
+    line_
+        .add_option("--algorithm", options_.algorithm,
+                    "A name that hycoll plan --list-algorithms lists; all of them; or auto, as "
+                    "hycoll chooses")
+        .type_name("NAME")
+        .show_default();
+    line_
+        .add_option("--visibility", options_.visibility,
+                    "direct: the workers of a node are threads; staged: processes")
+        .type_name("NAME")
+        .show_default();
+    line_.add_option("--of-node", options_.of_node, "Whose plan it is (default: the middle one's)")
+        .type_name("NODE")
+        .check(between(0, kMostNodes - 1));
+    line_.add_option("--seconds", options_.seconds, "Stops a plan after that")
+        .check_range(0.001, 3600.0)
+        .show_default();
+    line_.add_option("--memory", options_.memory, "Stops a plan that allocates more")
+        .type_name("SIZE")
+        .show_default();
+    options_.output.add_to(line_);
   }
-
-  bool chosen() const override { return app_->parsed(); }
 
   ExitStatus run() override {
     options_.output.check();
@@ -316,8 +316,8 @@ class BenchPlans final : public Subcommand {
   }
 
  private:
-  CLI::Option* add_list(const char* name, std::string& list, const char* help) {
-    return app_->add_option(name, list, help)->type_name("LIST");
+  Option add_list(const char* name, std::string& list, const char* help) {
+    return line_.add_option(name, list, help).type_name("LIST");
   }
 
   void write(const PlansResult& result) const {
@@ -331,13 +331,12 @@ class BenchPlans final : public Subcommand {
     options_.output.write(report);
   }
 
-  CLI::App* app_;
   PlansOptions options_;
 };
 
 }  // namespace
 
-std::unique_ptr<Subcommand> add_bench_plans(CLI::App& bench) {
+std::unique_ptr<Subcommand> add_bench_plans(CommandLine& bench) {
   return std::make_unique<BenchPlans>(bench);
 }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <ctime>
 #include <memory>
@@ -11,6 +10,7 @@
 
 #include "core/base/errors.h"
 #include "numa/topology/topology.h"
+#include "tools/command/line/command_line.h"
 #include "tools/command/line/commands.h"
 #include "tools/command/measuring/agenda.h"
 #include "tools/command/measuring/bench_options.h"
@@ -76,23 +76,22 @@ class ServedAgenda final : public Agenda {
 
 class BenchServe final : public Subcommand {
  public:
-  explicit BenchServe(CLI::App& bench) : app_(bench.add_subcommand("serve", kSummary)) {
-    app_->footer(kExplanation);
-    app_->group("");  // people do not start it
-    app_->add_option("--layout", options_.layout,
-                     "threads, per_node, processes, processes_heap or native")
-        ->type_name("LAYOUT")
-        ->capture_default_str();
-    options_.add_choices(*app_, BenchOptions::Algorithms::one);
-    options_.add_aggregators(*app_);
-    options_.add_ranks(*app_);
-    options_.add_preload(*app_);
-    app_->add_option("--socket", socket_, "Where hycoll compare listens")
-        ->type_name("PATH")
-        ->required();
+  explicit BenchServe(CommandLine& bench) : Subcommand(bench.add_subcommand("serve", kSummary)) {
+    line_.add_explanation(kExplanation);
+    line_.hide();  // people do not start it
+    line_
+        .add_option("--layout", options_.layout,
+                    "threads, per_node, processes, processes_heap or native")
+        .type_name("LAYOUT")
+        .show_default();
+    options_.add_choices(line_, BenchOptions::Algorithms::one);
+    options_.add_aggregators(line_);
+    options_.add_ranks(line_);
+    options_.add_preload(line_);
+    line_.add_option("--socket", socket_, "Where hycoll compare listens")
+        .type_name("PATH")
+        .required();
   }
-
-  bool chosen() const override { return app_->parsed(); }
 
   ExitStatus run() override {
     start_ranks(options_);
@@ -124,14 +123,13 @@ class BenchServe final : public Subcommand {
     void refused(const std::string&) override {}
   };
 
-  CLI::App* app_;
   BenchOptions options_;
   std::string socket_;
 };
 
 }  // namespace
 
-std::unique_ptr<Subcommand> add_bench_serve(CLI::App& bench) {
+std::unique_ptr<Subcommand> add_bench_serve(CommandLine& bench) {
   return std::make_unique<BenchServe>(bench);
 }
 

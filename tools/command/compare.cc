@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -18,6 +17,7 @@
 #include "tools/command/comparing/html_report.h"
 #include "tools/command/line/arguments.h"
 #include "tools/command/line/collective_option.h"
+#include "tools/command/line/command_line.h"
 #include "tools/command/line/commands.h"
 #include "tools/command/line/output.h"
 #include "tools/command/line/sizes.h"
@@ -72,7 +72,7 @@ struct CompareOptions {
 
 std::vector<Layout> layouts_of(const std::string& names) {
   std::vector<Layout> layouts;
-  for (const std::string& name : CLI::detail::split(names, ',')) {
+  for (const std::string& name : split(names, ',')) {
     const Layout layout = parse_layout("--layouts", name);
     if (layout == Layout::native) {
       throw Error(
@@ -89,7 +89,7 @@ std::vector<Layout> layouts_of(const std::string& names) {
 
 std::vector<InputUse> inputs_of(const std::string& names) {
   std::vector<InputUse> all;
-  for (const std::string& name : CLI::detail::split(names, ',')) {
+  for (const std::string& name : split(names, ',')) {
     const InputUse inputs = parse_input_use("--inputs", name);
     if (std::find(all.begin(), all.end(), inputs) == all.end()) all.push_back(inputs);
   }
@@ -103,7 +103,7 @@ std::vector<Problem> problems_of(const CompareOptions& options) {
   check_operator(op, type);
   std::vector<Problem> problems;
   bool some_root = false;
-  for (const std::string& name : CLI::detail::split(options.collectives, ',')) {
+  for (const std::string& name : split(options.collectives, ',')) {
     const Routine routine = CollectiveOption{.name = name}.routine();
     const bool rooted = has_root(collective_of(routine));
     some_root = some_root || rooted;
@@ -274,26 +274,25 @@ ExitStatus run_compare(const CompareOptions& options) {
 
 class Compare final : public Subcommand {
  public:
-  explicit Compare(CLI::App& app) : app_(app.add_subcommand("compare", kSummary)) {
-    app_->footer(kExplanation);
-    app_->add_option("collectives", options_.collectives,
-                     fmt::format("One or several, separated by commas: {}", routine_names()))
-        ->type_name("COLLECTIVES")
-        ->capture_default_str();
-    options_.root.add_to(*app_);
+  explicit Compare(CommandLine& line) : Subcommand(line.add_subcommand("compare", kSummary)) {
+    line_.add_explanation(kExplanation);
+    line_
+        .add_option("collectives", options_.collectives,
+                    fmt::format("One or several, separated by commas: {}", routine_names()))
+        .type_name("COLLECTIVES")
+        .show_default();
+    options_.root.add_to(line_);
     add_what();
     add_whom();
     add_how();
-    app_->add_flag(
+    line_.add_flag(
         "--slower", options_.slower,
         "Ends with a list of every figure in which hycoll is slower than the fastest MPI "
         "library");
-    app_->add_option("--html", options_.html_path, "Write a page with charts; - is stdout")
-        ->type_name("FILE");
-    options_.output.add_to(*app_);
+    line_.add_option("--html", options_.html_path, "Write a page with charts; - is stdout")
+        .type_name("FILE");
+    options_.output.add_to(line_);
   }
-
-  bool chosen() const override { return app_->parsed(); }
 
   ExitStatus run() override {
     options_.output.check();
@@ -307,88 +306,97 @@ class Compare final : public Subcommand {
 
  private:
   void add_what() {
-    app_->add_option("--workers", options_.workers, "Workers (default: the usable cores)")
-        ->check(between(1, kMaximumMembers));
-    app_->add_option(
-            "--sizes", options_.sizes,
-            "Bytes of each member's input, of which a barrier has none: powers of two from "
-            "8 to 16 Mi are 8:16Mi; a list is 8,24,1Ki")
-        ->type_name("SIZES")
-        ->capture_default_str();
-    app_->add_option(
-            "--inputs", options_.inputs,
-            "fresh: before every timed call, outside of the timing, members write to their "
-            "inputs and read their outputs, as programs do; reused: they leave their "
-            "buffers alone, which lie in the caches of those that worked on them; or both, "
-            "separated by a comma")
-        ->type_name("INPUTS")
-        ->capture_default_str();
-    add_type_option(*app_, options_.type);
-    add_operator_option(*app_, options_.op);
-    add_reproducible_option(*app_, options_.settings.reproducible);
+    line_.add_option("--workers", options_.workers, "Workers (default: the usable cores)")
+        .check(between(1, kMaximumMembers));
+    line_
+        .add_option("--sizes", options_.sizes,
+                    "Bytes of each member's input, of which a barrier has none: powers of two from "
+                    "8 to 16 Mi are 8:16Mi; a list is 8,24,1Ki")
+        .type_name("SIZES")
+        .show_default();
+    line_
+        .add_option("--inputs", options_.inputs,
+                    "fresh: before every timed call, outside of the timing, members write to their "
+                    "inputs and read their outputs, as programs do; reused: they leave their "
+                    "buffers alone, which lie in the caches of those that worked on them; or both, "
+                    "separated by a comma")
+        .type_name("INPUTS")
+        .show_default();
+    add_type_option(line_, options_.type);
+    add_operator_option(line_, options_.op);
+    add_reproducible_option(line_, options_.settings.reproducible);
   }
 
   void add_whom() {
     CompareSettings& settings = options_.settings;
-    app_->add_option("--layouts", options_.layouts,
-                     "Of threads, per_node, processes and processes_heap")
-        ->type_name("LAYOUTS")
-        ->capture_default_str();
-    app_->add_option("--algorithm", settings.algorithm, "Of hycoll: a name, or auto")
-        ->type_name("NAME")
-        ->capture_default_str();
-    app_->add_option("--aggregators", settings.aggregators,
-                     "Processes of hycoll without members, started besides the others, for the "
-                     "algorithms that need them; unlike the others they look for work now and then "
-                     "while they sleep")
-        ->check(between(0, kMaximumNodes))
-        ->capture_default_str();
-    app_->add_option("--preload", settings.preload,
-                     "Compares the MPI library with these libraries preloaded too, separated by "
-                     "colons, e.g. libhycoll_pmpi.so: what unmodified programs get")
-        ->type_name("FILES");
-    app_->add_option("--reference", settings.references,
-                     "Another hycoll binary, built with another MPI library, whose library is "
-                     "compared too; ratios are to the fastest")
-        ->type_name("BINARY");
-    app_->add_option("--reference-program", settings.programs,
-                     "A program of yours that is compared too, as a command for the shell")
-        ->type_name("COMMAND");
+    line_
+        .add_option("--layouts", options_.layouts,
+                    "Of threads, per_node, processes and processes_heap")
+        .type_name("LAYOUTS")
+        .show_default();
+    line_.add_option("--algorithm", settings.algorithm, "Of hycoll: a name, or auto")
+        .type_name("NAME")
+        .show_default();
+    line_
+        .add_option("--aggregators", settings.aggregators,
+                    "Processes of hycoll without members, started besides the others, for the "
+                    "algorithms that need them; unlike the others they look for work now and then "
+                    "while they sleep")
+        .check(between(0, kMaximumNodes))
+        .show_default();
+    line_
+        .add_option("--preload", settings.preload,
+                    "Compares the MPI library with these libraries preloaded too, separated by "
+                    "colons, e.g. libhycoll_pmpi.so: what unmodified programs get")
+        .type_name("FILES");
+    line_
+        .add_option("--reference", settings.references,
+                    "Another hycoll binary, built with another MPI library, whose library is "
+                    "compared too; ratios are to the fastest")
+        .type_name("BINARY");
+    line_
+        .add_option("--reference-program", settings.programs,
+                    "A program of yours that is compared too, as a command for the shell")
+        .type_name("COMMAND");
   }
 
   void add_how() {
     CompareSettings& settings = options_.settings;
-    app_->add_option("--rounds", settings.rounds, "Blocks of each figure, in every state")
-        ->check(between(1, 1000))
-        ->capture_default_str();
-    app_->add_option("--seconds", settings.seconds, "For the timed calls of a block")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app_->add_option("--at-most", settings.at_most_seconds, "Seconds after which no block begins")
-        ->check(CLI::PositiveNumber)
-        ->capture_default_str();
-    app_->add_option("--pace", options_.pace,
-                     "back-to-back, calls that follow one another; or separate: before every call "
-                     "the members meet, and it ends when the last one has left")
-        ->type_name("PACE")
-        ->capture_default_str();
-    app_->add_option("--bind-to", settings.binding,
-                     "Where ranks with one worker run: core, each on a core of its own, as "
-                     "launchers bind by default, or none")
-        ->type_name("CORES")
-        ->capture_default_str();
-    app_->add_option("--timeout", settings.timeout_s,
-                     "Seconds within which a job must start, and answer in its turn")
-        ->check(between(1, 1'000'000))
-        ->capture_default_str();
+    line_.add_option("--rounds", settings.rounds, "Blocks of each figure, in every state")
+        .check(between(1, 1000))
+        .show_default();
+    line_.add_option("--seconds", settings.seconds, "For the timed calls of a block")
+        .check_positive()
+        .show_default();
+    line_.add_option("--at-most", settings.at_most_seconds, "Seconds after which no block begins")
+        .check_positive()
+        .show_default();
+    line_
+        .add_option("--pace", options_.pace,
+                    "back-to-back, calls that follow one another; or separate: before every call "
+                    "the members meet, and it ends when the last one has left")
+        .type_name("PACE")
+        .show_default();
+    line_
+        .add_option("--bind-to", settings.binding,
+                    "Where ranks with one worker run: core, each on a core of its own, as "
+                    "launchers bind by default, or none")
+        .type_name("CORES")
+        .show_default();
+    line_
+        .add_option("--timeout", settings.timeout_s,
+                    "Seconds within which a job must start, and answer in its turn")
+        .check(between(1, 1'000'000))
+        .show_default();
   }
 
-  CLI::App* app_;
   CompareOptions options_;
 };
 
 }  // namespace
 
-std::unique_ptr<Subcommand> add_compare(CLI::App& app) { return std::make_unique<Compare>(app); }
+std::unique_ptr<Subcommand> add_compare(CommandLine& line) {
+  return std::make_unique<Compare>(line);
+}
 
 }  // namespace hycoll::command

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <optional>
@@ -15,6 +14,7 @@
 #include "numa/placement/placement.h"
 #include "numa/topology/topology.h"
 #include "tools/command/line/arguments.h"
+#include "tools/command/line/command_line.h"
 #include "tools/command/line/commands.h"
 #include "tools/command/line/output.h"
 #include "tools/command/measuring/machine_context.h"
@@ -222,21 +222,19 @@ ExitStatus run_info(const MpiSession& session, const InfoOptions& options) {
 
 class Info final : public Subcommand {
  public:
-  explicit Info(CLI::App& app) : app_(app.add_subcommand("info", kSummary)) {
-    app_->footer(kExplanation);
-    app_->add_option("--workers", options_.workers, "Workers to place (default: one per core)")
-        ->check(between(1, kMaximumMembers));
-    app_->add_option("--lanes", options_.lanes, "Lanes to place (default: one per worker)")
-        ->check(between(1, kMaximumLanes));
-    app_->add_option("--placement", options_.placement, "compact, spread or one_per_package")
-        ->type_name("RULE")
-        ->capture_default_str();
-    app_->add_option("--svg", options_.svg_path, "Draw the machine with its leaders; - is stdout")
-        ->type_name("FILE");
-    options_.output.add_to(*app_);
+  explicit Info(CommandLine& line) : Subcommand(line.add_subcommand("info", kSummary)) {
+    line_.add_explanation(kExplanation);
+    line_.add_option("--workers", options_.workers, "Workers to place (default: one per core)")
+        .check(between(1, kMaximumMembers));
+    line_.add_option("--lanes", options_.lanes, "Lanes to place (default: one per worker)")
+        .check(between(1, kMaximumLanes));
+    line_.add_option("--placement", options_.placement, "compact, spread or one_per_package")
+        .type_name("RULE")
+        .show_default();
+    line_.add_option("--svg", options_.svg_path, "Draw the machine with its leaders; - is stdout")
+        .type_name("FILE");
+    options_.output.add_to(line_);
   }
-
-  bool chosen() const override { return app_->parsed(); }
 
   ExitStatus run() override {
     options_.output.check();
@@ -246,12 +244,11 @@ class Info final : public Subcommand {
   }
 
  private:
-  CLI::App* app_;
   InfoOptions options_;
 };
 
 }  // namespace
 
-std::unique_ptr<Subcommand> add_info(CLI::App& app) { return std::make_unique<Info>(app); }
+std::unique_ptr<Subcommand> add_info(CommandLine& line) { return std::make_unique<Info>(line); }
 
 }  // namespace hycoll::command

@@ -2,19 +2,21 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/errors.h"
+#include "tools/command/line/command_line.h"
 #include "tools/command/line/commands.h"
 
 namespace {
 
+using hycoll::command::CommandLine;
 using hycoll::command::ExitStatus;
 using hycoll::command::Subcommand;
 
@@ -32,25 +34,17 @@ bool speaks_for_the_job() {
   return true;
 }
 
-std::vector<std::unique_ptr<Subcommand>> add_subcommands(CLI::App& app) {
+std::vector<std::unique_ptr<Subcommand>> add_subcommands(CommandLine& line) {
   using namespace hycoll::command;
   std::vector<std::unique_ptr<Subcommand>> subcommands;
-  subcommands.push_back(add_info(app));
-  subcommands.push_back(add_plan(app));
-  subcommands.push_back(add_verify(app));
-  subcommands.push_back(add_bench(app));
-  subcommands.push_back(add_compare(app));
-  subcommands.push_back(add_report(app));
-  subcommands.push_back(add_reproduce(app));
+  subcommands.push_back(add_info(line));
+  subcommands.push_back(add_plan(line));
+  subcommands.push_back(add_verify(line));
+  subcommands.push_back(add_bench(line));
+  subcommands.push_back(add_compare(line));
+  subcommands.push_back(add_report(line));
+  subcommands.push_back(add_reproduce(line));
   return subcommands;
-}
-
-std::string subcommand_names(const CLI::App& app) {
-  std::string names;
-  for (const CLI::App* subcommand : app.get_subcommands([](const CLI::App*) { return true; })) {
-    names += (names.empty() ? "" : ", ") + subcommand->get_name();
-  }
-  return names;
 }
 
 ExitStatus run_chosen(const std::vector<std::unique_ptr<Subcommand>>& subcommands) {
@@ -63,25 +57,12 @@ ExitStatus run_chosen(const std::vector<std::unique_ptr<Subcommand>>& subcommand
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app(kDescription, "hycoll");
-  app.require_subcommand(1);
-  app.fallthrough(false);
-  const auto subcommands = add_subcommands(app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& help) {
-    return speaks_for_the_job() ? app.exit(help) : 0;
-  } catch (const CLI::ParseError& error) {
-    if (!speaks_for_the_job()) return ExitStatus::kUsage;
-    // CLI11 would not say which word it did not know.
-    if (app.get_subcommands().empty() && argc > 1) {
-      fmt::print(stderr, "hycoll: '{}' is no subcommand. Give one of {}\n", argv[1],
-                 subcommand_names(app));
-    } else {
-      app.exit(error);
-    }
-    return ExitStatus::kUsage;
-  }
+  CommandLine line(kDescription, "hycoll");
+  line.require_subcommand();
+  const auto subcommands = add_subcommands(line);
+  const std::optional<int> status =
+      line.parse(argc, argv, speaks_for_the_job(), ExitStatus::kUsage);
+  if (status) return *status;
   try {
     return run_chosen(subcommands);
   } catch (const hycoll::Error& error) {

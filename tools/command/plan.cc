@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -23,6 +22,7 @@
 #include "threading/program/staging_slices.h"
 #include "tools/command/line/arguments.h"
 #include "tools/command/line/collective_option.h"
+#include "tools/command/line/command_line.h"
 #include "tools/command/line/commands.h"
 #include "tools/command/line/output.h"
 #include "tools/command/line/sizes.h"
@@ -315,20 +315,18 @@ ExitStatus list_algorithms(const PlanOptions& options) {
 
 class Plan final : public Subcommand {
  public:
-  explicit Plan(CLI::App& app) : app_(app.add_subcommand("plan", kSummary)) {
-    app_->footer(kExplanation);
-    options_.collective.add_to(*app_, " (default: allreduce; for a list of algorithms all)");
-    options_.root.add_to(*app_);
+  explicit Plan(CommandLine& line) : Subcommand(line.add_subcommand("plan", kSummary)) {
+    line_.add_explanation(kExplanation);
+    options_.collective.add_to(line_, " (default: allreduce; for a list of algorithms all)");
+    options_.root.add_to(line_);
     add_shape_options();
-    app_->add_flag("--list-algorithms,--algorithms", options_.list_algorithms,
+    line_.add_flag("--list-algorithms,--algorithms", options_.list_algorithms,
                    "List the algorithms with their constraints, orders and sources instead");
-    app_->add_flag("--list", options_.list, "List the schedule step by step");
-    app_->add_option("--svg", options_.svg_path, "Draw the schedule as a timeline; - is stdout")
-        ->type_name("FILE");
-    options_.output.add_to(*app_);
+    line_.add_flag("--list", options_.list, "List the schedule step by step");
+    line_.add_option("--svg", options_.svg_path, "Draw the schedule as a timeline; - is stdout")
+        .type_name("FILE");
+    options_.output.add_to(line_);
   }
-
-  bool chosen() const override { return app_->parsed(); }
 
   ExitStatus run() override {
     options_.output.check();
@@ -337,50 +335,54 @@ class Plan final : public Subcommand {
 
  private:
   void add_shape_options() {
-    app_->add_option("--algorithm", options_.algorithm,
-                     "A name that --list-algorithms lists, or auto: as hycoll chooses")
-        ->type_name("NAME")
-        ->capture_default_str();
-    app_->add_option("--nodes", options_.nodes, "Nodes")
-        ->check(between(1, kMaximumNodes))
-        ->capture_default_str();
-    app_->add_option("--members", options_.members, "Members per node")
-        ->check(between(1, kMaximumMembers))
-        ->capture_default_str();
-    app_->add_option("--aggregators", options_.aggregators,
-                     "Further nodes without members, for the algorithms that need them")
-        ->check(between(0, kMaximumNodes))
-        ->capture_default_str();
-    app_->add_option("--workers", options_.workers, "Workers per node (default: the members)")
-        ->check(between(1, kMaximumMembers));
-    app_->add_option("--lanes", options_.lanes, "Lanes per node (default: as hycoll chooses)")
-        ->check(between(1, kMaximumLanes));
-    app_->add_option("--segments", options_.segments,
-                     "Parts into which messages are cut (default: as hycoll chooses)")
-        ->check(between(1, kMaximumSegments));
-    app_->add_option("--bytes", options_.bytes, "Size of each member's input: 8, 64Ki, 16Mi")
-        ->type_name("SIZE")
-        ->capture_default_str();
-    app_->add_option("--visibility", options_.visibility,
-                     "direct: workers reach all buffers of their node; staged: their own member's "
-                     "and staging only")
-        ->type_name("NAME")
-        ->capture_default_str();
-    app_->add_option("--threads", options_.threads,
-                     "With --visibility staged: so many neighbouring workers of a node share a "
-                     "process, and reach each other's members' buffers")
-        ->type_name("COUNT")
-        ->capture_default_str();
-    add_type_option(*app_, options_.type);
-    add_reproducible_option(*app_, options_.reproducible);
+    line_
+        .add_option("--algorithm", options_.algorithm,
+                    "A name that --list-algorithms lists, or auto: as hycoll chooses")
+        .type_name("NAME")
+        .show_default();
+    line_.add_option("--nodes", options_.nodes, "Nodes")
+        .check(between(1, kMaximumNodes))
+        .show_default();
+    line_.add_option("--members", options_.members, "Members per node")
+        .check(between(1, kMaximumMembers))
+        .show_default();
+    line_
+        .add_option("--aggregators", options_.aggregators,
+                    "Further nodes without members, for the algorithms that need them")
+        .check(between(0, kMaximumNodes))
+        .show_default();
+    line_.add_option("--workers", options_.workers, "Workers per node (default: the members)")
+        .check(between(1, kMaximumMembers));
+    line_.add_option("--lanes", options_.lanes, "Lanes per node (default: as hycoll chooses)")
+        .check(between(1, kMaximumLanes));
+    line_
+        .add_option("--segments", options_.segments,
+                    "Parts into which messages are cut (default: as hycoll chooses)")
+        .check(between(1, kMaximumSegments));
+    line_.add_option("--bytes", options_.bytes, "Size of each member's input: 8, 64Ki, 16Mi")
+        .type_name("SIZE")
+        .show_default();
+    line_
+        .add_option("--visibility", options_.visibility,
+                    "direct: workers reach all buffers of their node; staged: their own member's "
+                    "and staging only")
+        .type_name("NAME")
+        .show_default();
+    line_
+        .add_option("--threads", options_.threads,
+                    "With --visibility staged: so many neighbouring workers of a node share a "
+                    "process, and reach each other's members' buffers")
+        .type_name("COUNT")
+        .show_default();
+    add_type_option(line_, options_.type);
+    add_reproducible_option(line_, options_.reproducible);
   }
 
-  CLI::App* app_;
   PlanOptions options_;
 };
 
 }  // namespace
 
-std::unique_ptr<Subcommand> add_plan(CLI::App& app) { return std::make_unique<Plan>(app); }
+std::unique_ptr<Subcommand> add_plan(CommandLine& line) { return std::make_unique<Plan>(line); }
 
 }  // namespace hycoll::command

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "core/base/errors.h"
 #include "tools/command/comparing/html_report.h"
+#include "tools/command/line/command_line.h"
 #include "tools/command/line/commands.h"
 #include "tools/command/line/output.h"
 
@@ -32,15 +32,13 @@ Json read_document(const std::string& path) {
 
 class ReportCommand final : public Subcommand {
  public:
-  explicit ReportCommand(CLI::App& app) : app_(app.add_subcommand("report", kSummary)) {
-    app_->footer(kExplanation);
-    app_->add_option("files", paths_, "What hycoll compare --json and hycoll_cg --json wrote")
-        ->type_name("FILE")
-        ->required();
-    app_->add_option("--html", html_path_, "The page; - is stdout")->type_name("FILE")->required();
+  explicit ReportCommand(CommandLine& line) : Subcommand(line.add_subcommand("report", kSummary)) {
+    line_.add_explanation(kExplanation);
+    line_.add_option("files", paths_, "What hycoll compare --json and hycoll_cg --json wrote")
+        .type_name("FILE")
+        .required();
+    line_.add_option("--html", html_path_, "The page; - is stdout").type_name("FILE").required();
   }
-
-  bool chosen() const override { return app_->parsed(); }
 
   ExitStatus run() override {
     std::vector<Json> documents;
@@ -50,15 +48,14 @@ class ReportCommand final : public Subcommand {
   }
 
  private:
-  CLI::App* app_;
   std::vector<std::string> paths_;
   std::string html_path_;
 };
 
 }  // namespace
 
-std::unique_ptr<Subcommand> add_report(CLI::App& app) {
-  return std::make_unique<ReportCommand>(app);
+std::unique_ptr<Subcommand> add_report(CommandLine& line) {
+  return std::make_unique<ReportCommand>(line);
 }
 
 }  // namespace hycoll::command

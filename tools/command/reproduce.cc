@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
 
 #include "core/base/errors.h"
+#include "tools/command/line/command_line.h"
 #include "tools/command/line/commands.h"
 #include "tools/command/line/output.h"
 #include "tools/command/line/table.h"
@@ -116,13 +116,11 @@ void check_formula(const std::vector<Result>& results) {
 
 class Reproduce final : public Subcommand {
  public:
-  explicit Reproduce(CLI::App& app) : app_(app.add_subcommand("reproduce", kSummary)) {
-    app_->footer(kExplanation);
-    app_->add_option("benchmarks", names_, "A, B or C (default: all)")->type_name("BENCHMARK");
-    output_.add_to(*app_);
+  explicit Reproduce(CommandLine& line) : Subcommand(line.add_subcommand("reproduce", kSummary)) {
+    line_.add_explanation(kExplanation);
+    line_.add_option("benchmarks", names_, "A, B or C (default: all)").type_name("BENCHMARK");
+    output_.add_to(line_);
   }
-
-  bool chosen() const override { return app_->parsed(); }
 
   ExitStatus run() override {
     output_.check();
@@ -137,15 +135,14 @@ class Reproduce final : public Subcommand {
   }
 
  private:
-  CLI::App* app_;
   std::vector<std::string> names_;
   OutputOptions output_;
 };
 
 }  // namespace
 
-std::unique_ptr<Subcommand> add_reproduce(CLI::App& app) {
-  return std::make_unique<Reproduce>(app);
+std::unique_ptr<Subcommand> add_reproduce(CommandLine& line) {
+  return std::make_unique<Reproduce>(line);
 }
 
 }  // namespace hycoll::command

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <optional>
@@ -12,6 +11,7 @@
 #include "core/base/errors.h"
 #include "tools/command/line/arguments.h"
 #include "tools/command/line/collective_option.h"
+#include "tools/command/line/command_line.h"
 #include "tools/command/line/commands.h"
 #include "tools/command/line/output.h"
 #include "tools/command/line/progress.h"
@@ -106,24 +106,23 @@ void print_result(std::FILE* human, const SweepResult& result, double seconds) {
 
 class Verify final : public Subcommand {
  public:
-  explicit Verify(CLI::App& app) : app_(app.add_subcommand("verify", kSummary)) {
-    app_->footer(kExplanation);
-    options_.collective.add_to(*app_, " (default: all; a barrier is an allreduce)");
-    app_->add_option("--nodes", options_.nodes, "Node counts")->capture_default_str();
-    app_->add_option("--members", options_.members, "Members per node")->capture_default_str();
-    app_->add_option("--lanes", options_.lanes, "Lanes per node")->capture_default_str();
-    app_->add_option("--algorithm", options_.algorithm, "Only this algorithm")->type_name("NAME");
-    app_->add_flag("--unequal,!--no-unequal", options_.unequal,
+  explicit Verify(CommandLine& line) : Subcommand(line.add_subcommand("verify", kSummary)) {
+    line_.add_explanation(kExplanation);
+    options_.collective.add_to(line_, " (default: all; a barrier is an allreduce)");
+    line_.add_option("--nodes", options_.nodes, "Node counts").show_default();
+    line_.add_option("--members", options_.members, "Members per node").show_default();
+    line_.add_option("--lanes", options_.lanes, "Lanes per node").show_default();
+    line_.add_option("--algorithm", options_.algorithm, "Only this algorithm").type_name("NAME");
+    line_.add_flag("--unequal,!--no-unequal", options_.unequal,
                    "Whether nodes with different numbers of members are covered (default: yes)");
-    app_->add_option("--visibility", options_.visibility,
-                     "direct: workers reach all buffers of their node; staged: their own member's "
-                     "and staging only; all: both, staged on fewer shapes")
-        ->type_name("NAME")
-        ->capture_default_str();
-    options_.output.add_to(*app_);
+    line_
+        .add_option("--visibility", options_.visibility,
+                    "direct: workers reach all buffers of their node; staged: their own member's "
+                    "and staging only; all: both, staged on fewer shapes")
+        .type_name("NAME")
+        .show_default();
+    options_.output.add_to(line_);
   }
-
-  bool chosen() const override { return app_->parsed(); }
 
   ExitStatus run() override {
     options_.output.check();
@@ -144,12 +143,11 @@ class Verify final : public Subcommand {
   }
 
  private:
-  CLI::App* app_;
   VerifyOptions options_;
 };
 
 }  // namespace
 
-std::unique_ptr<Subcommand> add_verify(CLI::App& app) { return std::make_unique<Verify>(app); }
+std::unique_ptr<Subcommand> add_verify(CommandLine& line) { return std::make_unique<Verify>(line); }
 
 }  // namespace hycoll::command

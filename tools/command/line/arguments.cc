@@ -21,7 +21,7 @@ std::string names(int count) {
 
 }  // namespace
 
-std::function<std::string(const std::string&)> between(int minimum, int maximum) {
+Check between(int minimum, int maximum) {
   return [minimum, maximum](const std::string& text) -> std::string {
     int value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

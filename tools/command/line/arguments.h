@@ -2,11 +2,11 @@
 #define HYCOLL_TOOLS_COMMAND_LINE_ARGUMENTS_H_
 
 #include <cstddef>
-#include <functional>
 #include <string>
 
 #include "core/base/types.h"
 #include "core/schedule/shape.h"
+#include "tools/command/line/command_line.h"
 
 namespace hycoll::command {
 
@@ -17,9 +17,9 @@ inline constexpr int kMaximumMembers = 1024;
 inline constexpr int kMaximumLanes = 1024;
 inline constexpr int kMaximumSegments = 1024;
 
-/// For CLI::Option::check: accepts whole numbers from `minimum` to `maximum`; otherwise the message
-/// names the value, what is expected and the remedy (the option's name comes from CLI11).
-std::function<std::string(const std::string&)> between(int minimum, int maximum);
+/// Accepts whole numbers from `minimum` to `maximum`; otherwise the message names the value, what
+/// is expected and the remedy.
+Check between(int minimum, int maximum);
 
 /// The type or operator of that name. Errors: invalid_argument, which names the argument, the value
 /// and all names.

@@ -2,19 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-
 #include "core/base/collective_traits.h"
 #include "core/base/errors.h"
 #include "tools/command/line/arguments.h"
+#include "tools/command/line/command_line.h"
 
 namespace hycoll::command {
 
-void CollectiveOption::add_to(CLI::App& app, const std::string& extra) {
-  app.add_option("collective", name,
-                 fmt::format("The collective: {}{}{}", routine_names(),
-                             name.empty() ? "" : fmt::format(" (default: {})", name), extra))
-      ->type_name("COLLECTIVE");
+void CollectiveOption::add_to(CommandLine& line, const std::string& extra) {
+  line.add_option("collective", name,
+                  fmt::format("The collective: {}{}{}", routine_names(),
+                              name.empty() ? "" : fmt::format(" (default: {})", name), extra))
+      .type_name("COLLECTIVE");
 }
 
 Routine CollectiveOption::routine() const {
@@ -23,12 +22,12 @@ Routine CollectiveOption::routine() const {
               fmt::format("COLLECTIVE '{}' is not known. Give one of {}", name, routine_names()));
 }
 
-void RootOption::add_to(CLI::App& app) {
-  app.add_option("--root", root,
-                 "Of reduce: the rank that gets the result; of broadcast: the one that has the "
-                 "data (default: 0)")
-      ->type_name("RANK")
-      ->check(between(0, kMaximumNodes * kMaximumMembers - 1));
+void RootOption::add_to(CommandLine& line) {
+  line.add_option("--root", root,
+                  "Of reduce: the rank that gets the result; of broadcast: the one that has the "
+                  "data (default: 0)")
+      .type_name("RANK")
+      .check(between(0, kMaximumNodes * kMaximumMembers - 1));
 }
 
 void RootOption::check(Routine routine) const {
@@ -39,25 +38,27 @@ void RootOption::check(Routine routine) const {
                   root, name_of(routine)));
 }
 
-void add_type_option(CLI::App& app, std::string& type) {
-  app.add_option("--type", type,
-                 "Element type: int8, int16, int32, int64, uint8, uint16, uint32, uint64, float or "
-                 "double")
-      ->type_name("TYPE")
-      ->capture_default_str();
+void add_type_option(CommandLine& line, std::string& type) {
+  line.add_option(
+          "--type", type,
+          "Element type: int8, int16, int32, int64, uint8, uint16, uint32, uint64, float or "
+          "double")
+      .type_name("TYPE")
+      .show_default();
 }
 
-void add_operator_option(CLI::App& app, std::string& op) {
-  app.add_option("--op,--operation", op,
-                 "Operator: sum, prod, min or max; for integers also land, lor, lxor, band, bor or "
-                 "bxor")
-      ->type_name("OP")
-      ->capture_default_str();
+void add_operator_option(CommandLine& line, std::string& op) {
+  line.add_option(
+          "--op,--operation", op,
+          "Operator: sum, prod, min or max; for integers also land, lor, lxor, band, bor or "
+          "bxor")
+      .type_name("OP")
+      .show_default();
 }
 
-void add_reproducible_option(CLI::App& app, bool& reproducible) {
-  app.add_flag("--reproducible", reproducible,
-               "The same bits for any lanes, workers, algorithm and size");
+void add_reproducible_option(CommandLine& line, bool& reproducible) {
+  line.add_flag("--reproducible", reproducible,
+                "The same bits for any lanes, workers, algorithm and size");
 }
 
 }  // namespace hycoll::command

@@ -3,11 +3,8 @@
 
 #include <string>
 
+#include "tools/command/line/command_line.h"
 #include "tools/command/line/routine.h"
-
-namespace CLI {
-class App;
-}
 
 namespace hycoll::command {
 
@@ -16,7 +13,7 @@ struct CollectiveOption {
   std::string name = "allreduce";  ///< The default, if it is not given.
 
   /// `extra` is added to its line of help.
-  void add_to(CLI::App& app, const std::string& extra = "");
+  void add_to(CommandLine& line, const std::string& extra = "");
 
   /// Throws Error (invalid_argument) when there is no such collective.
   Routine routine() const;
@@ -26,16 +23,16 @@ struct CollectiveOption {
 struct RootOption {
   int root = 0;
 
-  void add_to(CLI::App& app);
+  void add_to(CommandLine& line);
 
   /// Throws Error (invalid_argument) when a root is given that the routine does not have.
   void check(Routine routine) const;
 };
 
 /// --type, --op and --reproducible of several subcommands.
-void add_type_option(CLI::App& app, std::string& type);
-void add_operator_option(CLI::App& app, std::string& op);
-void add_reproducible_option(CLI::App& app, bool& reproducible);
+void add_type_option(CommandLine& line, std::string& type);
+void add_operator_option(CommandLine& line, std::string& op);
+void add_reproducible_option(CommandLine& line, bool& reproducible);
 
 }  // namespace hycoll::command
 

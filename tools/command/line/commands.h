@@ -3,9 +3,7 @@
 
 #include <memory>
 
-namespace CLI {
-class App;
-}
+#include "tools/command/line/command_line.h"
 
 namespace hycoll::command {
 
@@ -17,33 +15,36 @@ enum ExitStatus : int {
   kInterrupted = 130,  ///< As shells say it of SIGINT.
 };
 
-/// A subcommand: adds itself with its options to the application and runs when it was chosen.
+/// A subcommand: adds itself with its options to the command line and runs when it was chosen.
 class Subcommand {
  public:
+  explicit Subcommand(CommandLine& line) : line_(line) {}
   virtual ~Subcommand() = default;
 
-  /// Whether the arguments chose this one.
-  virtual bool chosen() const = 0;
+  bool chosen() const { return line_.chosen(); }
 
   /// Runs it. Throws Error for bad arguments and a broken environment.
   virtual ExitStatus run() = 0;
+
+ protected:
+  CommandLine& line_;
 };
 
-/// One for each file of that name. The application outlives them.
-std::unique_ptr<Subcommand> add_info(CLI::App& app);
-std::unique_ptr<Subcommand> add_plan(CLI::App& app);
-std::unique_ptr<Subcommand> add_verify(CLI::App& app);
-std::unique_ptr<Subcommand> add_bench(CLI::App& app);
-std::unique_ptr<Subcommand> add_compare(CLI::App& app);
-std::unique_ptr<Subcommand> add_report(CLI::App& app);
-std::unique_ptr<Subcommand> add_reproduce(CLI::App& app);
+/// One for each file of that name. The command line outlives them.
+std::unique_ptr<Subcommand> add_info(CommandLine& line);
+std::unique_ptr<Subcommand> add_plan(CommandLine& line);
+std::unique_ptr<Subcommand> add_verify(CommandLine& line);
+std::unique_ptr<Subcommand> add_bench(CommandLine& line);
+std::unique_ptr<Subcommand> add_compare(CommandLine& line);
+std::unique_ptr<Subcommand> add_report(CommandLine& line);
+std::unique_ptr<Subcommand> add_reproduce(CommandLine& line);
 
 /// Those below `hycoll bench`.
-std::unique_ptr<Subcommand> add_bench_limit(CLI::App& bench);
-std::unique_ptr<Subcommand> add_bench_overlap(CLI::App& bench);
-std::unique_ptr<Subcommand> add_bench_persistent(CLI::App& bench);
-std::unique_ptr<Subcommand> add_bench_plans(CLI::App& bench);
-std::unique_ptr<Subcommand> add_bench_serve(CLI::App& bench);
+std::unique_ptr<Subcommand> add_bench_limit(CommandLine& bench);
+std::unique_ptr<Subcommand> add_bench_overlap(CommandLine& bench);
+std::unique_ptr<Subcommand> add_bench_persistent(CommandLine& bench);
+std::unique_ptr<Subcommand> add_bench_plans(CommandLine& bench);
+std::unique_ptr<Subcommand> add_bench_serve(CommandLine& bench);
 
 }  // namespace hycoll::command
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -10,6 +9,7 @@
 #include <sstream>
 
 #include "core/base/errors.h"
+#include "tools/command/line/command_line.h"
 
 namespace hycoll::command {
 namespace {
@@ -57,11 +57,11 @@ std::string to_csv(const Report& report) {
   return text;
 }
 
-void OutputOptions::add_to(CLI::App& app) {
-  app.add_option("--csv", csv_path, "Write the records as comma-separated values; - is stdout")
-      ->type_name("FILE");
-  app.add_option("--json", json_path, "Write context and records as JSON; - is stdout")
-      ->type_name("FILE");
+void OutputOptions::add_to(CommandLine& line) {
+  line.add_option("--csv", csv_path, "Write the records as comma-separated values; - is stdout")
+      .type_name("FILE");
+  line.add_option("--json", json_path, "Write context and records as JSON; - is stdout")
+      .type_name("FILE");
 }
 
 void OutputOptions::check() const {

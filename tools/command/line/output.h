@@ -6,9 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
+#include "tools/command/line/command_line.h"
 
 namespace hycoll::command {
 
@@ -34,7 +32,7 @@ struct OutputOptions {
   std::string json_path;  ///< "" if not asked for.
 
   /// Adds --csv and --json.
-  void add_to(CLI::App& app);
+  void add_to(CommandLine& line);
 
   /// Throws Error (invalid_argument) if both would go to the standard output.
   void check() const;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <limits>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "core/base/errors.h"
 #include "numa/placement/binding.h"
 #include "tools/command/line/arguments.h"
+#include "tools/command/line/command_line.h"
 #include "tools/command/line/sizes.h"
 #include "tools/command/measuring/agenda.h"
 #include "tools/command/measuring/launch.h"
@@ -37,75 +37,75 @@ void check_sizes(const std::vector<std::size_t>& sizes_bytes, DataType type) {
 
 }  // namespace
 
-void BenchOptions::add_problem(CLI::App& app) {
-  collective.add_to(app);
-  root.add_to(app);
-  app.add_option_function<std::string>(
-         "--sizes",
-         [this](const std::string& text) {
-           sizes = text;
-           sizes_given_ = true;
-         },
-         "Bytes of each member's input: powers of two from 8 to 16 Mi are 8:16Mi; a list is "
-         "8,24,1Ki")
-      ->type_name("SIZES")
-      ->default_str(sizes);
-  add_type_option(app, type);
-  add_operator_option(app, op);
+void BenchOptions::add_problem(CommandLine& line) {
+  collective.add_to(line);
+  root.add_to(line);
+  line.add_option(
+          "--sizes",
+          [this](const std::string& text) {
+            sizes = text;
+            sizes_given_ = true;
+          },
+          "Bytes of each member's input: powers of two from 8 to 16 Mi are 8:16Mi; a list is "
+          "8,24,1Ki")
+      .type_name("SIZES")
+      .show_default(sizes);
+  add_type_option(line, type);
+  add_operator_option(line, op);
 }
 
-void BenchOptions::add_workers(CLI::App& app) {
-  app.add_option("--workers", workers,
-                 "Workers per process (default: the cores of its share of the machine)")
-      ->check(between(1, kMaximumWorkers));
+void BenchOptions::add_workers(CommandLine& line) {
+  line.add_option("--workers", workers,
+                  "Workers per process (default: the cores of its share of the machine)")
+      .check(between(1, kMaximumWorkers));
 }
 
-void BenchOptions::add_choices(CLI::App& app, Algorithms algorithms) {
-  app.add_option(
-         "--algorithm", algorithm,
-         algorithms == Algorithms::all
-             ? "A name (see hycoll plan --list-algorithms), auto, or all that serve the shape"
-             : "A name (see hycoll plan --list-algorithms), or auto")
-      ->type_name("NAME")
-      ->capture_default_str();
-  add_reproducible_option(app, reproducible);
-  add_workers(app);
-  app.add_option("--lanes", lanes, "Lanes per node (default: as hycoll chooses)")
-      ->check(between(1, kMaximumLanes));
+void BenchOptions::add_choices(CommandLine& line, Algorithms algorithms) {
+  line.add_option(
+          "--algorithm", algorithm,
+          algorithms == Algorithms::all
+              ? "A name (see hycoll plan --list-algorithms), auto, or all that serve the shape"
+              : "A name (see hycoll plan --list-algorithms), or auto")
+      .type_name("NAME")
+      .show_default();
+  add_reproducible_option(line, reproducible);
+  add_workers(line);
+  line.add_option("--lanes", lanes, "Lanes per node (default: as hycoll chooses)")
+      .check(between(1, kMaximumLanes));
 }
 
-void BenchOptions::add_aggregators(CLI::App& app) {
-  app.add_option("--aggregators", aggregators,
-                 "The last so many processes have no members and serve the algorithms that "
-                 "need them; with --ranks they are started besides the ranks")
-      ->check(between(0, kMaximumNodes))
-      ->capture_default_str();
+void BenchOptions::add_aggregators(CommandLine& line) {
+  line.add_option("--aggregators", aggregators,
+                  "The last so many processes have no members and serve the algorithms that "
+                  "need them; with --ranks they are started besides the ranks")
+      .check(between(0, kMaximumNodes))
+      .show_default();
 }
 
-void BenchOptions::add_preload(CLI::App& app) {
-  app.add_option("--preload", preload,
-                 "With --ranks: libraries that the ranks preload, separated by colons, e.g. "
-                 "libhycoll_pmpi.so to measure the layout native through it")
-      ->type_name("FILES");
+void BenchOptions::add_preload(CommandLine& line) {
+  line.add_option("--preload", preload,
+                  "With --ranks: libraries that the ranks preload, separated by colons, e.g. "
+                  "libhycoll_pmpi.so to measure the layout native through it")
+      .type_name("FILES");
 }
 
-void BenchOptions::add_ranks(CLI::App& app) {
-  app.add_option("--ranks", ranks, "Starts this many ranks under mpiexec")
-      ->check(between(1, kMaximumNodes));
-  app.add_option("--bind-to", binding,
-                 "With --ranks: core, a core for each rank, as launchers bind by default, or none")
-      ->type_name("CORES")
-      ->capture_default_str();
+void BenchOptions::add_ranks(CommandLine& line) {
+  line.add_option("--ranks", ranks, "Starts this many ranks under mpiexec")
+      .check(between(1, kMaximumNodes));
+  line.add_option("--bind-to", binding,
+                  "With --ranks: core, a core for each rank, as launchers bind by default, or none")
+      .type_name("CORES")
+      .show_default();
 }
 
-void BenchOptions::add_measurement(CLI::App& app) {
-  add_ranks(app);
-  app.add_option("--rounds", rounds,
-                 "Blocks of calls of each contestant (default: as many as fit --seconds)")
-      ->check(between(1, 1'000'000));
-  app.add_option("--seconds", seconds, "For the timed blocks of a size")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+void BenchOptions::add_measurement(CommandLine& line) {
+  add_ranks(line);
+  line.add_option("--rounds", rounds,
+                  "Blocks of calls of each contestant (default: as many as fit --seconds)")
+      .check(between(1, 1'000'000));
+  line.add_option("--seconds", seconds, "For the timed blocks of a size")
+      .check_positive()
+      .show_default();
 }
 
 BenchSettings BenchOptions::settings(Subject subject) const {

@@ -7,15 +7,12 @@
 
 #include "numa/topology/topology.h"
 #include "tools/command/line/collective_option.h"
+#include "tools/command/line/command_line.h"
 #include "tools/command/line/commands.h"
 #include "tools/command/line/output.h"
 #include "tools/command/measuring/bench_layouts.h"
 #include "tools/command/measuring/mpi_session.h"
 #include "tools/measure/machine_state.h"
-
-namespace CLI {
-class App;
-}
 
 namespace hycoll::command {
 
@@ -45,20 +42,20 @@ struct BenchOptions {
   OutputOptions output;
 
   /// COLLECTIVE, --root, --sizes, --type and --op.
-  void add_problem(CLI::App& app);
+  void add_problem(CommandLine& line);
   /// --workers.
-  void add_workers(CLI::App& app);
+  void add_workers(CommandLine& line);
   enum class Algorithms { one, all };  ///< Whether --algorithm may be "all".
   /// --algorithm, --reproducible, --workers and --lanes.
-  void add_choices(CLI::App& app, Algorithms algorithms);
+  void add_choices(CommandLine& line, Algorithms algorithms);
   /// --aggregators.
-  void add_aggregators(CLI::App& app);
+  void add_aggregators(CommandLine& line);
   /// --preload.
-  void add_preload(CLI::App& app);
+  void add_preload(CommandLine& line);
   /// --ranks and --bind-to.
-  void add_ranks(CLI::App& app);
+  void add_ranks(CommandLine& line);
   /// Those, --rounds and --seconds.
-  void add_measurement(CLI::App& app);
+  void add_measurement(CommandLine& line);
 
   /// Everything that can be checked without MPI, so that a bad argument is met before it starts.
   /// Throws Error (invalid_argument).

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -43,15 +42,15 @@ std::vector<std::string> mpiexec_command(int ranks, RankBinding binding,
 std::vector<std::string> with_preloaded(const std::string& argument, const std::string& libraries,
                                         std::vector<std::string> program) {
   std::string all;
-  for (const std::string& library : CLI::detail::split(libraries, ':')) {
+  for (const std::string& library : split(libraries, ':')) {
     if (access(library.c_str(), R_OK) != 0) {
       throw Error(ErrorKind::invalid_argument,
                   fmt::format("{} '{}': {}. Give the path of a library, e.g. of libhycoll_pmpi.so",
                               argument, library, std::strerror(errno)));
     }
-    all += (all.empty() ? "" : ":") + std::filesystem::absolute(library).string();
+    all += fmt::format("{}{}", all.empty() ? "" : ":", std::filesystem::absolute(library).string());
   }
-  program.insert(program.begin(), {"env", "LD_PRELOAD=" + all});
+  program.insert(program.begin(), {"env", fmt::format("LD_PRELOAD={}", all)});
   // Timed calls are hycoll's, whatever they take.
   if (std::getenv("HYCOLL_ATTACH_AFTER") == nullptr) {
     program.insert(program.begin() + 1, "HYCOLL_ATTACH_AFTER=0");
