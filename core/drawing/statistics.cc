@@ -73,17 +73,19 @@ void count_buffer(const Buffer& buffer, const VolumeOfChunks& volume_of, NodeSta
   if (buffer.role == BufferRole::lines) node.lines += size;
 }
 
-ScheduleStatistics count(const Schedule& schedule, const VolumeOfChunks& volume_of) {
-  const ScheduleWalk walk(schedule);
+ScheduleStatistics count_steps(const Schedule& schedule, const VolumeOfChunks& volume_of) {
   ScheduleStatistics result;
-  result.nodes.resize(static_cast<std::size_t>(schedule.shape.node_count()));
-  for (std::size_t id = 0; id < schedule.buffers.size(); ++id) {
-    count_buffer(schedule.buffers[id], volume_of,
-                 result.nodes[static_cast<std::size_t>(walk.index.buffer_node[id])]);
+  const NumberRange& nodes = schedule.part.nodes;
+  result.nodes.resize(static_cast<std::size_t>(nodes.count));
+  const auto counts_of = [&](int node) -> NodeStatistics& {
+    return result.nodes[static_cast<std::size_t>(node - nodes.first)];
+  };
+  for (const Buffer& buffer : schedule.buffers) {
+    count_buffer(buffer, volume_of, counts_of(verifier::node_of_buffer(schedule.shape, buffer)));
   }
-  for (std::size_t strand = 0; strand < schedule.strands.size(); ++strand) {
-    NodeStatistics& node = result.nodes[static_cast<std::size_t>(walk.index.strand_node[strand])];
-    for (const Step& step : schedule.strands[strand].steps) {
+  for (const Strand& strand : schedule.strands) {
+    NodeStatistics& node = counts_of(schedule.shape.node_of_worker(strand.worker));
+    for (const Step& step : strand.steps) {
       ++result.step_counts[static_cast<std::size_t>(step.kind)];
       count_step(schedule, step, volume_of, node);
     }
@@ -94,6 +96,11 @@ ScheduleStatistics count(const Schedule& schedule, const VolumeOfChunks& volume_
       result.maximum.*field = std::max(result.maximum.*field, node.*field);
     }
   }
+  return result;
+}
+
+void add_critical_path(const Schedule& schedule, ScheduleStatistics& result) {
+  const ScheduleWalk walk(schedule);
   const auto messages_only = [](const Step& step) {
     return StepCost{.busy = 0, .transfer = is_asynchronous(step.kind) ? 1.0 : 0.0};
   };
@@ -103,6 +110,11 @@ ScheduleStatistics count(const Schedule& schedule, const VolumeOfChunks& volume_
   result.critical_message_count =
       static_cast<std::size_t>(compute_timeline(walk, messages_only).end);
   result.critical_step_count = static_cast<std::size_t>(compute_timeline(walk, every_step).end);
+}
+
+ScheduleStatistics count(const Schedule& schedule, const VolumeOfChunks& volume_of) {
+  ScheduleStatistics result = count_steps(schedule, volume_of);
+  if (schedule.is_whole()) add_critical_path(schedule, result);
   return result;
 }
 

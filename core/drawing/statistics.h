@@ -29,6 +29,7 @@ struct NodeStatistics {
   Volume lines = 0;  ///< One of the two sets.
 };
 
+/// Of all nodes of a schedule, or of those of a part.
 struct ScheduleStatistics {
   std::array<std::size_t, 7> step_counts{};  ///< By StepKind.
   std::size_t message_count = 0;             ///< Sends of all nodes.
@@ -37,7 +38,7 @@ struct ScheduleStatistics {
 
   /// The longest chains of steps that follow one another by the order of a strand, a dependency, a
   /// message, a flag or lines: the messages in a chain (a native call counts as one), and the
-  /// steps.
+  /// steps. 0 for a part, which does not know what its peers do.
   std::size_t critical_message_count = 0;
   std::size_t critical_step_count = 0;
 
@@ -47,7 +48,8 @@ struct ScheduleStatistics {
   }
 };
 
-/// Counts what a schedule does, volumes in chunks. Requires a schedule that verify() accepts. Pure.
+/// Counts what a schedule does, volumes in chunks. Requires a schedule that verify() accepts, or a
+/// part of one. Pure.
 ScheduleStatistics statistics(const Schedule& schedule);
 
 /// The same with volumes in bytes. Requires a partition of schedule.chunk_count chunks.

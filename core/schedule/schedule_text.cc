@@ -143,7 +143,7 @@ std::string describe_step(const Schedule& schedule, const Step& step) {
 std::string to_text(const Schedule& schedule, std::optional<int> node) {
   std::string text = fmt::format("{} on {}; {}\n", describe_call(schedule), to_text(schedule.shape),
                                  plural(schedule.chunk_count, "chunk"));
-  for (int n = 0; n < schedule.shape.node_count(); ++n) {
+  for (const int n : schedule.part.nodes) {
     if (node && *node != n) continue;
     text +=
         fmt::format("node {}{}\n", n, schedule.shape.node(n).members == 0 ? ", aggregator" : "");

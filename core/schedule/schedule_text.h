@@ -29,9 +29,9 @@ std::string describe_buffer(const Schedule& schedule, int buffer);
 /// that passes the verifier's structure check, as do the functions below.
 std::string describe_step(const Schedule& schedule, const Step& step);
 
-/// The whole schedule as a listing for people: the shape, then worker by worker and strand by
-/// strand each step with its number and the steps that it depends on. `node` restricts it to one
-/// node.
+/// A schedule, or a part of one, as a listing for people: the shape, then worker by worker and
+/// strand by strand each step with its number and the steps that it depends on. `node` restricts it
+/// to one node.
 std::string to_text(const Schedule& schedule, std::optional<int> node = std::nullopt);
 
 }  // namespace hycoll

@@ -165,6 +165,43 @@ TEST_CASE("a plan counts as the formulas of a ring say") {
   CHECK(record.at("verified") == true);
 }
 
+TEST_CASE("plan counts what one node does, of shapes of any size") {
+  const auto record_of_ring = [](Arguments more) {
+    Arguments arguments = {"plan", "--algorithm", "dpml-ring", "--members", "2", "--lanes",
+                           "2",    "--bytes",     "1Mi",       "--json",    "-"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return json_of(arguments).at("records").at(0);
+  };
+  const Json whole = record_of_ring({"--nodes", "5"});
+  const Json part = record_of_ring({"--nodes", "5", "--of-node", "3"});
+  CHECK(whole.at("of_node").is_null());
+  CHECK(whole.at("verified") == true);
+  CHECK(part.at("of_node") == 3);
+  CHECK(part.at("verified") == false);
+  CHECK(part.at("critical_messages").is_null());
+  CHECK(part.at("messages") == whole.at("node_messages"));
+  // Nodes differ by cache lines, which are not cut.
+  for (const char* key : {"node_messages", "node_sent_bytes", "node_reduce_read_bytes",
+                          "node_copy_written_bytes", "node_memory_bytes"}) {
+    CAPTURE(key);
+    CHECK(part.at(key) <= whole.at(key));
+    CHECK(part.at(key).get<double>() > 0.999 * whole.at(key).get<double>());
+  }
+  CHECK(record_of_ring({"--nodes", "4096", "--of-node", "7"}).at("messages") == 2 * 2 * 4095);
+  const ChildResult listed =
+      hycoll({"plan", "--algorithm", "dpml-ring", "--nodes", "5", "--of-node", "3", "--list"});
+  CHECK(contains(listed.output, "node 3"));
+  CHECK(!contains(listed.output, "node 2\n"));
+}
+
+TEST_CASE("plan says what a schedule would need that does not fit the memory") {
+  const Arguments huge = {"plan",      "--algorithm", "dpml-ring", "--nodes", "4096",
+                          "--members", "64",          "--lanes",   "64"};
+  check_refused(huge, {"--nodes 4096", "iB of memory", "available", "--of-node"});
+  check_refused({"plan", "--nodes", "3", "--of-node", "3"}, {"--of-node 3", "0 to 2"});
+  check_refused({"plan", "--nodes", "3", "--of-node", "1", "--svg", "-"}, {"--svg", "--of-node"});
+}
+
 TEST_CASE("a plan lists its steps and draws them") {
   const TemporaryDirectory directory;
   const ChildResult result =
