@@ -16,6 +16,7 @@
 #include "core/schedule/staging.h"
 #include "threading/program/program.h"
 #include "threading/program/program_needs.h"
+#include "threading/program/schedule_binding.h"
 
 namespace hycoll {
 namespace {
@@ -73,7 +74,12 @@ std::size_t prove(const Schedule& part, int node) {
       const WorkerRange workers{.first = first, .count = width};
       CAPTURE(first);
       CAPTURE(width);
-      CHECK(are_alike(part, abridged_for(part, workers), node, workers));
+      const Schedule abridged = abridged_for(part, workers);
+      CHECK(are_alike(part, abridged, node, workers));
+      const Shape processes = part.shape.with_processes_of(width);
+      if (part.shape.worker_count() > width) {
+        CHECK(memory_bytes(abridged) <= most_abridged_bytes(part, processes.processes()));
+      }
       ++proved;
     }
   }

@@ -4,11 +4,14 @@
 #include <climits>
 #include <cstddef>
 #include <iterator>
+#include <map>
+#include <ranges>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "core/base/errors.h"
+#include "threading/program/schedule_binding.h"
 
 namespace hycoll {
 namespace {
@@ -59,7 +62,9 @@ class Abridgement {
   void copy(const Strand& strand) {
     strand_->steps.reserve(strand.steps.size());
     for (const Step& step : strand.steps) {
+      // What is kept of the others does not depend on whose steps are wanted.
       writes_staging_first(step);
+      makes_output_first(step);
       add(step, schedule_.dependencies_of(step));
     }
   }
@@ -69,8 +74,10 @@ class Abridgement {
     const auto end = static_cast<std::size_t>(std::distance(steps.begin(), end_of_waits(steps)));
     for (std::size_t s = 0; s < steps.size(); ++s) {
       const bool is_awaited_last = s >= end;
-      if (is_awaited_last || is_telling(strand, s)) add(steps[s], {});
+      const bool tells = is_telling(strand, s);
+      if (is_awaited_last || tells) add(steps[s], {});
     }
+    strand_->steps.shrink_to_fit();
   }
 
   /// Whether a strand ends in a wait for somebody's entry says whether its member may run ahead:
@@ -165,6 +172,20 @@ Schedule abridged_for(Schedule schedule, WorkerRange workers) {
   abridged.spans.shrink_to_fit();
   abridged.dependencies.shrink_to_fit();
   return abridged;
+}
+
+std::size_t most_abridged_bytes(const Schedule& part, const Processes& processes) {
+  std::map<int, std::size_t> own_bytes;  // by process
+  for (const Strand& strand : part.strands) {
+    std::size_t& bytes = own_bytes[processes.of(strand.worker)];
+    for (const Step& step : strand.steps) {
+      const int span_count = step.destination_count + step.source_count;
+      bytes += sizeof(Step) + static_cast<std::size_t>(span_count) * sizeof(Span) +
+               static_cast<std::size_t>(step.dependency_count) * sizeof(int);
+    }
+  }
+  return memory_bytes(abridged_for(part, {.first = 0, .count = 0})) +
+         std::ranges::max(std::views::values(own_bytes));
 }
 
 }  // namespace hycoll

@@ -1,6 +1,9 @@
 #ifndef HYCOLL_THREADING_PROGRAM_ABRIDGEMENT_H_
 #define HYCOLL_THREADING_PROGRAM_ABRIDGEMENT_H_
 
+#include <cstddef>
+
+#include "core/schedule/processes.h"
 #include "core/schedule/schedule.h"
 #include "threading/program/program.h"
 
@@ -15,6 +18,9 @@ namespace hycoll {
 ///
 /// Requires a schedule of one node, the node's part, or workers that are all wanted.
 Schedule abridged_for(Schedule schedule, WorkerRange workers);
+
+/// No process of a node keeps more than that of the node's part.
+std::size_t most_abridged_bytes(const Schedule& part, const Processes& processes);
 
 }  // namespace hycoll
 
