@@ -10,6 +10,7 @@
 #include "core/base/collective_traits.h"
 #include "core/base/errors.h"
 #include "core/schedule/staging.h"
+#include "threading/program/abridgement.h"
 
 namespace hycoll {
 
@@ -57,7 +58,8 @@ PlanClass::PlanClass(const PlanOptions& options, const PlanKey& key, std::size_t
   if (options_.peers == Peers::processes && std::ranges::any_of(parts.of_all_nodes(), crosses)) {
     make_crossing(std::move(parts));
   } else {
-    whole_.emplace(std::move(parts.own), options_.node, binding_options(parts.needs));
+    whole_.emplace(abridged_for(std::move(parts.own), options_.workers), options_.node,
+                   binding_options(parts.needs));
   }
 }
 
@@ -74,19 +76,24 @@ PlanClass::Parts PlanClass::parts_for(const SelectedPlan& selected) const {
     }
     return part;
   };
-  Parts parts{.own = part_of_node(options_.node), .typical = {}, .needs = {}};
-  if (parts.own.is_whole()) {
-    parts.most_bytes = memory_bytes(parts.own);
-    parts.needs = needs_of(parts.own);
-    return parts;
-  }
-  for (const int node : typical_nodes(shape, key_.root)) {
-    Schedule part = node == options_.node ? parts.own : part_of_node(node);
-    parts.needs.add(needs_of(part));
-    parts.most_bytes = std::max(parts.most_bytes, memory_bytes(part));
-    if (is_staged) parts.typical.push_back(std::move(part));
-  }
-  return parts;
+  std::vector<Schedule> typical;
+  ProgramNeeds needs;
+  std::size_t most_bytes = 0;
+  Schedule own =
+      make_own_part(shape, key_.root, options_.node, part_of_node, [&](const Schedule& part) {
+        needs.add(needs_of(part));
+        most_bytes = std::max(most_bytes, kept_bytes(part));
+        if (is_staged && !part.is_whole()) typical.push_back(part);
+      });
+  return {.own = std::move(own),
+          .typical = std::move(typical),
+          .needs = needs,
+          .most_bytes = most_bytes};
+}
+
+std::size_t PlanClass::kept_bytes(const Schedule& part) const {
+  return options_.peers == Peers::processes ? most_abridged_bytes(part, options_.processes)
+                                            : memory_bytes(part);
 }
 
 void PlanClass::make_crossing(Parts direct) {
@@ -95,7 +102,7 @@ void PlanClass::make_crossing(Parts direct) {
   std::size_t most_bytes = 0;
   const auto learn_from = [&](const Schedule& part) {
     staged_needs.add(needs_of(part));
-    most_bytes = std::max(most_bytes, memory_bytes(part));
+    most_bytes = std::max(most_bytes, kept_bytes(part));
     if (staging_) {
       staging_->add(part);
     } else {
@@ -107,7 +114,8 @@ void PlanClass::make_crossing(Parts direct) {
     learn_from(staged_throughout(part, options_.processes));
   }
   require_affordable(direct.most_bytes + most_bytes);
-  staged_.emplace(std::move(through_staging), options_.node, binding_options(staged_needs));
+  staged_.emplace(abridged_for(std::move(through_staging), options_.workers), options_.node,
+                  binding_options(staged_needs));
   // Threads announce addresses that mean nothing to other processes.
   if (!options_.processes.is_one_each()) return;
   may_be_copied_ = !sends_others_buffers(direct.own);
@@ -115,7 +123,8 @@ void PlanClass::make_crossing(Parts direct) {
   try {
     // A node that exchanges nothing may do it another way where it reaches the buffers.
     if (!is_direct_sliced_) direct = parts_for(key_.reaching);
-    direct_.emplace(std::move(direct.own), options_.node, binding_options(direct.needs));
+    direct_.emplace(abridged_for(std::move(direct.own), options_.workers), options_.node,
+                    binding_options(direct.needs));
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::unsupported) throw;
   }

@@ -101,7 +101,7 @@ class PlanClass {
     Schedule own;
     std::vector<Schedule> typical;  ///< Of several nodes, where some may have to be staged.
     ProgramNeeds needs;
-    std::size_t most_bytes = 0;  ///< Of the part that takes most.
+    std::size_t most_bytes = 0;  ///< That some process keeps of its node's part.
     /// Whether some node touches buffers of others' processes follows from these.
     std::span<const Schedule> of_all_nodes() const {
       return typical.empty() ? std::span(&own, 1) : std::span(typical);
@@ -109,6 +109,8 @@ class PlanClass {
   };
   /// With direct visibility.
   Parts parts_for(const SelectedPlan& selected) const;
+  /// The most that some process keeps of a node's part.
+  std::size_t kept_bytes(const Schedule& part) const;
   void make_crossing(Parts direct);
   void require_affordable(std::size_t bytes) const;
   void bind_crossing(const PlanQuery& query, std::size_t size_bytes, WorkerRange workers,
