@@ -76,7 +76,8 @@ PlanKey PlanCache::key_of(const PlanQuery& query, std::size_t size_bytes,
               .root = query.root,
               .selected = hycoll::select(selection),
               .reaching = {}};
-  if (may_reach_) {
+  if (may_reach_ && (options_.shares_heaps ||
+                     options_.kernel_copies(query.collective, size_bytes) != KernelCopies::never)) {
     selection.visibility = Visibility::direct;
     key.reaching = hycoll::select(selection);
     selection.visibility = selection_.visibility;

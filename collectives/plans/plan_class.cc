@@ -118,6 +118,7 @@ void PlanClass::make_crossing(Parts direct) {
                   binding_options(staged_needs));
   // Threads announce addresses that mean nothing to other processes.
   if (!options_.processes.is_one_each()) return;
+  if (direct.own.is_whole() && key_.reaching == SelectedPlan{}) return;  // nobody asks for it
   may_be_copied_ = !sends_others_buffers(direct.own);
   is_direct_sliced_ = !direct.own.is_whole();
   try {
@@ -177,7 +178,10 @@ void PlanClass::bind_crossing(const PlanQuery& query, std::size_t size_bytes, Wo
   };
   bind(*staged_, limit, programs.staged);
   programs.copies = KernelCopies::never;
-  if (!direct_) return programs.direct.reset();
+  const KernelCopies copies = options_.kernel_copies(query.collective, size_bytes);
+  const bool is_asked_for =
+      options_.shares_heaps || (may_be_copied_ && copies != KernelCopies::never);
+  if (!direct_ || !is_asked_for) return programs.direct.reset();
   if (!programs.direct) programs.direct.emplace();
   try {
     bind(*direct_, is_direct_sliced_ ? limit : SIZE_MAX, *programs.direct);
@@ -186,13 +190,14 @@ void PlanClass::bind_crossing(const PlanQuery& query, std::size_t size_bytes, Wo
     programs.direct.reset();
     return;
   }
-  if (may_be_copied_) programs.copies = kernel_copies(size_bytes);
+  if (may_be_copied_) programs.copies = copies;
 }
 
-KernelCopies PlanClass::kernel_copies(std::size_t size_bytes) const {
-  if (size_bytes >= options_.single_copy_bytes) return KernelCopies::everywhere;
+KernelCopies PlanOptions::kernel_copies(Collective collective,
+                                        std::size_t size_bytes) const noexcept {
+  if (size_bytes >= single_copy_bytes) return KernelCopies::everywhere;
   const bool is_long_broadcast =
-      !combines(key_.collective) && size_bytes >= options_.near_broadcast_single_copy_bytes;
+      !combines(collective) && size_bytes >= near_broadcast_single_copy_bytes;
   return is_long_broadcast ? KernelCopies::where_near : KernelCopies::never;
 }
 

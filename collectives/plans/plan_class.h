@@ -50,8 +50,13 @@ struct PlanOptions {
   std::size_t near_broadcast_single_copy_bytes = SIZE_MAX;
   /// As BindingOptions has it.
   std::size_t streaming_staging_bytes = SIZE_MAX;
+  /// The same: the node's processes may find their buffers in one another's shared heaps.
+  bool shares_heaps = false;
   /// What the plans may take together.
   std::size_t limit_bytes = std::size_t{16} << 20;
+
+  /// Which calls the kernel copies, if their plans may run where the buffers are.
+  KernelCopies kernel_copies(Collective collective, std::size_t size_bytes) const noexcept;
 };
 
 /// What plans of many lengths, types and operators have in common: the choice, and all that a
@@ -60,8 +65,8 @@ struct PlanKey {
   Collective collective = Collective::allreduce;
   int root = 0;
   SelectedPlan selected;
-  /// What a node that is alone, and whose processes may reach each other's buffers, would do if
-  /// they do. Empty elsewhere.
+  /// What a node that is alone does where its processes reach each other's buffers. Empty where
+  /// they never do.
   SelectedPlan reaching;
   friend bool operator==(const PlanKey&, const PlanKey&) = default;
 };
@@ -115,7 +120,6 @@ class PlanClass {
   void require_affordable(std::size_t bytes) const;
   void bind_crossing(const PlanQuery& query, std::size_t size_bytes, WorkerRange workers,
                      BindingMemory& memory, CrossingPrograms& programs) const;
-  KernelCopies kernel_copies(std::size_t size_bytes) const;
   BindingOptions binding_options(const ProgramNeeds& needs) const;
   Shape shape_for(const SelectedPlan& selected) const;
   Shape led_by_placement(const Shape& shape) const;

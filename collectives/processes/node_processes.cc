@@ -210,6 +210,7 @@ PlanCache::Options NodeProcesses::plan_options(const ProcessGroup& group) const 
                              .short_staging_bytes = memory.short_staging_bytes(),
                              .workers = {.first = worker_, .count = thread_count()},
                              .streaming_staging_bytes = kStreamingStagingBytes,
+                             .shares_heaps = shares_heaps(),
                              .limit_bytes = group.plan_limit_bytes()};
   if (shareable() != nullptr && shareable()->copies()) {
     const std::optional<int> kib = group.options().single_copy_kib;

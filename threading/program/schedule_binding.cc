@@ -148,16 +148,19 @@ void ScheduleBinding::count_filled_chunks(const VectorExtent& extent, const Part
   }
 }
 
-bool ScheduleBinding::streaming_pays(const VectorExtent& extent, std::size_t element_bytes) const {
+bool ScheduleBinding::streaming_pays(const VectorExtent& extent, const Partition& partition,
+                                     std::size_t element_bytes) const {
   if (options_.streaming_threshold_bytes == SIZE_MAX || is_prefix(schedule_.collective)) {
     return false;
   }
-  const Partition whole_vector = partition_for(
-      chunking_, {.count = extent.count, .block_counts = extent.block_counts}, element_bytes);
+  if (!is_whole(extent)) {
+    const VectorExtent vector{.count = extent.count, .block_counts = extent.block_counts};
+    return streaming_pays(vector, partition_for(chunking_, vector, element_bytes), element_bytes);
+  }
   std::size_t buffers_bytes = 0;
   for (const auto& [chunks, buffer_count] : member_chunks_) {
     buffers_bytes +=
-        buffer_count * whole_vector.range(chunks.first, chunks.count).size() * element_bytes;
+        buffer_count * partition.range(chunks.first, chunks.count).size() * element_bytes;
   }
   return buffers_bytes >= options_.streaming_threshold_bytes;
 }
@@ -292,7 +295,7 @@ void ScheduleBinding::bind(const VectorExtent& extent, std::size_t element_bytes
   if (form == nullptr) return bind_alone(extent, element_bytes, workers, programs);
   const Numbers numbers{.partition = partition,
                         .element_bytes = element_bytes,
-                        .streams = streaming_pays(extent, element_bytes),
+                        .streams = streaming_pays(extent, partition, element_bytes),
                         .part = is_compact(needs_, program_extent) ? NodeMemory::Part::compact
                                                                    : NodeMemory::Part::rest,
                         .memory = memory};

@@ -91,7 +91,9 @@ class ScheduleBinding {
                    BindingMemory& memory) const;
   void count_filled_chunks(const VectorExtent& extent, const Partition& partition,
                            std::size_t element_bytes, std::vector<int>& filled) const;
-  bool streaming_pays(const VectorExtent& extent, std::size_t element_bytes) const;
+  /// The partition is that of the extent.
+  bool streaming_pays(const VectorExtent& extent, const Partition& partition,
+                      std::size_t element_bytes) const;
   const Form* find_form(bool stages_briefly, const BindingMemory& memory) const;
   const Form* make_form(const VectorExtent& extent, std::size_t element_bytes, bool stages_briefly,
                         const BindingMemory& memory) const;
