@@ -224,36 +224,57 @@ void ScheduleBinding::bind_alone(const VectorExtent& extent, std::size_t element
 
 void ScheduleBinding::fill(const Numbers& numbers, const ProgramRecipe& recipe,
                            Program& program) const {
-  const auto& [partition, element_bytes, streams, part, memory] = numbers;
+  const Partition& partition = numbers.partition;
+  const auto chunk_count = static_cast<std::size_t>(partition.chunk_count());
+  if (chunk_count > 2 * recipe.operands.size()) {
+    return fill(numbers, recipe, program, [&](int chunk) { return partition.range(0, chunk).end; });
+  }
+  std::vector<std::size_t>& begins = numbers.memory.chunk_begins;
+  begins.resize(chunk_count + 1);
+  for (std::size_t chunk = 0; chunk <= chunk_count; ++chunk) {
+    begins[chunk] = partition.range(0, static_cast<int>(chunk)).end;
+  }
+  fill(numbers, recipe, program,
+       [first = begins.data()](int chunk) { return first[static_cast<std::size_t>(chunk)]; });
+}
+
+template <class BeginOf>
+void ScheduleBinding::fill(const Numbers& numbers, const ProgramRecipe& recipe, Program& program,
+                           const BeginOf& begin_of) const {
+  BindingMemory& memory = numbers.memory;
+  const std::size_t element_bytes = numbers.element_bytes;
+  const bool streams = numbers.streams;
+  const std::size_t streaming_staging_bytes = options_.streaming_staging_bytes;
   const ProgramRecipe::Extent* next = recipe.instructions.data();
   std::size_t lines_source_bytes = 0;
   for (StrandProgram& strand : program.strands) {
     for (Instruction& instruction : strand.instructions) {
       const ProgramRecipe::Extent& extent = *next++;
-      instruction.count = partition.range(extent.first_chunk, extent.chunk_count).size();
+      instruction.count =
+          begin_of(extent.first_chunk + extent.chunk_count) - begin_of(extent.first_chunk);
       instruction.size_bytes = instruction.count * element_bytes;
       instruction.stores =
           streams && extent.makes_final_outputs ? Stores::streaming : Stores::cached;
       instruction.streams_if_far =
-          extent.fills_staging && instruction.size_bytes >= options_.streaming_staging_bytes;
+          extent.fills_staging && instruction.size_bytes >= streaming_staging_bytes;
       if (instruction.lines_source_count == 0) continue;
       lines_source_bytes =
           std::max(lines_source_bytes,
                    instruction.lines_source_count * unpacked_stride_bytes(instruction.size_bytes));
     }
   }
-  for (std::size_t i = 0; i < program.operands.size(); ++i) {
-    const ProgramRecipe::Place& place = recipe.operands[i];
-    std::size_t skipped =
-        partition.range(place.buffer_first_chunk, place.first_chunk - place.buffer_first_chunk)
-            .size();
-    if (place.block >= 0) skipped += memory.gaps[static_cast<std::size_t>(place.block)];
-    const std::size_t begin =
-        place.buffer < 0 ? 0 : memory.buffer_begins[static_cast<std::size_t>(place.buffer)];
-    program.operands[i].offset_bytes = begin + skipped * element_bytes;
+  const std::size_t* const gaps = memory.gaps.data();
+  const std::size_t* const buffer_begins = memory.buffer_begins.data();
+  const ProgramRecipe::Place* place = recipe.operands.data();
+  for (Operand& operand : program.operands) {
+    std::size_t skipped = begin_of(place->first_chunk) - begin_of(place->buffer_first_chunk);
+    if (place->block >= 0) skipped += gaps[place->block];
+    const std::size_t begin = place->buffer < 0 ? 0 : buffer_begins[place->buffer];
+    operand.offset_bytes = begin + skipped * element_bytes;
+    ++place;
   }
   program.lines_source_bytes = lines_source_bytes;
-  program.memory = part;
+  program.memory = numbers.part;
   program.some_stream_outputs = streams && recipe.some_make_final_outputs;
   program.number = memory.next_number();
 }

@@ -20,6 +20,7 @@ namespace hycoll {
 /// Memory that bindings use in turn, so that they allocate none. Of one thread at a time.
 class BindingMemory {
  public:
+  std::vector<std::size_t> chunk_begins;   ///< Elements.
   std::vector<std::size_t> gaps;           ///< Elements, by block; none if there are no gaps.
   std::vector<std::size_t> buffer_begins;  ///< Bytes, by buffer that has a place.
   std::vector<std::size_t> staged_bytes;   ///< By worker of the node.
@@ -103,6 +104,10 @@ class ScheduleBinding {
   void fill(const Numbers& numbers, const Form& form, WorkerRange workers,
             std::vector<Program>& programs) const;
   void fill(const Numbers& numbers, const ProgramRecipe& recipe, Program& program) const;
+  /// `begin_of(chunk)` is the chunk's first element.
+  template <class BeginOf>
+  void fill(const Numbers& numbers, const ProgramRecipe& recipe, Program& program,
+            const BeginOf& begin_of) const;
 
   Schedule schedule_;
   int node_;
