@@ -146,7 +146,8 @@ TEST_CASE("ever other lengths, roots and types leave memory where it was") {
       }
       // Full, or all that there is, for a plan and its class at most.
       CHECK(most < limit + limit / 4);
-      CHECK(most < most_before + most_before / 8);
+      // Under sanitizers there are too few calls to have met all that there is.
+      if (!kIsSanitized) CHECK(most < most_before + most_before / 8);
       const auto calls_after = static_cast<std::uint64_t>(calls / 2);
       if (limit == 256 * kKib) {
         CHECK(most > limit / 2);
