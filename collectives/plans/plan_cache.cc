@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "core/base/collective_traits.h"
-#include "core/base/errors.h"
 
 namespace hycoll {
 namespace {
@@ -18,6 +17,14 @@ std::size_t memory_of(const SlicedPrograms& sliced) noexcept {
   for (const std::vector<Program>& programs : sliced.programs) bytes += memory_bytes(programs);
   return bytes;
 }
+
+/// The call has not begun: the member may try again, as after any std::bad_alloc.
+class NoMemoryForPlan final : public std::bad_alloc {
+ public:
+  const char* what() const noexcept override {
+    return "there is no memory for a call's plan; choose another algorithm or fewer lanes";
+  }
+};
 
 }  // namespace
 
@@ -94,8 +101,7 @@ std::shared_ptr<const PlanClass> PlanCache::make_class(const PlanKey& key) const
     add_to_plan_statistics({.made = 1, .seconds = time.count()});
     return made;
   } catch (const std::bad_alloc&) {
-    throw Error(ErrorKind::environment,
-                "there is no memory for a call's plan; choose another algorithm or fewer lanes");
+    throw NoMemoryForPlan();
   }
 }
 
@@ -107,13 +113,16 @@ std::shared_ptr<const PlanClass> PlanCache::find_class(const PlanKey& key) {
     add_to_plan_statistics({.found = 1});
     return found->second->plans;
   }
-  Entry entry{.plans = make_class(key), .memory = std::make_unique<PlanAccount::Entry>()};
-  entry.memory->set(account_, entry.plans->size_bytes());
-  entries_.push_front(std::move(entry));
-  by_key_.emplace(key, entries_.begin());
-  const std::shared_ptr<const PlanClass> made = entries_.front().plans;
-  relieve_locked(*made);
-  return made;
+  // What throws leaves nothing behind.
+  std::list<Entry> entry;
+  entry.push_back({.plans = make_class(key), .memory = std::make_unique<PlanAccount::Entry>()});
+  by_key_.emplace(key, entry.begin());
+  entries_.splice(entries_.begin(), entry);
+  const Entry& made = entries_.front();
+  made.memory->set(account_, made.plans->size_bytes());
+  std::shared_ptr<const PlanClass> plans = made.plans;
+  relieve_locked(*plans);
+  return plans;
 }
 
 void PlanCache::recount(const PlanClass& plans) {
