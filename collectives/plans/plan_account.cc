@@ -1,7 +1,5 @@
 #include "collectives/plans/plan_account.h"
 
-#include <chrono>
-
 namespace hycoll {
 namespace {
 

@@ -46,7 +46,6 @@ class PlanAccount {
       bytes_ = bytes;
       if (account_ != nullptr) account_->add(bytes_);
     }
-    std::size_t bytes() const noexcept { return bytes_; }
 
    private:
     std::shared_ptr<PlanAccount> account_;

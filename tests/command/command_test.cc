@@ -76,6 +76,9 @@ TEST_CASE("what does not exist or fit is refused by its name") {
   check_refused({"bench", "allreduce", "--op", "bxor"}, {"--op", "--type", "integer"});
   check_refused({"bench", "allreduce", "--layout", "ranks"}, {"--layout", "'ranks'", "per_node"});
   check_refused({"compare", "allreduce", "--layouts", "native"}, {"--layouts", "'native'"});
+  check_refused({"compare", "allreduce", "--layouts", ""}, {"--layouts ''"});
+  check_refused({"compare", "allreduce", "--inputs", ""}, {"--inputs ''"});
+  check_refused({"compare", ""}, {"COLLECTIVE ''"});
   check_refused({"verify", "--nodes", "3:1"}, {"--nodes", "'3:1'"});
   check_refused({"info", "--placement", "anywhere"}, {"anywhere", "spread"});
   check_refused({"plan", "--csv", "-", "--json", "-"}, {"--csv", "--json"});

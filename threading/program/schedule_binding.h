@@ -52,8 +52,6 @@ class ScheduleBinding {
   void bind(const VectorExtent& extent, std::size_t element_bytes, WorkerRange workers,
             BindingMemory& memory, std::vector<Program>& programs) const;
 
-  const Schedule& schedule() const noexcept { return schedule_; }
-
   /// What the schedule and its forms take.
   std::size_t size_bytes() const noexcept {
     return schedule_bytes_ + form_bytes_.load(std::memory_order_relaxed);

@@ -21,18 +21,8 @@ OWN_CXX_RUNTIME = [
 
 _OPENMP = "//third_party:openmp"
 
-# What is measured, and what proves much. Sanitizers' builds say -O1 for all.
-_FAST_TO_RUN = {
-    "//tools/build:opt": ["-O3"],
-    "//conditions:default": [],
-}
-
-# What takes longer to compile than it ever runs. Not -O0 for sanitizers: compiling takes half of the time then, but
-# inline functions that the linker takes from these files slow all others.
-_FAST_TO_COMPILE = {
-    "//tools/build:opt": ["-O1"],
-    "//conditions:default": [],
-}
+# What takes longer to compile than it ever runs. Not -O0 for sanitizers: compiling takes half of the time then, but inline
+# functions that the linker takes from these files slow all others.
 _COMPILED_FAST = [
     "tests",
     "tools/command/comparing",
@@ -40,26 +30,21 @@ _COMPILED_FAST = [
     "tools/command/turns",
 ]
 
-def _copts(copts, deps, optimise):
-    """`optimise`: None where the package decides."""
-    package = native.package_name()
-    if optimise == None:
-        optimise = package != "tools/command" and not any([
-            package == fast or package.startswith(fast + "/")
-            for fast in _COMPILED_FAST
-        ])
-    openmp = ["-fopenmp"] if _OPENMP in deps else []
-    return _WARNINGS + openmp + select(_FAST_TO_RUN if optimise else _FAST_TO_COMPILE) + copts
+def _is_compiled_fast(package):
+    return package == "tools/command" or any([
+        package == fast or package.startswith(fast + "/")
+        for fast in _COMPILED_FAST
+    ])
 
-def hycoll_library(
-        name,
-        srcs = [],
-        hdrs = [],
-        public_headers = [],
-        deps = [],
-        copts = [],
-        optimise = None,
-        **kwargs):
+def _copts(copts, deps):
+    openmp = ["-fopenmp"] if _OPENMP in deps else []
+    optimise = select({
+        "//tools/build:opt": ["-O1" if _is_compiled_fast(native.package_name()) else "-O3"],
+        "//conditions:default": [],
+    })
+    return _WARNINGS + openmp + optimise + copts
+
+def hycoll_library(name, srcs = [], hdrs = [], public_headers = [], deps = [], copts = [], **kwargs):
     """A library; `public_headers` are headers that are installed as <hycoll/...>."""
     if public_headers:
         cc_library(
@@ -73,31 +58,22 @@ def hycoll_library(
         name = name,
         srcs = srcs,
         hdrs = hdrs + public_headers,
-        copts = _copts(copts, deps, optimise),
+        copts = _copts(copts, deps),
         linkstatic = True,
         deps = deps,
         **kwargs
     )
 
-def hycoll_binary(name, srcs = [], deps = [], copts = [], optimise = None, **kwargs):
+def hycoll_binary(name, srcs = [], deps = [], copts = [], **kwargs):
     cc_binary(
         name = name,
         srcs = srcs,
-        copts = _copts(copts, deps, optimise),
+        copts = _copts(copts, deps),
         deps = deps,
         **kwargs
     )
 
-def hycoll_test(
-        name,
-        srcs,
-        deps = [],
-        copts = [],
-        size = "small",
-        single_threaded = False,
-        optimise = None,
-        tags = [],
-        **kwargs):
+def hycoll_test(name, srcs, deps = [], copts = [], size = "small", single_threaded = False, tags = [], **kwargs):
     """A doctest program whose main comes from //tests/support:doctest_main. Its timeout follows from its size.
 
     One that is `single_threaded` starts no thread: ThreadSanitizer has nothing to look for, so its stage leaves it out.
@@ -106,7 +82,7 @@ def hycoll_test(
     cc_test(
         name = name,
         srcs = srcs,
-        copts = _copts(copts, deps, optimise),
+        copts = _copts(copts, deps),
         linkstatic = True,
         size = size,
         tags = tags + (["notsan"] if single_threaded else []),
@@ -133,7 +109,6 @@ def hycoll_mpi_test(
         main = "//tests/support:doctest_mpi_main",
         args = [],
         copts = [],
-        optimise = None,
         tags = [],
         size = "medium",
         **kwargs):
@@ -151,7 +126,6 @@ def hycoll_mpi_test(
         sources bring their own.
       args: arguments of the program.
       copts: further compiler options.
-      optimise: whether it computes so much that this pays for the compiler's time (default: no).
       tags: further tags.
       size: sets the timeout.
       **kwargs: passed to each test.
@@ -167,7 +141,6 @@ def hycoll_mpi_test(
         testonly = True,
         srcs = srcs,
         copts = copts,
-        optimise = optimise,
         deps = deps + ["//tests/support:give_way", "//third_party:doctest", "//third_party:mpi"] + ([main] if main else []),
     )
     launches = launches_of(name, ranks, bound_ranks)

@@ -3,10 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,6 +17,7 @@
 #include "core/drawing/statistics.h"
 #include "core/schedule/schedule_text.h"
 #include "core/verifier/verifier.h"
+#include "heap/available_memory.h"
 #include "numa/topology/topology.h"
 #include "threading/program/program.h"
 #include "threading/program/staging_slices.h"
@@ -127,19 +125,11 @@ std::string volume(std::size_t size_bytes) { return size_text(size_bytes); }
 /// doublings on 64 to 512 nodes took 160 to 310.
 constexpr std::size_t kBytesPerStep = 256;
 
-/// Memory that programs may still take, as the kernel estimates it.
-std::size_t available_memory_bytes() {
-  const std::string text = read_file("/proc/meminfo", "/proc/meminfo");
-  const std::size_t at = text.find("MemAvailable:");
-  if (at == std::string::npos) return SIZE_MAX;
-  return std::strtoull(text.c_str() + at + std::strlen("MemAvailable:"), nullptr, 10) * 1024;
-}
-
 /// Throws Error (invalid_argument) if the whole schedule needs more memory than there is.
 void check_memory(const Schedule& one_node) {
   const auto node_count = static_cast<std::size_t>(one_node.shape.node_count());
   const std::size_t wanted = node_count * one_node.step_count() * kBytesPerStep;
-  const std::size_t available = available_memory_bytes();
+  const std::size_t available = AvailableMemory().bytes();
   if (wanted <= available) return;
   throw Error(ErrorKind::invalid_argument,
               fmt::format("--nodes {}: the whole schedule has some {} steps and needs {} of "

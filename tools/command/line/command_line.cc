@@ -126,7 +126,6 @@ std::string CommandLine::subcommand_names() const {
 }
 
 std::vector<std::string> split(const std::string& text, char separator) {
-  if (text.empty()) return {};
   return CLI::detail::split(text, separator);
 }
 

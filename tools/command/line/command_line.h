@@ -84,7 +84,7 @@ class CommandLine {
   std::vector<std::unique_ptr<CommandLine>> subcommands_;
 };
 
-/// The parts between separators; none of "".
+/// The parts between separators, of "" the one that is empty; a separator at the end is ignored.
 std::vector<std::string> split(const std::string& text, char separator);
 
 }  // namespace hycoll::command
