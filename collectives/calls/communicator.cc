@@ -12,6 +12,7 @@
 #include "collectives/calls/caller.h"
 #include "collectives/calls/node_process_member.h"
 #include "collectives/plans/plan_cache.h"
+#include "collectives/processes/node_grouping.h"
 #include "collectives/processes/node_processes.h"
 #include "collectives/processes/process_group.h"
 #include "collectives/processes/workers.h"
@@ -158,15 +159,15 @@ class ProcessMember final : public Caller {
 }  // namespace
 
 struct Communicator::State {
-  /// `user_ranks` as for ProcessGroup.
-  State(MPI_Comm parent, const Options& options, const std::vector<int>& user_ranks = {})
-      : group(parent, options, mpi_callers(options), user_ranks) {
+  /// `order` as for ProcessGroup.
+  State(MPI_Comm parent, const Options& options,
+        const std::shared_ptr<const RankOrder>& order = nullptr)
+      : group(parent, options, mpi_callers(options), order) {
     if (options.layout == Options::Layout::processes) {
-      processes = std::make_unique<NodeProcesses>(
-          group, std::vector<int>(static_cast<std::size_t>(group.size()), 1));
+      processes = std::make_unique<NodeProcesses>(group, ThreadNumbering::one_each(group.size()));
       plans = std::make_unique<PlanCache>(processes->plan_options(group));
       provide_for_agreements();
-      if (user_ranks.empty() && may_regroup()) regroup();
+      if (order == nullptr && may_regroup()) regroup();
     } else {
       workers = std::make_unique<NodeWorkers>(group, worker_count_for(group), MemberCount::one);
       plans = std::make_unique<PlanCache>(workers->plan_options(group));
@@ -207,7 +208,7 @@ struct Communicator::State {
       return body(caller(), call);
     }
     Call renumbered = call;
-    renumbered.root = number_of_rank[static_cast<std::size_t>(call.root)];
+    renumbered.root = better_order->number_of(call.root);
     return body(regrouped->caller(), renumbered);
   }
 
@@ -233,7 +234,7 @@ struct Communicator::State {
   bool may_take_turns = false;                 // Communicator::take_turns() has not been tried
   bool has_background = false;                 // whether MPI has been found to allow it
   std::unique_ptr<State> regrouped;            // null unless ranks are scattered
-  std::vector<int> number_of_rank;             // in the regrouped one
+  std::shared_ptr<const RankOrder> better_order;  // of the regrouped one
 };
 
 void Communicator::State::provide_for_agreements() {
@@ -252,17 +253,13 @@ void Communicator::State::provide_for_agreements() {
 }
 
 void Communicator::State::regroup() {
-  const std::vector<int> ranks = processes->better_order();
-  if (ranks.empty()) return;
-  number_of_rank.resize(ranks.size());
-  for (std::size_t number = 0; number < ranks.size(); ++number) {
-    number_of_rank[static_cast<std::size_t>(ranks[number])] = static_cast<int>(number);
-  }
+  RankOrder order = processes->better_order();
+  if (order.is_own()) return;
+  better_order = std::make_shared<const RankOrder>(std::move(order));
   Options options = group.options();
   options.emulated_dealing = Options::EmulatedDealing::blocks;  // that is what they are now
-  const MpiCommunicator reordered(group.control(), 0,
-                                  number_of_rank[static_cast<std::size_t>(group.rank())]);
-  regrouped = std::make_unique<State>(reordered.handle(), options, ranks);
+  const MpiCommunicator reordered(group.control(), 0, better_order->number_of(group.rank()));
+  regrouped = std::make_unique<State>(reordered.handle(), options, better_order);
 }
 
 Communicator::Communicator(MPI_Comm parent, const Options& options)

@@ -118,7 +118,7 @@ void Team::State::add_members(int thread_count) {
 }
 
 void Team::State::share_node(int thread_count) {
-  processes = std::make_unique<NodeProcesses>(group, group.gather(thread_count));
+  processes = std::make_unique<NodeProcesses>(group, ThreadNumbering(group.gather(thread_count)));
   plans = std::make_unique<PlanCache>(processes->plan_options(group));
   make_gate(processes->first_rank(), thread_count);
   for (int index = 0; index < thread_count; ++index) {

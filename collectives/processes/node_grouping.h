@@ -6,34 +6,73 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/processes/rank_map.h"
+#include "core/schedule/processes.h"
+#include "core/schedule/shape.h"
+
 namespace hycoll {
 
 /// Which processes of a communicator form a node, in the layout `processes`. The processes of a
 /// node have neighbouring ranks, so that members, which are numbered node by node, are numbered
-/// like the ranks.
-struct NodeGrouping {
-  std::vector<int> first_rank;  ///< Of each node, and the number of processes at the end.
+/// like the ranks. What it takes goes with the runs of neighbouring nodes of one size.
+class NodeGrouping {
+ public:
+  /// Neighbouring nodes of so many processes each.
+  struct Run {
+    int first_node;
+    int first_rank;
+    int size;
+  };
 
-  int node_count() const noexcept { return static_cast<int>(first_rank.size()) - 1; }
+  /// Adds `count` nodes behind the others.
+  void add(int size, int count = 1);
+
+  int node_count() const noexcept { return node_count_; }
+  int process_count() const noexcept { return process_count_; }
   int node_of(int rank) const;
-  int size_of(int node) const;
+  int size_of(int node) const { return run_of_node(node).size; }
+  int first_rank_of(int node) const;
+  std::span<const Run> runs() const noexcept { return runs_; }
+
+ private:
+  const Run& run_of_node(int node) const;
+
+  std::vector<Run> runs_;
+  int node_count_ = 0;
+  int process_count_ = 0;
 };
 
-/// How the threads of processes are numbered, if each is a member: process by process.
-struct ThreadNumbering {
-  /// `thread_counts[r]`: of the process with rank r, at least one.
-  explicit ThreadNumbering(std::span<const int> thread_counts);
+/// How the threads of processes are numbered, if each is a member: process by process. What it
+/// takes goes with the runs of neighbouring processes with equally many.
+class ThreadNumbering {
+ public:
+  /// Of processes of one thread each.
+  static ThreadNumbering one_each(int process_count);
+  /// By rank of the process, at least one.
+  explicit ThreadNumbering(const RankMap& thread_counts);
+  explicit ThreadNumbering(std::span<const int> thread_counts)
+      : ThreadNumbering(RankMap::of(thread_counts)) {}
 
-  std::vector<int> first_of_process;  ///< And the number of all threads at the end.
-
-  int count() const noexcept { return first_of_process.back(); }
-  int first_of(int process) const { return first_of_process[static_cast<std::size_t>(process)]; }
-  int count_of(int process) const { return first_of(process + 1) - first_of(process); }
-  bool is_one_each() const noexcept {
-    return std::cmp_equal(first_of_process.size() - 1, first_of_process.back());
-  }
+  int count() const noexcept { return runs_.back().first_thread; }
+  int process_count() const noexcept { return runs_.back().first_process; }
+  int first_of(int process) const;
+  int count_of(int process) const { return run_of(process).threads; }
+  bool is_one_each() const noexcept { return count() == process_count(); }
+  /// The processes from `begin` to before `end` have equally many. Requires begin < end.
+  bool is_constant(int begin, int end) const { return &run_of(begin) == &run_of(end - 1); }
   /// By thread.
-  std::vector<int> processes() const;
+  Processes processes() const;
+
+ private:
+  struct Run {
+    int first_process;
+    int first_thread;
+    int threads;
+  };
+
+  const Run& run_of(int process) const;
+
+  std::vector<Run> runs_;  // and behind them where they end
 };
 
 /// How the processes of a machine are dealt to emulated nodes.
@@ -42,20 +81,44 @@ enum class Dealing {
   cyclic,  ///< One by one, in turn.
 };
 
-/// Where processes are that may form a node: by rank a number, equal for those of one place, the
-/// smallest rank there. `machines[r]` and `domains[r]` tell the machine of rank r and its NUMA
-/// domain there, by any numbers; without domains each machine is a place. With emulated_nodes = K >
-/// 0 the processes of every place are dealt to K places.
-std::vector<int> node_places(std::span<const int> machines, std::span<const int> domains,
-                             int emulated_nodes, Dealing dealing);
+/// Where processes are that may form a node: by rank the number of its place, in the order in which
+/// the places first occur. `machines` and `domains` tell the machine of each rank and its NUMA
+/// domain there, by any numbers; without domains (of no ranks) each machine is a place. With
+/// emulated_nodes = K > 0 the processes of every place are dealt to K places.
+RankMap node_places(const RankMap& machines, const RankMap& domains, int emulated_nodes,
+                    Dealing dealing);
 
 /// Processes of one place that follow each other in rank order form a node: a place whose processes
 /// do not becomes several nodes. Requires at least one process.
-NodeGrouping group_processes(std::span<const int> places);
+NodeGrouping group_processes(const RankMap& places);
 
-/// The ranks in an order in which those of each place follow each other: places by their smallest
-/// rank, and ranks ascending in each. Empty if they follow each other anyway.
-std::vector<int> ranks_by_place(std::span<const int> places);
+/// The nodes, whose every thread is a member and a worker.
+std::vector<NodeRun> node_runs(const NodeGrouping& grouping, const ThreadNumbering& threads);
+
+/// Another order of ranks: each has a number, and each number a rank.
+class RankOrder {
+ public:
+  /// The order of the ranks themselves.
+  RankOrder() = default;
+
+  /// The order in which the ranks of each place follow each other: places as they are numbered, and
+  /// ranks ascending in each. What it takes goes with the runs of the places.
+  static RankOrder by_place(const RankMap& places);
+
+  bool is_own() const noexcept { return runs_.empty(); }
+  int number_of(int rank) const;
+  int rank_of(int number) const;
+
+ private:
+  struct Run {
+    int first_number;
+    RankRun ranks;
+  };
+
+  RankMap places_;
+  std::vector<std::size_t> first_run_of_place_;
+  std::vector<Run> runs_;
+};
 
 }  // namespace hycoll
 

@@ -83,23 +83,21 @@ const ProcessGroup& checked(const ProcessGroup& group) {
 
 }  // namespace
 
-NodeProcesses::NodeProcesses(ProcessGroup& group, const std::vector<int>& thread_counts)
+NodeProcesses::NodeProcesses(ProcessGroup& group, ThreadNumbering threads)
     : places_(checked(group).node_places()),
       grouping_(group_processes(places_)),
-      threads_(thread_counts),
+      threads_(std::move(threads)),
       node_(grouping_.node_of(group.rank())),
       first_rank_(threads_.first_of(group.rank())),
-      worker_(first_rank_ -
-              threads_.first_of(grouping_.first_rank[static_cast<std::size_t>(node_)])),
+      worker_(first_rank_ - threads_.first_of(node_begin())),
       neighbours_(node_count() == 1
                       ? MpiCommunicator::borrowed(group.control())
                       : std::make_shared<const MpiCommunicator>(group.control(), node_)),
       cores_(place(group, threads_.count_of(group.rank()))),
       wait_policy_(group.wait_policy(thread_count())),
-      use_(obtain_segment(
-          group, {.neighbours = neighbours_->handle(),
-                  .process = group.rank() - grouping_.first_rank[static_cast<std::size_t>(node_)],
-                  .threads = ThreadNumbering(neighbours_thread_counts())})) {
+      use_(obtain_segment(group, {.neighbours = neighbours_->handle(),
+                                  .process = group.rank() - node_begin(),
+                                  .threads = ThreadNumbering(neighbours_thread_counts())})) {
   place_leaders(group);
   open_lanes(group);
   neighbours_.reset();
@@ -131,35 +129,31 @@ void NodeProcesses::end_expansion(bool all_have) noexcept {
 ExecutorOptions NodeProcesses::executor_options(const ProcessGroup& group, int thread) const {
   ExecutorOptions options =
       group.executor_options(cores_[static_cast<std::size_t>(thread)], first_rank_ - worker_,
-                             worker_count(node_), grouping_.node_count(), wait_policy_);
-  const auto first =
-      static_cast<std::size_t>(grouping_.first_rank[static_cast<std::size_t>(node_)]);
+                             worker_count(), grouping_.node_count(), wait_policy_);
   options.salt = use_.salt;
-  options.ended_process = [watch = &use_.segment->watch(), first, &names = group.process_names()] {
+  options.ended_process = [watch = &use_.segment->watch(), first = node_begin(),
+                           name = group.process_names()] {
     const int ended = watch->find_ended();
-    return ended < 0 ? std::string() : names[first + static_cast<std::size_t>(ended)];
+    return ended < 0 ? std::string() : name(first + ended);
   };
   return options;
 }
 
-int NodeProcesses::worker_count(int node) const {
-  const auto n = static_cast<std::size_t>(node);
-  return threads_.first_of(grouping_.first_rank[n + 1]) -
-         threads_.first_of(grouping_.first_rank[n]);
+int NodeProcesses::worker_count() const {
+  const int begin = node_begin();
+  return threads_.first_of(begin + grouping_.size_of(node_)) - threads_.first_of(begin);
 }
 
 std::vector<int> NodeProcesses::neighbours_thread_counts() const {
-  const int first = grouping_.first_rank[static_cast<std::size_t>(node_)];
   std::vector<int> counts;
-  for (int i = 0; i < grouping_.size_of(node_); ++i) counts.push_back(threads_.count_of(first + i));
+  for (int i = 0; i < grouping_.size_of(node_); ++i) {
+    counts.push_back(threads_.count_of(node_begin() + i));
+  }
   return counts;
 }
 
 void NodeProcesses::place_leaders(const ProcessGroup& group) {
-  int fewest = worker_count(0);
-  for (int node = 1; node < grouping_.node_count(); ++node) {
-    fewest = std::min(fewest, worker_count(node));
-  }
+  const int fewest = fewest_workers(node_runs(grouping_, threads_));
   group.check_lanes(fewest);
   const int requested = group.requested_lanes();
   lane_count_ = group.lane_count(fewest);
@@ -175,37 +169,22 @@ void NodeProcesses::place_leaders(const ProcessGroup& group) {
     failure = error;
   }
   group.agree(failure);
-  exchange_leaders(group, leaders_of(cores, lane_count_, placement));
-}
-
-void NodeProcesses::exchange_leaders(const ProcessGroup& group, const std::vector<int>& own) {
-  const auto lanes = static_cast<std::ptrdiff_t>(own.size());
-  std::vector<int> all(own.size() * static_cast<std::size_t>(grouping_.node_count()), 0);
-  std::ranges::copy(own, all.begin() + node_ * lanes);
-  // All processes of a node have filled in the same.
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, all.data(), static_cast<int>(all.size()), MPI_INT, MPI_MAX,
-                          group.control()),
-            "MPI_Allreduce");
-  for (auto list = all.begin(); list != all.end(); list += lanes) {
-    leaders_.emplace_back(list, list + lanes);
-  }
+  own_leaders_ = leaders_of(cores, lane_count_, placement);
+  leaders_ = group.gather_leaders(own_leaders_, node_count(),
+                                  [&](int node) { return grouping_.first_rank_of(node); });
 }
 
 PlanCache::Options NodeProcesses::plan_options(const ProcessGroup& group) const {
   const NodeMemory& memory = use_.segment->memory();
-  std::vector<Node> nodes;
-  for (int node = 0; node < grouping_.node_count(); ++node) {
-    nodes.push_back({.members = worker_count(node), .workers = worker_count(node)});
-  }
-  PlanCache::Options options{.nodes = runs_of(nodes),
+  PlanCache::Options options{.nodes = node_runs(grouping_, threads_),
                              .node = node_,
                              .requested_lanes = group.options().lanes,
                              .requested_algorithm = group.options().algorithm,
-                             .leaders = runs_of(leaders_),
+                             .leaders = leaders_,
                              .streaming_threshold_bytes = group.streaming_threshold_bytes(),
                              .tag_count = lanes_.front()->tag_count(),
                              .peers = Peers::processes,
-                             .processes = Processes(threads_.processes()),
+                             .processes = threads_.processes(),
                              .staging_bytes = memory.staging_bytes(),
                              .short_staging_bytes = memory.short_staging_bytes(),
                              .workers = {.first = worker_, .count = thread_count()},
@@ -227,14 +206,14 @@ void NodeProcesses::open_lanes(const ProcessGroup& group) {
   if (grouping_.node_count() == 1) {
     // Nothing is ever sent, but whoever waits drives the program's own messages.
     lanes_.push_back(std::make_unique<MpiEndpoint>(MpiCommunicator::borrowed(group.control()),
-                                                   nullptr, 0, 1, group.shared_process_names()));
+                                                   nullptr, 0, 1, group.process_names()));
     return;
   }
   // Threads of a process that drive lanes of their own should not wait for one another.
   const LaneCommunicators communicators(
       group.control(), lane_count_, threads_.is_one_each() ? 1 : LaneCommunicators::kMaximumCount);
   for (int lane = 0; lane < lane_count_; ++lane) {
-    const int leader = leaders_[static_cast<std::size_t>(node_)][static_cast<std::size_t>(lane)];
+    const int leader = own_leaders_[static_cast<std::size_t>(lane)];
     const bool leads = leader >= worker_ && leader < worker_ + thread_count();
     std::shared_ptr<const MpiCommunicator> leaders;
     if (group.asks_for_native()) {
@@ -242,7 +221,7 @@ void NodeProcesses::open_lanes(const ProcessGroup& group) {
     }
     lanes_.push_back(std::make_unique<MpiEndpoint>(
         communicators.of(lane), std::move(leaders), communicators.lane_on_it(lane),
-        communicators.lanes_on_each(), group.shared_process_names()));
+        communicators.lanes_on_each(), group.process_names()));
   }
 }
 

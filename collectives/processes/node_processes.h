@@ -24,16 +24,15 @@ namespace hycoll {
 /// several processes, each of which is a member; with the segment that the processes share.
 class NodeProcesses {
  public:
-  /// Collective over the group. `thread_counts[r]` threads of the process with rank r are members,
-  /// at least one. Throws Error on every process if one cannot map the segment, or if the options
-  /// differ.
-  NodeProcesses(ProcessGroup& group, const std::vector<int>& thread_counts);
+  /// Collective over the group. `threads` of each process are members. Throws Error on every
+  /// process if one cannot map the segment, or if the options differ.
+  NodeProcesses(ProcessGroup& group, ThreadNumbering threads);
   ~NodeProcesses();
   NodeProcesses(const NodeProcesses&) = delete;
   NodeProcesses& operator=(const NodeProcesses&) = delete;
 
-  /// The ranks of the group in an order in which there are fewer, larger nodes: ranks_by_place().
-  std::vector<int> better_order() const { return ranks_by_place(places_); }
+  /// An order of the group's ranks in which there are fewer, larger nodes, if theirs is not one.
+  RankOrder better_order() const { return RankOrder::by_place(places_); }
 
   /// The first of this process's workers among those of its node, and the node.
   int worker() const noexcept { return worker_; }
@@ -95,14 +94,14 @@ class NodeProcesses {
   const NodeAddresses* shareable() const noexcept { return use_.segment->shareable(); }
   std::vector<int> neighbours_thread_counts() const;
   ExecutorOptions executor_options(const ProcessGroup& group, int thread) const;
-  int worker_count(int node) const;
+  /// Of this process's node: the rank of its first process, and its workers.
+  int node_begin() const { return grouping_.first_rank_of(node_); }
+  int worker_count() const;
   int thread_count() const noexcept { return static_cast<int>(cores_.size()); }
   void place_leaders(const ProcessGroup& group);
-  /// `own`: those of this node, by lane.
-  void exchange_leaders(const ProcessGroup& group, const std::vector<int>& own);
   void open_lanes(const ProcessGroup& group);
 
-  std::vector<int> places_;
+  RankMap places_;
   NodeGrouping grouping_;
   ThreadNumbering threads_;
   int node_ = 0;
@@ -112,7 +111,8 @@ class NodeProcesses {
   std::vector<Core> cores_;                            // this process's
   WaitPolicy wait_policy_;
   int lane_count_ = 1;
-  std::vector<std::vector<int>> leaders_;  // by node
+  std::vector<LeaderRun> leaders_;
+  std::vector<int> own_leaders_;  // this node's, by lane
   SegmentUse use_;
   bool has_expanded_ = false;  // between expand() and end_expansion(), here
   std::vector<std::unique_ptr<MpiEndpoint>> lanes_;

@@ -19,12 +19,11 @@ void say_heaps_are_apart(const ProcessGroup& group, int worker) {
   static std::atomic<bool> said{false};
   // Orders nothing but itself.
   if (said.exchange(true, std::memory_order_relaxed) || worker != 0) return;
-  const auto rank = static_cast<std::size_t>(group.rank());
   std::fprintf(stderr,
                "hycoll: long vectors go through staging although they lie in the shared heap: %s "
                "and its neighbours cannot map one another's heaps; let them run as one user, in "
                "one process namespace, with room for shared memory\n",
-               group.process_names()[rank].c_str());
+               group.process_name(group.rank()).c_str());
 }
 
 }  // namespace

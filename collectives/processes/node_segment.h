@@ -33,9 +33,7 @@ struct NodeMembership {
   int process;              ///< This one among them.
   ThreadNumbering threads;  ///< Theirs: the node's workers.
 
-  int process_count() const noexcept {
-    return static_cast<int>(threads.first_of_process.size()) - 1;
-  }
+  int process_count() const noexcept { return threads.process_count(); }
   int first_worker() const { return threads.first_of(process); }
   int thread_count() const { return threads.count_of(process); }
 };

@@ -8,7 +8,7 @@
 #include <cstdio>
 
 #include "collectives/plans/selection.h"
-#include "collectives/processes/node_grouping.h"
+#include "collectives/processes/machine_exchange.h"
 #include "core/base/errors.h"
 #include "numa/placement/placement.h"
 #include "numa/topology/cache_capacity.h"
@@ -64,14 +64,16 @@ std::string describe(const PackedSignature& signature) {
 }  // namespace
 
 ProcessGroup::ProcessGroup(MPI_Comm parent, const Options& options, MpiCallers callers,
-                           std::vector<int> user_ranks)
+                           std::shared_ptr<const RankOrder> order)
     : control_(control_communicator(parent, options.parent, callers)),
       options_(options),
-      user_ranks_(std::move(user_ranks)),
-      map_(ProcessMap::of(control())) {
+      order_(std::move(order)),
+      map_(ProcessMap::of(control())),
+      names_([map = std::make_shared<const ProcessMap>(map_), numbers = order_](int rank) {
+        return map->name(rank, numbers == nullptr ? rank : numbers->rank_of(rank));
+      }) {
   check_mpi(MPI_Comm_rank(control(), &rank_), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(control(), &size_), "MPI_Comm_size");
-  node_names_ = std::make_shared<const std::vector<std::string>>(map_.names(user_ranks_));
   agree_on_aggregators();
 }
 
@@ -117,27 +119,59 @@ void ProcessGroup::agree_on_aggregators() {
       std::make_shared<const MpiCommunicator>(control(), is_aggregator() ? MPI_UNDEFINED : 0);
 }
 
-std::vector<int> ProcessGroup::gather(int value) const {
-  std::vector<int> values(static_cast<std::size_t>(size_));
-  check_mpi(MPI_Allgather(&value, 1, MPI_INT, values.data(), 1, MPI_INT, control()),
-            "MPI_Allgather");
+namespace {
+
+int reduced(int value, MPI_Op op, MPI_Comm communicator) {
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, op, communicator), "MPI_Allreduce");
+  return value;
+}
+
+/// Whether all processes pass the same numbers. Of each number the smallest and the largest one
+/// tell, so this takes as much on many processes as on two.
+bool are_same(std::span<const int> own, MPI_Comm communicator) {
+  std::vector<int> extremes;
+  for (const int value : own) {
+    extremes.push_back(value);
+    extremes.push_back(~value);  // whose smallest one is the largest value's
+  }
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, extremes.data(), static_cast<int>(extremes.size()), MPI_INT,
+                          MPI_MIN, communicator),
+            "MPI_Allreduce");
+  for (std::size_t i = 0; i < extremes.size(); i += 2) {
+    if (extremes[i] != ~extremes[i + 1]) return false;
+  }
+  return true;
+}
+
+/// The numbers of the process with this rank, on all of them.
+void broadcast(std::span<int> numbers, int rank, MPI_Comm communicator) {
+  check_mpi(
+      MPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_INT, rank, communicator),
+      "MPI_Bcast");
+}
+
+}  // namespace
+
+RankMap ProcessGroup::gather(int value) const {
+  if (map_.is_one_machine()) {
+    std::vector<int> values(static_cast<std::size_t>(size_));
+    check_mpi(MPI_Allgather(&value, 1, MPI_INT, values.data(), 1, MPI_INT, control()),
+              "MPI_Allgather");
+    return RankMap::of(values);
+  }
+  if (are_same({&value, 1}, control())) return RankMap::constant(size_, value);
+  MPI_Comm here = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_split_type(control(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here),
+            "MPI_Comm_split_type");
+  RankMap values = MachineExchange(control(), here).gather(value);
+  check_mpi(MPI_Comm_free(&here), "MPI_Comm_free");
   return values;
 }
 
-std::vector<std::vector<int>> ProcessGroup::gather(const std::vector<int>& values) const {
-  const int count = static_cast<int>(values.size());
-  std::vector<int> all(values.size() * static_cast<std::size_t>(size_));
-  check_mpi(MPI_Allgather(values.data(), count, MPI_INT, all.data(), count, MPI_INT, control()),
-            "MPI_Allgather");
-  std::vector<std::vector<int>> lists;
-  for (auto list = all.begin(); list != all.end(); list += count) {
-    lists.emplace_back(list, list + count);
-  }
-  return lists;
-}
+int ProcessGroup::maximum(int value) const { return reduced(value, MPI_MAX, control()); }
 
-std::vector<int> ProcessGroup::node_places() const {
-  std::vector<int> domains;
+RankMap ProcessGroup::node_places() const {
+  RankMap domains;
   if (options_.node_scope == Options::NodeScope::numa_domain) {
     constexpr int kSeveral = -1;
     const auto own = topology().numa_domains();
@@ -148,38 +182,71 @@ std::vector<int> ProcessGroup::node_places() const {
                              deals_in_turn ? Dealing::cyclic : Dealing::blocks);
 }
 
+std::vector<LeaderRun> ProcessGroup::gather_leaders(
+    const std::vector<int>& own, int node_count,
+    const std::function<int(int node)>& first_rank_of) const {
+  if (node_count == 1) {
+    std::vector<int> list = own;
+    broadcast(list, 0, control());
+    return {{.workers = std::move(list), .count = 1}};
+  }
+  // There are few different lists, as there are few kinds of nodes: each is told once, by the first
+  // process that has it.
+  constexpr int kUntold = -1;
+  std::vector<std::vector<int>> lists;
+  int kind = kUntold;
+  for (;;) {
+    const int teller = reduced(kind == kUntold ? rank_ : size_, MPI_MIN, control());
+    if (teller == size_) break;
+    std::vector<int> list = own;
+    broadcast(list, teller, control());
+    if (kind == kUntold && list == own) kind = static_cast<int>(lists.size());
+    lists.push_back(std::move(list));
+  }
+  if (lists.size() == 1) return {{.workers = std::move(lists.front()), .count = node_count}};
+  const RankMap kinds = gather(kind);
+  std::vector<LeaderRun> runs;
+  int last = kUntold;
+  for (int node = 0; node < node_count; ++node) {
+    const int its = kinds.at(first_rank_of(node));
+    if (its != last) runs.push_back({.workers = lists[static_cast<std::size_t>(its)], .count = 0});
+    ++runs.back().count;
+    last = its;
+  }
+  return runs;
+}
+
 void ProcessGroup::require_same(std::span<const NumberedOption> options) const {
   std::vector<int> own;
   for (const NumberedOption& option : options) own.push_back(option.value);
-  const int count = static_cast<int>(own.size());
-  std::vector<int> all(own.size() * static_cast<std::size_t>(size_));
-  check_mpi(MPI_Allgather(own.data(), count, MPI_INT, all.data(), count, MPI_INT, control()),
-            "MPI_Allgather");
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const NumberedOption& option = options[i % own.size()];
-    const int first = all[i % own.size()];
-    if (all[i] == first) continue;
-    throw Error(ErrorKind::mismatch,
-                fmt::format("Options::{} is {} on {}, but {} on {}; pass the same on every process",
-                            option.name, first, process_names().front(), all[i],
-                            process_names()[i / own.size()]));
-  }
+  if (are_same(own, control())) return;
+  std::vector<int> first = own;
+  broadcast(first, 0, control());
+  const int other = reduced(own == first ? size_ : rank_, MPI_MIN, control());
+  std::vector<int> differing = own;
+  broadcast(differing, other, control());
+  const auto at =
+      static_cast<std::size_t>(std::ranges::mismatch(first, differing).in1 - first.begin());
+  throw Error(ErrorKind::mismatch,
+              fmt::format("Options::{} is {} on {}, but {} on {}; pass the same on every process",
+                          options[at].name, first[at], process_name(0), differing[at],
+                          process_name(other)));
 }
 
 void ProcessGroup::agree(const std::optional<Error>& failure) const {
-  constexpr int kNone = -1;
-  const std::vector<int> kinds = gather(failure ? static_cast<int>(failure->kind()) : kNone);
-  const auto first =
-      std::find_if(kinds.begin(), kinds.end(), [](int kind) { return kind != kNone; });
-  if (first == kinds.end()) return;
-  const auto rank = static_cast<int>(first - kinds.begin());
+  const int rank = reduced(failure ? rank_ : size_, MPI_MIN, control());
+  if (rank == size_) return;
   std::array<char, 1024> text{};
-  if (rank == rank_) std::string_view(failure->what()).copy(text.data(), text.size() - 1);
+  int kind = 0;
+  if (rank == rank_) {
+    std::string_view(failure->what()).copy(text.data(), text.size() - 1);
+    kind = static_cast<int>(failure->kind());
+  }
+  broadcast({&kind, 1}, rank, control());
   check_mpi(MPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, rank, control()),
             "MPI_Bcast");
   if (failure) throw Error(*failure);
-  throw Error(static_cast<ErrorKind>(*first),
-              fmt::format("{}: {}", process_names()[static_cast<std::size_t>(rank)], text.data()));
+  throw Error(static_cast<ErrorKind>(kind), fmt::format("{}: {}", process_name(rank), text.data()));
 }
 
 void ProcessGroup::open_lanes(int lane_count) {
@@ -189,9 +256,8 @@ void ProcessGroup::open_lanes(int lane_count) {
       control(), lane_count, asks_for_native() ? lane_count : LaneCommunicators::kMaximumCount);
   for (int lane = 0; lane < lane_count; ++lane) {
     const auto& messages = communicators.of(lane);
-    lanes_.push_back(std::make_unique<MpiEndpoint>(messages, messages,
-                                                   communicators.lane_on_it(lane),
-                                                   communicators.lanes_on_each(), node_names_));
+    lanes_.push_back(std::make_unique<MpiEndpoint>(
+        messages, messages, communicators.lane_on_it(lane), communicators.lanes_on_each(), names_));
   }
 }
 
@@ -242,7 +308,9 @@ ExecutorOptions ProcessGroup::executor_options(const Core& core, int first_rank,
       .topology = &share().topology,
       .numa_domain = core.numa_domain,
       .first_rank = first_rank,
-      .ranks = user_ranks_,
+      .user_rank_of = order_ == nullptr
+                          ? std::function<int(int)>()
+                          : [order = order_](int member) { return order->rank_of(member); },
       .member_count = member_count,
       // Who asks for all members to be compared wants errors where they belong; then, and with
       // aggregators, calls that nobody executes leave gaps in the numbers, too.
@@ -279,12 +347,12 @@ void ProcessGroup::check_signature(CallNumber call, const PackedSignature& signa
   const auto other =
       std::ranges::find_if(all, [&](const PackedSignature& theirs) { return theirs != signature; });
   if (other == all.end()) return;
-  const auto rank = static_cast<std::size_t>(other - all.begin());
+  const auto rank = static_cast<int>(other - all.begin());
   throw Error(ErrorKind::mismatch,
               fmt::format("call {}: {}, this one, {}, but {} {}. Every process must make the same "
                           "call with the same count, type, operator and root",
-                          call, process_names()[static_cast<std::size_t>(rank_)],
-                          describe(signature), process_names()[rank], describe(*other)));
+                          call, process_name(rank_), describe(signature), process_name(rank),
+                          describe(*other)));
 }
 
 }  // namespace hycoll

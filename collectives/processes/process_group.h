@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,7 +12,9 @@
 #include <vector>
 
 #include "collectives/api/hycoll.h"
+#include "collectives/processes/node_grouping.h"
 #include "collectives/processes/process_map.h"
+#include "core/schedule/shape.h"
 #include "numa/topology/topology.h"
 #include "threading/execution/executor.h"
 #include "threading/transport/mpi/mpi_endpoint.h"
@@ -49,9 +52,10 @@ class ProcessGroup {
   /// number of aggregators is not the same on all, or leaves no process with members, or the
   /// layouts differ.
   ///
-  /// `user_ranks`: how users number the processes in messages, if not by their ranks in `parent`.
+  /// `order`: the processes of `parent` have the numbers of the ranks that users know; null: they
+  /// are these ranks.
   ProcessGroup(MPI_Comm parent, const Options& options, MpiCallers callers = MpiCallers::several,
-               std::vector<int> user_ranks = {});
+               std::shared_ptr<const RankOrder> order = nullptr);
   ProcessGroup(const ProcessGroup&) = delete;
   ProcessGroup& operator=(const ProcessGroup&) = delete;
 
@@ -83,22 +87,27 @@ class ProcessGroup {
   /// How workers wait when each process has this many.
   WaitPolicy wait_policy(int worker_count) const { return share().wait_policy(worker_count); }
 
-  /// Collective: every process's value.
-  std::vector<int> gather(int value) const;
-  /// The same of several, as many on every process.
-  std::vector<std::vector<int>> gather(const std::vector<int>& values) const;
+  /// Collective: every process's value, by rank.
+  RankMap gather(int value) const;
+  /// Collective: the largest one.
+  int maximum(int value) const;
 
   /// By rank: a number for each place whose processes may form a node, as node_places() has it.
   /// Collective.
-  std::vector<int> node_places() const;
+  RankMap node_places() const;
+
+  /// Collective: who leads, by node. Every process passes its own node's leaders, as many as all
+  /// others; `first_rank_of` tells the rank of a node's first process.
+  std::vector<LeaderRun> gather_leaders(const std::vector<int>& own, int node_count,
+                                        const std::function<int(int node)>& first_rank_of) const;
 
   /// Collective, and nobody returns before all have entered: throws on every process if one has met
   /// an error; its own on those that have.
   void agree(const std::optional<Error>& failure) const;
 
-  /// "process 3 on host a", by rank.
-  const std::vector<std::string>& process_names() const noexcept { return *node_names_; }
-  const PeerNames& shared_process_names() const noexcept { return node_names_; }
+  /// "process 3 on host a", by rank. The second outlives the group.
+  std::string process_name(int rank) const { return names_(rank); }
+  const PeerNames& process_names() const noexcept { return names_; }
 
   /// Collective: makes one endpoint per lane. Requires that no lane is there yet.
   void open_lanes(int lane_count);
@@ -148,9 +157,9 @@ class ProcessGroup {
   int rank_ = 0;
   int size_ = 1;
   Options options_;
-  std::vector<int> user_ranks_;  // or empty
-  PeerNames node_names_;
+  std::shared_ptr<const RankOrder> order_;  // or null
   ProcessMap map_;
+  PeerNames names_;
   std::vector<std::unique_ptr<MpiEndpoint>> lanes_;
 };
 

@@ -9,24 +9,16 @@
 #include <cstdint>
 #include <mutex>
 #include <numeric>
-#include <set>
-#include <string_view>
 #include <utility>
 
-#include "threading/transport/mpi/mpi_endpoint.h"
+#include "collectives/processes/machine_exchange.h"
+#include "threading/transport/mpi/check_mpi.h"
 
 namespace hycoll {
 namespace {
 
-/// What a process tells all others of itself. Linux has no longer host names.
-struct Introduction {
-  int machine = 0;
-  std::array<char, 68> host{};
-};
-
 /// The processes of one machine.
 struct Neighbours {
-  int machine = 0;                  ///< The rank of the first one.
   int index = 0;                    ///< Of this process among them.
   std::vector<AffinityMask> masks;  ///< By index: where each of them may run.
 };
@@ -65,59 +57,63 @@ std::vector<AffinityMask> gather_masks(MPI_Comm communicator, const AffinityMask
   return masks;
 }
 
-/// The rank in `all` of a process of `some`.
-int translate_rank(MPI_Comm some, int rank, MPI_Comm all) {
-  MPI_Group group_of_some = MPI_GROUP_NULL;
-  MPI_Group group_of_all = MPI_GROUP_NULL;
-  check_mpi(MPI_Comm_group(some, &group_of_some), "MPI_Comm_group");
-  check_mpi(MPI_Comm_group(all, &group_of_all), "MPI_Comm_group");
-  int translated = 0;
-  check_mpi(MPI_Group_translate_ranks(group_of_some, 1, &rank, group_of_all, &translated),
-            "MPI_Group_translate_ranks");
-  MPI_Group_free(&group_of_some);
-  MPI_Group_free(&group_of_all);
-  return translated;
-}
-
-/// Collective.
-Neighbours meet_neighbours(MPI_Comm communicator, const AffinityMask& own) {
-  MPI_Comm here = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here),
-            "MPI_Comm_split_type");
+/// Collective over the processes of this one's machine.
+Neighbours meet_neighbours(MPI_Comm here, const AffinityMask& own) {
   Neighbours neighbours;
-  neighbours.machine = translate_rank(here, 0, communicator);
   check_mpi(MPI_Comm_rank(here, &neighbours.index), "MPI_Comm_rank");
   neighbours.masks = gather_masks(here, own);
-  check_mpi(MPI_Comm_free(&here), "MPI_Comm_free");
   return neighbours;
 }
 
-Introduction introduce(int machine) {
-  Introduction own{.machine = machine, .host = {}};
+std::string host_name() {
   std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
   int length = 0;
   check_mpi(MPI_Get_processor_name(name.data(), &length), "MPI_Get_processor_name");
-  std::string_view(name.data()).copy(own.host.data(), own.host.size() - 1);
-  return own;
+  return name.data();
 }
 
-}  // namespace
-
-std::vector<int> world_ranks_of(MPI_Comm communicator) {
+/// Visits every process's rank in MPI_COMM_WORLD, in the order of a communicator's ranks, as long
+/// as `visit` returns true. Some at a time, so that nothing goes with all of them.
+template <class Visit>
+void for_each_world_rank(MPI_Comm communicator, const Visit& visit) {
+  constexpr int kAtOnce = 256;
   MPI_Group here = MPI_GROUP_NULL;
   MPI_Group world = MPI_GROUP_NULL;
   int size = 0;
   check_mpi(MPI_Comm_group(communicator, &here), "MPI_Comm_group");
   check_mpi(MPI_Comm_group(MPI_COMM_WORLD, &world), "MPI_Comm_group");
   check_mpi(MPI_Group_size(here, &size), "MPI_Group_size");
-  std::vector<int> ranks(static_cast<std::size_t>(size));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  std::vector<int> world_ranks(ranks.size());
-  check_mpi(MPI_Group_translate_ranks(here, size, ranks.data(), world, world_ranks.data()),
-            "MPI_Group_translate_ranks");
+  std::array<int, kAtOnce> ranks;
+  std::array<int, kAtOnce> world_ranks;
+  bool goes_on = true;
+  for (int first = 0; first < size && goes_on; first += kAtOnce) {
+    const int count = std::min(kAtOnce, size - first);
+    std::iota(ranks.begin(), ranks.begin() + count, first);
+    check_mpi(MPI_Group_translate_ranks(here, count, ranks.data(), world, world_ranks.data()),
+              "MPI_Group_translate_ranks");
+    for (int i = 0; i < count && goes_on; ++i) {
+      goes_on = visit(world_ranks[static_cast<std::size_t>(i)]);
+    }
+  }
   MPI_Group_free(&here);
   MPI_Group_free(&world);
-  return world_ranks;
+}
+
+}  // namespace
+
+std::vector<int> world_ranks_of(MPI_Comm communicator) {
+  std::vector<int> ranks;
+  for_each_world_rank(communicator, [&](int rank) {
+    ranks.push_back(rank);
+    return true;
+  });
+  return ranks;
+}
+
+bool is_of_one_world(MPI_Comm communicator) {
+  bool is_one = true;
+  for_each_world_rank(communicator, [&](int rank) { return is_one = rank != MPI_UNDEFINED; });
+  return is_one;
 }
 
 WaitPolicy MachineShare::wait_policy(int worker_count) const {
@@ -160,26 +156,16 @@ class ProcessMap::LocalShare {
 
 ProcessMap::ProcessMap(MPI_Comm communicator, const AffinityMask& affinity,
                        std::optional<Topology> machine) {
-  int size = 1;
-  check_mpi(MPI_Comm_size(communicator, &size), "MPI_Comm_size");
-  Neighbours neighbours = meet_neighbours(communicator, affinity);
-  const Introduction own = introduce(neighbours.machine);
-  std::vector<Introduction> all(static_cast<std::size_t>(size));
-  check_mpi(
-      MPI_Allgather(&own, sizeof(own), MPI_BYTE, all.data(), sizeof(own), MPI_BYTE, communicator),
-      "MPI_Allgather");
-  for (const Introduction& process : all) {
-    machines_.push_back(process.machine);
-    hosts_.emplace_back(process.host.data());
+  MPI_Comm here = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here),
+            "MPI_Comm_split_type");
+  {
+    const MachineExchange exchange(communicator, here);
+    machines_ = exchange.machines();
+    hosts_ = std::make_shared<const std::vector<std::string>>(exchange.gather_texts(host_name()));
+    share_ = std::make_shared<LocalShare>(meet_neighbours(here, affinity), std::move(machine));
   }
-  share_ = std::make_shared<LocalShare>(std::move(neighbours), std::move(machine));
-}
-
-ProcessMap::ProcessMap(const ProcessMap& all, std::span<const int> ranks) : share_(all.share_) {
-  for (const int rank : ranks) {
-    machines_.push_back(all.machines_[static_cast<std::size_t>(rank)]);
-    hosts_.push_back(all.hosts_[static_cast<std::size_t>(rank)]);
-  }
+  check_mpi(MPI_Comm_free(&here), "MPI_Comm_free");
 }
 
 const ProcessMap*& ProcessMap::world() noexcept {
@@ -195,25 +181,23 @@ void ProcessMap::explore_world() {
 
 ProcessMap ProcessMap::of(MPI_Comm communicator) {
   if (world() != nullptr) {
-    const std::vector<int> ranks = world_ranks_of(communicator);
-    if (std::ranges::find(ranks, MPI_UNDEFINED) == ranks.end()) return ProcessMap(*world(), ranks);
+    RankMap::Builder machines;
+    bool is_known = true;
+    for_each_world_rank(communicator, [&](int rank) {
+      is_known = rank != MPI_UNDEFINED;
+      if (is_known) machines.add(world()->machines_.at(rank));
+      return is_known;
+    });
+    if (is_known) return ProcessMap(*world(), machines.build());
   }
   Topology machine = Topology::this_machine();
   const AffinityMask affinity = machine.affinity();
   return ProcessMap(communicator, affinity, std::move(machine));
 }
 
-std::vector<std::string> ProcessMap::names(std::span<const int> user_ranks) const {
-  std::vector<std::string> names;
-  for (std::size_t rank = 0; rank < hosts_.size(); ++rank) {
-    const int number = user_ranks.empty() ? static_cast<int>(rank) : user_ranks[rank];
-    names.push_back(fmt::format("process {} on host {}", number, hosts_[rank]));
-  }
-  return names;
-}
-
-bool ProcessMap::has_neighbours() const {
-  return std::set<int>(machines_.begin(), machines_.end()).size() < machines_.size();
+std::string ProcessMap::name(int rank, int number) const {
+  const auto machine = static_cast<std::size_t>(machines_.at(rank));
+  return fmt::format("process {} on host {}", number, (*hosts_)[machine]);
 }
 
 int ProcessMap::neighbour_count() const { return share_->process_count(); }

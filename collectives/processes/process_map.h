@@ -5,10 +5,11 @@
 
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "collectives/processes/rank_map.h"
 #include "numa/topology/affinity_mask.h"
 #include "numa/topology/topology.h"
 #include "threading/memory/waiter.h"
@@ -28,12 +29,17 @@ struct MachineShare {
 /// of other worlds. Local. Throws Error (environment) if an MPI function fails.
 std::vector<int> world_ranks_of(MPI_Comm communicator);
 
-/// Which machines the processes of a communicator run on. A value; copies share what is large. All
-/// members may be called concurrently.
+/// Whether all of them have one. Local, and the same on all of the communicator's processes.
+bool is_of_one_world(MPI_Comm communicator);
+
+/// Which machines the processes of a communicator run on. It takes what the runs of their ranks
+/// take, and the machines' names. A value; copies share what is large. All members may be called
+/// concurrently.
 class ProcessMap {
  public:
-  /// Of the processes of a communicator. Collective over it; local if explore_world has been called
-  /// and all of its processes belong to MPI_COMM_WORLD, which is so on all of them or on none.
+  /// Of the processes of a communicator. Collective over it; without messages, in one pass through
+  /// its ranks, if explore_world has been called and all of its processes belong to MPI_COMM_WORLD,
+  /// which is so on all of them or on none.
   static ProcessMap of(MPI_Comm communicator);
 
   /// Lets later calls of `of` do without messages. Collective over MPI_COMM_WORLD, by all of its
@@ -41,15 +47,17 @@ class ProcessMap {
   /// no effect.
   static void explore_world();
 
-  /// By rank: a number for each machine, the rank of one of its processes in the communicator that
-  /// was asked.
-  const std::vector<int>& machines() const noexcept { return machines_; }
+  /// By rank: a number for each machine.
+  const RankMap& machines() const noexcept { return machines_; }
 
-  /// By rank: "process 3 on host a". `user_ranks`: how users number them, if not by rank.
-  std::vector<std::string> names(std::span<const int> user_ranks = {}) const;
+  /// "process 3 on host a". `number`: how users number the process.
+  std::string name(int rank, int number) const;
 
   /// Whether a machine runs several of the processes.
-  bool has_neighbours() const;
+  bool has_neighbours() const { return machines_.distinct_count() < machines_.size(); }
+
+  /// Whether one machine runs all of them.
+  bool is_one_machine() const { return machines_.is_constant(0, machines_.size()); }
 
   /// The processes that were asked and run on this one's machine.
   int neighbour_count() const;
@@ -65,12 +73,13 @@ class ProcessMap {
   /// cores.
   ProcessMap(MPI_Comm communicator, const AffinityMask& affinity, std::optional<Topology> machine);
   /// Of some of the processes of another one.
-  ProcessMap(const ProcessMap& all, std::span<const int> ranks);
+  ProcessMap(const ProcessMap& all, RankMap machines)
+      : machines_(std::move(machines)), hosts_(all.hosts_), share_(all.share_) {}
 
   static const ProcessMap*& world() noexcept;
 
-  std::vector<int> machines_;
-  std::vector<std::string> hosts_;
+  RankMap machines_;
+  std::shared_ptr<const std::vector<std::string>> hosts_;  // by machine
   std::shared_ptr<LocalShare> share_;
 };
 

@@ -17,13 +17,16 @@ namespace hycoll {
 namespace {
 
 /// The nodes that have members.
-std::vector<Node> gather_nodes(const ProcessGroup& group, int worker_count, MemberCount members) {
-  std::vector<Node> nodes;
-  std::vector<int> worker_counts = group.gather(worker_count);
-  worker_counts.resize(static_cast<std::size_t>(group.member_process_count()));
-  for (const int workers : worker_counts) {
-    nodes.push_back({.members = members == MemberCount::one ? 1 : workers, .workers = workers});
-  }
+std::vector<NodeRun> gather_nodes(const ProcessGroup& group, int worker_count,
+                                  MemberCount members) {
+  std::vector<NodeRun> nodes;
+  group.gather(worker_count).for_each_stretch([&](const RankStretch& stretch) {
+    const int count = std::min(stretch.count, group.member_process_count() - stretch.first_rank);
+    if (count <= 0) return;
+    nodes.push_back({.node = {.members = members == MemberCount::one ? 1 : stretch.value,
+                              .workers = stretch.value},
+                     .count = count});
+  });
   return nodes;
 }
 
@@ -65,11 +68,13 @@ NodeWorkers::NodeWorkers(ProcessGroup& group, int worker_count, MemberCount memb
   // Who stages does so because workers are far from one another.
   memory_.set_far(may_stage());
   may_measure_ = !group.cores_are_shared() && count() <= group.topology().usable_core_count();
-  for (int node = 0; node < group.member_process_count(); ++node) {
-    const int its_members = nodes_[static_cast<std::size_t>(node)].members;
-    if (node < group.rank()) first_rank_ += its_members;
-    if (node == group.rank()) members_here_ = its_members;
-    member_count_ += its_members;
+  int begin = 0;
+  for (const auto& [node, count_of_it] : nodes_) {
+    const int before = std::clamp(group.rank() - begin, 0, count_of_it);
+    first_rank_ += before * node.members;
+    if (group.rank() >= begin && before < count_of_it) members_here_ = node.members;
+    member_count_ += count_of_it * node.members;
+    begin += count_of_it;
   }
   warn_of_confinement(group, count());
   agree_on_leaders(group, members);
@@ -85,7 +90,7 @@ NodeWorkers::NodeWorkers(ProcessGroup& group, int worker_count, MemberCount memb
 }
 
 void NodeWorkers::agree_on_leaders(const ProcessGroup& group, MemberCount members) {
-  const int fewest = fewest_workers(runs_of(nodes_));
+  const int fewest = fewest_workers(nodes_);
   group.check_lanes(fewest);
   lane_count_ = group.lane_count(fewest);
   std::optional<Error> failure;
@@ -97,13 +102,12 @@ void NodeWorkers::agree_on_leaders(const ProcessGroup& group, MemberCount member
   group.agree(failure);
   std::set<int> sockets;
   for (const Core& core : cores_) sockets.insert(core.package);
-  std::vector<int> counts = group.gather(static_cast<int>(sockets.size()));
-  counts.resize(static_cast<std::size_t>(group.member_process_count()));
-  socket_count_ = std::min(*std::max_element(counts.begin(), counts.end()), lane_count_);
+  const int sockets_here = group.is_aggregator() ? 0 : static_cast<int>(sockets.size());
+  socket_count_ = std::min(group.maximum(sockets_here), lane_count_);
   if (members == MemberCount::one) return;  // worker l drives lane l
-  leaders_ =
-      group.gather(leaders_of(cores_, lane_count_, parse_placement(group.options().placement)));
-  leaders_.resize(counts.size());
+  leaders_ = group.gather_leaders(
+      leaders_of(cores_, lane_count_, parse_placement(group.options().placement)),
+      group.member_process_count(), [](int node) { return node; });
 }
 
 void NodeWorkers::check_leaders(const ProcessGroup& group) const {
@@ -128,13 +132,13 @@ void NodeWorkers::make_task_kernels(const ProcessGroup& group) {
 }
 
 PlanCache::Options NodeWorkers::plan_options(const ProcessGroup& group) const {
-  return {.nodes = runs_of(nodes_),
+  return {.nodes = nodes_,
           .node = group.rank(),
           .aggregators = group.aggregator_count(),
           .sockets = socket_count_,
           .requested_lanes = group.options().lanes,
           .requested_algorithm = group.options().algorithm,
-          .leaders = runs_of(leaders_),
+          .leaders = leaders_,
           .streaming_threshold_bytes = group.streaming_threshold_bytes(),
           .tag_count = group.tag_count(),
           .limit_bytes = group.plan_limit_bytes()};

@@ -58,7 +58,7 @@ class NodeWorkers {
   /// leaders.
   void agree_on_leaders(const ProcessGroup& group, MemberCount members);
 
-  std::vector<Node> nodes_;  // those with members
+  std::vector<NodeRun> nodes_;  // those with members
   int members_here_ = 0;
   int first_rank_ = 0;
   int member_count_ = 0;
@@ -66,7 +66,7 @@ class NodeWorkers {
   std::vector<Core> cores_;
   int lane_count_ = 1;
   int socket_count_ = 1;
-  std::vector<std::vector<int>> leaders_;  // by node
+  std::vector<LeaderRun> leaders_;
   NodeMemory memory_;
   bool may_measure_ = false;
   std::unique_ptr<TaskKernels> helpers_;    // cores without a worker

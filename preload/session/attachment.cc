@@ -9,8 +9,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <numeric>
-#include <vector>
 
 #include "collectives/processes/process_map.h"
 #include "core/base/errors.h"
@@ -28,33 +26,9 @@ constexpr int kMaximumDuplicates = 128;
 std::atomic<int> duplicates_here{0};
 
 /// Whether all processes of a communicator are one node of hycoll's, which sends no messages.
-bool is_one_node(MPI_Comm communicator, const Options& options) {
-  const ProcessMap map = ProcessMap::of(communicator);
+bool is_one_node(const ProcessMap& map, const Options& options) {
   return options.layout == Options::Layout::processes && options.emulated_nodes == 0 &&
-         options.node_scope == Options::NodeScope::machine &&
-         std::ranges::all_of(map.machines(),
-                             [&](int machine) { return machine == map.machines().front(); });
-}
-
-/// Whether every process of the communicator was started together with this one, so that the
-/// settings have been compared. If one of them was not, all of them see one that was not.
-bool is_of_one_world(MPI_Comm communicator) {
-  MPI_Group here = MPI_GROUP_NULL;
-  MPI_Group world = MPI_GROUP_NULL;
-  PMPI_Comm_group(communicator, &here);
-  PMPI_Comm_group(MPI_COMM_WORLD, &world);
-  int size = 0;
-  PMPI_Group_size(here, &size);
-  std::vector<int> ranks(static_cast<std::size_t>(size));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  std::vector<int> world_ranks(ranks.size());
-  PMPI_Group_translate_ranks(here, size, ranks.data(), world, world_ranks.data());
-  PMPI_Group_free(&here);
-  PMPI_Group_free(&world);
-  for (const int rank : world_ranks) {
-    if (rank == MPI_UNDEFINED) return false;
-  }
-  return true;
+         options.node_scope == Options::NodeScope::machine && map.is_one_machine();
 }
 
 bool all_agree(MPI_Comm communicator, bool here) {
@@ -269,6 +243,7 @@ bool Attachment::asks_for_device_memory(const Call& call) {
 }
 
 void Attachment::attach(MPI_Comm communicator, const Settings& settings) {
+  // Otherwise the settings have not been compared. All see it if one of them is not.
   if (!is_of_one_world(communicator)) {
     obstacle_ = "processes that were not started together";
     return;
@@ -276,12 +251,12 @@ void Attachment::attach(MPI_Comm communicator, const Settings& settings) {
   if (settings.looks_for_devices) devices_ = DeviceDrivers::loaded_here();
   const Conditions conditions = common_conditions(communicator, devices_.is_any());
   has_devices_ = conditions.has_no_devices == 0;
+  const ProcessMap map = ProcessMap::of(communicator);
   Options options = settings.options;
   if (settings.layout == Settings::Layout::by_machine) {
-    options.layout = ProcessMap::of(communicator).has_neighbours() ? Options::Layout::processes
-                                                                   : Options::Layout::per_node;
+    options.layout = map.has_neighbours() ? Options::Layout::processes : Options::Layout::per_node;
   }
-  has_duplicate_ = !is_one_node(communicator, options);
+  has_duplicate_ = !is_one_node(map, options);
   if (has_duplicate_ && conditions.has_duplicates == 0) {
     obstacle_ = fmt::format("hycoll has duplicated {} communicators already", kMaximumDuplicates);
     return;
@@ -309,7 +284,7 @@ void Attachment::attach(MPI_Comm communicator, const Settings& settings) {
   note_preparation(*server_, std::chrono::steady_clock::now() - start);
   if (has_duplicate_) duplicates_here.fetch_add(1, std::memory_order_relaxed);
   warn_of_late_driver(communicator, has_devices_);
-  wait_policy_ = ProcessMap::of(communicator).share().wait_policy(1);
+  wait_policy_ = map.share().wait_policy(1);
   find_nonblocking_obstacle(options, conditions.has_threads != 0, conditions.has_hooks != 0);
 }
 

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -37,7 +38,10 @@ TEST_CASE("a member that never arrives is named") {
                           {.wait_policy = WaitPolicy::oversubscribed(),
                            .topology = &topology,
                            .first_rank = 1,
-                           .ranks = {5, 7, 8, 6},
+                           .user_rank_of =
+                               [](int member) {
+                                 return std::array{5, 7, 8, 6}.at(static_cast<std::size_t>(member));
+                               },
                            .member_count = 3,
                            .timeout = std::chrono::milliseconds(20),
                            .on_timeout = report});

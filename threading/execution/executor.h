@@ -67,9 +67,10 @@ struct ExecutorOptions {
   const Topology* topology = nullptr;  ///< Of this machine; must outlive the executor.
   int numa_domain = 0;                 ///< Where the worker's scratch is to lie.
   int first_rank = 0;                  ///< The number of the node's first member, for messages.
-  std::vector<int> ranks = {};         ///< By member: how users number it; empty: the same.
-  int member_count = 1;                ///< Members of the node: the owners of its first workers.
-                                       ///< An aggregator has none.
+  /// How users number a member; null: the same.
+  std::function<int(int member)> user_rank_of = nullptr;
+  int member_count = 1;  ///< Members of the node: the owners of its first workers.
+                         ///< An aggregator has none.
   /// The same for all workers of a node. Requires, if allowed, that calls are numbered without
   /// gaps.
   RunningAhead running_ahead = RunningAhead::forbidden;
@@ -352,7 +353,7 @@ class WorkerExecutor {
   std::string describe_messages() const;
   int rank_of(int worker) const {
     const int member = options_.first_rank + worker;
-    return options_.ranks.empty() ? member : options_.ranks[static_cast<std::size_t>(member)];
+    return options_.user_rank_of ? options_.user_rank_of(member) : member;
   }
 
   NodeMemory& memory_;

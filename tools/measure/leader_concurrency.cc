@@ -76,11 +76,9 @@ LeaderConcurrency measure_leader_concurrency(MPI_Comm comm, const Topology& topo
   MPI_Comm_size(comm, &size);
   const int peer = size % 2 == 0 ? rank ^ 1 : rank;
   const int leaders = static_cast<int>(cores.size());
-  const auto names =
-      std::make_shared<const std::vector<std::string>>(static_cast<std::size_t>(size), "a process");
   Endpoints endpoints;
   for (int leader = 0; leader < leaders; ++leader) {
-    endpoints.push_back(std::make_unique<MpiEndpoint>(comm, names));
+    endpoints.push_back(std::make_unique<MpiEndpoint>(comm, nullptr));
   }
 
   const auto run = [&](int leader_count, int exchanges) {

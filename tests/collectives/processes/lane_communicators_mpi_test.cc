@@ -73,16 +73,17 @@ TEST_CASE("the MPI library's collectives get a communicator for each lane") {
   check_sums(communicator);
 }
 
-TEST_CASE("all lanes have one table of the processes' names") {
-  const auto names = std::make_shared<const std::vector<std::string>>(world_size(), "somebody");
+TEST_CASE("lanes keep no table of the processes' names") {
+  const auto named = std::make_shared<const std::string>("somebody");
+  const PeerNames names = [named](int peer) { return *named + " " + std::to_string(peer); };
   const auto own = MpiCommunicator::borrowed(MPI_COMM_WORLD);
   std::vector<std::unique_ptr<MpiEndpoint>> lanes;
   for (int lane = 0; lane < 5; ++lane) {
     lanes.push_back(std::make_unique<MpiEndpoint>(own, nullptr, lane, 5, names));
-    CHECK(names.use_count() == lane + 2);
+    CHECK(named.use_count() == lane + 3);
   }
-  CHECK(lanes.back()->describe_peer(0) == "somebody");
-  CHECK(lanes.back()->describe_peer(world_size()) == "process " + std::to_string(world_size()));
+  CHECK(lanes.back()->describe_peer(1) == "somebody 1");
+  CHECK(MpiEndpoint(own, nullptr, 0, 1, nullptr).describe_peer(1) == "process 1");
 }
 
 }  // namespace

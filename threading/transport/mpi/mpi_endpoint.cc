@@ -111,6 +111,21 @@ MpiCommunicator::MpiCommunicator(MPI_Comm parent, int color, int key) {
   check_mpi(MPI_Comm_set_errhandler(handle_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
 }
 
+std::shared_ptr<const MpiCommunicator> MpiCommunicator::among(MPI_Comm parent,
+                                                              std::span<const int> ranks) {
+  const std::shared_ptr<MpiCommunicator> made(new MpiCommunicator);
+  MPI_Group all = MPI_GROUP_NULL;
+  MPI_Group some = MPI_GROUP_NULL;
+  check_mpi(MPI_Comm_group(parent, &all), "MPI_Comm_group");
+  check_mpi(MPI_Group_incl(all, static_cast<int>(ranks.size()), ranks.data(), &some),
+            "MPI_Group_incl");
+  check_mpi(MPI_Comm_create_group(parent, some, 0, &made->handle_), "MPI_Comm_create_group");
+  check_mpi(MPI_Group_free(&some), "MPI_Group_free");
+  check_mpi(MPI_Group_free(&all), "MPI_Group_free");
+  check_mpi(MPI_Comm_set_errhandler(made->handle_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  return made;
+}
+
 std::shared_ptr<const MpiCommunicator> MpiCommunicator::borrowed(MPI_Comm communicator) {
   const std::shared_ptr<MpiCommunicator> made(new MpiCommunicator);
   made->handle_ = communicator;
@@ -280,8 +295,7 @@ void MpiEndpoint::progress() {
 }
 
 std::string MpiEndpoint::describe_peer(int peer) const {
-  const auto index = static_cast<std::size_t>(peer);
-  return index < peer_names_->size() ? (*peer_names_)[index] : fmt::format("process {}", peer);
+  return peer_names_ ? peer_names_(peer) : fmt::format("process {}", peer);
 }
 
 }  // namespace hycoll

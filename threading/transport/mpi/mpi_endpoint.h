@@ -4,7 +4,9 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,9 @@ class MpiCommunicator {
   MpiCommunicator(MPI_Comm parent, int color);
   /// The same, in the order of the keys, which all differ.
   MpiCommunicator(MPI_Comm parent, int color, int key);
+  /// Collective over those processes of `parent` that have these ranks, in their order; nobody else
+  /// calls it.
+  static std::shared_ptr<const MpiCommunicator> among(MPI_Comm parent, std::span<const int> ranks);
   /// Somebody else's, which outlives the object.
   static std::shared_ptr<const MpiCommunicator> borrowed(MPI_Comm communicator);
   ~MpiCommunicator();
@@ -63,8 +68,8 @@ class LaneCommunicators {
   std::vector<std::shared_ptr<const MpiCommunicator>> communicators_;
 };
 
-/// The names of a communicator's processes, for messages: one table for all lanes.
-using PeerNames = std::shared_ptr<const std::vector<std::string>>;
+/// The name of a communicator's process, by its rank, for messages. Null: as they are numbered.
+using PeerNames = std::function<std::string(int peer)>;
 
 /// A lane over MPI. Either it has a communicator of its own, or it shares one with other lanes.
 class MpiEndpoint : public Endpoint {
