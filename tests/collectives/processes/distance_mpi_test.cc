@@ -36,7 +36,7 @@ bool is_the_same_everywhere(double value) {
 
 TEST_CASE("a distance that is not known is measured again, between calls that are right") {
   ProcessGroup group(MPI_COMM_WORLD, tests::options_with(0), MpiCallers::user_only);
-  NodeProcesses processes(group, std::vector<int>(static_cast<std::size_t>(world_size()), 1));
+  NodeProcesses processes(group, ThreadNumbering::one_each(world_size()));
   PlanCache plans(processes.plan_options(group));
   NodeProcessMember member(group, processes, plans, nullptr);
   // As if a partner had been late; and, far, all steps are streamed from here on.

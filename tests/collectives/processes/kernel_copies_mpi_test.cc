@@ -29,7 +29,7 @@ constexpr double kFarNs = 300;
 struct Process {
   explicit Process(const Options& options)
       : group(MPI_COMM_WORLD, options, MpiCallers::user_only),
-        processes(group, std::vector<int>(static_cast<std::size_t>(size()), 1)),
+        processes(group, ThreadNumbering::one_each(size())),
         plans(processes.plan_options(group)),
         member(group, processes, plans, nullptr) {}
 
