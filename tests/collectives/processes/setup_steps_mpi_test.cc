@@ -1,0 +1,187 @@
+// What setup_steps.h says of hycoll's collectives is what hycoll asks of the MPI library.
+
+#include <doctest/doctest.h>
+#include <hycoll/hycoll.h>
+#include <mpi.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "collectives/processes/machine_exchange.h"
+#include "collectives/processes/process_map.h"
+#include "collectives/processes/rank_map.h"
+#include "collectives/processes/setup_steps.h"
+#include "tests/support/world.h"
+
+namespace {
+
+using hycoll::SetupStep;
+
+/// A call of the MPI library's, as this process has made it.
+struct MadeCall {
+  SetupStep::Kind kind;
+  int process_count;
+  std::size_t size_bytes;
+};
+
+std::vector<MadeCall> made;
+bool is_noting = false;
+
+void note(SetupStep::Kind kind, MPI_Comm communicator, int count, MPI_Datatype type) {
+  if (!is_noting) return;
+  int size = 1;
+  int type_bytes = 0;
+  PMPI_Comm_size(communicator, &size);
+  if (type != MPI_DATATYPE_NULL) PMPI_Type_size(type, &type_bytes);
+  made.push_back({kind, size, static_cast<std::size_t>(count * type_bytes)});
+}
+
+/// What is called meanwhile.
+std::vector<MadeCall> calls_of(const std::function<void()>& work) {
+  made.clear();
+  is_noting = true;
+  work();
+  is_noting = false;
+  return made;
+}
+
+}  // namespace
+
+// In the places of the MPI library's.
+
+int MPI_Allgather(const void* input, int count, MPI_Datatype type, void* output, int output_count,
+                  MPI_Datatype output_type, MPI_Comm communicator) {
+  note(SetupStep::Kind::allgather, communicator, count, type);
+  return PMPI_Allgather(input, count, type, output, output_count, output_type, communicator);
+}
+
+int MPI_Allgatherv(const void* input, int count, MPI_Datatype type, void* output,
+                   const int output_counts[], const int begins[], MPI_Datatype output_type,
+                   MPI_Comm communicator) {
+  note(SetupStep::Kind::allgather, communicator, count, type);
+  return PMPI_Allgatherv(input, count, type, output, output_counts, begins, output_type,
+                         communicator);
+}
+
+int MPI_Allreduce(const void* input, void* output, int count, MPI_Datatype type, MPI_Op op,
+                  MPI_Comm communicator) {
+  note(SetupStep::Kind::allreduce, communicator, count, type);
+  return PMPI_Allreduce(input, output, count, type, op, communicator);
+}
+
+int MPI_Exscan(const void* input, void* output, int count, MPI_Datatype type, MPI_Op op,
+               MPI_Comm communicator) {
+  note(SetupStep::Kind::exscan, communicator, count, type);
+  return PMPI_Exscan(input, output, count, type, op, communicator);
+}
+
+int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm communicator) {
+  note(SetupStep::Kind::broadcast, communicator, count, type);
+  return PMPI_Bcast(buffer, count, type, root, communicator);
+}
+
+int MPI_Barrier(MPI_Comm communicator) {
+  note(SetupStep::Kind::barrier, communicator, 0, MPI_DATATYPE_NULL);
+  return PMPI_Barrier(communicator);
+}
+
+namespace hycoll::tests {
+namespace {
+
+std::vector<MadeCall> expected_calls(const std::vector<SetupStep>& steps, const SetupCounts& counts,
+                                     bool is_first_one) {
+  std::vector<MadeCall> calls;
+  for (const SetupStep& step : steps) {
+    if (step.among == SetupStep::Among::first_ones && !is_first_one) continue;
+    if (step.what == "copies" && counts.node == 1) continue;  // whoever is alone asks nobody
+    calls.push_back({step.kind, counts.among(step.among), step.size_bytes});
+  }
+  return calls;
+}
+
+void check_same(const std::vector<MadeCall>& got, const std::vector<MadeCall>& expected) {
+  REQUIRE(got.size() == expected.size());
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    CAPTURE(i);
+    CHECK(got[i].kind == expected[i].kind);
+    CHECK(got[i].process_count == expected[i].process_count);
+    CHECK(got[i].size_bytes == expected[i].size_bytes);
+  }
+}
+
+/// Nodes of as many processes as possible.
+SetupCounts counts_of(int node_count) {
+  const int rank = world_rank();
+  int node_size = 0;
+  for (int r = 0; r < world_size(); ++r) {
+    if (r * node_count / world_size() == rank * node_count / world_size()) ++node_size;
+  }
+  return {.all = world_size(), .machine = world_size(), .node = node_size, .first_ones = 1};
+}
+
+TEST_CASE("a communicator is set up by these collectives") {
+  ProcessMap::explore_world();
+  for (int nodes = 1; nodes <= world_size(); ++nodes) {
+    CAPTURE(nodes);
+    Options options = Options::from_environment();
+    options.layout = Options::Layout::processes;
+    options.emulated_nodes = nodes;
+    const auto calls = calls_of([&] { const Communicator communicator(MPI_COMM_WORLD, options); });
+    const SetupCounts counts = counts_of(nodes);
+    // As many lanes as the smallest node has processes.
+    const int lanes = world_size() / nodes;
+    check_same(calls, expected_calls(communicator_steps({.node_count = nodes, .lane_count = lanes}),
+                                     counts, false));
+  }
+}
+
+/// Ranks are dealt to the machines in turn.
+TEST_CASE("the process map is made by these collectives") {
+  for (int machines = 1; machines <= world_size(); ++machines) {
+    CAPTURE(machines);
+    const int own = world_rank() % machines;
+    const MpiCommunicator here(MPI_COMM_WORLD, own);
+    const std::string name = "a host";
+    const std::string all_names(static_cast<std::size_t>(machines) * (name.size() + 1), 'x');
+    RankMap map;
+    auto calls = calls_of([&] {
+      const MachineExchange exchange(MPI_COMM_WORLD, here.handle());
+      map = exchange.machines();
+      exchange.gather_texts(name);
+    });
+    const MapSizes sizes{.machine_count = machines,
+                         .description_bytes = 5 * sizeof(int),
+                         .packed_bytes = map.packed().size() * sizeof(int),
+                         .name_bytes = name.size() + 1,
+                         .names_bytes = all_names.size()};
+    std::vector<SetupStep> steps = map_steps(sizes);
+    steps.resize(steps.size() - 2);  // the masks are ProcessMap's
+    const SetupCounts counts{.all = world_size(),
+                             .machine = (world_size() - own + machines - 1) / machines,
+                             .node = 1,
+                             .first_ones = machines};
+    check_same(calls, expected_calls(steps, counts, world_rank() < machines));
+  }
+}
+
+TEST_CASE("what a process receives in steps") {
+  using Kind = SetupStep::Kind;
+  using Among = SetupStep::Among;
+  const SetupCounts counts{.all = 9, .machine = 4, .node = 1, .first_ones = 3};
+  const auto of = [&](Kind kind, Among among) {
+    const std::vector<SetupStep> steps = {{"", kind, among, 10}};
+    return traffic_of(steps, counts);
+  };
+  CHECK(of(Kind::allgather, Among::all).received_bytes == 80);
+  CHECK(of(Kind::allgather, Among::all).messages == 4);
+  CHECK(of(Kind::allreduce, Among::machine).received_bytes == 20);
+  CHECK(of(Kind::broadcast, Among::first_ones).received_bytes == 10);
+  CHECK(of(Kind::broadcast, Among::first_ones).messages == 2);
+  CHECK(of(Kind::allgather, Among::node).received_bytes == 0);
+  CHECK(of(Kind::broadcast, Among::node).messages == 0);
+  CHECK(of(Kind::barrier, Among::machine).received_bytes == 0);
+}
+
+}  // namespace
+}  // namespace hycoll::tests
