@@ -336,6 +336,28 @@ TEST_CASE("bench plans says what a call would refuse, and counts it for nothing"
   CHECK(record.at("seconds").is_null());
 }
 
+TEST_CASE("bench plans sets processes up in proportion to their machine's and to the nodes") {
+  const Json document = plans_of({"--setup", "--nodes", "80,160", "--members", "64,128"});
+  std::set<std::string> maps;
+  REQUIRE(document.at("records").size() == 20);
+  for (const Json& record : document.at("records")) {
+    CAPTURE(record.dump());
+    const int machines = record.at("machines");
+    const int members = record.at("members");
+    const std::string map = record.at("map");
+    maps.insert(map);
+    CHECK(record.at("nodes") == (map == "numa" ? 4 : 1) * machines);
+    CHECK(record.at("processes") == machines * members - (map == "unequal" ? machines / 4 : 0));
+    CHECK(record.at("limit_bytes") == 128 * (members + record.at("nodes").get<int>()) + 4096);
+    // Runs of ranks are what is told.
+    CHECK(record.at("within_limits") == (map != "irregular"));
+    CHECK(record.at("others_received_bytes") < record.at("received_bytes"));
+    CHECK(record.at("seconds") > 0);
+    if (map == "blocked" || map == "cyclic" || map == "numa") CHECK(record.at("runs") == 1);
+  }
+  CHECK(maps == std::set<std::string>{"blocked", "cyclic", "unequal", "numa", "irregular"});
+}
+
 TEST_CASE("bench plans refuses bad arguments") {
   check_refused({"bench", "plans", "--nodes", "0"}, {"--nodes", "'0'", "from 1 to"});
   check_refused({"bench", "plans", "--nodes", "4,9", "--of-node", "4"}, {"--of-node 4", "0 to 3"});

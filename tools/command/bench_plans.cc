@@ -14,6 +14,7 @@
 
 #include "collectives/algorithms/registry.h"
 #include "core/base/errors.h"
+#include "tools/command/bench_setup.h"
 #include "tools/command/line/arguments.h"
 #include "tools/command/line/collective_option.h"
 #include "tools/command/line/command_line.h"
@@ -41,6 +42,15 @@ constexpr const char* kExplanation =
     "and broadcast have the root 0.\n"
     "A plan that takes more than --seconds or --memory is stopped; with a named algorithm the same "
     "on more nodes is not tried then.\n"
+    "--setup makes no plans, but sets one process up for a communicator of made-up processes, "
+    "--members on each of --nodes machines (what else is asked for counts for nothing):\n"
+    "  hycoll bench plans --setup --nodes 80 --members 128\n"
+    "received: by messages, by the first process of a machine and by another one, if the MPI "
+    "library does what textbooks say, and but for its own communicators; of limit: 128 bytes for "
+    "each process of the machine and each node, and 4 KiB. held: of all processes and, besides, "
+    "of those of the machine. Process maps: machine by machine (blocked), dealt in turn (cyclic), "
+    "each fourth machine smaller (unequal), in turn to NUMA domains that are nodes (numa), at "
+    "random (irregular), which is not within the limit, for runs of ranks are what is told.\n"
     "Exit status: 0, whatever was found; 2 for bad arguments.";
 
 constexpr int kMostNodes = 65'536;
@@ -56,6 +66,7 @@ struct PlansOptions {
   int of_node = -1;  // -1: the middle one
   double seconds = 2;
   std::string memory = "1Gi";
+  bool is_setup = false;
   OutputOptions output;
 };
 
@@ -295,11 +306,19 @@ class BenchPlans final : public Subcommand {
     line_.add_option("--memory", options_.memory, "Stops a plan that allocates more")
         .type_name("SIZE")
         .show_default();
+    line_.add_flag("--setup", options_.is_setup,
+                   "What being set up takes a process, instead of plans");
     options_.output.add_to(line_);
   }
 
   ExitStatus run() override {
     options_.output.check();
+    if (options_.is_setup) {
+      bench_setup(parse_numbers("--nodes", options_.nodes, 1, kMostNodes),
+                  parse_numbers("--members", options_.members, 1, kMaximumMembers),
+                  options_.output);
+      return kSuccess;
+    }
     const Sweep sweep = sweep_of(options_);
     std::FILE* const human = options_.output.human();
     bool is_first = true;
