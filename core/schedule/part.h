@@ -2,24 +2,11 @@
 #define HYCOLL_CORE_SCHEDULE_PART_H_
 
 #include <climits>
-#include <ranges>
 
+#include "core/schedule/number_range.h"
 #include "core/schedule/shape.h"
 
 namespace hycoll {
-
-/// Neighbouring numbers, of nodes, members or workers: `for (int node : nodes)`.
-struct NumberRange {
-  int first = 0;
-  int count = 0;
-
-  constexpr bool holds(int number) const noexcept {
-    return number >= first && number - first < count;
-  }
-  constexpr auto begin() const noexcept { return std::views::iota(first, first + count).begin(); }
-  constexpr auto end() const noexcept { return std::views::iota(first, first + count).end(); }
-  friend constexpr bool operator==(const NumberRange&, const NumberRange&) = default;
-};
 
 /// All nodes of a shape, as many as there are.
 inline constexpr NumberRange kAllNodes{.first = 0, .count = INT_MAX};

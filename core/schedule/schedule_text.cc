@@ -65,6 +65,17 @@ std::string list_nodes(const Shape& shape) {
   return text;
 }
 
+/// ", groups 4x2" where every node has the same; "" where all are flat.
+std::string text_of_groups(const Shape& shape) {
+  std::string text;
+  for (const int node : shape.first_nodes()) {
+    const std::string groups = to_text(shape.groups(node));
+    if (text.empty()) text = groups;
+    if (text != groups) return ", groups by node";
+  }
+  return shape.groups(0).is_flat() ? "" : ", groups " + text;
+}
+
 }  // namespace
 
 std::string_view name_of(BufferRole role) noexcept {
@@ -89,6 +100,7 @@ std::string to_text(const Shape& shape) {
   }
   text +=
       ", " + plural(shape.lane_count(), "lane") + ", " + std::string(name_of(shape.visibility()));
+  text += text_of_groups(shape);
   const bool shows_processes =
       shape.visibility() == Visibility::staged && !shape.processes().is_one_each();
   if (!shows_processes) return text;

@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <string_view>
 #include <utility>
 
 #include "core/base/errors.h"
@@ -64,6 +65,25 @@ void check_leaders_exist(const LeaderRun& led, int node, int worker_count) {
   }
 }
 
+void check_groups(const Groups& groups, int node, int worker_count) {
+  if (groups.is_flat() || groups.worker_count() == worker_count) return;
+  throw Error(
+      ErrorKind::invalid_argument,
+      fmt::format("shape: node {} has {} workers, its groups {}; group all of them, or none", node,
+                  worker_count, groups.worker_count()));
+}
+
+/// Throws Error unless there is something for each node; `what` says what.
+template <class Run>
+void check_for_each_node(std::span<const Run> runs, int node_count, std::string_view what) {
+  const int given = std::accumulate(runs.begin(), runs.end(), 0,
+                                    [](int sum, const Run& run) { return sum + run.count; });
+  if (given == node_count) return;
+  throw Error(ErrorKind::invalid_argument,
+              fmt::format("shape: {} are given for {} nodes of {}; give them for each", what, given,
+                          node_count));
+}
+
 }  // namespace
 
 std::vector<NodeRun> runs_of(std::span<const Node> nodes) {
@@ -96,22 +116,26 @@ class Shape::Nodes {
     int first_worker = 0;
     int count = 0;
     int leaders = kDefault;  ///< Which list of leaders.
+    int groups = kDefault;   ///< Which groups.
     friend bool operator==(const Run&, const Run&) = default;
   };
 
   explicit Nodes(int lane_count) : lane_count_(lane_count), runs_(1) {}
 
   /// Adds nodes behind those that are there; `leaders` are none, or one for each lane.
-  void append(const NodeRun& added, std::span<const int> leaders) {
+  void append(const NodeRun& added, std::span<const int> leaders, const Groups& groups = {}) {
     if (added.count <= 0) return;
     check_node(added.node, end().first_node);
     check_worker_count(end().first_worker, added);
     const int list = leads_by_default(added.node, leaders) ? kDefault : number_of(leaders);
+    const int grouped = groups.is_flat() ? kDefault : number_of(groups);
     const bool goes_on = runs_.size() > 1 && runs_[runs_.size() - 2].node == added.node &&
-                         runs_[runs_.size() - 2].leaders == list;
+                         runs_[runs_.size() - 2].leaders == list &&
+                         runs_[runs_.size() - 2].groups == grouped;
     if (!goes_on) {
       runs_.back().node = added.node;
       runs_.back().leaders = list;
+      runs_.back().groups = grouped;
       runs_.push_back({});
     }
     runs_[runs_.size() - 2].count += added.count;
@@ -122,6 +146,7 @@ class Shape::Nodes {
   std::shared_ptr<const Nodes> finished() && {
     runs_.shrink_to_fit();
     leaders_.shrink_to_fit();
+    groups_.shrink_to_fit();
     return std::make_shared<const Nodes>(std::move(*this));
   }
 
@@ -141,6 +166,18 @@ class Shape::Nodes {
   int leader(const Run& run, int lane) const {
     if (run.leaders == kDefault) return lane % run.node.workers;
     return leaders_[static_cast<std::size_t>(run.leaders * lane_count_ + lane)];
+  }
+
+  /// All of them, within the node.
+  std::vector<int> leaders(const Run& run) const {
+    std::vector<int> workers;
+    for (int lane = 0; lane < lane_count_; ++lane) workers.push_back(leader(run, lane));
+    return workers;
+  }
+
+  const Groups& groups(const Run& run) const {
+    static const Groups flat;
+    return run.groups == kDefault ? flat : groups_[static_cast<std::size_t>(run.groups)];
   }
 
   friend bool operator==(const Nodes&, const Nodes&) = default;
@@ -171,10 +208,18 @@ class Shape::Nodes {
     return static_cast<int>(leaders_.size() / lanes) - 1;
   }
 
+  /// The last groups, if they are these; otherwise new ones.
+  int number_of(const Groups& groups) {
+    if (groups_.empty() || groups_.back() != groups) groups_.push_back(groups);
+    return static_cast<int>(groups_.size()) - 1;
+  }
+
   int lane_count_;
   std::vector<Run> runs_;     // and behind them one that says where they end
   std::vector<int> leaders_;  // lists of one for each lane
+  std::vector<Groups> groups_;
 };
+
 Shape::Shape(std::span<const NodeRun> nodes, int lane_count, Visibility visibility,
              std::span<const int> lane_workers)
     : lane_count_(lane_count), visibility_(visibility) {
@@ -207,13 +252,7 @@ Shape Shape::uniform(int node_count, int members, int lane_count, Visibility vis
 }
 
 Shape Shape::with_leaders(std::span<const LeaderRun> leaders) const {
-  const int given = std::accumulate(leaders.begin(), leaders.end(), 0,
-                                    [](int sum, const LeaderRun& led) { return sum + led.count; });
-  if (given != node_count()) {
-    throw Error(ErrorKind::invalid_argument,
-                fmt::format("shape: leaders are given for {} nodes of {}; give them for each",
-                            given, node_count()));
-  }
+  check_for_each_node(leaders, node_count(), "leaders");
   Nodes checked(lane_count_);
   for (const LeaderRun& led : leaders) {
     const int first = checked.end().first_node;
@@ -222,12 +261,34 @@ Shape Shape::with_leaders(std::span<const LeaderRun> leaders) const {
       const Nodes::Run& run = nodes_->run_of(node, &Nodes::Run::first_node);
       check_leaders_exist(led, node, run.node.workers);
       const int end = std::min(first + led.count, run.first_node + run.count);
-      checked.append({run.node, end - node}, led.workers);
+      checked.append({run.node, end - node}, led.workers, nodes_->groups(run));
     }
   }
   Shape shape = *this;
   shape.nodes_ = std::move(checked).finished();
   return shape;
+}
+
+Shape Shape::with_groups(std::span<const GroupedRun> groups) const {
+  check_for_each_node(groups, node_count(), "groups");
+  Nodes checked(lane_count_);
+  for (const GroupedRun& grouped : groups) {
+    const int first = checked.end().first_node;
+    for (int node = first; node < first + grouped.count; node = checked.end().first_node) {
+      const Nodes::Run& run = nodes_->run_of(node, &Nodes::Run::first_node);
+      check_groups(grouped.groups, node, run.node.workers);
+      const int end = std::min(first + grouped.count, run.first_node + run.count);
+      checked.append({run.node, end - node}, nodes_->leaders(run), grouped.groups);
+    }
+  }
+  Shape shape = *this;
+  shape.nodes_ = std::move(checked).finished();
+  return shape;
+}
+
+Shape Shape::with_groups(const Groups& groups) const {
+  const GroupedRun everywhere{.groups = groups, .count = node_count()};
+  return with_groups(std::span(&everywhere, 1));
 }
 
 Shape Shape::with_leaders(const std::vector<std::vector<int>>& leaders) const {
@@ -304,6 +365,10 @@ int Shape::worker_count() const noexcept { return nodes_->end().first_worker; }
 
 const Node& Shape::node(int node) const {
   return nodes_->run_of(node, &Nodes::Run::first_node).node;
+}
+
+const Groups& Shape::groups(int node) const {
+  return nodes_->groups(nodes_->run_of(node, &Nodes::Run::first_node));
 }
 
 std::vector<NodeRun> Shape::node_runs() const {

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "core/schedule/groups.h"
 #include "core/schedule/processes.h"
 
 namespace hycoll {
@@ -42,9 +43,9 @@ std::vector<NodeRun> runs_of(std::span<const Node> nodes);
 std::vector<LeaderRun> runs_of(std::span<const std::vector<int>> leaders);  ///< By node.
 
 /// Who takes part in a collective: everything that a generator may know. Plain, immutable data,
-/// whose size goes with the runs of neighbouring nodes that are equal and led alike; copies share
-/// it. What is asked about a node, member or worker, which must exist, takes a binary search among
-/// the runs.
+/// whose size goes with the runs of neighbouring nodes that are equal, led and grouped alike;
+/// copies share it. What is asked about a node, member or worker, which must exist, takes a binary
+/// search among the runs.
 ///
 /// Members and workers are numbered node by node: the members of node 0, then those of node 1, and
 /// so on. A member's number is its rank. Lanes are numbered 0..lane_count()-1 alike on every node.
@@ -69,6 +70,12 @@ class Shape {
   /// By node.
   Shape with_leaders(const std::vector<std::vector<int>>& leaders) const;
 
+  /// The same shape with other groups of the nodes' workers. Throws Error unless they are given for
+  /// node_count() nodes, and are flat or of all of a node's workers.
+  Shape with_groups(std::span<const GroupedRun> groups) const;
+  /// The same groups on every node.
+  Shape with_groups(const Groups& groups) const;
+
   /// The same shape with another visibility.
   Shape with_visibility(Visibility visibility) const;
 
@@ -88,10 +95,12 @@ class Shape {
   const Processes& processes() const noexcept { return processes_; }
   int process(int worker) const { return processes_.of(worker); }
   const Node& node(int node) const;
+  /// Which of its workers are near one another.
+  const Groups& groups(int node) const;
   /// The nodes, in as few runs as there can be.
   std::vector<NodeRun> node_runs() const;
-  /// The first node of every run of neighbouring nodes that are equal and led alike: what is asked
-  /// of each node by itself is answered by these.
+  /// The first node of every run of neighbouring nodes that are equal, led and grouped alike: what
+  /// is asked of each node by itself is answered by these.
   std::vector<int> first_nodes() const;
 
   /// Whether some node has no members.

@@ -132,6 +132,30 @@ TEST_CASE("the algorithms of all collectives are listed with their constraints a
   CHECK(one.at("records").size() == allreduce_algorithms().size());
 }
 
+TEST_CASE("a plan on a described machine counts cache lines by distance") {
+  const auto plan_of = [](const std::string& algorithm) {
+    return json_of({"plan", "barrier", "--algorithm", algorithm, "--nodes", "1", "--members", "128",
+                    "--topology", "pack:2 numa:4 l3:4 core:4", "--json", "-"})
+        .at("records")
+        .at(0);
+  };
+  const Json flat = plan_of("lines-recursive-doubling");
+  CHECK(flat.at("line_transfers") == 128 * 127);
+  CHECK(flat.at("line_transfers_critical") == 1);
+  const Json tree = plan_of("lines-tree-recursive-doubling");
+  CHECK(tree.at("line_transfers") <= 3 * 128);
+  CHECK(tree.at("line_transfers_critical") <= 12);
+  CHECK(tree.at("package_crossings_critical") <= 2);
+  CHECK(tree.at("package_bytes") == 64);
+  CHECK(tree.at("domain_crossings") == 14);
+  CHECK(tree.at("cache_crossings") == 62);
+  const Json unknown = json_of({"plan", "--json", "-"}).at("records").at(0);
+  CHECK(unknown.at("line_transfers").is_null());
+  CHECK(unknown.at("package_bytes").is_null());
+  check_refused({"plan", "--members", "5", "--topology", "core:4"}, {"--topology", "4 cores", "5"});
+  check_refused({"plan", "--topology", "nonsense"}, {"nonsense"});
+}
+
 TEST_CASE("every collective has a plan that says what it needs") {
   for (const std::string collective :
        {"allreduce", "reduce", "reduce_scatter", "scan", "exscan", "broadcast", "barrier"}) {

@@ -133,10 +133,13 @@ class ThreadedRun {
   std::atomic<int> wrong_{0};
 };
 
+enum class Which { all, grouped };
+
 void run_all(const Shape& shape, std::size_t count, int segments,
-             const TaskKernels* tasks = nullptr) {
+             const TaskKernels* tasks = nullptr, Which which = Which::all) {
   for (const Algorithm* algorithm : all_algorithms()) {
     if (!algorithm->serves_shape(shape)) continue;
+    if (which == Which::grouped && !algorithm->follows_groups) continue;
     CAPTURE(name_of(algorithm->collective));
     CAPTURE(algorithm->name);
     CAPTURE(count);
@@ -162,6 +165,15 @@ TEST_CASE("threads of one node, every algorithm") {
         run_all(Shape::uniform(1, members, lanes), count, 1);
       }
     }
+  }
+}
+
+TEST_CASE("threads in groups, every algorithm that follows them") {
+  const Shape pairs = Shape({{5, 5}}, 1).with_groups(Groups({{{2, 2}, {1, 1}}}));
+  const Shape deep = Shape({{9, 9}}, 1).with_groups(Groups({{{2, 4}, {1, 1}}, {{4, 2}, {1, 1}}}));
+  const Shape nodes = Shape({{6, 6}, {6, 6}}, 1).with_groups(Groups({{{3, 2}}}));
+  for (const Shape& shape : {pairs, deep, nodes}) {
+    for (const std::size_t count : {1, 15, 700}) run_all(shape, count, 1, nullptr, Which::grouped);
   }
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,6 +30,7 @@
 #include "tools/command/line/output.h"
 #include "tools/command/line/sizes.h"
 #include "tools/command/line/table.h"
+#include "tools/command/plan_machine.h"
 
 namespace hycoll::command {
 namespace {
@@ -38,6 +41,8 @@ constexpr const char* kExplanation =
     "the critical path. Nothing is run, and no machine of that shape is needed.\n"
     "  hycoll plan reduce --root 3 --nodes 4 --members 2 --bytes 1Mi\n"
     "  hycoll plan allreduce --algorithm node-leader --nodes 4 --aggregators 1\n"
+    "  hycoll plan --nodes 1 --members 128 --bytes 8 --topology 'pack:2 numa:4 l3:4 core:4' "
+    "--algorithm lines-tree-recursive-doubling\n"
     "  hycoll plan --list-algorithms\n"
     "A shape too large for memory can be looked at node by node: --of-node, which proves nothing "
     "and knows no critical path. The scratch is what a node needs besides its members' buffers. "
@@ -64,6 +69,7 @@ struct PlanOptions {
   bool list_algorithms = false;
   bool list = false;
   std::string svg_path;
+  std::string topology;  // "": nodes without groups
   OutputOptions output;
 };
 
@@ -75,6 +81,7 @@ struct BoundSchedule {
   std::size_t size_bytes;
   int segments;
   std::size_t worker_staging_bytes;  ///< Of the worker that needs most, for one run.
+  std::optional<PlanMachine> machine;
 };
 
 /// The elements that a schedule is bound to: a barrier is an allreduce of one byte.
@@ -162,6 +169,16 @@ Schedule make_schedule(const PlanOptions& options, const Algorithm& algorithm, c
   return part(kAllNodes);
 }
 
+std::optional<PlanMachine> machine_of(const PlanOptions& options, int worker_count) {
+  if (options.topology.empty()) return {};
+  if (options.aggregators > 0) {
+    throw Error(ErrorKind::invalid_argument,
+                "--topology with --aggregators: nodes without members have no such machine. Leave "
+                "one of them away");
+  }
+  return PlanMachine(options.topology, worker_count);
+}
+
 BoundSchedule generate(const PlanOptions& options, Routine routine) {
   const Collective collective = collective_of(routine);
   options.root.check(routine);
@@ -180,8 +197,10 @@ BoundSchedule generate(const PlanOptions& options, Routine routine) {
               .requested_algorithm = options.algorithm,
               .aggregators = options.aggregators});
   const int segments = options.segments > 0 ? options.segments : selected.segments;
-  const Shape shape =
+  const Shape flat =
       with_reach(Shape(with_aggregators(nodes, selected.aggregators), selected.lanes), options);
+  const std::optional<PlanMachine> machine = machine_of(options, workers);
+  const Shape shape = machine ? flat.with_groups(machine->groups()) : flat;
   Schedule schedule =
       make_schedule(options, find_algorithm(collective, selected.algorithm), shape, segments);
   Partition partition = partition_for(schedule, vector.extent, vector.element_bytes);
@@ -191,7 +210,8 @@ BoundSchedule generate(const PlanOptions& options, Routine routine) {
           vector.element_bytes,
           vector.size_bytes,
           segments,
-          staging};
+          staging,
+          machine};
 }
 
 /// Everything that the node with most of it needs besides its members' buffers.
@@ -293,6 +313,7 @@ Json record_of(const PlanOptions& options, Routine routine, const BoundSchedule&
           {"node_lines_bytes", node.lines},
           {"critical_messages", if_whole(counts.critical_message_count)},
           {"critical_steps", if_whole(counts.critical_step_count)},
+          {"topology", options.topology.empty() ? Json() : Json(options.topology)},
           {"verified", is_whole}};
 }
 
@@ -309,17 +330,23 @@ ExitStatus run_plan(const PlanOptions& options) {
   }
   const ScheduleStatistics counts =
       statistics(bound.schedule, bound.partition, bound.element_bytes);
-  std::FILE* const human = options.output.human();
-  for (const auto& [label, text] : facts_of(bound, counts)) {
-    fmt::print(human, "{:<18} {}\n", label, text);
+  std::optional<LineTransfers> transfers;
+  if (bound.machine && bound.schedule.is_whole()) {
+    transfers = bound.machine->transfers(bound.schedule, bound.partition, bound.element_bytes);
   }
+  std::FILE* const human = options.output.human();
+  auto facts = facts_of(bound, counts);
+  if (transfers) std::ranges::move(transfer_facts(*transfers), std::back_inserter(facts));
+  for (const auto& [label, text] : facts) fmt::print(human, "{:<18} {}\n", label, text);
   if (options.list) fmt::print(human, "\n{}", to_text(bound.schedule));
   if (!options.svg_path.empty()) {
     write_file("--svg", options.svg_path,
                to_svg(bound.schedule, bound.partition, bound.element_bytes));
   }
-  options.output.write({.context = {{"command", "plan"}, {"type", options.type}},
-                        .records = {record_of(options, routine, bound, counts)}});
+  Json record = record_of(options, routine, bound, counts);
+  add_to(record, transfers);
+  options.output.write(
+      {.context = {{"command", "plan"}, {"type", options.type}}, .records = {std::move(record)}});
   return kSuccess;
 }
 
@@ -430,6 +457,12 @@ class Plan final : public Subcommand {
                     "process, and reach each other's members' buffers")
         .type_name("COUNT")
         .show_default();
+    line_
+        .add_option("--topology", options_.topology,
+                    "The machine of a node, whose cores the members fill: groups for the "
+                    "algorithms that follow them, and counts of cache lines by distance. hwloc's "
+                    "synthetic descriptions: \"pack:2 numa:4 l3:4 core:4\"")
+        .type_name("TEXT");
     add_type_option(line_, options_.type);
     add_reproducible_option(line_, options_.reproducible);
   }

@@ -15,6 +15,7 @@ constexpr std::string_view kFlatSource =
 
 constexpr AlgorithmForm kDpml{Collective::allreduce, generate_dpml_allreduce};
 constexpr AlgorithmForm kLines{Collective::allreduce, generate_lines_allreduce};
+constexpr AlgorithmForm kLinesTree{Collective::allreduce, generate_lines_tree_allreduce};
 
 constexpr Algorithm dpml(std::string_view name, const Exchange& exchange) {
   return kDpml.with_many_leaders(
@@ -102,6 +103,7 @@ constexpr Algorithm socket_leader() {
 constexpr std::array kAlgorithms = {
     kLines.through_lines("lines-recursive-doubling", kRecursiveDoubling),
     kLines.through_lines("lines-native", kNative),
+    kLinesTree.through_lines_tree("lines-tree-recursive-doubling", kRecursiveDoubling),
     dpml("dpml-recursive-doubling", kRecursiveDoubling),
     dpml("dpml-ring", kRing),
     dpml("dpml-halving-doubling", kHalvingDoubling),

@@ -24,6 +24,11 @@ Schedule generate_dpml_pipelined_allreduce(std::string name, const Shape& shape,
 Schedule generate_lines_allreduce(std::string name, const Shape& shape,
                                   const GeneratorParameters& parameters);
 
+/// The same along a tree that follows the groups of a node's workers; see lines_tree.cc. Serves the
+/// same shapes.
+Schedule generate_lines_tree_allreduce(std::string name, const Shape& shape,
+                                       const GeneratorParameters& parameters);
+
 /// SMP-binomial and SMP-butterfly, by the exchange; see smp.cc. Serves every shape with
 /// one lane and direct visibility.
 Schedule generate_smp_allreduce(std::string name, const Shape& shape,

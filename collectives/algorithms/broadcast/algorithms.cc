@@ -26,6 +26,7 @@ bool serves_powers_of_two(const Shape& shape) {
 
 constexpr AlgorithmForm kMultiLeader{Collective::broadcast, generate_multi_leader_broadcast};
 constexpr AlgorithmForm kLines{Collective::broadcast, generate_lines_broadcast};
+constexpr AlgorithmForm kLinesTree{Collective::broadcast, generate_lines_tree_broadcast};
 
 /// The algorithm, for the numbers of nodes that its exchange serves; `words` say so if that is not
 /// any number.
@@ -99,6 +100,7 @@ constexpr Algorithm core_specialised() {
 constexpr std::array kAlgorithms = {
     kLines.through_lines("lines-binomial", kBinomialBroadcast),
     kLines.through_lines("lines-knomial", kKnomialBroadcast),
+    kLinesTree.through_lines_tree("lines-tree-binomial", kBinomialBroadcast),
     single_leader("binomial", kBinomialBroadcast),
     single_leader("knomial", kKnomialBroadcast),
     single_leader("scatter-ring-allgather", kScatterRing),

@@ -24,6 +24,11 @@ Schedule generate_shared_address_broadcast(std::string name, const Shape& shape,
 Schedule generate_lines_broadcast(std::string name, const Shape& shape,
                                   const GeneratorParameters& parameters);
 
+/// The same along a tree that follows the groups of a node's workers; see lines_tree.cc. Serves the
+/// same shapes.
+Schedule generate_lines_tree_broadcast(std::string name, const Shape& shape,
+                                       const GeneratorParameters& parameters);
+
 /// Broadcast through the nodes' broadcast FIFOs; see fifo.cc. Requires an exchange that
 /// is a tree.
 Schedule generate_fifo_broadcast(std::string name, const Shape& shape,

@@ -1,6 +1,7 @@
 #ifndef HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_ALGORITHM_H_
 #define HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_ALGORITHM_H_
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,6 +34,7 @@ struct Algorithm {
   Schedule (*generate_with)(std::string name, const Shape& shape,
                             const GeneratorParameters& parameters);
   Segmentation segmentation;
+  bool follows_groups = false;  ///< The schedule depends on the shape's groups.
 
   /// The schedule on one shape, or what some of its nodes do in it; with staged visibility,
   /// staged() of the direct one (core/schedule/staging.h): of a part by itself, so a node that
@@ -93,6 +95,19 @@ struct AlgorithmForm {
         "hycoll; message counters of Blue Gene/P (Mamidala et al.)");
     algorithm.serves = kServesMemberLeaders;
     algorithm.serves_shape = serves_one_lane_led_by_members;
+    return algorithm;
+  }
+
+  /// The same along a tree that follows the node's groups. Sums of groups are summed up, so there
+  /// is no tree of operands that is the same whatever the groups.
+  constexpr Algorithm through_lines_tree(std::string_view name, const Exchange& exchange) const {
+    Algorithm algorithm = through_lines(name, exchange);
+    algorithm.summary = "short vectors: cache lines along a tree that follows the node's groups";
+    algorithm.source = "hycoll; n-level hierarchies of XHC (Katevenis et al. 2022)";
+    if (combines(traits_of(collective))) {
+      algorithm.order = std::min(exchange.order, OperandOrder::by_rank);
+    }
+    algorithm.follows_groups = true;
     return algorithm;
   }
 };

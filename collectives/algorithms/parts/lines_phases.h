@@ -47,6 +47,9 @@ class LinesPhases {
   void await_members(int member) { await_members(member, first_member()); }
   void await_members(int member, int first);
 
+  /// A member waits until another one has entered.
+  void await_member(int member, int other) { members_.await(members_.strand(member), other); }
+
   /// A member waits until all others have entered, but for one whose lines it has read.
   void await_members_but(int member, int known);
 

@@ -15,6 +15,7 @@ constexpr std::string_view kLongSource =
 
 constexpr AlgorithmForm kDpml{Collective::reduce, generate_dpml_reduce};
 constexpr AlgorithmForm kLines{Collective::reduce, generate_lines_reduce};
+constexpr AlgorithmForm kLinesTree{Collective::reduce, generate_lines_tree_reduce};
 
 constexpr Algorithm dpml(std::string_view name, const Exchange& exchange, std::string_view source) {
   return kDpml.with_many_leaders(
@@ -23,6 +24,7 @@ constexpr Algorithm dpml(std::string_view name, const Exchange& exchange, std::s
 
 constexpr std::array kAlgorithms = {
     kLines.through_lines("lines-binomial", kBinomialReduce),
+    kLinesTree.through_lines_tree("lines-tree-binomial", kBinomialReduce),
     dpml("dpml-binomial", kBinomialReduce, kBinomialSource),
     dpml("dpml-ring", kRingReduce, kLongSource),
     dpml("dpml-pairwise", kPairwiseReduce, kLongSource),

@@ -19,6 +19,11 @@ Schedule generate_dpml_reduce(std::string name, const Shape& shape,
 Schedule generate_lines_reduce(std::string name, const Shape& shape,
                                const GeneratorParameters& parameters);
 
+/// The same along a tree that follows the groups of a node's workers; see lines_tree.cc. Serves the
+/// same shapes.
+Schedule generate_lines_tree_reduce(std::string name, const Shape& shape,
+                                    const GeneratorParameters& parameters);
+
 }  // namespace hycoll
 
 #endif  // HYCOLL_COLLECTIVES_ALGORITHMS_REDUCE_REDUCE_H_

@@ -38,6 +38,31 @@ void add_unequal_shapes(int node_count, int lane_count, int members, std::vector
   shapes.emplace_back(std::move(last_light), lane_count);
 }
 
+/// A kind of node whose workers are in groups.
+struct GroupedNode {
+  Node node;
+  Groups groups;
+};
+
+std::vector<GroupedNode> grouped_nodes() {
+  return {{{4, 4}, Groups({{{1, 2}, {2, 1}}})},
+          {{6, 6}, Groups({{{2, 3}}})},
+          {{7, 7}, Groups({{{3, 1}, {1, 1}, {3, 1}}})},
+          {{8, 8}, Groups({{{2, 4}}, {{4, 2}}})},
+          {{5, 8}, Groups({{{2, 4}}, {{4, 2}}})},
+          {{11, 11}, Groups({{{1, 1}, {3, 1}, {2, 1}, {1, 1}, {4, 1}}, {{4, 1}, {3, 1}, {4, 1}}})},
+          {{12, 12}, Groups({{{2, 6}}, {{4, 3}}, {{8, 1}, {4, 1}}})}};
+}
+
+bool is_grouped(const Shape& shape) {
+  return std::ranges::any_of(shape.first_nodes(),
+                             [&](int node) { return !shape.groups(node).is_flat(); });
+}
+
+bool is_to_be_proved(const Algorithm& algorithm, const Shape& shape) {
+  return algorithm.serves_shape(shape) && (algorithm.follows_groups || !is_grouped(shape));
+}
+
 /// The roots to prove, for a collective that has one: the first, the middle and the last member,
 /// and on shapes with more lanes one of these in turn.
 std::vector<int> roots_to_prove(Collective collective, const Shape& shape, int few_lanes) {
@@ -104,7 +129,7 @@ void add_some_staged(const std::vector<const Algorithm*>& algorithms,
   for (std::size_t s = 0; s < shapes.size(); ++s) {
     if (shapes[s].node_count() > kFewNodes && s % kStride != 0) continue;
     for (const Algorithm* algorithm : algorithms) {
-      if (!algorithm->serves_shape(shapes[s])) continue;
+      if (!is_to_be_proved(*algorithm, shapes[s])) continue;
       const bool is_rooted = has_root(algorithm->collective);
       const auto turn = static_cast<int>(s / kStride);
       cases.push_back({.algorithm = algorithm,
@@ -185,6 +210,29 @@ std::vector<Shape> aggregation_shapes(const SweepOptions& options) {
   return shapes;
 }
 
+std::vector<Shape> grouped_shapes(const SweepOptions& options) {
+  const int lanes = options.lane_counts.front();
+  const std::vector<int> leaders(static_cast<std::size_t>(lanes), 3);
+  const std::vector<GroupedNode> kinds = grouped_nodes();
+  std::vector<Shape> shapes;
+  for (const int node_count : options.node_counts) {
+    std::vector<Node> mixed;
+    std::vector<GroupedRun> groups_of_mixed;
+    for (const auto& [node, groups] : kinds) {
+      const std::vector<Node> equal(static_cast<std::size_t>(node_count), node);
+      shapes.push_back(Shape(equal, lanes).with_groups(groups));
+    }
+    if (node_count == 1 || options.unequal_nodes == UnequalNodes::exclude) continue;
+    for (std::size_t n = 0; std::cmp_less(n, node_count); ++n) {
+      const auto& [node, groups] = kinds[n % kinds.size()];
+      mixed.push_back(node);
+      groups_of_mixed.push_back({.groups = groups, .count = 1});
+    }
+    shapes.push_back(Shape(mixed, lanes, Visibility::direct, leaders).with_groups(groups_of_mixed));
+  }
+  return shapes;
+}
+
 std::vector<const Algorithm*> sweep_algorithms(const SweepOptions& options) {
   const std::vector<const Algorithm*> all = all_algorithms();
   std::vector<const Algorithm*> algorithms;
@@ -205,11 +253,12 @@ std::vector<SweepCase> sweep_cases(const SweepOptions& options) {
   const std::vector<const Algorithm*> algorithms = sweep_algorithms(options);
   std::vector<Shape> shapes = sweep_shapes(options);
   std::ranges::copy(aggregation_shapes(options), std::back_inserter(shapes));
+  std::ranges::copy(grouped_shapes(options), std::back_inserter(shapes));
   std::vector<SweepCase> cases;
   const int few_lanes = options.lane_counts.front();
   for (const Shape& shape : shapes) {
     for (const Algorithm* algorithm : algorithms) {
-      if (!algorithm->serves_shape(shape)) continue;
+      if (!is_to_be_proved(*algorithm, shape)) continue;
       for (const int root : roots_to_prove(algorithm->collective, shape, few_lanes)) {
         for (const int segments : segments_to_prove(*algorithm, shape, few_lanes)) {
           cases.push_back({algorithm, shape, segments, root});

@@ -51,10 +51,18 @@ std::vector<Shape> sweep_shapes(const SweepOptions& options);
 /// one of these counts in turn, and one worker.
 std::vector<Shape> aggregation_shapes(const SweepOptions& options);
 
+/// Shapes whose workers are in groups, for the algorithms that follow them; with the first of the
+/// lane counts, whatever the member counts. For every node count nodes of one kind each, and if
+/// there are several one of each kind in turn, led by others than their first workers. The kinds:
+/// equal groups on one level and two, unequal ones on one, two and three, groups of one member, and
+/// workers without members.
+std::vector<Shape> grouped_shapes(const SweepOptions& options);
+
 /// The algorithms of a sweep. Throws Error (invalid_argument) when there is none.
 std::vector<const Algorithm*> sweep_algorithms(const SweepOptions& options);
 
-/// Every algorithm on every shape that it serves, with and without aggregators, whole and with
+/// Every algorithm on every shape that it serves, with and without aggregators, and with groups if
+/// it follows these, whole and with
 /// messages or partitions cut into 3 segments (where an algorithm cuts any at all), with the first,
 /// the middle and the last member as root (where there is one). With more lanes than the first of
 /// the lane counts, whole partitions are left out, and one of these roots is taken in turn.

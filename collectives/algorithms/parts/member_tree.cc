@@ -1,0 +1,48 @@
+#include "collectives/algorithms/parts/member_tree.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/errors.h"
+
+namespace hycoll {
+
+MemberTree::MemberTree(const Shape& shape, int node, int root)
+    : first_(shape.first_member(node)),
+      root_(root),
+      children_(static_cast<std::size_t>(shape.node(node).members)) {
+  HYCOLL_ASSERT(root >= first_ && root < first_ + member_count(), "the root is of this node");
+  const Groups& groups = shape.groups(node);
+  add_group(groups, groups.level_count(), {.first = 0, .count = member_count()});
+  for (std::vector<int>& children : children_) std::ranges::sort(children);
+}
+
+/// Makes the tree of a group, `members` within the node, and returns who leads it. The groups
+/// inside are those of the level before; the node has the level behind the last one.
+int MemberTree::add_group(const Groups& groups, int level, NumberRange members) {
+  std::vector<int> leaders;
+  if (level == 0) {
+    for (const int member : members) leaders.push_back(first_ + member);
+  } else {
+    for (const NumberRange& inner : groups.within(level - 1, members)) {
+      leaders.push_back(add_group(groups, level - 1, inner));
+    }
+  }
+  const bool has_root = members.holds(root_ - first_);
+  const int leading = has_root ? root_ : leaders.front();
+  for (const int leader : leaders) {
+    if (leader == leading) continue;
+    children_[static_cast<std::size_t>(leading - first_)].push_back(leader);
+  }
+  if (level == groups.level_count()) peers_ = std::move(leaders);
+  return leading;
+}
+
+MemberTree MemberTree::without_root() const {
+  MemberTree trees = *this;
+  std::erase_if(trees.children_[static_cast<std::size_t>(root_ - first_)],
+                [&](int child) { return std::ranges::binary_search(peers_, child); });
+  return trees;
+}
+
+}  // namespace hycoll

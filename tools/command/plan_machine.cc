@@ -1,0 +1,95 @@
+#include "tools/command/plan_machine.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <numeric>
+
+#include "core/base/errors.h"
+#include "numa/topology/neighbourhoods.h"
+#include "numa/topology/topology.h"
+
+namespace hycoll::command {
+namespace {
+
+/// A core without a shared cache has one of its own.
+WorkerPlace place_of(const Core& core) {
+  return {.cache = core.last_level_cache >= 0 ? core.last_level_cache : -1 - core.index,
+          .domain = core.numa_domain,
+          .package = core.package};
+}
+
+Groups groups_of(const std::vector<NeighbourhoodSizes>& levels) {
+  std::vector<GroupLevel> runs;
+  for (const NeighbourhoodSizes& sizes : levels) {
+    GroupLevel& level = runs.emplace_back();
+    for (const int size : sizes) level.push_back({.size = size, .count = 1});
+  }
+  return Groups(std::move(runs));
+}
+
+}  // namespace
+
+PlanMachine::PlanMachine(const std::string& description, int worker_count) {
+  const Topology topology = Topology::synthetic(description);
+  if (worker_count > topology.core_count()) {
+    throw Error(ErrorKind::invalid_argument,
+                fmt::format("--topology '{}' has {} cores for {} workers on a node; describe a "
+                            "larger machine, or give fewer --members",
+                            description, topology.core_count(), worker_count));
+  }
+  std::vector<int> cores(static_cast<std::size_t>(worker_count));
+  std::iota(cores.begin(), cores.end(), 0);
+  for (const int core : cores) {
+    places_.push_back(place_of(topology.cores()[static_cast<std::size_t>(core)]));
+  }
+  groups_ = groups_of(neighbourhoods(topology, cores));
+}
+
+LineTransfers PlanMachine::transfers(const Schedule& schedule, const Partition& partition,
+                                     std::size_t element_bytes) const {
+  return count_line_transfers(schedule, partition, element_bytes, places_);
+}
+
+std::vector<std::pair<std::string, std::string>> transfer_facts(const LineTransfers& transfers) {
+  const auto [cache, domain, package] = transfers.crossings;
+  const auto [cache_chain, domain_chain, package_chain] = transfers.critical_crossings;
+  const auto& bytes = transfers.bytes;
+  return {
+      {"cache lines",
+       fmt::format("{} pass between workers: {} within caches, {} within domains, {} within "
+                   "packages, {} between packages",
+                   transfers.count, transfers.count - cache, cache - domain, domain - package,
+                   package)},
+      {"one after another",
+       fmt::format("{} of them; {} leave a cache, {} a domain, {} a package", transfers.critical,
+                   cache_chain, domain_chain, package_chain)},
+      {"across at most", fmt::format("{} B of a cache, {} B of a domain, {} B of a package, in or "
+                                     "out",
+                                     bytes[0], bytes[1], bytes[2])},
+      {"priced", fmt::format("{:.2f} us, with {:g}, {:g}, {:g} and {:g} ns by distance, a tenth "
+                             "for further lines",
+                             transfers.nanoseconds / 1000, kPublishedTimes.latency[0],
+                             kPublishedTimes.latency[1], kPublishedTimes.latency[2],
+                             kPublishedTimes.latency[3])}};
+}
+
+void add_to(Json& record, const std::optional<LineTransfers>& transfers) {
+  const auto if_counted = [&](const auto& value_of) {
+    return transfers ? Json(value_of(*transfers)) : Json();
+  };
+  record["line_transfers"] = if_counted([](const LineTransfers& t) { return t.count; });
+  record["line_transfers_critical"] = if_counted([](const LineTransfers& t) { return t.critical; });
+  constexpr std::array kNames = {"cache", "domain", "package"};
+  for (std::size_t b = 0; b < kNames.size(); ++b) {
+    const std::string name = kNames[b];
+    record[name + "_crossings"] =
+        if_counted([b](const LineTransfers& t) { return t.crossings[b]; });
+    record[name + "_crossings_critical"] =
+        if_counted([b](const LineTransfers& t) { return t.critical_crossings[b]; });
+    record[name + "_bytes"] = if_counted([b](const LineTransfers& t) { return t.bytes[b]; });
+  }
+  record["line_transfers_ns"] = if_counted([](const LineTransfers& t) { return t.nanoseconds; });
+}
+
+}  // namespace hycoll::command

@@ -1,0 +1,43 @@
+#ifndef HYCOLL_TOOLS_COMMAND_PLAN_MACHINE_H_
+#define HYCOLL_TOOLS_COMMAND_PLAN_MACHINE_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/partition.h"
+#include "core/drawing/line_transfers.h"
+#include "core/schedule/schedule.h"
+#include "tools/command/line/output.h"
+
+namespace hycoll::command {
+
+/// The machine that `hycoll plan --topology` describes, whose cores the workers of a node fill in
+/// their order.
+class PlanMachine {
+ public:
+  /// Throws Error (invalid_argument) if hwloc does not understand the description, or if there are
+  /// more workers than cores.
+  PlanMachine(const std::string& description, int worker_count);
+
+  const Groups& groups() const noexcept { return groups_; }
+
+  LineTransfers transfers(const Schedule& schedule, const Partition& partition,
+                          std::size_t element_bytes) const;
+
+ private:
+  std::vector<WorkerPlace> places_;  // by worker of a node
+  Groups groups_;
+};
+
+/// As label and text.
+std::vector<std::pair<std::string, std::string>> transfer_facts(const LineTransfers& transfers);
+
+/// Adds the fields of a record, which are null without transfers.
+void add_to(Json& record, const std::optional<LineTransfers>& transfers);
+
+}  // namespace hycoll::command
+
+#endif  // HYCOLL_TOOLS_COMMAND_PLAN_MACHINE_H_
