@@ -41,10 +41,10 @@ TEST_CASE("without a known subcommand nothing is done") {
 }
 
 TEST_CASE("an unknown algorithm is refused with the names of all") {
-  for (const Arguments& arguments :
-       {Arguments{"plan", "--algorithm", "rings"}, Arguments{"verify", "--algorithm", "rings"},
-        Arguments{"bench", "allreduce", "--algorithm", "rings"},
-        Arguments{"compare", "allreduce", "--algorithm", "rings"}}) {
+  for (const Words& arguments :
+       {Words{"plan", "--algorithm", "rings"}, Words{"verify", "--algorithm", "rings"},
+        Words{"bench", "allreduce", "--algorithm", "rings"},
+        Words{"compare", "allreduce", "--algorithm", "rings"}}) {
     check_refused(arguments, {"'rings'", "dpml-ring", "lines-recursive-doubling"});
   }
 }

@@ -2,13 +2,11 @@
 //
 // A rank that fails a check would leave the others waiting in a collective, so a failing test case
 // prints its report and ends the whole job. When all pass, rank 0's summary stands for the job.
+#include <doctest/doctest.h>
 #include <mpi.h>
 
 #include <iostream>
 #include <string>
-
-#define DOCTEST_CONFIG_IMPLEMENT
-#include <doctest/doctest.h>
 
 #include "threading/transport/mpi/end_job.h"
 

@@ -21,7 +21,7 @@ constexpr const char* kExplanation =
 
 Json read_document(const std::string& path) {
   try {
-    return Json::parse(read_file("FILE", path));
+    return parse_json(read_file("FILE", path));
   } catch (const Json::parse_error& error) {
     throw Error(ErrorKind::invalid_argument,
                 fmt::format("FILE '{}' is no JSON ({}). Give what hycoll compare --json or "

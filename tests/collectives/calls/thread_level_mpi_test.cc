@@ -1,5 +1,7 @@
 // What communicators do in programs that have a thread level below MPI_THREAD_MULTIPLE.
 
+#include <doctest/doctest.h>
+#include <hycoll/hycoll.h>
 #include <mpi.h>
 
 #include <array>
@@ -7,10 +9,6 @@
 #include <memory>
 #include <stdexcept>
 #include <vector>
-
-#define DOCTEST_CONFIG_IMPLEMENT
-#include <doctest/doctest.h>
-#include <hycoll/hycoll.h>
 
 #include "tests/support/error_kind.h"
 #include "tests/support/world.h"

@@ -19,7 +19,7 @@ double number(const Json& json, const char* key) {
 
 std::string text(const Json& json, const char* key) {
   if (!json.contains(key) || json[key].is_null()) return "";
-  return json[key].is_string() ? json[key].get<std::string>() : json[key].dump();
+  return json[key].is_string() ? json[key].get<std::string>() : json_text(json[key]);
 }
 
 /// The values of a key in the order in which they first occur.

@@ -2,16 +2,13 @@
 #define HYCOLL_TOOLS_COMMAND_LINE_OUTPUT_H_
 
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "tools/command/line/command_line.h"
+#include "tools/command/line/json.h"
 
 namespace hycoll::command {
-
-/// Keys keep the order in which they are written.
-using Json = nlohmann::ordered_json;
 
 /// What a subcommand found, for machines: {"context": {...}, "records": [{...}, ...]}.
 struct Report {

@@ -177,7 +177,7 @@ SelectedPlan selected_for(const PlanTask& task) {
 
 PlanMeasurement measure_plan(const PlanTask& task, const PlanBounds& bounds) {
   const IsolatedRun run =
-      run_isolated([&] { return measure_here(task, bounds).dump(); }, bounds.patience);
+      run_isolated([&] { return json_text(measure_here(task, bounds)); }, bounds.patience);
   switch (run.end) {
     case IsolatedRun::End::timed_out:
       return {.stopped = fmt::format("after {:.3g} s",
@@ -187,7 +187,7 @@ PlanMeasurement measure_plan(const PlanTask& task, const PlanBounds& bounds) {
     case IsolatedRun::End::returned:
       break;
   }
-  const Json found = Json::parse(run.text);
+  const Json found = parse_json(run.text);
   if (found.contains("cost")) return {.cost = cost_from(found.at("cost"))};
   return {.stopped = found.value("stopped", ""), .refused = found.value("refused", "")};
 }

@@ -78,27 +78,28 @@ Message message_from(const Json& json) {
 }  // namespace
 
 std::string message_of(const Hello& hello) {
-  return Json{
-      {"hello",
-       {{"version", kVersion}, {"rank", hello.rank}, {"ranks", hello.ranks}, {"mpi", hello.mpi}}}}
-      .dump();
+  return json_text({{"hello",
+                     {{"version", kVersion},
+                      {"rank", hello.rank},
+                      {"ranks", hello.ranks},
+                      {"mpi", hello.mpi}}}});
 }
 
 std::string message_of(const Nap& nap) {
-  return Json{{"ready", {{"slept_s", nap.slept_s}, {"used_s", nap.used_s}}}}.dump();
+  return json_text({{"ready", {{"slept_s", nap.slept_s}, {"used_s", nap.used_s}}}});
 }
 
-std::string message_of(const BenchTask& task) { return Json{{"task", to_json(task)}}.dump(); }
+std::string message_of(const BenchTask& task) { return json_text({{"task", to_json(task)}}); }
 
 std::string message_of(const Answer& answer) {
-  if (!answer.refusal.empty()) return Json{{"refusal", answer.refusal}}.dump();
-  return Json{{"record", answer.record}}.dump();
+  if (!answer.refusal.empty()) return json_text({{"refusal", answer.refusal}});
+  return json_text({{"record", answer.record}});
 }
 
 Message parse_message(const std::string& line) {
   std::string reason;
   try {
-    return message_from(Json::parse(line));
+    return message_from(parse_json(line));
   } catch (const Json::exception& error) {
     reason = error.what();
   } catch (const Error& error) {

@@ -55,7 +55,7 @@ Answer ParticipantProgram::measure(const BenchTask& task) {
   const bool wrong_result = result.end == ChildResult::End::exited && result.status == kNotProved;
   if (!result.succeeded() && !wrong_result) fail(fmt::format("ended with {}", result.status));
   try {
-    const Json document = Json::parse(result.output);
+    const Json document = parse_json(result.output);
     mpi_ = document.at("context").at("mpi").get<std::string>();
     for (const Json& record : document.at("records")) {
       if (record.at("bytes") == task.size_bytes) return {.record = record, .refusal = ""};

@@ -1,0 +1,3 @@
+// doctest's own functions, compiled once for all tests.
+#define DOCTEST_CONFIG_IMPLEMENT
+#include <doctest/doctest.h>
