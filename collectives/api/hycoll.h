@@ -119,6 +119,13 @@ struct Options {
   /// Where leaders run: "compact", "spread" (over NUMA domains) or "one_per_package".
   std::string placement = "spread";
 
+  /// Which workers of a node are near one another, for the algorithms that follow that
+  /// (lines-tree-...): "machine": those that share a cache, a NUMA domain, a package, where all
+  /// members are threads of one process and neighbours in both; otherwise nobody. "flat": nobody.
+  /// Or the workers of a group on each level from inner to outer, on every node: "4,16,64", each a
+  /// multiple of the one before; the last group has what is left.
+  std::string groups = "machine";
+
   /// Whether pool threads (Communicator) or joining threads (Team) are bound to a core each.
   enum class Pinning { pinned, unpinned } pinning = Pinning::pinned;
 

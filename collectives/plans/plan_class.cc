@@ -217,7 +217,7 @@ Shape PlanClass::shape_for(const SelectedPlan& selected) const {
     node.workers = std::max(node.members, std::min(node.workers, selected.workers_per_node));
   }
   nodes = with_aggregators(std::move(nodes), selected.aggregators);
-  const Shape shape(nodes, selected.lanes);
+  const Shape shape = grouped_for(selected, Shape(nodes, selected.lanes));
   // On a single node whose buffers are staged, a result that is made by its root is not staged.
   const bool is_made_by_root = delivers_to_root(key_.collective) && shape.node_count() == 1 &&
                                selected.lanes == 1 && options_.peers == Peers::processes;
@@ -225,6 +225,21 @@ Shape PlanClass::shape_for(const SelectedPlan& selected) const {
   // A single lane is driven by worker 0, which owns a member and is the caller.
   const bool is_placed = selected.lanes > 1 || options_.peers == Peers::processes;
   return is_placed ? led_by_placement(shape) : shape;
+}
+
+Shape PlanClass::grouped_for(const SelectedPlan& selected, const Shape& shape) const {
+  if (options_.groups.empty()) return shape;
+  if (!find_algorithm(key_.collective, selected.algorithm).follows_groups) return shape;
+  std::vector<GroupedRun> groups;
+  int node = 0;
+  for (const GroupedRun& run : options_.groups) {
+    // A plan may leave workers of a node without work.
+    const int workers = shape.node(node).workers;
+    groups.push_back({.groups = run.groups.of_first(workers), .count = run.count});
+    node += run.count;
+  }
+  groups.push_back({.groups = {}, .count = shape.node_count() - node});  // aggregators
+  return shape.with_groups(groups);
 }
 
 Shape PlanClass::led_by_placement(const Shape& shape) const {

@@ -32,6 +32,9 @@ struct PlanOptions {
   /// the same on all processes, whose schedules would differ otherwise. Empty, and for lanes
   /// beyond these: worker l drives lane l.
   std::vector<LeaderRun> leaders;
+  /// Which of the nodes' workers are near one another, for the algorithms that follow groups: for
+  /// the same runs of nodes, the same on all processes. Empty: all nodes are flat.
+  std::vector<GroupedRun> groups;
   std::size_t streaming_threshold_bytes = SIZE_MAX;
   int tag_count = INT32_MAX;  ///< As BindingOptions has it.
   /// Peers::processes: nodes have several processes. Single lanes are led as `leaders` has it,
@@ -123,6 +126,7 @@ class PlanClass {
   BindingOptions binding_options(const ProgramNeeds& needs) const;
   Shape shape_for(const SelectedPlan& selected) const;
   Shape led_by_placement(const Shape& shape) const;
+  Shape grouped_for(const SelectedPlan& selected, const Shape& shape) const;
 
   const PlanOptions& options_;
   PlanKey key_;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "collectives/processes/node_distance.h"
+#include "collectives/processes/node_groups.h"
 #include "core/base/errors.h"
 #include "numa/placement/placement.h"
 
@@ -176,21 +177,24 @@ void NodeProcesses::place_leaders(const ProcessGroup& group) {
 
 PlanCache::Options NodeProcesses::plan_options(const ProcessGroup& group) const {
   const NodeMemory& memory = use_.segment->memory();
-  PlanCache::Options options{.nodes = node_runs(grouping_, threads_),
-                             .node = node_,
-                             .requested_lanes = group.options().lanes,
-                             .requested_algorithm = group.options().algorithm,
-                             .leaders = leaders_,
-                             .streaming_threshold_bytes = group.streaming_threshold_bytes(),
-                             .tag_count = lanes_.front()->tag_count(),
-                             .peers = Peers::processes,
-                             .processes = threads_.processes(),
-                             .staging_bytes = memory.staging_bytes(),
-                             .short_staging_bytes = memory.short_staging_bytes(),
-                             .workers = {.first = worker_, .count = thread_count()},
-                             .streaming_staging_bytes = kStreamingStagingBytes,
-                             .shares_heaps = shares_heaps(),
-                             .limit_bytes = group.plan_limit_bytes()};
+  const std::vector<NodeRun> nodes = node_runs(grouping_, threads_);
+  PlanCache::Options options{
+      .nodes = nodes,
+      .node = node_,
+      .requested_lanes = group.options().lanes,
+      .requested_algorithm = group.options().algorithm,
+      .leaders = leaders_,
+      .groups = groups_of_nodes(group.options().groups, nodes, group.topology(), cores()),
+      .streaming_threshold_bytes = group.streaming_threshold_bytes(),
+      .tag_count = lanes_.front()->tag_count(),
+      .peers = Peers::processes,
+      .processes = threads_.processes(),
+      .staging_bytes = memory.staging_bytes(),
+      .short_staging_bytes = memory.short_staging_bytes(),
+      .workers = {.first = worker_, .count = thread_count()},
+      .streaming_staging_bytes = kStreamingStagingBytes,
+      .shares_heaps = shares_heaps(),
+      .limit_bytes = group.plan_limit_bytes()};
   if (shareable() != nullptr && shareable()->copies()) {
     const std::optional<int> kib = group.options().single_copy_kib;
     if (kib) {

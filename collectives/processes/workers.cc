@@ -9,6 +9,7 @@
 #include <set>
 
 #include "collectives/processes/node_distance.h"
+#include "collectives/processes/node_groups.h"
 #include "core/base/errors.h"
 #include "numa/placement/binding.h"
 #include "numa/placement/placement.h"
@@ -139,6 +140,7 @@ PlanCache::Options NodeWorkers::plan_options(const ProcessGroup& group) const {
           .requested_lanes = group.options().lanes,
           .requested_algorithm = group.options().algorithm,
           .leaders = leaders_,
+          .groups = groups_of_nodes(group.options().groups, nodes_, group.topology(), cores_),
           .streaming_threshold_bytes = group.streaming_threshold_bytes(),
           .tag_count = group.tag_count(),
           .limit_bytes = group.plan_limit_bytes()};

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/base/errors.h"
+#include "core/schedule/group_sizes.h"
 #include "numa/topology/neighbourhoods.h"
 #include "numa/topology/topology.h"
 
@@ -17,15 +18,6 @@ WorkerPlace place_of(const Core& core) {
   return {.cache = core.last_level_cache >= 0 ? core.last_level_cache : -1 - core.index,
           .domain = core.numa_domain,
           .package = core.package};
-}
-
-Groups groups_of(const std::vector<NeighbourhoodSizes>& levels) {
-  std::vector<GroupLevel> runs;
-  for (const NeighbourhoodSizes& sizes : levels) {
-    GroupLevel& level = runs.emplace_back();
-    for (const int size : sizes) level.push_back({.size = size, .count = 1});
-  }
-  return Groups(std::move(runs));
 }
 
 }  // namespace
@@ -43,7 +35,7 @@ PlanMachine::PlanMachine(const std::string& description, int worker_count) {
   for (const int core : cores) {
     places_.push_back(place_of(topology.cores()[static_cast<std::size_t>(core)]));
   }
-  groups_ = groups_of(neighbourhoods(topology, cores));
+  groups_ = groups_of_sizes(neighbourhoods(topology, cores));
 }
 
 LineTransfers PlanMachine::transfers(const Schedule& schedule, const Partition& partition,
