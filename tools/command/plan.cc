@@ -31,6 +31,8 @@
 #include "tools/command/line/sizes.h"
 #include "tools/command/line/table.h"
 #include "tools/command/plan_machine.h"
+#include "tools/command/pricing/price_reports.h"
+#include "tools/command/pricing/price_text.h"
 
 namespace hycoll::command {
 namespace {
@@ -44,6 +46,8 @@ constexpr const char* kExplanation =
     "  hycoll plan --nodes 1 --members 128 --bytes 8 --topology 'pack:2 numa:4 l3:4 core:4' "
     "--algorithm lines-tree-recursive-doubling\n"
     "  hycoll plan --list-algorithms\n"
+    "  hycoll plan broadcast --nodes 256 --members 64 --bytes 1Mi --price "
+    "alpha=1.5us,reduce=10GB/s\n"
     "A shape too large for memory can be looked at node by node: --of-node, which proves nothing "
     "and knows no critical path. The scratch is what a node needs besides its members' buffers. "
     "reduce_scatter has equal "
@@ -70,6 +74,7 @@ struct PlanOptions {
   bool list = false;
   std::string svg_path;
   std::string topology;  // "": nodes without groups
+  std::string price;  // "": none
   OutputOptions output;
 };
 
@@ -317,6 +322,21 @@ Json record_of(const PlanOptions& options, Routine routine, const BoundSchedule&
           {"verified", is_whole}};
 }
 
+/// Instead of counting one plan: what all of them take.
+ExitStatus price_plans(const PlanOptions& options) {
+  const Routine routine =
+      options.collective.name.empty() ? Routine::allreduce : options.collective.routine();
+  const int workers = options.workers > 0 ? options.workers : options.members;
+  const int member_count = options.nodes * options.members;
+  return report_plan_prices(
+      {.collective = collective_of(routine),
+       .nodes = {{.node = {options.members, workers}, .count = options.nodes}},
+       .size_bytes = vector_of(options, routine, member_count).size_bytes,
+       .order = options.reproducible ? OperandOrder::canonical : OperandOrder::any,
+       .requested_lanes = options.lanes},
+      options.algorithm, parse_prices("--price", options.price), options.output);
+}
+
 ExitStatus run_plan(const PlanOptions& options) {
   const Routine routine =
       options.collective.name.empty() ? Routine::allreduce : options.collective.routine();
@@ -403,11 +423,18 @@ class Plan final : public Subcommand {
     line_.add_flag("--list", options_.list, "List the schedule step by step");
     line_.add_option("--svg", options_.svg_path, "Draw the schedule as a timeline; - is stdout")
         .type_name("FILE");
+    line_
+        .add_option("--price", options_.price,
+                    "Instead of counting, price the chosen plan and every algorithm that serves, "
+                    "with such costs (default: " +
+                        price_keys() + "); 'default' changes none")
+        .type_name("KEY=VALUE,...");
     options_.output.add_to(line_);
   }
 
   ExitStatus run() override {
     options_.output.check();
+    if (!options_.price.empty()) return price_plans(options_);
     return options_.list_algorithms ? list_algorithms(options_) : run_plan(options_);
   }
 

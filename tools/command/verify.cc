@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <optional>
@@ -17,6 +18,8 @@
 #include "tools/command/line/progress.h"
 #include "tools/command/line/sizes.h"
 #include "tools/command/line/table.h"
+#include "tools/command/pricing/price_reports.h"
+#include "tools/command/pricing/price_text.h"
 #include "tools/command/proving/sweep.h"
 
 namespace hycoll::command {
@@ -31,32 +34,63 @@ constexpr const char* kExplanation =
     "with a pool of workers are verified, and nodes with different numbers of members. Schedules "
     "for processes that cannot reach each other's buffers (staged) are made from these and proved, "
     "too, by default on fewer shapes.\n"
+    "With --prices nothing is proved: calls on 2 to 1,024 nodes (--nodes) of 1 to 128 members, all "
+    "nodes equal or the last one with one member, are priced as hycoll plan --price does, and "
+    "where "
+    "auto takes more than 1.3 times as long as the best, or jumps, is listed.\n"
     "Exit status: 0 if everything is proved; 1 and the first failing step if not; 2 for bad "
     "arguments.";
 
 struct VerifyOptions {
   CollectiveOption collective{.name = ""};  // all
-  std::string nodes = "1:17";
-  std::string members = "1:8";
+  std::string nodes;                        // "": the default, of proofs or of prices
+  std::string members;                      // the same
   std::string lanes = "1:8";
   std::string algorithm;
   bool unequal = true;
   std::string visibility = "all";
+  bool prices = false;
+  std::string price = "default";
+  std::string sizes = kPricedSizes;
   OutputOptions output;
+
+  std::string nodes_or_default() const {
+    return !nodes.empty() ? nodes : prices ? kPricedNodes : "1:17";
+  }
+  std::string members_or_default() const {
+    return !members.empty() ? members : prices ? kPricedMembers : "1:8";
+  }
 };
 
 SweepOptions sweep_options(const VerifyOptions& options) {
   std::optional<Collective> collective;
   if (!options.collective.name.empty()) collective = collective_of(options.collective.routine());
-  return {.node_counts = parse_numbers("--nodes", options.nodes, 1, kMaximumNodes),
-          .member_counts = parse_numbers("--members", options.members, 1, kMaximumMembers),
-          .lane_counts = parse_numbers("--lanes", options.lanes, 1, kMaximumLanes),
-          .collective = collective,
-          .algorithm = options.algorithm,
-          .unequal_nodes = options.unequal ? UnequalNodes::include : UnequalNodes::exclude,
-          .visibility = options.visibility == "all" ? std::nullopt
-                                                    : std::optional(visibility_argument(
-                                                          "--visibility", options.visibility))};
+  return {
+      .node_counts = parse_numbers("--nodes", options.nodes_or_default(), 1, kMaximumNodes),
+      .member_counts = parse_numbers("--members", options.members_or_default(), 1, kMaximumMembers),
+      .lane_counts = parse_numbers("--lanes", options.lanes, 1, kMaximumLanes),
+      .collective = collective,
+      .algorithm = options.algorithm,
+      .unequal_nodes = options.unequal ? UnequalNodes::include : UnequalNodes::exclude,
+      .visibility = options.visibility == "all"
+                        ? std::nullopt
+                        : std::optional(visibility_argument("--visibility", options.visibility))};
+}
+
+PriceGrid price_grid_of(const VerifyOptions& options) {
+  PriceGrid grid{
+      .collectives = {},
+      .node_counts = parse_numbers("--nodes", options.nodes_or_default(), 2, kMaximumNodes),
+      .member_counts = parse_numbers("--members", options.members_or_default(), 1, kMaximumMembers),
+      .sizes = parse_sizes("--sizes", options.sizes)};
+  std::ranges::sort(grid.sizes);
+  for (int c = 0; c < kCollectiveCount; ++c) {
+    const auto collective = static_cast<Collective>(c);
+    const bool is_asked_for = options.collective.name.empty() ||
+                              collective == collective_of(options.collective.routine());
+    if (is_asked_for) grid.collectives.push_back(collective);
+  }
+  return grid;
 }
 
 SweepResult run_with_progress(const std::vector<SweepCase>& cases) {
@@ -69,8 +103,8 @@ Report report_of(const VerifyOptions& options, const SweepResult& result, double
   report.context = {
       {"command", "verify"},
       {"collective", options.collective.name.empty() ? "all" : options.collective.name},
-      {"nodes", options.nodes},
-      {"members", options.members},
+      {"nodes", options.nodes_or_default()},
+      {"members", options.members_or_default()},
       {"lanes", options.lanes},
       {"unequal", options.unequal},
       {"visibility", options.visibility},
@@ -109,8 +143,10 @@ class Verify final : public Subcommand {
   explicit Verify(CommandLine& line) : Subcommand(line.add_subcommand("verify", kSummary)) {
     line_.add_explanation(kExplanation);
     options_.collective.add_to(line_, " (default: all; a barrier is an allreduce)");
-    line_.add_option("--nodes", options_.nodes, "Node counts").show_default();
-    line_.add_option("--members", options_.members, "Members per node").show_default();
+    line_.add_option("--nodes", options_.nodes, "Node counts")
+        .show_default(options_.nodes_or_default());
+    line_.add_option("--members", options_.members, "Members per node")
+        .show_default(options_.members_or_default());
     line_.add_option("--lanes", options_.lanes, "Lanes per node").show_default();
     line_.add_option("--algorithm", options_.algorithm, "Only this algorithm").type_name("NAME");
     line_.add_flag("--unequal,!--no-unequal", options_.unequal,
@@ -121,11 +157,24 @@ class Verify final : public Subcommand {
                     "and staging only; all: both, staged on fewer shapes")
         .type_name("NAME")
         .show_default();
+    line_.add_flag("--prices", options_.prices,
+                   "Price what auto chooses instead, beside the best that there is");
+    line_
+        .add_option("--price", options_.price,
+                    "With --prices: what steps cost, as in hycoll plan --price")
+        .type_name("KEY=VALUE,...")
+        .show_default();
+    line_.add_option("--sizes", options_.sizes, "With --prices: sizes of each member's input")
+        .show_default();
     options_.output.add_to(line_);
   }
 
   ExitStatus run() override {
     options_.output.check();
+    if (options_.prices) {
+      return report_price_sweep(price_grid_of(options_), parse_prices("--price", options_.price),
+                                options_.output);
+    }
     const auto start = std::chrono::steady_clock::now();
     const SweepOptions sweep = sweep_options(options_);
     const std::vector<SweepCase> cases = sweep_cases(sweep);

@@ -1,0 +1,91 @@
+// What plans cost: the text of prices, large shapes against whole walks, and what `auto` chooses.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "collectives/algorithms/registry.h"
+#include "core/base/errors.h"
+#include "core/drawing/schedule_price.h"
+#include "tools/command/pricing/plan_price.h"
+#include "tools/command/pricing/price_sweep.h"
+#include "tools/command/pricing/price_text.h"
+
+namespace hycoll::command {
+namespace {
+
+TEST_CASE("prices are read, in any unit, and written back") {
+  const MachinePrices prices = parse_prices("--price", "alpha=1500ns,bandwidth=500MB/s,gap=0us");
+  CHECK(prices.alpha_us == doctest::Approx(1.5));
+  CHECK(prices.bandwidth_gb_per_s == doctest::Approx(0.5));
+  CHECK(prices.gap_us == 0);
+  CHECK(prices.reduce_gb_per_s == MachinePrices{}.reduce_gb_per_s);
+  CHECK(parse_prices("--price", to_text(prices)) == prices);
+  CHECK(parse_prices("--price", "default") == MachinePrices{});
+}
+
+TEST_CASE("prices that cannot be read are refused by key, value and remedy") {
+  for (const char* text :
+       {"", "alpha", "alpha=", "alpha=1", "alpha=us", "alpha=-1us", "alpha=nanus", "alpha=1.5usx",
+        "bandwidth=0GB/s", "bandwidth=1us", "beta=1us", "=1us", "alpha=1us,,reduce=1GB/s",
+        "alpha=1us,alpha=2us", "alpha=1e999us"}) {
+    CAPTURE(text);
+    CHECK_THROWS_AS(static_cast<void>(parse_prices("--price", text)), Error);
+  }
+  CHECK_THROWS_WITH(
+      static_cast<void>(parse_prices("--price", "alpha=1.5")),
+      "--price: alpha='1.5' is no time in ns, us, ms or s. Give a time such as 1.5us");
+  CHECK_THROWS_WITH_AS(static_cast<void>(parse_prices("--price", "beta=1us")),
+                       doctest::Contains("there is no price 'beta'. Give some of alpha, "), Error);
+}
+
+/// The whole schedule, walked through however many steps that are.
+double whole_us(const Algorithm& algorithm, const PriceQuestion& question, int lanes,
+                int segments) {
+  return price_us(algorithm.generate(Shape(question.nodes, lanes), segments),
+                  static_cast<double>(question.size_bytes), MachinePrices{});
+}
+
+TEST_CASE("what is too large to be walked through is priced by fewer nodes, members and lanes") {
+  const std::vector<std::vector<NodeRun>> shapes = {{{{1, 1}, 200}},
+                                                    {{{1, 1}, 300}},
+                                                    {{{8, 8}, 40}},
+                                                    {{{8, 8}, 32}, {{1, 1}, 1}},
+                                                    {{{16, 16}, 16}}};
+  for (const auto& [collective, name] : std::vector<std::pair<Collective, const char*>>{
+           {Collective::allreduce, "dpml-ring"},
+           {Collective::allreduce, "dpml-halving-doubling"},
+           {Collective::allreduce, "dpml-recursive-doubling"},
+           {Collective::allreduce, "dpml-circulant"},
+           {Collective::reduce, "dpml-pairwise"},
+           {Collective::reduce_scatter, "dpml-pairwise"},
+           {Collective::reduce_scatter, "dpml-halving"},
+           {Collective::scan, "dpml-pairwise"},
+           {Collective::scan, "dpml-recursive-doubling"},
+           {Collective::broadcast, "multi-leader-scatter-ring-opt"},
+           {Collective::broadcast, "multi-leader-binomial"}}) {
+    const Algorithm& algorithm = find_algorithm(collective, name);
+    for (const std::vector<NodeRun>& nodes : shapes) {
+      for (const std::size_t size_bytes : {std::size_t{4096}, std::size_t{4} << 20}) {
+        const PriceQuestion question{
+            .collective = collective, .nodes = nodes, .size_bytes = size_bytes};
+        for (const int lanes : {1, std::min(nodes.front().node.workers, 4)}) {
+          PlanPricer pricer(MachinePrices{});
+          CAPTURE(algorithm.name);
+          CAPTURE(nodes.front().count);
+          CAPTURE(nodes.front().node.members);
+          CAPTURE(size_bytes);
+          CAPTURE(lanes);
+          const double whole = whole_us(algorithm, question, lanes, 1);
+          CHECK(pricer.price_us(algorithm, question, lanes, 1) ==
+                doctest::Approx(whole).epsilon(0.25));
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hycoll::command

@@ -1,0 +1,104 @@
+#include "tools/command/pricing/price_sweep.h"
+
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+
+namespace hycoll::command {
+namespace {
+
+/// The cells of one collective on nodes of one kind: their plans have much in common.
+struct Family {
+  Collective collective;
+  int members;
+  bool has_smaller_node;
+};
+
+std::vector<Family> families_of(const PriceGrid& grid) {
+  std::vector<Family> families;
+  for (const Collective collective : grid.collectives) {
+    for (const int members : grid.member_counts) {
+      families.push_back({collective, members, false});
+      if (members > 1) families.push_back({collective, members, true});
+    }
+  }
+  return families;
+}
+
+std::vector<NodeRun> nodes_of(const Family& family, int node_count) {
+  const Node node{family.members, family.members};
+  if (!family.has_smaller_node) return {{node, node_count}};
+  return {{node, node_count - 1}, {{1, 1}, 1}};
+}
+
+PricedCell price_cell(PlanPricer& pricer, const Family& family, int node_count,
+                      std::size_t size_bytes) {
+  const PriceQuestion question{.collective = family.collective,
+                               .nodes = nodes_of(family, node_count),
+                               .size_bytes = size_bytes};
+  const PricedPlan chosen = pricer.price_chosen(question);
+  return {.collective = family.collective,
+          .nodes = node_count,
+          .members = family.members,
+          .has_smaller_node = family.has_smaller_node,
+          .size_bytes = size_bytes,
+          .chosen = chosen,
+          .best = pricer.price_best(question, chosen.time_us).value_or(chosen)};
+}
+
+/// How far `later` is from lying between `earlier` and `most` times that; 1 if it does.
+double factor_beyond(double earlier, double later, double most) {
+  return std::max({1.0, later / (earlier * most), earlier / later});
+}
+
+bool are_neighbours(int fewer, int more) { return more == fewer + 1 || more * 10 <= fewer * 11; }
+
+}  // namespace
+
+std::size_t cell_count(const PriceGrid& grid) {
+  return families_of(grid).size() * grid.node_counts.size() * grid.sizes.size();
+}
+
+std::vector<PricedCell> price_grid(const PriceGrid& grid, const MachinePrices& prices,
+                                   const std::function<void(std::size_t)>& on_progress) {
+  const std::vector<Family> families = families_of(grid);
+  const std::size_t per_family = grid.node_counts.size() * grid.sizes.size();
+  std::vector<PricedCell> cells(families.size() * per_family);
+  tbb::parallel_for(std::size_t{0}, families.size(), [&](std::size_t f) {
+    PlanPricer pricer(prices);
+    std::size_t at = f * per_family;
+    for (const int node_count : grid.node_counts) {
+      for (const std::size_t size_bytes : grid.sizes) {
+        cells[at++] = price_cell(pricer, families[f], node_count, size_bytes);
+      }
+      on_progress(grid.sizes.size());
+    }
+  });
+  return cells;
+}
+
+std::vector<PriceStep> steps_above(double limit, const PriceGrid& grid,
+                                   const std::vector<PricedCell>& cells) {
+  const std::size_t size_count = grid.sizes.size();
+  std::vector<PriceStep> steps;
+  const auto add = [&](const PricedCell& from, const PricedCell& to, double most) {
+    const double factor = factor_beyond(from.chosen.time_us, to.chosen.time_us, most);
+    if (factor <= limit) return;
+    steps.push_back({&from, &to, factor, factor_beyond(from.best.time_us, to.best.time_us, most)});
+  };
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if ((i + 1) % size_count != 0) {
+      add(cells[i], cells[i + 1],
+          static_cast<double>(cells[i + 1].size_bytes) / static_cast<double>(cells[i].size_bytes));
+    }
+    const std::size_t next = i + size_count;
+    if (next < cells.size() && are_neighbours(cells[i].nodes, cells[next].nodes) &&
+        cells[next].nodes > cells[i].nodes) {
+      add(cells[i], cells[next], 1);
+    }
+  }
+  std::ranges::stable_sort(steps, std::greater<>(), &PriceStep::factor);
+  return steps;
+}
+
+}  // namespace hycoll::command

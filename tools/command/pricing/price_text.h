@@ -1,0 +1,25 @@
+#ifndef HYCOLL_TOOLS_COMMAND_PRICING_PRICE_TEXT_H_
+#define HYCOLL_TOOLS_COMMAND_PRICING_PRICE_TEXT_H_
+
+#include <string>
+#include <string_view>
+
+#include "core/base/machine_prices.h"
+
+namespace hycoll::command {
+
+/// Prices from a text such as "alpha=1.5us,bandwidth=12.5GB/s,reduce=10GB/s": what it does not name
+/// keeps its default; "default" names nothing. Times are in ns, us, ms or s, rates in MB/s or GB/s.
+/// `argument` is how the user knows the text. Throws Error (invalid_argument) that names it, the
+/// key, the value and a remedy.
+MachinePrices parse_prices(std::string_view argument, std::string_view text);
+
+/// How parse_prices reads them back, all of them.
+std::string to_text(const MachinePrices& prices);
+
+/// The keys with their defaults, for help.
+std::string price_keys();
+
+}  // namespace hycoll::command
+
+#endif  // HYCOLL_TOOLS_COMMAND_PRICING_PRICE_TEXT_H_
