@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "collectives/algorithms/registry.h"
+#include "collectives/plans/selection_costs.h"
 #include "core/base/collective_traits.h"
 #include "core/base/errors.h"
 
@@ -255,7 +256,8 @@ int pipelined_segments(const SelectionQuery& query, std::size_t lane_bytes) noex
   const std::size_t most =
       std::max<std::size_t>(kMaximumPipelinedMessages / node_count, kMaximumSegments);
   const std::size_t unshaken = (lane_bytes + kPipelinedBytes - 1) / kPipelinedBytes;
-  const std::size_t segments = unshaken <= most ? unshaken : lane_bytes / kSegmentBytes;
+  const bool is_cut_coarsely = unshaken > most && is_measured(query);
+  const std::size_t segments = is_cut_coarsely ? lane_bytes / kSegmentBytes : unshaken;
   return static_cast<int>(std::clamp<std::size_t>(segments, 1, most));
 }
 

@@ -7,11 +7,15 @@
 // over recursive doubling up to kRecursiveDoublingBytes per lane, then halving-doubling, and the
 // ring from kRingBlockBytes per block on; but halving-doubling instead of the ring where operands
 // must stay in order.
+// More nodes, or more workers: the cheapest of these, and of the circulant graph
+// (selection_costs.h).
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 #include "collectives/plans/selection.h"
+#include "collectives/plans/selection_costs.h"
 #include "threading/memory/node_memory.h"
 
 namespace hycoll {
@@ -44,6 +48,59 @@ SelectedPlan select_on_one_node(const SelectionQuery& query) {
   const int lanes = query.requested_lanes > 0 ? query.requested_lanes : node.workers;
   return {.algorithm = "dpml-recursive-doubling", .lanes = lanes, .workers_per_node = node.workers};
 }
+
+double inside(const LaneCosts& costs) { return costs.inputs + costs.outputs; }
+
+/// What a node that is no partner of its own hands over, and gets back.
+double folding(const LaneCosts& costs) {
+  if (!costs.folds) return 0;
+  return 2 * costs.alpha + costs.card + received_and_combined(costs, 1);
+}
+
+double recursive_doubling(const LaneCosts& costs, double segments) {
+  return inside(costs) + folding(costs) +
+         costs.full_steps * (costs.alpha + received_and_combined(costs, 1, segments));
+}
+
+double halving_doubling(const LaneCosts& costs, double /*segments*/) {
+  const double part = costs.without_own(costs.partners);
+  return inside(costs) + folding(costs) + 2 * costs.full_steps * costs.alpha + part * costs.card +
+         received_and_combined(costs, part);
+}
+
+/// Several parts of each lane's vector are under way at once, and combined inside the nodes.
+double pipelined_halving_doubling(const LaneCosts& costs, double segments) {
+  const double part = costs.without_own(costs.partners) + (costs.folds ? 1 : 0);
+  return 2 * (costs.steps + segments - 1) * costs.alpha +
+         overlapped(2 * part * costs.card, part * costs.combine + inside(costs), segments);
+}
+
+double ring(const LaneCosts& costs, double segments) {
+  const double part = costs.without_own(costs.nodes);
+  return inside(costs) + 2 * (costs.nodes - 1) * costs.alpha + part * costs.card +
+         received_and_combined(costs, part, segments);
+}
+
+/// The blocks are combined apart from the result.
+double circulant(const LaneCosts& costs, double /*segments*/) {
+  const double part = costs.without_own(costs.nodes);
+  return inside(costs) + 2 * costs.steps * costs.alpha + part * costs.card +
+         received_and_combined(costs, part) +
+         costs.vector_copy / costs.lanes * costs.lanes_of_worker;
+}
+
+constexpr std::array kCandidates = {
+    Candidate{"lines-recursive-doubling", OperandOrder::canonical, Cut::nothing,
+              Candidate::Lanes::lines, recursive_doubling},
+    Candidate{"dpml-recursive-doubling", OperandOrder::canonical, Cut::lane, Candidate::Lanes::any,
+              recursive_doubling},
+    Candidate{"dpml-halving-doubling", OperandOrder::canonical, Cut::nothing, Candidate::Lanes::any,
+              halving_doubling},
+    Candidate{"dpml-pipelined-halving-doubling", OperandOrder::canonical, Cut::lane,
+              Candidate::Lanes::any, pipelined_halving_doubling},
+    Candidate{"dpml-circulant", OperandOrder::any, Cut::nothing, Candidate::Lanes::any, circulant},
+    Candidate{"dpml-ring", OperandOrder::any, Cut::block, Candidate::Lanes::any, ring},
+};
 
 SelectedPlan select_between_nodes(const SelectionQuery& query) {
   const int members = most_members(query.nodes);
@@ -78,7 +135,8 @@ SelectedPlan select_between_nodes(const SelectionQuery& query) {
 }  // namespace
 
 SelectedPlan select_allreduce(const SelectionQuery& query) {
-  return query.node_count() == 1 ? select_on_one_node(query) : select_between_nodes(query);
+  if (query.node_count() == 1) return select_on_one_node(query);
+  return is_measured(query) ? select_between_nodes(query) : cheapest(query, kCandidates);
 }
 
 }  // namespace hycoll

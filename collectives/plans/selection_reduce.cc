@@ -6,16 +6,68 @@
 // inside the node, a binomial tree between nodes. Several nodes, longer: dpml over a binomial tree,
 // which between two nodes is best for all sizes; with more nodes halving or, where these are no
 // power of two, pairwise; for long vectors the ring, or pairwise where operands must stay in order.
+// More nodes, or more workers: the cheapest of these (selection_costs.h).
 
+#include <algorithm>
+#include <array>
 #include <bit>
 
 #include "collectives/plans/selection.h"
+#include "collectives/plans/selection_costs.h"
 #include "collectives/plans/selection_lanes.h"
 
 namespace hycoll {
+namespace {
+
+/// Few nodes have to do with more than one message: those with a worker for each lane are reckoned
+/// with.
+double binomial(const LaneCosts& costs, double segments) {
+  return costs.inputs + costs.alpha - costs.own_alpha +
+         costs.steps * (costs.own_alpha + overlapped(costs.card, costs.own_combine, segments));
+}
+
+/// The combined blocks come together at the root.
+double gather(const LaneCosts& costs, double blocks) {
+  return costs.without_own(blocks) * costs.card;
+}
+
+double halving(const LaneCosts& costs, double /*segments*/) {
+  const double folding = costs.folds ? costs.alpha + received_and_combined(costs, 1) : 0;
+  return costs.inputs + folding + 2 * costs.full_steps * costs.alpha +
+         received_and_combined(costs, costs.without_own(costs.partners)) +
+         gather(costs, costs.partners);
+}
+
+double ring(const LaneCosts& costs, double segments) {
+  return costs.inputs + costs.nodes * costs.alpha +
+         received_and_combined(costs, costs.without_own(costs.nodes), segments) +
+         gather(costs, costs.nodes);
+}
+
+/// Messages are many, or long.
+double pairwise(const LaneCosts& costs, double segments) {
+  const double messages = (costs.nodes - 1) * costs.message * segments;
+  const double part = costs.without_own(costs.nodes);
+  return costs.inputs + 2 * costs.alpha + part * costs.combine +
+         2 * std::max(messages, part * costs.card);
+}
+
+constexpr std::array kCandidates = {
+    Candidate{"lines-binomial", OperandOrder::canonical, Cut::nothing, Candidate::Lanes::lines,
+              binomial},
+    Candidate{"dpml-binomial", OperandOrder::canonical, Cut::lane, Candidate::Lanes::any, binomial},
+    Candidate{"dpml-halving", OperandOrder::canonical, Cut::nothing, Candidate::Lanes::any,
+              halving},
+    Candidate{"dpml-pairwise", OperandOrder::canonical, Cut::block, Candidate::Lanes::any,
+              pairwise},
+    Candidate{"dpml-ring", OperandOrder::any, Cut::block, Candidate::Lanes::any, ring},
+};
+
+}  // namespace
 
 SelectedPlan select_reduce(const SelectionQuery& query) {
   const std::size_t node_count = query.node_count();
+  if (node_count > 1 && !is_measured(query)) return cheapest(query, kCandidates);
   const bool through_lines =
       node_count == 1
           ? reads_through_lines(

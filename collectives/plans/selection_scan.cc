@@ -7,8 +7,14 @@
 // Several nodes, longer: dpml over recursive doubling, or pairwise for reproducible bits; then
 // pairwise; the chain from as many segments on as there are nodes, for then it sends half of that,
 // and between two nodes always.
+// More nodes, or more workers: the cheapest of these (selection_costs.h).
+
+#include <algorithm>
+#include <array>
+#include <span>
 
 #include "collectives/plans/selection.h"
+#include "collectives/plans/selection_costs.h"
 #include "collectives/plans/selection_lanes.h"
 
 namespace hycoll {
@@ -49,10 +55,52 @@ SelectedPlan select_short(const SelectionQuery& query) {
   return plan;
 }
 
+double direct(const LaneCosts& costs, double /*segments*/) {
+  return costs.inputs + costs.prefixes + costs.alpha + (costs.nodes - 2) * costs.message +
+         (costs.nodes - 1) * (costs.card + costs.combine);
+}
+
+/// Both what is before a node and what includes it are combined.
+double doubling(const LaneCosts& costs, double segments) {
+  return costs.inputs + costs.prefixes +
+         costs.steps * (costs.alpha * segments + costs.card + 2 * costs.combine);
+}
+
+/// Each part of what is sent back depends on the one before.
+double pairwise(const LaneCosts& costs, double /*segments*/) {
+  return costs.inputs + costs.prefixes + 2 * costs.alpha + 3 * (costs.nodes - 2) * costs.message +
+         costs.without_own(costs.nodes) * 2 * (costs.card + costs.combine);
+}
+
+/// A node combines its members' inputs, and what they are to have, while segments are under way.
+double chain(const LaneCosts& costs, double segments) {
+  const double combine = costs.combine + costs.handed_on;
+  const double own = combine + costs.inputs + costs.prefixes;
+  return costs.inputs / segments +
+         (costs.nodes - 1) * (costs.alpha + (costs.card + combine) / segments) +
+         overlapped(costs.card, own, segments) - (costs.card + combine) / segments;
+}
+
+constexpr std::array kCandidates = {
+    Candidate{"dpml-pairwise", OperandOrder::canonical, Cut::nothing, Candidate::Lanes::any,
+              pairwise},
+    Candidate{"lines-recursive-doubling", OperandOrder::by_rank, Cut::nothing,
+              Candidate::Lanes::lines, doubling},
+    Candidate{"dpml-recursive-doubling", OperandOrder::by_rank, Cut::lane, Candidate::Lanes::any,
+              doubling},
+    Candidate{"dpml-chain", OperandOrder::canonical, Cut::lane, Candidate::Lanes::any, chain},
+    Candidate{"lines-direct", OperandOrder::canonical, Cut::nothing, Candidate::Lanes::lines,
+              direct},
+};
+
 }  // namespace
 
 SelectedPlan select_scan(const SelectionQuery& query) {
   if (query.node_count() == 1) return select_on_one_node(query);
+  if (!is_measured(query)) {
+    const bool all_serve = query.node_count() <= kMostNodesOfDirect;
+    return cheapest(query, std::span(kCandidates).first(kCandidates.size() - (all_serve ? 0 : 1)));
+  }
   if (leads_through_lines(query)) return select_short(query);
   SelectedPlan plan = plan_lanes(query);
   const std::size_t lane_bytes = query.size_bytes / static_cast<std::size_t>(plan.lanes);

@@ -137,7 +137,7 @@ class PricedRun {
     const auto destinations = static_cast<double>(step.destination_count);
     switch (step.kind) {
       case StepKind::send:
-        return prices_.message_us * scale_.messages_per_message;
+        return prices_.message_us;
       case StepKind::reduce:
       case StepKind::copy: {
         const double bytes = bytes_of(schedule_.destinations(step).front());
@@ -186,8 +186,7 @@ class PricedRun {
     to.receives_at = std::max(begin + prices_.alpha_us, to.receives_at) + card_us;
     const int worker = schedule_.strands[at(index_.place[at(receive)].strand)].worker;
     double& received = received_[at(worker)];
-    const double takes_us =
-        prices_.message_us * scale_.messages_per_message * lanes_of_worker(worker);
+    const double takes_us = prices_.message_us * lanes_of_worker(worker);
     received = std::max(to.receives_at + takes_us - prices_.message_us, received + takes_us);
     return received;
   }

@@ -9,9 +9,8 @@ namespace hycoll {
 /// What the lanes of a schedule stand for. All lanes of a collective do the same at the same time,
 /// so that one with a part of the card is priced like many.
 struct LaneScale {
-  int lanes_per_lane = 1;        ///< Lanes that share the cards, for each lane of the schedule.
-  int last_node_lanes = 1;       ///< Of these, as many as a worker of the last node drives.
-  int messages_per_message = 1;  ///< Of as many parts of its bytes.
+  int lanes_per_lane = 1;   ///< Lanes that share the cards, for each lane of the schedule.
+  int last_node_lanes = 1;  ///< Of these, as many as a worker of the last node drives.
 };
 
 /// The time in microseconds of one call on a vector of `size_bytes`: the schedule is walked through

@@ -5,11 +5,14 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "collectives/algorithms/registry.h"
+#include "core/base/collective_traits.h"
 #include "core/schedule/schedule_text.h"
 #include "threading/memory/node_memory.h"
 
@@ -192,9 +195,10 @@ TEST_CASE("broadcast") {
   CHECK(broadcast(4, 64 * kKiB) == "multi-leader-binomial");
   CHECK(broadcast(4, 128 * kKiB) == "multi-leader-chain");
   CHECK(broadcast(4, 16 * kKiB * kKiB) == "multi-leader-chain");
-  CHECK(broadcast(64, 256 * kKiB) == "multi-leader-binomial");
-  CHECK(broadcast(64, kKiB * kKiB) == "multi-leader-scatter-ring-opt");
-  CHECK(broadcast(64, 4 * kKiB * kKiB) == "multi-leader-chain");
+  CHECK(broadcast(64, 256 * kKiB) == "torus-colours");
+  CHECK(broadcast(64, 4 * kKiB * kKiB) == "torus-colours");
+  CHECK(chosen(Collective::broadcast, 1024, {1, 1}, kKiB * kKiB) ==
+        "scatter-recursive-doubling-allgather");
   CHECK(broadcast(2, 16 * kKiB * kKiB) == "multi-leader-binomial");
   const SelectedPlan plan =
       select({.collective = Collective::broadcast, .nodes = {{3, 3}}, .size_bytes = kKiB * kKiB});
@@ -248,7 +252,7 @@ TEST_CASE("reduce_scatter between nodes") {
   CHECK(scatter(32, 64 * kKiB) == "dpml-halving");
   CHECK(scatter(32, 64 * kKiB, OperandOrder::by_rank) == "dpml-butterfly");
   CHECK(scatter(32, 16 * kKiB * kKiB) == "dpml-ring");
-  CHECK(scatter(32, 16 * kKiB * kKiB, OperandOrder::by_rank) == "dpml-pairwise");
+  CHECK(scatter(32, 16 * kKiB * kKiB, OperandOrder::by_rank) == "dpml-butterfly");
   // One node with most of the members: pairwise would have to receive too much there.
   const std::vector<Node> heavy = {{1, 1}, {9, 9}, {1, 1}, {1, 1}};
   const auto unequal = [&](OperandOrder order) {
@@ -258,7 +262,7 @@ TEST_CASE("reduce_scatter between nodes") {
                    .order = order})
         .algorithm;
   };
-  CHECK(unequal(OperandOrder::any) == "dpml-halving");
+  CHECK(unequal(OperandOrder::any) != "dpml-pairwise");
   CHECK(unequal(OperandOrder::canonical) == "dpml-butterfly");
 }
 
@@ -268,7 +272,7 @@ TEST_CASE("scan between nodes") {
       return chosen(collective, nodes, {1, 1}, size, order);
     };
     CHECK(scan(16, 8) == "lines-direct");
-    CHECK(scan(17, 8) == "lines-recursive-doubling");
+    CHECK(scan(64, 8) == "lines-recursive-doubling");
     CHECK(scan(17, 8, OperandOrder::canonical) == "lines-direct");
     CHECK(scan(65, 8, OperandOrder::canonical) == "dpml-pairwise");
     CHECK(scan(4, 16 * kKiB) == "dpml-recursive-doubling");
@@ -277,6 +281,67 @@ TEST_CASE("scan between nodes") {
     CHECK(scan(4, 16 * kKiB * kKiB) == "dpml-chain");
     CHECK(scan(2, 64 * kKiB) == "dpml-chain");
   }
+}
+
+/// A number for all choices of a collective that measurements have made: up to 8 nodes of up to 2
+/// workers.
+std::uint64_t digest_of_measured(Collective collective) {
+  std::uint64_t digest = 14695981039346656037ULL;
+  const auto add = [&](std::uint64_t value) { digest = (digest ^ value) * 1099511628211ULL; };
+  for (int nodes = 1; nodes <= 8; ++nodes) {
+    for (const Node& node : {Node{1, 1}, Node{1, 2}, Node{2, 2}}) {
+      for (const Node& last : {node, Node{1, 1}}) {
+        for (const std::size_t size : sizes()) {
+          for (const OperandOrder order :
+               {OperandOrder::any, OperandOrder::by_rank, OperandOrder::canonical}) {
+            for (const Visibility visibility : {Visibility::direct, Visibility::staged}) {
+              std::vector<Node> all(static_cast<std::size_t>(nodes), node);
+              all.back() = last;
+              const SelectedPlan plan = select({.collective = collective,
+                                                .nodes = runs_of(all),
+                                                .size_bytes = size,
+                                                .order = order,
+                                                .visibility = visibility});
+              for (const char letter : plan.algorithm) add(static_cast<std::uint64_t>(letter));
+              add(static_cast<std::uint64_t>(plan.lanes));
+              add(static_cast<std::uint64_t>(plan.segments));
+            }
+          }
+        }
+      }
+    }
+  }
+  return digest;
+}
+
+TEST_CASE("choices that were measured change with measurements only (docs/measurements.md)") {
+  CHECK(digest_of_measured(Collective::allreduce) == 5460632994216663153ULL);
+  CHECK(digest_of_measured(Collective::reduce) == 8409348720729526334ULL);
+  CHECK(digest_of_measured(Collective::reduce_scatter) == 2629603365728400305ULL);
+  CHECK(digest_of_measured(Collective::scan) == 7230683475435861433ULL);
+  CHECK(digest_of_measured(Collective::exscan) == 7230683475435861433ULL);
+  CHECK(digest_of_measured(Collective::broadcast) == 4203712417077888871ULL);
+}
+
+TEST_CASE("many nodes: lanes follow the members, and one small node does not bound them") {
+  for (int c = 0; c < kCollectiveCount; ++c) {
+    const auto lanes = [&](std::vector<NodeRun> nodes, std::size_t size_bytes) {
+      return select({.collective = static_cast<Collective>(c),
+                     .nodes = std::move(nodes),
+                     .size_bytes = size_bytes})
+          .lanes;
+    };
+    CAPTURE(name_of(static_cast<Collective>(c)));
+    if (!combines(static_cast<Collective>(c))) continue;
+    CHECK(lanes({{{128, 128}, 64}}, 64 * kKiB) >= 32);
+    CHECK(lanes({{{64, 64}, 2}, {{1, 1}, 1}}, 4 * kKiB * kKiB) >= 4);
+  }
+}
+
+TEST_CASE("many nodes: no power of two is needed for logarithmic numbers of steps") {
+  CHECK(chosen(Collective::reduce, 1000, {1, 1}, 64 * kKiB) == "dpml-halving");
+  CHECK(chosen(Collective::allreduce, 17, {1, 1}, 64 * kKiB) == "dpml-circulant");
+  CHECK(chosen(Collective::scan, 1024, {1, 1}, 32 * kKiB) == "dpml-recursive-doubling");
 }
 
 TEST_CASE("of two processes that stage the root of a long reduce does all") {

@@ -18,26 +18,38 @@ constexpr std::size_t kMostKeptSteps = 4'000'000;
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
+constexpr int kLanesOfSmallerNode = 4;
+
 int ceil_div(int a, int b) { return (a + b - 1) / b; }
 
-/// A lane that stands for all of them, and what is walked through for it.
+/// Lanes that stand for all of them, and the nodes that are walked through for them.
 struct RepresentativeLanes {
-  Node node;
   int lanes = 1;
+  int workers = 1;
+  int last_workers = 1;
   LaneScale scale;
+
+  Shape among(int node_count) const {
+    return Shape(std::vector<NodeRun>{{{1, workers}, node_count - 1}, {{1, last_workers}, 1}},
+                 lanes);
+  }
 };
 
-/// Blocks of several members lie apart where a lane has a share of each: two lanes show that.
-RepresentativeLanes represent(const PriceQuestion& question, int lanes) {
-  RepresentativeLanes result{.node = {1, 1}, .scale = {.lanes_per_lane = lanes}};
-  if (has_blocks(question.collective) && lanes > 1) {
-    result.node.workers = 2;
-    result.lanes = 2;
-    result.scale.lanes_per_lane = ceil_div(lanes, 2);
-    result.scale.messages_per_message = most_members(question.nodes);
-  }
-  const int last_workers = question.nodes.back().node.workers;
-  result.scale.last_node_lanes = ceil_div(ceil_div(lanes, last_workers), result.lanes);
+/// One lane is enough, but for two things that two and a few show: that the parts of nodes lie
+/// apart where a lane has a share of each, and that a worker of several lanes has others to do
+/// while it waits for one.
+RepresentativeLanes represent(const PriceQuestion& question, int lanes, int most_lanes) {
+  const int most = question.nodes.front().node.workers;
+  const int last = question.nodes.back().node.workers;
+  RepresentativeLanes result;
+  if (has_blocks(question.collective)) result.lanes = std::min(lanes, 2);
+  if (last < most) result.lanes = std::min(lanes, kLanesOfSmallerNode);
+  result.lanes = std::min(result.lanes, most_lanes);
+  result.workers = result.lanes;
+  result.last_workers = std::min(last, result.lanes);
+  result.scale.lanes_per_lane = ceil_div(lanes, result.lanes);
+  result.scale.last_node_lanes =
+      ceil_div(ceil_div(lanes, last), ceil_div(result.lanes, result.last_workers));
   return result;
 }
 
@@ -102,8 +114,7 @@ std::optional<double> PlanPricer::walk(const Algorithm& algorithm, const Shape& 
                                        double size_bytes, const LaneScale& scale) {
   KeptPlan& kept = plan_for(algorithm, shape, segments);
   if (!kept.is_walked) return {};
-  const TimeKey key{size_bytes, scale.lanes_per_lane, scale.last_node_lanes,
-                    scale.messages_per_message};
+  const TimeKey key{size_bytes, scale.lanes_per_lane, scale.last_node_lanes};
   if (const auto found = kept.times_us.find(key); found != kept.times_us.end()) {
     return found->second;
   }
@@ -118,13 +129,12 @@ std::optional<double> PlanPricer::walk(const Algorithm& algorithm, const Shape& 
 
 double PlanPricer::exchange_us(const Algorithm& algorithm, const PriceQuestion& question,
                                int node_count, int lanes, int segments) {
-  const RepresentativeLanes lane = represent(question, lanes);
+  RepresentativeLanes lane = represent(question, lanes, lanes);
+  // Some algorithms' lanes are led by members.
+  if (!algorithm.serves_shape(lane.among(node_count))) lane = represent(question, lanes, 1);
   const double size_bytes = static_cast<double>(question.size_bytes) * lane.lanes / lanes;
-  const auto among = [&](int nodes) {
-    return Shape(std::vector<NodeRun>{{lane.node, nodes}}, lane.lanes);
-  };
   const auto walked = [&](int nodes, double bytes) {
-    return walk(algorithm, among(nodes), segments, bytes, lane.scale);
+    return walk(algorithm, lane.among(nodes), segments, bytes, lane.scale);
   };
   if (const auto whole = walked(node_count, size_bytes)) return *whole;
   const bool sends_blocks = algorithm.exchange.messages == MessageSize::block;

@@ -77,7 +77,6 @@ class PlanPricer {
     double size_bytes;
     int lanes_per_lane;
     int last_node_lanes;
-    int messages_per_message;
     auto operator<=>(const TimeKey&) const = default;
   };
   struct KeptPlan {

@@ -83,8 +83,8 @@ std::vector<PriceStep> steps_above(double limit, const PriceGrid& grid,
   std::vector<PriceStep> steps;
   const auto add = [&](const PricedCell& from, const PricedCell& to, double most) {
     const double factor = factor_beyond(from.chosen.time_us, to.chosen.time_us, most);
-    if (factor <= limit) return;
-    steps.push_back({&from, &to, factor, factor_beyond(from.best.time_us, to.best.time_us, most)});
+    const double best_factor = factor_beyond(from.best.time_us, to.best.time_us, most);
+    if (factor > limit * best_factor) steps.push_back({&from, &to, factor, best_factor});
   };
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if ((i + 1) % size_count != 0) {

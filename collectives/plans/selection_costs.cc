@@ -1,0 +1,132 @@
+#include "collectives/plans/selection_costs.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "collectives/plans/selection_lanes.h"
+#include "core/base/machine_prices.h"
+
+namespace hycoll {
+namespace {
+
+constexpr MachinePrices kPrices;
+
+/// The most workers of a node, and the most nodes, on which choices have been measured
+/// (docs/measurements.md).
+constexpr int kMostMeasuredWorkers = 2;
+constexpr std::size_t kMostMeasuredNodes = 8;
+
+constexpr double us_of(double bytes, double gb_per_s) { return bytes / (gb_per_s * 1000); }
+
+int most_workers(std::span<const NodeRun> nodes) {
+  return std::ranges::max(nodes, {}, [](const NodeRun& run) { return run.node.workers; })
+      .node.workers;
+}
+
+int segments_of(const SelectionQuery& query, Cut cut, std::size_t lane_bytes) {
+  switch (cut) {
+    case Cut::nothing:
+      return 1;
+    case Cut::lane:
+      return segments_for(lane_bytes);
+    case Cut::block:
+      return segments_for(lane_bytes / query.node_count());
+    case Cut::pipelined:
+      return pipelined_segments(query, lane_bytes);
+  }
+  return 1;
+}
+
+bool serves(const Candidate& candidate, const SelectionQuery& query, int lanes) {
+  if (candidate.order < query.order) return false;
+  switch (candidate.lanes) {
+    case Candidate::Lanes::any:
+      return true;
+    case Candidate::Lanes::one:
+      return lanes == 1;
+    case Candidate::Lanes::lines:
+      return lanes == 1 && leads_through_lines(query);
+  }
+  return false;
+}
+
+}  // namespace
+
+bool is_measured(const SelectionQuery& query) {
+  return query.node_count() <= kMostMeasuredNodes &&
+         most_workers(query.nodes) <= kMostMeasuredWorkers;
+}
+
+double overlapped(double one, double other, double segments) {
+  return std::max(one, other) + std::min(one, other) / segments;
+}
+
+double received_and_combined(const LaneCosts& costs, double part, double segments) {
+  return overlapped(part * costs.card, part * costs.combine,
+                    std::max(segments, costs.lanes_of_worker));
+}
+
+LaneCosts::LaneCosts(const SelectionQuery& query, int lane_count)
+    : nodes(static_cast<double>(query.node_count())),
+      steps(std::bit_width(query.node_count() - 1)),
+      full_steps(std::bit_width(query.node_count()) - 1),
+      partners(static_cast<double>(std::bit_floor(query.node_count()))),
+      folds(!std::has_single_bit(query.node_count())),
+      members(most_members(query.nodes)),
+      lanes(lane_count),
+      lane_bytes(query.size_bytes / static_cast<std::size_t>(lane_count)) {
+  const int fewest = fewest_workers(query.nodes);
+  lanes_of_worker = (lanes + fewest - 1) / fewest;
+  const auto vector_bytes = static_cast<double>(query.size_bytes);
+  const double part_bytes = vector_bytes / lanes;
+  message = kPrices.message_us * lanes_of_worker;
+  own_alpha = kPrices.alpha_us;
+  alpha = std::max(kPrices.alpha_us, message);
+  card = us_of(vector_bytes, kPrices.bandwidth_gb_per_s);
+  own_combine = us_of(part_bytes, kPrices.reduce_gb_per_s);
+  combine = own_combine * lanes_of_worker;
+  vector_copy = us_of(vector_bytes, kPrices.copy_gb_per_s);
+  const bool is_output = query.collective == Collective::exscan && members == 1;
+  handed_on = is_output ? vector_copy / lanes * lanes_of_worker : 0;
+  if (members == 1) {
+    inputs = outputs = prefixes = 0;
+    return;
+  }
+  const double hearing_of_lanes = kPrices.wait_us + lanes * kPrices.gap_us;
+  inputs = kPrices.wait_us + members * kPrices.gap_us + (members - 1) * own_combine;
+  // With as many lanes as members each leader writes to all outputs; otherwise each member reads.
+  outputs = hearing_of_lanes + vector_copy * (lanes >= members ? (members - 1) / lanes : 1.0);
+  // Those of an exscan are computed from up to 8 inputs each.
+  const double operands = query.collective == Collective::exscan ? std::min(members, 8.0) / 2 : 1;
+  prefixes = hearing_of_lanes + members * operands * own_combine;
+}
+
+SelectedPlan cheapest(const SelectionQuery& query, std::span<const Candidate> candidates) {
+  SelectedPlan plan;
+  double least = std::numeric_limits<double>::infinity();
+  const auto consider = [&](int lanes) {
+    const LaneCosts costs(query, lanes);
+    for (const Candidate& candidate : candidates) {
+      if (!serves(candidate, query, lanes)) continue;
+      const int segments = segments_of(query, candidate.cut, costs.lane_bytes);
+      const double cost = candidate.cost(costs, segments);
+      if (cost >= least) continue;
+      least = cost;
+      plan.algorithm = candidate.algorithm;
+      plan.lanes = lanes;
+      plan.segments = segments;
+    }
+  };
+  if (query.requested_lanes > 0) {
+    consider(query.requested_lanes);
+  } else {
+    const int most = most_workers(query.nodes);
+    for (int lanes = 1; lanes < most; lanes *= 2) consider(lanes);
+    consider(most);
+  }
+  plan.workers_per_node = std::max(most_members(query.nodes), plan.lanes);
+  return plan;
+}
+
+}  // namespace hycoll

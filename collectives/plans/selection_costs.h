@@ -1,0 +1,75 @@
+#ifndef HYCOLL_COLLECTIVES_PLANS_SELECTION_COSTS_H_
+#define HYCOLL_COLLECTIVES_PLANS_SELECTION_COSTS_H_
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "collectives/plans/selection.h"
+
+namespace hycoll {
+
+/// Between more nodes, or with more workers, than could be measured the rules take what formulas
+/// say is cheapest, with the prices of core/base/machine_prices.h (decision 49). They are those of
+/// the algorithms' files, in the time that a node needs which has most to do, and
+/// `hycoll verify --prices` compares what follows from them with walks through schedules.
+
+/// Whether the choice of a call is one that measurements have made.
+bool is_measured(const SelectionQuery& query);
+
+/// What a lane's leader, and its node, need for a call with so many lanes, in microseconds.
+struct LaneCosts {
+  LaneCosts(const SelectionQuery& query, int lanes);
+
+  double nodes;       ///< N.
+  double steps;       ///< ceil(lg N).
+  double full_steps;  ///< floor(lg N).
+  double partners;    ///< 2 to the power of that.
+  bool folds;         ///< Whether N is no power of two.
+  double members;     ///< Of the node that has most.
+  int lanes;
+  std::size_t lane_bytes;
+
+  double lanes_of_worker;  ///< On the node with fewest workers.
+  double alpha;            ///< A message, and the same of all other lanes of its worker.
+  double own_alpha;        ///< A message where every lane has a worker.
+  double message;          ///< Each further message, and the same of these.
+  double card;             ///< The whole vector on the node's network card, which all lanes share.
+  double own_combine;      ///< Combining a lane's vector with another one,
+  double combine;          ///< and those of the other lanes of its worker.
+  double inputs;           ///< Combining a lane's part of the inputs of all members.
+  double outputs;          ///< Copying what all lanes have to the outputs of all members.
+  double prefixes;     ///< Combining what all members are to have with what is before their node.
+  double handed_on;    ///< Copying a lane's vector that an exscan has received into an output.
+  double vector_copy;  ///< Of one core.
+
+  double without_own(double parts) const { return 1 - 1 / parts; }
+};
+
+/// What is cut: by selection's own rule, or nothing.
+enum class Cut : std::uint8_t { nothing, lane, block, pipelined };
+
+/// An algorithm that a rule may take, with its formula.
+struct Candidate {
+  std::string_view algorithm;
+  OperandOrder order;
+  Cut cut;
+  enum class Lanes : std::uint8_t { any, one, lines } lanes;  ///< Lines: one, and short vectors.
+  double (*cost)(const LaneCosts& costs, double segments);
+};
+
+/// The cheapest of those that keep the order, with the cheapest number of lanes: a power of two, or
+/// the most workers of a node, for each lane that a node with fewer has no worker for is driven by
+/// one that has another. Requires one candidate that keeps any order, with any lanes.
+SelectedPlan cheapest(const SelectionQuery& query, std::span<const Candidate> candidates);
+
+/// Two things that go on at once in so many segments, each of one after the other.
+double overlapped(double one, double other, double segments);
+
+/// Receiving so large a part of each lane's vector and combining it, in so many segments: a worker
+/// combines one of its lanes' while those of another are under way.
+double received_and_combined(const LaneCosts& costs, double part, double segments = 1);
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_PLANS_SELECTION_COSTS_H_
