@@ -239,6 +239,15 @@ int fewest_workers(std::span<const NodeRun> nodes) {
       .node.workers;
 }
 
+int most_workers(std::span<const NodeRun> nodes) {
+  return std::ranges::max(nodes, {}, [](const NodeRun& run) { return run.node.workers; })
+      .node.workers;
+}
+
+int most_chosen_lanes(std::span<const NodeRun> nodes) {
+  return std::min(most_workers(nodes), kMostLanesOfWorker * fewest_workers(nodes));
+}
+
 int most_members(std::span<const NodeRun> nodes) {
   return std::ranges::max(nodes, {}, [](const NodeRun& run) { return run.node.members; })
       .node.members;

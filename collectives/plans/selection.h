@@ -68,11 +68,19 @@ SelectedPlan select_reduce_scatter(const SelectionQuery& query);
 SelectedPlan select_scan(const SelectionQuery& query);  ///< And exscan.
 SelectedPlan select_broadcast(const SelectionQuery& query);
 
+/// The most lanes that a worker drives: each needs flags of its own.
+inline constexpr int kMostLanesOfWorker = 8;
+
+/// The most lanes that a rule chooses: as many as a node has workers, but for the node that has
+/// fewest not more than its workers can drive.
+int most_chosen_lanes(std::span<const NodeRun> nodes);
+
 /// The nodes, and after them so many aggregators, of one worker each.
 std::vector<NodeRun> with_aggregators(std::vector<NodeRun> nodes, int aggregators);
 
 /// What the rules share.
 int fewest_workers(std::span<const NodeRun> nodes);
+int most_workers(std::span<const NodeRun> nodes);
 int most_members(std::span<const NodeRun> nodes);
 
 /// The segments of each message of an exchange whose messages have `message_bytes` bytes.

@@ -19,11 +19,6 @@ constexpr std::size_t kMostMeasuredNodes = 8;
 
 constexpr double us_of(double bytes, double gb_per_s) { return bytes / (gb_per_s * 1000); }
 
-int most_workers(std::span<const NodeRun> nodes) {
-  return std::ranges::max(nodes, {}, [](const NodeRun& run) { return run.node.workers; })
-      .node.workers;
-}
-
 int segments_of(const SelectionQuery& query, Cut cut, std::size_t lane_bytes) {
   switch (cut) {
     case Cut::nothing:
@@ -121,7 +116,7 @@ SelectedPlan cheapest(const SelectionQuery& query, std::span<const Candidate> ca
   if (query.requested_lanes > 0) {
     consider(query.requested_lanes);
   } else {
-    const int most = most_workers(query.nodes);
+    const int most = most_chosen_lanes(query.nodes);
     for (int lanes = 1; lanes < most; lanes *= 2) consider(lanes);
     consider(most);
   }

@@ -59,7 +59,7 @@ struct Candidate {
 };
 
 /// The cheapest of those that keep the order, with the cheapest number of lanes: a power of two, or
-/// the most workers of a node, for each lane that a node with fewer has no worker for is driven by
+/// the most that may be chosen, for each lane that a node with fewer has no worker for is driven by
 /// one that has another. Requires one candidate that keeps any order, with any lanes.
 SelectedPlan cheapest(const SelectionQuery& query, std::span<const Candidate> candidates);
 

@@ -154,10 +154,10 @@ std::vector<int> NodeProcesses::neighbours_thread_counts() const {
 }
 
 void NodeProcesses::place_leaders(const ProcessGroup& group) {
-  const int fewest = fewest_workers(node_runs(grouping_, threads_));
-  group.check_lanes(fewest);
+  const std::vector<NodeRun> nodes = node_runs(grouping_, threads_);
+  group.check_lanes(fewest_workers(nodes));
   const int requested = group.requested_lanes();
-  lane_count_ = group.lane_count(fewest);
+  lane_count_ = group.lane_count(nodes);
   std::vector<Core> own;
   for (const Core& core : cores_) own.push_back(on_machine(group.topology(), core));
   const std::vector<Core> cores =

@@ -279,8 +279,9 @@ bool ProcessGroup::asks_for_native() const {
   return options_.algorithm.find("native") != std::string::npos;
 }
 
-int ProcessGroup::lane_count(int worker_count) const {
-  return std::max(options_.lanes > 0 ? options_.lanes : worker_count, requested_lanes());
+int ProcessGroup::lane_count(std::span<const NodeRun> nodes) const {
+  return std::max(options_.lanes > 0 ? options_.lanes : most_chosen_lanes(nodes),
+                  requested_lanes());
 }
 
 void ProcessGroup::check_lanes(int worker_count) const {

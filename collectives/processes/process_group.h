@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "collectives/api/hycoll.h"
+#include "collectives/plans/selection.h"
 #include "collectives/processes/node_grouping.h"
 #include "collectives/processes/process_map.h"
 #include "core/schedule/shape.h"
@@ -116,12 +117,12 @@ class ProcessGroup {
   int tag_count() const;
 
   /// How many lanes a node with these workers may ask for.
-  static int maximum_lanes(int worker_count) noexcept { return 8 * worker_count; }
+  static int maximum_lanes(int worker_count) noexcept { return kMostLanesOfWorker * worker_count; }
 
   /// The lanes that the options ask for, for all calls or with an algorithm; 0 if they do not.
   int requested_lanes() const;
-  /// The lanes that nodes with at least so many workers open.
-  int lane_count(int worker_count) const;
+  /// The lanes that such nodes open.
+  int lane_count(std::span<const NodeRun> nodes) const;
 
   /// Whether the options name an algorithm whose lanes use the MPI library's collectives.
   bool asks_for_native() const;

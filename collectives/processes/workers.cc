@@ -91,9 +91,8 @@ NodeWorkers::NodeWorkers(ProcessGroup& group, int worker_count, MemberCount memb
 }
 
 void NodeWorkers::agree_on_leaders(const ProcessGroup& group, MemberCount members) {
-  const int fewest = fewest_workers(nodes_);
-  group.check_lanes(fewest);
-  lane_count_ = group.lane_count(fewest);
+  group.check_lanes(fewest_workers(nodes_));
+  lane_count_ = group.lane_count(nodes_);
   std::optional<Error> failure;
   try {
     if (!group.is_aggregator()) check_leaders(group);

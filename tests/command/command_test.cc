@@ -283,6 +283,35 @@ TEST_CASE("CSV has a line for each record, and people read the standard error me
   CHECK(contains(result.errors, "proved"));
 }
 
+TEST_CASE("plans are priced: the chosen one first, then all that serve, the cheapest first") {
+  const Json report = json_of({"plan", "reduce", "--nodes", "1000", "--bytes", "64Ki", "--price",
+                               "alpha=1.5us,bandwidth=12.5GB/s,reduce=10GB/s", "--json", "-"});
+  const Json& records = report.at("records");
+  REQUIRE(records.size() > 2);
+  CHECK(records[0].at("chosen") == true);
+  CHECK(records[0].at("time_us") <= 1.2 * records[1].at("time_us").get<double>());
+  for (std::size_t i = 2; i < records.size(); ++i) {
+    CHECK(records[i].at("time_us") >= records[i - 1].at("time_us"));
+  }
+  const ChildResult text = hycoll({"plan", "--nodes", "4", "--price", "default"});
+  CHECK(contains(text.output, "(chosen)"));
+  check_refused({"plan", "--price", "alpha=fast"}, {"--price", "alpha='fast'", "1.5us"});
+  check_refused({"plan", "--algorithm", "dpml-native", "--price", "default"},
+                {"'dpml-native'", "has no price"});
+}
+
+TEST_CASE("what auto chooses is compared with the best that there is") {
+  const Json report = json_of({"verify", "--prices", "--nodes", "16,17", "--members", "1,4",
+                               "--sizes", "8,4Ki,256Ki,4Mi", "--json", "-"});
+  const Json& records = report.at("records");
+  CHECK(records.size() == 6 * 2 * 3 * 4);
+  for (const Json& cell : records) {
+    CAPTURE(cell.dump());
+    CHECK(cell.at("ratio") >= 1);
+    CHECK(cell.at("ratio") < 2);
+  }
+}
+
 TEST_CASE("info knows the machine and draws it") {
   const TemporaryDirectory directory;
   const Json document = json_of(

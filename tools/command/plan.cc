@@ -74,7 +74,7 @@ struct PlanOptions {
   bool list = false;
   std::string svg_path;
   std::string topology;  // "": nodes without groups
-  std::string price;  // "": none
+  std::string price;     // "": none
   OutputOptions output;
 };
 

@@ -53,11 +53,6 @@ RepresentativeLanes represent(const PriceQuestion& question, int lanes, int most
   return result;
 }
 
-int most_workers(const std::vector<NodeRun>& nodes) {
-  return std::ranges::max(nodes, {}, [](const NodeRun& run) { return run.node.workers; })
-      .node.workers;
-}
-
 int count_of(const std::vector<NodeRun>& nodes) {
   int count = 0;
   for (const NodeRun& run : nodes) count += run.count;
@@ -71,7 +66,7 @@ bool is_priced(const Algorithm& algorithm) {
 
 std::vector<int> lane_counts(const PriceQuestion& question) {
   if (question.requested_lanes > 0) return {question.requested_lanes};
-  const int most = most_workers(question.nodes);
+  const int most = most_chosen_lanes(question.nodes);
   std::vector<int> lanes;
   for (int count = 1; count < most; count *= 2) lanes.push_back(count);
   lanes.push_back(most);
