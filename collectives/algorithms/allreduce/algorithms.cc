@@ -100,6 +100,24 @@ constexpr Algorithm socket_leader() {
   return algorithm;
 }
 
+bool serves_one_node(const Shape& shape) {
+  return serves_any_shape(shape) && shape.node_count() == 1;
+}
+
+constexpr Algorithm grouped_leaders() {
+  return {.collective = Collective::allreduce,
+          .name = "grouped-leaders",
+          .summary = "long vectors: a leader and a tree per lane, which follows the node's groups",
+          .source = "hycoll; n-level hierarchies of XHC (Katevenis et al. 2022)",
+          .order = OperandOrder::by_rank,
+          .exchange = {},
+          .serves = "shapes with 1 node and direct visibility",
+          .serves_shape = serves_one_node,
+          .generate_with = generate_grouped_leaders_allreduce,
+          .segmentation = Segmentation::none,
+          .follows_groups = true};
+}
+
 constexpr std::array kAlgorithms = {
     kLines.through_lines("lines-recursive-doubling", kRecursiveDoubling),
     kLines.through_lines("lines-native", kNative),
@@ -121,6 +139,7 @@ constexpr std::array kAlgorithms = {
     smp("smp-binomial", kBinomial),
     smp("smp-butterfly", kHalvingDoubling),
     colour_rings(),
+    grouped_leaders(),
     node_leader(),
     socket_leader(),
     flat("recursive-doubling", kRecursiveDoubling),

@@ -29,6 +29,11 @@ Schedule generate_lines_allreduce(std::string name, const Shape& shape,
 Schedule generate_lines_tree_allreduce(std::string name, const Shape& shape,
                                        const GeneratorParameters& parameters);
 
+/// Allreduce of long vectors along trees that follow the groups of a node's workers, one for each
+/// lane; see grouped_leaders.cc. Serves shapes of one node with direct visibility.
+Schedule generate_grouped_leaders_allreduce(std::string name, const Shape& shape,
+                                            const GeneratorParameters& parameters);
+
 /// SMP-binomial and SMP-butterfly, by the exchange; see smp.cc. Serves every shape with
 /// one lane and direct visibility.
 Schedule generate_smp_allreduce(std::string name, const Shape& shape,

@@ -7,29 +7,30 @@
 
 namespace hycoll {
 
-MemberTree::MemberTree(const Shape& shape, int node, int root)
+MemberTree::MemberTree(const Shape& shape, int node, int root, int turn)
     : first_(shape.first_member(node)),
       root_(root),
       children_(static_cast<std::size_t>(shape.node(node).members)) {
   HYCOLL_ASSERT(root >= first_ && root < first_ + member_count(), "the root is of this node");
   const Groups& groups = shape.groups(node);
-  add_group(groups, groups.level_count(), {.first = 0, .count = member_count()});
+  add_group(groups, groups.level_count(), {.first = 0, .count = member_count()}, turn);
   for (std::vector<int>& children : children_) std::ranges::sort(children);
 }
 
 /// Makes the tree of a group, `members` within the node, and returns who leads it. The groups
 /// inside are those of the level before; the node has the level behind the last one.
-int MemberTree::add_group(const Groups& groups, int level, NumberRange members) {
+int MemberTree::add_group(const Groups& groups, int level, NumberRange members, int turn) {
   std::vector<int> leaders;
   if (level == 0) {
     for (const int member : members) leaders.push_back(first_ + member);
   } else {
     for (const NumberRange& inner : groups.within(level - 1, members)) {
-      leaders.push_back(add_group(groups, level - 1, inner));
+      leaders.push_back(add_group(groups, level - 1, inner, turn));
     }
   }
   const bool has_root = members.holds(root_ - first_);
-  const int leading = has_root ? root_ : leaders.front();
+  const auto own_turn = static_cast<std::size_t>(turn) % leaders.size();
+  const int leading = has_root ? root_ : leaders[own_turn];
   for (const int leader : leaders) {
     if (leader == leading) continue;
     children_[static_cast<std::size_t>(leading - first_)].push_back(leader);

@@ -17,8 +17,9 @@ namespace hycoll {
 /// and 6, 6 of 7.
 class MemberTree {
  public:
-  /// `root`, a member of the node, leads every group that it is in; the first member leads others.
-  MemberTree(const Shape& shape, int node, int root);
+  /// `root`, a member of the node, leads every group that it is in. Others are led by their first
+  /// member, or, with further turns, by their further ones.
+  MemberTree(const Shape& shape, int node, int root, int turn = 0);
 
   int first_member() const noexcept { return first_; }
   int member_count() const noexcept { return static_cast<int>(children_.size()); }
@@ -37,7 +38,7 @@ class MemberTree {
   MemberTree without_root() const;
 
  private:
-  int add_group(const Groups& groups, int level, NumberRange members);
+  int add_group(const Groups& groups, int level, NumberRange members, int turn);
 
   int first_;
   int root_;
