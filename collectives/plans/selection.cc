@@ -22,6 +22,8 @@ constexpr int kMaximumSegments = 16;
 constexpr std::size_t kPipelinedBytes = 16 * 1024;
 /// Of all nodes together: schedules stay small.
 constexpr std::size_t kMaximumPipelinedMessages = 16 * 1024;
+/// Further ones save less of a chain's time than they cost where nothing says otherwise.
+constexpr std::size_t kMaximumPipelinedSegments = 512;
 constexpr int kMaximumRequestedLanes = 4096;
 
 SelectedPlan select_by_rule(const SelectionQuery& query) {
@@ -262,8 +264,10 @@ int pipelined_segments(const SelectionQuery& query, std::size_t lane_bytes) noex
   const std::size_t node_count = query.node_count();
   // Between two nodes nothing is passed on, and staging cuts vectors into slices of its own.
   if (node_count <= 2 || query.visibility == Visibility::staged) return segments_for(lane_bytes);
-  const std::size_t most =
+  const std::size_t of_all =
       std::max<std::size_t>(kMaximumPipelinedMessages / node_count, kMaximumSegments);
+  const std::size_t most =
+      is_measured(query) ? of_all : std::min(of_all, kMaximumPipelinedSegments);
   const std::size_t unshaken = (lane_bytes + kPipelinedBytes - 1) / kPipelinedBytes;
   const bool is_cut_coarsely = unshaken > most && is_measured(query);
   const std::size_t segments = is_cut_coarsely ? lane_bytes / kSegmentBytes : unshaken;
