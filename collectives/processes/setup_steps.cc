@@ -105,6 +105,9 @@ std::vector<SetupStep> communicator_steps(const CommunicatorSizes& sizes) {
   const SetupStep teller{"leaders", Kind::allreduce, Among::all, kInt};
   for (int kind = 0; kind < sizes.leader_kinds; ++kind) add(steps, {teller, list});
   steps.push_back(teller);
+  if (sizes.leader_kinds > 1 && sizes.is_one_machine) {
+    steps.push_back({"leaders", Kind::allgather, Among::all, kInt});
+  }
   return steps;
 }
 

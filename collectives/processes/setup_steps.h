@@ -53,6 +53,9 @@ struct CommunicatorSizes {
   int node_count = 1;
   int lane_count = 1;
   int leader_kinds = 1;  ///< Different lists of leaders.
+  /// If there are several, which node has which is told on one machine; otherwise by gather_steps()
+  /// besides.
+  bool is_one_machine = false;
 };
 std::vector<SetupStep> communicator_steps(const CommunicatorSizes& sizes);
 

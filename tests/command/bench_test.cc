@@ -348,7 +348,7 @@ TEST_CASE("bench plans sets processes up in proportion to their machine's and to
     maps.insert(map);
     CHECK(record.at("nodes") == (map == "numa" ? 4 : 1) * machines);
     CHECK(record.at("processes") == machines * members - (map == "unequal" ? machines / 4 : 0));
-    CHECK(record.at("limit_bytes") == 128 * (members + record.at("nodes").get<int>()) + 4096);
+    CHECK(record.at("limit_bytes") == 160 * (members + record.at("nodes").get<int>()) + 4096);
     // Runs of ranks are what is told.
     CHECK(record.at("within_limits") == (map != "irregular"));
     CHECK(record.at("others_received_bytes") < record.at("received_bytes"));

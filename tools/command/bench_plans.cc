@@ -46,7 +46,7 @@ constexpr const char* kExplanation =
     "--members on each of --nodes machines (what else is asked for counts for nothing):\n"
     "  hycoll bench plans --setup --nodes 80 --members 128\n"
     "received: by messages, by the first process of a machine and by another one, if the MPI "
-    "library does what textbooks say, and but for its own communicators; of limit: 128 bytes for "
+    "library does what textbooks say, and but for its own communicators; of limit: 160 bytes for "
     "each process of the machine and each node, and 4 KiB. held: of all processes and, besides, "
     "of those of the machine. Process maps: machine by machine (blocked), dealt in turn (cyclic), "
     "each fourth machine smaller (unequal), in turn to NUMA domains that are nodes (numa), at "

@@ -5,13 +5,16 @@
 #include <mpi.h>
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "collectives/plans/selection.h"
 #include "collectives/processes/machine_exchange.h"
 #include "collectives/processes/process_map.h"
 #include "collectives/processes/rank_map.h"
 #include "collectives/processes/setup_steps.h"
+#include "core/schedule/shape.h"
 #include "tests/support/world.h"
 
 namespace {
@@ -120,6 +123,26 @@ SetupCounts counts_of(int node_count) {
   return {.all = world_size(), .machine = world_size(), .node = node_size, .first_ones = 1};
 }
 
+/// As many nodes, of nearly as many processes each, on one machine.
+CommunicatorSizes sizes_of(int node_count) {
+  std::vector<Node> nodes(static_cast<std::size_t>(node_count), {.members = 0, .workers = 0});
+  for (int rank = 0; rank < world_size(); ++rank) {
+    Node& node = nodes[static_cast<std::size_t>(rank * node_count / world_size())];
+    node = {.members = node.members + 1, .workers = node.workers + 1};
+  }
+  const int lanes = most_chosen_lanes(runs_of(nodes));
+  std::set<std::vector<int>> leaders;
+  for (const Node& node : nodes) {
+    std::vector<int> its;
+    for (int lane = 0; lane < lanes; ++lane) its.push_back(lane % node.workers);
+    leaders.insert(its);
+  }
+  return {.node_count = node_count,
+          .lane_count = lanes,
+          .leader_kinds = static_cast<int>(leaders.size()),
+          .is_one_machine = true};
+}
+
 TEST_CASE("a communicator is set up by these collectives") {
   ProcessMap::explore_world();
   for (int nodes = 1; nodes <= world_size(); ++nodes) {
@@ -129,10 +152,7 @@ TEST_CASE("a communicator is set up by these collectives") {
     options.emulated_nodes = nodes;
     const auto calls = calls_of([&] { const Communicator communicator(MPI_COMM_WORLD, options); });
     const SetupCounts counts = counts_of(nodes);
-    // As many lanes as the smallest node has processes.
-    const int lanes = world_size() / nodes;
-    check_same(calls, expected_calls(communicator_steps({.node_count = nodes, .lane_count = lanes}),
-                                     counts, false));
+    check_same(calls, expected_calls(communicator_steps(sizes_of(nodes)), counts, false));
   }
 }
 

@@ -173,10 +173,17 @@ void count(const std::vector<SetupStep>& steps, SetupCounts counts, SetupCost& c
 void count_communicator(const Knowledge& knowledge, const MapSizes* domain_sizes,
                         SetupCounts counts, SetupCost& cost) {
   counts.node = knowledge.grouping.size_of(0);
-  count(communicator_steps(sizes_of(knowledge)), counts, cost);
-  if (domain_sizes == nullptr) return;
+  const CommunicatorSizes sizes = sizes_of(knowledge);
+  count(communicator_steps(sizes), counts, cost);
   const SetupStep comparison{"numbers", SetupStep::Kind::allreduce, SetupStep::Among::all,
                              2 * sizeof(int)};
+  if (sizes.leader_kinds > 1) {
+    const std::size_t packed_bytes = knowledge.machines.packed().size() * sizeof(int);
+    count({comparison}, counts, cost);
+    count(gather_steps({.description_bytes = 5 * sizeof(int), .packed_bytes = packed_bytes}),
+          counts, cost);
+  }
+  if (domain_sizes == nullptr) return;
   count({comparison}, counts, cost);
   count(gather_steps(*domain_sizes), counts, cost);
 }
@@ -196,7 +203,7 @@ std::size_t node_bytes_of(int members) {
 }  // namespace
 
 std::size_t most_setup_bytes(int members, int nodes) noexcept {
-  return 128 * static_cast<std::size_t>(members + nodes) + 4096;
+  return 160 * static_cast<std::size_t>(members + nodes) + 4096;
 }
 
 SetupCost measure_setup(const SetupTask& task) {
