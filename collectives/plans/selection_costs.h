@@ -10,7 +10,7 @@
 namespace hycoll {
 
 /// Between more nodes, or with more workers, than could be measured the rules take what formulas
-/// say is cheapest, with the prices of core/base/machine_prices.h (decision 49). They are those of
+/// say is cheapest, with the prices of core/base/machine_prices.h (decision 51). They are those of
 /// the algorithms' files, in the time that a node needs which has most to do, and
 /// `hycoll verify --prices` compares what follows from them with walks through schedules.
 
