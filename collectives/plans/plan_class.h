@@ -34,7 +34,7 @@ struct PlanOptions {
   std::vector<LeaderRun> leaders;
   /// Which of the nodes' workers are near one another, for the algorithms that follow groups: for
   /// the same runs of nodes, the same on all processes. Empty: all nodes are flat.
-  std::vector<GroupedRun> groups;
+  std::vector<GroupedRun> groups = {};
   std::size_t streaming_threshold_bytes = SIZE_MAX;
   int tag_count = INT32_MAX;  ///< As BindingOptions has it.
   /// Peers::processes: nodes have several processes. Single lanes are led as `leaders` has it,
