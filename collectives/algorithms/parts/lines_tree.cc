@@ -47,13 +47,16 @@ void LinesTree::await_subtree(int member) {
   }
 }
 
-void LinesTree::release(int member) {
-  if (tree_.children(member).empty()) return;
+void LinesTree::release(int member, int waiting) {
+  std::vector<int> released = tree_.children(member);
+  std::erase_if(released,
+                [&](int child) { return child == waiting && tree_.children(child).empty(); });
+  if (released.empty()) return;
   const FlagId may_leave = builder_.add_flag(phases_.strand(member));
   builder_.signal(phases_.strand(member), may_leave, {});
-  for (const int child : tree_.children(member)) {
+  for (const int child : released) {
     builder_.wait(phases_.strand(child), may_leave);
-    release(child);
+    release(child, waiting);
   }
 }
 

@@ -36,8 +36,9 @@ class LinesTree {
   /// A member waits until all below it have entered.
   void await_subtree(int member);
 
-  /// A member lets all below it leave, when they have done what has been appended so far.
-  void release(int member);
+  /// A member lets all below it leave, when they have done what has been appended so far; but not
+  /// `waiting`, if nobody is below it: that one waits for what comes from above later.
+  void release(int member, int waiting);
 
  private:
   Span whole(BufferId buffer) const { return span_of(buffer, builder_.all_chunks()); }

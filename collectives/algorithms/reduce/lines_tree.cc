@@ -39,7 +39,7 @@ Span place_of_sum(ScheduleBuilder& builder, int member) {
 Span append_node_sum(ScheduleBuilder& builder, LinesTree& tree) {
   const Span sum =
       tree.gather(tree.tree().root(), [&](int member) { return place_of_sum(builder, member); });
-  tree.release(tree.tree().root());
+  tree.release(tree.tree().root(), builder.root());
   return sum;
 }
 

@@ -165,16 +165,18 @@ bool is_awaited_by_nobody_else(const Schedule& schedule, int flag, int value) {
   });
 }
 
-/// Whether what one wait is for is signalled behind a wait like another one, in the same strand.
+/// Whether what one wait is for is signalled behind a wait like another one, or behind the signal
+/// that this other one waits for, in the same strand.
 bool implies(const Schedule& schedule, const Step& kept, const Step& dropped) {
   return std::ranges::any_of(schedule.strands, [&](const Strand& strand) {
-    bool has_waited = false;
+    bool has_come_so_far = false;
     for (const Step& step : strand.steps) {
       if (step.kind == StepKind::signal && step.flag == kept.flag && step.value == kept.value) {
-        return has_waited;
+        return has_come_so_far;
       }
-      has_waited = has_waited || (step.kind == StepKind::wait && step.flag == dropped.flag &&
-                                  step.value >= dropped.value);
+      const bool is_about_flag = step.kind == StepKind::wait || step.kind == StepKind::signal;
+      has_come_so_far = has_come_so_far ||
+                        (is_about_flag && step.flag == dropped.flag && step.value >= dropped.value);
     }
     return false;
   });
@@ -190,6 +192,20 @@ bool is_implied_wait(const Schedule& schedule, int strand, int wait) {
   return std::any_of(steps.begin(), end, [&](const Step& other) {
     return is_wait(other) && implies(schedule, other, *dropped);
   });
+}
+
+/// Whether all who wait for a signal have another wait that is enough.
+bool is_implied_signal(const Schedule& schedule, const Step& signal) {
+  for (int strand = 0; strand < static_cast<int>(schedule.strands.size()); ++strand) {
+    const std::vector<Step>& steps = schedule.strands[static_cast<std::size_t>(strand)].steps;
+    for (int i = 0; i < static_cast<int>(steps.size()); ++i) {
+      const Step& step = steps[static_cast<std::size_t>(i)];
+      const bool is_waited_for =
+          step.kind == StepKind::wait && step.flag == signal.flag && step.value == signal.value;
+      if (is_waited_for && !is_implied_wait(schedule, strand, i)) return false;
+    }
+  }
+  return true;
 }
 
 std::string name_of_example(const Schedule& schedule) {
@@ -353,6 +369,9 @@ std::string_view justification(const Schedule& schedule, const EditableStep& at,
       if (is_implied_wait(schedule, mutant.strand, mutant.step)) return "another wait is enough";
       if (at.step.kind == StepKind::signal || at.step.kind == StepKind::wait) {
         if (is_staged_arrival(schedule, at.step.flag)) return "compares arguments";
+        if (at.step.kind == StepKind::signal && is_implied_signal(schedule, at.step)) {
+          return "other waits are enough";
+        }
         return is_awaited_by_nobody_else(schedule, at.step.flag, at.step.value)
                    ? "no other worker waits for it"
                    : "";
