@@ -120,9 +120,7 @@ std::shared_ptr<const PlanClass> PlanCache::find_class(const PlanKey& key) {
   entries_.splice(entries_.begin(), entry);
   const Entry& made = entries_.front();
   made.memory->set(account_, made.plans->size_bytes());
-  std::shared_ptr<const PlanClass> plans = made.plans;
-  relieve_locked(*plans);
-  return plans;
+  return made.plans;
 }
 
 void PlanCache::recount(const PlanClass& plans) {
@@ -133,12 +131,8 @@ void PlanCache::recount(const PlanClass& plans) {
 }
 
 void PlanCache::relieve(const PlanClass& in_use) {
-  const std::lock_guard lock(mutex_);
-  relieve_locked(in_use);
-}
-
-void PlanCache::relieve_locked(const PlanClass& in_use) {
   if (!account_->is_exceeded()) return;
+  const std::lock_guard lock(mutex_);
   // Not for every new class again.
   const std::size_t enough_bytes = account_->limit_bytes() / 16 * 15;
   PlanStatistics given_up;
@@ -167,6 +161,7 @@ PlanPointer PlanCache::find(const PlanQuery& query) {
   plans->bind(query, size_bytes, {}, memory, *plan);
   recount(*plans);
   plan->count_memory(account_);
+  relieve(*plans);
   return PlanPointer(plan.release());
 }
 

@@ -42,7 +42,8 @@ class PlanCache {
   PlanKey key_of(const PlanQuery& query, std::size_t size_bytes, SelectionQuery& selection) const;
   const SelectionQuery& selection() const noexcept { return selection_; }
 
-  /// The class of a key; made if there is none. Errors: as PlanClass.
+  /// The class of a key; made if there is none. Whoever makes plans of it sees afterwards whether
+  /// all fits: old plans go before classes. Errors: as PlanClass.
   std::shared_ptr<const PlanClass> find_class(const PlanKey& key);
 
   /// After bindings to new forms: counts what a class takes by now.
@@ -77,7 +78,6 @@ class PlanCache {
   };
 
   std::shared_ptr<const PlanClass> make_class(const PlanKey& key) const;
-  void relieve_locked(const PlanClass& in_use);
 
   const Options options_;
   SelectionQuery selection_;  // but for what a query says
