@@ -17,26 +17,32 @@ MemberTree::MemberTree(const Shape& shape, int node, int root, int turn)
   for (std::vector<int>& children : children_) std::ranges::sort(children);
 }
 
-/// Makes the tree of a group, `members` within the node, and returns who leads it. The groups
-/// inside are those of the level before; the node has the level behind the last one.
-int MemberTree::add_group(const Groups& groups, int level, NumberRange members, int turn) {
+/// Makes the tree of a group, `members` within the node. The groups inside are those of the level
+/// before; the node has the level behind the last one. Inner groups change their leaders with every
+/// turn, outer ones when all members of the inner ones have led: so all lead as often as others.
+MemberTree::Led MemberTree::add_group(const Groups& groups, int level, NumberRange members,
+                                      int turn) {
   std::vector<int> leaders;
+  int inner_turns = 1;
   if (level == 0) {
     for (const int member : members) leaders.push_back(first_ + member);
   } else {
     for (const NumberRange& inner : groups.within(level - 1, members)) {
-      leaders.push_back(add_group(groups, level - 1, inner, turn));
+      const Led led = add_group(groups, level - 1, inner, turn);
+      leaders.push_back(led.leader);
+      inner_turns = std::max(inner_turns, led.turns);
     }
   }
   const bool has_root = members.holds(root_ - first_);
-  const auto own_turn = static_cast<std::size_t>(turn) % leaders.size();
+  const auto own_turn = static_cast<std::size_t>(turn / inner_turns) % leaders.size();
   const int leading = has_root ? root_ : leaders[own_turn];
   for (const int leader : leaders) {
     if (leader == leading) continue;
     children_[static_cast<std::size_t>(leading - first_)].push_back(leader);
   }
+  const int turns = inner_turns * static_cast<int>(leaders.size());
   if (level == groups.level_count()) peers_ = std::move(leaders);
-  return leading;
+  return {leading, turns};
 }
 
 MemberTree MemberTree::without_root() const {

@@ -38,7 +38,11 @@ class MemberTree {
   MemberTree without_root() const;
 
  private:
-  int add_group(const Groups& groups, int level, NumberRange members, int turn);
+  struct Led {
+    int leader;
+    int turns;  ///< Until everybody has led the group, and those inside.
+  };
+  Led add_group(const Groups& groups, int level, NumberRange members, int turn);
 
   int first_;
   int root_;
