@@ -119,12 +119,19 @@ struct Options {
   /// Where leaders run: "compact", "spread" (over NUMA domains) or "one_per_package".
   std::string placement = "spread";
 
-  /// Which workers of a node are near one another, for the algorithms that follow that
-  /// (lines-tree-...): "machine": those that share a cache, a NUMA domain, a package, where all
-  /// members are threads of one process and neighbours in both; otherwise nobody. "flat": nobody.
-  /// Or the workers of a group on each level from inner to outer, on every node: "4,16,64", each a
-  /// multiple of the one before; the last group has what is left.
+  /// Which members of a node are near one another, for the algorithms that follow that, which are
+  /// chosen where they are faster: "machine": neighbours that share a core, a cache, a NUMA domain,
+  /// a package, if all have cores of their own. "flat": nobody. Or the workers of a group on each
+  /// level from inner to outer, on every node: "4,16,64", each a multiple of the one before; the
+  /// last group has what is left. They count as caches, NUMA domains and packages.
   std::string groups = "machine";
+
+  /// What a cache line takes from core to core, by which such choices are made on nodes of more
+  /// than two members: "": measured once on the machine of the first process, and kept in the
+  /// user's cache directory; "measure": measured again; "published": published figures. Or
+  /// nanoseconds on the same core, cache, NUMA domain and package, and between packages:
+  /// "10,25,80,110,200".
+  std::string latencies;
 
   /// Whether pool threads (Communicator) or joining threads (Team) are bound to a core each.
   enum class Pinning { pinned, unpinned } pinning = Pinning::pinned;
@@ -162,7 +169,8 @@ struct Options {
   /// HYCOLL_PLACEMENT, HYCOLL_PIN=0|1, HYCOLL_WARN_AFTER_S, HYCOLL_TIMEOUT_S, HYCOLL_CHECK=0|1,
   /// HYCOLL_REPRODUCIBLE=0|1, HYCOLL_AGGREGATORS, HYCOLL_LAYOUT=per_node|processes,
   /// HYCOLL_NODE=machine|numa, HYCOLL_STAGING_KIB, HYCOLL_STAGING_LIMIT, HYCOLL_SINGLE_COPY_KIB,
-  /// HYCOLL_EMULATE_NODES=K or K:cyclic. Throws Error when a value cannot be read.
+  /// HYCOLL_EMULATE_NODES=K or K:cyclic, HYCOLL_GROUPS, HYCOLL_LATENCIES. Throws Error when a value
+  /// cannot be read.
   static Options from_environment();
 };
 

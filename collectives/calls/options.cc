@@ -8,7 +8,9 @@
 #include <string_view>
 
 #include "collectives/api/hycoll.h"
+#include "collectives/processes/node_groups.h"
 #include "core/base/errors.h"
+#include "numa/latency/core_latencies.h"
 
 namespace hycoll {
 namespace {
@@ -87,7 +89,14 @@ Options Options::from_environment() {
   if (const auto aggregators = read_number("HYCOLL_AGGREGATORS", 1'000'000)) {
     options.aggregators = *aggregators;
   }
-  if (const char* groups = std::getenv("HYCOLL_GROUPS")) options.groups = groups;
+  if (const char* groups = std::getenv("HYCOLL_GROUPS")) {
+    options.groups = groups;
+    parse_groups(options.groups);
+  }
+  if (const char* latencies = std::getenv("HYCOLL_LATENCIES")) {
+    options.latencies = latencies;
+    parse_latency_request(options.latencies);
+  }
   if (const char* layout = std::getenv("HYCOLL_LAYOUT")) options.layout = parse_layout(layout);
   if (const auto kib = read_number("HYCOLL_STAGING_KIB", 1'048'576)) options.staging_kib = *kib;
   if (const auto kib = read_number("HYCOLL_PLAN_CACHE_KIB", 1'000'000'000)) {

@@ -40,13 +40,17 @@ void Plan::count_memory(const std::shared_ptr<PlanAccount>& account) {
 
 PlanCache::PlanCache(Options options)
     : options_(std::move(options)),
+      inside_(options_.near.empty() ? nullptr
+                                    : std::make_unique<const InsideCosts>(
+                                          options_.nodes, options_.near, options_.transfer_times)),
       selection_{.nodes = options_.nodes,
                  .requested_lanes = options_.requested_lanes,
                  .requested_algorithm = options_.requested_algorithm,
                  .aggregators = options_.aggregators,
                  .sockets = options_.sockets,
                  .visibility =
-                     options_.peers == Peers::processes ? Visibility::staged : Visibility::direct},
+                     options_.peers == Peers::processes ? Visibility::staged : Visibility::direct,
+                 .inside = inside_.get()},
       account_(std::make_shared<PlanAccount>(options_.limit_bytes)) {
   check_requested_algorithm(options_.requested_algorithm);
   int node_count = 0;

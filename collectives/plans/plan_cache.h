@@ -80,7 +80,8 @@ class PlanCache {
   std::shared_ptr<const PlanClass> make_class(const PlanKey& key) const;
 
   const Options options_;
-  SelectionQuery selection_;  // but for what a query says
+  const std::unique_ptr<const InsideCosts> inside_;  // null where all nodes are flat
+  SelectionQuery selection_;                         // but for what a query says
   int member_count_ = 0;
   bool may_reach_;  // the processes of a node that is alone may reach each other's buffers
   std::shared_ptr<PlanAccount> account_;

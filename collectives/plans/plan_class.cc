@@ -228,14 +228,15 @@ Shape PlanClass::shape_for(const SelectedPlan& selected) const {
 }
 
 Shape PlanClass::grouped_for(const SelectedPlan& selected, const Shape& shape) const {
-  if (options_.groups.empty()) return shape;
+  if (options_.near.empty()) return shape;
   if (!find_algorithm(key_.collective, selected.algorithm).follows_groups) return shape;
   std::vector<GroupedRun> groups;
   int node = 0;
-  for (const GroupedRun& run : options_.groups) {
+  for (const NearRun& run : options_.near) {
     // A plan may leave workers of a node without work.
     const int workers = shape.node(node).workers;
-    groups.push_back({.groups = run.groups.of_first(workers), .count = run.count});
+    groups.push_back(
+        {.groups = with_levels(run, selected.group_levels).of_first(workers), .count = run.count});
     node += run.count;
   }
   groups.push_back({.groups = {}, .count = shape.node_count() - node});  // aggregators
@@ -266,7 +267,8 @@ std::size_t std::hash<hycoll::PlanKey>::operator()(const hycoll::PlanKey& key) c
   for (const hycoll::SelectedPlan* const selected : {&key.selected, &key.reaching}) {
     // Names stay where they are.
     h ^= reinterpret_cast<std::uintptr_t>(selected->algorithm.data());
-    h = h * kMultiplier + (static_cast<std::size_t>(selected->segments) << 16 |
+    h = h * kMultiplier + (static_cast<std::size_t>(selected->segments) << 24 |
+                           static_cast<std::size_t>(selected->group_levels) << 16 |
                            static_cast<std::size_t>(selected->lanes));
   }
   return h ^ h >> 29;

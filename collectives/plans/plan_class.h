@@ -32,9 +32,11 @@ struct PlanOptions {
   /// the same on all processes, whose schedules would differ otherwise. Empty, and for lanes
   /// beyond these: worker l drives lane l.
   std::vector<LeaderRun> leaders;
-  /// Which of the nodes' workers are near one another, for the algorithms that follow groups: for
-  /// the same runs of nodes, the same on all processes. Empty: all nodes are flat.
-  std::vector<GroupedRun> groups = {};
+  /// Which of the nodes' workers are near one another, for the algorithms that follow groups, and
+  /// what a cache line takes between them: of the same nodes, the same on all processes. Empty: all
+  /// nodes are flat.
+  std::vector<NearRun> near = {};
+  TransferTimes transfer_times = kPublishedTimes;
   std::size_t streaming_threshold_bytes = SIZE_MAX;
   int tag_count = INT32_MAX;  ///< As BindingOptions has it.
   /// Peers::processes: nodes have several processes. Single lanes are led as `leaders` has it,

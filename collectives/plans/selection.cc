@@ -26,7 +26,7 @@ constexpr std::size_t kMaximumPipelinedMessages = 16 * 1024;
 constexpr std::size_t kMaximumPipelinedSegments = 512;
 constexpr int kMaximumRequestedLanes = 4096;
 
-SelectedPlan select_by_rule(const SelectionQuery& query) {
+SelectedPlan select_without_groups(const SelectionQuery& query) {
   switch (query.collective) {
     case Collective::allreduce:
       return select_allreduce(query);
@@ -42,6 +42,11 @@ SelectedPlan select_by_rule(const SelectionQuery& query) {
   }
   throw Error(ErrorKind::invalid_argument,
               fmt::format("there is no collective {}", static_cast<int>(query.collective)));
+}
+
+SelectedPlan select_by_rule(const SelectionQuery& query) {
+  const SelectedPlan plan = select_without_groups(query);
+  return query.inside == nullptr ? plan : query.inside->along_groups(query, plan);
 }
 
 const Algorithm* find_by_name(Collective collective, std::string_view name) {

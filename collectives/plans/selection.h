@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "collectives/algorithms/parts/algorithm.h"
+#include "collectives/plans/selection_groups.h"
 #include "core/schedule/shape.h"
 
 namespace hycoll {
@@ -32,6 +33,8 @@ struct SelectionQuery {
   int sockets = 1;      ///< That the workers of a node run on, at most.
   /// Whether workers of a node are processes that do not reach each other's buffers.
   Visibility visibility = Visibility::direct;
+  /// What calls take inside the nodes, where workers are in groups; null elsewhere.
+  const InsideCosts* inside = nullptr;
 
   std::size_t node_count() const noexcept;
 };
@@ -43,6 +46,8 @@ struct SelectedPlan {
   int workers_per_node = 1;  ///< Upper bound; a node with fewer uses all of them.
   int segments = 1;
   int aggregators = 0;  ///< Nodes without members, of one worker each, after the others.
+  /// Those that an algorithm follows which follows groups.
+  GroupLevels group_levels = kAllGroupLevels;
   friend bool operator==(const SelectedPlan&, const SelectedPlan&) = default;
 };
 

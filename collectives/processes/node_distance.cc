@@ -1,32 +1,25 @@
 #include "collectives/processes/node_distance.h"
 
 #include <algorithm>
-#include <chrono>
 #include <new>
 #include <vector>
 
 #include "threading/memory/handoff.h"
 
 namespace hycoll {
-namespace {
-
-constexpr std::chrono::milliseconds kHandoffPatience{2};
-
-}  // namespace
-
 void prepare_measurement(NodeMemory& memory, int worker) noexcept {
   new (&memory.handoff_ball(worker)) HandoffBall;
 }
 
-double measure_half_a_node_apart(NodeMemory& memory, std::span<const int> first_workers,
-                                 int party) {
+double measure_half_a_node_apart(NodeMemory& memory, std::span<const int> first_workers, int party,
+                                 const MeasurementTime& time) {
   // Neighbours in rank order tend to be neighbours on the machine: half a node apart is far.
   const int pairs = static_cast<int>(first_workers.size()) / 2;
   if (party >= 2 * pairs) return 0;
   const auto side = party < pairs ? HandoffSide::first : HandoffSide::second;
   const int owner = first_workers[static_cast<std::size_t>(party % pairs)];
   const std::vector<double> batches =
-      measure_handoff(memory.handoff_ball(owner), side, HandoffRounds{}, kHandoffPatience);
+      measure_handoff(memory.handoff_ball(owner), side, time.rounds, time.patience);
   return batches.empty() ? 0 : *std::min_element(batches.begin(), batches.end());
 }
 

@@ -8,8 +8,6 @@
 #include <utility>
 
 #include "core/base/errors.h"
-#include "core/schedule/group_sizes.h"
-#include "numa/topology/neighbourhoods.h"
 
 namespace hycoll {
 namespace {
@@ -29,7 +27,7 @@ std::vector<int> parse_sizes(const std::string& requested) {
       throw Error(ErrorKind::invalid_argument,
                   fmt::format("Options::groups (HYCOLL_GROUPS) is '{}': expected machine, flat, or "
                               "the workers of a group on each level from inner to outer, 1 to {}, "
-                              "as in 4,16,64",
+                              "as in 4,16,64; correct or unset it",
                               requested, kLargestGroup));
     }
     sizes.push_back(size);
@@ -38,36 +36,105 @@ std::vector<int> parse_sizes(const std::string& requested) {
   }
 }
 
-bool is_of_own_workers(std::span<const NodeRun> nodes, std::span<const Core> own_cores) {
-  return nodes.size() == 1 && nodes.front().count == 1 &&
-         std::cmp_equal(own_cores.size(), nodes.front().node.workers);
+/// What the groups of a level share that the user has given: the further out, the less.
+Proximity shared_on(std::size_t level) {
+  const std::size_t shared = index_of(Proximity::cache) + level;
+  return static_cast<Proximity>(std::min(shared, index_of(Proximity::machine)));
 }
 
-Groups groups_of_machine(const Topology& topology, std::span<const Core> own_cores) {
-  std::vector<int> cores;
-  for (const Core& core : own_cores) cores.push_back(core.index);
-  return groups_of_sizes(neighbourhoods(topology, cores));
+/// The nearest thing that all of a node's workers share.
+Proximity shared_by_all(std::span<const CorePlace> place_of_worker) {
+  if (place_of_worker.empty()) return Proximity::machine;
+  Proximity farthest = Proximity::core;
+  for (const CorePlace& place : place_of_worker) {
+    farthest = std::max(farthest, proximity_of(place_of_worker.front(), place));
+  }
+  return farthest;
+}
+
+GroupLevel runs_of_sizes(const std::vector<int>& sizes) {
+  GroupLevel runs;
+  for (const int size : sizes) {
+    if (runs.empty() || runs.back().size != size) runs.push_back({.size = size, .count = 0});
+    ++runs.back().count;
+  }
+  return runs;
 }
 
 }  // namespace
 
-std::vector<GroupedRun> groups_of_nodes(const std::string& requested,
-                                        std::span<const NodeRun> nodes, const Topology& topology,
-                                        std::span<const Core> own_cores) {
-  std::vector<GroupedRun> groups;
-  if (requested == "flat") return groups;
-  if (requested == "machine") {
-    if (!is_of_own_workers(nodes, own_cores)) return groups;
-    groups.push_back({.groups = groups_of_machine(topology, own_cores), .count = 1});
-  } else {
-    const std::vector<int> sizes = parse_sizes(requested);
-    for (const NodeRun& run : nodes) {
-      groups.push_back({.groups = Groups::of_sizes(run.node.workers, sizes), .count = run.count});
+GroupRequest parse_groups(const std::string& requested) {
+  if (requested == "machine") return {.is_of_machine = true, .sizes = {}};
+  if (requested == "flat") return {};
+  GroupRequest request{.is_of_machine = false, .sizes = parse_sizes(requested)};
+  Groups::of_sizes(request.sizes.back(), request.sizes);  // each of whole inner ones
+  return request;
+}
+
+std::vector<NearRun> groups_of_sizes(std::span<const NodeRun> nodes, std::span<const int> sizes) {
+  std::vector<NearRun> near;
+  for (const NodeRun& run : nodes) {
+    NearRun added{
+        .groups = Groups::of_sizes(run.node.workers, sizes), .shared = {}, .count = run.count};
+    const auto levels = static_cast<std::size_t>(added.groups.level_count());
+    for (std::size_t level = 0; level <= levels; ++level) added.shared.push_back(shared_on(level));
+    near.push_back(std::move(added));
+  }
+  if (are_flat(near)) near.clear();
+  return near;
+}
+
+NearRun groups_of_places(std::span<const CorePlace> place_of_worker) {
+  NearRun near{.groups = {}, .shared = {}};
+  std::vector<GroupLevel> levels;
+  for (const Neighbourhood& level : neighbourhoods(place_of_worker)) {
+    if (level.sizes.size() == 1) continue;
+    levels.push_back(runs_of_sizes(level.sizes));
+    near.shared.push_back(level.shared);
+  }
+  near.groups = Groups(std::move(levels));
+  HYCOLL_ASSERT(near.shared.size() == near.groups.levels().size(),
+                "levels that tell nothing are left out");
+  near.shared.push_back(shared_by_all(place_of_worker));
+  return near;
+}
+
+std::vector<int> packed(const NearRun& near) {
+  std::vector<int> numbers = {static_cast<int>(near.shared.back())};
+  for (std::size_t l = 0; l < near.groups.levels().size(); ++l) {
+    const GroupLevel& level = near.groups.levels()[l];
+    numbers.push_back(static_cast<int>(near.shared[l]));
+    numbers.push_back(static_cast<int>(level.size()));
+    for (const GroupRun& run : level) {
+      numbers.push_back(run.size);
+      numbers.push_back(run.count);
     }
   }
-  const auto is_flat = [](const GroupedRun& run) { return run.groups.is_flat(); };
-  if (std::ranges::all_of(groups, is_flat)) groups.clear();
-  return groups;
+  return numbers;
+}
+
+NearRun unpacked(std::span<const int> numbers) {
+  std::size_t at = 0;
+  const auto next = [&] { return numbers[at++]; };
+  const auto shared_by_node = static_cast<Proximity>(next());
+  NearRun near{.groups = {}, .shared = {}};
+  std::vector<GroupLevel> levels;
+  while (at < numbers.size()) {
+    near.shared.push_back(static_cast<Proximity>(next()));
+    GroupLevel level(static_cast<std::size_t>(next()));
+    for (GroupRun& run : level) {
+      run.size = next();
+      run.count = next();
+    }
+    levels.push_back(std::move(level));
+  }
+  near.groups = Groups(std::move(levels));
+  near.shared.push_back(shared_by_node);
+  return near;
+}
+
+bool are_flat(std::span<const NearRun> near) {
+  return std::ranges::all_of(near, [](const NearRun& run) { return run.groups.is_flat(); });
 }
 
 }  // namespace hycoll

@@ -5,17 +5,34 @@
 #include <string>
 #include <vector>
 
+#include "collectives/plans/selection_groups.h"
 #include "core/schedule/shape.h"
-#include "numa/topology/topology.h"
+#include "numa/topology/neighbourhoods.h"
 
 namespace hycoll {
 
-/// The groups that Options::groups asks for, by node; none where all are flat. "machine" is for a
-/// single node whose workers are all of this process, on these cores of the topology. Errors:
-/// invalid_argument, if the text is neither a word nor sizes that can be groups.
-std::vector<GroupedRun> groups_of_nodes(const std::string& requested,
-                                        std::span<const NodeRun> nodes, const Topology& topology,
-                                        std::span<const Core> own_cores);
+/// What Options::groups asks for: the machine's, or these sizes from inner to outer; none are flat.
+struct GroupRequest {
+  bool is_of_machine = false;
+  std::vector<int> sizes;
+};
+
+/// Errors: invalid_argument, if the text is neither a word nor sizes that can be groups.
+GroupRequest parse_groups(const std::string& requested);
+
+/// The same sizes on every node, where they stand for caches, domains and packages, one after the
+/// other; none where all nodes are flat.
+std::vector<NearRun> groups_of_sizes(std::span<const NodeRun> nodes, std::span<const int> sizes);
+
+/// Of the workers of a node that run at these places.
+NearRun groups_of_places(std::span<const CorePlace> place_of_worker);
+
+/// A node's groups as numbers, few where groups are equal, and back.
+std::vector<int> packed(const NearRun& near);
+NearRun unpacked(std::span<const int> numbers);
+
+/// Whether there are none at all.
+bool are_flat(std::span<const NearRun> near);
 
 }  // namespace hycoll
 

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "collectives/processes/node_distance.h"
-#include "collectives/processes/node_groups.h"
 #include "core/base/errors.h"
 #include "numa/placement/placement.h"
 
@@ -153,6 +152,21 @@ std::vector<int> NodeProcesses::neighbours_thread_counts() const {
   return counts;
 }
 
+std::vector<CorePlace> NodeProcesses::places_of(const ProcessGroup& group,
+                                                std::span<const Core> cores) const {
+  std::vector<CorePlace> places;
+  // Those that take turns on cores are near nobody.
+  if (group.cores_are_shared()) return places;
+  for (const Core& core : cores) {
+    places.push_back({.core = group.topology().machine_core_of(core.os_index),
+                      .cache = group.topology().machine_cache_of(core.os_index),
+                      .domain = core.numa_domain,
+                      // A machine that does not tell its packages counts as one.
+                      .package = std::max(0, core.package)});
+  }
+  return places;
+}
+
 void NodeProcesses::place_leaders(const ProcessGroup& group) {
   const std::vector<NodeRun> nodes = node_runs(grouping_, threads_);
   group.check_lanes(fewest_workers(nodes));
@@ -171,30 +185,30 @@ void NodeProcesses::place_leaders(const ProcessGroup& group) {
   }
   group.agree(failure);
   own_leaders_ = leaders_of(cores, lane_count_, placement);
-  leaders_ = group.gather_leaders(own_leaders_, node_count(),
-                                  [&](int node) { return grouping_.first_rank_of(node); });
+  inside_ = agree_on_inside(group, nodes, own_leaders_, places_of(group, cores),
+                            [&](int node) { return grouping_.first_rank_of(node); });
 }
 
 PlanCache::Options NodeProcesses::plan_options(const ProcessGroup& group) const {
   const NodeMemory& memory = use_.segment->memory();
   const std::vector<NodeRun> nodes = node_runs(grouping_, threads_);
-  PlanCache::Options options{
-      .nodes = nodes,
-      .node = node_,
-      .requested_lanes = group.options().lanes,
-      .requested_algorithm = group.options().algorithm,
-      .leaders = leaders_,
-      .groups = groups_of_nodes(group.options().groups, nodes, group.topology(), cores()),
-      .streaming_threshold_bytes = group.streaming_threshold_bytes(),
-      .tag_count = lanes_.front()->tag_count(),
-      .peers = Peers::processes,
-      .processes = threads_.processes(),
-      .staging_bytes = memory.staging_bytes(),
-      .short_staging_bytes = memory.short_staging_bytes(),
-      .workers = {.first = worker_, .count = thread_count()},
-      .streaming_staging_bytes = kStreamingStagingBytes,
-      .shares_heaps = shares_heaps(),
-      .limit_bytes = group.plan_limit_bytes()};
+  PlanCache::Options options{.nodes = nodes,
+                             .node = node_,
+                             .requested_lanes = group.options().lanes,
+                             .requested_algorithm = group.options().algorithm,
+                             .leaders = inside_.leaders,
+                             .near = inside_.near,
+                             .transfer_times = inside_.times,
+                             .streaming_threshold_bytes = group.streaming_threshold_bytes(),
+                             .tag_count = lanes_.front()->tag_count(),
+                             .peers = Peers::processes,
+                             .processes = threads_.processes(),
+                             .staging_bytes = memory.staging_bytes(),
+                             .short_staging_bytes = memory.short_staging_bytes(),
+                             .workers = {.first = worker_, .count = thread_count()},
+                             .streaming_staging_bytes = kStreamingStagingBytes,
+                             .shares_heaps = shares_heaps(),
+                             .limit_bytes = group.plan_limit_bytes()};
   if (shareable() != nullptr && shareable()->copies()) {
     const std::optional<int> kib = group.options().single_copy_kib;
     if (kib) {

@@ -11,6 +11,7 @@
 #include "collectives/plans/plan_cache.h"
 #include "collectives/processes/leaders.h"
 #include "collectives/processes/node_grouping.h"
+#include "collectives/processes/node_inside.h"
 #include "collectives/processes/node_segment.h"
 #include "collectives/processes/process_group.h"
 #include "numa/topology/topology.h"
@@ -79,6 +80,9 @@ class NodeProcesses {
   /// The number of a thread's next run.
   CallNumber next_run(int thread) noexcept { return use_.segment->next_run(thread); }
 
+  /// Before a blocking call that stages, of the first thread.
+  void look_around() { use_.segment->look_around(use_.segment->last_run(0) + 1); }
+
   /// Whether the node's processes can access one another's shared heaps. The same on all of them.
   bool shares_heaps() const noexcept {
     return shareable() != nullptr && shareable()->reaches_heaps();
@@ -99,6 +103,7 @@ class NodeProcesses {
   int worker_count() const;
   int thread_count() const noexcept { return static_cast<int>(cores_.size()); }
   void place_leaders(const ProcessGroup& group);
+  std::vector<CorePlace> places_of(const ProcessGroup& group, std::span<const Core> cores) const;
   void open_lanes(const ProcessGroup& group);
 
   RankMap places_;
@@ -111,8 +116,8 @@ class NodeProcesses {
   std::vector<Core> cores_;                            // this process's
   WaitPolicy wait_policy_;
   int lane_count_ = 1;
-  std::vector<LeaderRun> leaders_;
   std::vector<int> own_leaders_;  // this node's, by lane
+  NodeInside inside_;
   SegmentUse use_;
   bool has_expanded_ = false;  // between expand() and end_expansion(), here
   std::vector<std::unique_ptr<MpiEndpoint>> lanes_;

@@ -194,6 +194,12 @@ void NodeSegment::measure_distance(const NodeMembership& node) {
             "MPI_Allreduce");
   may_measure_ = most[1] == 0;
   set_distance(most[0]);
+  if (!may_measure_) return;
+  // What it has left is made ready before the first look.
+  reset(memory_->handoff_ball(first_worker_));
+  looks_.emplace(*memory_, process_, first_worker_, [this] {
+    return measure_half_a_node_apart(*memory_, first_workers_, process_, kLook);
+  });
 }
 
 void NodeSegment::exchange(std::vector<ExecutorContext>* next) {

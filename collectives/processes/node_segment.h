@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "collectives/processes/distance_looks.h"
 #include "collectives/processes/memory_charge.h"
 #include "collectives/processes/node_addresses.h"
 #include "collectives/processes/node_grouping.h"
@@ -89,13 +90,23 @@ class NodeSegment {
   /// The largest of all processes'; 0: none.
   void set_distance(double handoff_ns) noexcept;
   double handoff_ns() const noexcept { return handoff_ns_; }
+  /// Before a blocking call that stages, of a process's first thread: the processes may look again
+  /// how far they are from one another, each for itself. `run`: the number of its first run.
+  void look_around(CallNumber run) {
+    if (looks_) looks_->before(run);
+  }
+  /// Null where processes must not measure.
+  DistanceLooks* looks() noexcept { return looks_ ? &*looks_ : nullptr; }
 
   /// The same number on all processes of the node, and no other segment's.
   std::uint64_t token() const noexcept { return segment_.handle().token[0]; }
 
   /// Of this process's threads.
   std::span<const std::unique_ptr<WorkerExecutor>> executors() const { return executors_; }
-  /// The number of a thread's next run.
+  /// The numbers of a thread's last run, and of its next one.
+  CallNumber last_run(int thread) const noexcept {
+    return runs_[static_cast<std::size_t>(thread)].number;
+  }
   CallNumber next_run(int thread) noexcept {
     return ++runs_[static_cast<std::size_t>(thread)].number;
   }
@@ -148,6 +159,7 @@ class NodeSegment {
   std::vector<int> first_workers_;  // by process of the node
   bool may_measure_ = false;        // processes that spin do not keep others off their cores
   double handoff_ns_ = 0;
+  std::optional<DistanceLooks> looks_;
   int first_worker_;
   std::vector<std::unique_ptr<WorkerExecutor>> executors_;
   SeparateVector<Runs> runs_;

@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <cstdint>
 #include <cstdio>
 
 #include "collectives/plans/selection.h"
 #include "collectives/processes/machine_exchange.h"
+#include "collectives/processes/node_groups.h"
 #include "core/base/errors.h"
+#include "numa/latency/core_latencies.h"
 #include "numa/placement/placement.h"
 #include "numa/topology/cache_capacity.h"
 #include "threading/transport/mpi/end_job.h"
@@ -74,13 +77,13 @@ ProcessGroup::ProcessGroup(MPI_Comm parent, const Options& options, MpiCallers c
       }) {
   check_mpi(MPI_Comm_rank(control(), &rank_), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(control(), &size_), "MPI_Comm_size");
+  agree_on_options();
   agree_on_aggregators();
 }
 
-void ProcessGroup::agree_on_aggregators() {
-  const int own = options_.aggregators;
-  const std::array<NumberedOption, 11> numbers = {{
-      {.name = "aggregators (HYCOLL_AGGREGATORS)", .value = own},
+void ProcessGroup::agree_on_options() {
+  const std::array<NumberedOption, 13> numbers = {{
+      {.name = "aggregators (HYCOLL_AGGREGATORS)", .value = options_.aggregators},
       {.name = "layout (HYCOLL_LAYOUT; 0: per_node, 1: processes)",
        .value = static_cast<int>(options_.layout)},
       {.name = "lanes (HYCOLL_LANES)", .value = requested_lanes()},
@@ -97,14 +100,23 @@ void ProcessGroup::agree_on_aggregators() {
       {.name = "emulated_nodes (HYCOLL_EMULATE_NODES)", .value = options_.emulated_nodes},
       {.name = "emulated_dealing (HYCOLL_EMULATE_NODES; 0: K, 1: K:cyclic)",
        .value = static_cast<int>(options_.emulated_dealing)},
+      NumberedOption::of_words("groups (HYCOLL_GROUPS)", options_.groups),
+      NumberedOption::of_words("latencies (HYCOLL_LATENCIES)", options_.latencies),
   }};
   require_same(numbers);
+  // What cannot be read is the same everywhere, and refused by all.
+  parse_groups(options_.groups);
+  parse_latency_request(options_.latencies);
   if (options_.plan_cache_kib < 1) {
     throw Error(ErrorKind::invalid_argument,
                 fmt::format("Options::plan_cache_kib (HYCOLL_PLAN_CACHE_KIB) is {}; ask for 1 or "
                             "more, 16384 are the default",
                             options_.plan_cache_kib));
   }
+}
+
+void ProcessGroup::agree_on_aggregators() {
+  const int own = options_.aggregators;
   if (own < 0 || own >= size_) {
     throw Error(
         ErrorKind::invalid_argument,
@@ -182,14 +194,20 @@ RankMap ProcessGroup::node_places() const {
                              deals_in_turn ? Dealing::cyclic : Dealing::blocks);
 }
 
-std::vector<LeaderRun> ProcessGroup::gather_leaders(
-    const std::vector<int>& own, int node_count,
+std::vector<NumbersRun> ProcessGroup::gather_lists(
+    const std::vector<int>& own, Lengths lengths, int node_count,
     const std::function<int(int node)>& first_rank_of) const {
-  if (node_count == 1) {
+  const auto told_by = [&](int teller) {
     std::vector<int> list = own;
-    broadcast(list, 0, control());
-    return {{.workers = std::move(list), .count = 1}};
-  }
+    if (lengths == Lengths::differ) {
+      auto length = static_cast<int>(own.size());
+      broadcast({&length, 1}, teller, control());
+      list.resize(static_cast<std::size_t>(length));
+    }
+    broadcast(list, teller, control());
+    return list;
+  };
+  if (node_count == 1) return {{.numbers = told_by(0), .count = 1}};
   // There are few different lists, as there are few kinds of nodes: each is told once, by the first
   // process that has it.
   constexpr int kUntold = -1;
@@ -198,22 +216,33 @@ std::vector<LeaderRun> ProcessGroup::gather_leaders(
   for (;;) {
     const int teller = reduced(kind == kUntold ? rank_ : size_, MPI_MIN, control());
     if (teller == size_) break;
-    std::vector<int> list = own;
-    broadcast(list, teller, control());
+    std::vector<int> list = told_by(teller);
     if (kind == kUntold && list == own) kind = static_cast<int>(lists.size());
     lists.push_back(std::move(list));
   }
-  if (lists.size() == 1) return {{.workers = std::move(lists.front()), .count = node_count}};
+  if (lists.size() == 1) return {{.numbers = std::move(lists.front()), .count = node_count}};
   const RankMap kinds = gather(kind);
-  std::vector<LeaderRun> runs;
+  std::vector<NumbersRun> runs;
   int last = kUntold;
   for (int node = 0; node < node_count; ++node) {
     const int its = kinds.at(first_rank_of(node));
-    if (its != last) runs.push_back({.workers = lists[static_cast<std::size_t>(its)], .count = 0});
+    if (its != last) runs.push_back({.numbers = lists[static_cast<std::size_t>(its)], .count = 0});
     ++runs.back().count;
     last = its;
   }
   return runs;
+}
+
+void ProcessGroup::broadcast_first(std::span<double> numbers) const {
+  check_mpi(MPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, 0, control()),
+            "MPI_Bcast");
+}
+
+NumberedOption NumberedOption::of_words(std::string_view name, const std::string& words) {
+  // FNV-1a.
+  std::uint32_t value = 2166136261U;
+  for (const char letter : words) value = (value ^ static_cast<unsigned char>(letter)) * 16777619U;
+  return {.name = name, .value = static_cast<int>(value), .words = &words};
 }
 
 void ProcessGroup::require_same(std::span<const NumberedOption> options) const {
@@ -227,10 +256,24 @@ void ProcessGroup::require_same(std::span<const NumberedOption> options) const {
   broadcast(differing, other, control());
   const auto at =
       static_cast<std::size_t>(std::ranges::mismatch(first, differing).in1 - first.begin());
-  throw Error(ErrorKind::mismatch,
-              fmt::format("Options::{} is {} on {}, but {} on {}; pass the same on every process",
-                          options[at].name, first[at], process_name(0), differing[at],
-                          process_name(other)));
+  const auto value_on = [&](int rank, int number) {
+    return options[at].words == nullptr ? fmt::format("{}", number)
+                                        : fmt::format("'{}'", words_on(rank, *options[at].words));
+  };
+  const std::string on_first = value_on(0, first[at]);
+  const std::string on_other = value_on(other, differing[at]);
+  throw Error(
+      ErrorKind::mismatch,
+      fmt::format("Options::{} is {} on {}, but {} on {}; pass the same on every process",
+                  options[at].name, on_first, process_name(0), on_other, process_name(other)));
+}
+
+std::string ProcessGroup::words_on(int rank, const std::string& own) const {
+  std::array<char, 128> words{};
+  std::string_view(own).copy(words.data(), words.size() - 1);
+  check_mpi(MPI_Bcast(words.data(), static_cast<int>(words.size()), MPI_CHAR, rank, control()),
+            "MPI_Bcast");
+  return words.data();
 }
 
 void ProcessGroup::agree(const std::optional<Error>& failure) const {

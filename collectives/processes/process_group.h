@@ -36,10 +36,19 @@ enum class MpiCallers : std::uint8_t {
 /// Throws Error (environment) unless MPI provides MPI_THREAD_MULTIPLE.
 void require_thread_multiple();
 
-/// An option whose values are numbers.
+/// An option whose values are numbers, or words, of which a number tells others.
 struct NumberedOption {
   std::string_view name;
   int value = 0;
+  const std::string* words = nullptr;
+
+  static NumberedOption of_words(std::string_view name, const std::string& words);
+};
+
+/// Numbers that neighbouring nodes tell alike.
+struct NumbersRun {
+  std::vector<int> numbers;
+  int count = 1;
 };
 
 /// The processes of a communicator or team: what all layouts share. With the layouts `per_node` and
@@ -97,10 +106,15 @@ class ProcessGroup {
   /// Collective.
   RankMap node_places() const;
 
-  /// Collective: who leads, by node. Every process passes its own node's leaders, as many as all
-  /// others; `first_rank_of` tells the rank of a node's first process.
-  std::vector<LeaderRun> gather_leaders(const std::vector<int>& own, int node_count,
-                                        const std::function<int(int node)>& first_rank_of) const;
+  /// Collective: what each node says, by node. Every process passes its own node's numbers, of
+  /// which the first process's count, whose rank `first_rank_of` tells; if they are equally many
+  /// everywhere, that is not told.
+  enum class Lengths { equal, differ };
+  std::vector<NumbersRun> gather_lists(const std::vector<int>& own, Lengths lengths, int node_count,
+                                       const std::function<int(int node)>& first_rank_of) const;
+
+  /// Collective: everybody has the first process's numbers.
+  void broadcast_first(std::span<double> numbers) const;
 
   /// Collective, and nobody returns before all have entered: throws on every process if one has met
   /// an error; its own on those that have.
@@ -148,9 +162,12 @@ class ProcessGroup {
   void check_signature(CallNumber call, const PackedSignature& signature) const;
 
  private:
+  void agree_on_options();
   void agree_on_aggregators();
   /// Collective: throws Error (mismatch) on every process unless all pass the same values.
   void require_same(std::span<const NumberedOption> options) const;
+  /// Collective: what that process passes, of which as much as fits a message for people.
+  std::string words_on(int rank, const std::string& own) const;
   const MachineShare& share() const { return map_.share(); }
 
   std::shared_ptr<const MpiCommunicator> control_;

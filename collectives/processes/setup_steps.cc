@@ -82,7 +82,7 @@ std::vector<SetupStep> map_steps(const MapSizes& sizes) {
 
 std::vector<SetupStep> communicator_steps(const CommunicatorSizes& sizes) {
   std::vector<SetupStep> steps = {
-      {"options", Kind::allreduce, Among::all, 22 * kInt},
+      {"options", Kind::allreduce, Among::all, 26 * kInt},
       {"terms", Kind::allreduce, Among::all, 3 * kInt},
       {"segment", Kind::broadcast, Among::node, 104},
       {"segment", Kind::allreduce, Among::node, kInt},
@@ -96,18 +96,24 @@ std::vector<SetupStep> communicator_steps(const CommunicatorSizes& sizes) {
       {"cores", Kind::allgather, Among::node, 5 * kInt},
       {"cores", Kind::allreduce, Among::all, kInt},
   };
-  const SetupStep list{"leaders", Kind::broadcast, Among::all,
-                       static_cast<std::size_t>(sizes.lane_count) * kInt};
+  const auto numbers = static_cast<std::size_t>(sizes.lane_count + sizes.group_numbers);
+  std::vector<SetupStep> list;
+  if (sizes.group_numbers > 0) list.push_back({"leaders", Kind::broadcast, Among::all, kInt});
+  list.push_back({"leaders", Kind::broadcast, Among::all, numbers * kInt});
   if (sizes.node_count == 1) {
-    steps.push_back(list);
-    return steps;
+    add(steps, list);
+  } else {
+    const SetupStep teller{"leaders", Kind::allreduce, Among::all, kInt};
+    for (int kind = 0; kind < sizes.leader_kinds; ++kind) {
+      steps.push_back(teller);
+      add(steps, list);
+    }
+    steps.push_back(teller);
+    if (sizes.leader_kinds > 1 && sizes.is_one_machine) {
+      steps.push_back({"leaders", Kind::allgather, Among::all, kInt});
+    }
   }
-  const SetupStep teller{"leaders", Kind::allreduce, Among::all, kInt};
-  for (int kind = 0; kind < sizes.leader_kinds; ++kind) add(steps, {teller, list});
-  steps.push_back(teller);
-  if (sizes.leader_kinds > 1 && sizes.is_one_machine) {
-    steps.push_back({"leaders", Kind::allgather, Among::all, kInt});
-  }
+  if (sizes.has_groups) steps.push_back({"latencies", Kind::broadcast, Among::all, 40});
   return steps;
 }
 

@@ -52,7 +52,10 @@ std::vector<SetupStep> gather_steps(const MapSizes& sizes);
 struct CommunicatorSizes {
   int node_count = 1;
   int lane_count = 1;
-  int leader_kinds = 1;  ///< Different lists of leaders.
+  int leader_kinds = 1;  ///< Different lists of leaders and groups.
+  /// Of a node's workers, told with the leaders; 0 where all nodes have too few for groups.
+  int group_numbers = 0;
+  bool has_groups = false;  ///< Some node is not flat.
   /// If there are several, which node has which is told on one machine; otherwise by gather_steps()
   /// besides.
   bool is_one_machine = false;

@@ -9,10 +9,10 @@
 #include <set>
 
 #include "collectives/processes/node_distance.h"
-#include "collectives/processes/node_groups.h"
 #include "core/base/errors.h"
 #include "numa/placement/binding.h"
 #include "numa/placement/placement.h"
+#include "numa/topology/neighbourhoods.h"
 
 namespace hycoll {
 namespace {
@@ -105,9 +105,14 @@ void NodeWorkers::agree_on_leaders(const ProcessGroup& group, MemberCount member
   const int sockets_here = group.is_aggregator() ? 0 : static_cast<int>(sockets.size());
   socket_count_ = std::min(group.maximum(sockets_here), lane_count_);
   if (members == MemberCount::one) return;  // worker l drives lane l
-  leaders_ = group.gather_leaders(
-      leaders_of(cores_, lane_count_, parse_placement(group.options().placement)),
-      group.member_process_count(), [](int node) { return node; });
+  // Those that take turns on cores are near nobody.
+  std::vector<CorePlace> places;
+  if (may_measure_) {
+    for (const Core& core : cores_) places.push_back(place_of(core));
+  }
+  inside_ = agree_on_inside(
+      group, nodes_, leaders_of(cores_, lane_count_, parse_placement(group.options().placement)),
+      places, [](int node) { return node; });
 }
 
 void NodeWorkers::check_leaders(const ProcessGroup& group) const {
@@ -138,8 +143,9 @@ PlanCache::Options NodeWorkers::plan_options(const ProcessGroup& group) const {
           .sockets = socket_count_,
           .requested_lanes = group.options().lanes,
           .requested_algorithm = group.options().algorithm,
-          .leaders = leaders_,
-          .groups = groups_of_nodes(group.options().groups, nodes_, group.topology(), cores_),
+          .leaders = inside_.leaders,
+          .near = inside_.near,
+          .transfer_times = inside_.times,
           .streaming_threshold_bytes = group.streaming_threshold_bytes(),
           .tag_count = group.tag_count(),
           .limit_bytes = group.plan_limit_bytes()};

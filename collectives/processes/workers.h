@@ -8,6 +8,7 @@
 #include "collectives/api/hycoll.h"
 #include "collectives/plans/plan_cache.h"
 #include "collectives/processes/leaders.h"
+#include "collectives/processes/node_inside.h"
 #include "collectives/processes/process_group.h"
 #include "threading/execution/executor.h"
 #include "threading/execution/task_kernels.h"
@@ -54,8 +55,8 @@ class NodeWorkers {
   void make_task_kernels(const ProcessGroup& group);
   /// Throws Error unless the leaders that the options ask for can be placed.
   void check_leaders(const ProcessGroup& group) const;
-  /// Exchanges who leads, and counts sockets; fails on every process if one cannot place its
-  /// leaders.
+  /// Exchanges who leads and is near whom, and counts sockets; fails on every process if one cannot
+  /// place its leaders.
   void agree_on_leaders(const ProcessGroup& group, MemberCount members);
 
   std::vector<NodeRun> nodes_;  // those with members
@@ -66,7 +67,7 @@ class NodeWorkers {
   std::vector<Core> cores_;
   int lane_count_ = 1;
   int socket_count_ = 1;
-  std::vector<LeaderRun> leaders_;
+  NodeInside inside_;
   NodeMemory memory_;
   bool may_measure_ = false;
   std::unique_ptr<TaskKernels> helpers_;    // cores without a worker

@@ -15,13 +15,18 @@ constexpr std::size_t kLineBytes = 64;
 /// Of a line that carries its own signal.
 constexpr std::size_t kPayloadBytes = 56;
 
+/// How many boundaries a line crosses, in the order of Boundary: none within a shared cache.
+int crossed_by(Proximity proximity) {
+  return std::max(0, static_cast<int>(proximity) - static_cast<int>(Proximity::cache));
+}
+
 /// What a step reads or writes that is another worker's.
 struct Transfer {
   int from = -1;  ///< Worker.
   int to = -1;
   std::size_t lines = 0;
   std::size_t bytes = 0;
-  int distance = 0;       ///< Boundaries crossed.
+  Proximity proximity = Proximity::cache;
   int available_by = -1;  ///< The step that makes it available; -1: before the reader is ready.
   int place = -1;         ///< The same for what others read, too; by buffer, then flag.
   bool is_read = true;
@@ -119,10 +124,10 @@ class Transfers {
     if (transfer.from == transfer.to || transfer.lines == 0) return;
     const WorkerPlace& from = place_of(transfer.from);
     const WorkerPlace& to = place_of(transfer.to);
-    transfer.distance = from.cache == to.cache       ? 0
-                        : from.package != to.package ? 3
-                        : from.domain != to.domain   ? 2
-                                                     : 1;
+    transfer.proximity = from.cache == to.cache       ? Proximity::cache
+                         : from.package != to.package ? Proximity::machine
+                         : from.domain != to.domain   ? Proximity::package
+                                                      : Proximity::domain;
     of_step_[static_cast<std::size_t>(id)].push_back(transfer);
   }
 
@@ -185,8 +190,8 @@ class Chain {
 
   /// What is read at once follows by a gap for each line, and so do the readers of one line.
   double arrival(StrandState& state, const Transfer& transfer) {
-    const auto distance = static_cast<std::size_t>(transfer.distance);
-    const double gap = times_.gap[distance];
+    const std::size_t proximity = index_of(transfer.proximity);
+    const double gap = times_.gap[proximity];
     const double gaps = gap * static_cast<double>(transfer.lines - 1);
     const double begin = transfer.available_by < 0
                              ? state.batch_begin
@@ -195,7 +200,7 @@ class Chain {
     state.batch_gap = behind_own + gap;
     if (!transfer.is_read) return state.batch_begin + behind_own;
     const double behind_others = gap * readers_[transfer.place]++ + gaps;
-    return begin + times_.latency[distance] + std::max(behind_own, behind_others);
+    return begin + times_.latency[proximity] + std::max(behind_own, behind_others);
   }
 
   double end_of(int id) const { return end_[static_cast<std::size_t>(id)]; }
@@ -224,10 +229,10 @@ class Chain {
 };
 
 /// The longest chain of transfers that cross at least so many boundaries.
-std::size_t chain_of(const ScheduleWalk& walk, const Transfers& transfers, int least_distance) {
+std::size_t chain_of(const ScheduleWalk& walk, const Transfers& transfers, int least_crossed) {
   TransferTimes times{};
-  for (int distance = least_distance; distance < kDistanceCount; ++distance) {
-    times.latency[static_cast<std::size_t>(distance)] = 1;
+  for (std::size_t p = 0; p < kProximityCount; ++p) {
+    if (crossed_by(static_cast<Proximity>(p)) >= least_crossed) times.latency[p] = 1;
   }
   return static_cast<std::size_t>(Chain(walk, transfers, times).length());
 }
@@ -252,7 +257,7 @@ std::size_t most_bytes(const Transfers& transfers, const Shape& shape, Boundary 
   };
   std::map<std::pair<int, int>, Traffic> traffic;  // by node and part
   transfers.for_each([&](const Transfer& transfer) {
-    if (transfer.distance <= static_cast<int>(boundary)) return;
+    if (crossed_by(transfer.proximity) <= static_cast<int>(boundary)) return;
     const int node = shape.node_of_worker(transfer.from);
     traffic[{node, part_of(transfers.place_of(transfer.from), boundary)}].out += transfer.bytes;
     traffic[{node, part_of(transfers.place_of(transfer.to), boundary)}].in += transfer.bytes;
@@ -273,7 +278,7 @@ LineTransfers count_line_transfers(const Schedule& schedule, const Partition& pa
   LineTransfers result;
   transfers.for_each([&](const Transfer& transfer) {
     result.count += transfer.lines;
-    for (int crossed = 0; crossed < transfer.distance; ++crossed) {
+    for (int crossed = 0; crossed < crossed_by(transfer.proximity); ++crossed) {
       result.crossings[static_cast<std::size_t>(crossed)] += transfer.lines;
     }
   });

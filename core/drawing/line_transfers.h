@@ -6,6 +6,7 @@
 #include <span>
 
 #include "core/base/partition.h"
+#include "core/base/transfer_times.h"
 #include "core/schedule/schedule.h"
 
 namespace hycoll {
@@ -20,21 +21,6 @@ struct WorkerPlace {
 /// What a cache line crosses on its way from one worker to another.
 enum class Boundary { cache, domain, package };
 inline constexpr int kBoundaryCount = 3;
-
-/// By how many boundaries a line crosses, in the order of Boundary: none within a shared cache.
-inline constexpr int kDistanceCount = kBoundaryCount + 1;
-
-/// The time that a line takes from core to core, and what a further one costs that is read at the
-/// same time, or by another reader: nanoseconds, by the boundaries crossed.
-struct TransferTimes {
-  std::array<double, kDistanceCount> latency;
-  std::array<double, kDistanceCount> gap;
-};
-
-/// Round numbers out of the published ranges (docs/measurements.md has the sources). A core has ten
-/// or more misses under way at once, so a further line costs a tenth.
-inline constexpr TransferTimes kPublishedTimes = {.latency = {25, 80, 110, 200},
-                                                  .gap = {2.5, 8, 11, 20}};
 
 /// The cache lines that pass between the workers of a node in one run, as signals, lines or data,
 /// and how they follow one another. A signal and what it announces count where they are read; data

@@ -1,12 +1,10 @@
 #include "numa/topology/neighbourhoods.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <set>
 #include <utility>
-
-#include "core/base/errors.h"
 
 namespace hycoll {
 namespace {
@@ -18,8 +16,8 @@ bool are_neighbours(const Shared& shared, std::size_t a) {
   return shared[a] >= 0 && shared[a] == shared[a + 1];
 }
 
-NeighbourhoodSizes sizes_of(const Shared& shared) {
-  NeighbourhoodSizes sizes;
+std::vector<int> sizes_of(const Shared& shared) {
+  std::vector<int> sizes;
   for (std::size_t worker = 0; worker < shared.size(); ++worker) {
     if (worker > 0 && are_neighbours(shared, worker - 1)) {
       ++sizes.back();
@@ -47,31 +45,60 @@ bool keeps_whole(const Shared& outer, const Shared& inner) {
   return true;
 }
 
+/// A cache may serve several domains, a domain several packages: the order is that of sizes.
+constexpr std::array kLevels = {&CorePlace::core, &CorePlace::cache, &CorePlace::domain,
+                                &CorePlace::package};
+
+bool share(int a, int b) { return a >= 0 && a == b; }
+
+/// The least that two workers of a group share.
+Proximity farthest_within(std::span<const CorePlace> places, std::span<const int> sizes) {
+  Proximity farthest = Proximity::core;
+  std::size_t first = 0;
+  for (const int size : sizes) {
+    for (const CorePlace& place : places.subspan(first, static_cast<std::size_t>(size))) {
+      farthest = std::max(farthest, proximity_of(places[first], place));
+    }
+    first += static_cast<std::size_t>(size);
+  }
+  return farthest;
+}
+
 }  // namespace
 
-std::vector<NeighbourhoodSizes> neighbourhoods(const Topology& topology,
-                                               std::span<const int> core_of_worker) {
-  std::vector<Shared> levels(3);
-  for (const int index : core_of_worker) {
-    if (index < 0 || index >= topology.core_count()) {
-      throw Error(ErrorKind::invalid_argument,
-                  fmt::format("topology: there is no core {} of {}", index, topology.core_count()));
-    }
-    const Core& core = topology.cores()[static_cast<std::size_t>(index)];
-    levels[0].push_back(core.last_level_cache);
-    levels[1].push_back(core.numa_domain);
-    levels[2].push_back(core.package);
+CorePlace place_of(const Core& core) noexcept {
+  return {.core = core.index,
+          .cache = core.last_level_cache,
+          .domain = core.numa_domain,
+          .package = core.package};
+}
+
+Proximity proximity_of(const CorePlace& a, const CorePlace& b) noexcept {
+  if (share(a.core, b.core)) return Proximity::core;
+  if (share(a.cache, b.cache)) return Proximity::cache;
+  if (!share(a.package, b.package)) return Proximity::machine;
+  return share(a.domain, b.domain) ? Proximity::domain : Proximity::package;
+}
+
+std::vector<Neighbourhood> neighbourhoods(std::span<const CorePlace> place_of_worker) {
+  std::vector<Shared> levels;
+  for (const auto& number : kLevels) {
+    Shared shared;
+    for (const CorePlace& place : place_of_worker) shared.push_back(place.*number);
+    if (is_contiguous(shared)) levels.push_back(std::move(shared));
   }
-  std::erase_if(levels, [](const Shared& shared) { return !is_contiguous(shared); });
-  // A cache may serve several domains, a domain several packages.
   std::ranges::stable_sort(levels, std::ranges::greater(),
                            [](const Shared& shared) { return sizes_of(shared).size(); });
-  std::vector<NeighbourhoodSizes> kept;
+  std::vector<Neighbourhood> kept;
   const Shared* inner = nullptr;
   for (const Shared& level : levels) {
     if (inner != nullptr && !keeps_whole(level, *inner)) continue;
-    kept.push_back(sizes_of(level));
     inner = &level;
+    std::vector<int> sizes = sizes_of(level);
+    const bool is_of_singles = sizes.size() == place_of_worker.size();
+    if (is_of_singles || (!kept.empty() && kept.back().sizes == sizes)) continue;
+    const Proximity shared = farthest_within(place_of_worker, sizes);
+    kept.push_back({shared, std::move(sizes)});
   }
   return kept;
 }

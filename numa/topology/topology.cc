@@ -33,7 +33,7 @@ TopologyTables tables_of_this_machine(hwloc_topology_t machine, const AffinityMa
   tables.limits.machine_cores = internal::count_cores(machine, all);
   tables.limits.cpuset_cores = internal::count_cores(machine, cpuset);
   if (tables.is_this_machine) tables.limits.quota_cores = cpu_quota_cores();
-  tables.machine_cores = internal::cores_of_units(machine);
+  internal::describe_machine(machine, tables);
   return tables;
 }
 
@@ -80,12 +80,17 @@ AffinityMask units_of_cores(const Topology& topology, int begin, int end) {
   return mask;
 }
 
+/// numbers[index], or -1 beyond them.
+int number_at(std::span<const int> numbers, int index) {
+  const auto at = static_cast<std::size_t>(index);
+  return index >= 0 && at < numbers.size() ? numbers[at] : -1;
+}
+
 /// The cores that a process may use, by their numbers in `machine_cores`.
 std::vector<int> cores_of(const AffinityMask& mask, std::span<const int> machine_cores) {
   std::vector<int> cores;
   for (const int unit : mask.processing_units()) {
-    const auto u = static_cast<std::size_t>(unit);
-    const int core = u < machine_cores.size() ? machine_cores[u] : -1;
+    const int core = number_at(machine_cores, unit);
     if (core >= 0) cores.push_back(core);
   }
   std::ranges::sort(cores);
@@ -187,6 +192,16 @@ std::optional<int> Topology::core_of(int processing_unit_os_index) const {
   return std::nullopt;
 }
 
+int Topology::machine_core_of(int processing_unit_os_index) const {
+  return number_at(tables_->machine_cores, processing_unit_os_index);
+}
+
+int Topology::machine_cache_of(int processing_unit_os_index) const {
+  return number_at(tables_->machine_caches, processing_unit_os_index);
+}
+
+std::uint64_t Topology::machine_fingerprint() const { return tables_->machine_fingerprint; }
+
 std::uint64_t Topology::cache_size_bytes(int core_index, int level) const {
   checked_index("core_index", core_index, tables_->cores.size());
   for (const Cache& cache : tables_->caches) {
@@ -225,6 +240,8 @@ Topology Topology::restricted_to(const AffinityMask& mask) const {
       internal::read_tables(internal::restricted_copy(tables_->handle.get(), rest));
   tables.limits = tables_->limits;
   tables.machine_cores = tables_->machine_cores;
+  tables.machine_caches = tables_->machine_caches;
+  tables.machine_fingerprint = tables_->machine_fingerprint;
   return TopologyAccess::make(std::move(tables));
 }
 

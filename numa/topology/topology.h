@@ -125,6 +125,15 @@ class Topology {
   /// The core of a processing unit, or std::nullopt if it is not in this topology.
   std::optional<int> core_of(int processing_unit_os_index) const;
 
+  /// The number of a processing unit's core, and of its last level of cache, on the whole machine,
+  /// of which this topology may be a part: the first unit there, or -1 if not known. The same in
+  /// all processes of the machine.
+  int machine_core_of(int processing_unit_os_index) const;
+  int machine_cache_of(int processing_unit_os_index) const;
+
+  /// Of the whole machine: the same for machines that are built of the same parts.
+  std::uint64_t machine_fingerprint() const;
+
   /// Size of the cache of that level that serves a core, shared or not; 0 if there is none or if it
   /// is not known. Errors: invalid_argument, if there is no such core.
   std::uint64_t cache_size_bytes(int core_index, int level) const;

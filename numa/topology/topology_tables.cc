@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "core/base/errors.h"
@@ -51,6 +52,41 @@ int os_index_of(hwloc_obj_t object) {
              : static_cast<int>(object->os_index);
 }
 
+hwloc_obj_t last_level_cache(hwloc_obj_t core_object) {
+  hwloc_obj_t last = nullptr;
+  for (hwloc_obj_t object = core_object; object != nullptr; object = object->parent) {
+    if (hwloc_obj_type_is_dcache(object->type)) last = object;
+  }
+  return last;
+}
+
+/// Of numbers and words, one after the other (FNV-1a).
+class Fingerprint {
+ public:
+  void add(std::string_view word) {
+    for (const char letter : word) add_byte(static_cast<unsigned char>(letter));
+    add_byte(0);
+  }
+  void add(int number) {
+    for (int shift = 0; shift < 32; shift += 8) {
+      add_byte(static_cast<unsigned char>(static_cast<unsigned>(number) >> shift));
+    }
+  }
+  std::uint64_t value() const noexcept { return value_; }
+
+ private:
+  void add_byte(unsigned char byte) { value_ = (value_ ^ byte) * 1099511628211U; }
+
+  std::uint64_t value_ = 14695981039346656037U;
+};
+
+/// numbers[index] = value, with -1 for what nobody has set.
+void set_at(std::vector<int>& numbers, int index, int value) {
+  const auto at = static_cast<std::size_t>(index);
+  if (at >= numbers.size()) numbers.resize(at + 1, -1);
+  numbers[at] = value;
+}
+
 /// The entry of `objects` for this object, added at the end if it is new.
 int index_of(std::vector<hwloc_obj_t>& objects, hwloc_obj_t object) {
   const auto found = std::find(objects.begin(), objects.end(), object);
@@ -83,7 +119,7 @@ class Reader {
     read_distances();
     const int core_count = static_cast<int>(tables_.cores.size());
     tables_.limits = {core_count, core_count, core_count, tables_.affinity.count(), std::nullopt};
-    tables_.machine_cores = cores_of_units(topology_);
+    describe_machine(topology_, tables_);
     return std::move(tables_);
   }
 
@@ -196,16 +232,29 @@ int count_cores(hwloc_topology_t topology, const AffinityMask& mask) {
   }));
 }
 
-std::vector<int> cores_of_units(hwloc_topology_t topology) {
-  std::vector<int> cores;
+void describe_machine(hwloc_topology_t topology, TopologyTables& tables) {
+  tables.machine_cores.clear();
+  tables.machine_caches.clear();
+  Fingerprint fingerprint;
   for (hwloc_obj_t object : core_objects(topology)) {
     const std::vector<int> units = to_mask(object->cpuset).processing_units();
-    if (static_cast<std::size_t>(units.back()) >= cores.size()) {
-      cores.resize(static_cast<std::size_t>(units.back()) + 1, -1);
+    const hwloc_obj_t cache = last_level_cache(object);
+    const int cache_number = cache == nullptr ? -1 : hwloc_bitmap_first(cache->cpuset);
+    const hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_PACKAGE, object);
+    const char* model =
+        package == nullptr ? nullptr : hwloc_obj_get_info_by_name(package, "CPUModel");
+    fingerprint.add(model == nullptr ? "" : model);
+    fingerprint.add(os_index_of(package));
+    fingerprint.add(os_index_of(home_domain(topology, object)));
+    for (const int unit : units) {
+      set_at(tables.machine_cores, unit, units.front());
+      set_at(tables.machine_caches, unit, cache_number);
+      fingerprint.add(unit);
+      fingerprint.add(units.front());
+      fingerprint.add(cache_number);
     }
-    for (const int unit : units) cores[static_cast<std::size_t>(unit)] = units.front();
   }
-  return cores;
+  tables.machine_fingerprint = fingerprint.value();
 }
 
 }  // namespace hycoll::internal

@@ -22,20 +22,24 @@ struct TopologyTables {
   std::vector<std::vector<int>> processing_units;  ///< Per core.
   std::vector<std::uint64_t> distances;            ///< Row per domain; empty if not known.
   AffinityMask affinity;
-  /// By processing unit of the whole machine: the first one of its core, or -1.
+  /// By processing unit of the whole machine: the first one of its core, or -1; and of its last
+  /// level of cache.
   std::vector<int> machine_cores;
+  std::vector<int> machine_caches;
+  std::uint64_t machine_fingerprint;
   CoreLimits limits;
 };
 
-/// Reads the tables; limits and machine_cores come from the topology itself, without a quota.
+/// Reads the tables; limits and what is said of the machine come from the topology itself, without
+/// a quota.
 /// Environment error if the topology has no processing unit or no memory.
 TopologyTables read_tables(TopologyHandle topology);
 
 /// How many cores have a processing unit in `mask`.
 int count_cores(hwloc_topology_t topology, const AffinityMask& mask);
 
-/// By processing unit: the first one of its core; -1 for numbers that none has.
-std::vector<int> cores_of_units(hwloc_topology_t topology);
+/// Of this topology, which is the whole machine.
+void describe_machine(hwloc_topology_t topology, TopologyTables& tables);
 
 /// The private part of a Topology, for the other files of this folder.
 struct TopologyAccess {

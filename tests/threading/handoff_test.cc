@@ -36,6 +36,17 @@ TEST_CASE("a side that is alone gives up, and so does one that comes after it") 
   }
 }
 
+TEST_CASE("a ball that is made ready again is as good as new") {
+  HandoffBall ball;
+  give_up(ball);
+  for (int time = 0; time < 3; ++time) {
+    reset(ball);
+    std::thread other([&] { measure_handoff(ball, HandoffSide::second, HandoffRounds{}, 1h); });
+    CHECK_FALSE(measure_handoff(ball, HandoffSide::first, HandoffRounds{}, 1h).empty());
+    other.join();
+  }
+}
+
 TEST_CASE("a side that cannot come tells the one that waits") {
   HandoffBall ball;
   std::thread other([&] { give_up(ball); });

@@ -25,6 +25,12 @@ bool wait_for(HandoffBall& ball, std::uint32_t turn, Clock::time_point deadline)
 
 }  // namespace
 
+void reset(HandoffBall& ball) noexcept {
+  // Whoever uses it next has synchronised with the owner since.
+  ball.turn.store(0, std::memory_order_relaxed);
+  ball.given_up.store(false, std::memory_order_relaxed);
+}
+
 void give_up(HandoffBall& ball) noexcept { ball.given_up.store(true, std::memory_order_relaxed); }
 
 std::vector<double> measure_handoff(HandoffBall& ball, HandoffSide side,

@@ -32,6 +32,10 @@ struct HandoffRounds {
 std::vector<double> measure_handoff(HandoffBall& ball, HandoffSide side,
                                     const HandoffRounds& rounds, std::chrono::nanoseconds patience);
 
+/// Makes a ball as good as new. By its owner, when no side uses it, or will without waiting in
+/// vain.
+void reset(HandoffBall& ball) noexcept;
+
 /// Tells the other side, which may wait, that this one does not take part.
 void give_up(HandoffBall& ball) noexcept;
 

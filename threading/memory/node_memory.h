@@ -307,11 +307,30 @@ class NodeMemory {
                                  : further_cells(worker).lines.data() + index * kLinesPerBuffer;
   }
 
-  /// How far the workers of this process and of others are from one another decides how they store
-  /// what the others read, which is each process's own business, and whether the kernel copies
-  /// between them, which is not: set_far() between the same two runs, and alike, on all processes.
+  /// How far the workers of this process and of others are from one another decides whether the
+  /// kernel copies between them: set_far() between the same two runs, and alike, on all processes.
+  /// And how they store what the others read, which is each process's own business: set_streaming()
+  /// at any time, between two of its runs.
   bool is_far() const noexcept { return is_far_; }
-  void set_far(bool is_far) noexcept { is_far_ = is_far; }
+  void set_far(bool is_far) noexcept {
+    is_far_ = is_far;
+    set_streaming(is_far);
+  }
+  /// Past the caches. Orders nothing: threads of the process that do not know it yet store the
+  /// other way.
+  bool streams_staging() const noexcept { return streams_.load(std::memory_order_relaxed); }
+  void set_streaming(bool streams) noexcept { streams_.store(streams, std::memory_order_relaxed); }
+
+  /// Before which run the workers are to look how far they are from one another, as worker 0's
+  /// process has announced it; 0: never yet. Whoever has seen that process enter a run that began
+  /// later knows it.
+  CallNumber next_look() const noexcept {
+    return node_cells().next_look.load(std::memory_order_relaxed);
+  }
+  void announce_look(CallNumber run) noexcept {
+    // Released, and acquired, by the announcements of the runs that come next.
+    node_cells().next_look.store(run, std::memory_order_relaxed);
+  }
 
   /// Of a worker's own: for whoever measures how far it is from another one.
   HandoffBall& handoff_ball(int worker) noexcept { return cells(worker).handoff_ball; }
@@ -443,6 +462,7 @@ class NodeMemory {
     std::array<std::atomic<std::uint64_t>, kCallSets> failures{};
     std::atomic<CallNumber> last_failed_call{0};
     std::atomic<std::int64_t> last_warning_ns{0};  // by the machine's monotonic clock
+    std::atomic<CallNumber> next_look{0};          // written by worker 0's process only
   };
   struct Free {
     void operator()(std::byte* memory) const noexcept;
@@ -489,6 +509,7 @@ class NodeMemory {
   std::byte* further_areas_;
   const AddressSpace* addresses_ = nullptr;
   bool is_far_ = false;
+  std::atomic<bool> streams_{false};
 };
 
 }  // namespace hycoll

@@ -4,12 +4,16 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/errors.h"
+#include "core/base/transfer_times.h"
 #include "numa/drawing/drawing.h"
+#include "numa/latency/core_latencies.h"
 #include "numa/placement/binding.h"
 #include "numa/placement/placement.h"
 #include "numa/topology/topology.h"
@@ -73,6 +77,7 @@ struct Findings {
   Topology machine;
   WorkerPlacement placed;
   measure::MachineState state;
+  CoreLatencies latencies;
   measure::LeaderConcurrency concurrency;
   std::optional<std::string> warning;
   std::string thread_level;
@@ -119,6 +124,39 @@ std::string usable_text(const Topology& machine) {
   return text;
 }
 
+std::string_view origin_name(CoreLatencies::Origin origin) {
+  switch (origin) {
+    case CoreLatencies::Origin::published:
+      return "published";
+    case CoreLatencies::Origin::measured:
+      return "measured";
+    case CoreLatencies::Origin::given:
+      return "given";
+  }
+  return "";
+}
+
+/// What choices between the ways inside a node are made by.
+std::string latencies_text(const CoreLatencies& latencies) {
+  std::string text;
+  for (std::size_t p = 0; p < kProximityCount; ++p) {
+    text +=
+        fmt::format("{}{} {:.0f} ns ({})", p == 0 ? "" : ", ", name_of(static_cast<Proximity>(p)),
+                    latencies.times.latency[p], origin_name(latencies.origins[p]));
+  }
+  if (!latencies.file.empty()) text += fmt::format("; kept in {}", latencies.file.string());
+  return text;
+}
+
+Json latencies_json(const CoreLatencies& latencies) {
+  Json json = {{"file", latencies.file.empty() ? Json() : Json(latencies.file.string())}};
+  for (std::size_t p = 0; p < kProximityCount; ++p) {
+    json[std::string(name_of(static_cast<Proximity>(p)))] = {
+        {"ns", latencies.times.latency[p]}, {"origin", origin_name(latencies.origins[p])}};
+  }
+  return json;
+}
+
 void print(std::FILE* human, const Findings& found) {
   const auto line = [human](const char* label, const std::string& text) {
     fmt::print(human, "{:<15} {}\n", label, text);
@@ -132,6 +170,7 @@ void print(std::FILE* human, const Findings& found) {
   line("latency", found.state.latency_ns
                       ? fmt::format("{:.0f} ns from core to core, one way", *found.state.latency_ns)
                       : std::string("not measurable on a single core"));
+  line("core to core", latencies_text(found.latencies));
   line("copy bandwidth", fmt::format("{:.1f} GB/s by one core", found.state.copy_gb_per_s));
   line("leaders", leaders_text(found.concurrency));
   for (std::size_t i = 0; i < found.placed.workers.size(); ++i) {
@@ -163,6 +202,7 @@ Report report_of(const Findings& found) {
                     {"mpi_thread_level", found.thread_level},
                     {"ranks", found.ranks},
                     {"state", to_json(found.state)},
+                    {"core_latencies", latencies_json(found.latencies)},
                     {"measured_leaders", found.concurrency.leaders},
                     {"one_leader_messages_per_s", found.concurrency.one_messages_per_s},
                     {"all_leaders_messages_per_s", found.concurrency.all_messages_per_s},
@@ -188,6 +228,11 @@ std::vector<Core> measured_cores(const MpiSession& session, const Topology& shar
   return place_workers(share, count, Placement::spread);
 }
 
+LatencyRequest asked_latencies() {
+  const char* text = std::getenv("HYCOLL_LATENCIES");
+  return parse_latency_request(text == nullptr ? "" : text);
+}
+
 ExitStatus run_info(const MpiSession& session, const InfoOptions& options) {
   const Topology machine = Topology::this_machine();
   const Topology share =
@@ -195,7 +240,11 @@ ExitStatus run_info(const MpiSession& session, const InfoOptions& options) {
   const WorkerPlacement placed = place(share, options);
   measure::MachineState state;
   session.wait_idly();
-  if (session.speaks()) state = measure::measure_machine_state(machine, machine.cores());
+  CoreLatencies latencies;
+  if (session.speaks()) {
+    state = measure::measure_machine_state(machine, machine.cores());
+    latencies = core_latencies(machine, false, asked_latencies());
+  }
   session.wait_idly();
   const measure::LeaderConcurrency concurrency =
       measure::measure_leader_concurrency(session.world, share, measured_cores(session, share));
@@ -207,6 +256,7 @@ ExitStatus run_info(const MpiSession& session, const InfoOptions& options) {
   const Findings found{.machine = machine,
                        .placed = placed,
                        .state = state,
+                       .latencies = latencies,
                        .concurrency = concurrency,
                        .warning = confinement_warning(machine, std::max(threads, 1)),
                        .thread_level = session.thread_level,
@@ -239,6 +289,7 @@ class Info final : public Subcommand {
   ExitStatus run() override {
     options_.output.check();
     parse_placement(options_.placement);
+    asked_latencies();
     return run_with_mpi(ThreadLevel::multiple,
                         [this](const MpiSession& session) { return run_info(session, options_); });
   }

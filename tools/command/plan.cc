@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "collectives/plans/selection.h"
 #include "core/base/collective_traits.h"
 #include "core/base/errors.h"
+#include "core/base/transfer_times.h"
 #include "core/drawing/schedule_svg.h"
 #include "core/drawing/statistics.h"
 #include "core/schedule/schedule_text.h"
@@ -193,6 +195,12 @@ BoundSchedule generate(const PlanOptions& options, Routine routine) {
   const int member_count = options.nodes * options.members;
   check_root(options.root.root, member_count);
   const PlannedVector vector = vector_of(options, routine, member_count);
+  const std::optional<PlanMachine> machine = machine_of(options, workers);
+  std::optional<InsideCosts> inside;
+  if (machine && options.members == workers) {
+    const NearRun near{machine->near().groups, machine->near().shared, options.nodes};
+    inside.emplace(nodes, std::span(&near, 1), kPublishedTimes);
+  }
   const SelectedPlan selected =
       select({.collective = collective,
               .nodes = nodes,
@@ -200,12 +208,13 @@ BoundSchedule generate(const PlanOptions& options, Routine routine) {
               .order = options.reproducible ? OperandOrder::canonical : OperandOrder::any,
               .requested_lanes = options.lanes,
               .requested_algorithm = options.algorithm,
-              .aggregators = options.aggregators});
+              .aggregators = options.aggregators,
+              .inside = inside ? &*inside : nullptr});
   const int segments = options.segments > 0 ? options.segments : selected.segments;
   const Shape flat =
       with_reach(Shape(with_aggregators(nodes, selected.aggregators), selected.lanes), options);
-  const std::optional<PlanMachine> machine = machine_of(options, workers);
-  const Shape shape = machine ? flat.with_groups(machine->groups()) : flat;
+  const Shape shape =
+      machine ? flat.with_groups(with_levels(machine->near(), selected.group_levels)) : flat;
   Schedule schedule =
       make_schedule(options, find_algorithm(collective, selected.algorithm), shape, segments);
   Partition partition = partition_for(schedule, vector.extent, vector.element_bytes);

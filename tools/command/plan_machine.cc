@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <numeric>
 
+#include "collectives/processes/node_groups.h"
 #include "core/base/errors.h"
-#include "core/schedule/group_sizes.h"
 #include "numa/topology/neighbourhoods.h"
 #include "numa/topology/topology.h"
 
@@ -14,7 +13,7 @@ namespace hycoll::command {
 namespace {
 
 /// A core without a shared cache has one of its own.
-WorkerPlace place_of(const Core& core) {
+WorkerPlace drawn_place_of(const Core& core) {
   return {.cache = core.last_level_cache >= 0 ? core.last_level_cache : -1 - core.index,
           .domain = core.numa_domain,
           .package = core.package};
@@ -30,12 +29,12 @@ PlanMachine::PlanMachine(const std::string& description, int worker_count) {
                             "larger machine, or give fewer --members",
                             description, topology.core_count(), worker_count));
   }
-  std::vector<int> cores(static_cast<std::size_t>(worker_count));
-  std::iota(cores.begin(), cores.end(), 0);
-  for (const int core : cores) {
-    places_.push_back(place_of(topology.cores()[static_cast<std::size_t>(core)]));
+  std::vector<CorePlace> places;
+  for (const Core& core : topology.cores().first(static_cast<std::size_t>(worker_count))) {
+    places_.push_back(drawn_place_of(core));
+    places.push_back(place_of(core));
   }
-  groups_ = groups_of_sizes(neighbourhoods(topology, cores));
+  near_ = groups_of_places(places);
 }
 
 LineTransfers PlanMachine::transfers(const Schedule& schedule, const Partition& partition,
@@ -47,6 +46,7 @@ std::vector<std::pair<std::string, std::string>> transfer_facts(const LineTransf
   const auto [cache, domain, package] = transfers.crossings;
   const auto [cache_chain, domain_chain, package_chain] = transfers.critical_crossings;
   const auto& bytes = transfers.bytes;
+  const auto [core_ns, cache_ns, domain_ns, package_ns, machine_ns] = kPublishedTimes.latency;
   return {
       {"cache lines",
        fmt::format("{} pass between workers: {} within caches, {} within domains, {} within "
@@ -59,11 +59,10 @@ std::vector<std::pair<std::string, std::string>> transfer_facts(const LineTransf
       {"across at most", fmt::format("{} B of a cache, {} B of a domain, {} B of a package, in or "
                                      "out",
                                      bytes[0], bytes[1], bytes[2])},
-      {"priced", fmt::format("{:.2f} us, with {:g}, {:g}, {:g} and {:g} ns by distance, a tenth "
-                             "for further lines",
-                             transfers.nanoseconds / 1000, kPublishedTimes.latency[0],
-                             kPublishedTimes.latency[1], kPublishedTimes.latency[2],
-                             kPublishedTimes.latency[3])}};
+      {"priced",
+       fmt::format("{:.2f} us, with {:g}, {:g}, {:g} and {:g} ns by distance, a tenth "
+                   "for further lines",
+                   transfers.nanoseconds / 1000, cache_ns, domain_ns, package_ns, machine_ns)}};
 }
 
 void add_to(Json& record, const std::optional<LineTransfers>& transfers) {

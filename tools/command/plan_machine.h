@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/plans/selection_groups.h"
 #include "core/base/partition.h"
 #include "core/drawing/line_transfers.h"
 #include "core/schedule/schedule.h"
@@ -22,14 +23,15 @@ class PlanMachine {
   /// more workers than cores.
   PlanMachine(const std::string& description, int worker_count);
 
-  const Groups& groups() const noexcept { return groups_; }
+  /// Which of the workers of a node are near one another.
+  const NearRun& near() const noexcept { return near_; }
 
   LineTransfers transfers(const Schedule& schedule, const Partition& partition,
                           std::size_t element_bytes) const;
 
  private:
   std::vector<WorkerPlace> places_;  // by worker of a node
-  Groups groups_;
+  NearRun near_;
 };
 
 /// As label and text.

@@ -34,10 +34,9 @@ class Gathering {
   Gathering(ScheduleBuilder& builder, const GatheredBlocks& gathered)
       : builder_(builder), gathered_(gathered) {}
 
-  ChunkRange wanted(int number, ChunkRange blocks) const {
-    return gathered_.wanted ? gathered_.wanted(number, blocks) : blocks;
+  bool wants(int number, ChunkRange blocks) const {
+    return !gathered_.wants || gathered_.wants(number, blocks);
   }
-  bool wants(int number, ChunkRange blocks) const { return wanted(number, blocks).count > 0; }
 
   Span own(ChunkRange blocks) const { return span_of(gathered_.place, gathered_.chunks(blocks)); }
 
@@ -47,15 +46,13 @@ class Gathering {
   }
 
   void receive(int from, ChunkRange blocks) const {
-    const ChunkRange lacked = wanted(gathered_.number, blocks);
-    if (lacked.count == 0) return;
-    builder_.recv(gathered_.strand, gathered_.lane, gathered_.nodes(from), received(lacked));
+    if (!wants(gathered_.number, blocks)) return;
+    builder_.recv(gathered_.strand, gathered_.lane, gathered_.nodes(from), received(blocks));
   }
 
   void send(int to, ChunkRange blocks) const {
-    const ChunkRange lacked = wanted(to, blocks);
-    if (lacked.count == 0) return;
-    builder_.send(gathered_.strand, gathered_.lane, gathered_.nodes(to), own(lacked));
+    if (!wants(to, blocks)) return;
+    builder_.send(gathered_.strand, gathered_.lane, gathered_.nodes(to), own(blocks));
   }
 
   void arrive(ChunkRange blocks, OnArrival when) const {

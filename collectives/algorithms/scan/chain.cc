@@ -31,8 +31,7 @@ class NodeSteps {
         self_(vector.self),
         inclusive_(self_.inclusive) {
     if (node_ == 0) return;
-    // A last node that needs no sum receives where it wants the result, even if that is an output.
-    received_ = needs_inclusive() ? place_of_received(builder, vector) : self_.exclusive;
+    received_ = place_of_received(builder, vector);
     if (inclusive_ == kNoBuffer && !is_last_) {
       inclusive_ = builder.add_scratch(builder.shape().leader(node_, vector.lane), vector.chunks);
     }

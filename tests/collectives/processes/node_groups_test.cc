@@ -11,46 +11,59 @@
 namespace hycoll {
 namespace {
 
-std::vector<Core> cores_of(const Topology& topology) {
-  return {topology.cores().begin(), topology.cores().end()};
+std::vector<CorePlace> places_of(const std::string& description) {
+  const Topology topology = Topology::synthetic(description);
+  std::vector<CorePlace> places;
+  for (const Core& core : topology.cores()) places.push_back(place_of(core));
+  return places;
 }
 
 TEST_CASE("sizes are those of every node") {
-  const Topology topology = Topology::synthetic("core:2");
   const std::vector<NodeRun> nodes = {{.node = {8, 8}, .count = 3}, {.node = {5, 6}, .count = 1}};
-  const std::vector<GroupedRun> groups = groups_of_nodes("2,4", nodes, topology, {});
-  REQUIRE(groups.size() == 2);
-  CHECK(to_text(groups[0].groups) == "2x4, 4x2");
-  CHECK(groups[0].count == 3);
-  CHECK(to_text(groups[1].groups) == "2x3, 4x1+2x1");
+  const std::vector<NearRun> near = groups_of_sizes(nodes, std::vector{2, 4});
+  REQUIRE(near.size() == 2);
+  CHECK(to_text(near[0].groups) == "2x4, 4x2");
+  CHECK(near[0].shared == std::vector{Proximity::cache, Proximity::domain, Proximity::package});
+  CHECK(near[0].count == 3);
+  CHECK(to_text(near[1].groups) == "2x3, 4x1+2x1");
+  CHECK(groups_of_sizes(nodes, std::vector{1, 4, 8}).size() == 2);
 }
 
-TEST_CASE("the machine's groups are those of one node whose workers are this process's") {
-  const Topology topology = Topology::synthetic("pack:2 numa:1 l3:2 core:2");
-  const std::vector<Core> cores = cores_of(topology);
-  const std::vector<NodeRun> one = {{.node = {8, 8}, .count = 1}};
-  const std::vector<GroupedRun> groups = groups_of_nodes("machine", one, topology, cores);
-  REQUIRE(groups.size() == 1);
-  CHECK(to_text(groups[0].groups) == "2x4, 4x2");
-  const std::vector<NodeRun> two = {{.node = {8, 8}, .count = 2}};
-  CHECK(groups_of_nodes("machine", two, topology, cores).empty());
-  CHECK(groups_of_nodes("machine", one, topology, std::span(cores).first(4)).empty());
-  CHECK(groups_of_nodes("flat", one, topology, cores).empty());
+TEST_CASE("the machine's groups are of workers that share something") {
+  const NearRun near = groups_of_places(places_of("pack:2 numa:1 l3:2 core:2"));
+  CHECK(to_text(near.groups) == "2x4, 4x2");
+  CHECK(near.shared == std::vector{Proximity::cache, Proximity::domain, Proximity::machine});
+  const NearRun one_package = groups_of_places(places_of("pack:1 numa:1 l3:3 core:2"));
+  CHECK(to_text(one_package.groups) == "2x3");
+  CHECK(one_package.shared == std::vector{Proximity::cache, Proximity::domain});
 }
 
 TEST_CASE("nodes that are flat have none") {
-  const Topology topology = Topology::synthetic("l3:1 core:4");
   const std::vector<NodeRun> nodes = {{.node = {4, 4}, .count = 1}};
-  CHECK(groups_of_nodes("machine", nodes, topology, cores_of(topology)).empty());
-  CHECK(groups_of_nodes("1,4,8", nodes, topology, {}).empty());
+  CHECK(groups_of_places(places_of("l3:1 core:4")).groups.is_flat());
+  CHECK(groups_of_places({}).groups.is_flat());
+  CHECK(groups_of_sizes(nodes, std::vector{1, 4, 8}).empty());
+  CHECK(groups_of_sizes(nodes, {}).empty());
+}
+
+TEST_CASE("numbers tell all of a node's groups") {
+  for (const char* machine : {"core:3", "l3:2 core:2", "pack:2 numa:2 l3:2 core:3"}) {
+    const std::vector<CorePlace> places = places_of(machine);
+    for (std::size_t count = 0; count <= places.size(); ++count) {
+      const NearRun near = groups_of_places(std::span(places).first(count));
+      CHECK(unpacked(packed(near)) == near);
+    }
+  }
+  CHECK(packed(groups_of_places(places_of("pack:2 numa:4 l3:4 core:4"))).size() == 13);
 }
 
 TEST_CASE("what is no group is refused by its name") {
-  const Topology topology = Topology::synthetic("core:1");
-  const std::vector<NodeRun> nodes = {{.node = {8, 8}, .count = 1}};
+  CHECK(parse_groups("machine").is_of_machine);
+  CHECK(parse_groups("flat").sizes.empty());
+  CHECK(parse_groups("2,4").sizes == std::vector{2, 4});
   for (const char* text : {"", ",", "2,", "two", "2 4", "-2", "0", "2000000", "4,6", "Machine"}) {
     CAPTURE(text);
-    CHECK_THROWS_AS(groups_of_nodes(text, nodes, topology, {}), Error);
+    CHECK_THROWS_WITH_AS(parse_groups(text), doctest::Contains("groups"), Error);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <hycoll/hycoll.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <functional>
 #include <set>
 #include <string>
@@ -11,6 +12,8 @@
 
 #include "collectives/plans/selection.h"
 #include "collectives/processes/machine_exchange.h"
+#include "collectives/processes/node_inside.h"
+#include "collectives/processes/process_group.h"
 #include "collectives/processes/process_map.h"
 #include "collectives/processes/rank_map.h"
 #include "collectives/processes/setup_steps.h"
@@ -150,9 +153,34 @@ TEST_CASE("a communicator is set up by these collectives") {
     Options options = Options::from_environment();
     options.layout = Options::Layout::processes;
     options.emulated_nodes = nodes;
+    options.groups = "flat";
     const auto calls = calls_of([&] { const Communicator communicator(MPI_COMM_WORLD, options); });
     const SetupCounts counts = counts_of(nodes);
     check_same(calls, expected_calls(communicator_steps(sizes_of(nodes)), counts, false));
+  }
+}
+
+TEST_CASE("who is near whom is found out by these collectives") {
+  const ProcessGroup group(MPI_COMM_WORLD, Options::from_environment());
+  const std::vector<NodeRun> nodes = {{.node = {4, 4}, .count = world_size()}};
+  for (const int groups : {1, 2}) {
+    CAPTURE(groups);
+    std::vector<CorePlace> places;
+    for (int worker = 0; worker < 4; ++worker) {
+      places.push_back({.core = worker, .cache = worker * groups / 4, .domain = 0, .package = 0});
+    }
+    const auto calls = calls_of([&] {
+      const NodeInside inside =
+          agree_on_inside(group, nodes, {0}, places, [](int node) { return node; });
+      CHECK(inside.near.empty() == (groups == 1));
+    });
+    const CommunicatorSizes sizes{.node_count = world_size(),
+                                  .group_numbers = groups == 1 ? 1 : 5,
+                                  .has_groups = groups > 1,
+                                  .is_one_machine = true};
+    std::vector<SetupStep> steps = communicator_steps(sizes);
+    steps.erase(steps.begin(), std::ranges::find(steps, "leaders", &SetupStep::what));
+    check_same(calls, expected_calls(steps, counts_of(1), false));
   }
 }
 

@@ -65,7 +65,7 @@ TEST_CASE("a flag is a line, a row of waits is read at once") {
 }
 
 TEST_CASE("longer vectors take more lines, which follow by gaps") {
-  const TransferTimes times{.latency = {100, 100, 100, 100}, .gap = {1, 1, 1, 1}};
+  const TransferTimes times{.latency = {100, 100, 100, 100, 100}, .gap = {1, 1, 1, 1, 1}};
   const Shape two = Shape::uniform(1, 2, 1);
   const LineTransfers one_line =
       count(Collective::allreduce, "lines-recursive-doubling", two, 7, times);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/plans/selection_groups.h"
 #include "collectives/processes/node_grouping.h"
 #include "collectives/processes/rank_map.h"
 #include "collectives/processes/setup_steps.h"
@@ -149,15 +150,22 @@ Setup set_up(const std::vector<std::vector<int>>& machine_descriptions,
 }
 
 CommunicatorSizes sizes_of(const Knowledge& knowledge) {
+  // Three levels of equal groups.
+  constexpr int kGroupNumbers = 13;
   std::set<int> kinds;
   int fewest = knowledge.nodes.front().node.workers;
+  int most = fewest;
   for (const auto& [node, count] : knowledge.nodes) {
     kinds.insert(node.workers);
     fewest = std::min(fewest, node.workers);
+    most = std::max(most, node.workers);
   }
+  const bool has_groups = most >= InsideCosts::kLeastWorkers;
   return {.node_count = knowledge.grouping.node_count(),
           .lane_count = fewest,
-          .leader_kinds = static_cast<int>(kinds.size())};
+          .leader_kinds = static_cast<int>(kinds.size()),
+          .group_numbers = has_groups ? kGroupNumbers : 0,
+          .has_groups = has_groups};
 }
 
 /// What the first process of a machine receives, and what another one does.
