@@ -54,38 +54,53 @@ double inside(const LaneCosts& costs) { return costs.inputs + costs.outputs; }
 /// What a node that is no partner of its own hands over, and gets back.
 double folding(const LaneCosts& costs) {
   if (!costs.folds) return 0;
-  return 2 * costs.alpha + costs.card + received_and_combined(costs, 1);
+  return time_of(costs, {.count = 1, .part = 1, .combined = 1}) +
+         time_of(costs, {.count = 1, .part = 1});
 }
 
 double recursive_doubling(const LaneCosts& costs, double segments) {
   return inside(costs) + folding(costs) +
-         costs.full_steps * (costs.alpha + received_and_combined(costs, 1, segments));
+         time_of(costs,
+                 {.count = costs.full_steps, .part = 1, .combined = 1, .segments = segments});
+}
+
+double halving_and_doubling(const LaneCosts& costs, double segments) {
+  Rounds down = halving(costs.full_steps, costs.partners);
+  Rounds up = doubling(costs.full_steps, costs.partners);
+  down.segments = up.segments = segments;
+  return folding(costs) + time_of(costs, down) + time_of(costs, up);
 }
 
 double halving_doubling(const LaneCosts& costs, double /*segments*/) {
-  const double part = costs.without_own(costs.partners);
-  return inside(costs) + folding(costs) + 2 * costs.full_steps * costs.alpha + part * costs.card +
-         received_and_combined(costs, part);
+  return inside(costs) + halving_and_doubling(costs, 1);
 }
 
-/// Several parts of each lane's vector are under way at once, and combined inside the nodes.
+/// Several parts of each lane's vector are under way at once, and combined inside the nodes: about
+/// half of that is hidden.
 double pipelined_halving_doubling(const LaneCosts& costs, double segments) {
-  const double part = costs.without_own(costs.partners) + (costs.folds ? 1 : 0);
-  return 2 * (costs.steps + segments - 1) * costs.alpha +
-         overlapped(2 * part * costs.card, part * costs.combine + inside(costs), segments);
+  return overlapped(halving_and_doubling(costs, segments), inside(costs), std::min(segments, 2.0));
+}
+
+double ring_trips(const LaneCosts& costs, double segments) {
+  Rounds rounds{
+      .count = costs.nodes - 1, .part = 1 / costs.nodes, .combined = 1, .segments = segments};
+  const double reduced = time_of(costs, rounds);
+  rounds.combined = 0;
+  return reduced + time_of(costs, rounds);
 }
 
 double ring(const LaneCosts& costs, double segments) {
-  const double part = costs.without_own(costs.nodes);
-  return inside(costs) + 2 * (costs.nodes - 1) * costs.alpha + part * costs.card +
-         received_and_combined(costs, part, segments);
+  return inside(costs) + ring_trips(costs, segments);
+}
+
+double pipelined_ring(const LaneCosts& costs, double segments) {
+  return overlapped(ring_trips(costs, segments), inside(costs), std::min(segments, 2.0));
 }
 
 /// The blocks are combined apart from the result.
 double circulant(const LaneCosts& costs, double /*segments*/) {
-  const double part = costs.without_own(costs.nodes);
-  return inside(costs) + 2 * costs.steps * costs.alpha + part * costs.card +
-         received_and_combined(costs, part) +
+  return inside(costs) + time_of(costs, halving(costs.steps, costs.nodes)) +
+         time_of(costs, doubling(costs.steps, costs.nodes)) +
          costs.vector_copy / costs.lanes * costs.lanes_of_worker;
 }
 
@@ -100,6 +115,8 @@ constexpr std::array kCandidates = {
               Candidate::Lanes::any, pipelined_halving_doubling},
     Candidate{"dpml-circulant", OperandOrder::any, Cut::nothing, Candidate::Lanes::any, circulant},
     Candidate{"dpml-ring", OperandOrder::any, Cut::block, Candidate::Lanes::any, ring},
+    Candidate{"dpml-pipelined-ring", OperandOrder::any, Cut::block, Candidate::Lanes::any,
+              pipelined_ring},
 };
 
 SelectedPlan select_between_nodes(const SelectionQuery& query) {

@@ -40,37 +40,87 @@ int staged_segments(std::size_t size_bytes) {
   return static_cast<int>(std::clamp<std::size_t>(segments, 1, kMaximumStagedSegments));
 }
 
-/// Leaders copy what has arrived to the outputs of all members.
-double pushed(const LaneCosts& costs) {
-  return costs.vector_copy * (costs.members - 1) / costs.lanes;
+/// What arrives in so much time and so many segments is copied meanwhile.
+using Copied = double (*)(const LaneCosts& costs, double arrives, double segments);
+
+/// Leaders copy it to the outputs of all members.
+double pushed(const LaneCosts& costs, double arrives, double segments) {
+  const double copies = costs.vector_copy * (costs.members - 1) / costs.lanes;
+  return overlapped(arrives, copies, segments) + costs.hearing_of_lanes;
 }
 
-/// Members copy what has arrived at all leaders.
-double pulled(const LaneCosts& costs) { return costs.members > 1 ? costs.vector_copy : 0; }
+/// Members copy it, one lane after the other, all of which arrive at the same time.
+double pulled(const LaneCosts& costs, double arrives, double segments) {
+  if (costs.members == 1) return arrives;
+  const double lane_copy = costs.vector_copy / costs.lanes;
+  return overlapped(arrives, lane_copy, segments) + costs.vector_copy - lane_copy +
+         costs.hearing_of_lanes + costs.hearing_of_members;
+}
+
+/// They read it in lines, when the leader knows that they have entered.
+double read_in_lines(const LaneCosts& costs, double arrives, double /*segments*/) {
+  if (costs.members == 1) return arrives;
+  return arrives + costs.vector_copy + costs.hearing_of_lanes + costs.hearing_of_members;
+}
+
+/// The same without a look at each of them.
+double read_in_lines_of_tree(const LaneCosts& costs, double arrives, double segments) {
+  return read_in_lines(costs, arrives, segments) - costs.hearing_of_members;
+}
 
 /// What the busiest node of a torus sends for the vector if there are as many lanes as trees.
-constexpr double kSentOnTorus = 1.4;
+constexpr double kSentOnTorus = 1.7;
 
-using Copies = double (*)(const LaneCosts& costs);
-
-/// Of all nodes the root's sends most, and the last ones have the longest way.
-template <Copies copies>
+/// Of all nodes the root's sends most, to its last child last; the first one's children have the
+/// longest way.
+template <Copied copied>
 double binomial(const LaneCosts& costs, double segments) {
-  return costs.steps * costs.alpha + costs.card / segments +
-         overlapped(costs.steps * costs.card, copies(costs), segments);
+  const double sent = costs.steps * std::max(costs.card, segments * costs.message_of_lane);
+  const double to_first = sent * (1 - 1 / segments) + costs.card / segments;
+  const double along = (costs.full_steps - 1) * costs.card / (segments * costs.overlapping_lanes);
+  const double arrives =
+      std::max(to_first + along + (costs.full_steps - 1) * costs.own_alpha, sent) + costs.alpha;
+  return copied(costs, arrives, segments);
 }
 
-template <Copies copies>
+template <Copied copied>
 double chain(const LaneCosts& costs, double segments) {
-  return (costs.nodes - 1) * (costs.alpha + costs.card / segments) +
-         overlapped(costs.card, copies(costs), segments);
+  const double sent = std::max(costs.card, segments * costs.message);
+  return (costs.nodes - 2) * costs.own_alpha + costs.alpha +
+         (costs.nodes - 2) * costs.card / (segments * costs.overlapping_lanes) +
+         copied(costs, sent, segments);
 }
 
-template <Copies copies>
+/// The root sends each node's block but its own.
+double scattered(const LaneCosts& costs) {
+  return costs.full_steps * costs.alpha + costs.without_own(costs.nodes) * costs.card;
+}
+
+template <Copied copied>
 double scatter_ring(const LaneCosts& costs, double /*segments*/) {
-  const double gathered = costs.without_own(costs.nodes) * costs.card;
-  return (costs.steps + costs.nodes - 1) * costs.alpha + gathered +
-         overlapped(gathered, copies(costs), costs.nodes);
+  const double gathered = time_of(costs, {.count = costs.nodes - 1, .part = 1 / costs.nodes});
+  return scattered(costs) + copied(costs, gathered, costs.nodes);
+}
+
+/// What arrives last is half of the vector.
+constexpr double kDoubledParts = 2;
+
+template <Copied copied>
+double scatter_doubling(const LaneCosts& costs, double /*segments*/) {
+  const double gathered = time_of(costs, doubling(costs.steps, costs.nodes));
+  return scattered(costs) + copied(costs, gathered, kDoubledParts);
+}
+
+/// Long messages of nodes that have got their blocks early are in the way of others: the more, the
+/// less the time between messages is that of their latency.
+constexpr double kMostInTheWay = 1.8;
+
+template <Copied copied>
+double scatter_circulant(const LaneCosts& costs, double /*segments*/) {
+  const double gathered = time_of(costs, doubling(costs.steps, costs.nodes));
+  const double in_the_way =
+      std::min(kMostInTheWay, costs.card / (2 * costs.steps * costs.own_alpha)) * costs.card;
+  return scattered(costs) + in_the_way + copied(costs, gathered, kDoubledParts);
 }
 
 /// Lanes have trees of their own, of which those of one lane send along as many dimensions.
@@ -82,22 +132,23 @@ double torus(const LaneCosts& costs, double segments) {
     depth += length - 1;
     dimensions += length > 1 ? 1 : 0;
   }
-  const double sent = std::max(kSentOnTorus, dimensions / costs.lanes) * costs.card;
-  return depth * (costs.alpha + costs.card / segments) + overlapped(sent, pulled(costs), segments);
+  const double most_sent = dimensions > 1 ? kSentOnTorus : 1;
+  const double sent = std::max(std::max(most_sent, dimensions / costs.lanes) * costs.card,
+                               segments * dimensions * costs.message);
+  return depth * (costs.alpha + costs.card / (segments * costs.overlapping_lanes)) +
+         pulled(costs, sent, segments);
 }
 
 /// As binomial trees of fewer levels, whose nodes send to more.
 double knomial(const LaneCosts& costs, double /*segments*/) {
   constexpr double kFurtherChildren = 2;  // of the radix 4
-  const double levels = std::ceil(costs.steps / 2);
-  return levels * (costs.alpha + kFurtherChildren * costs.message +
-                   (kFurtherChildren + 1) * costs.card) +
-         pulled(costs);
-}
-
-double scatter_doubling(const LaneCosts& costs, double /*segments*/) {
-  return pushed(costs) + 2 * costs.steps * costs.alpha +
-         costs.without_own(costs.nodes) * 2 * costs.card;
+  // A way to a node has a step for each digit of its number that is not 0, in the base 4.
+  double levels = 0;
+  for (double ones = 1; ones < costs.nodes; ones = 4 * ones + 1) ++levels;
+  return read_in_lines_of_tree(costs,
+                               levels * (costs.alpha + kFurtherChildren * costs.message +
+                                         (kFurtherChildren + 1) * costs.card),
+                               1);
 }
 
 constexpr Candidate candidate(std::string_view algorithm, Cut cut, Candidate::Lanes lanes,
@@ -106,19 +157,28 @@ constexpr Candidate candidate(std::string_view algorithm, Cut cut, Candidate::La
 }
 
 constexpr std::array kCandidates = {
-    candidate("lines-binomial", Cut::nothing, Candidate::Lanes::lines, binomial<pulled>),
+    candidate("lines-binomial", Cut::nothing, Candidate::Lanes::lines, binomial<read_in_lines>),
+    candidate("lines-tree-binomial", Cut::nothing, Candidate::Lanes::lines,
+              binomial<read_in_lines_of_tree>),
     candidate("lines-knomial", Cut::nothing, Candidate::Lanes::lines, knomial),
     candidate("multi-leader-binomial", Cut::pipelined, Candidate::Lanes::any, binomial<pushed>),
     candidate("multi-leader-chain", Cut::pipelined, Candidate::Lanes::any, chain<pushed>),
     candidate("multi-leader-scatter-ring-opt", Cut::nothing, Candidate::Lanes::any,
               scatter_ring<pushed>),
+    candidate("multi-leader-scatter-circulant", Cut::nothing, Candidate::Lanes::any,
+              scatter_circulant<pushed>),
     candidate("shared-address-binomial", Cut::pipelined, Candidate::Lanes::any, binomial<pulled>),
     candidate("shared-address-chain", Cut::pipelined, Candidate::Lanes::any, chain<pulled>),
     candidate("shared-address-scatter-ring-opt", Cut::nothing, Candidate::Lanes::any,
               scatter_ring<pulled>),
+    candidate("shared-address-scatter-circulant", Cut::nothing, Candidate::Lanes::any,
+              scatter_circulant<pulled>),
     candidate("torus-colours", Cut::pipelined, Candidate::Lanes::any, torus),
-    candidate("scatter-recursive-doubling-allgather", Cut::nothing, Candidate::Lanes::one,
-              scatter_doubling),
+    // Powers of two of nodes only.
+    candidate("multi-leader-scatter-recursive-doubling", Cut::nothing, Candidate::Lanes::any,
+              scatter_doubling<pushed>),
+    candidate("shared-address-scatter-recursive-doubling", Cut::nothing, Candidate::Lanes::any,
+              scatter_doubling<pulled>),
 };
 
 }  // namespace
@@ -127,7 +187,7 @@ SelectedPlan select_broadcast(const SelectionQuery& query) {
   const std::size_t node_count = query.node_count();
   if (node_count > 1 && !is_measured(query)) {
     const bool all_serve = std::has_single_bit(node_count);
-    return cheapest(query, std::span(kCandidates).first(kCandidates.size() - (all_serve ? 0 : 1)));
+    return cheapest(query, std::span(kCandidates).first(kCandidates.size() - (all_serve ? 0 : 2)));
   }
   const bool through_lines =
       node_count == 1 ? reads_through_lines(query, query.size_bytes) : leads_through_lines(query);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 
 #include "collectives/plans/selection_lanes.h"
@@ -38,8 +39,6 @@ bool serves(const Candidate& candidate, const SelectionQuery& query, int lanes) 
   switch (candidate.lanes) {
     case Candidate::Lanes::any:
       return true;
-    case Candidate::Lanes::one:
-      return lanes == 1;
     case Candidate::Lanes::lines:
       return lanes == 1 && leads_through_lines(query);
   }
@@ -62,6 +61,45 @@ double received_and_combined(const LaneCosts& costs, double part, double segment
                     std::max(segments, costs.lanes_of_worker));
 }
 
+double time_of(const LaneCosts& costs, const Rounds& rounds) {
+  const double worker_lanes =
+      rounds.lanes_of_worker > 0 ? rounds.lanes_of_worker : costs.lanes_of_worker;
+  const double pieces = costs.overlapping_lanes * rounds.segments;
+  double time = 0;
+  double staggered = 0;
+  double part = rounds.part;
+  // Equal rounds at once.
+  const double equal = rounds.ratio == 1 ? rounds.count : 1;
+  for (double round = 0; round < rounds.count; round += equal) {
+    const double card = part * costs.card;
+    const double combine = rounds.combined * part * costs.own_combine;
+    const double worker = worker_lanes * std::max(combine, rounds.segments * costs.message_of_lane);
+    // The lanes of one worker wait for each other.
+    const double message =
+        costs.own_alpha + (worker_lanes > 1 ? worker : combine / rounds.segments);
+    time += equal * std::max({card, worker, message + card / pieces});
+    // What the last lane is behind the first one.
+    staggered =
+        std::max(staggered,
+                 std::min(message, std::max(card - card / pieces, worker - worker / worker_lanes)));
+    part *= rounds.ratio;
+  }
+  return time + staggered;
+}
+
+Rounds halving(double count, double blocks) {
+  const double sum = 2 * (1 - std::exp2(-count));
+  return {.count = count, .part = (1 - 1 / blocks) / sum, .ratio = 0.5, .combined = 1};
+}
+
+Rounds doubling(double count, double blocks) {
+  Rounds rounds = halving(count, blocks);
+  rounds.combined = 0;
+  rounds.part *= std::exp2(1 - count);
+  rounds.ratio = 2;
+  return rounds;
+}
+
 LaneCosts::LaneCosts(const SelectionQuery& query, int lane_count)
     : nodes(static_cast<double>(query.node_count())),
       steps(std::bit_width(query.node_count() - 1)),
@@ -73,27 +111,33 @@ LaneCosts::LaneCosts(const SelectionQuery& query, int lane_count)
       lane_bytes(query.size_bytes / static_cast<std::size_t>(lane_count)) {
   const int fewest = fewest_workers(query.nodes);
   lanes_of_worker = (lanes + fewest - 1) / fewest;
+  overlapping_lanes = std::min(lanes, 2);
   const auto vector_bytes = static_cast<double>(query.size_bytes);
   const double part_bytes = vector_bytes / lanes;
-  message = kPrices.message_us * lanes_of_worker;
+  message_of_lane = kPrices.message_us;
+  message = message_of_lane * lanes_of_worker;
   own_alpha = kPrices.alpha_us;
-  alpha = std::max(kPrices.alpha_us, message);
+  alpha = kPrices.alpha_us + message - message_of_lane;
   card = us_of(vector_bytes, kPrices.bandwidth_gb_per_s);
   own_combine = us_of(part_bytes, kPrices.reduce_gb_per_s);
   combine = own_combine * lanes_of_worker;
   vector_copy = us_of(vector_bytes, kPrices.copy_gb_per_s);
-  const bool is_output = query.collective == Collective::exscan && members == 1;
+  combined = query.collective == Collective::scan && members == 1 ? 1 : 2;
+  // But for the first and the last node.
+  const bool is_output = query.collective == Collective::exscan && members == 1 && nodes > 2;
   handed_on = is_output ? vector_copy / lanes * lanes_of_worker : 0;
   if (members == 1) {
-    inputs = outputs = prefixes = 0;
+    inputs = outputs = prefixes = hearing_of_lanes = hearing_of_members = 0;
     return;
   }
-  const double hearing_of_lanes = kPrices.wait_us + lanes * kPrices.gap_us;
-  inputs = kPrices.wait_us + members * kPrices.gap_us + (members - 1) * own_combine;
+  hearing_of_lanes = kPrices.wait_us + lanes * kPrices.gap_us;
+  hearing_of_members = kPrices.wait_us + members * kPrices.gap_us;
+  inputs = hearing_of_members + (members - 1) * own_combine;
   // With as many lanes as members each leader writes to all outputs; otherwise each member reads.
   outputs = hearing_of_lanes + vector_copy * (lanes >= members ? (members - 1) / lanes : 1.0);
-  // Those of an exscan are computed from up to 8 inputs each.
-  const double operands = query.collective == Collective::exscan ? std::min(members, 8.0) / 2 : 1;
+  // Those of an exscan among up to 8 members are computed from the inputs, others in small groups.
+  const double exscan_operands = members <= 8 ? members / 2 : 2;
+  const double operands = query.collective == Collective::exscan ? exscan_operands : 1;
   prefixes = hearing_of_lanes + members * operands * own_combine;
 }
 

@@ -31,20 +31,46 @@ struct LaneCosts {
   std::size_t lane_bytes;
 
   double lanes_of_worker;  ///< On the node with fewest workers.
-  double alpha;            ///< A message, and the same of all other lanes of its worker.
-  double own_alpha;        ///< A message where every lane has a worker.
-  double message;          ///< Each further message, and the same of these.
-  double card;             ///< The whole vector on the node's network card, which all lanes share.
-  double own_combine;      ///< Combining a lane's vector with another one,
-  double combine;          ///< and those of the other lanes of its worker.
-  double inputs;           ///< Combining a lane's part of the inputs of all members.
-  double outputs;          ///< Copying what all lanes have to the outputs of all members.
+  /// As many lanes as have the card in turn: they share it, so that most go along with others.
+  double overlapping_lanes;
+  double alpha;             ///< A message, and the same of all other lanes of its worker.
+  double own_alpha;         ///< A message where every lane has a worker.
+  double message_of_lane;   ///< Each further message,
+  double message;           ///< and the same of all other lanes of its worker.
+  double card;              ///< The whole vector on the node's network card, which all lanes share.
+  double own_combine;       ///< Combining a lane's vector with another one,
+  double combine;           ///< and those of the other lanes of its worker.
+  double hearing_of_lanes;  ///< Of members, that all lanes are done.
+  double hearing_of_members;  ///< Of a leader, that all members have entered.
+  double inputs;              ///< Combining a lane's part of the inputs of all members.
+  double outputs;             ///< Copying what all lanes have to the outputs of all members.
   double prefixes;     ///< Combining what all members are to have with what is before their node.
+  double combined;     ///< How often a scan combines what a node receives.
   double handed_on;    ///< Copying a lane's vector that an exscan has received into an output.
   double vector_copy;  ///< Of one core.
 
   double without_own(double parts) const { return 1 - 1 / parts; }
 };
+
+/// Steps of an exchange that follow one another: in each of them every lane sends a part of its
+/// vector, and goes on when it has received one.
+struct Rounds {
+  double count;
+  double part;                 ///< Of a lane's vector, in the first of them;
+  double ratio = 1;            ///< in each further one so many times that.
+  double combined = 0;         ///< How often what is received is.
+  double segments = 1;         ///< Messages that each part is cut into.
+  double lanes_of_worker = 0;  ///< 0: those of the node with fewest workers.
+};
+
+/// What they take. The card carries the messages of one lane, or of one segment, while others wait
+/// for theirs or are combined: a round takes as long as the card, as the worker of several lanes,
+/// or as one message and what follows from it, whatever is most.
+double time_of(const LaneCosts& costs, const Rounds& rounds);
+
+/// Rounds whose parts are halved, or doubled, from or to a half: of all blocks but one.
+Rounds halving(double count, double blocks);  ///< Combines.
+Rounds doubling(double count, double blocks);
 
 /// What is cut: by selection's own rule, or nothing.
 enum class Cut : std::uint8_t { nothing, lane, block, pipelined };
@@ -54,7 +80,7 @@ struct Candidate {
   std::string_view algorithm;
   OperandOrder order;
   Cut cut;
-  enum class Lanes : std::uint8_t { any, one, lines } lanes;  ///< Lines: one, and short vectors.
+  enum class Lanes : std::uint8_t { any, lines } lanes;  ///< Lines: one, and short vectors.
   double (*cost)(const LaneCosts& costs, double segments);
 };
 

@@ -19,11 +19,16 @@
 namespace hycoll {
 namespace {
 
-/// Few nodes have to do with more than one message: those with a worker for each lane are reckoned
-/// with.
+/// The longest way has floor(lg N) steps. Few nodes have to do with more than one message: those
+/// with a worker for each lane are reckoned with.
 double binomial(const LaneCosts& costs, double segments) {
-  return costs.inputs + costs.alpha - costs.own_alpha +
-         costs.steps * (costs.own_alpha + overlapped(costs.card, costs.own_combine, segments));
+  return costs.inputs + costs.hearing_of_lanes + costs.alpha - costs.own_alpha +
+         (costs.steps - costs.full_steps) * costs.card +
+         time_of(costs, {.count = costs.full_steps,
+                         .part = 1,
+                         .combined = 1,
+                         .segments = segments,
+                         .lanes_of_worker = 1});
 }
 
 /// The combined blocks come together at the root.
@@ -31,25 +36,35 @@ double gather(const LaneCosts& costs, double blocks) {
   return costs.without_own(blocks) * costs.card;
 }
 
-double halving(const LaneCosts& costs, double /*segments*/) {
-  const double folding = costs.folds ? costs.alpha + received_and_combined(costs, 1) : 0;
-  return costs.inputs + folding + 2 * costs.full_steps * costs.alpha +
-         received_and_combined(costs, costs.without_own(costs.partners)) +
-         gather(costs, costs.partners);
+/// Inputs are combined while blocks are under way, of which the first one is as large; but where a
+/// worker of several lanes holds up the rounds.
+double with_inputs(const LaneCosts& costs, double exchange, double blocks) {
+  const double hidden_in = costs.lanes_of_worker > 1 ? 1 : blocks;
+  return overlapped(costs.inputs, exchange, hidden_in) + costs.hearing_of_lanes;
+}
+
+double halving_and_gather(const LaneCosts& costs, double /*segments*/) {
+  const double folding = costs.folds ? time_of(costs, {.count = 1, .part = 1, .combined = 1}) : 0;
+  return with_inputs(costs, folding + time_of(costs, halving(costs.full_steps, costs.partners)),
+                     2) +
+         time_of(costs, doubling(costs.full_steps, costs.partners));
 }
 
 double ring(const LaneCosts& costs, double segments) {
-  return costs.inputs + costs.nodes * costs.alpha +
-         received_and_combined(costs, costs.without_own(costs.nodes), segments) +
-         gather(costs, costs.nodes);
+  const double exchange = time_of(
+      costs,
+      {.count = costs.nodes - 1, .part = 1 / costs.nodes, .combined = 1, .segments = segments});
+  return with_inputs(costs, exchange, costs.nodes) + costs.alpha + gather(costs, costs.nodes);
 }
 
-/// Messages are many, or long.
+/// Messages are many, or long; the root has a worker for each lane.
 double pairwise(const LaneCosts& costs, double segments) {
-  const double messages = (costs.nodes - 1) * costs.message * segments;
+  const double messages = (costs.nodes - 1) * segments;
   const double part = costs.without_own(costs.nodes);
-  return costs.inputs + 2 * costs.alpha + part * costs.combine +
-         2 * std::max(messages, part * costs.card);
+  const double sent = costs.inputs + std::max(messages * costs.message, part * costs.card);
+  const double gathered = std::max(messages * costs.message_of_lane, part * costs.card);
+  return sent + 2 * costs.alpha + costs.hearing_of_lanes +
+         overlapped(gathered, part * costs.combine, costs.lanes_of_worker);
 }
 
 constexpr std::array kCandidates = {
@@ -57,7 +72,7 @@ constexpr std::array kCandidates = {
               binomial},
     Candidate{"dpml-binomial", OperandOrder::canonical, Cut::lane, Candidate::Lanes::any, binomial},
     Candidate{"dpml-halving", OperandOrder::canonical, Cut::nothing, Candidate::Lanes::any,
-              halving},
+              halving_and_gather},
     Candidate{"dpml-pairwise", OperandOrder::canonical, Cut::block, Candidate::Lanes::any,
               pairwise},
     Candidate{"dpml-ring", OperandOrder::any, Cut::block, Candidate::Lanes::any, ring},

@@ -9,6 +9,7 @@
 // More nodes, or more workers: the cheapest of these, and of the circulant graph
 // (selection_costs.h).
 
+#include <algorithm>
 #include <array>
 #include <span>
 
@@ -35,29 +36,50 @@ double messages_of(const LaneCosts& costs, double parts, double ranges) {
   return costs.lanes == 1 ? ranges : parts;
 }
 
+/// A node's part goes with its members: a worker of several lanes has hardly more to combine than
+/// others. Inputs are combined while blocks are under way, of which the first one is as large; but
+/// where such a worker holds up the rounds.
+double with_inputs(const LaneCosts& costs, double exchange, double blocks) {
+  const double hidden_in = costs.lanes_of_worker > 1 ? 1 : blocks;
+  return overlapped(costs.inputs, exchange, hidden_in) + costs.hearing_of_lanes;
+}
+
 double pairwise(const LaneCosts& costs, double segments) {
-  return costs.inputs + costs.alpha + (costs.nodes - 2) * segments * costs.message +
-         received_and_combined(costs, costs.without_own(costs.nodes));
+  const double messages = (costs.nodes - 2) * segments;
+  const double part = costs.without_own(costs.nodes);
+  const double busy =
+      std::max(messages * costs.message, costs.inputs + messages * costs.message_of_lane);
+  return costs.alpha + part * costs.own_combine + costs.hearing_of_lanes +
+         overlapped(busy, part * costs.card, costs.nodes);
 }
 
 double ring(const LaneCosts& costs, double segments) {
-  return costs.inputs + (costs.nodes - 1) * costs.alpha +
-         received_and_combined(costs, costs.without_own(costs.nodes), segments);
+  const double exchange = time_of(
+      costs,
+      {.count = costs.nodes - 1, .part = 1 / costs.nodes, .combined = 1, .segments = segments});
+  return with_inputs(costs, exchange, costs.nodes);
 }
 
-double halving(const LaneCosts& costs, double /*segments*/) {
-  const double messages = messages_of(costs, costs.partners - 1, costs.full_steps);
-  const double folding =
-      costs.folds ? 2 * costs.alpha + costs.card + received_and_combined(costs, 1) : 0;
-  return costs.inputs + folding + costs.full_steps * costs.alpha +
-         (messages - costs.full_steps) * costs.message +
-         received_and_combined(costs, costs.without_own(costs.partners));
+/// Rounds of so many messages in all.
+double with_messages(const LaneCosts& costs, Rounds rounds, double messages) {
+  rounds.lanes_of_worker = 1;
+  const double busy = rounds.count * costs.own_alpha + messages * costs.message +
+                      costs.without_own(costs.nodes) * costs.own_combine;
+  return with_inputs(costs, std::max(time_of(costs, rounds), busy), 2);
+}
+
+double halving_and_folding(const LaneCosts& costs, double /*segments*/) {
+  const double parts = costs.folds ? 2 * costs.nodes : costs.nodes;
+  const double messages = messages_of(costs, parts - 1, costs.full_steps);
+  const double folding = costs.folds ? 2 * costs.alpha + costs.card +
+                                           time_of(costs, {.count = 1, .part = 1, .combined = 1})
+                                     : 0;
+  return folding + with_messages(costs, halving(costs.full_steps, costs.partners), messages);
 }
 
 double circulant(const LaneCosts& costs, double /*segments*/) {
-  const double messages = messages_of(costs, costs.nodes - 1, 2 * costs.steps);
-  return costs.inputs + costs.steps * costs.alpha + (messages - costs.steps) * costs.message +
-         received_and_combined(costs, costs.without_own(costs.nodes));
+  return with_messages(costs, halving(costs.steps, costs.nodes),
+                       messages_of(costs, costs.nodes - 1, 2 * costs.steps));
 }
 
 constexpr std::array kCandidates = {
@@ -65,12 +87,14 @@ constexpr std::array kCandidates = {
               pairwise},
     Candidate{"lines-pairwise", OperandOrder::canonical, Cut::nothing, Candidate::Lanes::lines,
               pairwise},
-    Candidate{"lines-halving", OperandOrder::any, Cut::nothing, Candidate::Lanes::lines, halving},
+    Candidate{"lines-halving", OperandOrder::any, Cut::nothing, Candidate::Lanes::lines,
+              halving_and_folding},
     Candidate{"lines-butterfly", OperandOrder::canonical, Cut::nothing, Candidate::Lanes::lines,
-              halving},
-    Candidate{"dpml-halving", OperandOrder::any, Cut::nothing, Candidate::Lanes::any, halving},
+              halving_and_folding},
+    Candidate{"dpml-halving", OperandOrder::any, Cut::nothing, Candidate::Lanes::any,
+              halving_and_folding},
     Candidate{"dpml-butterfly", OperandOrder::canonical, Cut::nothing, Candidate::Lanes::any,
-              halving},
+              halving_and_folding},
     Candidate{"dpml-circulant", OperandOrder::any, Cut::nothing, Candidate::Lanes::any, circulant},
     Candidate{"dpml-ring", OperandOrder::any, Cut::block, Candidate::Lanes::any, ring},
 };

@@ -60,25 +60,34 @@ double direct(const LaneCosts& costs, double /*segments*/) {
          (costs.nodes - 1) * (costs.card + costs.combine);
 }
 
-/// Both what is before a node and what includes it are combined.
+/// Both what is before a node and what includes it are combined. Floor(lg N) rounds wait for one
+/// another, and long messages of nodes that wait for nobody are in the way of others.
 double doubling(const LaneCosts& costs, double segments) {
-  return costs.inputs + costs.prefixes +
-         costs.steps * (costs.alpha * segments + costs.card + 2 * costs.combine);
+  const double in_the_way = std::min(1.0, costs.card / (costs.steps * costs.own_alpha));
+  return costs.inputs + costs.prefixes + costs.steps * (segments - 1) * costs.alpha +
+         costs.steps * in_the_way * costs.card +
+         time_of(costs, {.count = costs.full_steps,
+                         .part = 1,
+                         .combined = costs.combined,
+                         .lanes_of_worker = 1}) +
+         costs.steps * (costs.alpha - costs.own_alpha) + costs.combine - costs.own_combine;
 }
 
 /// Each part of what is sent back depends on the one before.
 double pairwise(const LaneCosts& costs, double /*segments*/) {
-  return costs.inputs + costs.prefixes + 2 * costs.alpha + 3 * (costs.nodes - 2) * costs.message +
-         costs.without_own(costs.nodes) * 2 * (costs.card + costs.combine);
+  const double messages = 3 * (costs.nodes - 2) * costs.message;
+  const double bytes = costs.without_own(costs.nodes) * (2 * costs.card + costs.combine);
+  constexpr double kPhases = 4;
+  return costs.inputs + costs.prefixes + 2 * costs.alpha + overlapped(messages, bytes, kPhases);
 }
 
-/// A node combines its members' inputs, and what they are to have, while segments are under way.
+/// A node combines its members' inputs first, and what they are to have while segments are under
+/// way.
 double chain(const LaneCosts& costs, double segments) {
-  const double combine = costs.combine + costs.handed_on;
-  const double own = combine + costs.inputs + costs.prefixes;
-  return costs.inputs / segments +
-         (costs.nodes - 1) * (costs.alpha + (costs.card + combine) / segments) +
-         overlapped(costs.card, own, segments) - (costs.card + combine) / segments;
+  const double passed_on =
+      costs.alpha + (costs.card / costs.overlapping_lanes + costs.own_combine) / segments;
+  return costs.inputs + (costs.nodes - 2) * passed_on + costs.alpha +
+         overlapped(costs.card, costs.own_combine + costs.handed_on + costs.prefixes, segments);
 }
 
 constexpr std::array kCandidates = {

@@ -4,20 +4,81 @@
 #include <functional>
 #include <queue>
 #include <utility>
-#include <vector>
 
 #include "core/base/errors.h"
+#include "core/schedule/index.h"
 #include "core/schedule/walk.h"
 
 namespace hycoll {
 namespace {
 
 using verifier::Index;
-using verifier::Matches;
 
 constexpr double kUnknown = -1;
 constexpr int kNobody = -1;
 constexpr double kBytesPerUs = 1000;  // of 1 GB/s
+
+std::size_t at(int number) { return static_cast<std::size_t>(number); }
+
+/// A worker of the last node stands for several lanes.
+double lanes_of_worker(bool is_last_node, const LaneScale& scale) {
+  return is_last_node ? scale.last_node_lanes : 1;
+}
+
+/// What bytes and things cost in one call.
+struct CallPrices {
+  CallPrices(double size_bytes, int chunk_count, const MachinePrices& machine_prices,
+             const LaneScale& scale)
+      : prices(machine_prices) {
+    const double chunk_bytes = size_bytes / chunk_count;
+    reduce_us = chunk_bytes / (prices.reduce_gb_per_s * kBytesPerUs);
+    copy_us = chunk_bytes / (prices.copy_gb_per_s * kBytesPerUs);
+    card_us = chunk_bytes / (prices.bandwidth_gb_per_s * kBytesPerUs) * scale.lanes_per_lane;
+  }
+
+  /// How long the work keeps its worker.
+  double busy_us(const StepWork& work) const {
+    return work.looks * prices.gap_us + work.reduced * reduce_us + work.copied * copy_us +
+           work.sends * prices.message_us;
+  }
+
+  const MachinePrices& prices;
+  double reduce_us;  // of a chunk, as the following
+  double copy_us;
+  double card_us;
+};
+
+StepWork work_of(const Schedule& schedule, const Step& step) {
+  StepWork work;
+  switch (step.kind) {
+    case StepKind::send:
+      work.sends = 1;
+      work.sent = schedule.sources(step).front().chunk_count;
+      break;
+    case StepKind::recv:
+      work.receives = 1;
+      work.received = schedule.destinations(step).front().chunk_count;
+      break;
+    case StepKind::reduce:
+    case StepKind::copy: {
+      const double chunks = schedule.destinations(step).front().chunk_count;
+      const int first_copy = step.kind == StepKind::copy ? 0 : 1;
+      work.reduced = chunks * (step.source_count - 1);
+      work.copied = chunks * (step.destination_count - first_copy);
+      work.looks = static_cast<double>(std::ranges::count_if(
+          schedule.sources(step),
+          [&](const Span& source) { return carries_signals(schedule.buffer_of(source).role); }));
+      break;
+    }
+    case StepKind::wait:
+      work.looks = 1;
+      break;
+    case StepKind::native:
+    case StepKind::signal:
+      break;
+  }
+  return work;
+}
 
 /// When a strand may go on.
 struct Turn {
@@ -34,37 +95,31 @@ struct Card {
   double receives_at = 0;
 };
 
+}  // namespace
+
 /// Issues every step as soon as all that it waits for has completed and its worker is free, in the
 /// order of time, so that cards and workers serve first who comes first.
-class PricedRun {
+class PricedSchedule::Run {
  public:
-  PricedRun(const Schedule& schedule, double size_bytes, const MachinePrices& prices,
-            const LaneScale& scale)
+  Run(const PricedSchedule& schedule, double size_bytes, const MachinePrices& prices,
+      const LaneScale& scale)
       : schedule_(schedule),
-        index_(schedule),
+        call_(size_bytes, schedule.chunk_count_, prices, scale),
         prices_(prices),
         scale_(scale),
-        chunk_bytes_(size_bytes / schedule.chunk_count),
-        card_bytes_per_us_(prices.bandwidth_gb_per_s * kBytesPerUs / scale.lanes_per_lane),
-        cards_(static_cast<std::size_t>(schedule.shape.node_count())),
-        worker_free_(static_cast<std::size_t>(schedule.shape.worker_count()), 0),
+        cards_(at(schedule.node_count_)),
+        worker_free_(schedule.node_.size(), 0),
         received_(worker_free_.size(), 0),
-        next_step_(schedule.strands.size(), 0),
-        next_blocked_(schedule.strands.size(), kNobody),
-        first_blocked_(static_cast<std::size_t>(index_.step_count()), kNobody),
-        completion_(first_blocked_.size(), kUnknown),
-        posted_(first_blocked_.size(), kUnknown),
-        arrival_(first_blocked_.size(), kUnknown) {
-    HYCOLL_ASSERT(schedule.is_whole(), "a part does not know when its peers send");
-    const auto unmatched = verifier::check_messages(index_, matches_);
-    HYCOLL_ASSERT(!unmatched, "only a verified schedule has a price");
-  }
+        strands_(schedule.worker_.size()),
+        steps_(schedule.steps_.size()) {}
 
-  double run() {
-    for (int strand = 0; std::cmp_less(strand, schedule_.strands.size()); ++strand) {
+  double run(double limit_us) {
+    for (int strand = 0; std::cmp_less(strand, strands_.size()); ++strand) {
+      strands_[at(strand)].next_step = schedule_.first_step_[at(strand)];
+      strands_[at(strand)].next_await = awaits_begin(strands_[at(strand)].next_step);
       turns_.push({0, strand});
     }
-    while (!turns_.empty()) {
+    while (!turns_.empty() && end_ < limit_us) {
       const Turn turn = turns_.top();
       turns_.pop();
       advance(turn);
@@ -73,103 +128,71 @@ class PricedRun {
   }
 
  private:
-  static std::size_t at(int number) { return static_cast<std::size_t>(number); }
+  struct StrandState {
+    int next_step = 0;
+    std::size_t next_await = 0;  // of that step: those before have completed
+    double ready = 0;            // when they have
+    int next_blocked = kNobody;  // the next strand that waits for the same step
+  };
+  struct StepState {
+    double completion = kUnknown;
+    double posted = kUnknown;     // of a receive: when it was issued
+    double arrival = kUnknown;    // of a receive: when its message is there
+    int first_blocked = kNobody;  // the first strand that waits for it
+  };
+
+  std::size_t awaits_begin(int step) const {
+    return step == 0 ? 0 : schedule_.steps_[at(step) - 1].awaits_end;
+  }
 
   /// Issues the strand's next step if it is time; otherwise the strand waits for that time, or for
   /// the step that it depends on.
   void advance(const Turn& turn) {
-    const Strand& strand = schedule_.strands[at(turn.strand)];
-    const int place = next_step_[at(turn.strand)];
-    if (std::cmp_equal(place, strand.steps.size())) return;
-    const Step& step = strand.steps[at(place)];
-    double time = std::max(turn.time, worker_free_[at(strand.worker)]);
-    const int blocker = await(turn.strand, step, time);
+    StrandState& strand = strands_[at(turn.strand)];
+    if (strand.next_step == schedule_.first_step_[at(turn.strand) + 1]) return;
+    const PricedStep& step = schedule_.steps_[at(strand.next_step)];
+    const int blocker = await(step, strand);
     if (blocker != kNobody) {
-      next_blocked_[at(turn.strand)] = std::exchange(first_blocked_[at(blocker)], turn.strand);
+      strand.next_blocked = std::exchange(steps_[at(blocker)].first_blocked, turn.strand);
       return;
     }
+    const int worker = schedule_.worker_[at(turn.strand)];
+    const double time = std::max({turn.time, worker_free_[at(worker)], strand.ready});
     if (time > turn.time) {
       turns_.push({time, turn.strand});
       return;
     }
-    ++next_step_[at(turn.strand)];
-    const double free = time + busy_us(step) * lanes_of_worker(strand.worker);
-    worker_free_[at(strand.worker)] = free;
-    issue(index_.number(turn.strand, place), step, time, free);
+    const double free = time + call_.busy_us(step.work) * lanes_of(worker);
+    worker_free_[at(worker)] = free;
+    issue(strand.next_step, step, worker, time, free);
+    ++strand.next_step;
+    strand.ready = 0;
     turns_.push({free, turn.strand});
   }
 
-  /// A step that has to complete first, or nobody: then `time` is when all have, at least.
-  int await(int strand, const Step& step, double& time) const {
-    const auto blocks = [&](int id, double latency_us) {
-      if (completion_[at(id)] == kUnknown) return true;
-      time = std::max(time, completion_[at(id)] + latency_us);
-      return false;
-    };
-    for (const int earlier : schedule_.dependencies_of(step)) {
-      const int id = index_.number(strand, earlier);
-      if (blocks(id, 0)) return id;
-    }
-    if (step.kind == StepKind::wait) {
-      const int signal = index_.awaited_signal(step);
-      return blocks(signal, prices_.wait_us) ? signal : kNobody;
-    }
-    for (const Span& source : schedule_.sources(step)) {
-      if (!index_.is_awaited(source)) continue;
-      const int first = index_.cell(source);
-      for (int cell = first; cell < first + source.chunk_count; ++cell) {
-        const int writer = index_.awaited_writer[at(cell)];
-        if (blocks(writer, prices_.wait_us)) return writer;
-      }
+  /// The first of the steps that have to complete first and have not; nobody if all have.
+  int await(const PricedStep& step, StrandState& strand) const {
+    for (; strand.next_await < step.awaits_end; ++strand.next_await) {
+      const Await& awaited = schedule_.awaits_[strand.next_await];
+      const double completion = steps_[at(awaited.step)].completion;
+      if (completion == kUnknown) return awaited.step;
+      strand.ready = std::max(strand.ready, completion + (awaited.is_seen ? prices_.wait_us : 0));
     }
     return kNobody;
   }
 
-  double bytes_of(const Span& span) const { return chunk_bytes_ * span.chunk_count; }
-
-  double lanes_of_worker(int worker) const {
-    const int node = schedule_.shape.node_of_worker(worker);
-    return node + 1 == schedule_.shape.node_count() ? scale_.last_node_lanes : 1;
+  double lanes_of(int worker) const {
+    return lanes_of_worker(schedule_.node_[at(worker)] + 1 == schedule_.node_count_, scale_);
   }
 
-  /// How long the step keeps its worker.
-  double busy_us(const Step& step) const {
-    const auto destinations = static_cast<double>(step.destination_count);
-    switch (step.kind) {
-      case StepKind::send:
-        return prices_.message_us;
-      case StepKind::reduce:
-      case StepKind::copy: {
-        const double bytes = bytes_of(schedule_.destinations(step).front());
-        const double reduced = bytes * (step.source_count - 1);
-        const double copied =
-            bytes * (step.kind == StepKind::copy ? destinations : destinations - 1);
-        double lines_us = 0;
-        for (const Span& source : schedule_.sources(step)) {
-          if (index_.is_awaited(source)) lines_us += prices_.gap_us;
-        }
-        return lines_us + reduced / (prices_.reduce_gb_per_s * kBytesPerUs) +
-               copied / (prices_.copy_gb_per_s * kBytesPerUs);
-      }
-      case StepKind::wait:
-        return prices_.gap_us;
-      case StepKind::recv:
-      case StepKind::native:
-      case StepKind::signal:
-        return 0;
-    }
-    return 0;
-  }
-
-  void issue(int id, const Step& step, double time, double free) {
+  void issue(int id, const PricedStep& step, int worker, double time, double free) {
     if (step.kind == StepKind::send) {
-      const int receive = matches_.partner[at(id)];
-      arrival_[at(receive)] = transfer(step, receive, time);
-      complete(id, std::max(free, cards_[at(node_of(id))].sends_at));
-      if (posted_[at(receive)] != kUnknown) complete_receive(receive);
+      steps_[at(step.partner)].arrival = transfer(step, worker, time);
+      complete(id, std::max(free, card_of(worker).sends_at));
+      if (steps_[at(step.partner)].posted != kUnknown) complete_receive(step.partner);
     } else if (step.kind == StepKind::recv) {
-      posted_[at(id)] = free;
-      if (arrival_[at(id)] != kUnknown) complete_receive(id);
+      steps_[at(id)].posted = free;
+      if (steps_[at(id)].arrival != kUnknown) complete_receive(id);
     } else {
       complete(id, free);
     }
@@ -177,59 +200,157 @@ class PricedRun {
 
   /// Takes a message that is sent at this time over both cards, and to the receiving worker.
   /// Returns when it is there.
-  double transfer(const Step& send, int receive, double time) {
-    const double card_us = bytes_of(schedule_.sources(send).front()) / card_bytes_per_us_;
-    Card& from = cards_[at(node_of(matches_.partner[at(receive)]))];
+  double transfer(const PricedStep& send, int sender, double time) {
+    const double card_us = send.work.sent * call_.card_us;
+    Card& from = card_of(sender);
     const double begin = std::max(time, from.sends_at);
     from.sends_at = begin + card_us;
-    Card& to = cards_[at(send.peer_node)];
+    const int worker = schedule_.worker_[at(schedule_.steps_[at(send.partner)].strand)];
+    Card& to = card_of(worker);
     to.receives_at = std::max(begin + prices_.alpha_us, to.receives_at) + card_us;
-    const int worker = schedule_.strands[at(index_.place[at(receive)].strand)].worker;
     double& received = received_[at(worker)];
-    const double takes_us = prices_.message_us * lanes_of_worker(worker);
+    const double takes_us = prices_.message_us * lanes_of(worker);
     received = std::max(to.receives_at + takes_us - prices_.message_us, received + takes_us);
     return received;
   }
 
-  void complete_receive(int id) { complete(id, std::max(arrival_[at(id)], posted_[at(id)])); }
+  Card& card_of(int worker) { return cards_[at(schedule_.node_[at(worker)])]; }
 
-  int node_of(int id) const { return index_.strand_node[at(index_.place[at(id)].strand)]; }
+  void complete_receive(int id) {
+    complete(id, std::max(steps_[at(id)].arrival, steps_[at(id)].posted));
+  }
 
   void complete(int id, double time) {
-    completion_[at(id)] = time;
+    steps_[at(id)].completion = time;
     end_ = std::max(end_, time);
-    int strand = std::exchange(first_blocked_[at(id)], kNobody);
+    int strand = std::exchange(steps_[at(id)].first_blocked, kNobody);
     while (strand != kNobody) {
       turns_.push({time, strand});
-      strand = next_blocked_[at(strand)];
+      strand = strands_[at(strand)].next_blocked;
     }
   }
 
-  const Schedule& schedule_;
-  Index index_;
-  Matches matches_;
+  const PricedSchedule& schedule_;
+  CallPrices call_;
   const MachinePrices& prices_;
   const LaneScale& scale_;
-  double chunk_bytes_;
-  double card_bytes_per_us_;
   std::vector<Card> cards_;          // by node
   std::vector<double> worker_free_;  // by worker: when it may issue a step of any strand
   std::vector<double> received_;     // by worker: when it has taken in its last message
-  std::vector<int> next_step_;       // by strand
-  std::vector<int> next_blocked_;    // by strand: the next one that waits for the same step
-  std::vector<int> first_blocked_;   // by step: the first strand that waits for it
-  std::vector<double> completion_;   // by step
-  std::vector<double> posted_;       // by receive: when it was issued
-  std::vector<double> arrival_;      // by receive: when its message is there
+  std::vector<StrandState> strands_;
+  std::vector<StepState> steps_;
   std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns_;
   double end_ = 0;
 };
 
-}  // namespace
+StepWork& StepWork::operator+=(const StepWork& other) noexcept {
+  looks += other.looks;
+  reduced += other.reduced;
+  copied += other.copied;
+  sends += other.sends;
+  sent += other.sent;
+  receives += other.receives;
+  received += other.received;
+  return *this;
+}
+
+PricedSchedule::PricedSchedule(const Schedule& schedule)
+    : chunk_count_(schedule.chunk_count), node_count_(schedule.shape.node_count()) {
+  HYCOLL_ASSERT(schedule.is_whole(), "a part does not know when its peers send");
+  const Index index(schedule);
+  verifier::Matches matches;
+  const auto unmatched = verifier::check_messages(index, matches);
+  HYCOLL_ASSERT(!unmatched, "only a verified schedule has a price");
+  first_step_ = index.first_step;
+  for (int worker = 0; worker < schedule.shape.worker_count(); ++worker) {
+    node_.push_back(schedule.shape.node_of_worker(worker));
+  }
+  steps_.reserve(at(index.step_count()));
+  for (int s = 0; std::cmp_less(s, schedule.strands.size()); ++s) {
+    worker_.push_back(schedule.strands[at(s)].worker);
+    for (const Step& step : schedule.strands[at(s)].steps) {
+      add_awaits(index, s, step);
+      const int partner = step.kind == StepKind::send ? matches.partner[steps_.size()] : kNobody;
+      steps_.push_back({step.kind, s, partner, awaits_.size(), work_of(schedule, step)});
+    }
+  }
+}
+
+void PricedSchedule::add_awaits(const Index& index, int strand, const Step& step) {
+  const Schedule& schedule = index.schedule;
+  for (const int earlier : schedule.dependencies_of(step)) {
+    awaits_.push_back({index.number(strand, earlier), false});
+  }
+  if (step.kind == StepKind::wait) {
+    awaits_.push_back({index.awaited_signal(step), true});
+    return;
+  }
+  for (const Span& source : schedule.sources(step)) {
+    if (!index.is_awaited(source)) continue;
+    const int first = index.cell(source);
+    for (int cell = first; cell < first + source.chunk_count; ++cell) {
+      const int writer = index.awaited_writer[at(cell)];
+      if (cell == first || awaits_.back().step != writer) awaits_.push_back({writer, true});
+    }
+  }
+}
+
+double PricedSchedule::time_us(double size_bytes, const MachinePrices& prices,
+                               const LaneScale& scale, double limit_us) const {
+  return Run(*this, size_bytes, prices, scale).run(limit_us);
+}
+
+LeastTime::LeastTime(const Schedule& part) : chunk_count_(part.chunk_count) {
+  const NumberRange nodes = part.part.nodes;
+  const NumberRange workers = part.part.workers;
+  const auto is_last = [&](int node) { return node + 1 == part.shape.node_count(); };
+  for (int node = nodes.first; node < nodes.first + nodes.count; ++node) {
+    nodes_.push_back({{}, is_last(node)});
+  }
+  for (int worker = workers.first; worker < workers.first + workers.count; ++worker) {
+    workers_.push_back({{}, is_last(part.shape.node_of_worker(worker))});
+  }
+  for (const Strand& strand : part.strands) {
+    const int node = part.shape.node_of_worker(strand.worker);
+    for (const Step& step : strand.steps) {
+      const StepWork work = work_of(part, step);
+      workers_[at(strand.worker - workers.first)].work += work;
+      nodes_[at(node - nodes.first)].work += work;
+      ++step_count_;
+    }
+  }
+  keep_distinct(workers_);
+  keep_distinct(nodes_);
+}
+
+void LeastTime::keep_distinct(std::vector<Load>& loads) {
+  std::vector<Load> distinct;
+  for (const Load& load : loads) {
+    if (std::ranges::find(distinct, load) == distinct.end()) distinct.push_back(load);
+  }
+  loads = std::move(distinct);
+}
+
+double LeastTime::time_us(double size_bytes, const MachinePrices& prices,
+                          const LaneScale& scale) const {
+  const CallPrices call(size_bytes, chunk_count_, prices, scale);
+  double most = 0;
+  for (const Load& worker : workers_) {
+    const double busy_us =
+        std::max(call.busy_us(worker.work), worker.work.receives * prices.message_us);
+    most = std::max(most, busy_us * lanes_of_worker(worker.is_last_node, scale));
+  }
+  for (const Load& node : nodes_) {
+    if (node.work.sends + node.work.receives == 0) continue;
+    const double chunks = std::max(node.work.sent, node.work.received);
+    most = std::max(most, prices.alpha_us + chunks * call.card_us);
+  }
+  return most;
+}
 
 double price_us(const Schedule& schedule, double size_bytes, const MachinePrices& prices,
                 const LaneScale& scale) {
-  return PricedRun(schedule, size_bytes, prices, scale).run();
+  return PricedSchedule(schedule).time_us(size_bytes, prices, scale);
 }
 
 bool has_price(const Schedule& schedule) {

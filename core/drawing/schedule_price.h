@@ -1,8 +1,16 @@
 #ifndef HYCOLL_CORE_DRAWING_SCHEDULE_PRICE_H_
 #define HYCOLL_CORE_DRAWING_SCHEDULE_PRICE_H_
 
+#include <cstddef>
+#include <limits>
+#include <vector>
+
 #include "core/base/machine_prices.h"
 #include "core/schedule/schedule.h"
+
+namespace hycoll::verifier {
+struct Index;
+}
 
 namespace hycoll {
 
@@ -13,19 +21,101 @@ struct LaneScale {
   int last_node_lanes = 1;  ///< Of these, as many as a worker of the last node drives.
 };
 
-/// The time in microseconds of one call on a vector of `size_bytes`: the schedule is walked through
-/// with a clock for every worker, who issues one step at a time and waits as the schedule says, and
-/// one for either direction of each node's network card, which carries one message after the other.
-/// A message is there alpha after it has been issued, its bytes' time later, and not before the
-/// card; its receiver takes in one per message_us. All members begin at once.
+/// What one step does: numbers of things, and of chunks.
+struct StepWork {
+  double looks = 0;    ///< Flags and lines that its worker looks at.
+  double reduced = 0;  ///< Chunks, of each operand after the first.
+  double copied = 0;   ///< Chunks, of each destination.
+  double sends = 0;    ///< Messages,
+  double sent = 0;     ///< and their chunks.
+  double receives = 0;
+  double received = 0;
+
+  StepWork& operator+=(const StepWork& other) noexcept;
+  friend bool operator==(const StepWork&, const StepWork&) = default;
+};
+
+/// What a schedule does that takes time, without what else it says: to be priced many times. Plain,
+/// immutable data that outlives its schedule.
+///
+/// A call is walked through with a clock for every worker, who issues one step at a time and waits
+/// as the schedule says, and one for either direction of each node's network card, which carries
+/// one message after the other. A message is there alpha after it has been issued, its bytes' time
+/// later, and not before the card; its receiver takes in one per message_us. All members begin at
+/// once.
 ///
 /// The chunks are taken as equal parts of the vector, of fractions of bytes if need be, so that no
 /// message is left out for being empty. Left out, too: that bytes of one node are shared by caches
 /// or memory channels, handshakes and headers of messages, what lies between the cards, noise, and
 /// what staging costs unless the schedule is a staged one. A native call costs nothing, for what
 /// the MPI library does is not known: ask has_price().
-///
-/// Requires a whole schedule that verify() accepts. Pure.
+class PricedSchedule {
+ public:
+  /// Requires a whole schedule that verify() accepts.
+  explicit PricedSchedule(const Schedule& schedule);
+
+  /// The time in microseconds of one call on a vector of `size_bytes`. If that is `limit_us` or
+  /// more, something from there on that is not more than the time.
+  double time_us(double size_bytes, const MachinePrices& prices, const LaneScale& scale = {},
+                 double limit_us = std::numeric_limits<double>::infinity()) const;
+
+  std::size_t step_count() const noexcept { return steps_.size(); }
+
+ private:
+  class Run;
+
+  struct PricedStep {
+    StepKind kind;
+    int strand;
+    int partner = -1;        // of a send: the step that receives it
+    std::size_t awaits_end;  // into awaits_, where those of the step before end, too
+    StepWork work;
+  };
+  // A step that has to complete first.
+  struct Await {
+    int step;
+    bool is_seen;  // whether its completion takes time to be seen
+  };
+
+  void add_awaits(const verifier::Index& index, int strand, const Step& step);
+
+  int chunk_count_;
+  int node_count_;
+  std::vector<PricedStep> steps_;  // strand by strand
+  std::vector<Await> awaits_;      // step by step
+  std::vector<int> first_step_;    // by strand; the total at the end
+  std::vector<int> worker_;        // by strand
+  std::vector<int> node_;          // by worker
+};
+
+/// What some nodes have to do at least, from their parts: bounds without walks. Plain data.
+class LeastTime {
+ public:
+  /// Requires a part of a schedule that verify() accepts.
+  explicit LeastTime(const Schedule& part);
+
+  /// Of the workers and the card that have most to do; never more than the time of the whole.
+  double time_us(double size_bytes, const MachinePrices& prices, const LaneScale& scale = {}) const;
+
+  std::size_t step_count() const noexcept { return step_count_; }
+
+ private:
+  // The work of a worker, or of a node.
+  struct Load {
+    StepWork work;
+    bool is_last_node;
+    friend bool operator==(const Load&, const Load&) = default;
+  };
+
+  static void keep_distinct(std::vector<Load>& loads);
+
+  int chunk_count_;
+  std::size_t step_count_ = 0;
+  std::vector<Load> workers_;
+  std::vector<Load> nodes_;
+};
+
+/// The time of one call: PricedSchedule, for once.
 double price_us(const Schedule& schedule, double size_bytes, const MachinePrices& prices,
                 const LaneScale& scale = {});
 

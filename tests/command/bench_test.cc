@@ -273,6 +273,7 @@ TEST_CASE("bench plans measures the plan of one node") {
     CHECK(record.at("own_steps") > 0);
     CHECK(record.at("seconds") > 0);
     CHECK(record.at("schedule_seconds") <= record.at("seconds"));
+    CHECK(record.at("selection_seconds") <= record.at("schedule_seconds"));
     CHECK(record.at("schedule_memory_bytes") <= record.at("memory_bytes"));
     CHECK(record.at("kept_bytes") > 0);
     CHECK(record.at("kept_bytes") < record.at("memory_bytes"));

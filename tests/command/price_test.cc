@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "core/base/errors.h"
 #include "core/drawing/schedule_price.h"
 #include "tools/command/pricing/plan_price.h"
+#include "tools/command/pricing/plan_walks.h"
 #include "tools/command/pricing/price_sweep.h"
 #include "tools/command/pricing/price_text.h"
 
@@ -85,6 +87,75 @@ TEST_CASE("what is too large to be walked through is priced by fewer nodes, memb
       }
     }
   }
+}
+
+TEST_CASE("bounds without walks are none: nothing takes less") {
+  for (const Algorithm* algorithm : all_algorithms()) {
+    for (const std::vector<NodeRun>& nodes :
+         std::vector<std::vector<NodeRun>>{{{{3, 3}, 5}}, {{{4, 4}, 3}, {{1, 1}, 1}}}) {
+      const WalkedPlan plan{algorithm, nodes, 2, 2};
+      if (!algorithm->serves_shape(plan.shape())) continue;
+      if (algorithm->exchange.help != ExchangeHelp::none) continue;
+      PlanWalks walks(MachinePrices{}, std::make_shared<KnownWalks>());
+      for (const double size_bytes : {8.0, 65536.0}) {
+        CAPTURE(algorithm->name);
+        CAPTURE(size_bytes);
+        const double time_us = walks.time_us(plan, size_bytes, {}, 1e9);
+        CHECK(walks.least_us(plan, size_bytes, {}) <= time_us * (1 + 1e-9));
+        CHECK(time_us == doctest::Approx(price_us(algorithm->generate(plan.shape(), 2), size_bytes,
+                                                  MachinePrices{})));
+        // Given up early, and asked again.
+        PlanWalks hasty(MachinePrices{}, std::make_shared<KnownWalks>());
+        const double given_up = hasty.time_us(plan, size_bytes, {}, time_us / 2);
+        CHECK(given_up >= time_us / 2);
+        CHECK(given_up <= time_us * (1 + 1e-9));
+        CHECK(hasty.time_us(plan, size_bytes, {}, 1e9) == doctest::Approx(time_us));
+      }
+    }
+  }
+}
+
+TEST_CASE("the best is found without pricing all") {
+  for (const Collective collective : {Collective::allreduce, Collective::broadcast}) {
+    for (const std::size_t size_bytes : {std::size_t{512}, std::size_t{1} << 20}) {
+      const PriceQuestion question{
+          .collective = collective, .nodes = {{{4, 4}, 6}}, .size_bytes = size_bytes};
+      const double best_us = PlanPricer(MachinePrices{}).price_all(question).front().time_us;
+      PlanPricer pricer(MachinePrices{});
+      const auto found = pricer.price_best(question, best_us * 2);
+      REQUIRE(found);
+      CHECK(found->time_us == doctest::Approx(best_us));
+      CHECK_FALSE(pricer.price_best(question, best_us));
+    }
+  }
+}
+
+/// A part of what `hycoll verify --prices` goes over, where formulas decide.
+TEST_CASE("what auto chooses is hardly dearer than the best, and does not jump") {
+  PriceGrid grid{
+      .collectives = {},
+      .node_counts = {9, 16, 17, 33},
+      .member_counts = {1, 16},
+      .sizes = {8, 4096, std::size_t{32} << 10, std::size_t{1} << 20, std::size_t{32} << 20}};
+  for (int c = 0; c < kCollectiveCount; ++c) {
+    grid.collectives.push_back(static_cast<Collective>(c));
+  }
+  const std::vector<PricedCell> cells = price_grid(grid, MachinePrices{}, [](std::size_t) {});
+  REQUIRE(cells.size() == cell_count(grid));
+  std::size_t good = 0;
+  for (const PricedCell& cell : cells) {
+    CAPTURE(name_of(cell.collective));
+    CAPTURE(cell.nodes);
+    CAPTURE(cell.members);
+    CAPTURE(cell.has_smaller_node);
+    CAPTURE(cell.size_bytes);
+    CAPTURE(cell.chosen.algorithm->name);
+    CAPTURE(cell.best.algorithm->name);
+    CHECK(cell.ratio() <= 1.5);
+    good += cell.ratio() <= 1.2 ? 1 : 0;
+  }
+  CHECK(good * 100 >= cells.size() * 95);
+  CHECK(steps_above(1.3, grid, cells).empty());
 }
 
 }  // namespace

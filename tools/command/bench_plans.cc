@@ -250,6 +250,7 @@ Json record_of(const PlanRow& row) {
       {"seconds_limit", of_cost([](const PlanCost& cost) { return most_seconds(cost.own_steps); })},
       {"memory_limit_bytes",
        of_cost([](const PlanCost& cost) { return most_memory_bytes(cost.own_steps); })},
+      {"selection_seconds", of_cost([](const PlanCost& cost) { return cost.selection_seconds; })},
       {"schedule_seconds", of_cost([](const PlanCost& cost) { return cost.schedule_seconds; })},
       {"schedule_memory_bytes",
        of_cost([](const PlanCost& cost) { return cost.schedule_memory_bytes; })},

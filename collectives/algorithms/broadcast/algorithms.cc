@@ -12,6 +12,8 @@ namespace {
 constexpr std::string_view kTreeSource = "MPICH's binomial and k-nomial trees";
 constexpr std::string_view kRingSource =
     "MPICH; A Bandwidth-saving Optimization for MPI Broadcast (Zhou et al., P2S2'15)";
+constexpr std::string_view kCirculantSource =
+    "MPICH; Optimal, Non-pipelined Reduce-scatter and Allreduce Algorithms (Traeff, 2024)";
 constexpr std::string_view kSharedAddressSource =
     "MPI Collectives on Blue Gene/P (Mamidala et al., 2009), section 5";
 constexpr std::string_view kTorusSource =
@@ -39,19 +41,24 @@ constexpr Algorithm for_nodes_served(Algorithm algorithm, std::string_view words
   return algorithm;
 }
 
+constexpr std::string_view source_of(const Exchange& exchange) {
+  if (is_tree(exchange)) return kTreeSource;
+  return exchange.broadcast == append_scatter_circulant ? kCirculantSource : kRingSource;
+}
+
 constexpr Algorithm multi_leader(std::string_view name, const Exchange& exchange) {
   return for_nodes_served<serves_any_shape>(
       kMultiLeader.with_many_leaders(
           name, exchange,
           "L leaders per node, each passes on its partition and copies it to all members",
-          is_tree(exchange) ? kTreeSource : kRingSource),
+          source_of(exchange)),
       "a power of two of nodes with direct visibility");
 }
 
 constexpr Algorithm single_leader(std::string_view name, const Exchange& exchange) {
   return for_nodes_served<serves_one_lane>(
       kMultiLeader.with_one_leader(name, exchange, "one leader per node passes on the whole vector",
-                                   is_tree(exchange) ? kTreeSource : kRingSource),
+                                   source_of(exchange)),
       "a power of two of nodes with 1 lane");
 }
 
@@ -109,9 +116,13 @@ constexpr std::array kAlgorithms = {
     multi_leader("multi-leader-binomial", kBinomialBroadcast),
     multi_leader("multi-leader-chain", kChainBroadcast),
     multi_leader("multi-leader-scatter-ring-opt", kScatterRingOpt),
+    multi_leader("multi-leader-scatter-recursive-doubling", kScatterDoublingOpt),
+    multi_leader("multi-leader-scatter-circulant", kScatterCirculant),
     shared_address("shared-address-binomial", kBinomialBroadcast),
     shared_address("shared-address-chain", kChainBroadcast),
     shared_address("shared-address-scatter-ring-opt", kScatterRingOpt),
+    shared_address("shared-address-scatter-recursive-doubling", kScatterDoublingOpt),
+    shared_address("shared-address-scatter-circulant", kScatterCirculant),
     torus_colours(),
     fifo("fifo-binomial", kBinomialBroadcast),
     fifo("fifo-torus-colours", kTorusBroadcast),

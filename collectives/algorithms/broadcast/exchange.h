@@ -74,7 +74,9 @@ inline constexpr Exchange kTorusBroadcast = tree_exchange(append_torus_broadcast
 // scatter_allgather.cc
 void append_scatter_ring(ScheduleBuilder& builder, const BroadcastVector& vector);
 void append_scatter_ring_opt(ScheduleBuilder& builder, const BroadcastVector& vector);
+void append_scatter_circulant(ScheduleBuilder& builder, const BroadcastVector& vector);
 void append_scatter_doubling(ScheduleBuilder& builder, const BroadcastVector& vector);
+void append_scatter_doubling_opt(ScheduleBuilder& builder, const BroadcastVector& vector);
 
 constexpr Exchange scatter_exchange(void (*append)(ScheduleBuilder&, const BroadcastVector&)) {
   return {.order = OperandOrder::canonical,
@@ -84,11 +86,15 @@ constexpr Exchange scatter_exchange(void (*append)(ScheduleBuilder&, const Broad
 }
 inline constexpr Exchange kScatterRing = scatter_exchange(append_scatter_ring);
 inline constexpr Exchange kScatterRingOpt = scatter_exchange(append_scatter_ring_opt);
-inline constexpr Exchange kScatterDoubling = [] {
-  Exchange exchange = scatter_exchange(append_scatter_doubling);
+inline constexpr Exchange kScatterCirculant = scatter_exchange(append_scatter_circulant);
+constexpr Exchange for_powers_of_two(Exchange exchange) {
   exchange.needs_power_of_two = true;
   return exchange;
-}();
+}
+inline constexpr Exchange kScatterDoubling =
+    for_powers_of_two(scatter_exchange(append_scatter_doubling));
+inline constexpr Exchange kScatterDoublingOpt =
+    for_powers_of_two(scatter_exchange(append_scatter_doubling_opt));
 
 }  // namespace hycoll
 

@@ -1,18 +1,22 @@
-// Scatter, then allgather: over a ring, over the ring that saves bandwidth, or by doubling.
+// Scatter, then allgather: over a ring, over the ring that saves bandwidth, by doubling, or over a
+// circulant graph.
 //
 // Idea: the vector is cut into one chunk per node. A binomial tree scatters it: whoever receives
 // gets the chunks of all nodes below it, and passes on those of its children, so that at the end
 // node r owns chunk r, and the inner nodes own those of their subtrees. The allgather completes
 // what is missing: over the ring every node sends on to its right neighbour, in each of N - 1
 // steps, the chunk that it got in the step before, starting with its own; by doubling, nodes
-// exchange everything that their groups of 1, 2, 4, ... nodes have.
+// exchange everything that their groups of 1, 2, 4, ... nodes have; over the circulant graph they
+// double what they have, too, whatever their number (parts/allgather.cc).
 // The enclosed ring (scatter_ring) also sends what the neighbour owns since the scatter, to the
 // root everything; that is received and dropped. The other one (scatter_ring_opt) sends only what
-// the neighbour lacks: a node whose subtree has c chunks receives c - 1 messages less.
+// the neighbour lacks: a node whose subtree has c chunks receives c - 1 messages less. So do the
+// circulant graph, and doubling by its second form (scatter_doubling_opt).
 //
 // Source: H. Zhou et al., A Bandwidth-saving Optimization for MPI Broadcast Collective Operation,
-// P2S2 2015; the native variants are MPICH's.
-// Steps: ceil(log2 N) + N - 1; by doubling 2 log2 N.
+// P2S2 2015; the native variants are MPICH's; the circulant graph is J. L. Traeff's, Optimal,
+// Non-pipelined Reduce-scatter and Allreduce Algorithms, 2024.
+// Steps: ceil(log2 N) + N - 1; by doubling 2 log2 N; over the circulant graph 2 ceil(log2 N).
 // Messages: N - 1 of the scatter, and of the allgather N (N - 1); for scatter_ring_opt less by the
 // sum over all nodes of (chunks owned after the scatter - 1): 44 instead of 56 with 8 nodes, 75
 // instead of 90 with 10. By doubling N log2 N.
@@ -23,6 +27,7 @@
 // Ring with savings: 0 sends 0, 3 and 2 to 1; 1 sends 1 and 0 to 2, not 3, which 2 owns; 2 sends 2,
 // 1 and 0 to 3; 3 sends nothing to 0, which owns all.
 
+#include <algorithm>
 #include <utility>
 
 #include "collectives/algorithms/broadcast/exchange.h"
@@ -34,13 +39,18 @@ namespace {
 /// What an allgather sends nodes that they have since the scatter.
 enum class Owned { sent_and_dropped, left_out };
 
+/// How the allgather numbers nodes and their chunks: as here, or backwards, from the last one on.
+enum class Numbering { forwards, backwards };
+
 /// Nodes and chunks are numbered from the root's node on.
 class ScatterAllgather {
  public:
-  ScatterAllgather(ScheduleBuilder& builder, const BroadcastVector& vector, Owned owned)
+  ScatterAllgather(ScheduleBuilder& builder, const BroadcastVector& vector, Owned owned,
+                   Numbering numbering = Numbering::forwards)
       : builder_(builder),
         vector_(vector),
         owned_(owned),
+        numbering_(numbering),
         node_count_(builder.shape().node_count()),
         number_((vector.node + node_count_ - vector.root_node) % node_count_) {}
 
@@ -59,28 +69,41 @@ class ScatterAllgather {
   GatheredBlocks gathered() {
     GatheredBlocks result{.lane = vector_.lane,
                           .count = node_count_,
-                          .number = number_,
-                          .nodes = [this](int number) { return node_of(number); },
-                          .chunks = [this](ChunkRange blocks) { return in_lane(blocks); },
+                          .number = numbered(number_),
+                          .nodes = [this](int number) { return node_of(numbered(number)); },
+                          .chunks = [this](ChunkRange blocks) { return in_lane(numbered(blocks)); },
                           .strand = vector_.strand,
                           .place = vector_.place};
     if (owned_ == Owned::left_out) {
-      result.wants = [this](int number, ChunkRange blocks) {
-        return !holds(owned(number), blocks.first);
+      result.wanted = [this](int number, ChunkRange blocks) {
+        return numbered(lacked(numbered(number), numbered(blocks)));
       };
     }
-    // Those that the node owns, all or none of them, are dropped.
+    // Those that the node owns, all or none of them in a message, are dropped.
     result.receives_in = [this](ChunkRange blocks) {
-      return holds(own(), blocks.first) ? dropped() : vector_.place;
+      return holds(own(), numbered(blocks).first) ? dropped() : vector_.place;
     };
     result.on_arrival = [this](ChunkRange blocks, OnArrival when) {
-      if (!vector_.is_at_root()) arrive(holds(own(), blocks.first) ? own() : blocks, when);
+      if (vector_.is_at_root()) return;
+      const ChunkRange chunks = numbered(blocks);
+      if (holds(own(), chunks.first)) arrive(own(), when);
+      const ChunkRange others = lacked(number_, chunks);
+      if (others.count > 0) arrive(others, when);
     };
     return result;
   }
 
  private:
   int node_of(int number) const { return (vector_.root_node + number) % node_count_; }
+
+  /// From a number of the allgather's, or to one.
+  int numbered(int number) const {
+    return numbering_ == Numbering::forwards ? number : node_count_ - 1 - number;
+  }
+  ChunkRange numbered(ChunkRange range) const {
+    if (numbering_ == Numbering::forwards) return range;
+    return {node_count_ - range.first - range.count, range.count};
+  }
 
   /// The chunks that a node has after the scatter.
   ChunkRange owned(int number) const {
@@ -89,6 +112,15 @@ class ScatterAllgather {
   ChunkRange own() const { return owned(number_); }
   static bool holds(ChunkRange range, int chunk) {
     return range.first <= chunk && chunk < range.first + range.count;
+  }
+
+  /// Of neighbouring chunks those that the node does not have after the scatter. What it has of
+  /// them comes first: an allgather brings the chunks of the nodes that follow.
+  ChunkRange lacked(int number, ChunkRange chunks) const {
+    const ChunkRange has = owned(number);
+    if (!holds(has, chunks.first)) return chunks;
+    const int first = std::min(has.first + has.count, chunks.first + chunks.count);
+    return {first, chunks.first + chunks.count - first};
   }
 
   ChunkRange in_lane(ChunkRange chunks) const {
@@ -115,6 +147,7 @@ class ScatterAllgather {
   ScheduleBuilder& builder_;
   const BroadcastVector& vector_;
   Owned owned_;
+  Numbering numbering_;
   int node_count_;
   int number_;
   BufferId dropped_ = kNoBuffer;
@@ -133,6 +166,20 @@ void append_scatter_ring_opt(ScheduleBuilder& builder, const BroadcastVector& ve
   ScatterAllgather parts(builder, vector, Owned::left_out);
   parts.append_scatter();
   append_ring_allgather(builder, parts.gathered());
+}
+
+void append_scatter_circulant(ScheduleBuilder& builder, const BroadcastVector& vector) {
+  // Backwards the root sends to those nodes that it sent to before, not to those that wait for late
+  // ones, whose small messages long ones would keep waiting.
+  ScatterAllgather parts(builder, vector, Owned::left_out, Numbering::backwards);
+  parts.append_scatter();
+  append_circulant_allgather(builder, parts.gathered());
+}
+
+void append_scatter_doubling_opt(ScheduleBuilder& builder, const BroadcastVector& vector) {
+  ScatterAllgather parts(builder, vector, Owned::left_out);
+  parts.append_scatter();
+  append_doubling_allgather(builder, parts.gathered());
 }
 
 void append_scatter_doubling(ScheduleBuilder& builder, const BroadcastVector& vector) {

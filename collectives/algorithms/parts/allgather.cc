@@ -34,9 +34,10 @@ class Gathering {
   Gathering(ScheduleBuilder& builder, const GatheredBlocks& gathered)
       : builder_(builder), gathered_(gathered) {}
 
-  bool wants(int number, ChunkRange blocks) const {
-    return !gathered_.wants || gathered_.wants(number, blocks);
+  ChunkRange wanted(int number, ChunkRange blocks) const {
+    return gathered_.wanted ? gathered_.wanted(number, blocks) : blocks;
   }
+  bool wants(int number, ChunkRange blocks) const { return wanted(number, blocks).count > 0; }
 
   Span own(ChunkRange blocks) const { return span_of(gathered_.place, gathered_.chunks(blocks)); }
 
@@ -46,13 +47,15 @@ class Gathering {
   }
 
   void receive(int from, ChunkRange blocks) const {
-    if (!wants(gathered_.number, blocks)) return;
-    builder_.recv(gathered_.strand, gathered_.lane, gathered_.nodes(from), received(blocks));
+    const ChunkRange lacked = wanted(gathered_.number, blocks);
+    if (lacked.count == 0) return;
+    builder_.recv(gathered_.strand, gathered_.lane, gathered_.nodes(from), received(lacked));
   }
 
   void send(int to, ChunkRange blocks) const {
-    if (!wants(to, blocks)) return;
-    builder_.send(gathered_.strand, gathered_.lane, gathered_.nodes(to), own(blocks));
+    const ChunkRange lacked = wanted(to, blocks);
+    if (lacked.count == 0) return;
+    builder_.send(gathered_.strand, gathered_.lane, gathered_.nodes(to), own(lacked));
   }
 
   void arrive(ChunkRange blocks, OnArrival when) const {

@@ -24,9 +24,9 @@ struct GatheredBlocks {
   std::function<ChunkRange(ChunkRange blocks)> chunks;
   StrandId strand;  ///< The leader's.
   BufferId place;   ///< Where its own block is and all others arrive.
-  /// Whether the node of a block is sent some others; null: always. All or none of them in each
-  /// message.
-  std::function<bool(int number, ChunkRange blocks)> wants = nullptr;
+  /// Those of some neighbouring blocks, neighbours too, that the node of a block is sent; null:
+  /// all.
+  std::function<ChunkRange(int number, ChunkRange blocks)> wanted = nullptr;
   /// Where the node receives others' instead of its place; null: in its place.
   std::function<BufferId(ChunkRange blocks)> receives_in = nullptr;
   /// Appends what the node does with its own block, and with those that have arrived, before or

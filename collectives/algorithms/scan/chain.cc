@@ -31,7 +31,8 @@ class NodeSteps {
         self_(vector.self),
         inclusive_(self_.inclusive) {
     if (node_ == 0) return;
-    received_ = place_of_received(builder, vector);
+    // A last node that needs no sum receives where it wants the result, even if that is an output.
+    received_ = needs_inclusive() ? place_of_received(builder, vector) : self_.exclusive;
     if (inclusive_ == kNoBuffer && !is_last_) {
       inclusive_ = builder.add_scratch(builder.shape().leader(node_, vector.lane), vector.chunks);
     }

@@ -123,6 +123,31 @@ TEST_CASE("trees send every node each segment once; the chain's nodes send once"
   }
 }
 
+TEST_CASE("over the circulant graph nodes get what they lack, in a message of each round") {
+  const Algorithm& circulant =
+      find_algorithm(Collective::broadcast, "multi-leader-scatter-circulant");
+  for (int nodes = 2; nodes <= 40; ++nodes) {
+    const auto rounds = static_cast<std::size_t>(std::bit_width(static_cast<unsigned>(nodes - 1)));
+    for (int node = 1; node < nodes; ++node) {
+      const Schedule part = circulant.generate(Shape::uniform(nodes, 1, 1), 1, 0, only_node(node));
+      std::size_t messages = 0;
+      int chunks = 0;
+      for (const Strand& strand : part.strands) {
+        for (const Step& step : strand.steps) {
+          if (step.kind != StepKind::recv) continue;
+          ++messages;
+          chunks += part.destinations(step).front().chunk_count;
+        }
+      }
+      CAPTURE(nodes);
+      CAPTURE(node);
+      CHECK(chunks == nodes);
+      // Of the scatter one; what reaches over the last chunk takes two.
+      CHECK(messages <= rounds + 2);
+    }
+  }
+}
+
 TEST_CASE("doubling serves powers of two only") {
   const Algorithm& doubling =
       find_algorithm(Collective::broadcast, "scatter-recursive-doubling-allgather");

@@ -195,10 +195,10 @@ TEST_CASE("broadcast") {
   CHECK(broadcast(4, 64 * kKiB) == "multi-leader-binomial");
   CHECK(broadcast(4, 128 * kKiB) == "multi-leader-chain");
   CHECK(broadcast(4, 16 * kKiB * kKiB) == "multi-leader-chain");
-  CHECK(broadcast(64, 256 * kKiB) == "torus-colours");
-  CHECK(broadcast(64, 4 * kKiB * kKiB) == "torus-colours");
+  CHECK(broadcast(64, 256 * kKiB) == "multi-leader-scatter-recursive-doubling");
+  CHECK(broadcast(64, 4 * kKiB * kKiB) == "multi-leader-chain");
   CHECK(chosen(Collective::broadcast, 1024, {1, 1}, kKiB * kKiB) ==
-        "scatter-recursive-doubling-allgather");
+        "multi-leader-scatter-recursive-doubling");
   CHECK(broadcast(2, 16 * kKiB * kKiB) == "multi-leader-binomial");
   const SelectedPlan plan =
       select({.collective = Collective::broadcast, .nodes = {{3, 3}}, .size_bytes = kKiB * kKiB});
@@ -249,10 +249,10 @@ TEST_CASE("reduce_scatter between nodes") {
   CHECK(scatter(32, 4 * kKiB) == "lines-halving");
   CHECK(scatter(32, 4 * kKiB, OperandOrder::canonical) == "lines-butterfly");
   CHECK(scatter(4, 16 * kKiB * kKiB) == "dpml-pairwise");
-  CHECK(scatter(32, 64 * kKiB) == "dpml-halving");
-  CHECK(scatter(32, 64 * kKiB, OperandOrder::by_rank) == "dpml-butterfly");
+  CHECK(scatter(256, 64 * kKiB) == "dpml-halving");
+  CHECK(scatter(256, 64 * kKiB, OperandOrder::by_rank) == "dpml-butterfly");
   CHECK(scatter(32, 16 * kKiB * kKiB) == "dpml-ring");
-  CHECK(scatter(32, 16 * kKiB * kKiB, OperandOrder::by_rank) == "dpml-butterfly");
+  CHECK(scatter(32, 16 * kKiB * kKiB, OperandOrder::by_rank) == "dpml-pairwise");
   // One node with most of the members: pairwise would have to receive too much there.
   const std::vector<Node> heavy = {{1, 1}, {9, 9}, {1, 1}, {1, 1}};
   const auto unequal = [&](OperandOrder order) {

@@ -30,6 +30,7 @@ struct PlanTask {
 struct PlanCost {
   std::size_t own_steps = 0;              ///< Of the node's schedule.
   double seconds = 0;                     ///< The least of the repetitions.
+  double selection_seconds = 0;           ///< Of selection alone, the least.
   double schedule_seconds = 0;            ///< Of these until it is made, and all needs are known.
   std::size_t memory_bytes = 0;           ///< The most that is allocated meanwhile,
   std::size_t schedule_memory_bytes = 0;  ///< until then,

@@ -9,16 +9,21 @@
 
 #include "core/base/collective_traits.h"
 #include "core/base/errors.h"
+#include "threading/memory/node_memory.h"
 
 namespace hycoll::command {
 namespace {
 
-/// Schedules are given up when those that are kept have so many steps.
-constexpr std::size_t kMostKeptSteps = 4'000'000;
-
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 constexpr int kLanesOfSmallerNode = 4;
+
+/// Segments overlap from a few on: with fewer time does not go in a straight line with them.
+constexpr int kFewestSegments = 4;
+
+/// An exchange by a lane that stands for several is not exact: it may be so much dearer than it is
+/// among all.
+constexpr double kExchangeMargin = 1.25;
 
 int ceil_div(int a, int b) { return (a + b - 1) / b; }
 
@@ -29,20 +34,20 @@ struct RepresentativeLanes {
   int last_workers = 1;
   LaneScale scale;
 
-  Shape among(int node_count) const {
-    return Shape(std::vector<NodeRun>{{{1, workers}, node_count - 1}, {{1, last_workers}, 1}},
-                 lanes);
+  std::vector<NodeRun> among(int node_count) const {
+    if (last_workers == workers) return {{{1, workers}, node_count}};
+    return {{{1, workers}, node_count - 1}, {{1, last_workers}, 1}};
   }
 };
 
-/// One lane is enough, but for two things that two and a few show: that the parts of nodes lie
-/// apart where a lane has a share of each, and that a worker of several lanes has others to do
-/// while it waits for one.
+/// Two lanes are enough: the card carries one's messages while the other's are under way, and the
+/// parts of nodes lie apart where a lane has a share of each. A worker of several lanes has others
+/// to do while it waits for one, which a few show.
 RepresentativeLanes represent(const PriceQuestion& question, int lanes, int most_lanes) {
   const int most = question.nodes.front().node.workers;
   const int last = question.nodes.back().node.workers;
   RepresentativeLanes result;
-  if (has_blocks(question.collective)) result.lanes = std::min(lanes, 2);
+  result.lanes = std::min(lanes, 2);
   if (last < most) result.lanes = std::min(lanes, kLanesOfSmallerNode);
   result.lanes = std::min(result.lanes, most_lanes);
   result.workers = result.lanes;
@@ -83,67 +88,58 @@ SelectionQuery query_of(const PriceQuestion& question) {
 
 }  // namespace
 
-PlanPricer::KeptPlan& PlanPricer::plan_for(const Algorithm& algorithm, const Shape& shape,
-                                           int segments) {
-  ShapeKey key{.algorithm = &algorithm, .runs = {}, .segments = segments};
-  for (const NodeRun& run : shape.node_runs()) {
-    key.runs.insert(key.runs.end(), {run.node.members, run.node.workers, run.count});
-  }
-  key.runs.push_back(shape.lane_count());
-  if (const auto found = plans_.find(key); found != plans_.end()) return found->second;
-  if (kept_steps_ > kMostKeptSteps) forget_schedules();
-  KeptPlan kept;
-  const auto node_count = static_cast<std::size_t>(shape.node_count());
-  const Schedule one = algorithm.generate(shape, segments, 0, only_node(shape.node_count() / 2));
-  kept.is_walked =
-      one.step_count() * node_count <= (node_count <= 2 ? kMostStepsOfTwoNodes : kMostSteps);
-  return plans_.emplace(std::move(key), std::move(kept)).first->second;
-}
-
-void PlanPricer::forget_schedules() {
-  for (auto& [key, plan] : plans_) plan.schedule.reset();
-  kept_steps_ = 0;
-}
-
-std::optional<double> PlanPricer::walk(const Algorithm& algorithm, const Shape& shape, int segments,
-                                       double size_bytes, const LaneScale& scale) {
-  KeptPlan& kept = plan_for(algorithm, shape, segments);
-  if (!kept.is_walked) return {};
-  const TimeKey key{size_bytes, scale.lanes_per_lane, scale.last_node_lanes};
-  if (const auto found = kept.times_us.find(key); found != kept.times_us.end()) {
-    return found->second;
-  }
-  if (!kept.schedule) {
-    kept.schedule = std::make_unique<const Schedule>(algorithm.generate(shape, segments));
-    kept_steps_ += kept.schedule->step_count();
-  }
-  const double time_us = hycoll::price_us(*kept.schedule, size_bytes, prices_, scale);
-  kept.times_us.emplace(key, time_us);
-  return time_us;
-}
-
 double PlanPricer::exchange_us(const Algorithm& algorithm, const PriceQuestion& question,
-                               int node_count, int lanes, int segments) {
+                               int node_count, int lanes, int segments, double limit_us) {
   RepresentativeLanes lane = represent(question, lanes, lanes);
   // Some algorithms' lanes are led by members.
-  if (!algorithm.serves_shape(lane.among(node_count))) lane = represent(question, lanes, 1);
+  if (!algorithm.serves_shape(Shape(lane.among(node_count), lane.lanes))) {
+    lane = represent(question, lanes, 1);
+  }
   const double size_bytes = static_cast<double>(question.size_bytes) * lane.lanes / lanes;
-  const auto walked = [&](int nodes, double bytes) {
-    return walk(algorithm, lane.among(nodes), segments, bytes, lane.scale);
+  const auto plan_with = [&](int nodes, int cut) {
+    return WalkedPlan{&algorithm, lane.among(nodes), lane.lanes, cut};
   };
-  if (const auto whole = walked(node_count, size_bytes)) return *whole;
+  const auto walked = [&](const WalkedPlan& plan, double bytes) {
+    return walks_.time_us(plan, bytes, lane.scale, kInfinite);
+  };
+  const WalkedPlan whole = plan_with(node_count, segments);
+  if (walks_.can_walk(whole)) return walks_.time_us(whole, size_bytes, lane.scale, limit_us);
+  const double least = walks_.least_us(whole, size_bytes, lane.scale);
+  if (least >= limit_us) return least;
+  if (const auto time_us = with_fewer_segments(whole, size_bytes, lane.scale)) {
+    return std::max(least, *time_us);
+  }
   const bool sends_blocks = algorithm.exchange.messages == MessageSize::block;
   for (int more = static_cast<int>(std::bit_floor(static_cast<unsigned>(node_count - 1)));
        more >= 4; more /= 2) {
+    if (!walks_.can_walk(plan_with(more, segments))) continue;
     const auto at = [&](int nodes) {
-      return walked(nodes, sends_blocks ? size_bytes * nodes / node_count : size_bytes);
+      return walked(plan_with(nodes, segments),
+                    sends_blocks ? size_bytes * nodes / node_count : size_bytes);
     };
-    const auto far = at(more);
-    if (!far) continue;
-    const double near = *at(more / 2);
-    return *far + (*far - near) * (node_count - more) / (more / 2);
+    const double far = at(more);
+    return std::max(least, far + (far - at(more / 2)) * (node_count - more) / (more / 2));
   }
   return kInfinite;
+}
+
+std::optional<double> PlanPricer::with_fewer_segments(const WalkedPlan& plan, double size_bytes,
+                                                      const LaneScale& scale) {
+  for (int more = plan.segments / 2; more >= kFewestSegments; more /= 2) {
+    const auto cut = [&](int segments) {
+      WalkedPlan fewer = plan;
+      fewer.segments = segments;
+      return fewer;
+    };
+    if (!walks_.can_walk(cut(more))) continue;
+    const auto at = [&](int segments) {
+      return walks_.time_us(cut(segments), size_bytes * segments / plan.segments, scale, kInfinite);
+    };
+    const int fewer = more / 2;
+    const double far = at(more);
+    return far + (far - at(fewer)) * (plan.segments - more) / (more - fewer);
+  }
+  return {};
 }
 
 double PlanPricer::price_us(const Algorithm& algorithm, const PriceQuestion& question, int lanes,
@@ -154,18 +150,34 @@ double PlanPricer::price_us(const Algorithm& algorithm, const PriceQuestion& que
 double PlanPricer::price_below(const Algorithm& algorithm, const PriceQuestion& question, int lanes,
                                int segments, double limit_us) {
   const auto size_bytes = static_cast<double>(question.size_bytes);
-  if (const auto whole = walk(algorithm, Shape(question.nodes, lanes), segments, size_bytes, {})) {
-    return *whole;
-  }
+  const auto below = [](double time_us, double most_us) {
+    return time_us < most_us ? time_us : kInfinite;
+  };
+  const WalkedPlan whole{&algorithm, question.nodes, lanes, segments};
   const int node_count = count_of(question.nodes);
-  if (node_count <= 2) return kInfinite;
-  const std::vector<NodeRun> two = {{question.nodes.front().node, 1},
-                                    {question.nodes.back().node, 1}};
-  const double exchange = exchange_us(algorithm, question, node_count, lanes, segments);
+  const auto walk_whole = [&] {
+    return below(walks_.time_us(whole, size_bytes, {}, limit_us), limit_us);
+  };
+  if (node_count <= 2) return below(walk_two(whole, size_bytes, limit_us), limit_us);
+  const double margin_us = limit_us * kExchangeMargin;
+  const double exchange = exchange_us(algorithm, question, node_count, lanes, segments, margin_us);
+  if (exchange >= margin_us) return kInfinite;
+  if (walks_.can_walk(whole)) return walk_whole();
   if (exchange >= limit_us) return kInfinite;
-  const auto inside = walk(algorithm, Shape(two, lanes), segments, size_bytes, {});
-  if (!inside) return kInfinite;
-  return exchange + std::max(0.0, *inside - exchange_us(algorithm, question, 2, lanes, segments));
+  const WalkedPlan two{&algorithm,
+                       {{question.nodes.front().node, 1}, {question.nodes.back().node, 1}},
+                       lanes,
+                       segments};
+  const double between_two = exchange_us(algorithm, question, 2, lanes, segments, kInfinite);
+  const double inside = walk_two(two, size_bytes, limit_us - exchange + between_two);
+  return below(exchange + std::max(0.0, inside - between_two), limit_us);
+}
+
+double PlanPricer::walk_two(const WalkedPlan& plan, double size_bytes, double limit_us) {
+  if (walks_.can_walk(plan)) return walks_.time_us(plan, size_bytes, {}, limit_us);
+  const double least = walks_.least_us(plan, size_bytes, {});
+  if (least >= limit_us) return least;
+  return std::max(least, with_fewer_segments(plan, size_bytes, {}).value_or(kInfinite));
 }
 
 PricedPlan PlanPricer::price_chosen(const PriceQuestion& question, std::string_view name) {
@@ -191,6 +203,7 @@ std::optional<PricedPlan> PlanPricer::price_with_best_lanes(const Algorithm& alg
                                                             const PriceQuestion& question,
                                                             double limit_us) {
   if (!is_priced(algorithm) || algorithm.order < question.order) return {};
+  if (!has_room_for_lines(algorithm, question)) return {};
   std::optional<PricedPlan> best;
   for (const int lanes : lane_counts(question)) {
     if (!algorithm.serves_shape(Shape(question.nodes, lanes))) continue;
@@ -206,6 +219,14 @@ std::optional<PricedPlan> PlanPricer::price_with_best_lanes(const Algorithm& alg
   return best;
 }
 
+bool PlanPricer::has_room_for_lines(const Algorithm& algorithm, const PriceQuestion& question) {
+  if (!algorithm.name.starts_with("lines-")) return true;
+  const WalkedPlan two{
+      &algorithm, {{question.nodes.front().node, 1}, {question.nodes.back().node, 1}}, 1, 1};
+  if (!algorithm.serves_shape(two.shape())) return false;
+  return static_cast<double>(question.size_bytes) * walks_.lines_share(two) <= kMaximumLinesBytes;
+}
+
 std::vector<PricedPlan> PlanPricer::price_all(const PriceQuestion& question) {
   std::vector<PricedPlan> plans;
   for (const Algorithm& algorithm : algorithms_of(question.collective)) {
@@ -217,11 +238,19 @@ std::vector<PricedPlan> PlanPricer::price_all(const PriceQuestion& question) {
 }
 
 std::optional<PricedPlan> PlanPricer::price_best(const PriceQuestion& question, double limit_us) {
-  std::optional<PricedPlan> best;
+  // What was best for the last question makes others seem dear early.
+  std::vector<const Algorithm*> algorithms;
   for (const Algorithm& algorithm : algorithms_of(question.collective)) {
-    const auto plan = price_with_best_lanes(algorithm, question, best ? best->time_us : limit_us);
+    algorithms.push_back(&algorithm);
+  }
+  const auto first = std::ranges::find(algorithms, last_best_);
+  if (first != algorithms.end()) std::rotate(algorithms.begin(), first, first + 1);
+  std::optional<PricedPlan> best;
+  for (const Algorithm* algorithm : algorithms) {
+    const auto plan = price_with_best_lanes(*algorithm, question, best ? best->time_us : limit_us);
     if (plan) best = plan;
   }
+  if (best) last_best_ = best->algorithm;
   return best;
 }
 

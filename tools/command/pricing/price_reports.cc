@@ -47,6 +47,7 @@ Json record_of(const PricedCell& cell) {
           {"nodes", cell.nodes},
           {"members", cell.members},
           {"smaller_node", cell.has_smaller_node},
+          {"measured", cell.is_measured},
           {"bytes", cell.size_bytes},
           {"ratio", cell.ratio()},
           {"time_us", cell.chosen.time_us},
@@ -75,7 +76,7 @@ struct RatioCounts {
     worst = std::max(worst, ratio);
   }
   double good_percent() const {
-    return 100 * static_cast<double>(good) / static_cast<double>(cells);
+    return cells == 0 ? 100 : 100 * static_cast<double>(good) / static_cast<double>(cells);
   }
 };
 
@@ -86,6 +87,8 @@ void print_counts(std::FILE* human, const PriceGrid& grid, const std::vector<Pri
                    fmt::format("{:.1f} %", counts.good_percent()), std::to_string(counts.listed),
                    std::to_string(counts.bad), ratio_text(counts.worst)});
   };
+  RatioCounts measured;
+  RatioCounts by_formulas;
   RatioCounts all;
   for (const Collective collective : grid.collectives) {
     RatioCounts counts;
@@ -94,7 +97,12 @@ void print_counts(std::FILE* human, const PriceGrid& grid, const std::vector<Pri
     }
     add_row(name_of(collective), counts);
   }
-  for (const PricedCell& cell : cells) all.add(cell.ratio());
+  for (const PricedCell& cell : cells) {
+    (cell.is_measured ? measured : by_formulas).add(cell.ratio());
+    all.add(cell.ratio());
+  }
+  add_row("by measurements", measured);
+  add_row("by formulas", by_formulas);
   add_row("all", all);
   fmt::print(human, "{}", table.to_text());
 }

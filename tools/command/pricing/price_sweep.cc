@@ -3,6 +3,10 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <atomic>
+#include <memory>
+
+#include "collectives/plans/selection_costs.h"
 
 namespace hycoll::command {
 namespace {
@@ -41,6 +45,7 @@ PricedCell price_cell(PlanPricer& pricer, const Family& family, int node_count,
           .nodes = node_count,
           .members = family.members,
           .has_smaller_node = family.has_smaller_node,
+          .is_measured = is_measured({.nodes = question.nodes}),
           .size_bytes = size_bytes,
           .chosen = chosen,
           .best = pricer.price_best(question, chosen.time_us).value_or(chosen)};
@@ -62,18 +67,27 @@ std::size_t cell_count(const PriceGrid& grid) {
 std::vector<PricedCell> price_grid(const PriceGrid& grid, const MachinePrices& prices,
                                    const std::function<void(std::size_t)>& on_progress) {
   const std::vector<Family> families = families_of(grid);
-  const std::size_t per_family = grid.node_counts.size() * grid.sizes.size();
-  std::vector<PricedCell> cells(families.size() * per_family);
-  tbb::parallel_for(std::size_t{0}, families.size(), [&](std::size_t f) {
-    PlanPricer pricer(prices);
-    std::size_t at = f * per_family;
-    for (const int node_count : grid.node_counts) {
-      for (const std::size_t size_bytes : grid.sizes) {
-        cells[at++] = price_cell(pricer, families[f], node_count, size_bytes);
+  const std::size_t node_counts = grid.node_counts.size();
+  const std::size_t families_of_one = families.size() / grid.collectives.size();
+  std::vector<PricedCell> cells(cell_count(grid));
+  const auto known = std::make_shared<KnownWalks>();
+  // Lanes between the same nodes are priced alike whatever these have inside. Most nodes first:
+  // they take longest.
+  const auto price_nodes = [&](std::size_t task) {
+    PlanPricer pricer(prices, known);
+    const std::size_t n = node_counts - 1 - task / grid.collectives.size();
+    const std::size_t first = task % grid.collectives.size() * families_of_one;
+    for (std::size_t f = first; f < first + families_of_one; ++f) {
+      for (std::size_t s = 0; s < grid.sizes.size(); ++s) {
+        cells[(f * node_counts + n) * grid.sizes.size() + s] =
+            price_cell(pricer, families[f], grid.node_counts[n], grid.sizes[s]);
+        on_progress(1);
       }
-      on_progress(grid.sizes.size());
     }
-  });
+  };
+  std::atomic<std::size_t> next{0};
+  tbb::parallel_for(std::size_t{0}, node_counts * grid.collectives.size(),
+                    [&](std::size_t) { price_nodes(next++); });
   return cells;
 }
 
