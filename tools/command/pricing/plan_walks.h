@@ -101,7 +101,7 @@ class PlanWalks {
   static constexpr std::size_t kMostSteps = 30'000;
   /// Of a node, where all nodes together have more than that.
   static constexpr std::size_t kMostStepsOfNode = 160;
-  static constexpr std::size_t kMostStepsOfTwoNodes = 150'000;
+  static constexpr std::size_t kMostStepsOfTwoNodes = 500'000;
 
  private:
   const PricedSchedule& schedule_of(const WalkedPlan& plan);
