@@ -49,46 +49,50 @@ constexpr std::size_t kBytesPerKib = 1024;
 
 PlanClass::PlanClass(const PlanOptions& options, const PlanKey& key, std::size_t limit_bytes)
     : options_(options), key_(key), limit_bytes_(limit_bytes) {
+  if (options_.peers == Peers::processes) {
+    AbridgedPart own = staged_part(options_.node, options_.workers);
+    if (own.crosses_processes || crosses_processes_elsewhere()) {
+      make_crossing(std::move(own));
+      return;
+    }
+  }
   Parts parts = parts_for(key_.selected);
   require_affordable(parts.most_bytes);
   is_native_ = is_native(parts.own);
-  const auto crosses = [&](const Schedule& part) {
-    return crosses_processes(part, options_.processes);
-  };
-  if (options_.peers == Peers::processes && std::ranges::any_of(parts.of_all_nodes(), crosses)) {
-    make_crossing(std::move(parts));
-  } else {
-    whole_.emplace(abridged_for(std::move(parts.own), options_.workers), options_.node,
-                   binding_options(parts.needs));
-  }
+  whole_.emplace(abridged_for(std::move(parts.own), options_.workers), options_.node,
+                 binding_options(parts.needs));
+}
+
+bool PlanClass::crosses_processes_elsewhere() const {
+  const Algorithm& algorithm = find_algorithm(key_.collective, key_.selected.algorithm);
+  const Shape shape = shape_for(key_.selected);
+  return std::ranges::any_of(typical_nodes(shape, key_.root), [&](int node) {
+    if (node == options_.node) return false;
+    return crosses_processes(algorithm.replay(shape, key_.selected.segments, key_.root, node),
+                             options_.processes);
+  });
 }
 
 PlanClass::Parts PlanClass::parts_for(const SelectedPlan& selected) const {
   const Algorithm& algorithm = find_algorithm(key_.collective, selected.algorithm);
   const Shape shape = shape_for(selected);
-  const bool is_staged = options_.peers == Peers::processes;
   const auto part_of_node = [&](int node) {
     Schedule part = algorithm.generate(shape, selected.segments, key_.root, only_node(node));
-    if (is_staged) {
+    if (options_.peers == Peers::processes) {
       // Which process a message goes to.
       part.shape =
           part.shape.with_processes(options_.processes).with_visibility(Visibility::direct);
     }
     return part;
   };
-  std::vector<Schedule> typical;
   ProgramNeeds needs;
   std::size_t most_bytes = 0;
   Schedule own =
       make_own_part(shape, key_.root, options_.node, part_of_node, [&](const Schedule& part) {
         needs.add(needs_of(part));
         most_bytes = std::max(most_bytes, kept_bytes(part));
-        if (is_staged && !part.is_whole()) typical.push_back(part);
       });
-  return {.own = std::move(own),
-          .typical = std::move(typical),
-          .needs = needs,
-          .most_bytes = most_bytes};
+  return {.own = std::move(own), .needs = needs, .most_bytes = most_bytes};
 }
 
 std::size_t PlanClass::kept_bytes(const Schedule& part) const {
@@ -96,29 +100,58 @@ std::size_t PlanClass::kept_bytes(const Schedule& part) const {
                                             : memory_bytes(part);
 }
 
-void PlanClass::make_crossing(Parts direct) {
-  Schedule through_staging = staged_throughout(direct.own, options_.processes);
-  ProgramNeeds staged_needs;
+AbridgedPart PlanClass::staged_part(int node, WorkerRange workers) const {
+  const Algorithm& algorithm = find_algorithm(key_.collective, key_.selected.algorithm);
+  const Shape shape = shape_for(key_.selected);
+  const int segments = key_.selected.segments;
+  const StepReplay replay = algorithm.replay(shape, segments, key_.root, node);
+  if (auto part = abridged_staging(replay, options_.processes, workers)) return std::move(*part);
+  const Schedule direct = algorithm.generate(shape, segments, key_.root, only_node(node));
+  const bool crosses = crosses_processes(direct, options_.processes);
+  Schedule whole = staged_throughout(direct, options_.processes);
+  const ProgramNeeds needs = needs_of(whole);
+  const std::size_t most_bytes = kept_bytes(whole);
+  const bool has_natives = is_native(whole);
+  return {.schedule = abridged_for(std::move(whole), workers),
+          .needs = needs,
+          .most_bytes = most_bytes,
+          .has_natives = has_natives,
+          .crosses_processes = crosses};
+}
+
+void PlanClass::make_crossing(AbridgedPart own) {
+  const Shape shape = shape_for(key_.selected);
+  ProgramNeeds needs;
   std::size_t most_bytes = 0;
-  const auto learn_from = [&](const Schedule& part) {
-    staged_needs.add(needs_of(part));
-    most_bytes = std::max(most_bytes, kept_bytes(part));
+  const auto learn_from = [&](const AbridgedPart& part) {
+    needs.add(part.needs);
+    most_bytes = std::max(most_bytes, part.most_bytes);
     if (staging_) {
-      staging_->add(part);
+      staging_->add(part.schedule);
     } else {
-      staging_.emplace(part);
+      staging_.emplace(part.schedule);
     }
   };
-  if (direct.own.is_whole()) learn_from(through_staging);
-  for (const Schedule& part : direct.typical) {
-    learn_from(staged_throughout(part, options_.processes));
+  bool is_typical = false;
+  for (const int node : typical_nodes(shape, key_.root)) {
+    is_typical = is_typical || node == options_.node;
+    if (node != options_.node) learn_from(staged_part(node, {.first = 0, .count = 0}));
   }
-  require_affordable(direct.most_bytes + most_bytes);
-  staged_.emplace(abridged_for(std::move(through_staging), options_.workers), options_.node,
-                  binding_options(staged_needs));
-  // Threads announce addresses that mean nothing to other processes.
+  if (is_typical) learn_from(own);
+  is_native_ = own.has_natives;
+  require_affordable(most_bytes);
+  staged_.emplace(std::move(own.schedule), options_.node, binding_options(needs));
+  // Threads announce addresses that mean nothing to other processes; and where a node is alone, and
+  // does not ask for it, nobody does.
+  const bool is_alone = shape.node_count() == 1;
   if (!options_.processes.is_one_each()) return;
-  if (direct.own.is_whole() && key_.reaching == SelectedPlan{}) return;  // nobody asks for it
+  if (is_alone && key_.reaching == SelectedPlan{}) return;
+  make_direct(most_bytes);
+}
+
+void PlanClass::make_direct(std::size_t staged_bytes) {
+  Parts direct = parts_for(key_.selected);
+  require_affordable(staged_bytes + direct.most_bytes);
   may_be_copied_ = !sends_others_buffers(direct.own);
   is_direct_sliced_ = !direct.own.is_whole();
   try {

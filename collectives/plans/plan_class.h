@@ -13,6 +13,7 @@
 #include "collectives/plans/plan.h"
 #include "collectives/plans/selection.h"
 #include "core/schedule/shape.h"
+#include "threading/program/abridgement.h"
 #include "threading/program/program.h"
 #include "threading/program/schedule_binding.h"
 #include "threading/program/staging_slices.h"
@@ -109,19 +110,20 @@ class PlanClass {
   /// What this node does, and what all need, who have to know it alike.
   struct Parts {
     Schedule own;
-    std::vector<Schedule> typical;  ///< Of several nodes, where some may have to be staged.
     ProgramNeeds needs;
     std::size_t most_bytes = 0;  ///< That some process keeps of its node's part.
-    /// Whether some node touches buffers of others' processes follows from these.
-    std::span<const Schedule> of_all_nodes() const {
-      return typical.empty() ? std::span(&own, 1) : std::span(typical);
-    }
   };
   /// With direct visibility.
   Parts parts_for(const SelectedPlan& selected) const;
+  /// Of a node, staged. With all workers' steps where the generator's order is none of execution.
+  AbridgedPart staged_part(int node, WorkerRange workers) const;
+  /// Whether workers of a typical node touch buffers of others' processes.
+  bool crosses_processes_elsewhere() const;
   /// The most that some process keeps of a node's part.
   std::size_t kept_bytes(const Schedule& part) const;
-  void make_crossing(Parts direct);
+  void make_crossing(AbridgedPart own);
+  /// Where the buffers are, if that can be.
+  void make_direct(std::size_t staged_bytes);
   void require_affordable(std::size_t bytes) const;
   void bind_crossing(const PlanQuery& query, std::size_t size_bytes, WorkerRange workers,
                      BindingMemory& memory, CrossingPrograms& programs) const;

@@ -8,7 +8,7 @@
 namespace hycoll {
 
 ScheduleBuilder::ScheduleBuilder(const CollectiveTraits& collective, std::string algorithm,
-                                 Shape shape, int chunk_count, int root, NumberRange nodes)
+                                 Shape shape, int chunk_count, int root, const PartRequest& request)
     : schedule_{.collective = collective,
                 .algorithm = std::move(algorithm),
                 .shape = std::move(shape),
@@ -19,9 +19,10 @@ ScheduleBuilder::ScheduleBuilder(const CollectiveTraits& collective, std::string
                 .flags = {},
                 .strands = {},
                 .spans = {},
-                .dependencies = {}} {
+                .dependencies = {}},
+      reader_(request.reader) {
   HYCOLL_ASSERT(chunk_count >= 1, "a schedule needs a chunk");
-  schedule_.part = part_of(schedule_.shape, nodes);
+  schedule_.part = part_of(schedule_.shape, request.nodes);
   const int member_count = schedule_.shape.member_count();
   HYCOLL_ASSERT(root >= 0 && root < member_count, "the root is a member");
   HYCOLL_ASSERT(!has_blocks(collective) || chunk_count % member_count == 0,
@@ -187,6 +188,7 @@ void ScheduleBuilder::add_step(StrandId strand, Step step, std::span<const Span>
   step.first_span = static_cast<int>(schedule_.spans.size());
   step.destination_count = static_cast<int>(destinations.size());
   step.source_count = static_cast<int>(sources.size());
+  if (is_shown(strand, step, destinations, sources)) return;
   schedule_.spans.insert(schedule_.spans.end(), destinations.begin(), destinations.end());
   schedule_.spans.insert(schedule_.spans.end(), sources.begin(), sources.end());
   if (is_asynchronous(step.kind)) {
@@ -198,9 +200,18 @@ void ScheduleBuilder::add_step(StrandId strand, Step step, std::span<const Span>
 }
 
 void ScheduleBuilder::append(StrandId strand, const Step& step) {
+  if (is_shown(strand, step, {}, {})) return;
   Step appended = step;
   appended.first_span = static_cast<int>(schedule_.spans.size());
   schedule_.strands[static_cast<std::size_t>(strand)].steps.push_back(appended);
+}
+
+bool ScheduleBuilder::is_shown(StrandId strand, const Step& step,
+                               std::span<const Span> destinations, std::span<const Span> sources) {
+  if (reader_ == nullptr) return false;
+  reader_->read(schedule_, strand, step, destinations, sources, schedule_.dependencies_of(step));
+  schedule_.dependencies.resize(static_cast<std::size_t>(step.first_dependency));
+  return !is_asynchronous(step.kind);
 }
 
 void ScheduleBuilder::infer_dependencies(StrandId strand, Step& step,
@@ -262,6 +273,10 @@ std::uint64_t ScheduleBuilder::key_of(int lane, int node, int peer_node) const {
 
 Schedule ScheduleBuilder::finish() && {
   outstanding_ = {};
+  if (reader_ != nullptr) {
+    for (Strand& strand : schedule_.strands) strand.steps = {};
+    schedule_.spans = {};
+  }
   for (Strand& strand : schedule_.strands) strand.steps.shrink_to_fit();
   schedule_.spans.shrink_to_fit();
   schedule_.dependencies.shrink_to_fit();

@@ -10,6 +10,7 @@
 
 #include "core/schedule/outstanding.h"
 #include "core/schedule/schedule.h"
+#include "core/schedule/step_reader.h"
 #include "core/schedule/table.h"
 
 namespace hycoll {
@@ -32,7 +33,9 @@ inline Span span_of(BufferId buffer, ChunkRange chunks) {
 ///
 /// Builds the part of the nodes that are asked for. Buffers, strands and flags of other nodes are
 /// kElsewhere, and steps on their strands are left out: a generator that goes over all nodes is
-/// right, one that goes over nodes() takes time in proportion to what it builds.
+/// right, one that goes over nodes() takes time in proportion to what it builds. Whoever asks for
+/// them with a reader is shown the steps, and nothing is kept but the asynchronous ones, on which
+/// others may depend (PartRequest).
 ///
 /// Not thread-safe. Breaking a requirement is a bug of the generator and fails an assertion.
 class ScheduleBuilder {
@@ -40,11 +43,11 @@ class ScheduleBuilder {
   /// `root` is the member that a reduce delivers to, or a broadcast begins at. A collective with
   /// blocks needs a chunk count that the members divide.
   ScheduleBuilder(const CollectiveTraits& collective, std::string algorithm, Shape shape,
-                  int chunk_count, int root = 0, NumberRange nodes = kAllNodes);
+                  int chunk_count, int root = 0, const PartRequest& request = {});
   ScheduleBuilder(Collective collective, std::string algorithm, Shape shape, int chunk_count,
-                  int root = 0, NumberRange nodes = kAllNodes)
+                  int root = 0, const PartRequest& request = {})
       : ScheduleBuilder(traits_of(collective), std::move(algorithm), std::move(shape), chunk_count,
-                        root, nodes) {}
+                        root, request) {}
 
   /// What has been built so far.
   const Schedule& schedule() const noexcept { return schedule_; }
@@ -127,6 +130,9 @@ class ScheduleBuilder {
   void add_step(StrandId strand, Step step, std::span<const Span> destinations,
                 std::span<const Span> sources);
   void append(StrandId strand, const Step& step);
+  /// Whether the step has been shown to a reader and need not be kept.
+  bool is_shown(StrandId strand, const Step& step, std::span<const Span> destinations,
+                std::span<const Span> sources);
   void infer_dependencies(StrandId strand, Step& step, std::span<const Span> destinations,
                           std::span<const Span> sources);
   /// Adds the steps in conflicting_, in their order, to those that the next step depends on.
@@ -141,6 +147,7 @@ class ScheduleBuilder {
   std::uint64_t key_of(int lane, int node, int peer_node) const;
 
   Schedule schedule_;
+  StepReader* reader_;                         // null: steps are kept
   std::vector<OutstandingSteps> outstanding_;  // per strand
   std::vector<int> signalled_;                 // per flag
   CountTable sent_;

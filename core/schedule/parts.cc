@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -94,6 +95,27 @@ void append_part(const Schedule& part, Schedule& to) {
   }
 }
 
+std::vector<int> as_they_are(std::size_t count) {
+  std::vector<int> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
+
+/// A part with the steps of one worker only.
+Schedule with_steps_of(const Schedule& part, int worker) {
+  Schedule own = frame_of(part, part.part);
+  own.buffers = part.buffers;
+  own.flags = part.flags;
+  const Renumbering same{.buffers = as_they_are(part.buffers.size()),
+                         .strands = as_they_are(part.strands.size()),
+                         .flags = as_they_are(part.flags.size())};
+  for (const Strand& strand : part.strands) {
+    Strand& into = own.strands.emplace_back(Strand{strand.worker, {}});
+    if (strand.worker == worker) append_steps(part, strand, same, own, into);
+  }
+  return own;
+}
+
 }  // namespace
 
 Schedule restricted_to(const Schedule& schedule, NumberRange nodes) {
@@ -141,6 +163,27 @@ std::optional<std::string> check_parts(const Schedule& whole,
       return differs("flag", first_difference(part.flags, expected.flags));
     }
     return differs("strand", first_difference(part.strands, expected.strands));
+  }
+  return {};
+}
+
+std::optional<std::string> check_workers(
+    const Schedule& part, const std::function<Schedule(NumberRange workers)>& generate) {
+  for (const int worker : part.part.workers) {
+    const Schedule expected = with_steps_of(part, worker);
+    const Schedule own = with_steps_of(generate({.first = worker, .count = 1}), worker);
+    if (own == expected) continue;
+    const auto differs = [&](std::string_view what, int at) {
+      return fmt::format("what worker {} does is not what its node has there: {} {} differs",
+                         worker, what, at);
+    };
+    if (own.buffers != expected.buffers) {
+      return differs("buffer", first_difference(own.buffers, expected.buffers));
+    }
+    if (own.flags != expected.flags) {
+      return differs("flag", first_difference(own.flags, expected.flags));
+    }
+    return differs("strand", first_difference(own.strands, expected.strands));
   }
   return {};
 }

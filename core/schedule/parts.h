@@ -19,6 +19,11 @@ Schedule restricted_to(const Schedule& schedule, NumberRange nodes);
 std::optional<std::string> check_parts(const Schedule& whole,
                                        const std::function<Schedule(NumberRange nodes)>& generate);
 
+/// Proves that what is made for each worker alone of a node, whose part this is, is what the worker
+/// does in the part, flags included. Returns what is not.
+std::optional<std::string> check_workers(
+    const Schedule& part, const std::function<Schedule(NumberRange workers)>& generate);
+
 /// The schedule of parts of the same one that follow each other. Requires at least one.
 Schedule joined(std::span<const Schedule> parts);
 

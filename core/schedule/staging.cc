@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <compare>
+#include <functional>
 #include <utility>
 #include <vector>
 
 #include "core/base/errors.h"
 #include "core/schedule/builder.h"
 #include "core/schedule/parts.h"
-#include "core/schedule/synchroniser.h"
 #include "core/schedule/value_flow.h"
 #include "core/schedule/walk.h"
 
@@ -17,63 +17,77 @@ namespace {
 
 constexpr int kNone = -1;
 
-struct UnsynchronisedSchedule {
-  ScheduleBuilder builder;
-  DataSteps steps;
-};
+std::size_t at(int number) { return static_cast<std::size_t>(number); }
 
-class StagedSchedule {
+/// Shows each step to a function.
+template <class Show>
+class Reading : public StepReader {
  public:
-  StagedSchedule(const verifier::Index& index, std::span<const int> order, const Shape& shape)
-      : direct_(index.schedule),
-        index_(index),
-        order_(order),
-        flow_(index, order, shape),
-        builder_(direct_.collective, direct_.algorithm, shape, direct_.chunk_count, direct_.root,
-                 direct_.part.nodes),
-        staging_of_value_(flow_.values().size(), kNone),
-        step_counts_(direct_.strands.size(), 0),
-        new_step_(static_cast<std::size_t>(index.step_count()), kNone) {
-    steps_.steps.reserve(static_cast<std::size_t>(index.step_count()));
-  }
-
-  /// Leaves the flags to the synchroniser.
-  UnsynchronisedSchedule make() && {
-    add_frame();
-    place_staging();
-    copy_in();
-    for (const int id : order_) add_step(id);
-    copy_out();
-    return {.builder = std::move(builder_), .steps = std::move(steps_)};
+  explicit Reading(Show show) : show_(std::move(show)) {}
+  void read(const Schedule& frame, int strand, const Step& step, std::span<const Span> destinations,
+            std::span<const Span> sources, std::span<const int> dependencies) override {
+    show_(frame, strand, step, destinations, sources, dependencies);
   }
 
  private:
-  /// The operands of a part of a step in which each lies in one buffer.
-  struct Operands {
-    std::vector<int> destinations;  // buffers
-    std::vector<int> sources;
-    friend bool operator==(const Operands&, const Operands&) = default;
-  };
-  struct Part {
-    Operands operands;
-    ChunkRange chunks;
-  };
+  Show show_;
+};
 
-  static std::size_t at(int number) { return static_cast<std::size_t>(number); }
-
-  /// What is no member's stays the same.
-  void add_frame() {
-    for (const Buffer& buffer : direct_.buffers) {
-      if (!is_of_member(buffer.role)) builder_.repeat_buffer(buffer);
+/// Where the values that have to be staged lie: where their first place was, in the staging of the
+/// worker that produces them, in a buffer for each run of neighbouring chunks. A value may replace
+/// an earlier one of the same place unless this has got further places.
+class StagingPlaces {
+ public:
+  /// Adds the buffers, worker by worker.
+  StagingPlaces(const ValueFlow& flow, ScheduleBuilder& builder)
+      : flow_(flow),
+        builder_(builder),
+        of_computed_(flow.computed().size(), kNone),
+        is_rewritten_(builder.schedule().buffers.size(), true) {
+    const std::vector<StagedValue> values = computed_values();
+    auto next = values.begin();
+    int member = builder.members().first;
+    const int member_end = member + builder.members().count;
+    for (const int worker : builder.part().workers) {
+      if (member < member_end && builder.shape().worker_of_member(member) == worker) {
+        first_run_.push_back(inputs_.size());
+        place_inputs(member++);
+      }
+      for (; next != values.end() && next->worker == worker;) next = place_run(next, values.end());
     }
-    for (std::size_t s = static_cast<std::size_t>(builder_.strand_count());
-         s < direct_.strands.size(); ++s) {
-      builder_.add_strand(direct_.strands[s].worker);
-    }
+    first_run_.push_back(inputs_.size());
+    HYCOLL_ASSERT(member == member_end && next == values.end(), "members are in workers' order");
   }
 
-  /// A value that is staged. `layer`: how many of the same worker, home and chunk it cannot
-  /// replace.
+  /// The buffer of a value; kNone if it is not staged.
+  BufferId of(int value) const {
+    if (!flow_.is_input(value)) return of_computed_[at(value - flow_.input_count())];
+    const auto behind = std::ranges::upper_bound(inputs_, value, {}, &InputRun::first_value);
+    if (behind == inputs_.begin()) return kNone;
+    const InputRun& run = *(behind - 1);
+    return value - run.first_value < run.count ? run.buffer : kNone;
+  }
+
+  /// The same of a chunk of an input.
+  BufferId of_input(int input, int chunk) const {
+    const auto member = at(input);
+    for (std::size_t r = first_run_[member]; r < first_run_[member + 1]; ++r) {
+      const int within = flow_.input_value(input, chunk) - inputs_[r].first_value;
+      if (within < inputs_[r].count) return within < 0 ? kNone : inputs_[r].buffer;
+    }
+    return kNone;
+  }
+
+  /// By buffer, whether several values lie in a chunk one after the other.
+  const std::vector<bool>& is_rewritten() const noexcept { return is_rewritten_; }
+
+ private:
+  struct InputRun {
+    int first_value;
+    int count;
+    BufferId buffer;
+  };
+  /// `layer`: how many of the same worker, home and chunk it cannot replace.
   struct StagedValue {
     int worker;
     int home;
@@ -90,239 +104,282 @@ class StagedSchedule {
              (chunk == other.chunk || chunk == other.chunk + 1);
     }
   };
+  using Values = std::vector<StagedValue>::const_iterator;
 
-  /// Staged values lie where their first place was: in the staging of the worker that produces
-  /// them, in a buffer for each run of neighbouring chunks. A value may replace an earlier one of
-  /// the same place unless this has got further places.
-  void place_staging() {
-    const std::vector<StagedValue> values = staged_values();
-    for (auto begin = values.begin(); begin != values.end();) {
-      auto end = begin + 1;
-      while (end != values.end() && end->is_beside(*(end - 1))) ++end;
-      const int count = (end - 1)->chunk - begin->chunk + 1;
-      const BufferId buffer =
-          builder_.add_staging(direct_.shape.node_of_worker(begin->worker), {begin->chunk, count});
-      for (; begin != end; ++begin) staging_of_value_[at(begin->value)] = buffer;
+  BufferId add_staging(ChunkRange chunks) {
+    const BufferId buffer = builder_.add_staging(builder_.nodes().first, chunks);
+    is_rewritten_.resize(at(buffer) + 1, false);
+    return buffer;
+  }
+
+  void place_inputs(int member) {
+    const ChunkRange all = builder_.input_chunks(member);
+    const int first_value = flow_.input_value(builder_.input(member), 0);
+    const auto is_staged = [&](int chunk) { return flow_.is_input_staged(first_value + chunk); };
+    const int end = all.first + all.count;
+    for (int chunk = all.first; chunk < end; ++chunk) {
+      if (!is_staged(chunk)) continue;
+      const int first = chunk;
+      while (chunk < end && is_staged(chunk)) ++chunk;
+      inputs_.push_back({.first_value = first_value + first,
+                         .count = chunk - first,
+                         .buffer = add_staging({first, chunk - first})});
     }
   }
 
-  std::vector<StagedValue> staged_values() const {
+  Values place_run(Values begin, Values end) {
+    Values last = begin;
+    bool is_rewritten = false;
+    while (last + 1 != end && (last + 1)->is_beside(*last)) {
+      is_rewritten = is_rewritten || (last + 1)->chunk == last->chunk;
+      ++last;
+    }
+    const BufferId buffer = add_staging({begin->chunk, last->chunk - begin->chunk + 1});
+    is_rewritten_[at(buffer)] = is_rewritten;
+    for (; begin <= last; ++begin) of_computed_[at(begin->value - flow_.input_count())] = buffer;
+    return begin;
+  }
+
+  std::vector<StagedValue> computed_values() const {
+    const std::span<const ComputedValue> computed = flow_.computed();
     std::vector<StagedValue> values;
     values.reserve(
-        static_cast<std::size_t>(std::ranges::count_if(flow_.values(), &Value::is_staged)));
-    for (int v = 0; std::cmp_less(v, flow_.values().size()); ++v) {
-      const Value& value = flow_.values()[at(v)];
-      if (value.is_staged) values.push_back({value.worker, value.home, 0, value.chunk, v});
+        at(static_cast<int>(std::ranges::count_if(computed, &ComputedValue::is_staged))));
+    for (std::size_t v = 0; v < computed.size(); ++v) {
+      if (!computed[v].is_staged) continue;
+      values.push_back({.worker = computed[v].worker,
+                        .home = computed[v].home,
+                        .layer = 0,
+                        .chunk = computed[v].chunk,
+                        .value = flow_.input_count() + static_cast<int>(v)});
     }
-    // With their places, and in the order of their making: the inputs are in this order already.
-    const auto sort = [&] {
-      const auto sorted = std::ranges::is_sorted_until(values);
-      std::sort(sorted, values.end());
-      std::inplace_merge(values.begin(), sorted, values.end());
-    };
-    sort();
+    // With their places, and in the order of their making.
+    std::ranges::sort(values);
     for (std::size_t v = 1; v < values.size(); ++v) {
       if (!values[v].has_place_of(values[v - 1])) continue;
-      const bool has_further_places = flow_.values()[at(values[v - 1].value)].place_count > 1;
+      const bool has_further_places = flow_.computed(values[v - 1].value).place_count > 1;
       values[v].layer = values[v - 1].layer + (has_further_places ? 1 : 0);
     }
-    sort();
+    std::ranges::sort(values);
     return values;
   }
 
+  const ValueFlow& flow_;
+  ScheduleBuilder& builder_;
+  std::vector<InputRun> inputs_;
+  std::vector<std::size_t> first_run_;  // per member, into inputs_; behind them all
+  std::vector<BufferId> of_computed_;
+  std::vector<bool> is_rewritten_;
+};
+
+/// A builder with what of a schedule is no member's, and the strands.
+ScheduleBuilder builder_like(const Schedule& direct, const Shape& shape) {
+  ScheduleBuilder builder(direct.collective, direct.algorithm, shape, direct.chunk_count,
+                          direct.root, direct.part.nodes);
+  for (const Buffer& buffer : direct.buffers) {
+    if (!is_of_member(buffer.role)) builder.repeat_buffer(buffer);
+  }
+  for (std::size_t s = at(builder.strand_count()); s < direct.strands.size(); ++s) {
+    builder.add_strand(direct.strands[s].worker);
+  }
+  return builder;
+}
+
+/// The second look at a node's steps: makes the staged ones.
+class StagedSteps {
+ public:
+  StagedSteps(ValueFlow& flow, const StagingPlaces& places, Synchroniser& synchroniser)
+      : flow_(flow),
+        places_(places),
+        synchroniser_(synchroniser),
+        builder_(synchroniser.builder()),
+        asynchronous_(at(builder_.strand_count())) {}
+
   /// Phase 1: every owner copies what others read of its input, cut as they read it.
   void copy_in() {
-    const std::vector<bool> is_cut = cuts_of_inputs();
-    for (const int member : direct_.part.members) {
+    for (const int member : builder_.members()) {
       const int input = builder_.input(member);
       const ChunkRange all = builder_.input_chunks(member);
       const int end = all.first + all.count;
-      const StrandId strand = builder_.main_strand(direct_.shape.worker_of_member(member));
+      const StrandId strand = strand_of(member);
       for (int chunk = all.first; chunk < end;) {
-        const int staging = staging_of_input(member, chunk);
+        const int first_value = flow_.input_value(input, chunk);
+        const BufferId staging = places_.of_input(input, chunk);
         int count = 1;
-        while (chunk + count < end && !is_cut[at(index_.cell({input, chunk + count, 1}))] &&
-               staging_of_input(member, chunk + count) == staging) {
+        while (chunk + count < end && !flow_.is_cut(first_value + count) &&
+               flow_.is_input_staged(first_value + count) == (staging != kNone)) {
           ++count;
         }
-        if (staging != kNone) {
-          const Span destination = span_of(staging, {chunk, count});
-          const Span source = span_of(input, {chunk, count});
-          add(strand, {.kind = StepKind::copy}, std::span(&destination, 1), std::span(&source, 1));
-        }
+        if (staging != kNone) copy(strand, staging, input, {chunk, count});
         chunk += count;
       }
     }
   }
 
-  /// By cell, whether spans of a member's input begin there, or end before it.
-  std::vector<bool> cuts_of_inputs() const {
-    std::vector<bool> is_cut(at(index_.cell_count()) + 1, false);
-    for (const Span& span : direct_.spans) {
-      if (index_.role_of(span) != BufferRole::input) continue;
-      const int first = index_.cell(span);
-      is_cut[at(first)] = true;
-      is_cut[at(first + span.chunk_count)] = true;
-    }
-    return is_cut;
-  }
-
-  int staging_of_input(int member, int chunk) const {
-    return staging_of_value_[flow_.input_value(member, chunk)];
-  }
-  int staging_of(const Place& place) const {
-    return staging_of_value_[static_cast<std::size_t>(place.value)];
-  }
-
-  void add(StrandId strand, Step step, std::span<const Span> destinations,
-           std::span<const Span> sources) {
-    ++step_counts_[at(strand)];
-    step.first_span = static_cast<int>(steps_.spans.size());
-    step.destination_count = static_cast<int>(destinations.size());
-    step.source_count = static_cast<int>(sources.size());
-    steps_.spans.insert(steps_.spans.end(), destinations.begin(), destinations.end());
-    steps_.spans.insert(steps_.spans.end(), sources.begin(), sources.end());
-    steps_.steps.push_back({.strand = strand, .step = step});
-  }
-
   /// Phases 2 and 3: a step of the direct schedule, in as many parts as its operands need.
-  void add_step(int id) {
-    const Step& step = index_.step(id);
-    const int strand = index_.place[static_cast<std::size_t>(id)].strand;
-    for (const int dependency : direct_.dependencies_of(step)) {
-      const int earlier = new_step_[static_cast<std::size_t>(index_.number(strand, dependency))];
-      if (earlier == kNone) continue;
-      int& known_at = steps_.steps[static_cast<std::size_t>(earlier)].known_at;
-      known_at = std::min(known_at, step_counts_[static_cast<std::size_t>(strand)]);
+  void add(const Schedule& frame, int strand, const Step& step, std::span<const Span> destinations,
+           std::span<const Span> sources, std::span<const int> dependencies) {
+    std::vector<int>& asynchronous = asynchronous_[at(strand)];
+    for (const int dependency : dependencies) {
+      const int earlier = asynchronous[at(dependency)];
+      if (earlier != kNone) synchroniser_.complete(earlier);
     }
     if (step.kind == StepKind::signal || step.kind == StepKind::wait) return;
-    const std::vector<Part> parts = parts_of(id, step);
-    if (is_asynchronous(step.kind) && parts.size() > 1) return add_collected(id, step, parts);
-    for (const Part& part : parts) add_part(id, step, part.operands, part.chunks);
-  }
-
-  std::vector<Part> parts_of(int id, const Step& step) const {
-    const Span& whole = direct_.spans[static_cast<std::size_t>(step.first_span)];
-    std::vector<Part> parts;
-    for (int chunk = 0; chunk < whole.chunk_count; ++chunk) {
-      Operands operands = operands_of(id, step, chunk);
-      if (parts.empty() || parts.back().operands != operands) {
-        parts.push_back({std::move(operands), {whole.first_chunk + chunk, 0}});
-      }
-      ++parts.back().chunks.count;
+    flow_.follow(frame, strand, step, destinations, sources);
+    cut(destinations, sources);
+    int added = kNone;
+    if (is_asynchronous(step.kind) && parts_.size() > 1) {
+      added = add_collected(strand, step, sources.front());
+    } else {
+      for (const Part& part : parts_) added = add_part(strand, step, part);
     }
-    return parts;
-  }
-
-  /// A message of what several workers have staged is put together first.
-  void add_collected(int id, const Step& step, const std::vector<Part>& parts) {
-    HYCOLL_ASSERT(step.kind == StepKind::send, "what is received lies in one buffer");
-    const Span& whole = direct_.spans[static_cast<std::size_t>(step.first_span)];
-    const ChunkRange chunks{whole.first_chunk, whole.chunk_count};
-    const int strand = index_.place[static_cast<std::size_t>(id)].strand;
-    const BufferId message =
-        builder_.add_scratch(direct_.strands[static_cast<std::size_t>(strand)].worker, chunks);
-    for (const Part& part : parts) {
-      const Span destination = span_of(message, part.chunks);
-      const Span source = span_of(part.operands.sources.front(), part.chunks);
-      add(strand, {.kind = StepKind::copy}, std::span(&destination, 1), std::span(&source, 1));
-    }
-    add_part(id, step, {.destinations = {}, .sources = {message}}, chunks);
-  }
-
-  Operands operands_of(int id, const Step& step, int chunk) const {
-    const int strand = index_.place[static_cast<std::size_t>(id)].strand;
-    const int worker = direct_.strands[static_cast<std::size_t>(strand)].worker;
-    Operands operands;
-    int staging = kNone;
-    for (int s = step.first_span; s < step.first_span + step.destination_count; ++s) {
-      const int buffer = direct_.spans[static_cast<std::size_t>(s)].buffer;
-      if (!flow_.is_member_buffer(buffer)) {
-        operands.destinations.push_back(buffer);
-        continue;
-      }
-      const Place& place = flow_.operand(s, chunk);
-      if (flow_.is_kept(place)) operands.destinations.push_back(buffer);
-      if (flow_.value(place).producer == id) staging = staging_of(place);
-    }
-    if (staging != kNone) operands.destinations.push_back(staging);
-    if (operands.destinations.empty() && step.destination_count > 0) return {};
-    for (int s = 0; s < step.source_count; ++s) {
-      const int source = step.first_span + step.destination_count + s;
-      const Span& span = direct_.spans[at(source)];
-      const bool is_reachable = !flow_.is_member_buffer(span.buffer) ||
-                                flow_.is_read_directly(worker, step, source, chunk);
-      operands.sources.push_back(is_reachable ? span.buffer
-                                              : staging_of(flow_.operand(source, chunk)));
-    }
-    return operands;
-  }
-
-  void add_part(int id, const Step& step, const Operands& operands, ChunkRange chunks) {
-    if (operands.destinations.empty() && operands.sources.empty()) {
-      HYCOLL_ASSERT(!is_asynchronous(step.kind), "what is received is used");
-      return;
-    }
-    const auto spans_in = [&](const std::vector<int>& buffers) {
-      std::vector<Span> spans;
-      spans.reserve(buffers.size());
-      for (const int buffer : buffers) {
-        HYCOLL_ASSERT(buffer != kNone, "what others read is staged");
-        spans.push_back(span_of(buffer, chunks));
-      }
-      return spans;
-    };
-    new_step_[static_cast<std::size_t>(id)] = static_cast<int>(steps_.steps.size());
-    add(index_.place[static_cast<std::size_t>(id)].strand, step, spans_in(operands.destinations),
-        spans_in(operands.sources));
+    if (is_asynchronous(step.kind)) asynchronous.push_back(added);
   }
 
   /// Phase 4: every owner copies to its output what others have computed, as it becomes available.
   void copy_out() {
-    struct Copy {
-      int when;
-      int source;
-      ChunkRange chunks;
-    };
-    std::vector<int> when(static_cast<std::size_t>(index_.step_count()), 0);
-    for (std::size_t time = 0; time < order_.size(); ++time) {
-      when[static_cast<std::size_t>(order_[time])] = static_cast<int>(time);
-    }
-    for (const int member : direct_.part.members) {
-      const int output = builder_.output(member);
-      const ChunkRange all = builder_.output_chunks(member);
-      std::vector<Copy> copies;
-      for (int chunk = all.first; chunk < all.first + all.count; ++chunk) {
-        const Place& place = flow_.result(output, chunk);
-        if (flow_.is_kept(place)) continue;
-        const Value& value = flow_.value(place);
-        const int source = value.home == builder_.input(member) ? value.home : staging_of(place);
-        const int time = value.producer < 0 ? -1 : when[static_cast<std::size_t>(value.producer)];
-        const bool continues = !copies.empty() && copies.back().when == time &&
-                               copies.back().source == source &&
-                               copies.back().chunks.first + copies.back().chunks.count == chunk;
-        if (!continues) copies.push_back({time, source, {chunk, 0}});
-        ++copies.back().chunks.count;
+    for (const int member : builder_.members()) {
+      find_copies(member);
+      if (!std::ranges::is_sorted(copies_, {}, &Copy::level)) {
+        std::ranges::stable_sort(copies_, {}, &Copy::level);
       }
-      std::ranges::stable_sort(copies, {}, &Copy::when);
-      const StrandId strand = builder_.main_strand(direct_.shape.worker_of_member(member));
-      for (const Copy& copy : copies) {
-        const Span destination = span_of(output, copy.chunks);
-        const Span source = span_of(copy.source, copy.chunks);
-        add(strand, {.kind = StepKind::copy}, std::span(&destination, 1), std::span(&source, 1));
+      const StrandId strand = strand_of(member);
+      for (const Copy& next : copies_) {
+        copy(strand, builder_.output(member), next.source, next.chunks);
       }
     }
   }
 
-  const Schedule& direct_;
-  const verifier::Index& index_;
-  std::span<const int> order_;
-  ValueFlow flow_;
-  ScheduleBuilder builder_;
-  std::vector<int> staging_of_value_;
-  DataSteps steps_;
-  std::vector<int> step_counts_;  // per strand
-  std::vector<int> new_step_;     // per step of the direct schedule; of a message its one part
+ private:
+  /// The operands of a part of a step in which each lies in one buffer.
+  struct Part {
+    std::vector<int> destinations;  // buffers
+    std::vector<int> sources;
+    ChunkRange chunks;
+  };
+  struct Copy {
+    int level;
+    int producer;
+    int source;
+    ChunkRange chunks;
+  };
+
+  StrandId strand_of(int member) const {
+    return builder_.main_strand(builder_.shape().worker_of_member(member));
+  }
+
+  void copy(StrandId strand, BufferId to, BufferId from, ChunkRange chunks) {
+    const Span destination = span_of(to, chunks);
+    const Span source = span_of(from, chunks);
+    synchroniser_.add(strand, {.kind = StepKind::copy}, std::span(&destination, 1),
+                      std::span(&source, 1));
+  }
+
+  void cut(std::span<const Span> destinations, std::span<const Span> sources) {
+    const Span& whole = destinations.empty() ? sources.front() : destinations.front();
+    parts_.clear();
+    for (int chunk = 0; chunk < whole.chunk_count; ++chunk) {
+      find_operands(destinations, sources, chunk);
+      if (parts_.empty() || parts_.back().destinations != destinations_ ||
+          parts_.back().sources != sources_) {
+        parts_.push_back({destinations_, sources_, {whole.first_chunk + chunk, 0}});
+      }
+      ++parts_.back().chunks.count;
+    }
+  }
+
+  /// None where nobody needs what the step makes.
+  void find_operands(std::span<const Span> destinations, std::span<const Span> sources, int chunk) {
+    destinations_.clear();
+    sources_.clear();
+    for (const Span& span : destinations) {
+      if (!flow_.is_member_buffer(span.buffer) || flow_.is_kept(flow_.written(span, chunk))) {
+        destinations_.push_back(span.buffer);
+      }
+    }
+    const int produced = flow_.produced();
+    const BufferId staging = produced < 0 ? kNone : places_.of(produced + chunk);
+    if (staging != kNone) destinations_.push_back(staging);
+    if (destinations_.empty() && !destinations.empty()) return;
+    for (std::size_t s = 0; s < sources.size(); ++s) {
+      const bool is_reachable =
+          !flow_.is_member_buffer(sources[s].buffer) || flow_.is_read_directly(sources, s, chunk);
+      sources_.push_back(is_reachable ? sources[s].buffer : staging_of(sources[s], s, chunk));
+    }
+  }
+
+  BufferId staging_of(const Span& span, std::size_t number, int chunk) const {
+    const HeldValue held = flow_.source(number, chunk);
+    return held.kind() == HeldValue::Kind::input
+               ? places_.of_input(span.buffer, span.first_chunk + chunk)
+               : places_.of(flow_.value_of(held));
+  }
+
+  int add_part(int strand, const Step& step, const Part& part) {
+    if (part.destinations.empty() && part.sources.empty()) {
+      HYCOLL_ASSERT(!is_asynchronous(step.kind), "what is received is used");
+      return kNone;
+    }
+    spans_.clear();
+    for (const std::vector<int>* const buffers : {&part.destinations, &part.sources}) {
+      for (const int buffer : *buffers) {
+        HYCOLL_ASSERT(buffer != kNone, "what others read is staged");
+        spans_.push_back(span_of(buffer, part.chunks));
+      }
+    }
+    const std::span<const Span> spans = spans_;
+    return synchroniser_.add(strand, step, spans.first(part.destinations.size()),
+                             spans.subspan(part.destinations.size()));
+  }
+
+  /// A message of what several workers have staged is put together first.
+  int add_collected(int strand, const Step& step, const Span& whole) {
+    HYCOLL_ASSERT(step.kind == StepKind::send, "what is received lies in one buffer");
+    const ChunkRange chunks{whole.first_chunk, whole.chunk_count};
+    const BufferId message = synchroniser_.add_scratch(strand, chunks);
+    for (const Part& part : parts_) copy(strand, message, part.sources.front(), part.chunks);
+    return add_part(strand, step, {.destinations = {}, .sources = {message}, .chunks = chunks});
+  }
+
+  void find_copies(int member) {
+    copies_.clear();
+    const int output = builder_.output(member);
+    const int input = builder_.input(member);
+    const ChunkRange all = builder_.output_chunks(member);
+    const ChunkRange inputs = builder_.input_chunks(member);
+    const int first_own = flow_.input_value(input, inputs.first);
+    for (int chunk = all.first; chunk < all.first + all.count; ++chunk) {
+      const HeldValue held = flow_.result(output, chunk);
+      if (flow_.is_kept(held)) continue;
+      const int value = flow_.value_of(held);
+      const bool is_own_input = value >= first_own && value < first_own + inputs.count;
+      const bool is_input = flow_.is_input(value);
+      const Copy next{.level = is_input ? -1 : flow_.computed(value).level,
+                      .producer = is_input ? -1 : flow_.computed(value).producer,
+                      .source = is_own_input ? input : places_.of(value),
+                      .chunks = {chunk, 1}};
+      const bool continues = !copies_.empty() && copies_.back().producer == next.producer &&
+                             copies_.back().source == next.source &&
+                             copies_.back().chunks.first + copies_.back().chunks.count == chunk;
+      if (continues) {
+        ++copies_.back().chunks.count;
+      } else {
+        copies_.push_back(next);
+      }
+    }
+  }
+
+  ValueFlow& flow_;
+  const StagingPlaces& places_;
+  Synchroniser& synchroniser_;
+  const ScheduleBuilder& builder_;
+  std::vector<std::vector<int>> asynchronous_;  // per strand: its asynchronous direct steps
+  // Of the step or member at hand.
+  std::vector<int> destinations_;
+  std::vector<int> sources_;
+  std::vector<Part> parts_;
+  std::vector<Span> spans_;
+  std::vector<Copy> copies_;
 };
 
 /// Whether a worker touches buffers that it does not reach in this shape.
@@ -341,23 +398,124 @@ bool touches_foreign_buffers(const Schedule& schedule, const Shape& shape) {
   });
 }
 
-/// What one node does, which nobody but its own workers need to know: messages stay as they are.
-UnsynchronisedSchedule stage_values(const Schedule& direct, const Shape& shape) {
-  const verifier::Index index(direct);
-  std::vector<int> order;
-  HYCOLL_ASSERT(!verifier::order_of_part(index, order), "a schedule to be staged is correct");
-  return StagedSchedule(index, order, shape).make();
+/// A schedule's steps in an order in which they can be executed, where messages arrive at once.
+class OrderedSchedule {
+ public:
+  explicit OrderedSchedule(const Schedule& schedule) : index_(schedule) {
+    HYCOLL_ASSERT(!verifier::order_of_part(index_, order_), "a schedule to be staged is correct");
+    asynchronous_number_.resize(at(index_.step_count()), kNone);
+    std::vector<int> counts(schedule.strands.size(), 0);
+    for (int id = 0; id < index_.step_count(); ++id) {
+      if (!is_asynchronous(index_.step(id).kind)) continue;
+      asynchronous_number_[at(id)] = counts[at(index_.place[at(id)].strand)]++;
+    }
+  }
+
+  Schedule show(StepReader& reader) const {
+    const Schedule& schedule = index_.schedule;
+    std::vector<int> dependencies;
+    for (const int id : order_) {
+      const Step& step = index_.step(id);
+      const int strand = index_.place[at(id)].strand;
+      dependencies.clear();
+      for (const int dependency : schedule.dependencies_of(step)) {
+        dependencies.push_back(asynchronous_number_[at(index_.number(strand, dependency))]);
+      }
+      reader.read(schedule, strand, step, schedule.destinations(step), schedule.sources(step),
+                  dependencies);
+    }
+    Schedule frame{.collective = schedule.collective,
+                   .algorithm = schedule.algorithm,
+                   .shape = schedule.shape,
+                   .chunk_count = schedule.chunk_count,
+                   .root = schedule.root,
+                   .part = schedule.part,
+                   .buffers = schedule.buffers,
+                   .flags = schedule.flags,
+                   .strands = {},
+                   .spans = {},
+                   .dependencies = {}};
+    for (const Strand& strand : schedule.strands) frame.strands.push_back({strand.worker, {}});
+    return frame;
+  }
+
+ private:
+  const verifier::Index index_;
+  std::vector<int> order_;
+  std::vector<int> asynchronous_number_;  // per step, in its strand
+};
+
+std::optional<StagedPart> stage(const StepReplay& direct, const Processes& processes,
+                                NumberRange workers, StepWatch* watch) {
+  std::optional<ValueFlow> flow;
+  std::optional<Shape> shape;
+  Reading learning([&](const Schedule& built, int strand, const Step& step,
+                       std::span<const Span> destinations, std::span<const Span> sources,
+                       std::span<const int>) {
+    if (!flow) {
+      shape = built.shape.with_processes(processes);
+      flow.emplace(built, *shape);
+    }
+    flow->learn(built, strand, step, destinations, sources);
+  });
+  const Schedule frame = direct(learning);
+  if (!flow) {
+    shape = frame.shape.with_processes(processes);
+    flow.emplace(frame, *shape);
+  }
+  flow->learn_results();
+  if (!flow->is_in_order()) return {};
+  ScheduleBuilder builder = builder_like(frame, *shape);
+  const StagingPlaces places(*flow, builder);
+  Synchroniser synchroniser(std::move(builder), places.is_rewritten(),
+                            {frame.part.workers.first + workers.first, workers.count}, watch);
+  StagedSteps steps(*flow, places, synchroniser);
+  steps.copy_in();
+  Reading following([&](const auto&... read) { steps.add(read...); });
+  direct(following);
+  steps.copy_out();
+  return StagedPart{.made = std::move(synchroniser).finish(),
+                    .crosses_processes = flow->crosses_processes()};
 }
 
-Schedule staged_node(const Schedule& direct, const Shape& shape) {
-  UnsynchronisedSchedule values = stage_values(direct, shape);
-  return synchronise(std::move(values.builder), values.steps);
+/// What one node does, which nobody but its own workers need to know: messages stay as they are.
+Schedule staged_node(const Schedule& direct, const Processes& processes) {
+  const OrderedSchedule ordered(direct);
+  auto staged = stage([&](StepReader& reader) { return ordered.show(reader); }, processes,
+                      {.first = 0, .count = direct.part.workers.count}, nullptr);
+  HYCOLL_ASSERT(staged, "the order is one of execution");
+  return std::move(staged->made.schedule);
 }
 
 }  // namespace
 
 bool crosses_processes(const Schedule& direct, const Processes& processes) {
   return touches_foreign_buffers(direct, direct.shape.with_processes(processes));
+}
+
+bool crosses_processes(const StepReplay& direct, const Processes& processes) {
+  std::optional<Shape> shape;
+  bool crosses = false;
+  Reading reading([&](const Schedule& frame, int strand, const Step&,
+                      std::span<const Span> destinations, std::span<const Span> sources,
+                      std::span<const int>) {
+    if (crosses) return;
+    if (!shape) shape = frame.shape.with_processes(processes);
+    const int worker = frame.strands[at(strand)].worker;
+    const auto is_foreign = [&](const Span& span) {
+      const Buffer& buffer = frame.buffer_of(span);
+      return is_of_member(buffer.role) && !shape->reaches(worker, buffer.owner);
+    };
+    crosses =
+        std::ranges::any_of(destinations, is_foreign) || std::ranges::any_of(sources, is_foreign);
+  });
+  direct(reading);
+  return crosses;
+}
+
+std::optional<StagedPart> staged_for(const StepReplay& direct, const Processes& processes,
+                                     NumberRange workers, StepWatch& watch) {
+  return stage(direct, processes, workers, &watch);
 }
 
 Schedule staged(const Schedule& direct, const Processes& processes) {
@@ -371,11 +529,10 @@ Schedule staged(const Schedule& direct, const Processes& processes) {
 }
 
 Schedule staged_throughout(const Schedule& direct, const Processes& processes) {
-  const Shape shape = direct.shape.with_processes(processes);
-  if (direct.part.nodes.count == 1) return staged_node(direct, shape);
+  if (direct.part.nodes.count == 1) return staged_node(direct, processes);
   std::vector<Schedule> nodes;
   for (const int node : direct.part.nodes) {
-    nodes.push_back(staged_node(restricted_to(direct, only_node(node)), shape));
+    nodes.push_back(staged_node(restricted_to(direct, only_node(node)), processes));
   }
   return joined(nodes);
 }

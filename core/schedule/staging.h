@@ -1,8 +1,12 @@
 #ifndef HYCOLL_CORE_SCHEDULE_STAGING_H_
 #define HYCOLL_CORE_SCHEDULE_STAGING_H_
 
+#include <optional>
+
 #include "core/schedule/processes.h"
 #include "core/schedule/schedule.h"
+#include "core/schedule/step_reader.h"
+#include "core/schedule/synchroniser.h"
 
 namespace hycoll {
 
@@ -35,6 +39,24 @@ Schedule staged_throughout(const Schedule& direct, const Processes& processes);
 
 /// Whether some worker would touch buffers of another process's member.
 bool crosses_processes(const Schedule& direct, const Processes& processes);
+
+/// The same of the part of one node, whose steps a generator shows when it is asked: nobody keeps
+/// them.
+bool crosses_processes(const StepReplay& direct, const Processes& processes);
+
+struct StagedPart {
+  WatchedSchedule made;
+  bool crosses_processes;  ///< As crosses_processes() says of the direct part.
+};
+
+/// Of staged_throughout() what some workers of a node do, from the node's direct part, whose steps
+/// a generator shows each time that it is asked: what is left of the others' the watch decides
+/// (WatchedSchedule). The workers' strands are the same as in the whole, step by step. Takes time
+/// in proportion to the node's steps, and memory in proportion to the workers' own steps, the
+/// chunks of the node's outputs and staging and, squared, its strands. Empty if the steps cannot be
+/// executed in the order in which they are shown.
+std::optional<StagedPart> staged_for(const StepReplay& direct, const Processes& processes,
+                                     NumberRange workers, StepWatch& watch);
 
 }  // namespace hycoll
 

@@ -1,515 +1,583 @@
 #include "core/schedule/synchroniser.h"
 
 #include <algorithm>
-#include <cstddef>
+#include <bit>
+#include <climits>
+#include <map>
+#include <numeric>
 #include <utility>
 
 #include "core/base/errors.h"
-#include "core/schedule/cells.h"
 
 namespace hycoll {
 namespace {
 
-constexpr int kNone = -1;
-
-/// A moment in a strand: before its data step number `position`.
-struct Moment {
-  StrandId strand;
-  int position;
-  friend auto operator<=>(const Moment&, const Moment&) = default;
-};
-
-/// Lists of different lengths, one for each of some numbers, laid end to end in their order.
-template <class Item>
-class Lists {
- public:
-  /// Items that are added from now on are in the list of the next number.
-  void begin_next() { first_.push_back(static_cast<int>(items_.size())); }
-  void add(const Item& item) { items_.push_back(item); }
-
-  std::span<const Item> of(std::size_t number) const {
-    const auto first = static_cast<std::size_t>(first_[number]);
-    const bool is_last = number + 1 == first_.size();
-    const std::size_t end = is_last ? items_.size() : static_cast<std::size_t>(first_[number + 1]);
-    return std::span(items_).subspan(first, end - first);
-  }
-  /// The list that was begun last.
-  std::span<const Item> last() const { return of(first_.size() - 1); }
-
- private:
-  std::vector<Item> items_;
-  std::vector<int> first_;
-};
-
-/// Which earlier steps of other strands every step conflicts with, and where in its strand each is.
-class Conflicts {
- public:
-  Conflicts(const ScheduleBuilder& builder, const DataSteps& steps)
-      : builder_(builder),
-        steps_(steps),
-        // Input and output over one another, in case that they are the same memory.
-        places_(place_cells(builder.schedule(), Aliasing::in_place, Sets::one)),
-        cells_(static_cast<std::size_t>(places_.count)),
-        steps_of_(static_cast<std::size_t>(builder.strand_count())) {
-    position_.reserve(steps_.steps.size());
-    for (int at = 0; std::cmp_less(at, steps_.steps.size()); ++at) find(at);
-    for (const int member : builder_.members()) find_last(member);
-    cells_ = {};
-    readings_ = {};
-  }
-
-  std::span<const int> of_step(int at) const { return of_step_.of(static_cast<std::size_t>(at)); }
-  /// What the owner of a member, counted from the first of the part, has to know at its end: that
-  /// the others are done with its buffers.
-  std::span<const int> of_member(std::size_t member) const { return of_member_.of(member); }
-
-  /// The number of the strand's steps before this one.
-  int position(int at) const { return position_[static_cast<std::size_t>(at)]; }
-  const std::vector<int>& steps_of(StrandId strand) const {
-    return steps_of_[static_cast<std::size_t>(strand)];
-  }
-
- private:
-  struct Cell {
-    int writer = kNone;         // a step
-    int first_reading = kNone;  // since then
-  };
-  struct Reading {
-    int step;
-    int next;
-  };
-
-  /// The cells of a span; none of lines and streams, whose readers wait by reading.
-  std::span<Cell> cells_of(const Span& span) {
-    const Buffer& buffer = builder_.schedule().buffer_of(span);
-    if (carries_signals(buffer.role)) return {};
-    const int first = places_.first[static_cast<std::size_t>(span.buffer)] + span.first_chunk -
-                      buffer.first_chunk;
-    return std::span(cells_).subspan(static_cast<std::size_t>(first),
-                                     static_cast<std::size_t>(span.chunk_count));
-  }
-
-  StrandId strand_of(int at) const { return steps_.steps[static_cast<std::size_t>(at)].strand; }
-
-  void find(int at) {
-    const DataStep& step = steps_.steps[static_cast<std::size_t>(at)];
-    const auto conflict_with = [&](int earlier) {
-      if (earlier == kNone || strand_of(earlier) == step.strand) return;
-      // Neighbouring chunks most often have been written together.
-      const std::span<const int> known = of_step_.last();
-      if (known.empty() || known.back() != earlier) of_step_.add(earlier);
-    };
-    of_step_.begin_next();
-    for (const Span& span : steps_.sources(step.step)) {
-      for (Cell& cell : cells_of(span)) {
-        conflict_with(cell.writer);
-        readings_.push_back({at, cell.first_reading});
-        cell.first_reading = static_cast<int>(readings_.size()) - 1;
-      }
-    }
-    for (const Span& span : steps_.destinations(step.step)) {
-      for (Cell& cell : cells_of(span)) {
-        conflict_with(cell.writer);
-        for_each_reader(cell, conflict_with);
-        cell = {.writer = at};
-      }
-    }
-    auto& own_steps = steps_of_[static_cast<std::size_t>(step.strand)];
-    position_.push_back(static_cast<int>(own_steps.size()));
-    own_steps.push_back(at);
-  }
-
-  /// The owner leaves when all its strands have ended.
-  void find_last(int member) {
-    const int owner = builder_.shape().worker_of_member(member);
-    const auto conflict_with = [&](int earlier) {
-      if (earlier == kNone || builder_.worker_of(strand_of(earlier)) == owner) return;
-      of_member_.add(earlier);
-    };
-    of_member_.begin_next();
-    for (const BufferId buffer : {builder_.input(member), builder_.output(member)}) {
-      const Buffer& whole = builder_.schedule().buffers[static_cast<std::size_t>(buffer)];
-      for (const Cell& cell : cells_of({buffer, whole.first_chunk, whole.chunk_count})) {
-        conflict_with(cell.writer);
-        for_each_reader(cell, conflict_with);
-      }
-    }
-  }
-
-  template <class Visit>
-  void for_each_reader(const Cell& cell, const Visit& visit) const {
-    for (int reading = cell.first_reading; reading != kNone;) {
-      const Reading& here = readings_[static_cast<std::size_t>(reading)];
-      visit(here.step);
-      reading = here.next;
-    }
-  }
-
-  const ScheduleBuilder& builder_;
-  const DataSteps& steps_;
-  Cells places_;
-  std::vector<Cell> cells_;
-  std::vector<Reading> readings_;
-  Lists<int> of_step_;
-  Lists<int> of_member_;
-  std::vector<int> position_;               // per step
-  std::vector<std::vector<int>> steps_of_;  // per strand
-};
-
-/// Which positions of the other strands each strand of a node knows to be reached, as it goes on.
-/// What a strand knows of itself is where it is. Of what strands have known only that is kept which
-/// others will learn by waiting for them.
-class Knowledge {
- public:
-  explicit Knowledge(const ScheduleBuilder& builder) {
-    const int strand_count = builder.strand_count();
-    std::vector<int> width(static_cast<std::size_t>(builder.nodes().count), 0);
-    std::vector<int> nodes;
-    for (StrandId s = 0; s < strand_count; ++s) {
-      nodes.push_back(builder.shape().node_of_worker(builder.worker_of(s)) - builder.nodes().first);
-      component_.push_back(width[static_cast<std::size_t>(nodes.back())]++);
-    }
-    for (const int node : nodes) {
-      clocks_.emplace_back(static_cast<std::size_t>(width[static_cast<std::size_t>(node)]), 0);
-    }
-    kept_.assign(clocks_.size(), kNothing);
-    kept_at_.resize(clocks_.size());
-  }
-
-  int known(StrandId by, StrandId strand) const {
-    return clocks_[static_cast<std::size_t>(by)][component(strand)];
-  }
-
-  /// The strand has come so far.
-  void go_on(StrandId strand, int position) {
-    clocks_[static_cast<std::size_t>(strand)][component(strand)] = position;
-  }
-
-  /// Remembers what the strand knows now, before its step number `position`. In ascending order.
-  void keep(StrandId strand, int position) {
-    const auto s = static_cast<std::size_t>(strand);
-    if (kept_[s] == kStale) {
-      kept_[s] = static_cast<int>(rows_.size());
-      rows_.push_back(clocks_[s]);
-    }
-    kept_at_[s].push_back({.position = position, .row = kept_[s]});
-  }
-
-  /// What the strand of a moment that has been kept knew then; empty if that was nothing.
-  std::span<const int> at(const Moment& moment) const {
-    const auto& kept = kept_at_[static_cast<std::size_t>(moment.strand)];
-    const auto found = std::ranges::lower_bound(kept, moment.position, {}, &Kept::position);
-    HYCOLL_ASSERT(found != kept.end() && found->position == moment.position,
-                  "a step on which others depend completes before them");
-    if (found->row == kNothing) return {};
-    return rows_[static_cast<std::size_t>(found->row)];
-  }
-
-  std::size_t component(StrandId strand) const {
-    return static_cast<std::size_t>(component_[static_cast<std::size_t>(strand)]);
-  }
-
-  /// By waiting the strand learns what the other one knew.
-  void learn(StrandId strand, const Moment& moment) {
-    const auto s = static_cast<std::size_t>(strand);
-    std::vector<int>& clock = clocks_[s];
-    const std::span<const int> theirs = at(moment);
-    for (std::size_t i = 0; i < theirs.size(); ++i) clock[i] = std::max(clock[i], theirs[i]);
-    int& position = clock[component(moment.strand)];
-    position = std::max(position, moment.position);
-    kept_[s] = kStale;
-  }
-
- private:
-  static constexpr int kNothing = -1;
-  static constexpr int kStale = -2;
-
-  struct Kept {
-    int position;
-    int row;
-  };
-
-  std::vector<int> component_;            // per strand: its place in the clocks of its node
-  std::vector<std::vector<int>> clocks_;  // per strand
-  std::vector<std::vector<int>> rows_;
-  std::vector<int> kept_;  // per strand: the row of what it knows now
-  std::vector<std::vector<Kept>> kept_at_;
-};
-
-class Synchroniser {
- public:
-  Synchroniser(ScheduleBuilder builder, const DataSteps& steps)
-      : builder_(std::move(builder)),
-        steps_(steps),
-        conflicts_(builder_, steps),
-        knowledge_(builder_),
-        needed_of_(static_cast<std::size_t>(builder_.strand_count()), 0),
-        signals_(static_cast<std::size_t>(builder_.strand_count())),
-        keeps_(steps.steps.size(), false) {}
-
-  Schedule run() {
-    find_what_is_awaited();
-    for (int at = 0; std::cmp_less(at, steps_.steps.size()); ++at) find_waits(at);
-    for (const int member : builder_.members()) find_last_waits(member);
-    add_arrivals();
-    for (auto& signals : signals_) {
-      std::ranges::sort(signals);
-      flags_.push_back(signals.empty() ? kNone
-                                       : builder_.add_flag(static_cast<StrandId>(flags_.size())));
-    }
-    number_signals();
-    emit_all();
-    await_arrivals();
-    return std::move(builder_).finish();
-  }
-
- private:
-  /// A signal at a position; an asynchronous step whose completion it announces, or kNone.
-  struct Signal {
-    int position;
-    int announced;
-    friend auto operator<=>(const Signal&, const Signal&) = default;
-  };
-
-  const DataStep& step(int at) const { return steps_.steps[static_cast<std::size_t>(at)]; }
-  std::size_t own(int member) const {
-    return static_cast<std::size_t>(member - builder_.members().first);
-  }
-  StrandId owner_strand(int member) const {
-    return builder_.main_strand(builder_.shape().worker_of_member(member));
-  }
-  int length_of(StrandId strand) const {
-    return static_cast<int>(conflicts_.steps_of(strand).size());
-  }
-
-  /// The position of its strand at which a step is known to have completed; at the end of its
-  /// strand, if that is the latest moment.
-  int known_position(int at, bool ends) const {
-    if (!is_asynchronous(step(at).step.kind)) return conflicts_.position(at) + 1;
-    return ends ? std::min(step(at).known_at, length_of(step(at).strand)) : step(at).known_at;
-  }
-
-  /// What strands know where others may wait for them has to be kept.
-  void find_what_is_awaited() {
-    const auto keep = [&](int earlier, bool ends) {
-      const int position = known_position(earlier, ends);
-      const StrandId strand = step(earlier).strand;
-      HYCOLL_ASSERT(position <= length_of(strand),
-                    "a step on which others depend completes before them");
-      const auto last = static_cast<std::size_t>(position) - 1;
-      keeps_[static_cast<std::size_t>(conflicts_.steps_of(strand)[last])] = true;
-    };
-    for (int at = 0; std::cmp_less(at, steps_.steps.size()); ++at) {
-      for (const int earlier : conflicts_.of_step(at)) keep(earlier, false);
-    }
-    for (const int member : builder_.members()) {
-      for (const int earlier : conflicts_.of_member(own(member))) keep(earlier, true);
-    }
-  }
-
-  /// The others' workers whose members' buffers a step touches, unless its strand knows already
-  /// that they have entered.
-  void find_unknown_owners(int at) {
-    const StrandId strand = step(at).strand;
-    owners_.begin_next();
-    const auto find = [&](std::span<const Span> spans) {
-      for (const Span& span : spans) {
-        const Buffer& buffer = builder_.schedule().buffer_of(span);
-        if (!is_of_member(buffer.role)) continue;
-        const StrandId owner = owner_strand(buffer.owner);
-        const int worker = builder_.worker_of(owner);
-        if (worker == builder_.worker_of(strand) || knowledge_.known(strand, owner) > 0) continue;
-        if (has_awaited_entry(strand, worker)) continue;
-        owners_.add(worker);
-      }
-    };
-    find(steps_.sources(step(at).step));
-    find(steps_.destinations(step(at).step));
-  }
-
-  /// Whether the strand has waited for a worker to enter; it will have, then.
-  bool has_awaited_entry(StrandId strand, int worker) {
-    if (entered_.empty()) entered_.resize(static_cast<std::size_t>(builder_.strand_count()));
-    std::vector<bool>& entered = entered_[static_cast<std::size_t>(strand)];
-    const NumberRange workers = builder_.part().workers;
-    if (entered.empty()) entered.resize(static_cast<std::size_t>(workers.count), false);
-    const auto index = static_cast<std::size_t>(worker - workers.first);
-    const bool has = entered[index];
-    entered[index] = true;
-    return has;
-  }
-
-  void find_waits(int at) {
-    const StrandId strand = step(at).strand;
-    find_unknown_owners(at);
-    for (const int earlier : conflicts_.of_step(at)) need(strand, earlier, false);
-    waits_.begin_next();
-    add_waits(strand, waits_);
-    const int position = conflicts_.position(at) + 1;
-    knowledge_.go_on(strand, position);
-    if (keeps_[static_cast<std::size_t>(at)]) knowledge_.keep(strand, position);
-  }
-
-  void find_last_waits(int member) {
-    const StrandId strand = owner_strand(member);
-    for (const int earlier : conflicts_.of_member(own(member))) need(strand, earlier, true);
-    last_waits_.begin_next();
-    add_waits(strand, last_waits_);
-  }
-
-  /// `strand` needs to know that a step of another one has completed.
-  void need(StrandId strand, int earlier, bool ends) {
-    const StrandId other = step(earlier).strand;
-    const int position = known_position(earlier, ends);
-    if (is_asynchronous(step(earlier).step.kind)) {
-      signals_[static_cast<std::size_t>(other)].push_back({position, earlier});
-    }
-    if (knowledge_.known(strand, other) >= position) return;
-    int& number = needed_of_[static_cast<std::size_t>(other)];
-    if (number == 0) {
-      needed_.push_back({other, 0});
-      number = static_cast<int>(needed_.size());
-    }
-    int& furthest = needed_[static_cast<std::size_t>(number) - 1].position;
-    furthest = std::max(furthest, position);
-  }
-
-  /// For what is in needed_, which the strand knows then.
-  void add_waits(StrandId strand, Lists<Moment>& waits) {
-    for (const Moment& moment : needed_) needed_of_[static_cast<std::size_t>(moment.strand)] = 0;
-    std::ranges::sort(needed_);
-    find_implied();
-    for (std::size_t n = 0; n < needed_.size(); ++n) {
-      const Moment& moment = needed_[n];
-      if (implied_[n] >= moment.position) continue;
-      waits.add(moment);
-      signals_[static_cast<std::size_t>(moment.strand)].push_back({moment.position, kNone});
-      knowledge_.learn(strand, moment);
-    }
-    needed_.clear();
-  }
-
-  /// How far each strand in needed_ is known to be by those who know what the others there know.
-  void find_implied() {
-    implied_.assign(needed_.size(), 0);
-    if (needed_.size() < 2) return;
-    for (std::size_t by = 0; by < needed_.size(); ++by) {
-      const std::span<const int> known = knowledge_.at(needed_[by]);
-      for (std::size_t n = 0; !known.empty() && n < needed_.size(); ++n) {
-        if (n == by) continue;
-        implied_[n] = std::max(implied_[n], known[knowledge_.component(needed_[n].strand)]);
-      }
-    }
-  }
-
-  /// As every main strand's first step, so that the executor need not announce it.
-  void add_arrivals() {
-    const Shape& shape = builder_.shape();
-    for (const int worker : builder_.part().workers) {
-      const bool is_alone = shape.node(shape.node_of_worker(worker)).workers == 1;
-      arrived_.push_back(is_alone ? kNone : builder_.add_flag(builder_.main_strand(worker)));
-      if (!is_alone) builder_.signal(builder_.main_strand(worker), arrived_.back());
-    }
-  }
-
-  FlagId arrival_of(int worker) const {
-    return arrived_[static_cast<std::size_t>(worker - builder_.part().workers.first)];
-  }
-
-  void await_arrivals() {
-    const Shape& shape = builder_.shape();
-    for (const int worker : builder_.part().workers) {
-      const int node = shape.node_of_worker(worker);
-      for (int i = 0; i < shape.node(node).workers; ++i) {
-        const int other = shape.first_worker(node) + i;
-        if (other == worker) continue;
-        builder_.wait(builder_.main_strand(worker), arrival_of(other), 1);
-      }
-    }
-  }
-
-  void number_signals() {
-    for (const auto& signals : signals_) {
-      signal_positions_.begin_next();
-      for (std::size_t i = 0; i < signals.size(); ++i) {
-        const bool is_new = i == 0 || signals[i].position != signals[i - 1].position;
-        if (is_new) signal_positions_.add(signals[i].position);
-      }
-    }
-    next_signal_.assign(signals_.size(), 0);
-    emitted_.assign(signals_.size(), 0);
-  }
-
-  void emit_all() {
-    for (std::size_t at = 0; at < steps_.steps.size(); ++at) emit(at);
-    for (std::size_t s = 0; s < signals_.size(); ++s) emit_signals(static_cast<StrandId>(s));
-    for (const int member : builder_.members()) {
-      emit_waits(owner_strand(member), last_waits_.of(own(member)));
-    }
-  }
-
-  void emit(std::size_t at) {
-    const DataStep& next = steps_.steps[at];
-    emit_signals(next.strand);
-    for (const int owner : owners_.of(at)) builder_.wait(next.strand, arrival_of(owner), 1);
-    emit_waits(next.strand, waits_.of(at));
-    builder_.repeat(next.strand, next.step, steps_.destinations(next.step),
-                    steps_.sources(next.step));
-    ++emitted_[static_cast<std::size_t>(next.strand)];
-  }
-
-  void emit_waits(StrandId strand, std::span<const Moment> waits) {
-    for (const Moment& wait : waits) {
-      const auto other = static_cast<std::size_t>(wait.strand);
-      const std::span<const int> positions = signal_positions_.of(other);
-      const auto found = std::ranges::lower_bound(positions, wait.position);
-      builder_.wait(strand, flags_[other], static_cast<int>(found - positions.begin()) + 1);
-    }
-  }
-
-  /// The signals that are due before the strand's next data step.
-  void emit_signals(StrandId strand) {
-    const auto s = static_cast<std::size_t>(strand);
-    const std::vector<Signal>& signals = signals_[s];
-    std::size_t& next = next_signal_[s];
-    while (next < signals.size() && signals[next].position <= emitted_[s]) {
-      const int position = signals[next].position;
-      announced_.clear();
-      for (; next < signals.size() && signals[next].position == position; ++next) {
-        if (signals[next].announced == kNone) continue;
-        const Step& announced = step(signals[next].announced).step;
-        std::ranges::copy(steps_.destinations(announced), std::back_inserter(announced_));
-        std::ranges::copy(steps_.sources(announced), std::back_inserter(announced_));
-      }
-      builder_.signal(strand, flags_[s], announced_);
-    }
-  }
-
-  ScheduleBuilder builder_;
-  const DataSteps& steps_;
-  Conflicts conflicts_;
-  Knowledge knowledge_;
-  std::vector<Moment> needed_;  // by the step at hand
-  std::vector<int> needed_of_;  // per strand: where it is in needed_, from 1 on; 0: nowhere
-  std::vector<int> implied_;    // by what is needed
-  std::vector<std::vector<Signal>> signals_;  // per strand
-  std::vector<bool> keeps_;   // per step: whether what its strand knows behind it is kept
-  Lists<Moment> waits_;       // per step
-  Lists<Moment> last_waits_;  // per member
-  Lists<int> owners_;         // per step: workers whose entry it waits for
-  std::vector<std::vector<bool>> entered_;  // per strand: workers that it has waited for
-  std::vector<FlagId> flags_;               // per strand
-  std::vector<FlagId> arrived_;             // per worker
-  Lists<int> signal_positions_;             // per strand
-  std::vector<std::size_t> next_signal_;    // per strand
-  std::vector<int> emitted_;                // per strand
-  std::vector<Span> announced_;             // by the signal at hand
-};
+constexpr int kNever = INT_MAX;
+constexpr int kBits = 64;
 
 }  // namespace
 
-Schedule synchronise(ScheduleBuilder builder, const DataSteps& steps) {
-  return Synchroniser(std::move(builder), steps).run();
+Synchroniser::Knowledge::Knowledge(int strand_count)
+    : strands_(at(strand_count)), furthest_(at(strand_count), 0) {}
+
+bool Synchroniser::Knowledge::knows(StrandId by, const Moment& moment) {
+  Known& known = strands_[at(by)];
+  if (known.clock.empty()) return false;
+  const int& reached = known.clock[at(moment.strand)];
+  if (reached >= moment.position) return true;
+  if (known.rows.empty() || furthest_[at(moment.strand)] < moment.position) return false;
+  look_up(known);
+  return reached >= moment.position;
+}
+
+void Synchroniser::Knowledge::look_up(Known& known) const {
+  for (const NumberRange& learned : known.rows) {
+    for (const int r : learned) {
+      const std::vector<int>& row = rows_[at(r)];
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        known.clock[i] = std::max(known.clock[i], row[i]);
+      }
+    }
+  }
+  known.rows.clear();
+}
+
+void Synchroniser::Knowledge::keep(const Moment& moment) {
+  Known& known = strands_[at(moment.strand)];
+  if (known.clock.empty()) return;
+  if (!known.kept.empty() && known.kept.back().position == moment.position) return;
+  if (known.row == kNothing) {
+    look_up(known);
+    known.row = static_cast<int>(rows_.size());
+    rows_.push_back(known.clock);
+    for (std::size_t i = 0; i < furthest_.size(); ++i) {
+      furthest_[i] = std::max(furthest_[i], known.clock[i]);
+    }
+  }
+  known.kept.push_back({.position = moment.position, .row = known.row});
+}
+
+int Synchroniser::Knowledge::row_of(const Moment& moment) const {
+  const Known& known = strands_[at(moment.strand)];
+  const auto found = std::ranges::lower_bound(known.kept, moment.position, {}, &Moments::position);
+  if (found != known.kept.end() && found->position == moment.position) return found->row;
+  HYCOLL_ASSERT(known.clock.empty() || moment.position <= known.first_learned,
+                "what others may wait for is kept");
+  return kNothing;
+}
+
+std::span<const int> Synchroniser::Knowledge::of(const Moment& moment) const {
+  const int row = row_of(moment);
+  if (row == kNothing) return {};
+  return rows_[at(row)];
+}
+
+void Synchroniser::Knowledge::learn(StrandId strand, int position, const Moment& moment) {
+  const int row = row_of(moment);
+  Known& known = strands_[at(strand)];
+  if (known.clock.empty()) {
+    known.clock.resize(strands_.size(), 0);
+    known.first_learned = position;
+  }
+  if (row != kNothing) {
+    // Most often one after the other.
+    const bool continues =
+        !known.rows.empty() && known.rows.back().first + known.rows.back().count == row;
+    if (!continues) known.rows.push_back({.first = row, .count = 0});
+    ++known.rows.back().count;
+  }
+  int& reached = known.clock[at(moment.strand)];
+  reached = std::max(reached, moment.position);
+  known.row = kNothing;
+}
+
+Synchroniser::Synchroniser(ScheduleBuilder builder, const std::vector<bool>& is_rewritten,
+                           NumberRange workers, StepWatch* watch)
+    : builder_(std::move(builder)),
+      watch_(watch),
+      knowledge_(builder_.strand_count()),
+      states_(at(builder_.strand_count())),
+      first_scratch_(static_cast<int>(builder_.schedule().buffers.size())),
+      needed_of_(states_.size(), 0) {
+  HYCOLL_ASSERT(builder_.nodes().count == 1, "the flags are those of one node");
+  counts_.strands.resize(states_.size());
+  for (StrandId s = 0; std::cmp_less(s, states_.size()); ++s) {
+    state(s).is_wanted = watch_ == nullptr || workers.holds(builder_.worker_of(s));
+  }
+  place_cells(is_rewritten);
+}
+
+/// Memory that only one strand touches needs no cells, nor do lines and streams, whose readers wait
+/// by reading.
+void Synchroniser::place_cells(const std::vector<bool>& is_rewritten) {
+  const Shape& shape = builder_.shape();
+  const NumberRange workers = builder_.part().workers;
+  std::vector<int> strands_of_worker(at(workers.count), 0);
+  for (StrandId s = 0; s < builder_.strand_count(); ++s) {
+    ++strands_of_worker[at(builder_.worker_of(s) - workers.first)];
+  }
+  std::map<int, int> strands_of_process;
+  for (const int worker : workers) {
+    strands_of_process[shape.process(worker)] += strands_of_worker[at(worker - workers.first)];
+  }
+  const std::vector<Buffer>& buffers = builder_.schedule().buffers;
+  places_.resize(buffers.size());
+  int cell_count = 0;
+  int read_count = 0;
+  const auto place = [&](std::size_t id, int first, int count, bool remembers_readers) {
+    places_[id] = {.first = cell_count - first,
+                   .first_read = read_count - first,
+                   .is_tracked = true,
+                   .remembers_readers = remembers_readers};
+    cell_count += count;
+    if (remembers_readers) read_count += count;
+  };
+  for (const int member : builder_.members()) {
+    const int process = shape.process(shape.worker_of_member(member));
+    is_shared_.push_back(strands_of_process[process] > 1);
+    some_are_shared_ = some_are_shared_ || is_shared_.back();
+    if (!is_shared_.back()) continue;
+    // Over one another, in case that they are the same memory.
+    const auto input = at(builder_.input(member));
+    const auto output = at(builder_.output(member));
+    const bool has_input = buffers[input].chunk_count > 0;
+    const bool has_output = buffers[output].chunk_count > 0;
+    const Buffer& one = has_input ? buffers[input] : buffers[output];
+    const Buffer& other = has_output ? buffers[output] : buffers[input];
+    const int first = std::min(one.first_chunk, other.first_chunk);
+    const int end =
+        std::max(one.first_chunk + one.chunk_count, other.first_chunk + other.chunk_count);
+    place(input, first, end - first, true);
+    places_[output] = places_[input];
+  }
+  for (std::size_t id = 0; id < buffers.size(); ++id) {
+    const Buffer& buffer = buffers[id];
+    const bool is_scratch = buffer.role == BufferRole::scratch;
+    const bool is_touched_by_several =
+        is_scratch && strands_of_worker[at(buffer.owner - workers.first)] > 1;
+    if (buffer.role == BufferRole::staging) {
+      place(id, buffer.first_chunk, buffer.chunk_count, is_rewritten[id]);
+    } else if (is_touched_by_several) {
+      place(id, buffer.first_chunk, buffer.chunk_count, true);
+    }
+  }
+  writers_.resize(at(cell_count));
+  first_readings_.assign(at(read_count), kNone);
+}
+
+int Synchroniser::add(StrandId strand, const Step& step, std::span<const Span> destinations,
+                      std::span<const Span> sources) {
+  StrandState& own = state(strand);
+  int asynchronous = kNone;
+  if (is_asynchronous(step.kind)) {
+    asynchronous = static_cast<int>(asynchronous_.size());
+    asynchronous_.push_back({.strand = strand, .step = own.length, .known_at = kNever});
+  }
+  find_conflicts({strand, asynchronous == kNone ? own.length : ~asynchronous}, destinations,
+                 sources);
+  new_owners_.clear();
+  find_unknown_owners(strand, sources);
+  find_unknown_owners(strand, destinations);
+  for (const Earlier& earlier : earlier_) need(strand, earlier, false);
+  add_waits(strand);
+  note(strand, step, destinations, sources);
+  ++own.length;
+  if (touches_remembered_) knowledge_.keep({strand, own.length});
+  return asynchronous;
+}
+
+void Synchroniser::complete(int asynchronous) {
+  Asynchronous& step = asynchronous_[at(asynchronous)];
+  if (step.known_at != kNever) return;
+  step.known_at = state(step.strand).length;
+  knowledge_.keep({step.strand, step.known_at});
+}
+
+BufferId Synchroniser::add_scratch(StrandId strand, ChunkRange chunks) {
+  scratch_strands_.push_back(strand);
+  places_.emplace_back();
+  return builder_.add_scratch(builder_.worker_of(strand), chunks);
+}
+
+void Synchroniser::conflict_with(const Earlier& earlier, StrandId strand) {
+  if (earlier.strand == kNone || earlier.strand == strand) return;
+  // Neighbouring chunks most often have been written together.
+  if (earlier_.empty() || earlier_.back() != earlier) earlier_.push_back(earlier);
+}
+
+template <class Visit>
+void Synchroniser::for_each_reader(int cell, const Visit& visit) const {
+  for (int reading = first_readings_[at(cell)]; reading != kNone;) {
+    const Reading& here = readings_[at(reading)];
+    visit(here.step);
+    reading = here.next;
+  }
+}
+
+void Synchroniser::find_conflicts(const Earlier& self, std::span<const Span> destinations,
+                                  std::span<const Span> sources) {
+  earlier_.clear();
+  touches_remembered_ = false;
+  for (const Span& span : sources) {
+    const Cells& cells = places_[at(span.buffer)];
+    if (!cells.is_tracked) continue;
+    touches_remembered_ = touches_remembered_ || cells.remembers_readers;
+    for (int chunk = span.first_chunk; chunk < span.first_chunk + span.chunk_count; ++chunk) {
+      conflict_with(writers_[at(cells.first + chunk)], self.strand);
+      if (!cells.remembers_readers) continue;
+      int& first = first_readings_[at(cells.first_read + chunk)];
+      readings_.push_back({self, first});
+      first = static_cast<int>(readings_.size()) - 1;
+    }
+  }
+  for (const Span& span : destinations) {
+    const Cells& cells = places_[at(span.buffer)];
+    if (!cells.is_tracked) continue;
+    touches_remembered_ = true;
+    for (int chunk = span.first_chunk; chunk < span.first_chunk + span.chunk_count; ++chunk) {
+      conflict_with(std::exchange(writers_[at(cells.first + chunk)], self), self.strand);
+      if (!cells.remembers_readers) continue;
+      const int cell = cells.first_read + chunk;
+      for_each_reader(cell, [&](const Earlier& reader) { conflict_with(reader, self.strand); });
+      first_readings_[at(cell)] = kNone;
+    }
+  }
+}
+
+/// The others' workers whose members' buffers a step touches, unless its strand knows already that
+/// they have entered.
+void Synchroniser::find_unknown_owners(StrandId strand, std::span<const Span> spans) {
+  if (!some_are_shared_) return;
+  const int own_worker = builder_.worker_of(strand);
+  for (const Span& span : spans) {
+    if (span.buffer >= 2 * builder_.members().count) continue;
+    const int member = builder_.schedule().buffer_of(span).owner;
+    const int worker = builder_.shape().worker_of_member(member);
+    if (worker == own_worker || knowledge_.knows(strand, {owner_strand(member), 1})) continue;
+    std::vector<bool>& entered = state(strand).entered;
+    const NumberRange workers = builder_.part().workers;
+    if (entered.empty()) entered.resize(at(workers.count), false);
+    const auto index = at(worker - workers.first);
+    if (!entered[index]) new_owners_.push_back(worker);
+    entered[index] = true;
+  }
+}
+
+/// `strand` needs to know that a step of another one has completed; at its end, if that is the
+/// latest moment.
+void Synchroniser::need(StrandId strand, const Earlier& earlier, bool ends) {
+  int position = earlier.step + 1;
+  if (earlier.step < 0) {
+    const Asynchronous& step = asynchronous_[at(~earlier.step)];
+    const int length = state(earlier.strand).length;
+    position = ends ? std::min(step.known_at, length) : step.known_at;
+    HYCOLL_ASSERT(position <= length, "a step on which others depend completes before them");
+    state(earlier.strand).announced.push_back({position, ~earlier.step});
+  }
+  if (knowledge_.knows(strand, {earlier.strand, position})) return;
+  int& number = needed_of_[at(earlier.strand)];
+  if (number == 0) {
+    needed_.push_back({earlier.strand, 0});
+    number = static_cast<int>(needed_.size());
+  }
+  int& furthest = needed_[at(number) - 1].position;
+  furthest = std::max(furthest, position);
+}
+
+/// For what is in needed_, which the strand knows then.
+void Synchroniser::add_waits(StrandId strand) {
+  new_waits_.clear();
+  if (needed_.empty()) return;
+  for (const Moment& moment : needed_) needed_of_[at(moment.strand)] = 0;
+  if (!std::ranges::is_sorted(needed_)) std::ranges::sort(needed_);
+  find_implied();
+  for (std::size_t n = 0; n < needed_.size(); ++n) {
+    const Moment& moment = needed_[n];
+    if (implied_[n] >= moment.position) continue;
+    new_waits_.push_back(moment);
+    set_awaited(moment.strand, moment.position);
+    knowledge_.learn(strand, state(strand).length, moment);
+  }
+  needed_.clear();
+}
+
+/// How far each strand in needed_ is known to be by those who know what the others there know.
+void Synchroniser::find_implied() {
+  implied_.assign(needed_.size(), 0);
+  if (needed_.size() < 2) return;
+  for (std::size_t by = 0; by < needed_.size(); ++by) {
+    const std::span<const int> known = knowledge_.of(needed_[by]);
+    for (std::size_t n = 0; !known.empty() && n < needed_.size(); ++n) {
+      if (n == by) continue;
+      implied_[n] = std::max(implied_[n], known[at(needed_[n].strand)]);
+    }
+  }
+}
+
+void Synchroniser::set_awaited(StrandId strand, int position) {
+  std::vector<std::uint64_t>& awaited = state(strand).awaited;
+  const auto word = at(position / kBits);
+  if (awaited.size() <= word) awaited.resize(word + 1, 0);
+  awaited[word] |= std::uint64_t{1} << (position % kBits);
+}
+
+/// How often the strand has raised its flag when it has come so far.
+int Synchroniser::signals_until(StrandId strand, int position) const {
+  const std::vector<std::uint64_t>& awaited = states_[at(strand)].awaited;
+  int count = 0;
+  for (int word = 0; word < position / kBits; ++word) count += std::popcount(awaited[at(word)]);
+  const int bits = position % kBits;
+  return count + std::popcount(awaited[at(position / kBits)] << (kBits - 1 - bits));
+}
+
+void Synchroniser::note(StrandId strand, const Step& step, std::span<const Span> destinations,
+                        std::span<const Span> sources) {
+  StrandCounts& counts = counts_.strands[at(strand)];
+  counts.steps += 1 + new_waits_.size() + new_owners_.size();
+  counts.spans += destinations.size() + sources.size();
+  if (is_asynchronous(step.kind)) ++counts.asynchronous;
+  if (step.kind == StepKind::native) ++counts.natives;
+  const Kept kept = watch_ == nullptr
+                        ? Kept::nothing
+                        : watch_->keeps(builder_.schedule(), builder_.worker_of(strand), step,
+                                        destinations, sources);
+  StrandState& own = state(strand);
+  if (!is_main(strand) && watch_ != nullptr && (!new_owners_.empty() || !new_waits_.empty())) {
+    begin_tail(own);
+    ++counts.watched_steps;
+  }
+  const bool is_in_tail = own.tail != kNone;
+  const std::span<const Span> kept_sources =
+      kept == Kept::all || is_in_tail ? sources
+                                      : sources.first(std::min<std::size_t>(sources.size(), 1));
+  if (kept != Kept::nothing || is_in_tail) {
+    ++counts.watched_steps;
+    counts.watched_spans += destinations.size() + kept_sources.size();
+  }
+  if (own.is_wanted) {
+    record(strand, step, destinations, sources, kept != Kept::nothing);
+  } else if (kept != Kept::nothing || is_in_tail) {
+    record(strand, step, destinations, kept_sources, kept != Kept::nothing);
+  }
+}
+
+/// A strand that ends in waits for others' entry may run ahead, if what is behind them has nothing
+/// to do. Main strands end by waiting for everybody.
+void Synchroniser::begin_tail(StrandState& strand) {
+  if (strand.tail != kNone && !strand.is_wanted) {
+    const auto behind = std::remove_if(strand.records.begin() + strand.tail, strand.records.end(),
+                                       [](const Record& record) { return !record.is_watched; });
+    strand.records.erase(behind, strand.records.end());
+  }
+  strand.tail = new_waits_.empty() ? static_cast<int>(strand.records.size()) : kNone;
+}
+
+void Synchroniser::record(StrandId strand, const Step& step, std::span<const Span> destinations,
+                          std::span<const Span> sources, bool is_watched) {
+  state(strand).records.push_back({.step = step,
+                                   .position = state(strand).length,
+                                   .first_wait = static_cast<int>(waits_.size()),
+                                   .wait_count = static_cast<int>(new_waits_.size()),
+                                   .first_owner = static_cast<int>(owners_.size()),
+                                   .owner_count = static_cast<int>(new_owners_.size()),
+                                   .is_watched = is_watched});
+  Step& recorded = state(strand).records.back().step;
+  recorded.first_span = static_cast<int>(spans_.size());
+  recorded.destination_count = static_cast<int>(destinations.size());
+  recorded.source_count = static_cast<int>(sources.size());
+  spans_.insert(spans_.end(), destinations.begin(), destinations.end());
+  spans_.insert(spans_.end(), sources.begin(), sources.end());
+  // Of the others' waits only those for somebody's entry are asked for.
+  owners_.insert(owners_.end(), new_owners_.begin(), new_owners_.end());
+  if (state(strand).is_wanted) {
+    waits_.insert(waits_.end(), new_waits_.begin(), new_waits_.end());
+  }
+}
+
+WatchedSchedule Synchroniser::finish() && {
+  for (StrandId s = 0; some_are_shared_ && std::cmp_less(s, states_.size()); ++s) {
+    knowledge_.keep({s, state(s).length});
+  }
+  for (const int member : builder_.members()) find_last_waits(member);
+  writers_ = {};
+  readings_ = {};
+  knowledge_ = Knowledge(0);
+  add_arrivals();
+  add_flags();
+  for (StrandId s = 0; std::cmp_less(s, states_.size()); ++s) {
+    if (state(s).is_wanted) {
+      emit(s);
+    } else {
+      emit_tail(s);
+    }
+    state(s).records = {};
+  }
+  await_arrivals();
+  Schedule schedule = std::move(builder_).finish();
+  number_scratch(schedule);
+  return {.schedule = std::move(schedule), .counts = std::move(counts_)};
+}
+
+/// The owner leaves when all its strands have ended, and the others are done with its buffers.
+void Synchroniser::find_last_waits(int member) {
+  last_waits_.emplace_back();
+  if (!is_shared_[at(member - builder_.members().first)]) return;
+  const StrandId strand = owner_strand(member);
+  const int owner = builder_.worker_of(strand);
+  const auto conflict = [&](const Earlier& earlier) {
+    if (earlier.strand == kNone || builder_.worker_of(earlier.strand) == owner) return;
+    need(strand, earlier, true);
+  };
+  for (const BufferId buffer : {builder_.input(member), builder_.output(member)}) {
+    const Buffer& whole = builder_.schedule().buffers[at(buffer)];
+    const Cells& cells = places_[at(buffer)];
+    for (int chunk = whole.first_chunk; chunk < whole.first_chunk + whole.chunk_count; ++chunk) {
+      conflict(writers_[at(cells.first + chunk)]);
+      for_each_reader(cells.first_read + chunk, conflict);
+    }
+  }
+  add_waits(strand);
+  last_waits_.back() = new_waits_;
+  counts_.strands[at(strand)].steps += new_waits_.size();
+}
+
+/// As every main strand's first step, so that the executor need not announce it.
+void Synchroniser::add_arrivals() {
+  const NumberRange workers = builder_.part().workers;
+  for (const int worker : workers) {
+    const StrandId strand = builder_.main_strand(worker);
+    const bool is_alone = workers.count == 1;
+    arrived_.push_back(is_alone ? kNone : builder_.add_flag(strand));
+    if (is_alone) continue;
+    builder_.signal(strand, arrived_.back());
+    StrandCounts& counts = counts_.strands[at(strand)];
+    counts.steps += at(workers.count);
+    counts.watched_steps += 2;
+  }
+}
+
+void Synchroniser::add_flags() {
+  for (StrandId s = 0; std::cmp_less(s, states_.size()); ++s) {
+    StrandState& strand = state(s);
+    std::ranges::sort(strand.announced);
+    const auto repeated = std::ranges::unique(strand.announced);
+    strand.announced.erase(repeated.begin(), repeated.end());
+    for (const Announcement& announcement : strand.announced) {
+      set_awaited(s, announcement.position);
+    }
+    const int signals =
+        std::accumulate(strand.awaited.begin(), strand.awaited.end(), 0,
+                        [](int count, std::uint64_t bits) { return count + std::popcount(bits); });
+    counts_.strands[at(s)].steps += at(signals);
+    counts_.most_signals = std::max({counts_.most_signals, signals, arrived_.front() >= 0 ? 1 : 0});
+    flags_.push_back(signals == 0 ? kNone : builder_.add_flag(s));
+  }
+}
+
+/// By strand: in which order strands went on shall not be seen.
+void Synchroniser::number_scratch(Schedule& schedule) const {
+  std::vector<std::size_t> order(scratch_strands_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return scratch_strands_[i]; });
+  std::vector<int> numbers(order.size());
+  std::vector<Buffer> buffers;
+  for (const std::size_t i : order) {
+    numbers[i] = first_scratch_ + static_cast<int>(buffers.size());
+    buffers.push_back(schedule.buffers[at(first_scratch_) + i]);
+  }
+  std::ranges::copy(buffers, schedule.buffers.begin() + first_scratch_);
+  for (Span& span : schedule.spans) {
+    if (span.buffer >= first_scratch_) span.buffer = numbers[at(span.buffer - first_scratch_)];
+  }
+}
+
+void Synchroniser::emit(StrandId strand) {
+  const StrandState& own = state(strand);
+  int next_signal = 0;
+  std::size_t next_announced = 0;
+  for (const Record& record : own.records) {
+    emit_signals(strand, next_signal, record.position + 1, next_announced);
+    for (int o = 0; o < record.owner_count; ++o) {
+      builder_.wait(strand, arrival_of(owners_[at(record.first_owner + o)]), 1);
+    }
+    emit_waits(strand, std::span(waits_).subspan(at(record.first_wait), at(record.wait_count)));
+    emit_step(strand, record);
+  }
+  emit_signals(strand, next_signal, own.length + 1, next_announced);
+  for (const int member : builder_.members()) {
+    if (owner_strand(member) != strand) continue;
+    emit_waits(strand, last_waits_[at(member - builder_.members().first)]);
+  }
+}
+
+/// Of a strand that is not wanted what is watched, and how it ends: by a wait for somebody's entry
+/// only if no signal comes behind that.
+void Synchroniser::emit_tail(StrandId strand) {
+  const StrandState& own = state(strand);
+  const auto tail = own.tail == kNone ? own.records.size() : at(own.tail);
+  const bool ends_so =
+      tail < own.records.size() &&
+      (flags_[at(strand)] == kNone ||
+       own.awaited.size() * kBits <= at(own.records[tail].position) ||
+       signals_until(strand, own.records[tail].position) ==
+           signals_until(strand, static_cast<int>(own.awaited.size()) * kBits - 1));
+  for (std::size_t r = 0; r < own.records.size(); ++r) {
+    const Record& record = own.records[r];
+    if (!record.is_watched && !ends_so) continue;
+    if (r == tail && ends_so) {
+      builder_.wait(strand, arrival_of(owners_[at(record.first_owner + record.owner_count - 1)]),
+                    1);
+    }
+    emit_step(strand, record);
+  }
+}
+
+void Synchroniser::emit_step(StrandId strand, const Record& record) {
+  const Step& step = record.step;
+  const auto spans = std::span(spans_).subspan(at(step.first_span),
+                                               at(step.destination_count + step.source_count));
+  builder_.repeat(strand, step, spans.first(at(step.destination_count)),
+                  spans.subspan(at(step.destination_count)));
+}
+
+void Synchroniser::emit_waits(StrandId strand, std::span<const Moment> waits) {
+  for (const Moment& wait : waits) {
+    builder_.wait(strand, flags_[at(wait.strand)], signals_until(wait.strand, wait.position));
+  }
+}
+
+/// The signals that are due before the strand's data step number `end`, from `next` on.
+void Synchroniser::emit_signals(StrandId strand, int& next, int end, std::size_t& next_announced) {
+  const StrandState& own = state(strand);
+  const int known = std::min(end, static_cast<int>(own.awaited.size()) * kBits);
+  for (; next < known; ++next) {
+    const std::uint64_t bits = own.awaited[at(next / kBits)];
+    if ((bits >> (next % kBits) & 1) == 0) continue;
+    announced_.clear();
+    for (; next_announced < own.announced.size() && own.announced[next_announced].position == next;
+         ++next_announced) {
+      const int asynchronous = own.announced[next_announced].asynchronous;
+      const Step& step = own.records[at(asynchronous_[at(asynchronous)].step)].step;
+      const auto spans = std::span(spans_).subspan(at(step.first_span),
+                                                   at(step.destination_count + step.source_count));
+      announced_.insert(announced_.end(), spans.begin(), spans.end());
+    }
+    builder_.signal(strand, flags_[at(strand)], announced_);
+  }
+}
+
+void Synchroniser::await_arrivals() {
+  const NumberRange workers = builder_.part().workers;
+  for (const int worker : workers) {
+    const StrandId strand = builder_.main_strand(worker);
+    const int last = workers.first + workers.count - 1;
+    // Of those who are not wanted only how they end is kept.
+    const int last_other = worker == last ? last - 1 : last;
+    const int first = state(strand).is_wanted ? workers.first : last_other;
+    for (int other = first; other <= last_other; ++other) {
+      if (other != worker) builder_.wait(strand, arrival_of(other), 1);
+    }
+  }
 }
 
 }  // namespace hycoll

@@ -1,196 +1,255 @@
 #include "core/schedule/value_flow.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/errors.h"
 
 namespace hycoll {
 namespace {
 
-constexpr int kNoPlace = -1;
+std::size_t at(int number) { return static_cast<std::size_t>(number); }
+
+template <class Element>
+Element& grown(std::vector<Element>& elements, int number) {
+  if (elements.size() <= at(number)) elements.resize(at(number) + 1);
+  return elements[at(number)];
+}
 
 }  // namespace
 
-ValueFlow::ValueFlow(const verifier::Index& index, std::span<const int> order, const Shape& staged)
-    : index_(index), staged_(staged) {
-  const Schedule& schedule = index.schedule;
-  int operand_count = 0;
-  for (const Span& span : schedule.spans) {
-    first_operand_.push_back(operand_count);
-    if (is_member_buffer(span.buffer)) operand_count += span.chunk_count;
+ValueFlow::ValueFlow(const Schedule& frame, const Shape& staged)
+    : staged_(staged),
+      part_(frame.part),
+      has_blocks_(has_blocks(frame.collective)),
+      first_worker_(frame.part.workers.first) {
+  if (has_blocks_) chunks_per_block_ = frame.chunk_count / frame.shape.member_count();
+  for (const int worker : part_.workers) process_of_worker_.push_back(staged.process(worker));
+  const std::size_t buffer_count = 2 * at(part_.members.count);
+  int cell_count = 0;
+  for (std::size_t buffer = 0; buffer < buffer_count; ++buffer) {
+    const Buffer& whole = frame.buffers[buffer];
+    owner_process_.push_back(
+        process_of_worker_[at(staged.worker_of_member(whole.owner) - first_worker_)]);
+    first_cell_.push_back(cell_count - whole.first_chunk);
+    chunks_.push_back({whole.first_chunk, whole.chunk_count});
+    cell_count += whole.chunk_count;
+    if (2 * (buffer + 1) == buffer_count) input_count_ = std::exchange(cell_count, 0);
   }
-  operand_places_.assign(static_cast<std::size_t>(operand_count), kNoPlace);
-  cell_place_.assign(static_cast<std::size_t>(index.cell_count()), kNoPlace);
-  add_inputs();
-  for (const int id : order) add_step(id);
-  add_results();
-  stage_whole_messages();
+  staged_inputs_.resize(at(input_count_), false);
+  cuts_.resize(at(input_count_) + 1, false);
+  outputs_.resize(at(cell_count));
 }
 
-const Place& ValueFlow::result(int buffer, int chunk) const {
-  const int cell = index_.cell({buffer, chunk, 1});
-  return places_[static_cast<std::size_t>(cell_place_[static_cast<std::size_t>(cell)])];
+HeldValue ValueFlow::held(int buffer, int chunk) const {
+  const auto cell = at(first_cell_[at(buffer)] + chunk);
+  return is_input_buffer(buffer) ? HeldValue(HeldValue::Kind::input, cell) : outputs_[cell];
 }
 
-bool ValueFlow::is_kept(const Place& place) const {
-  if (!place.is_reached) return false;
-  if (place.writer == Value::kInput) return true;
-  const bool is_message = is_asynchronous(index_.step(place.writer).kind);
-  return (place.is_read || place.is_result) && !(is_message && value(place).is_staged);
+bool ValueFlow::is_kept(HeldValue held) const {
+  if (held.kind() != HeldValue::Kind::written) return held.kind() == HeldValue::Kind::input;
+  const Place& place = places_[held.number()];
+  return (place.is_read || place.is_result) && !(place.is_message && is_staged(place.value));
 }
 
-bool ValueFlow::is_renaming(const Step& step) const {
-  return step.kind == StepKind::copy &&
-         is_member_buffer(index_.schedule.sources(step).front().buffer);
+bool ValueFlow::is_renaming(const Step& step, std::span<const Span> sources) const {
+  return step.kind == StepKind::copy && is_member_buffer(sources.front().buffer);
 }
 
 bool ValueFlow::must_be_contiguous(const Step& step, const Span& operand) const {
-  const Schedule& schedule = index_.schedule;
-  if (!has_blocks(schedule.collective) || !is_asynchronous(step.kind)) return false;
-  return block_of(schedule, operand.first_chunk) !=
-         block_of(schedule, operand.first_chunk + operand.chunk_count - 1);
+  if (!has_blocks_ || !is_asynchronous(step.kind)) return false;
+  return operand.first_chunk / chunks_per_block_ !=
+         (operand.first_chunk + operand.chunk_count - 1) / chunks_per_block_;
 }
 
-bool ValueFlow::is_read_directly(int worker, const Step& step, int span, int chunk) const {
-  const Span& source = index_.schedule.spans[static_cast<std::size_t>(span)];
-  if (!reaches(worker, source.buffer) || must_be_contiguous(step, source)) return false;
-  if (!is_asynchronous(step.kind)) return is_kept(operand(span, chunk));
-  for (int other = 0; other < source.chunk_count; ++other) {
-    if (!is_kept(operand(span, other))) return false;
+bool ValueFlow::is_read_directly(std::span<const Span> sources, std::size_t number,
+                                 int chunk) const {
+  const Span& whole = sources[number];
+  if (!reaches(worker_, whole.buffer) || must_be_contiguous(step_, whole)) return false;
+  if (!is_asynchronous(step_.kind)) return is_kept(source(number, chunk));
+  for (int other = 0; other < whole.chunk_count; ++other) {
+    if (!is_kept(source(number, other))) return false;
   }
   return true;
 }
 
-void ValueFlow::add_inputs() {
-  const Schedule& schedule = index_.schedule;
-  for (const int member : schedule.part.members) {
-    const int worker = schedule.shape.worker_of_member(member);
-    const int input = schedule.input(member);
-    const Buffer& buffer = buffer_at(input);
-    for (int chunk = buffer.first_chunk; chunk < buffer.first_chunk + buffer.chunk_count; ++chunk) {
-      HYCOLL_ASSERT(input_value(member, chunk) == values_.size(), "inputs come first");
-      cell_place_[values_.size()] = static_cast<int>(places_.size());
-      places_.push_back({.value = static_cast<int>(values_.size()),
-                         .buffer = input,
-                         .writer = Value::kInput,
-                         .is_reached = true});
-      values_.push_back({.producer = Value::kInput,
-                         .worker = worker,
-                         .home = input,
-                         .chunk = chunk,
-                         .place_count = 1});
-    }
+int& ValueFlow::level_of(int strand) { return grown(levels_, strand); }
+
+/// What waits for a signal comes behind it.
+void ValueFlow::order_by_flags(int strand, const Step& step) {
+  std::vector<int>& levels = grown(signal_levels_, step.flag);
+  int& level = level_of(strand);
+  if (step.kind == StepKind::signal) {
+    levels.push_back(level);
+  } else if (std::cmp_less(levels.size(), step.value)) {
+    is_in_order_ = false;
+  } else {
+    level = std::max(level, levels[at(step.value - 1)]);
   }
 }
 
-void ValueFlow::add_step(int id) {
-  const Step& step = index_.step(id);
-  const int strand = index_.place[static_cast<std::size_t>(id)].strand;
-  const int worker = index_.schedule.strands[static_cast<std::size_t>(strand)].worker;
-  const int first_source = step.first_span + step.destination_count;
+/// So does what reads lines or streams.
+void ValueFlow::order_by_lines(const Schedule& frame, std::span<const Span> destinations,
+                               std::span<const Span> sources) {
+  const auto for_each_awaited = [&](std::span<const Span> spans, const auto& visit) {
+    for (const Span& span : spans) {
+      if (is_member_buffer(span.buffer)) continue;
+      const Buffer& buffer = frame.buffer_of(span);
+      if (!carries_signals(buffer.role)) continue;
+      std::vector<bool>& written = grown(awaited_written_, span.buffer);
+      written.resize(at(buffer.chunk_count), false);
+      const auto first = written.begin() + (span.first_chunk - buffer.first_chunk);
+      visit(first, first + span.chunk_count);
+    }
+  };
+  for_each_awaited(sources, [&](auto first, auto last) {
+    is_in_order_ = is_in_order_ && std::find(first, last, false) == last;
+  });
+  for_each_awaited(destinations, [](auto first, auto last) { std::fill(first, last, true); });
+}
+
+void ValueFlow::note_cuts(std::span<const Span> spans) {
+  for (const Span& span : spans) {
+    if (!is_member_buffer(span.buffer) || !is_input_buffer(span.buffer)) continue;
+    const int first = input_value(span.buffer, span.first_chunk);
+    cuts_[at(first)] = true;
+    cuts_[at(first + span.chunk_count)] = true;
+  }
+}
+
+void ValueFlow::learn(const Schedule& frame, int strand, const Step& step,
+                      std::span<const Span> destinations, std::span<const Span> sources) {
+  if (step.kind == StepKind::signal || step.kind == StepKind::wait) {
+    return order_by_flags(strand, step);
+  }
+  order_by_lines(frame, destinations, sources);
+  ++level_of(strand);
+  const int worker = frame.strands[at(strand)].worker;
   const auto is_foreign = [&](const Span& span) {
     return is_member_buffer(span.buffer) && !reaches(worker, span.buffer);
   };
+  crosses_processes_ = crosses_processes_ || std::ranges::any_of(destinations, is_foreign) ||
+                       std::ranges::any_of(sources, is_foreign);
+  note_cuts(destinations);
+  note_cuts(sources);
+  look_up_sources(sources);
   // What only gives others' buffers a value reads nothing: their owners fetch it from its producer.
-  const bool reads =
-      !is_renaming(step) || !std::ranges::all_of(index_.schedule.destinations(step), is_foreign);
-  for (int s = 0; s < step.source_count; ++s) {
-    const Span& span = index_.schedule.spans[static_cast<std::size_t>(first_source + s)];
+  const bool reads = !is_renaming(step, sources) || !std::ranges::all_of(destinations, is_foreign);
+  for (std::size_t s = 0; s < sources.size(); ++s) {
+    if (!is_member_buffer(sources[s].buffer)) continue;
+    if (reads) read(worker, step, sources[s], s);
+    if (!is_asynchronous(step.kind) || is_foreign(sources[s])) continue;
+    messages_.push_back({.first = static_cast<int>(message_values_.size()),
+                         .count = sources[s].chunk_count,
+                         .is_read_where_it_is = !must_be_contiguous(step, sources[s])});
+    for (int chunk = 0; chunk < sources[s].chunk_count; ++chunk) {
+      message_values_.push_back(source(s, chunk));
+    }
+  }
+  step_level_ = level_of(strand);
+  write_all(worker, step, destinations, sources);
+}
+
+void ValueFlow::look_up_sources(std::span<const Span> sources) {
+  sources_.clear();
+  first_source_.clear();
+  for (const Span& span : sources) {
+    first_source_.push_back(static_cast<int>(sources_.size()));
     if (!is_member_buffer(span.buffer)) continue;
-    const int first = first_operand_[static_cast<std::size_t>(first_source + s)];
     for (int chunk = 0; chunk < span.chunk_count; ++chunk) {
-      operand_places_[static_cast<std::size_t>(first + chunk)] =
-          cell_place_[static_cast<std::size_t>(index_.cell(span) + chunk)];
-    }
-    if (reads) read(worker, step, first_source + s);
-    if (is_asynchronous(step.kind) && reaches(worker, span.buffer)) {
-      reached_messages_.push_back({worker, id, first_source + s});
-    }
-  }
-  if (is_renaming(step)) {
-    rename(id, step);
-  } else {
-    produce(id, step);
-  }
-}
-
-void ValueFlow::read(int worker, const Step& step, int span) {
-  const Span& source = index_.schedule.spans[static_cast<std::size_t>(span)];
-  const int first = first_operand_[static_cast<std::size_t>(span)];
-  for (int chunk = first; chunk < first + source.chunk_count; ++chunk) {
-    const int at = operand_places_[static_cast<std::size_t>(chunk)];
-    HYCOLL_ASSERT(at != kNoPlace, "nothing is read before it is written");
-    Place& place = places_[static_cast<std::size_t>(at)];
-    if (place.is_reached && reaches(worker, place.buffer) && !must_be_contiguous(step, source)) {
-      place.is_read = true;
-    } else {
-      values_[static_cast<std::size_t>(place.value)].is_staged = true;
+      sources_.push_back(held(span.buffer, span.first_chunk + chunk));
     }
   }
 }
 
-void ValueFlow::rename(int id, const Step& step) {
-  const int source = step.first_span + step.destination_count;
-  for (int d = step.first_span; d < source; ++d) {
-    const Span& span = index_.schedule.spans[static_cast<std::size_t>(d)];
-    for (int chunk = 0; is_member_buffer(span.buffer) && chunk < span.chunk_count; ++chunk) {
-      write(id, d, chunk, operand(source, chunk).value);
+void ValueFlow::read(int worker, const Step& step, const Span& span, std::size_t number) {
+  const bool is_reached = reaches(worker, span.buffer) && !must_be_contiguous(step, span);
+  for (int chunk = 0; chunk < span.chunk_count; ++chunk) {
+    const HeldValue value = source(number, chunk);
+    if (!value.is_known()) {
+      is_in_order_ = false;
+      return;
+    }
+    if (!is_reached || value.kind() == HeldValue::Kind::out_of_reach) {
+      stage(value_of(value));
+    } else if (value.kind() == HeldValue::Kind::written) {
+      places_[value.number()].is_read = true;
     }
   }
 }
 
-void ValueFlow::produce(int id, const Step& step) {
-  const int strand = index_.place[static_cast<std::size_t>(id)].strand;
-  const int worker = index_.schedule.strands[static_cast<std::size_t>(strand)].worker;
-  const int end = step.first_span + step.destination_count;
-  int first_value = -1;
-  for (int d = step.first_span; d < end; ++d) {
-    const Span& span = index_.schedule.spans[static_cast<std::size_t>(d)];
+void ValueFlow::write_all(int worker, const Step& step, std::span<const Span> destinations,
+                          std::span<const Span> sources) {
+  produced_ = -1;
+  const bool renames = !sources.empty() && is_renaming(step, sources);
+  for (const Span& span : destinations) {
     if (!is_member_buffer(span.buffer)) continue;
-    if (first_value < 0) {
-      first_value = static_cast<int>(values_.size());
-      for (int chunk = 0; chunk < span.chunk_count; ++chunk) {
-        values_.push_back({.producer = id,
-                           .worker = worker,
-                           .home = span.buffer,
-                           .chunk = span.first_chunk + chunk});
+    if (!renames && produced_ < 0) {
+      produced_ = input_count_ + next_value_;
+      next_value_ += span.chunk_count;
+      for (int chunk = 0; learns_ && chunk < span.chunk_count; ++chunk) {
+        computed_.push_back({.producer = step_count_,
+                             .level = step_level_,
+                             .worker = worker,
+                             .home = span.buffer,
+                             .chunk = span.first_chunk + chunk});
       }
     }
     for (int chunk = 0; chunk < span.chunk_count; ++chunk) {
-      write(id, d, chunk, first_value + chunk);
+      if (renames && !source(0, chunk).is_known()) {
+        is_in_order_ = false;
+        return;
+      }
+      write(worker, step, span, chunk, renames ? value_of(source(0, chunk)) : produced_ + chunk);
     }
   }
+  ++step_count_;
 }
 
-void ValueFlow::write(int id, int span, int chunk, int value) {
-  const Span& written = index_.schedule.spans[static_cast<std::size_t>(span)];
-  const int strand = index_.place[static_cast<std::size_t>(id)].strand;
-  const int worker = index_.schedule.strands[static_cast<std::size_t>(strand)].worker;
-  const int place = static_cast<int>(places_.size());
-  cell_place_[static_cast<std::size_t>(index_.cell(written) + chunk)] = place;
-  operand_places_[static_cast<std::size_t>(first_operand_[static_cast<std::size_t>(span)] +
-                                           chunk)] = place;
-  ++values_[static_cast<std::size_t>(value)].place_count;
-  places_.push_back({.value = value,
-                     .buffer = written.buffer,
-                     .writer = id,
-                     .is_reached = reaches(worker, written.buffer) &&
-                                   !must_be_contiguous(index_.step(id), written)});
+void ValueFlow::write(int worker, const Step& step, const Span& span, int chunk, int value) {
+  HeldValue& cell = outputs_[at(first_cell_[at(span.buffer)] + span.first_chunk + chunk)];
+  if (learns_ && !is_input(value)) ++computed_[at(value - input_count_)].place_count;
+  if (!reaches(worker, span.buffer) || must_be_contiguous(step, span)) {
+    cell = {HeldValue::Kind::out_of_reach, at(value)};
+    return;
+  }
+  if (learns_) {
+    places_.push_back({.value = value, .is_message = is_asynchronous(step.kind)});
+  }
+  cell = {HeldValue::Kind::written, next_place_++};
 }
 
-void ValueFlow::add_results() {
-  for (const int member : index_.schedule.part.members) {
-    const int output = index_.schedule.output(member);
-    const Buffer& buffer = buffer_at(output);
-    for (int chunk = 0; chunk < buffer.chunk_count; ++chunk) {
-      const int cell = index_.cell({output, buffer.first_chunk + chunk, 1});
-      Place& place = places_[static_cast<std::size_t>(cell_place_[static_cast<std::size_t>(cell)])];
-      place.is_result = true;
-      Value& value = values_[static_cast<std::size_t>(place.value)];
-      const bool is_own_input = value.home == index_.schedule.input(member);
-      if (!place.is_reached && !is_own_input) value.is_staged = true;
+void ValueFlow::learn_results() {
+  for (const int member : part_.members) {
+    const int input = member - part_.members.first;
+    const int output = part_.members.count + input;
+    const ChunkRange& inputs = chunks_[at(input)];
+    const ChunkRange& outputs = chunks_[at(output)];
+    const int first_own = input_value(input, inputs.first);
+    for (int chunk = outputs.first; is_in_order_ && chunk < outputs.first + outputs.count;
+         ++chunk) {
+      const HeldValue held = result(output, chunk);
+      if (!held.is_known()) {
+        is_in_order_ = false;
+      } else if (held.kind() == HeldValue::Kind::written) {
+        places_[held.number()].is_result = true;
+      } else {
+        const int value = value_of(held);
+        const bool is_own_input = value >= first_own && value < first_own + inputs.count;
+        if (!is_own_input) stage(value);
+      }
     }
   }
+  if (is_in_order_) stage_whole_messages();
+  std::ranges::fill(outputs_, HeldValue());
+  learns_ = false;
+  next_value_ = 0;
+  next_place_ = 0;
+  levels_ = {};
+  signal_levels_ = {};
+  awaited_written_ = {};
+  messages_ = {};
+  message_values_ = {};
 }
 
 /// What is sent together with something that is only in staging is staged, too, and what is
@@ -198,16 +257,38 @@ void ValueFlow::add_results() {
 void ValueFlow::stage_whole_messages() {
   for (bool has_changed = true; has_changed;) {
     has_changed = false;
-    for (const ReachedMessage& message : reached_messages_) {
-      if (is_read_directly(message.worker, index_.step(message.step), message.span, 0)) continue;
-      const Span& span = index_.schedule.spans[static_cast<std::size_t>(message.span)];
-      for (int chunk = 0; chunk < span.chunk_count; ++chunk) {
-        Value& value = values_[static_cast<std::size_t>(operand(message.span, chunk).value)];
-        has_changed = has_changed || !value.is_staged;
-        value.is_staged = true;
+    for (const ReachedMessage& message : messages_) {
+      const auto values = std::span(message_values_).subspan(at(message.first), at(message.count));
+      const bool is_kept_whole =
+          std::ranges::all_of(values, [&](HeldValue held) { return is_kept(held); });
+      if (message.is_read_where_it_is && is_kept_whole) continue;
+      for (const HeldValue held : values) {
+        const int value = value_of(held);
+        has_changed = has_changed || !is_staged(value);
+        stage(value);
       }
     }
   }
+}
+
+void ValueFlow::stage(int value) {
+  if (is_input(value)) {
+    staged_inputs_[at(value)] = true;
+  } else {
+    computed_[at(value - input_count_)].is_staged = true;
+  }
+}
+
+bool ValueFlow::is_staged(int value) const {
+  return is_input(value) ? is_input_staged(value) : computed(value).is_staged;
+}
+
+void ValueFlow::follow(const Schedule& frame, int strand, const Step& step,
+                       std::span<const Span> destinations, std::span<const Span> sources) {
+  worker_ = frame.strands[at(strand)].worker;
+  step_ = step;
+  look_up_sources(sources);
+  write_all(worker_, step, destinations, sources);
 }
 
 }  // namespace hycoll

@@ -1,109 +1,198 @@
 #ifndef HYCOLL_CORE_SCHEDULE_VALUE_FLOW_H_
 #define HYCOLL_CORE_SCHEDULE_VALUE_FLOW_H_
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
-#include "core/schedule/index.h"
+#include "core/schedule/schedule.h"
 
 namespace hycoll {
 
-/// What one chunk of a member's buffer holds between two writes, as the input of the collective or
-/// computed or received by a step. Copying keeps the value.
-struct Value {
-  static constexpr int kInput = -1;
-
-  int producer;  ///< A step's number, or kInput.
-  int worker;    ///< Who produces it; of an input its owner.
+/// What a step computes or receives for one chunk of members' buffers. Copying keeps the value.
+/// Values have numbers: first those that the inputs hold, chunk by chunk, then those of the steps.
+struct ComputedValue {
+  int producer;  ///< A number that only values of the same step have.
+  int level;     ///< Steps and signals that come one after another before it is there.
+  int worker;    ///< Who produces it.
   int home;      ///< The first member's buffer that it lies in.
   int chunk;
   int place_count = 0;     ///< Chunks of members' buffers that hold it at some time.
   bool is_staged = false;  ///< Some worker needs it that cannot reach it in a member's buffer.
 };
 
-/// A value in one chunk of a member's buffer.
-struct Place {
-  int value;
-  int buffer;
-  int writer;            ///< A step's number, or Value::kInput.
-  bool is_reached;       ///< The worker that writes it may touch the buffer.
-  bool is_read = false;  ///< By a worker that may touch the buffer.
-  bool is_result = false;
+/// What a chunk of a member's buffer holds between two writes.
+class HeldValue {
+ public:
+  enum class Kind {
+    out_of_reach,  ///< Of the worker that writes it.
+    written,       ///< By a worker that may touch the buffer; its number is that of a place.
+    input,         ///< What an input holds from the start.
+  };
+
+  constexpr HeldValue() = default;
+  constexpr HeldValue(Kind kind, std::size_t number) noexcept
+      : code_(static_cast<int>(number) * 4 + static_cast<int>(kind)) {}
+
+  constexpr bool is_known() const noexcept { return code_ >= 0; }
+  constexpr Kind kind() const noexcept { return static_cast<Kind>(code_ % 4); }
+  constexpr std::size_t number() const noexcept { return static_cast<std::size_t>(code_ / 4); }
+
+ private:
+  int code_ = -1;
 };
 
-/// The values that flow through the members' buffers of a schedule with direct visibility, and
-/// which of them have to be staged when workers see the buffers of their own process only.
+/// The values that flow through the members' buffers of a node when a schedule with direct
+/// visibility is executed, and which of them have to be staged when workers see the buffers of
+/// their own process only. The node's steps are shown twice, in an order in which they could be
+/// executed: first to learn what is needed of the values, then to ask for it step by step. What is
+/// remembered between goes with the chunks of outputs and the values that steps compute, not with
+/// operands.
 class ValueFlow {
  public:
-  /// All outlive the flow. The order is one from check_deadlock(). `staged` is the schedule's
-  /// shape, but says what workers reach.
-  ValueFlow(const verifier::Index& index, std::span<const int> order, const Shape& staged);
+  /// `frame` has the members' buffers; `staged` is its shape, but says what workers reach.
+  ValueFlow(const Schedule& frame, const Shape& staged);
 
-  const std::vector<Value>& values() const noexcept { return values_; }
+  /// A step, in the first look.
+  void learn(const Schedule& frame, int strand, const Step& step,
+             std::span<const Span> destinations, std::span<const Span> sources);
+  /// The first look is over.
+  void learn_results();
 
-  /// The value in a chunk (counted from the span's first) of an operand of a step: a span by its
-  /// index in Schedule::spans, in a member's buffer.
-  const Place& operand(int span, int chunk) const {
-    return places_[static_cast<std::size_t>(operand_places_[static_cast<std::size_t>(
-        first_operand_[static_cast<std::size_t>(span)] + chunk)])];
+  /// Whether somebody touches buffers that it does not reach.
+  bool crosses_processes() const noexcept { return crosses_processes_; }
+  /// Whether all steps could be executed in the order of the first look: no step waits for what
+  /// comes later.
+  bool is_in_order() const noexcept { return is_in_order_; }
+
+  /// A step that moves or combines data, in the second look: what is asked of operands below is
+  /// asked of this step.
+  void follow(const Schedule& frame, int strand, const Step& step,
+              std::span<const Span> destinations, std::span<const Span> sources);
+
+  /// The value in a chunk, counted from the span's first, of a destination in a member's buffer,
+  /// when it has been written, or of such a source.
+  HeldValue written(const Span& destination, int chunk) const {
+    return held(destination.buffer, destination.first_chunk + chunk);
   }
-  const Value& value(const Place& place) const {
-    return values_[static_cast<std::size_t>(place.value)];
+  HeldValue source(std::size_t number, int chunk) const {
+    return sources_[static_cast<std::size_t>(first_source_[number] + chunk)];
   }
+  /// Whether the worker reads a chunk of a source in a member's buffer where it is, rather than in
+  /// staging. A message is read in one place.
+  bool is_read_directly(std::span<const Span> sources, std::size_t number, int chunk) const;
+  /// The first of the values that the step produces in members' buffers, those of their chunks; -1
+  /// if there are none.
+  int produced() const noexcept { return produced_; }
+
   /// What a chunk of a member's output holds in the end.
-  const Place& result(int buffer, int chunk) const;
+  HeldValue result(int buffer, int chunk) const { return held(buffer, chunk); }
 
   /// Whether an operand is the place itself, rather than staging. A message has one destination: it
   /// is received into staging if somebody needs it there.
-  bool is_kept(const Place& place) const;
+  bool is_kept(HeldValue held) const;
 
-  /// The value in a chunk of a member's input at the start, by its number.
-  std::size_t input_value(int member, int chunk) const {
-    return static_cast<std::size_t>(index_.cell({index_.schedule.input(member), chunk, 1}));
+  int value_of(HeldValue held) const {
+    return held.kind() == HeldValue::Kind::written ? places_[held.number()].value
+                                                   : static_cast<int>(held.number());
   }
 
-  bool is_member_buffer(int buffer) const { return is_of_member(buffer_at(buffer).role); }
+  /// The values that members' inputs hold at the start.
+  int input_count() const noexcept { return input_count_; }
+  bool is_input(int value) const noexcept { return value < input_count_; }
+  int input_value(int buffer, int chunk) const {
+    return first_cell_[static_cast<std::size_t>(buffer)] + chunk;
+  }
+  bool is_input_staged(int value) const { return staged_inputs_[static_cast<std::size_t>(value)]; }
+  /// Whether spans of operands begin at a chunk of an input, or end before it.
+  bool is_cut(int input_value) const { return cuts_[static_cast<std::size_t>(input_value)]; }
+
+  std::span<const ComputedValue> computed() const noexcept { return computed_; }
+  const ComputedValue& computed(int value) const {
+    return computed_[static_cast<std::size_t>(value - input_count_)];
+  }
+
+  bool is_member_buffer(int buffer) const noexcept {
+    return static_cast<std::size_t>(buffer) < owner_process_.size();
+  }
   /// Requires a member's buffer.
   bool reaches(int worker, int buffer) const {
-    return staged_.reaches(worker, buffer_at(buffer).owner);
+    return process_of_worker_[static_cast<std::size_t>(worker - first_worker_)] ==
+           owner_process_[static_cast<std::size_t>(buffer)];
   }
-  /// Whether the step only gives a value in members' buffers further places.
-  bool is_renaming(const Step& step) const;
-  /// Whether a worker reads a chunk of a source, a span in a member's buffer, where it is, rather
-  /// than in staging. A message is read in one place.
-  bool is_read_directly(int worker, const Step& step, int span, int chunk) const;
 
  private:
-  /// A message from a member's buffer that its sender reaches.
+  /// A value that lies where its producer, or who copied it, may touch it.
+  struct Place {
+    int value;
+    bool is_message;
+    bool is_read = false;  ///< By a worker that may touch the buffer.
+    bool is_result = false;
+  };
+  /// A message from a member's buffer that its sender reaches: what it holds, in message_values_.
   struct ReachedMessage {
-    int worker;
-    int step;
-    int span;
+    int first;
+    int count;
+    bool is_read_where_it_is;
   };
 
-  const Buffer& buffer_at(int buffer) const {
-    return index_.schedule.buffers[static_cast<std::size_t>(buffer)];
-  }
+  HeldValue held(int buffer, int chunk) const;
   /// Whether an operand lies in staging although the worker reaches the buffer: messages of several
   /// members' blocks, which are not contiguous when a run works on a slice of each block.
   bool must_be_contiguous(const Step& step, const Span& operand) const;
+  bool is_input_buffer(int buffer) const noexcept {
+    return 2 * static_cast<std::size_t>(buffer) < owner_process_.size();
+  }
+  bool is_renaming(const Step& step, std::span<const Span> sources) const;
+  void look_up_sources(std::span<const Span> sources);
+  void order_by_flags(int strand, const Step& step);
+  void order_by_lines(const Schedule& frame, std::span<const Span> destinations,
+                      std::span<const Span> sources);
+  void read(int worker, const Step& step, const Span& source, std::size_t number);
+  void write_all(int worker, const Step& step, std::span<const Span> destinations,
+                 std::span<const Span> sources);
+  void write(int worker, const Step& step, const Span& span, int chunk, int value);
+  void note_cuts(std::span<const Span> spans);
+  void stage(int value);
+  bool is_staged(int value) const;
   void stage_whole_messages();
-  void add_inputs();
-  void add_step(int id);
-  void read(int worker, const Step& step, int span);
-  void rename(int id, const Step& step);
-  void produce(int id, const Step& step);
-  void write(int id, int span, int chunk, int value);
-  void add_results();
+  int& level_of(int strand);
 
-  const verifier::Index& index_;
-  const Shape& staged_;
-  std::vector<int> first_operand_;  // per span, into operand_places_
-  std::vector<int> operand_places_;
-  std::vector<int> cell_place_;  // per cell: what it holds now, in the end the results
-  std::vector<Value> values_;
+  Shape staged_;
+  ShapePart part_;
+  bool has_blocks_;
+  int chunks_per_block_ = 1;
+  int first_worker_;
+  std::vector<int> process_of_worker_;
+  std::vector<int> owner_process_;  // per member's buffer
+  std::vector<int> first_cell_;     // per member's buffer: of chunk 0, among inputs or outputs
+  std::vector<ChunkRange> chunks_;  // per member's buffer
+  int input_count_ = 0;
+  std::vector<bool> staged_inputs_;
+  std::vector<bool> cuts_;
+  std::vector<HeldValue> outputs_;
+  std::vector<ComputedValue> computed_;
   std::vector<Place> places_;
-  std::vector<ReachedMessage> reached_messages_;
+  std::vector<ReachedMessage> messages_;
+  std::vector<HeldValue> message_values_;
+
+  bool learns_ = true;
+  int next_value_ = 0;
+  std::size_t next_place_ = 0;
+  int step_count_ = 0;
+  int step_level_ = 0;
+  bool crosses_processes_ = false;
+  bool is_in_order_ = true;
+  std::vector<int> levels_;                         // per strand
+  std::vector<std::vector<int>> signal_levels_;     // per flag, by value
+  std::vector<std::vector<bool>> awaited_written_;  // per buffer of lines or a stream, by chunk
+
+  // Of the step at hand.
+  int worker_ = 0;
+  Step step_{};
+  std::vector<HeldValue> sources_;
+  std::vector<int> first_source_;  // per source, into sources_
+  int produced_ = -1;
 };
 
 }  // namespace hycoll

@@ -17,6 +17,7 @@
 #include "threading/program/program.h"
 #include "threading/program/program_needs.h"
 #include "threading/program/schedule_binding.h"
+#include "threading/program/staging_slices.h"
 
 namespace hycoll {
 namespace {
@@ -106,6 +107,58 @@ TEST_CASE("the wanted workers' programs are those of the whole schedule") {
     }
   }
   CHECK(proved > 5000);
+}
+
+/// Of what nobody makes whole, where processes have so many threads.
+std::size_t prove_without_whole(const StepReplay& direct, const Schedule& whole,
+                                const Processes& processes, int threads, int node) {
+  std::size_t proved = 0;
+  const ProgramNeeds needs = needs_of(whole);
+  const int worker_count = whole.shape.node(node).workers;
+  for (const int width : {1, 2}) {
+    for (int first = 0; first < worker_count; first += width) {
+      const WorkerRange workers{.first = first, .count = width};
+      CAPTURE(first);
+      CAPTURE(width);
+      const auto part = abridged_staging(direct, processes, workers);
+      REQUIRE(part);
+      CHECK(are_alike(whole, part->schedule, node, workers));
+      CHECK(part->needs == needs);
+      CHECK(part->step_count == whole.step_count());
+      CHECK(part->schedule.step_count() <= whole.step_count());
+      for (const std::size_t count : {1, 1000, 70'000}) {
+        CHECK(staging_bytes(part->schedule, {.count = count}, 8) ==
+              staging_bytes(whole, {.count = count}, 8));
+      }
+      if (width <= threads) CHECK(memory_bytes(part->schedule) <= part->most_bytes);
+      ++proved;
+    }
+  }
+  return proved;
+}
+
+TEST_CASE("what a process makes of its node's staged schedule is what it would keep of the whole") {
+  std::size_t proved = 0;
+  for (const Algorithm* algorithm : all_algorithms()) {
+    for (const Shape& shape : shapes()) {
+      if (!algorithm->serves_shape(shape)) continue;
+      for (int node = 0; node < shape.node_count(); ++node) {
+        const StepReplay direct = algorithm->replay(shape, kSegments, 0, node);
+        const Schedule part = algorithm->generate(shape, kSegments, 0, only_node(node));
+        CAPTURE(algorithm->name);
+        CAPTURE(shape.node_count());
+        CAPTURE(shape.lane_count());
+        CAPTURE(node);
+        for (const int threads : {1, 2}) {
+          const Processes processes = shape.with_processes_of(threads).processes();
+          if (!crosses_processes(direct, processes)) continue;
+          const Schedule whole = staged_throughout(part, processes);
+          proved += prove_without_whole(direct, whole, processes, threads, node);
+        }
+      }
+    }
+  }
+  CHECK(proved > 1000);
 }
 
 TEST_CASE("of the other processes' steps a few are kept") {

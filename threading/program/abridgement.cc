@@ -11,10 +11,75 @@
 #include <vector>
 
 #include "core/base/errors.h"
+#include "core/schedule/staging.h"
 #include "threading/program/schedule_binding.h"
 
 namespace hycoll {
 namespace {
+
+/// Of the steps that move or combine data those on which programs of other workers depend.
+class TellingSteps {
+ public:
+  /// What such programs have to know of a step. Of each strand the steps are asked for in their
+  /// order.
+  Kept keeps(const Schedule& frame, int worker, const Step& step,
+             std::span<const Span> destinations, std::span<const Span> sources) {
+    const bool is_first = writes_staging_first(frame, destinations);
+    const bool makes_first = makes_output_first(frame, step, destinations);
+    if (touches_others(frame, worker, destinations) || touches_others(frame, worker, sources)) {
+      return Kept::all;
+    }
+    return is_first || makes_first ? Kept::destinations : Kept::nothing;
+  }
+
+ private:
+  /// Whose staging a buffer lies in (staging_workers()).
+  bool writes_staging_first(const Schedule& frame, std::span<const Span> destinations) {
+    bool is_first = false;
+    for (const Span& span : destinations) {
+      const auto id = static_cast<std::size_t>(span.buffer);
+      if (frame.buffers[id].role != BufferRole::staging) continue;
+      if (is_written_.size() <= id) is_written_.resize(frame.buffers.size(), false);
+      is_first = is_first || !is_written_[id];
+      is_written_[id] = true;
+    }
+    return is_first;
+  }
+
+  bool touches_others(const Schedule& frame, int worker, std::span<const Span> spans) {
+    if (owners_.empty()) {
+      for (const int member : frame.part.members) {
+        owners_.push_back(frame.shape.worker_of_member(member));
+      }
+    }
+    const int member_count = frame.part.members.count;
+    return std::ranges::any_of(spans, [&](const Span& span) {
+      if (span.buffer >= 2 * member_count) return false;
+      return owners_[static_cast<std::size_t>(span.buffer % member_count)] != worker;
+    });
+  }
+
+  /// One instruction that makes outputs, which nobody reads before the call is over, tells of all.
+  /// Of a vector's chunks the last are empty first; which blocks are empty nobody knows.
+  bool makes_output_first(const Schedule& frame, const Step& step,
+                          std::span<const Span> destinations) {
+    const bool is_final = frame.shape.node_count() == 1 || step.kind == StepKind::copy;
+    const bool makes_outputs = is_final && !destinations.empty() &&
+                               std::ranges::all_of(destinations, [&](const Span& span) {
+                                 const int buffer = span.buffer - frame.part.members.count;
+                                 return buffer >= 0 && buffer < frame.part.members.count;
+                               });
+    if (!makes_outputs) return false;
+    const int chunk = destinations.front().first_chunk;
+    const bool is_known = chunk >= first_output_ && !has_blocks(frame.collective);
+    first_output_ = std::min(first_output_, chunk);
+    return !is_known;
+  }
+
+  std::vector<int> owners_;       // by member
+  std::vector<bool> is_written_;  // by staging buffer
+  int first_output_ = INT_MAX;    // of outputs that are made
+};
 
 class Abridgement {
  public:
@@ -31,8 +96,7 @@ class Abridgement {
                   .flags = schedule.flags,
                   .strands = {},
                   .spans = {},
-                  .dependencies = {}},
-        is_written_(schedule.buffers.size(), false) {}
+                  .dependencies = {}} {}
 
   Schedule make() && {
     abridged_.strands.reserve(schedule_.strands.size());
@@ -53,19 +117,12 @@ class Abridgement {
     return index >= workers_.first && index - workers_.first < workers_.count;
   }
 
-  std::span<const Span> spans_of(const Step& step) const {
-    return std::span(schedule_.spans)
-        .subspan(static_cast<std::size_t>(step.first_span),
-                 static_cast<std::size_t>(step.destination_count + step.source_count));
-  }
-
   void copy(const Strand& strand) {
     strand_->steps.reserve(strand.steps.size());
     for (const Step& step : strand.steps) {
       // What is kept of the others does not depend on whose steps are wanted.
-      writes_staging_first(step);
-      makes_output_first(step);
-      add(step, schedule_.dependencies_of(step));
+      keeps(strand.worker, step);
+      add(step, schedule_.dependencies_of(step), step.source_count);
     }
   }
 
@@ -73,9 +130,14 @@ class Abridgement {
     const std::vector<Step>& steps = strand.steps;
     const auto end = static_cast<std::size_t>(std::distance(steps.begin(), end_of_waits(steps)));
     for (std::size_t s = 0; s < steps.size(); ++s) {
+      const Step& step = steps[s];
       const bool is_awaited_last = s >= end;
-      const bool tells = is_telling(strand, s);
-      if (is_awaited_last || tells) add(steps[s], {});
+      const Kept kept = keeps(strand.worker, step);
+      const bool is_kept = kept != Kept::nothing || tells_of_entry(strand, s);
+      const bool is_whole = kept == Kept::all || is_awaited_last;
+      if (is_awaited_last || is_kept) {
+        add(step, {}, is_whole ? step.source_count : std::min(step.source_count, 1));
+      }
     }
     strand_->steps.shrink_to_fit();
   }
@@ -92,62 +154,30 @@ class Abridgement {
     return std::prev(last.base());
   }
 
-  bool is_telling(const Strand& strand, std::size_t s) {
-    const Step& step = strand.steps[s];
-    if (step.kind == StepKind::wait) return false;
-    if (step.kind == StepKind::signal) return tells_of_entry(strand, s);
-    const bool is_first = writes_staging_first(step);
-    return touches_others(strand.worker, step) || is_first || makes_output_first(step);
+  Kept keeps(int worker, const Step& step) {
+    if (step.kind == StepKind::signal || step.kind == StepKind::wait) return Kept::nothing;
+    return telling_.keeps(schedule_, worker, step, schedule_.destinations(step),
+                          schedule_.sources(step));
   }
 
   /// A flag that is raised once, first of all, is not a flag (arrival_flags()); one that is raised
   /// again is.
-  bool tells_of_entry(const Strand& strand, std::size_t s) {
+  static bool tells_of_entry(const Strand& strand, std::size_t s) {
     const Step& first = strand.steps.front();
+    if (strand.steps[s].kind != StepKind::signal) return false;
     if (s == 0) return true;
     return first.kind == StepKind::signal && first.flag == strand.steps[s].flag &&
            strand.steps[s].value == 2;
   }
 
-  /// Whose staging a buffer lies in (staging_workers()).
-  bool writes_staging_first(const Step& step) {
-    bool is_first = false;
-    for (const Span& span : schedule_.destinations(step)) {
-      const auto id = static_cast<std::size_t>(span.buffer);
-      if (schedule_.buffers[id].role != BufferRole::staging || is_written_[id]) continue;
-      is_written_[id] = true;
-      is_first = true;
-    }
-    return is_first;
-  }
-
-  bool touches_others(int worker, const Step& step) const {
-    return std::ranges::any_of(spans_of(step), [&](const Span& span) {
-      const Buffer& buffer = schedule_.buffer_of(span);
-      return is_of_member(buffer.role) && schedule_.shape.worker_of_member(buffer.owner) != worker;
-    });
-  }
-
-  /// One instruction that makes outputs, which nobody reads before the call is over, tells of all.
-  /// Of a vector's chunks the last are empty first; which blocks are empty nobody knows.
-  bool makes_output_first(const Step& step) {
-    const std::span<const Span> destinations = schedule_.destinations(step);
-    const bool is_final = schedule_.shape.node_count() == 1 || step.kind == StepKind::copy;
-    const bool makes_outputs = is_final && !destinations.empty() &&
-                               std::ranges::all_of(destinations, [&](const Span& span) {
-                                 return schedule_.buffer_of(span).role == BufferRole::output;
-                               });
-    if (!makes_outputs) return false;
-    const int chunk = destinations.front().first_chunk;
-    const bool is_known = chunk >= first_output_ && !has_blocks(schedule_.collective);
-    first_output_ = std::min(first_output_, chunk);
-    return !is_known;
-  }
-
-  void add(const Step& step, std::span<const int> dependencies) {
+  void add(const Step& step, std::span<const int> dependencies, int source_count) {
     Step& added = strand_->steps.emplace_back(step);
     added.first_span = static_cast<int>(abridged_.spans.size());
-    const std::span<const Span> spans = spans_of(step);
+    added.source_count = source_count;
+    const auto spans =
+        std::span(schedule_.spans)
+            .subspan(static_cast<std::size_t>(step.first_span),
+                     static_cast<std::size_t>(step.destination_count + source_count));
     abridged_.spans.insert(abridged_.spans.end(), spans.begin(), spans.end());
     added.first_dependency = static_cast<int>(abridged_.dependencies.size());
     added.dependency_count = static_cast<int>(dependencies.size());
@@ -158,10 +188,56 @@ class Abridgement {
   const Schedule& schedule_;
   WorkerRange workers_;
   Schedule abridged_;
-  Strand* strand_ = nullptr;      // the one at hand
-  std::vector<bool> is_written_;  // by staging buffer, in the order of the strands
-  int first_output_ = INT_MAX;    // of outputs that the others make
+  Strand* strand_ = nullptr;  // the one at hand
+  TellingSteps telling_;
 };
+
+/// Watches the steps of a node whose schedule nobody makes whole.
+class NodeWatch : public StepWatch {
+ public:
+  Kept keeps(const Schedule& frame, int worker, const Step& step,
+             std::span<const Span> destinations, std::span<const Span> sources) override {
+    count_step(frame, step, destinations, sources, needs_);
+    return telling_.keeps(frame, worker, step, destinations, sources);
+  }
+
+  const ProgramNeeds& needs() const noexcept { return needs_; }
+
+ private:
+  ProgramNeeds needs_;  // of the steps, each by itself
+  TellingSteps telling_;
+};
+
+/// As natives_may_block() of the whole schedule.
+bool natives_may_block(const Schedule& schedule, const NodeCounts& counts) {
+  std::map<int, int> strands_of_worker;
+  for (std::size_t s = 0; s < counts.strands.size(); ++s) {
+    if (counts.strands[s].steps > 0) ++strands_of_worker[schedule.strands[s].worker];
+  }
+  for (std::size_t s = 0; s < counts.strands.size(); ++s) {
+    const bool is_alone = strands_of_worker[schedule.strands[s].worker] <= 1;
+    if (counts.strands[s].natives > 0 && !is_alone) return false;
+  }
+  return true;
+}
+
+/// Beside the steps of its own workers a process keeps the frame and what is watched.
+std::size_t most_bytes(const Schedule& schedule, const NodeCounts& counts,
+                       const Processes& processes) {
+  std::map<int, std::size_t> own_bytes;  // by process
+  std::size_t bytes = sizeof(Schedule) + schedule.buffers.size() * sizeof(Buffer) +
+                      schedule.flags.size() * sizeof(Flag) +
+                      schedule.strands.size() * sizeof(Strand);
+  for (std::size_t s = 0; s < counts.strands.size(); ++s) {
+    const StrandCounts& strand = counts.strands[s];
+    bytes +=
+        strand.watched_steps * (sizeof(Step) + sizeof(int)) + strand.watched_spans * sizeof(Span);
+    own_bytes[processes.of(schedule.strands[s].worker)] += strand.steps * sizeof(Step) +
+                                                           strand.spans * sizeof(Span) +
+                                                           strand.asynchronous * sizeof(int);
+  }
+  return bytes + std::ranges::max(std::views::values(own_bytes));
+}
 
 }  // namespace
 
@@ -172,6 +248,27 @@ Schedule abridged_for(Schedule schedule, WorkerRange workers) {
   abridged.spans.shrink_to_fit();
   abridged.dependencies.shrink_to_fit();
   return abridged;
+}
+
+std::optional<AbridgedPart> abridged_staging(const StepReplay& direct, const Processes& processes,
+                                             WorkerRange workers) {
+  NodeWatch watch;
+  auto staged =
+      staged_for(direct, processes, {.first = workers.first, .count = workers.count}, watch);
+  if (!staged) return {};
+  const NodeCounts& counts = staged->made.counts;
+  AbridgedPart part{.schedule = std::move(staged->made.schedule),
+                    .crosses_processes = staged->crosses_processes};
+  part.needs = needs_of(part.schedule);
+  part.needs.add(watch.needs());
+  part.needs.signals = counts.most_signals;
+  part.needs.has_natives_that_must_not_block = !natives_may_block(part.schedule, counts);
+  part.most_bytes = most_bytes(part.schedule, counts, processes);
+  for (const StrandCounts& strand : counts.strands) {
+    part.step_count += strand.steps;
+    part.has_natives = part.has_natives || strand.natives > 0;
+  }
+  return part;
 }
 
 std::size_t most_abridged_bytes(const Schedule& part, const Processes& processes) {

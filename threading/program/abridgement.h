@@ -2,10 +2,13 @@
 #define HYCOLL_THREADING_PROGRAM_ABRIDGEMENT_H_
 
 #include <cstddef>
+#include <optional>
 
 #include "core/schedule/processes.h"
 #include "core/schedule/schedule.h"
+#include "core/schedule/step_reader.h"
 #include "threading/program/program.h"
+#include "threading/program/program_needs.h"
 
 namespace hycoll {
 
@@ -18,6 +21,21 @@ namespace hycoll {
 ///
 /// Requires a schedule of one node, the node's part, or workers that are all wanted.
 Schedule abridged_for(Schedule schedule, WorkerRange workers);
+
+/// What is kept of a node's staged schedule, and what is known of all of it.
+struct AbridgedPart {
+  Schedule schedule;
+  ProgramNeeds needs = {};     ///< The whole part's.
+  std::size_t most_bytes = 0;  ///< No process of the node keeps more.
+  std::size_t step_count = 0;  ///< Of all workers.
+  bool has_natives = false;
+  bool crosses_processes = false;  ///< Its workers touch buffers of others' processes if direct.
+};
+
+/// The same of the staged schedule (staged_throughout()) of a node whose direct part is shown,
+/// which nobody makes whole: with memory as staged_for() has it. Empty where that is.
+std::optional<AbridgedPart> abridged_staging(const StepReplay& direct, const Processes& processes,
+                                             WorkerRange workers);
 
 /// No process of a node keeps more than that of the node's part.
 std::size_t most_abridged_bytes(const Schedule& part, const Processes& processes);

@@ -28,6 +28,38 @@ static_assert(kMostOperands == largest<decltype(Instruction::destination_count)>
               kMostOperands == largest<decltype(Instruction::lines_source_count)>());
 static_assert(kMostStreams <= largest<decltype(Operand::lines_buffer)>() + 1);
 
+bool holds_signals(const Schedule& frame, std::span<const Span> spans) {
+  return std::ranges::any_of(
+      spans, [&](const Span& span) { return carries_signals(frame.buffer_of(span).role); });
+}
+
+bool touches_several_blocks(const Schedule& frame, std::span<const Span> destinations,
+                            std::span<const Span> sources) {
+  const Span& chunks = destinations.empty() ? sources.front() : destinations.front();
+  const int last = chunks.first_chunk + chunks.chunk_count - 1;
+  if (block_of(frame, chunks.first_chunk) == block_of(frame, last)) return false;
+  const auto holds_them = [&](const Span& span) {
+    return holds_all_blocks(frame.collective, frame.buffer_of(span).role);
+  };
+  return std::ranges::any_of(destinations, holds_them) || std::ranges::any_of(sources, holds_them);
+}
+
+/// Lines are written whole, by a copy with one destination.
+void count_lines(const Schedule& frame, const Step& step, std::span<const Span> destinations,
+                 std::span<const Span> sources, ProgramNeeds& needs) {
+  const auto is_lines = [&](const Span& span) {
+    return frame.buffer_of(span).role == BufferRole::lines;
+  };
+  for (const Span& span : destinations) {
+    if (!is_lines(span)) continue;
+    const bool whole = span.chunk_count == frame.buffer_of(span).chunk_count;
+    const bool is_known = step.kind == StepKind::copy && whole && destinations.size() == 1;
+    if (!is_known) needs.accesses_lines_otherwise = true;
+  }
+  const bool reads_lines = step.kind == StepKind::copy || step.kind == StepKind::reduce;
+  if (!reads_lines && std::ranges::any_of(sources, is_lines)) needs.accesses_lines_otherwise = true;
+}
+
 /// Counts what one schedule needs.
 class NeedsCount {
  public:
@@ -78,34 +110,10 @@ class NeedsCount {
   }
 
   void count_step(const Step& step) {
-    needs_.operands = std::max({needs_.operands, step.destination_count, step.source_count});
-    if (is_asynchronous(step.kind)) needs_.tags = std::max(needs_.tags, step.tag + 1);
     if (step.kind == StepKind::signal) needs_.signals = std::max(needs_.signals, step.value);
     if (step.kind == StepKind::signal || step.kind == StepKind::wait) return;
-    count_lines(step);
-    const bool is_in_one_piece = is_asynchronous(step.kind) || touches_signals(schedule_, step);
-    if (is_in_one_piece && has_blocks(schedule_.collective) &&
-        touches_several_blocks(schedule_, step)) {
-      needs_.moves_several_blocks = true;
-    }
-  }
-
-  /// Lines are written whole, by a copy with one destination.
-  void count_lines(const Step& step) {
-    const auto spans =
-        std::span(schedule_.spans)
-            .subspan(static_cast<std::size_t>(step.first_span),
-                     static_cast<std::size_t>(step.destination_count + step.source_count));
-    for (std::size_t s = 0; s < spans.size(); ++s) {
-      const Buffer& buffer = schedule_.buffers[static_cast<std::size_t>(spans[s].buffer)];
-      if (buffer.role != BufferRole::lines) continue;
-      const bool written = std::cmp_less(s, step.destination_count);
-      const bool whole = spans[s].chunk_count == buffer.chunk_count;
-      const bool data_step =
-          step.kind == StepKind::copy || (step.kind == StepKind::reduce && !written);
-      const bool is_known = data_step && (!written || (whole && step.destination_count == 1));
-      if (!is_known) needs_.accesses_lines_otherwise = true;
-    }
+    hycoll::count_step(schedule_, step, schedule_.destinations(step), schedule_.sources(step),
+                       needs_);
   }
 
   const Schedule& schedule_;
@@ -142,6 +150,20 @@ void ProgramNeeds::add(const ProgramNeeds& other) {
   accesses_lines_otherwise |= other.accesses_lines_otherwise;
   moves_several_blocks |= other.moves_several_blocks;
   has_natives_that_must_not_block |= other.has_natives_that_must_not_block;
+}
+
+void count_step(const Schedule& frame, const Step& step, std::span<const Span> destinations,
+                std::span<const Span> sources, ProgramNeeds& needs) {
+  needs.operands = std::max(
+      {needs.operands, static_cast<int>(destinations.size()), static_cast<int>(sources.size())});
+  if (is_asynchronous(step.kind)) needs.tags = std::max(needs.tags, step.tag + 1);
+  count_lines(frame, step, destinations, sources, needs);
+  const bool is_in_one_piece = is_asynchronous(step.kind) || holds_signals(frame, destinations) ||
+                               holds_signals(frame, sources);
+  if (is_in_one_piece && has_blocks(frame.collective) &&
+      touches_several_blocks(frame, destinations, sources)) {
+    needs.moves_several_blocks = true;
+  }
 }
 
 ProgramNeeds needs_of(const Schedule& schedule) { return NeedsCount(schedule).run(); }
@@ -209,22 +231,12 @@ bool holds_all_blocks(const CollectiveTraits& collective, BufferRole role) {
 }
 
 bool touches_several_blocks(const Schedule& schedule, const Step& step) {
-  const Span& chunks = schedule.spans[static_cast<std::size_t>(step.first_span)];
-  const int last = chunks.first_chunk + chunks.chunk_count - 1;
-  if (block_of(schedule, chunks.first_chunk) == block_of(schedule, last)) return false;
-  const auto holds_them = [&](const Span& span) {
-    return holds_all_blocks(schedule.collective, schedule.buffer_of(span).role);
-  };
-  return std::ranges::any_of(schedule.destinations(step), holds_them) ||
-         std::ranges::any_of(schedule.sources(step), holds_them);
+  return touches_several_blocks(schedule, schedule.destinations(step), schedule.sources(step));
 }
 
 bool touches_signals(const Schedule& schedule, const Step& step) {
-  const auto is_signal = [&](const Span& span) {
-    return carries_signals(schedule.buffers[static_cast<std::size_t>(span.buffer)].role);
-  };
-  return std::ranges::any_of(schedule.destinations(step), is_signal) ||
-         std::ranges::any_of(schedule.sources(step), is_signal);
+  return holds_signals(schedule, schedule.destinations(step)) ||
+         holds_signals(schedule, schedule.sources(step));
 }
 
 }  // namespace hycoll

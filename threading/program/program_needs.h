@@ -2,6 +2,7 @@
 #define HYCOLL_THREADING_PROGRAM_PROGRAM_NEEDS_H_
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,11 @@ struct ProgramNeeds {
 
 /// What the nodes of a schedule, or of a part of one, need.
 ProgramNeeds needs_of(const Schedule& schedule);
+
+/// Counts into `needs` what a step that moves or combines data needs by itself. The spans are its
+/// operands, in buffers of the frame.
+void count_step(const Schedule& frame, const Step& step, std::span<const Span> destinations,
+                std::span<const Span> sources, ProgramNeeds& needs);
 
 /// What a schedule is bound to, as far as the executor's limits depend on it.
 struct ProgramExtent {

@@ -7,8 +7,10 @@
 
 namespace hycoll {
 
-Schedule Algorithm::generate(const Shape& shape, int segments, int root, NumberRange nodes) const {
+Schedule Algorithm::generate(const Shape& shape, int segments, int root,
+                             const PartRequest& nodes) const {
   if (shape.visibility() == Visibility::staged) {
+    HYCOLL_ASSERT(nodes.reader == nullptr, "the steps of direct schedules are shown");
     return staged(generate(shape.with_visibility(Visibility::direct), segments, root, nodes),
                   shape.processes());
   }
@@ -26,6 +28,12 @@ Schedule Algorithm::generate(const Shape& shape, int segments, int root, NumberR
                         .segments = segments,
                         .root = root,
                         .nodes = nodes});
+}
+
+StepReplay Algorithm::replay(const Shape& shape, int segments, int root, int node) const {
+  return [=, this](StepReader& reader) {
+    return generate(shape, segments, root, {only_node(node), &reader});
+  };
 }
 
 bool serves_any_shape(const Shape& shape) {

@@ -8,6 +8,7 @@
 
 #include "collectives/algorithms/parts/exchange.h"
 #include "core/schedule/schedule.h"
+#include "core/schedule/step_reader.h"
 
 namespace hycoll {
 
@@ -17,7 +18,7 @@ struct GeneratorParameters {
   Exchange exchange = {};
   int segments = 1;  ///< Parts into which messages, or a lane's partition, are cut; at least 1.
   int root = 0;      ///< The member that a reduce delivers to, or a broadcast begins at.
-  NumberRange nodes = kAllNodes;  ///< Those whose steps are asked for.
+  PartRequest nodes = {};  ///< Those whose steps are asked for.
 };
 
 /// One algorithm that can be called by name: which shapes it serves, and its generator.
@@ -41,7 +42,12 @@ struct Algorithm {
   /// needs no staging has none even where others have (staged_throughout()). Throws Error
   /// (unsupported) if the algorithm does not serve the shape with direct visibility.
   Schedule generate(const Shape& shape, int segments = 1, int root = 0,
-                    NumberRange nodes = kAllNodes) const;
+                    const PartRequest& nodes = {}) const;
+
+  /// Shows the steps of a node's part of the schedule, in the order in which the generator adds
+  /// them, each time that it is called. Requires direct visibility. The algorithm outlives it.
+  /// Throws as generate().
+  StepReplay replay(const Shape& shape, int segments, int root, int node) const;
 };
 
 /// Shapes that many algorithms serve: direct visibility and no aggregators, and more.

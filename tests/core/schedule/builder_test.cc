@@ -340,5 +340,56 @@ TEST_CASE("strands do not depend on one another") {
   CHECK(dependencies_of(schedule, second, 1) == std::vector{0});
 }
 
+/// Writes down what it is shown.
+class Notes : public StepReader {
+ public:
+  struct Note {
+    int strand;
+    StepKind kind;
+    std::vector<Span> spans;
+    std::vector<int> dependencies;
+  };
+
+  void read(const Schedule& frame, int strand, const Step& step, std::span<const Span> destinations,
+            std::span<const Span> sources, std::span<const int> dependencies) override {
+    CHECK(std::cmp_less(strand, frame.strands.size()));
+    Note& note =
+        notes.emplace_back(Note{strand, step.kind, {}, {dependencies.begin(), dependencies.end()}});
+    for (const auto spans : {destinations, sources}) {
+      note.spans.insert(note.spans.end(), spans.begin(), spans.end());
+    }
+  }
+
+  std::vector<Note> notes;
+};
+
+TEST_CASE("a reader is shown every step, and the asynchronous ones that it depends on by number") {
+  Notes reader;
+  ScheduleBuilder builder(Collective::allreduce, "test", Shape::uniform(2, 1, 1), 4, 0,
+                          {only_node(0), &reader});
+  const BufferId input = builder.input(0);
+  const BufferId output = builder.output(0);
+  builder.copy(0, span_of(output, {0, 4}), span_of(input, {0, 4}));
+  builder.send(0, 0, 1, span_of(output, {0, 2}));
+  const FlagId flag = builder.add_flag(0);
+  builder.recv(0, 0, 1, span_of(output, {2, 2}));
+  builder.reduce(0, {span_of(output, {2, 1})}, {span_of(output, {3, 1}), span_of(input, {1, 1})});
+  builder.signal(0, flag);
+  const Schedule frame = std::move(builder).finish();
+  REQUIRE(reader.notes.size() == 5);
+  CHECK(reader.notes[0].kind == StepKind::copy);
+  CHECK(reader.notes[0].spans == std::vector<Span>{{output, 0, 4}, {input, 0, 4}});
+  CHECK(reader.notes[1].dependencies.empty());
+  CHECK(reader.notes[3].kind == StepKind::reduce);
+  CHECK(reader.notes[3].dependencies == std::vector<int>{1});
+  CHECK(reader.notes[4].kind == StepKind::signal);
+  CHECK(reader.notes[4].dependencies == std::vector<int>{0});
+  CHECK(frame.step_count() == 0);
+  CHECK(frame.spans.empty());
+  CHECK(frame.dependencies.empty());
+  CHECK(frame.flags.size() == 1);
+  CHECK(frame.buffers.size() == 2);
+}
+
 }  // namespace
 }  // namespace hycoll

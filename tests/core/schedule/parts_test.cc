@@ -79,5 +79,35 @@ TEST_CASE("a generator whose parts are not those of the whole is found") {
   CHECK(check_parts(whole, no_flag));
 }
 
+TEST_CASE("what is made of a worker that is not what its node's part has is found") {
+  const Schedule part = ring().generate(Shape::uniform(1, 3, 3, Visibility::staged));
+  const auto right = [&](NumberRange workers) {
+    Schedule own = part;
+    for (Strand& strand : own.strands) {
+      if (!workers.holds(strand.worker)) strand.steps.clear();
+    }
+    return own;
+  };
+  CHECK_FALSE(check_workers(part, right));
+
+  const auto other_value = [&](NumberRange workers) {
+    Schedule own = right(workers);
+    for (Step& step : own.strands[1].steps) {
+      if (step.kind == StepKind::wait) ++step.value;
+    }
+    return own;
+  };
+  const auto wrong = check_workers(part, other_value);
+  REQUIRE(wrong);
+  CHECK(*wrong == "what worker 1 does is not what its node has there: strand 1 differs");
+
+  const auto other_place = [&](NumberRange workers) {
+    Schedule own = right(workers);
+    ++own.buffers.back().first_chunk;
+    return own;
+  };
+  CHECK(check_workers(part, other_place));
+}
+
 }  // namespace
 }  // namespace hycoll

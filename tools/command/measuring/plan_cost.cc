@@ -10,6 +10,7 @@
 #include "collectives/algorithms/registry.h"
 #include "collectives/plans/typical_nodes.h"
 #include "core/base/errors.h"
+#include "core/schedule/staging.h"
 #include "threading/program/abridgement.h"
 #include "threading/program/program.h"
 #include "tools/command/line/output.h"
@@ -62,6 +63,43 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+/// What a process whose threads are the node's workers makes.
+AbridgedPart direct_part(const std::vector<NodeRun>& nodes, const SelectedPlan& selected,
+                         const PlanTask& task) {
+  const Algorithm& algorithm = find_algorithm(collective_of(task.routine), selected.algorithm);
+  const Shape shape(nodes, selected.lanes, task.visibility);
+  const auto part_of_node = [&](int node) {
+    return algorithm.generate(shape, selected.segments, 0, only_node(node));
+  };
+  ProgramNeeds needs;
+  Schedule schedule = make_own_part(shape, 0, task.node, part_of_node,
+                                    [&](const Schedule& part) { needs.add(needs_of(part)); });
+  const std::size_t step_count = schedule.step_count();
+  return {.schedule = std::move(schedule), .needs = needs, .step_count = step_count};
+}
+
+/// What one of many processes makes, of its own workers and of what the typical nodes need.
+AbridgedPart staged_part(const std::vector<NodeRun>& nodes, const SelectedPlan& selected,
+                         const PlanTask& task, WorkerRange workers) {
+  const Algorithm& algorithm = find_algorithm(collective_of(task.routine), selected.algorithm);
+  const Shape shape(nodes, selected.lanes);
+  const auto part_of = [&](int node, WorkerRange wanted) {
+    return abridged_staging(algorithm.replay(shape, selected.segments, 0, node), {}, wanted);
+  };
+  std::optional<AbridgedPart> own = part_of(task.node, workers);
+  if (!own || !own->crosses_processes) {
+    AbridgedPart part = direct_part(nodes, selected, task);
+    part.schedule = abridged_for(std::move(part.schedule), workers);
+    return part;
+  }
+  for (const int node : typical_nodes(shape, 0)) {
+    if (node == task.node) continue;
+    const std::optional<AbridgedPart> typical = part_of(node, {.first = 0, .count = 0});
+    if (typical) own->needs.add(typical->needs);
+  }
+  return std::move(*own);
+}
+
 /// One plan, made and given up. Counts its memory if told to.
 PlanCost make_plan(const std::vector<NodeRun>& nodes, const PlanTask& task,
                    const AllocationCount* allocations) {
@@ -71,18 +109,13 @@ PlanCost make_plan(const std::vector<NodeRun>& nodes, const PlanTask& task,
   {
     const SelectedPlan selected = select_among(nodes, task);
     cost.selection_seconds = seconds_since(start);
-    const Algorithm& algorithm = find_algorithm(collective_of(task.routine), selected.algorithm);
-    const Shape shape(nodes, selected.lanes, task.visibility);
-    const auto part_of_node = [&](int node) {
-      return algorithm.generate(shape, selected.segments, 0, only_node(node));
-    };
     const bool has_threads = task.visibility == Visibility::direct;
     const WorkerRange workers = has_threads ? WorkerRange{} : WorkerRange{.first = 0, .count = 1};
-    ProgramNeeds needs;
-    Schedule part = make_own_part(shape, 0, task.node, part_of_node,
-                                  [&](const Schedule& typical) { needs.add(needs_of(typical)); });
-    cost.own_steps = part.step_count();
-    const Schedule schedule = abridged_for(std::move(part), workers);
+    const AbridgedPart part = has_threads ? direct_part(nodes, selected, task)
+                                          : staged_part(nodes, selected, task, workers);
+    cost.own_steps = part.step_count;
+    const Schedule& schedule = part.schedule;
+    const ProgramNeeds& needs = part.needs;
     cost.schedule_seconds = seconds_since(start);
     if (allocations != nullptr) cost.schedule_memory_bytes = allocations->peak_bytes();
     programs = bind_schedule(schedule, task.node, extent_of(task),

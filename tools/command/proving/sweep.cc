@@ -13,6 +13,7 @@
 #include "core/base/errors.h"
 #include "core/schedule/parts.h"
 #include "core/schedule/schedule_text.h"
+#include "core/schedule/staging.h"
 #include "core/verifier/verifier.h"
 
 namespace hycoll::command {
@@ -138,6 +139,49 @@ void add_some_staged(const std::vector<const Algorithm*>& algorithms,
                        .root = is_rooted ? turn % shapes[s].member_count() : 0});
     }
   }
+}
+
+/// Keeps nothing of what is not asked for.
+class NoWatch : public StepWatch {
+  Kept keeps(const Schedule& /*frame*/, int /*worker*/, const Step& /*step*/,
+             std::span<const Span> /*destinations*/, std::span<const Span> /*sources*/) override {
+    return Kept::nothing;
+  }
+};
+
+/// That the part of each worker is what the staged schedule has there: from the steps as the
+/// generator shows them, in an order of its own.
+std::optional<std::string> check_by_workers(const SweepCase& proof, const Schedule& whole) {
+  const Processes& processes = proof.shape.processes();
+  const Shape direct = proof.shape.with_visibility(Visibility::direct);
+  if (!crosses_processes(proof.algorithm->generate(direct, proof.segments, proof.root),
+                         processes)) {
+    return {};
+  }
+  for (const int node : whole.part.nodes) {
+    const StepReplay replay = proof.algorithm->replay(direct, proof.segments, proof.root, node);
+    std::optional<std::string> disorder;
+    auto wrong = check_workers(restricted_to(whole, only_node(node)), [&](NumberRange workers) {
+      NoWatch watch;
+      workers.first -= whole.shape.first_worker(node);
+      auto own = staged_for(replay, processes, workers, watch);
+      if (!own) {
+        disorder = fmt::format("the steps of node {} are not shown in an order of execution", node);
+        return Schedule(restricted_to(whole, only_node(node)));
+      }
+      return std::move(own->made.schedule);
+    });
+    if (disorder) return disorder;
+    if (wrong) return wrong;
+  }
+  return {};
+}
+
+/// That the parts of nodes make the whole, and with processes those of workers. Staging works node
+/// by node: its parts make the whole if the direct ones do.
+std::optional<std::string> check_by_parts(const SweepCase& proof, const Schedule& whole) {
+  if (proof.shape.visibility() == Visibility::staged) return check_by_workers(proof, whole);
+  return check_parts(whole, [&](NumberRange nodes) { return proof.generate(nodes); });
 }
 
 /// The first failure in the order of the cases, found by several threads.
@@ -288,9 +332,8 @@ SweepResult run_sweep(const std::vector<SweepCase>& cases,
     std::optional<std::string> wrong;
     if (!verdict.correct) {
       wrong = verdict.failure;
-    } else if (proof.shape.visibility() == Visibility::direct) {
-      // Staging works node by node: its parts make the whole if the direct ones do.
-      wrong = check_parts(schedule, [&](NumberRange nodes) { return proof.generate(nodes); });
+    } else {
+      wrong = check_by_parts(proof, schedule);
       if (wrong)
         *wrong = fmt::format("{} {}: {}", schedule.algorithm, to_text(proof.shape), *wrong);
     }

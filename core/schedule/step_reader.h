@@ -1,0 +1,49 @@
+#ifndef HYCOLL_CORE_SCHEDULE_STEP_READER_H_
+#define HYCOLL_CORE_SCHEDULE_STEP_READER_H_
+
+#include <functional>
+#include <span>
+
+#include "core/schedule/schedule.h"
+
+namespace hycoll {
+
+/// Is shown the steps of a schedule one after the other, those of every strand in their order, so
+/// that nobody has to keep them.
+class StepReader {
+ public:
+  virtual ~StepReader() = default;
+
+  /// `frame` has the buffers, flags and strands that there are so far, those of the operands among
+  /// them, but perhaps no steps. The spans are the step's operands, whatever it says of them
+  /// itself; `dependencies` the asynchronous steps on which it depends, by their numbers among
+  /// those of its strand.
+  virtual void read(const Schedule& frame, int strand, const Step& step,
+                    std::span<const Span> destinations, std::span<const Span> sources,
+                    std::span<const int> dependencies) = 0;
+
+ protected:
+  StepReader() = default;
+  StepReader(const StepReader&) = default;
+  StepReader& operator=(const StepReader&) = default;
+};
+
+/// Shows a reader the steps of a schedule, the same ones in the same order each time. Returns its
+/// buffers, flags and strands.
+using StepReplay = std::function<Schedule(StepReader& reader)>;
+
+/// What a generator is asked for: the steps of some nodes. A reader is shown them in the order in
+/// which the generator adds them, and the schedule that the generator returns has none but
+/// asynchronous ones.
+struct PartRequest {
+  NumberRange nodes = kAllNodes;
+  StepReader* reader = nullptr;
+
+  PartRequest() = default;
+  PartRequest(NumberRange some_nodes, StepReader* shown_to = nullptr)
+      : nodes(some_nodes), reader(shown_to) {}
+};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_CORE_SCHEDULE_STEP_READER_H_
