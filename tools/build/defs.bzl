@@ -153,8 +153,8 @@ def hycoll_mpi_test(
             data = [":" + program],
             env = dict(env, MPI_RUN_BINDING = launch.binding),
             size = size,
-            # Ranks wait actively: a test that runs beside them slows both down by more than it gains.
-            tags = ["mpi", "cpu:%d" % max(2, count)] + (["noasan"] if count > 3 else []) + tags,
+            # Ranks wait actively: where they need all cores, a test beside them slows both down by more than it gains.
+            tags = ["mpi", "cpu:%d" % count] + (["noasan"] if count > 3 else []) + tags,
             **kwargs
         )
     native.test_suite(
