@@ -441,14 +441,14 @@ void Synchroniser::find_last_waits(int member) {
   counts_.strands[at(strand)].steps += new_waits_.size();
 }
 
-/// As every main strand's first step, so that the executor need not announce it.
+/// As every main strand's first step, so that the executor need not announce it; where a node has
+/// one worker, nobody waits for it.
 void Synchroniser::add_arrivals() {
   const NumberRange workers = builder_.part().workers;
+  if (workers.count == 1) return;
   for (const int worker : workers) {
     const StrandId strand = builder_.main_strand(worker);
-    const bool is_alone = workers.count == 1;
-    arrived_.push_back(is_alone ? kNone : builder_.add_flag(strand));
-    if (is_alone) continue;
+    arrived_.push_back(builder_.add_flag(strand));
     builder_.signal(strand, arrived_.back());
     StrandCounts& counts = counts_.strands[at(strand)];
     counts.steps += at(workers.count);
@@ -469,7 +469,7 @@ void Synchroniser::add_flags() {
         std::accumulate(strand.awaited.begin(), strand.awaited.end(), 0,
                         [](int count, std::uint64_t bits) { return count + std::popcount(bits); });
     counts_.strands[at(s)].steps += at(signals);
-    counts_.most_signals = std::max({counts_.most_signals, signals, arrived_.front() >= 0 ? 1 : 0});
+    counts_.most_signals = std::max({counts_.most_signals, signals, arrived_.empty() ? 0 : 1});
     flags_.push_back(signals == 0 ? kNone : builder_.add_flag(s));
   }
 }
@@ -568,6 +568,7 @@ void Synchroniser::emit_signals(StrandId strand, int& next, int end, std::size_t
 
 void Synchroniser::await_arrivals() {
   const NumberRange workers = builder_.part().workers;
+  if (workers.count == 1) return;
   for (const int worker : workers) {
     const StrandId strand = builder_.main_strand(worker);
     const int last = workers.first + workers.count - 1;

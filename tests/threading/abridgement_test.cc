@@ -109,6 +109,16 @@ TEST_CASE("the wanted workers' programs are those of the whole schedule") {
   CHECK(proved > 5000);
 }
 
+/// What processes of other nodes ask of a node, whose steps they do not make.
+void prove_counts(const StepReplay& direct, const Schedule& whole, const Processes& processes) {
+  const auto part = abridged_staging(direct, processes, {.first = 0, .count = 0});
+  if (!part) return;  // made whole
+  CHECK(part->needs == needs_of(whole));
+  CHECK(part->step_count == whole.step_count());
+  CHECK(staging_bytes(part->schedule, {.count = 1000}, 8) ==
+        staging_bytes(whole, {.count = 1000}, 8));
+}
+
 /// Of what nobody makes whole, where processes have so many threads.
 std::size_t prove_without_whole(const StepReplay& direct, const Schedule& whole,
                                 const Processes& processes, int threads, int node) {
@@ -151,8 +161,9 @@ TEST_CASE("what a process makes of its node's staged schedule is what it would k
         CAPTURE(node);
         for (const int threads : {1, 2}) {
           const Processes processes = shape.with_processes_of(threads).processes();
-          if (!crosses_processes(direct, processes)) continue;
           const Schedule whole = staged_throughout(part, processes);
+          prove_counts(direct, whole, processes);
+          if (!crosses_processes(direct, processes)) continue;
           proved += prove_without_whole(direct, whole, processes, threads, node);
         }
       }

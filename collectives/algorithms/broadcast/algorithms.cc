@@ -42,8 +42,12 @@ constexpr Algorithm for_nodes_served(Algorithm algorithm, std::string_view words
 }
 
 constexpr std::string_view source_of(const Exchange& exchange) {
-  if (is_tree(exchange)) return kTreeSource;
-  return exchange.broadcast == append_scatter_circulant ? kCirculantSource : kRingSource;
+  return is_tree(exchange) ? kTreeSource : kRingSource;
+}
+
+constexpr Algorithm from(std::string_view source, Algorithm algorithm) {
+  algorithm.source = source;
+  return algorithm;
 }
 
 constexpr Algorithm multi_leader(std::string_view name, const Exchange& exchange) {
@@ -117,7 +121,7 @@ constexpr std::array kAlgorithms = {
     multi_leader("multi-leader-chain", kChainBroadcast),
     multi_leader("multi-leader-scatter-ring-opt", kScatterRingOpt),
     multi_leader("multi-leader-scatter-recursive-doubling", kScatterDoublingOpt),
-    multi_leader("multi-leader-scatter-circulant", kScatterCirculant),
+    from(kCirculantSource, multi_leader("multi-leader-scatter-circulant", kScatterCirculant)),
     shared_address("shared-address-binomial", kBinomialBroadcast),
     shared_address("shared-address-chain", kChainBroadcast),
     shared_address("shared-address-scatter-ring-opt", kScatterRingOpt),

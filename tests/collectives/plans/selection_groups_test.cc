@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "collectives/algorithms/registry.h"
@@ -21,6 +22,7 @@ namespace {
 struct Filled {
   explicit Filled(const std::string& description, int members) : nodes{{{members, members}, 1}} {
     const Topology topology = Topology::synthetic(description);
+    REQUIRE(std::cmp_greater_equal(topology.cores().size(), members));
     std::vector<CorePlace> places;
     for (const Core& core : topology.cores().first(static_cast<std::size_t>(members))) {
       places.push_back(place_of(core));
@@ -54,7 +56,7 @@ struct Filled {
 
 const std::vector<std::string> kMachines = {
     "pack:2 numa:4 l3:4 core:4", "pack:2 numa:1 l3:1 core:64", "pack:1 numa:1 l3:16 core:8",
-    "pack:4 numa:2 l3:1 core:16", "pack:2 numa:2 l3:2 core:8"};
+    "pack:4 numa:2 l3:1 core:16", "pack:2 numa:2 l3:4 core:8"};
 
 SelectionQuery query_for(const Filled& filled, Collective collective, std::size_t size_bytes,
                          const InsideCosts* inside) {
