@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "collectives/runs/arguments.h"
+#include "collectives/runs/run_arguments.h"
 #include "core/base/collective_traits.h"
 #include "core/base/errors.h"
 
@@ -244,11 +245,7 @@ std::shared_ptr<PoolJob> Caller::submit_own_part(const Plan& plan, const CallArg
 
 void Caller::execute_like(const Plan& plan, const CallArguments& like, CallNumber call,
                           const void* input, void* output) {
-  CallArguments arguments = like;
-  arguments.call = call;
-  arguments.input = input;
-  arguments.output = output;
-  execute(plan, arguments);
+  execute(plan, as_like(like, call, input, output));
 }
 
 bool Caller::is_repeatable(const Call& call, const PreparedCall& prepared) {

@@ -118,7 +118,6 @@ NodeProcessMember::NodeProcessMember(ProcessGroup& group, NodeProcesses& process
       keeper_({&deferred_}) {}
 
 void NodeProcessMember::provide_for(const Plan& plan, Waiting waiting) {
-  if (measurement_is_due_ && waiting == Waiting::allowed) measure_distance();
   if (processes_.has_rest()) return;
   const bool is_needed = !plan.is_compact();
   if (waiting == Waiting::forbidden) {
@@ -134,27 +133,6 @@ void NodeProcessMember::provide_for(const Plan& plan, Waiting waiting) {
                       "the processes of this communicator do not share the memory that calls of "
                       "this length need, or not yet, if this one does not wait; raise the limit "
                       "(HYCOLL_STAGING_LIMIT, in MiB for a machine), or free communicators");
-}
-
-void NodeProcessMember::count_crossing() {
-  // Seldom enough for 2 ms that a late member may cost not to count.
-  constexpr std::uint64_t kMoreSeldom = 16;
-  if (++crossings_ < crossings_to_measurement_ || !processes_.lacks_distance()) return;
-  crossings_to_measurement_ *= kMoreSeldom;
-  measurement_is_due_ = true;
-  forget_repeatable();  // so that the next call, whatever it is, begins with that
-}
-
-void NodeProcessMember::measure_distance() {
-  measurement_is_due_ = false;
-  NodeSegment& segment = processes_.segment();
-  segment.prepare_measurement();
-  double handoff_ns = 0;
-  // All are ready.
-  run(calls::allreduce(&handoff_ns, &handoff_ns, 1, DataType::float64, Operator::max));
-  handoff_ns = segment.measure_own_distance();
-  run(calls::allreduce(&handoff_ns, &handoff_ns, 1, DataType::float64, Operator::max));
-  segment.set_distance(handoff_ns);
 }
 
 bool NodeProcessMember::expand() {
@@ -227,9 +205,7 @@ void NodeProcessMember::run_here(const Plan& plan, const CallArguments& argument
   // Short nonblocking calls may be deferred, on some members.
   const bool may_choose = arguments.is_blocking || !plan.is_short;
   SlicedRun run(*this, plan, arguments, may_choose ? Buffers::where_they_are : Buffers::staged);
-  const bool is_blocking = arguments.is_blocking;
   run.finish();
-  if (is_blocking) count_crossing();
 }
 
 /// Runs of either kind, in place.

@@ -43,10 +43,6 @@ class NodeProcessMember final : public Caller {
   void provide_for(const Plan& plan, Waiting waiting) override;
   /// The members provide the rest of their memory; whether all have.
   bool expand();
-  /// Counts the calls for which the members' distance counts, and measures that again now and then
-  /// as long as nobody knows it. When a call is over: what is known of it is forgotten.
-  void count_crossing();
-  void measure_distance();
 
   const Program& program(const Plan& plan) const;
   CallArguments next_run(const CallArguments& arguments);
@@ -58,10 +54,6 @@ class NodeProcessMember final : public Caller {
   int worker() const noexcept { return processes_.worker() + thread_; }  // on its node
   WorkerExecutor& executor() noexcept { return processes_.executor(thread_); }
 
-  // The same on all members.
-  std::uint64_t crossings_ = 0;
-  std::uint64_t crossings_to_measurement_ = 64;
-  bool measurement_is_due_ = false;
   const ProcessGroup& group_;
   NodeProcesses& processes_;
   int thread_;

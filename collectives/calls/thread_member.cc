@@ -60,52 +60,33 @@ ThreadMember::ThreadMember(PlanCache& plans, PlanCache* staging_plans, NodeWorke
       index_(identity.slot),
       workers_(workers),
       executor_(workers.executor(index_)),
-      lacks_distance_(staging_plans != nullptr && workers.may_measure()),
       pool_(pool),
       deferred_(executor_) {
-  if (staging_plans != nullptr) {
-    staging_plans_.emplace(*staging_plans, WorkerRange{.first = index_, .count = 1});
-  }
+  if (staging_plans == nullptr) return;
+  staging_plans_.emplace(*staging_plans, WorkerRange{.first = index_, .count = 1});
+  if (!workers.may_measure()) return;
+  std::vector<int> all(static_cast<std::size_t>(workers.count()));
+  std::iota(all.begin(), all.end(), 0);
+  const auto probe = [this, all] {
+    return measure_half_a_node_apart(workers_.memory(), all, index_, kLook);
+  };
+  // Nobody knows it when a team is made: its threads are not there.
+  looks_.emplace(workers.memory(), all, index_, false, probe,
+                 [this](double handoff_ns) { set_distance(handoff_ns); });
 }
 
 void ThreadMember::set_distance(double handoff_ns) noexcept {
   handoff_ns_ = handoff_ns;
-  lacks_distance_ = lacks_distance_ && handoff_ns == 0;
   is_far_ = staging_plans_.has_value() && handoff_ns > kFarHandoffNs;
-  forget_repeatable();  // plans whose slices nobody has looked for
 }
 
-void ThreadMember::provide_for(const Plan& plan, Waiting waiting) {
-  if (measurement_is_due_ && waiting == Waiting::allowed) measure_distance();
+void ThreadMember::provide_for(const Plan& plan, Waiting /*waiting*/) {
   if (is_far_ && !plan.staged()) plan.set_staged(find_staged(plan));
 }
 
-void ThreadMember::count_crossing() {
-  // Seldom enough for 2 ms that a late member may cost not to count.
-  constexpr std::uint64_t kMoreSeldom = 64;
-  if (++crossings_ < crossings_to_measurement_) return;
-  crossings_to_measurement_ *= kMoreSeldom;
-  measurement_is_due_ = true;
-  forget_repeatable();  // so that the next call, whatever it is, begins with that
-}
-
-void ThreadMember::measure_distance() {
-  measurement_is_due_ = false;
-  std::vector<int> workers(static_cast<std::size_t>(workers_.count()));
-  std::iota(workers.begin(), workers.end(), 0);
-  prepare_measurement(workers_.memory(), index_);
-  double handoff_ns = 0;
-  try {
-    // All are ready.
-    run(calls::allreduce(&handoff_ns, &handoff_ns, 1, DataType::float64, Operator::max));
-  } catch (const Error& refused) {
-    // By all alike: the algorithm that the program has named does not serve this call.
-    if (refused.kind() != ErrorKind::unsupported) throw;
-    return;
-  }
-  handoff_ns = measure_half_a_node_apart(workers_.memory(), workers, index_);
-  run(calls::allreduce(&handoff_ns, &handoff_ns, 1, DataType::float64, Operator::max));
-  set_distance(handoff_ns);
+void ThreadMember::look_around(const Plan& plan) {
+  if (looks_ && program(plan).some_touch_others) looks_->before(runs_ + 1);
+  provide_for(plan, Waiting::allowed);
 }
 
 PlanPointer ThreadMember::find_staged(const Plan& plan) {
@@ -129,6 +110,11 @@ const SlicedPrograms* ThreadMember::known_slices(const Plan& plan) {
 }
 
 void ThreadMember::run_here(const Plan& plan, const CallArguments& arguments) {
+  if (arguments.is_blocking) look_around(plan);
+  run_now(plan, arguments);
+}
+
+void ThreadMember::run_now(const Plan& plan, const CallArguments& arguments) {
   const SlicedPrograms* const slices = slices_of(plan);
   if (slices != nullptr) return SlicedRun(*this, *slices, arguments).finish();
   executor_.run(program(plan), arguments, ++runs_);
@@ -142,16 +128,16 @@ void ThreadMember::execute(const Plan& plan, const CallArguments& arguments) {
     return job->throw_if_failed();
   }
   run_here(plan, arguments);
-  if (lacks_distance_ && program(plan).some_touch_others) count_crossing();
 }
 
 void ThreadMember::execute_like(const Plan& plan, const CallArguments& like, CallNumber call,
                                 const void* input, void* output) {
-  if (slices_of(plan) != nullptr || !deferred_.finished() || !is_idle()) {
+  if (!deferred_.finished() || !is_idle()) {
     return Caller::execute_like(plan, like, call, input, output);
   }
+  look_around(plan);
+  if (slices_of(plan) != nullptr) return run_now(plan, as_like(like, call, input, output));
   executor_.run_like(program(plan), like, call, ++runs_, input, output);
-  if (lacks_distance_ && program(plan).some_touch_others) count_crossing();
 }
 
 std::shared_ptr<PoolJob> ThreadMember::submit(const Plan& plan, const CallArguments& arguments,

@@ -7,6 +7,7 @@
 
 #include "collectives/calls/caller.h"
 #include "collectives/plans/plan_cache.h"
+#include "collectives/processes/distance_looks.h"
 #include "collectives/processes/workers.h"
 #include "threading/execution/deferred_run.h"
 #include "threading/execution/leader_pool.h"
@@ -19,7 +20,7 @@ namespace hycoll {
 /// written is dearer to read from its cache than from memory. There, calls of vectors that caches
 /// hold pass through staging that is written past the caches, as between processes: in slices, each
 /// of which is a run of its own, so runs have numbers of their own. The members find out how far
-/// they are from one another by themselves, after the first call for which that counts.
+/// they are from one another by themselves, in calls for which that counts.
 class alignas(kCacheLineBytes) ThreadMember final : public Caller {
  public:
   /// `identity.slot` is the thread's index. What is passed by reference, or not null, outlives the
@@ -31,9 +32,12 @@ class alignas(kCacheLineBytes) ThreadMember final : public Caller {
   DeferredRun* deferred() noexcept { return &deferred_; }
   void set_keeper(ProgressKeeper& keeper) noexcept { keeper_ = &keeper; }
 
-  /// As if the members had measured that; 0: they have not. All say so, between two calls.
-  void set_distance(double handoff_ns) noexcept;
+  /// How long a handoff between members takes, in nanoseconds; 0: nobody knows. The same on all
+  /// members, and set between the same two runs.
   double handoff_ns() const noexcept { return handoff_ns_; }
+  void set_distance(double handoff_ns) noexcept;
+  /// Null where members never stage, or must not measure.
+  DistanceLooks* looks() noexcept { return looks_ ? &*looks_ : nullptr; }
 
  private:
   class SlicedRun;
@@ -50,10 +54,9 @@ class alignas(kCacheLineBytes) ThreadMember final : public Caller {
   Background background() noexcept override { return {pool_, deferred_, index_}; }
 
   void provide_for(const Plan& plan, Waiting waiting) override;
-  void measure_distance();
-  /// Counts the calls for which the members' distance counts, when one is over, as long as nobody
-  /// knows it.
-  void count_crossing();
+  /// Before the run of a blocking call: the members may look again how far they are from one
+  /// another, and change their ways.
+  void look_around(const Plan& plan);
 
   /// The programs of a plan's slices; null if its call is one run on the members' buffers. The same
   /// on all members in a call.
@@ -65,6 +68,7 @@ class alignas(kCacheLineBytes) ThreadMember final : public Caller {
   PlanPointer find_staged(const Plan& plan);
 
   void run_here(const Plan& plan, const CallArguments& arguments);
+  void run_now(const Plan& plan, const CallArguments& arguments);
   static const Program& program(const Plan& plan) { return plan.programs.front(); }
 
   int index_;
@@ -72,13 +76,9 @@ class alignas(kCacheLineBytes) ThreadMember final : public Caller {
   WorkerExecutor& executor_;
   CallNumber runs_ = 0;                       ///< The number of the last one.
   std::optional<RecentPlans> staging_plans_;  // none where members never stage
-  // The same on all members.
+  std::optional<DistanceLooks> looks_;
   double handoff_ns_ = 0;
   bool is_far_ = false;
-  bool lacks_distance_;
-  bool measurement_is_due_ = false;
-  std::uint64_t crossings_ = 0;
-  std::uint64_t crossings_to_measurement_ = 1;
   LeaderPool& pool_;
   DeferredRun deferred_;
   ProgressKeeper* keeper_ = nullptr;

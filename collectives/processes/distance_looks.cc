@@ -1,5 +1,6 @@
 #include "collectives/processes/distance_looks.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <utility>
@@ -13,11 +14,11 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kInterval{1};
 
-/// Whoever starts a run knows what the first process has written before the one that lies
+/// Whoever starts a run knows what the others have written before the one that lies
 /// kMaximumLead + 2 back.
 constexpr CallNumber kRunsAhead = kMaximumLead + 10;
 
-/// Of all communicators in which this process is the first one.
+/// Of all communicators and teams in which a party of this process is the first one.
 std::atomic<Clock::rep>& last_announcement() {
   static std::atomic<Clock::rep> time{Clock::now().time_since_epoch().count()};
   return time;
@@ -25,8 +26,15 @@ std::atomic<Clock::rep>& last_announcement() {
 
 }  // namespace
 
-DistanceLooks::DistanceLooks(NodeMemory& memory, int process, int worker, Probe probe)
-    : memory_(memory), is_first_(process == 0), worker_(worker), probe_(std::move(probe)) {
+DistanceLooks::DistanceLooks(NodeMemory& memory, std::span<const int> workers, int party,
+                             bool is_known, Probe probe, Agreed agreed)
+    : memory_(memory),
+      workers_(workers.begin(), workers.end()),
+      worker_(workers[static_cast<std::size_t>(party)]),
+      is_first_(party == 0),
+      is_soon_(!is_known),
+      probe_(std::move(probe)),
+      agreed_(std::move(agreed)) {
   last_announcement();
 }
 
@@ -37,11 +45,32 @@ void DistanceLooks::make_ready() {
   is_used_ = false;
 }
 
-void DistanceLooks::look(CallNumber announced) {
+void DistanceLooks::change(const AgreedHandoff& agreed) {
+  changed_ = agreed.first_run;
+  agreed_(agreed.handoff_ns);
+}
+
+void DistanceLooks::look(CallNumber announced, CallNumber run) {
   latest_ = announced;
   is_used_ = true;
-  const double handoff_ns = probe_();
-  if (handoff_ns > 0) memory_.set_streaming(handoff_ns > kFarHandoffNs);
+  memory_.set_seen_handoff(worker_, probe_());
+  seen_ = run + kRunsAhead;
+}
+
+void DistanceLooks::lead(CallNumber run) {
+  if (seen_ != 0) {
+    if (run >= seen_) decide(run);
+  } else if (is_soon_ || ++calls_ % kCallsPerClock == 0) {
+    announce(run);
+  }
+}
+
+void DistanceLooks::decide(CallNumber run) {
+  seen_ = 0;
+  double most_ns = 0;
+  for (const int worker : workers_) most_ns = std::max(most_ns, memory_.seen_handoff(worker));
+  // All have made the change before this one: it lay before the look.
+  if (most_ns > 0) memory_.agree_on_handoff({run + kRunsAhead, most_ns});
 }
 
 void DistanceLooks::announce(CallNumber run) {
@@ -49,8 +78,9 @@ void DistanceLooks::announce(CallNumber run) {
   std::atomic<Clock::rep>& last = last_announcement();
   Clock::rep before = last.load(std::memory_order_relaxed);
   const Clock::duration now = Clock::now().time_since_epoch();
-  if (now - Clock::duration(before) < kInterval) return;
+  if (!is_soon_ && now - Clock::duration(before) < kInterval) return;
   if (!last.compare_exchange_strong(before, now.count(), std::memory_order_relaxed)) return;
+  is_soon_ = false;
   memory_.announce_look(run + kRunsAhead);
 }
 

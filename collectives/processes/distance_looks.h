@@ -3,55 +3,72 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "threading/memory/node_memory.h"
 
 namespace hycoll {
 
-/// How far the processes of a node are from one another may change while a program runs: a host
-/// moves the cores of a virtual machine, a system its processes. What a process does by itself
-/// follows that: how it stores what others read from its staging (NodeMemory::streams_staging).
+/// How far the parties of a node, processes or threads, are from one another may change while a
+/// program runs: a host moves the cores of a virtual machine, a system its processes. All look
+/// again from time to time, and all change their ways before the same run.
 ///
-/// A look takes two processes at the same time. So the node's first process says, a second or more
-/// after the last look, before which run the next one is, so many runs ahead that all know it by
-/// then; before the first blocking call from there on that all make alike, all look. Who is late
-/// only makes the others look in vain, for a fifth of a millisecond.
+/// A look takes two parties at the same time. So the first party says, a second or more after the
+/// last look, before which run the next one is, so many runs ahead that all know it by then. Later,
+/// when it knows what all have seen, it says what holds, and from which run on. Whoever is late for
+/// a look only makes the others look in vain, for a fifth of a millisecond.
 ///
-/// One for each process. Used by one of its threads, before blocking calls that stage.
+/// One for each party, used by one thread at a time.
 class DistanceLooks {
  public:
-  /// The time of a handoff to another process, or 0.
+  /// The time of a handoff to another party in nanoseconds, or 0 if that is late.
   using Probe = std::function<double()>;
+  /// Is told the longest such time: the same for all, before the same run.
+  using Agreed = std::function<void(double handoff_ns)>;
 
-  /// `process`: this one's number on its node, whose first worker is `worker`.
-  DistanceLooks(NodeMemory& memory, int process, int worker, Probe probe);
+  /// `workers`: the first one of each party, the same for all. With `is_known` the parties know
+  /// their distance now; otherwise the first look is soon.
+  DistanceLooks(NodeMemory& memory, std::span<const int> workers, int party, bool is_known,
+                Probe probe, Agreed agreed);
 
   /// Instead of that probe.
   void set_probe(Probe probe) { probe_ = std::move(probe); }
 
-  /// `run` is the number of the call's first run, the same on all processes.
+  /// Before calls that all parties make alike, in which they are members. `run` is the number of
+  /// the next run, the same on all.
   void before(CallNumber run) {
     if (is_used_) make_ready();
+    const AgreedHandoff agreed = memory_.agreed_handoff();
+    if (agreed.first_run > changed_ && run >= agreed.first_run) change(agreed);
     const CallNumber next = memory_.next_look();
-    if (next > latest_ && run >= next) return look(next);
-    if (is_first_ && next <= latest_ && ++calls_ % kCallsPerClock == 0) announce(run);
+    if (next > latest_ && run >= next) return look(next, run);
+    if (is_first_ && next <= latest_) lead(run);
   }
 
  private:
-  /// Reading the clock is not free.
-  static constexpr std::uint32_t kCallsPerClock = 8;
+  /// Reading the clock takes as long as half a short call.
+  static constexpr std::uint32_t kCallsPerClock = 64;
 
   void make_ready();
-  void look(CallNumber announced);
+  void change(const AgreedHandoff& agreed);
+  void look(CallNumber announced, CallNumber run);
+  void lead(CallNumber run);
+  void decide(CallNumber run);
   void announce(CallNumber run);
 
   NodeMemory& memory_;
-  bool is_first_;
+  std::vector<int> workers_;
   int worker_;
+  bool is_first_;
+  bool is_soon_;  // the first look
   Probe probe_;
-  bool is_used_ = false;   // what the last look has left
-  CallNumber latest_ = 0;  // as announced
+  Agreed agreed_;
+  bool is_used_ = false;    // what the last look has left
+  CallNumber latest_ = 0;   // of the looks, as announced
+  CallNumber changed_ = 0;  // from which run on
+  CallNumber seen_ = 0;     // of the first party: from here on it knows what all have seen; 0: told
   std::uint32_t calls_ = 0;
 };
 

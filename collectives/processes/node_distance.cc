@@ -1,15 +1,11 @@
 #include "collectives/processes/node_distance.h"
 
 #include <algorithm>
-#include <new>
 #include <vector>
 
 #include "threading/memory/handoff.h"
 
 namespace hycoll {
-void prepare_measurement(NodeMemory& memory, int worker) noexcept {
-  new (&memory.handoff_ball(worker)) HandoffBall;
-}
 
 double measure_half_a_node_apart(NodeMemory& memory, std::span<const int> first_workers, int party,
                                  const MeasurementTime& time) {

@@ -19,15 +19,12 @@ inline constexpr double kFarHandoffNs = 130;
 /// a step on (docs/measurements.md).
 inline constexpr std::size_t kStreamingStagingBytes = 1024;
 
-/// Makes a worker's part of the memory ready for measure_half_a_node_apart(). Local.
-void prepare_measurement(NodeMemory& memory, int worker) noexcept;
-
 /// How long a measurement goes on, and waits for who is late.
 struct MeasurementTime {
   HandoffRounds rounds;
   std::chrono::nanoseconds patience;
 };
-/// When processes meet anyway, and between two calls.
+/// When processes meet anyway; and between two calls.
 inline constexpr MeasurementTime kThorough = {.rounds = {},
                                               .patience = std::chrono::milliseconds(2)};
 inline constexpr MeasurementTime kLook = {.rounds = {.batches = 3, .round_trips_per_batch = 10},
@@ -37,7 +34,7 @@ inline constexpr MeasurementTime kLook = {.rounds = {.batches = 3, .round_trips_
 /// away; 0 if it has none, or one of the two was late. `first_workers`: by party, a process or a
 /// thread. All parties call this at about the same time, after all are ready; they spin meanwhile.
 double measure_half_a_node_apart(NodeMemory& memory, std::span<const int> first_workers, int party,
-                                 const MeasurementTime& time = kThorough);
+                                 const MeasurementTime& time);
 
 }  // namespace hycoll
 

@@ -68,11 +68,6 @@ class NodeProcesses {
   /// Whether Options::Memory::in_turn is possible. The same on all processes of the group.
   bool may_share() const noexcept { return use_.may_share; }
 
-  /// Whether the processes, which are one node and have a thread each, should measure their
-  /// distance again. The same on all of them.
-  bool lacks_distance() const noexcept {
-    return node_count() == 1 && threads_.is_one_each() && use_.segment->lacks_distance();
-  }
   NodeSegment& segment() noexcept { return *use_.segment; }
 
   /// Before a call, if others use them too: nothing is under way, here and in the others' calls.

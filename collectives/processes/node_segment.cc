@@ -94,8 +94,7 @@ std::shared_ptr<NodeSegment> NodeSegment::make(const ProcessGroup& group,
   // any more.
   check_mpi(MPI_Barrier(node.neighbours), "MPI_Barrier");
   made->segment_.close();
-  made->may_measure_ = !group.cores_are_shared() && node.process_count() > 1;
-  made->measure_distance(node);
+  made->measure_distance(node, !group.cores_are_shared() && node.process_count() > 1);
   return made;
 }
 
@@ -174,32 +173,26 @@ void NodeSegment::announce_addresses(const ProcessGroup& group, const NodeMember
   addresses_ = std::move(addresses);
 }
 
-void NodeSegment::prepare_measurement() noexcept {
-  hycoll::prepare_measurement(*memory_, first_worker_);
-}
-
-double NodeSegment::measure_own_distance() {
-  return may_measure_ ? measure_half_a_node_apart(*memory_, first_workers_, process_) : 0;
-}
-
 void NodeSegment::set_distance(double handoff_ns) noexcept {
   handoff_ns_ = handoff_ns;
   memory_->set_far(handoff_ns > kFarHandoffNs);
 }
 
-void NodeSegment::measure_distance(const NodeMembership& node) {
+void NodeSegment::measure_distance(const NodeMembership& node, bool may_spin) {
+  const auto measured = [this](const MeasurementTime& time) {
+    return measure_half_a_node_apart(*memory_, first_workers_, process_, time);
+  };
   // The distance, and whether some process must not measure it.
-  std::array<double, 2> most = {measure_own_distance(), may_measure_ ? 0.0 : 1.0};
+  std::array<double, 2> most = {may_spin ? measured(kThorough) : 0.0, may_spin ? 0.0 : 1.0};
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, most.data(), 2, MPI_DOUBLE, MPI_MAX, node.neighbours),
             "MPI_Allreduce");
-  may_measure_ = most[1] == 0;
   set_distance(most[0]);
-  if (!may_measure_) return;
+  if (most[1] > 0) return;
   // What it has left is made ready before the first look.
   reset(memory_->handoff_ball(first_worker_));
-  looks_.emplace(*memory_, process_, first_worker_, [this] {
-    return measure_half_a_node_apart(*memory_, first_workers_, process_, kLook);
-  });
+  looks_.emplace(
+      *memory_, first_workers_, process_, handoff_ns_ > 0, [measured] { return measured(kLook); },
+      [this](double handoff_ns) { set_distance(handoff_ns); });
 }
 
 void NodeSegment::exchange(std::vector<ExecutorContext>* next) {

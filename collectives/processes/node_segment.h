@@ -80,18 +80,12 @@ class NodeSegment {
   const ProcessWatch& watch() const noexcept { return *watch_; }
   /// How the processes reach each other's buffers; null if they have several threads.
   const NodeAddresses* shareable() const noexcept { return shareable_; }
-  /// Whether nobody knows how far the processes are from one another, because a partner was late
-  /// when they were to find out. The same on all processes of the node.
-  bool lacks_distance() const noexcept { return may_measure_ && handoff_ns_ == 0; }
-  /// Makes ready to measure it again. Local; the processes of the node tell each other.
-  void prepare_measurement() noexcept;
-  /// Then: between this process and the one half a node away, in nanoseconds; 0: some was late.
-  double measure_own_distance();
-  /// The largest of all processes'; 0: none.
-  void set_distance(double handoff_ns) noexcept;
+  /// How long a handoff between processes takes, in nanoseconds: the longest that one has measured;
+  /// 0: nobody has. The same on all processes of the node, and set between the same two runs.
   double handoff_ns() const noexcept { return handoff_ns_; }
+  void set_distance(double handoff_ns) noexcept;
   /// Before a blocking call that stages, of a process's first thread: the processes may look again
-  /// how far they are from one another, each for itself. `run`: the number of its first run.
+  /// how far they are from one another. `run`: the number of its first run.
   void look_around(CallNumber run) {
     if (looks_) looks_->before(run);
   }
@@ -141,8 +135,8 @@ class NodeSegment {
   void construct(const NodeMembership& node);
   void announce_addresses(const ProcessGroup& group, const NodeMembership& node);
   /// Finds out how far the processes are from one another. Requires that all have constructed their
-  /// part of the memory.
-  void measure_distance(const NodeMembership& node);
+  /// part of the memory. `may_spin`: that keeps no others off their cores.
+  void measure_distance(const NodeMembership& node, bool may_spin);
   void exchange(std::vector<ExecutorContext>* next);
 
   std::size_t staging_bytes_;
@@ -157,7 +151,6 @@ class NodeSegment {
   std::unique_ptr<NodeMemory> memory_;
   int process_;
   std::vector<int> first_workers_;  // by process of the node
-  bool may_measure_ = false;        // processes that spin do not keep others off their cores
   double handoff_ns_ = 0;
   std::optional<DistanceLooks> looks_;
   int first_worker_;

@@ -15,6 +15,16 @@ inline CallArguments as_run(const CallArguments& arguments, CallNumber run) noex
   return numbered;
 }
 
+/// The arguments of another call like this one.
+inline CallArguments as_like(const CallArguments& like, CallNumber call, const void* input,
+                             void* output) noexcept {
+  CallArguments arguments = like;
+  arguments.call = call;
+  arguments.input = input;
+  arguments.output = output;
+  return arguments;
+}
+
 /// The same on buffers that lie so many bytes behind, as far as there are any.
 inline CallArguments displaced(const CallArguments& arguments,
                                std::size_t displacement_bytes) noexcept {

@@ -234,8 +234,7 @@ class WorkerExecutor {
   void combine(std::span<void* const> destinations, std::span<const void* const> sources,
                const Instruction& instruction, std::size_t count);
   Stores stores_of(const Instruction& instruction) const noexcept {
-    return instruction.streams_if_far && memory_.streams_staging() ? Stores::streaming
-                                                                   : instruction.stores;
+    return instruction.streams_if_far && memory_.is_far() ? Stores::streaming : instruction.stores;
   }
   bool write_stream(StrandState& state, const Instruction& instruction);
   bool read_stream(StrandState& state, const Instruction& instruction);

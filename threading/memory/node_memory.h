@@ -244,6 +244,23 @@ constexpr CallNumber call_of_connection(std::uint64_t connection) noexcept {
   return connection >> kStreamBits;
 }
 
+/// A distance that holds from a run on.
+struct AgreedHandoff {
+  static constexpr int kBits = 16;
+
+  CallNumber first_run = 0;  ///< 0: none yet.
+  double handoff_ns = 0;
+
+  std::uint64_t packed() const noexcept {
+    constexpr double kMost = (1 << kBits) - 1;
+    return first_run << kBits | static_cast<std::uint64_t>(std::clamp(handoff_ns, 1.0, kMost));
+  }
+  static AgreedHandoff unpack(std::uint64_t packed) noexcept {
+    return {.first_run = packed >> kBits,
+            .handoff_ns = static_cast<double>(packed & ((1 << kBits) - 1))};
+  }
+};
+
 /// What the workers of one node share to run schedules: announcements, flags, lines, and the first
 /// failure. Either in memory of its own, for the threads of a process; or over a block that several
 /// processes have mapped, each at an address of its own, in which case each has a NodeMemory over
@@ -308,28 +325,38 @@ class NodeMemory {
   }
 
   /// How far the workers of this process and of others are from one another decides whether the
-  /// kernel copies between them: set_far() between the same two runs, and alike, on all processes.
-  /// And how they store what the others read, which is each process's own business: set_streaming()
-  /// at any time, between two of its runs.
-  bool is_far() const noexcept { return is_far_; }
+  /// kernel copies between them, and whether they store past the caches what the others read. To be
+  /// set between the same two runs, and alike, on all processes.
+  bool is_far() const noexcept { return is_far_.load(std::memory_order_relaxed); }
   void set_far(bool is_far) noexcept {
-    is_far_ = is_far;
-    set_streaming(is_far);
+    // Orders nothing: a process's other threads store either way meanwhile.
+    is_far_.store(is_far, std::memory_order_relaxed);
   }
-  /// Past the caches. Orders nothing: threads of the process that do not know it yet store the
-  /// other way.
-  bool streams_staging() const noexcept { return streams_.load(std::memory_order_relaxed); }
-  void set_streaming(bool streams) noexcept { streams_.store(streams, std::memory_order_relaxed); }
 
-  /// Before which run the workers are to look how far they are from one another, as worker 0's
-  /// process has announced it; 0: never yet. Whoever has seen that process enter a run that began
-  /// later knows it.
+  // What the parties of DistanceLooks tell each other. Released, and acquired, by the announcements
+  // of the runs that come next: whoever has seen a worker enter a run knows what it has written
+  // before.
+
+  /// Before which run all are to look, as worker 0's party says; 0: never yet.
   CallNumber next_look() const noexcept {
     return node_cells().next_look.load(std::memory_order_relaxed);
   }
   void announce_look(CallNumber run) noexcept {
-    // Released, and acquired, by the announcements of the runs that come next.
     node_cells().next_look.store(run, std::memory_order_relaxed);
+  }
+  /// What a worker has seen in the last look; 0: nothing.
+  double seen_handoff(int worker) const noexcept {
+    return cells(worker).seen_handoff_ns.load(std::memory_order_relaxed);
+  }
+  void set_seen_handoff(int worker, double handoff_ns) noexcept {
+    cells(worker).seen_handoff_ns.store(static_cast<float>(handoff_ns), std::memory_order_relaxed);
+  }
+  /// What holds for all, as worker 0's party says.
+  AgreedHandoff agreed_handoff() const noexcept {
+    return AgreedHandoff::unpack(node_cells().agreed_handoff.load(std::memory_order_relaxed));
+  }
+  void agree_on_handoff(const AgreedHandoff& agreed) noexcept {
+    node_cells().agreed_handoff.store(agreed.packed(), std::memory_order_relaxed);
   }
 
   /// Of a worker's own: for whoever measures how far it is from another one.
@@ -449,6 +476,7 @@ class NodeMemory {
     FlagCell left;  // the last run that leave() has named
     std::array<Line, kLinesBuffers * kCompactLinesPerBuffer> lines;
     HandoffBall handoff_ball;
+    std::atomic<float> seen_handoff_ns{0};
     std::array<FailureRecord, kCallSets> failures;  // of the latest calls
     OperatorFailure operator_failure;
   };
@@ -462,7 +490,9 @@ class NodeMemory {
     std::array<std::atomic<std::uint64_t>, kCallSets> failures{};
     std::atomic<CallNumber> last_failed_call{0};
     std::atomic<std::int64_t> last_warning_ns{0};  // by the machine's monotonic clock
-    std::atomic<CallNumber> next_look{0};          // written by worker 0's process only
+    // Written by worker 0's party only.
+    std::atomic<CallNumber> next_look{0};
+    std::atomic<std::uint64_t> agreed_handoff{0};
   };
   struct Free {
     void operator()(std::byte* memory) const noexcept;
@@ -508,8 +538,7 @@ class NodeMemory {
   std::byte* block_;
   std::byte* further_areas_;
   const AddressSpace* addresses_ = nullptr;
-  bool is_far_ = false;
-  std::atomic<bool> streams_{false};
+  std::atomic<bool> is_far_{false};
 };
 
 }  // namespace hycoll

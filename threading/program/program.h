@@ -47,7 +47,7 @@ struct Instruction {
   InstructionKind kind;
   Stores stores = Stores::cached;
   /// It stores so much into staging that streaming stores pay if the node's processes are far from
-  /// one another (NodeMemory::streams_staging).
+  /// one another (NodeMemory::is_far).
   bool streams_if_far = false;
   std::uint16_t destination_count = 0;
   std::uint16_t source_count = 0;

@@ -5,7 +5,9 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <atomic>
 #include <barrier>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -55,6 +57,14 @@ struct Threads {
   }
 
   int count() const { return static_cast<int>(members.size()); }
+
+  /// Whatever the machine is like.
+  void set_distance(double handoff_ns) {
+    for (const auto& member : members) {
+      member->set_distance(handoff_ns);
+      if (member->looks() != nullptr) member->looks()->set_probe([] { return 0; });
+    }
+  }
 
   /// Whether somebody has written into staging since this was asked last.
   bool has_staged() {
@@ -130,7 +140,7 @@ TEST_CASE("vectors pass through staging where members are far, and do not where 
     threads.has_staged();
     for (const double handoff_ns : {kNearNs, kFarNs, kNearNs}) {
       CAPTURE(handoff_ns);
-      for (const auto& member : threads.members) member->set_distance(handoff_ns);
+      threads.set_distance(handoff_ns);
       for (const std::size_t elements : {4u, 1000u, 20'000u, 100'000u}) {
         CAPTURE(elements);
         for (const Way way : {Way::blocking, Way::blocking, Way::nonblocking, Way::persistent}) {
@@ -149,7 +159,7 @@ TEST_CASE("vectors pass through staging where members are far, and do not where 
 
 TEST_CASE("vectors whose outputs are written past the caches are not staged") {
   Threads threads(2);
-  for (const auto& member : threads.members) member->set_distance(kFarNs);
+  threads.set_distance(kFarNs);
   threads.has_staged();
   const std::size_t threshold = threads.group.streaming_threshold_bytes();
   if (threshold > std::size_t{256} << 20) return;  // what the caches hold is not known, or too much
@@ -170,6 +180,44 @@ TEST_CASE("members measure how far they are from one another, and find the same"
   const double handoff_ns = threads.members.front()->handoff_ns();
   CHECK(handoff_ns == threads.members.back()->handoff_ns());
   if (!threads.workers.may_measure()) CHECK(handoff_ns == 0);
+}
+
+TEST_CASE("members change their ways while they run, all in the same call") {
+  for (const Way way : {Way::blocking, Way::nonblocking, Way::persistent}) {
+    Threads threads(2);
+    if (!threads.workers.may_measure()) return;
+    // Only those who know are near or far; the others are late.
+    for (const double probed_ns : {kFarNs, kNearNs}) {
+      CAPTURE(probed_ns);
+      for (const auto& member : threads.members) {
+        member->looks()->set_probe([probed_ns, &member, &threads] {
+          return member == threads.members.back() ? probed_ns : 0;
+        });
+      }
+      threads.has_staged();
+      const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+      std::atomic<bool> is_over{false};
+      std::barrier meeting(2);
+      threads.each([&](ThreadMember& member, int rank) {
+        bool is_right = true;
+        while (!is_over.load()) {
+          is_right = is_right && are_right(member, rank, 2, 500, way) &&
+                     are_right(member, rank, 2, 600, Way::blocking);
+          meeting.arrive_and_wait();
+          if (rank == 0) {
+            is_over = member.handoff_ns() == probed_ns || std::chrono::steady_clock::now() > end;
+          }
+          meeting.arrive_and_wait();
+        }
+        CHECK(is_right);
+        CHECK(member.handoff_ns() == probed_ns);
+      });
+      threads.has_staged();
+      threads.each(
+          [&](ThreadMember& member, int rank) { CHECK(are_right(member, rank, 2, 500, way)); });
+      CHECK(threads.has_staged() == (probed_ns == kFarNs));
+    }
+  }
 }
 
 }  // namespace

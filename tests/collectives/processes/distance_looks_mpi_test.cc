@@ -1,10 +1,11 @@
-// How processes store into staging follows how far they are from one another, while they run.
+// What processes do follows how far they are from one another, while they run.
 
 #include <doctest/doctest.h>
 #include <mpi.h>
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "collectives/calls/node_process_member.h"
@@ -21,6 +22,8 @@ using Clock = std::chrono::steady_clock;
 
 /// Through staging, in steps that are streamed where processes are far.
 constexpr std::size_t kCount = 4000;
+/// By the kernel where processes are near.
+constexpr std::size_t kCopiedCount = 20'000;
 
 int world_size() {
   int size = 1;
@@ -35,42 +38,49 @@ bool agreed(bool own) {
   return value == 1;
 }
 
-TEST_CASE("stores into staging follow the distance, with a look a second at most") {
+TEST_CASE("processes change their ways together, with a look a second at most") {
   ProcessGroup group(MPI_COMM_WORLD, tests::options_with(0), MpiCallers::user_only);
   NodeProcesses processes(group, ThreadNumbering::one_each(world_size()));
   PlanCache plans(processes.plan_options(group));
   NodeProcessMember member(group, processes, plans, nullptr);
   DistanceLooks* const looks = processes.segment().looks();
   if (looks == nullptr) return;  // the processes have too few cores to look
-  const bool is_agreed_far = processes.memory().is_far();
   double probed_ns = 0;
   int look_count = 0;
   looks->set_probe([&] {
     ++look_count;
-    return probed_ns;
+    return group.rank() == 0 ? 0 : probed_ns;  // who is late is told
   });
-  /// All look before the same call. Busy machines take long for a call.
-  const auto call_until_all_look = [&] {
-    const int before = look_count;
+  /// Busy machines take long for a call.
+  const auto call_until = [&](const std::function<bool()>& is_over) {
     const Clock::time_point end = Clock::now() + std::chrono::seconds(60);
-    for (int call = 0; agreed(look_count == before && Clock::now() < end); ++call) {
+    for (int call = 0; agreed(!is_over() && Clock::now() < end); ++call) {
       std::vector<std::int64_t> values(kCount, call + group.rank());
       member.run(calls::allreduce(values));
       const std::int64_t size = world_size();
       REQUIRE(values.front() == size * call + size * (size - 1) / 2);
       REQUIRE(values.back() == values.front());
+      std::vector<std::int64_t> passed(kCopiedCount, group.rank() == 0 ? call : -1);
+      member.run(calls::broadcast(passed, 0));
+      REQUIRE(passed.front() == call);
+      REQUIRE(passed.back() == call);
     }
   };
   const Clock::time_point begin = Clock::now();
-  for (const double ns : {1000.0, 20.0, 1000.0, 0.0}) {
+  for (const double ns : {1000.0, 20.0, 1000.0}) {
     CAPTURE(ns);
     probed_ns = ns;
     const int before = look_count;
-    call_until_all_look();
+    call_until([&] { return processes.segment().handoff_ns() == ns; });
     CHECK(look_count == before + 1);
-    CHECK(processes.memory().streams_staging() == (ns != 20.0));  // 0: nobody was there
-    CHECK(processes.memory().is_far() == is_agreed_far);
+    CHECK(processes.segment().handoff_ns() == ns);
+    CHECK(processes.memory().is_far() == (ns == 1000.0));
   }
+  probed_ns = 0;
+  const int before = look_count;
+  call_until([&] { return look_count > before; });
+  call_until([calls = 0]() mutable { return ++calls > 50; });
+  CHECK(processes.segment().handoff_ns() == 1000.0);
   // Announced a second apart; the first one may have been due at once.
   CHECK(Clock::now() - begin > std::chrono::milliseconds(2500));
 }

@@ -2,10 +2,14 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <barrier>
 #include <chrono>
+#include <cstddef>
+#include <functional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "threading/memory/node_memory.h"
@@ -15,55 +19,98 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Look {
-  CallNumber run;
-  Clock::time_point time;
+/// What a party did, by the run before which it did it.
+struct Seen {
+  std::vector<CallNumber> looks;
+  struct Change {
+    CallNumber run;
+    double handoff_ns;
+    friend bool operator==(const Change&, const Change&) = default;
+  };
+  std::vector<Change> changes;
 };
 
-/// Of two processes that meet in every run.
-std::array<std::vector<Look>, 2> looks_in(NodeMemory& memory, std::chrono::milliseconds run_time,
-                                          CallNumber run_count, double handoff_ns) {
-  std::array<std::vector<Look>, 2> looked;
-  std::barrier meeting(2);
-  const auto work = [&](int process) {
-    CallNumber run = 1;
-    DistanceLooks looks(memory, process, process, [&] {
-      looked[static_cast<std::size_t>(process)].push_back({run, Clock::now()});
-      return handoff_ns;
-    });
-    for (; run <= run_count; ++run) {
-      looks.before(run);
-      std::this_thread::sleep_for(run_time);
-      meeting.arrive_and_wait();
+/// What the parties of a node see who meet in every run; `probe`: by party and look.
+class Node {
+ public:
+  using Probe = std::function<double(int party, std::size_t look)>;
+
+  Node(int party_count, bool is_known, Probe probe)
+      : memory_(2 * party_count), is_known_(is_known), probe_(std::move(probe)) {
+    for (int party = 0; party < party_count; ++party) workers_.push_back(2 * party);
+  }
+
+  std::vector<Seen> run(std::chrono::microseconds run_time, CallNumber run_count) {
+    std::vector<Seen> seen(workers_.size());
+    std::barrier meeting(std::ssize(workers_));
+    const auto work = [&](int party) {
+      Seen& own = seen[static_cast<std::size_t>(party)];
+      CallNumber run = 1;
+      DistanceLooks looks(
+          memory_, workers_, party, is_known_,
+          [&] {
+            own.looks.push_back(run);
+            return probe_(party, own.looks.size() - 1);
+          },
+          [&](double handoff_ns) {
+            own.changes.push_back({run, handoff_ns});
+          });
+      for (; run <= run_count; ++run) {
+        looks.before(run);
+        std::this_thread::sleep_for(run_time);
+        meeting.arrive_and_wait();
+      }
+    };
+    std::vector<std::thread> others;
+    for (int party = 1; std::cmp_less(party, workers_.size()); ++party) {
+      others.emplace_back(work, party);
     }
-  };
-  std::thread other(work, 1);
-  work(0);
-  other.join();
-  return looked;
+    work(0);
+    for (std::thread& other : others) other.join();
+    return seen;
+  }
+
+ private:
+  NodeMemory memory_;
+  std::vector<int> workers_;
+  bool is_known_;
+  Probe probe_;
+};
+
+TEST_CASE("all look before the same runs, a second apart, and agree on the longest handoff") {
+  const std::array<double, 3> expected = {300, 400, 500};
+  Node node(3, true, [&](int party, std::size_t look) {
+    return party == 1 ? expected[look] : 20.0 * party;  // one is always late
+  });
+  const Clock::time_point begin = Clock::now();
+  const std::vector<Seen> seen = node.run(std::chrono::milliseconds(2), 1600);
+  const auto seconds = static_cast<std::size_t>((Clock::now() - begin) / std::chrono::seconds(1));
+  REQUIRE(seen[0].looks.size() >= 2);
+  REQUIRE(seen[0].looks.size() <= std::min(seconds, expected.size()));
+  REQUIRE(!seen[0].changes.empty());
+  for (std::size_t change = 0; change < seen[0].changes.size(); ++change) {
+    CHECK(seen[0].changes[change].handoff_ns == expected[change]);
+    CHECK(seen[0].changes[change].run > seen[0].looks[change]);
+  }
+  for (const Seen& other : seen) {
+    CHECK(other.looks == seen[0].looks);
+    CHECK(other.changes == seen[0].changes);
+  }
 }
 
-TEST_CASE("all look before the same runs, a second apart") {
-  NodeMemory memory(2);
-  const auto looked = looks_in(memory, std::chrono::milliseconds(2), 1600, 1000);
-  REQUIRE(looked[0].size() >= 2);
-  REQUIRE(looked[1].size() == looked[0].size());
-  for (std::size_t i = 0; i < looked[0].size(); ++i) {
-    CHECK(looked[0][i].run == looked[1][i].run);
-    // Announced a second apart; a stopped process may look late, and so near to the next one.
-    if (i > 0) CHECK(looked[0][i].run - looked[0][i - 1].run > 16);
-  }
-  CHECK(memory.streams_staging());
-  CHECK_FALSE(memory.is_far());
+TEST_CASE("nothing changes when nobody finds a partner") {
+  Node node(2, false, [](int, std::size_t) { return 0.0; });
+  const std::vector<Seen> seen = node.run(std::chrono::microseconds(10), 2000);
+  CHECK(!seen[0].looks.empty());
+  CHECK(seen[0].changes.empty());
+  CHECK(seen[1].changes.empty());
 }
 
-TEST_CASE("who is near stores through the caches, and who finds nobody as before") {
-  for (const double handoff_ns : {30.0, 0.0}) {
-    NodeMemory memory(2);
-    memory.set_streaming(true);
-    looks_in(memory, std::chrono::milliseconds(2), 800, handoff_ns);
-    CHECK(memory.streams_staging() == (handoff_ns == 0));
-  }
+TEST_CASE("who does not know the distance looks soon") {
+  Node node(2, false, [](int, std::size_t) { return 30.0; });
+  const std::vector<Seen> seen = node.run(std::chrono::microseconds(10), 100);
+  REQUIRE(seen[0].changes.size() == 1);
+  CHECK(seen[0].changes == seen[1].changes);
 }
 
 }  // namespace
