@@ -21,7 +21,8 @@ check() { # description, command...
   fi
 }
 
-# What a run could leave behind. Other programs come and go meanwhile, hence only what bears a run's marks.
+# What a run could leave behind. Other programs, other jobs of Open MPI among them, come and go meanwhile, hence only what
+# bears a run's marks: its environment, or the names of its hosts.
 remains() {
   local file
   for file in /proc/[0-9]*/environ; do
@@ -32,7 +33,8 @@ remains() {
   ip -o link show type veth
   ip -o link show type bridge
   ip netns list
-  find /dev/shm /tmp -maxdepth 1 -newer "$directory/start" \( -name lab -o -name 'ompi.*' -o -name 'hycoll*' \)
+  find /dev/shm /tmp -maxdepth 1 -newer "$directory/start" \
+    \( -name lab -o -name 'ompi.host[0-9]*' -o -name 'ompi.launcher.*' \)
   grep -E ' (/dev/shm/lab|/etc/hosts) ' /proc/self/mounts
 }
 nothing_left() {

@@ -19,6 +19,7 @@
 #include <string>
 
 #include "core/base/errors.h"
+#include "tests/support/segment_names.h"
 
 namespace hycoll {
 namespace {
@@ -32,14 +33,19 @@ bool is_named_in_shm(const SharedSegment::Handle& handle) {
          std::filesystem::exists("/dev/shm" + std::string(handle.name.data()));
 }
 
-/// The exit status of a child that runs the body; -signal if one ended it.
+struct EndedChild {
+  pid_t process;
+  int status;  // its exit status; -signal if one ended it
+};
+
+/// A child that ran the body.
 template <class Body>
-int in_child(const Body& body) {
+EndedChild in_child(const Body& body) {
   const pid_t child = fork();
   if (child == 0) _exit(body());
   int status = 0;
   waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  return {child, WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status)};
 }
 
 TEST_CASE("what one mapping writes the others read, in this process and another") {
@@ -55,13 +61,13 @@ TEST_CASE("what one mapping writes the others read, in this process and another"
     attached.bytes().back() = std::byte{17};
     CHECK(created.bytes().back() == std::byte{17});
 
-    const int status = in_child([&] {
+    const EndedChild child = in_child([&] {
       SharedSegment in_other_process(created.handle());
       in_other_process.reserve(0, kSizeBytes);
       in_other_process.bytes()[1] = std::byte{5};
       return static_cast<int>(in_other_process.bytes().back());
     });
-    CHECK(status == 17);
+    CHECK(child.status == 17);
     CHECK(created.bytes()[1] == std::byte{5});
   }
 }
@@ -97,7 +103,7 @@ bool make_shm_small() {
 TEST_CASE("what does not fit into /dev/shm is refused, and touches nothing") {
   if (!SharedSegment::can_reserve_mapped()) return;
   constexpr int kNotAllowed = 99;
-  const int status = in_child([&] {
+  const EndedChild child = in_child([&] {
     if (!make_shm_small()) return kNotAllowed;
     SharedSegment created(SharedSegment::Kind::named, std::size_t{1} << 20);
     created.close();
@@ -113,8 +119,8 @@ TEST_CASE("what does not fit into /dev/shm is refused, and touches nothing") {
     created.bytes()[149'999] = std::byte{1};
     return 0;
   });
-  CHECK((status == 0 || status == kNotAllowed));
-  if (status == kNotAllowed) MESSAGE("not tested: no right to make a mount namespace");
+  CHECK((child.status == 0 || child.status == kNotAllowed));
+  if (child.status == kNotAllowed) MESSAGE("not tested: no right to make a mount namespace");
 }
 
 TEST_CASE("after it has been closed nothing is left but the mappings") {
@@ -132,34 +138,25 @@ TEST_CASE("after it has been closed nothing is left but the mappings") {
   }
 }
 
-/// How many names of segments there are in /dev/shm.
-std::ptrdiff_t segment_names() {
-  const std::filesystem::directory_iterator names("/dev/shm");
-  return std::count_if(begin(names), end(names), [](const auto& entry) {
-    return entry.path().filename().string().starts_with("hycoll-");
-  });
-}
-
 TEST_CASE(
     "a process that is killed leaves nothing behind: an anonymous segment at any time, a "
     "named one once it has been closed") {
   for (const SharedSegment::Kind kind : kKinds) {
-    const std::ptrdiff_t before = segment_names();
-    const int status = in_child([&] {
+    const EndedChild child = in_child([&] {
       SharedSegment created(kind, kSizeBytes);
       if (kind == SharedSegment::Kind::named) created.close();
       raise(SIGKILL);
       return 0;
     });
-    CHECK(status == -SIGKILL);
-    CHECK(segment_names() == before);
+    CHECK(child.status == -SIGKILL);
+    CHECK(segment_names_of(child.process) == 0);
   }
 }
 
 TEST_CASE("more memory than there is fails when it is reserved, not when it is touched") {
   for (const SharedSegment::Kind kind : kKinds) {
     // A limit on files stands for a full /dev/shm.
-    const int status = in_child([&] {
+    const EndedChild child = in_child([&] {
       std::signal(SIGXFSZ, SIG_IGN);
       const rlimit limit{.rlim_cur = 64 * 1024, .rlim_max = 64 * 1024};
       setrlimit(RLIMIT_FSIZE, &limit);
@@ -175,7 +172,7 @@ TEST_CASE("more memory than there is fails when it is reserved, not when it is t
       }
       return 2;
     });
-    CHECK(status == 42);
+    CHECK(child.status == 42);
   }
 }
 

@@ -6,15 +6,16 @@
 #include <hycoll/hycoll.h>
 #include <mpi.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <csignal>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tests/support/call_sweeps.h"
 #include "tests/support/process_options.h"
+#include "tests/support/segment_names.h"
 #include "tests/support/world.h"
 
 namespace hycoll::tests {
@@ -24,14 +25,6 @@ constexpr int kNodes[] = {1, 2, 3};
 
 /// More processes than cores mostly wait for each other: what fewer of them have tried is left out.
 bool are_many() { return world_size() > 3; }
-
-/// How many names of segments there are in /dev/shm.
-std::ptrdiff_t segment_names() {
-  const std::filesystem::directory_iterator names("/dev/shm");
-  return std::count_if(begin(names), end(names), [](const auto& entry) {
-    return entry.path().filename().string().starts_with("hycoll-");
-  });
-}
 
 TEST_CASE("every collective, form, placement and root, for many sizes") {
   for (const int nodes : kNodes) {
@@ -112,10 +105,9 @@ TEST_CASE("communicators of some of the processes, in any order") {
 }
 
 TEST_CASE("no segment has a name once it is in use") {
-  const std::ptrdiff_t before = segment_names();
   Communicator communicator(MPI_COMM_WORLD, options_with(0));
   communicator.barrier();
-  CHECK(segment_names() == before);
+  CHECK(segment_names_of(getpid()) == 0);
   communicator.barrier();
 }
 
