@@ -36,13 +36,42 @@ def _is_compiled_fast(package):
         for fast in _COMPILED_FAST
     ])
 
-def _copts(copts, deps):
-    openmp = ["-fopenmp"] if _OPENMP in deps else []
-    optimise = select({
-        "//tools/build:opt": ["-O1" if _is_compiled_fast(native.package_name()) else "-O3"],
+def optimisation(package):
+    """How files of a package are optimised."""
+    return select({
+        "//tools/build:opt": ["-O1" if _is_compiled_fast(package) else "-O3"],
         "//conditions:default": [],
     })
-    return _WARNINGS + openmp + optimise + copts
+
+def _precompiled_header(deps, copts):
+    """The name of what the files of this target include precompiled, in //tools/build; none if that were in their way.
+
+    It must have been compiled with the target's own options: g++ 12 ran for minutes, and then into an internal error, over
+    a file with -O2 whose precompiled header had -O1.
+    """
+    package = native.package_name()
+    room = package.split("/")[0]
+    if copts or _OPENMP in deps or room in ["docs", "third_party"]:
+        return None  # examples compile as they are printed; third_party's files are about how these very headers are compiled
+    if room == "tests":
+        return "test_headers" if [dep for dep in deps if "doctest" in dep] else None
+    return "fast_headers" if _is_compiled_fast(package) else "standard_headers"
+
+def _copts(copts, deps):
+    openmp = ["-fopenmp"] if _OPENMP in deps else []
+    header = _precompiled_header(deps, copts)
+    include = select({
+        "//tools/build:precompiled_headers": ["-include", header + ".h"],
+        "//conditions:default": [],
+    }) if header else []
+    return _WARNINGS + openmp + optimisation(native.package_name()) + include + copts
+
+def _deps(deps, copts):
+    header = _precompiled_header(deps, copts)
+    return deps + (select({
+        "//tools/build:precompiled_headers": ["//tools/build:" + header],
+        "//conditions:default": [],
+    }) if header else [])
 
 def hycoll_library(name, srcs = [], hdrs = [], public_headers = [], deps = [], copts = [], **kwargs):
     """A library; `public_headers` are headers that are installed as <hycoll/...>."""
@@ -60,7 +89,7 @@ def hycoll_library(name, srcs = [], hdrs = [], public_headers = [], deps = [], c
         hdrs = hdrs + public_headers,
         copts = _copts(copts, deps),
         linkstatic = True,
-        deps = deps,
+        deps = _deps(deps, copts),
         **kwargs
     )
 
@@ -69,7 +98,7 @@ def hycoll_binary(name, srcs = [], deps = [], copts = [], **kwargs):
         name = name,
         srcs = srcs,
         copts = _copts(copts, deps),
-        deps = deps,
+        deps = _deps(deps, copts),
         **kwargs
     )
 
@@ -86,7 +115,7 @@ def hycoll_test(name, srcs, deps = [], copts = [], size = "small", single_thread
         linkstatic = True,
         size = size,
         tags = tags + (["notsan"] if single_threaded else []),
-        deps = deps,
+        deps = _deps(deps, copts),
         **kwargs
     )
 
