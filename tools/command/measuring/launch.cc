@@ -40,7 +40,7 @@ std::vector<std::string> mpiexec_command(int ranks, RankBinding binding,
 }
 
 std::vector<std::string> with_preloaded(const std::string& argument, const std::string& libraries,
-                                        std::vector<std::string> program) {
+                                        const std::vector<std::string>& program) {
   std::string all;
   for (const std::string& library : split(libraries, ':')) {
     if (access(library.c_str(), R_OK) != 0) {
@@ -50,12 +50,13 @@ std::vector<std::string> with_preloaded(const std::string& argument, const std::
     }
     all += fmt::format("{}{}", all.empty() ? "" : ":", std::filesystem::absolute(library).string());
   }
-  program.insert(program.begin(), {"env", fmt::format("LD_PRELOAD={}", all)});
+  std::vector<std::string> command = {"env", fmt::format("LD_PRELOAD={}", all)};
   // Timed calls are hycoll's, whatever they take.
   if (std::getenv("HYCOLL_ATTACH_AFTER") == nullptr) {
-    program.insert(program.begin() + 1, "HYCOLL_ATTACH_AFTER=0");
+    command.push_back("HYCOLL_ATTACH_AFTER=0");
   }
-  return program;
+  command.insert(command.end(), program.begin(), program.end());
+  return command;
 }
 
 std::string own_path() {

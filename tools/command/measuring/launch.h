@@ -23,7 +23,7 @@ std::vector<std::string> mpiexec_command(int ranks, RankBinding binding,
 /// itself at the first call, unless the environment has HYCOLL_ATTACH_AFTER. Throws Error
 /// (invalid_argument), which names the argument, for one that cannot be read.
 std::vector<std::string> with_preloaded(const std::string& argument, const std::string& libraries,
-                                        std::vector<std::string> program);
+                                        const std::vector<std::string>& program);
 
 /// The path of the running program. Throws Error (environment) if the system does not tell.
 std::string own_path();
