@@ -22,6 +22,8 @@ std::span<const Algorithm> algorithms_of(Collective collective) noexcept {
       return exscan_algorithms();
     case Collective::broadcast:
       return broadcast_algorithms();
+    case Collective::allgather:
+      return allgather_algorithms();
   }
   return {};
 }

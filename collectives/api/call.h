@@ -40,7 +40,7 @@ struct Call {
   Collective collective = Collective::allreduce;
   const void* input = nullptr;  ///< May equal the output: in place. Only read otherwise.
   void* output = nullptr;
-  /// Elements of the input vector; for reduce_scatter with equal blocks, of one block.
+  /// Elements of the input vector; with equal blocks (reduce_scatter, allgather) of one block.
   std::size_t count = 0;
   /// For reduce_scatter with unequal blocks: the elements of each member's block, by rank; must
   /// stay unchanged until the call has completed. Empty otherwise.
@@ -168,6 +168,18 @@ inline Call broadcast(void* buffer, std::size_t count, ElementType type, int roo
           .root = root};
 }
 
+/// The output of every member: the inputs of all P members, of `block_count` elements each, in rank
+/// order. In place, with the output's address passed for both, the input is this member's block of
+/// the output; so is an input at that block's address. Derived datatypes may have gaps, which are
+/// left as they are; their data pass through a copy.
+inline Call allgather(const void* input, void* output, std::size_t block_count, ElementType type) {
+  return {.collective = Collective::allgather,
+          .input = input,
+          .output = output,
+          .count = block_count,
+          .type = type};
+}
+
 /// A call that moves nothing and completes when all members have entered.
 inline Call barrier() { return allreduce(nullptr, nullptr, 0, DataType::uint8, Operator::max); }
 
@@ -243,6 +255,17 @@ template <OutputVector Buffer>
 Call broadcast(Buffer&& buffer, int root = 0) {
   return broadcast(std::ranges::data(buffer), std::ranges::size(buffer),
                    data_type_of<std::ranges::range_value_t<Buffer>>(), root);
+}
+
+/// The input is this member's block; the output has P blocks of its size. In place, the input is
+/// part of the output: std::span(output).subspan(rank * block_count, block_count).
+template <InputVector In, OutputVector Out>
+requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
+allgather(In&& input, Out&& output) {
+  Call call = allgather(std::ranges::data(input), std::ranges::data(output),
+                        std::ranges::size(input), data_type_of<std::ranges::range_value_t<In>>());
+  call.output_size = std::ranges::size(output);
+  return call;
 }
 
 }  // namespace calls

@@ -55,7 +55,7 @@ PlanQuery Caller::query_for(const Call& call, const Reduction& reduction) const 
 
 PlanQuery Caller::query_for(const Call& call, const VectorElements& elements) const {
   return {.collective = call.collective,
-          .root = call.root,
+          .root = has_root(call.collective) ? call.root : 0,
           .element_bytes = 1,
           .extent = {.count = call.count * elements.element_bytes}};
 }
@@ -91,16 +91,19 @@ PreparedCall Caller::resolve_reduction_call(const Call& call) {
   return prepared;
 }
 
-PreparedCall Caller::resolve_movement(const Call& call) {
-  const VectorElements& elements = moved_.find(call.type, name_of(call.collective));
-  const CallBuffers buffers = check_buffers(call, elements, identity_.rank, identity_.member_count);
+PreparedCall Caller::resolve_movement(const Call& given) {
+  const VectorElements& elements = moved_.find(given.type, name_of(given.collective));
+  const CallBuffers buffers =
+      check_buffers(given, elements, identity_.rank, identity_.member_count);
+  Call call = given;
+  if (buffers.input_offset > 0) call.input = elements.address_of(given.input, buffers.input_offset);
   PreparedCall prepared{
       .query = query_for(call, elements),
       .arguments = {.input = buffers.input_count > 0 ? call.input : nullptr,
                     .output = buffers.output_count > 0 ? call.output : nullptr,
                     .reducer = {},
-                    .signature = broadcast_signature(call.count * elements.element_bytes, call.root)
-                                     .packed()},
+                    .signature =
+                        movement_signature(call, call.count * elements.element_bytes).packed()},
       .is_custom = false,
       .foreign_owner = nullptr,
       .work = nullptr,

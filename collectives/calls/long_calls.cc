@@ -13,7 +13,8 @@ namespace hycoll {
 std::unique_ptr<CallRuns> Caller::long_call(const Call& call) {
   // Without a type, the call will be refused.
   if (call.type.handle() == MPI_DATATYPE_NULL) return nullptr;
-  return combines(call.collective) ? long_reduction(call) : long_broadcast(call);
+  if (combines(call.collective)) return long_reduction(call);
+  return begins_at_root(call.collective) ? long_broadcast(call) : nullptr;
 }
 
 std::unique_ptr<CallRuns> Caller::long_broadcast(const Call& call) {
@@ -39,7 +40,7 @@ std::unique_ptr<CallRuns> Caller::long_broadcast(const Call& call) {
     plans.question = &plans_.find({.element_bytes = 1, .extent = {.count = 1}});
     if (elements.staging == nullptr) plans.whole = plan_of(query.extent.count);
   }
-  const PackedSignature signature = broadcast_signature(query.extent.count, call.root).packed();
+  const PackedSignature signature = movement_signature(call, query.extent.count).packed();
   return std::make_unique<LongBroadcast>(*this, call, signature, elements,
                                          identity_.rank == call.root, std::move(plans));
 }

@@ -23,6 +23,13 @@ struct VectorElements {
 
   /// How to copy users' buffers to and from vectors; null if they are used themselves.
   std::shared_ptr<const TypedStaging> staging;
+
+  /// Where an element is in a user's buffer.
+  const void* address_of(const void* buffer, std::size_t element) const noexcept {
+    const std::ptrdiff_t distance =
+        staging != nullptr ? staging->extent_bytes() : static_cast<std::ptrdiff_t>(element_bytes);
+    return static_cast<const std::byte*>(buffer) + static_cast<std::ptrdiff_t>(element) * distance;
+  }
 };
 
 /// Throws Error (invalid_argument), which begins with the collective's name, if this is

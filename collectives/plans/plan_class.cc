@@ -230,7 +230,7 @@ KernelCopies PlanOptions::kernel_copies(Collective collective,
                                         std::size_t size_bytes) const noexcept {
   if (size_bytes >= single_copy_bytes) return KernelCopies::everywhere;
   const bool is_long_broadcast =
-      !combines(collective) && size_bytes >= near_broadcast_single_copy_bytes;
+      begins_at_root(collective) && size_bytes >= near_broadcast_single_copy_bytes;
   return is_long_broadcast ? KernelCopies::where_near : KernelCopies::never;
 }
 

@@ -39,6 +39,8 @@ SelectedPlan select_without_groups(const SelectionQuery& query) {
       return select_scan(query);
     case Collective::broadcast:
       return select_broadcast(query);
+    case Collective::allgather:
+      return select_allgather(query);
   }
   throw Error(ErrorKind::invalid_argument,
               fmt::format("there is no collective {}", static_cast<int>(query.collective)));

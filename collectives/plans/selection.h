@@ -20,7 +20,7 @@ struct SelectionQuery {
   Collective collective = Collective::allreduce;
   std::vector<NodeRun> nodes;  ///< Members, and the workers that could take part, of every node
                                ///< that has members.
-  std::size_t size_bytes = 0;  ///< Of each member's input.
+  std::size_t size_bytes = 0;  ///< Of the vector: the longer of a member's buffers.
   OperandOrder order = OperandOrder::any;  ///< At least this is needed.
   NativeReduction native = NativeReduction::possible;
   int requested_lanes = 0;  ///< 0: selection decides.
@@ -72,6 +72,7 @@ SelectedPlan select_reduce(const SelectionQuery& query);
 SelectedPlan select_reduce_scatter(const SelectionQuery& query);
 SelectedPlan select_scan(const SelectionQuery& query);  ///< And exscan.
 SelectedPlan select_broadcast(const SelectionQuery& query);
+SelectedPlan select_allgather(const SelectionQuery& query);
 
 /// The most lanes that a worker drives: each needs flags of its own.
 inline constexpr int kMostLanesOfWorker = 8;

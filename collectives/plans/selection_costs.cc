@@ -39,6 +39,8 @@ bool serves(const Candidate& candidate, const SelectionQuery& query, int lanes) 
   switch (candidate.lanes) {
     case Candidate::Lanes::any:
       return true;
+    case Candidate::Lanes::one:
+      return lanes == 1;
     case Candidate::Lanes::lines:
       return lanes == 1 && leads_through_lines(query);
   }

@@ -80,7 +80,7 @@ struct Candidate {
   std::string_view algorithm;
   OperandOrder order;
   Cut cut;
-  enum class Lanes : std::uint8_t { any, lines } lanes;  ///< Lines: one, and short vectors.
+  enum class Lanes : std::uint8_t { any, one, lines } lanes;  ///< Lines: one, and short vectors.
   double (*cost)(const LaneCosts& costs, double segments);
 };
 

@@ -32,6 +32,10 @@ void check_root(const Call& call, int member_count) {
 
 void check_block_counts(const Call& call, int member_count) {
   if (call.block_counts.empty()) return;
+  if (has_blocks(call.collective) && !combines(call.collective)) {
+    refuse(call, "block_counts has {} entries, but all blocks are equal; pass count alone",
+           call.block_counts.size());
+  }
   if (call.block_counts.size() == static_cast<std::size_t>(member_count)) return;
   refuse(call, "block_counts has {} entries for {} members; give one count for each",
          call.block_counts.size(), member_count);
@@ -83,8 +87,9 @@ CallBuffers counts_of(const Call& call, int rank, int member_count) {
 std::string need_of(const Call& call, Extent extent, int rank, int member_count) {
   if (!has_blocks(call.collective)) return "as many as the input has";
   if (call.block_counts.empty()) {
-    return fmt::format("{} members have blocks of {}, the size of the output", member_count,
-                       call.count);
+    const bool is_output = traits_of(call.collective).output.extent == Extent::block;
+    return fmt::format("{} members have blocks of {}, the size of the {}", member_count, call.count,
+                       is_output ? "output" : "input");
   }
   return extent == Extent::block ? fmt::format("block_counts[{}]", rank)
                                  : "the sum of block_counts";
@@ -101,8 +106,9 @@ void check_sizes(const Call& call, const CallBuffers& buffers, int rank, int mem
            name, size, needed, need_of(call, buffer.extent, rank, member_count));
   };
   check("input", traits.input, call.input_size, buffers.input_count);
-  // In place, the result lies at the beginning of the one container.
-  if (call.input == call.output && call.input_size == call.output_size) return;
+  // In place, the result may lie at the beginning of the one container.
+  const bool is_begin = traits.output.extent == Extent::block && call.input == call.output;
+  if (is_begin && call.input_size == call.output_size) return;
   check("output", traits.output, call.output_size, buffers.output_count);
 }
 
@@ -123,9 +129,10 @@ void check_null(const Call& call, const CallBuffers& buffers, std::size_t elemen
 
 void check_overlap(const Call& call, CallBuffers& buffers, std::size_t element_bytes) {
   if (buffers.output_count == 0 || buffers.input_count == 0) return;
-  const auto input = reinterpret_cast<std::uintptr_t>(call.input);
+  const auto input =
+      reinterpret_cast<std::uintptr_t>(call.input) + buffers.input_offset * element_bytes;
   const auto output = reinterpret_cast<std::uintptr_t>(call.output);
-  buffers.in_place = input == output;
+  buffers.in_place = call.input == call.output;
   const bool has_same_elements =
       input + buffers.output_begin * element_bytes == output + buffers.input_begin * element_bytes;
   if (has_same_elements) return;
@@ -150,6 +157,8 @@ CallBuffers check_buffers(const Call& call, const VectorElements& elements, int 
   check_root(call, member_count);
   check_block_counts(call, member_count);
   CallBuffers buffers = counts_of(call, rank, member_count);
+  const bool is_in_output = buffers.input_count < buffers.output_count && call.input == call.output;
+  if (is_in_output) buffers.input_offset = buffers.input_begin;
   check_sizes(call, buffers, rank, member_count);
   const std::size_t element_bytes = std::max<std::size_t>(elements.element_bytes, 1);
   const std::size_t most = std::max(buffers.input_count, buffers.output_count);
@@ -164,9 +173,10 @@ CallBuffers check_buffers(const Call& call, const VectorElements& elements, int 
   return buffers;
 }
 
-CallSignature broadcast_signature(std::size_t size_bytes, int root) {
+CallSignature movement_signature(const Call& call, std::size_t size_bytes) {
+  const int root = has_root(call.collective) ? call.root : 0;
   return {.count = size_bytes,
-          .collective = Collective::broadcast,
+          .collective = call.collective,
           .detail = static_cast<std::uint32_t>(root)};
 }
 

@@ -16,6 +16,8 @@ struct CallBuffers {
   std::size_t input_begin = 0;    ///< Where the input begins in the vector: there, or at the
   std::size_t output_begin = 0;   ///< member's block; and the output.
   bool in_place = false;          ///< Input and output are the same address.
+  std::size_t input_offset = 0;   ///< From the address that is passed as input to it: in place, the
+                                  ///< input is the member's block of the output.
   bool needs_own_output = false;  ///< In place, but not at the same elements of the vector: the
                                   ///< result lies where other input lies.
 };
@@ -28,8 +30,9 @@ struct CallBuffers {
 CallBuffers check_buffers(const Call& call, const VectorElements& elements, int rank,
                           int member_count);
 
-/// What members compare of a broadcast, whatever it is described by.
-CallSignature broadcast_signature(std::size_t size_bytes, int root);
+/// What members compare of a call that moves so many bytes, of each block where it has blocks,
+/// whatever they are described by.
+CallSignature movement_signature(const Call& call, std::size_t size_bytes);
 
 }  // namespace hycoll
 

@@ -73,7 +73,7 @@ CallRun LongBroadcast::movement(const Plan* plan, std::byte* data,
           .arguments = {.input = is_root_ ? data : nullptr,
                         .output = is_root_ ? nullptr : data,
                         .reducer = {},
-                        .signature = broadcast_signature(size_bytes, call_.root).packed()}};
+                        .signature = movement_signature(call_, size_bytes).packed()}};
 }
 
 void LongBroadcast::load(std::size_t index) noexcept {

@@ -1,5 +1,6 @@
 #include "collectives/runs/repeatable_call.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "collectives/runs/prepared_call.h"
@@ -20,9 +21,14 @@ void RepeatableCall::remember(const Call& call, const PreparedCall& prepared, co
   call_ = call;
   arguments_ = prepared.arguments;
   arguments_.form = next_form();
-  const std::size_t element_bytes = prepared.query.element_bytes;
+  // Of what is moved queries count the bytes.
+  const std::size_t elements = std::max<std::size_t>(call.count, 1);
+  const std::size_t element_bytes =
+      prepared.query.element_bytes * (prepared.query.extent.count / elements);
   input_bytes_ = prepared.buffers.input_count * element_bytes;
   output_bytes_ = prepared.buffers.output_count * element_bytes;
+  input_in_output_bytes_ =
+      input_bytes_ < output_bytes_ ? prepared.buffers.input_begin * element_bytes : 0;
   begins_apart_bytes_ =
       (prepared.buffers.output_begin - prepared.buffers.input_begin) * element_bytes;
   // Who gets no result has no address to pass on that the next call might not have.

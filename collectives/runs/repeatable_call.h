@@ -33,7 +33,8 @@ class alignas(kSeparationBytes) RepeatableCall {
   /// The arguments of such a call, but for its number and its buffers.
   const CallArguments& arguments() const noexcept { return arguments_; }
   const void* input_of(const Call& call) const noexcept {
-    return input_bytes_ > 0 ? call.input : arguments_.input;
+    if (input_bytes_ == 0) return arguments_.input;
+    return placed(call.input, call.output);
   }
   void* output_of(const Call& call) const noexcept {
     return output_bytes_ > 0 ? call.output : arguments_.output;
@@ -42,11 +43,16 @@ class alignas(kSeparationBytes) RepeatableCall {
   const Plan& plan() const noexcept { return *plan_; }
 
  private:
+  /// Where the input is that is passed as this address.
+  const void* placed(const void* input, const void* output) const noexcept {
+    return static_cast<const std::byte*>(input) + (input == output ? input_in_output_bytes_ : 0);
+  }
+
   bool may_use(const void* input, const void* output) const noexcept {
     if (input_bytes_ > 0 && input == nullptr) return false;
     if (output_bytes_ > 0 && output == nullptr) return false;
     if (input_bytes_ == 0 || output_bytes_ == 0) return true;
-    const auto input_begin = reinterpret_cast<std::uintptr_t>(input);
+    const auto input_begin = reinterpret_cast<std::uintptr_t>(placed(input, output));
     const auto output_begin = reinterpret_cast<std::uintptr_t>(output);
     const bool apart =
         output_begin + output_bytes_ <= input_begin || input_begin + input_bytes_ <= output_begin;
@@ -56,9 +62,10 @@ class alignas(kSeparationBytes) RepeatableCall {
   PlanPointer plan_;  // null: none is remembered
   Call call_;
   CallArguments arguments_;
-  std::size_t input_bytes_ = 0;         // 0: the call's input is not used
-  std::size_t output_bytes_ = 0;        // the same of its output
-  std::size_t begins_apart_bytes_ = 0;  // modulo 2^64: from an input to an output in place
+  std::size_t input_bytes_ = 0;            // 0: the call's input is not used
+  std::size_t output_bytes_ = 0;           // the same of its output
+  std::size_t input_in_output_bytes_ = 0;  // where an input lies that is passed as the output
+  std::size_t begins_apart_bytes_ = 0;     // modulo 2^64: from an input to an output in place
 };
 
 /// The latest of them: programs make a few different ones in turn.

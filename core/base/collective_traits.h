@@ -97,6 +97,11 @@ constexpr CollectiveTraits traits_of(Collective collective) noexcept {
               .input = {Extent::vector, Holders::root},
               .output = {Extent::vector, Holders::all_but_root},
               .result = Result::copy};
+    case Collective::allgather:
+      return {.name = "allgather",
+              .input = {Extent::block, Holders::all},
+              .output = everybodys_vector,
+              .result = Result::copy};
   }
   return {};
 }

@@ -153,18 +153,20 @@ TEST_CASE("every collective leaves in a member's output what MPI says") {
     CHECK(expected(Routine::broadcast, rank).count == (rank == 2 ? 0 : kElements));
     CHECK(expected(Routine::broadcast, rank).first_rank == 2);
     CHECK(expected(Routine::broadcast, rank).rank_count == 1);
+    CHECK(expected(Routine::allgather, rank).count == kElements);
+    CHECK(expected(Routine::allgather, rank).block == 3);
     CHECK(expected(Routine::barrier, rank).count == 0);
   }
 }
 
-TEST_CASE("only reduce_scatter needs equal blocks") {
+TEST_CASE("only reduce_scatter and allgather need equal blocks") {
   for (int value = 0; value < kRoutineCount; ++value) {
     const Problem problem{.routine = static_cast<Routine>(value)};
     CAPTURE(name_of(problem.routine));
     CHECK(parse_routine(name_of(problem.routine)) == problem.routine);
     CHECK_FALSE(unsuitable_count(problem, 12, 4).has_value());
     CHECK(unsuitable_count(problem, 13, 4).has_value() ==
-          (problem.routine == Routine::reduce_scatter));
+          (problem.routine == Routine::reduce_scatter || problem.routine == Routine::allgather));
   }
   CHECK_FALSE(parse_routine("alltoall").has_value());
 }

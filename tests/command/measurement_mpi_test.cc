@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kBytes = 960;
 constexpr Routine kRoutines[] = {Routine::allreduce, Routine::reduce, Routine::reduce_scatter,
                                  Routine::scan,      Routine::exscan, Routine::broadcast,
-                                 Routine::barrier};
+                                 Routine::allgather, Routine::barrier};
 
 int process_count() {
   int size = 1;

@@ -30,11 +30,13 @@ void CallTrial::fill(int round) {
   round_ = round;
   for (std::size_t i = 0; i < input_.size(); ++i) input_.data()[i] = expected_input(i);
   std::fill_n(output_.data(), output_.size(), kPoison);
+  if (!is_gathered() || placement_ == Placement::separate) return;
+  std::copy_n(input_.data(), input_.size(), output_.data() + reference_.input_begin(member_));
 }
 
 Call CallTrial::call() const {
   Call call{.collective = reference_.collective,
-            .input = input_.data(),
+            .input = placement_ == Placement::in_place ? result().data() : input_.data(),
             .output = const_cast<std::int64_t*>(result().data()),
             .count = reference_.count,
             .block_counts = reference_.block_counts,
@@ -72,14 +74,14 @@ std::string CallTrial::complaint_of_result() const {
 /// result.
 std::string CallTrial::complaint_of_rest() const {
   const bool has_result = reference_.output_size(member_) > 0;
-  const bool may_change_input = placement_ == Placement::in_place &&
+  const bool may_change_input = placement_ == Placement::in_place && !is_gathered() &&
                                 (has_result || reference_.collective == Collective::reduce_scatter);
   for (std::size_t i = 0; i < input_.size() && !may_change_input; ++i) {
     if (input_.data()[i] == expected_input(i)) continue;
     return fmt::format("element {} of the input was changed to {}", i, input_.data()[i]);
   }
   for (std::size_t i = 0; i < output_.size(); ++i) {
-    if (has_result && placement_ == Placement::separate) break;
+    if (has_result && (is_gathered() || placement_ == Placement::separate)) break;
     if (output_.data()[i] == kPoison) continue;
     return fmt::format("element {} of an output without a result was written", i);
   }
@@ -126,6 +128,9 @@ std::vector<CollectiveReference> references_of_all(int member_count, std::size_t
   blocks.collective = Collective::reduce_scatter;
   blocks.count = (count + members - 1) / members;
   all.push_back(blocks);
+  blocks.collective = Collective::allgather;
+  all.push_back(blocks);
+  blocks.collective = Collective::reduce_scatter;
   blocks.count = 0;
   for (std::size_t m = 0; m < members; ++m) {
     const std::size_t share = 2 * count * (m + 1) / (members * (members + 1));

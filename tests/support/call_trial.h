@@ -43,7 +43,12 @@ class CallTrial {
   };
   static constexpr std::size_t kGuards = 16;
 
-  const Guarded& result() const { return placement_ == Placement::in_place ? input_ : output_; }
+  /// In place, the longer one is both.
+  const Guarded& result() const {
+    const bool is_input = placement_ == Placement::in_place && !is_gathered();
+    return is_input ? input_ : output_;
+  }
+  bool is_gathered() const { return reference_.collective == Collective::allgather; }
   std::int64_t expected_input(std::size_t index) const;
   std::string complaint_of_guards(const Guarded& buffer, const char* name) const;
   std::string complaint_of_result() const;
@@ -82,6 +87,8 @@ void run_by_name(Caller& caller, const Call& c) {
       // By name it has one buffer.
       if (c.input != c.output) return caller.run(c);
       return caller.broadcast(c.output, c.count, c.type, c.root);
+    case Collective::allgather:
+      return caller.allgather(c.input, c.output, c.count, c.type);
   }
 }
 
@@ -104,6 +111,8 @@ Request start_by_name(Caller& caller, const Call& c) {
     case Collective::broadcast:
       if (c.input != c.output) return caller.start(c);
       return caller.ibroadcast(c.output, c.count, c.type, c.root);
+    case Collective::allgather:
+      return caller.iallgather(c.input, c.output, c.count, c.type);
   }
   return caller.iallreduce(c.input, c.output, c.count, c.type, c.op);
 }
@@ -127,6 +136,8 @@ Persistent prepare_by_name(Caller& caller, const Call& c) {
     case Collective::broadcast:
       if (c.input != c.output) return caller.prepare(c);
       return caller.broadcast_init(c.output, c.count, c.type, c.root);
+    case Collective::allgather:
+      return caller.allgather_init(c.input, c.output, c.count, c.type);
   }
   return caller.allreduce_init(c.input, c.output, c.count, c.type, c.op);
 }

@@ -1,14 +1,25 @@
 #include "tests/support/collective_reference.h"
 
+#include "core/base/collective_traits.h"
+
 namespace hycoll::tests {
 
 std::size_t CollectiveReference::block_size(int member) const {
   return block_counts.empty() ? count : block_counts[static_cast<std::size_t>(member)];
 }
 
+std::size_t CollectiveReference::block_begin(int member) const {
+  std::size_t begin = 0;
+  for (int m = 0; m < member; ++m) begin += block_size(m);
+  return begin;
+}
+
+std::size_t CollectiveReference::vector_size() const {
+  return has_blocks(collective) ? block_begin(member_count) : count;
+}
+
 std::size_t CollectiveReference::input_size() const {
-  if (collective != Collective::reduce_scatter) return count;
-  return output_begin(member_count - 1) + block_size(member_count - 1);
+  return collective == Collective::allgather ? count : vector_size();
 }
 
 std::size_t CollectiveReference::output_size(int member) const {
@@ -21,6 +32,8 @@ std::size_t CollectiveReference::output_size(int member) const {
       return member != root ? count : 0;
     case Collective::reduce_scatter:
       return block_size(member);
+    case Collective::allgather:
+      return vector_size();
     case Collective::allreduce:
     case Collective::scan:
       break;
@@ -28,15 +41,19 @@ std::size_t CollectiveReference::output_size(int member) const {
   return count;
 }
 
+std::size_t CollectiveReference::input_begin(int member) const {
+  return collective == Collective::allgather ? block_begin(member) : 0;
+}
+
 std::size_t CollectiveReference::output_begin(int member) const {
-  std::size_t begin = 0;
-  if (collective != Collective::reduce_scatter) return begin;
-  for (int m = 0; m < member; ++m) begin += block_size(m);
-  return begin;
+  return collective == Collective::reduce_scatter ? block_begin(member) : 0;
 }
 
 std::int64_t CollectiveReference::expected(int member, int call, std::size_t index) const {
   if (collective == Collective::broadcast) return element(root, call, index);
+  if (collective == Collective::allgather) {
+    return element(static_cast<int>(index / count), call, index % count);
+  }
   int last = member_count - 1;
   if (collective == Collective::scan) last = member;
   if (collective == Collective::exscan) last = member - 1;

@@ -23,16 +23,20 @@ struct CollectiveReference {
     return static_cast<std::int64_t>(index % 10'007 + 1) * (member + 3) + 1'003LL * call;
   }
 
+  /// Of the vector; the longer of a member's buffers.
+  std::size_t vector_size() const;
   std::size_t input_size() const;
   /// 0 where the member gets no result.
   std::size_t output_size(int member) const;
-  /// Where element 0 of the member's output lies in the vectors.
+  /// Where element 0 of the member's input, and output, lies in the vectors.
+  std::size_t input_begin(int member) const;
   std::size_t output_begin(int member) const;
   /// Element i of the member's output.
   std::int64_t expected(int member, int call, std::size_t index) const;
 
  private:
   std::size_t block_size(int member) const;
+  std::size_t block_begin(int member) const;
 };
 
 }  // namespace hycoll::tests

@@ -324,7 +324,7 @@ void with_all_algorithms(const Shape& shape, std::uint64_t seed, const Body& bod
                                         .root = root,
                                         .count = count_for(schedule),
                                         .block_counts = {}};
-    if (tests::too_long_for_lines(schedule, 2 * reference.input_size() * sizeof(std::int64_t))) {
+    if (tests::too_long_for_lines(schedule, 2 * reference.vector_size() * sizeof(std::int64_t))) {
       continue;
     }
     Nodes nodes(schedule, reference, static_cast<Delivery>(seed % 3));

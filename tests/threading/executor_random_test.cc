@@ -54,27 +54,39 @@ class Buffers64 {
   std::int64_t* output(int member) {
     const auto m = static_cast<std::size_t>(member);
     if (reference_.output_size(member) == 0) return nullptr;
-    return in_place_ ? inputs_[m].data() + reference_.output_begin(member) : outputs_[m].data();
+    const bool is_in_input = in_place_ && !is_gathered();
+    return is_in_input ? inputs_[m].data() + reference_.output_begin(member) : outputs_[m].data();
   }
 
+  /// In place, the shorter one is part of the longer one.
+  std::int64_t* input(int member) {
+    const auto m = static_cast<std::size_t>(member);
+    const bool is_in_output = in_place_ && is_gathered();
+    return is_in_output ? outputs_[m].data() + reference_.input_begin(member) : inputs_[m].data();
+  }
+
+  bool is_gathered() const { return reference_.collective == Collective::allgather; }
+
   RandomDriver::Buffers enter(int member, int call) {
-    auto& input = inputs_[static_cast<std::size_t>(member)];
-    for (std::size_t i = 0; i < input.size(); ++i) input[i] = reference_.element(member, call, i);
-    return {.input = input.data(), .output = output(member)};
+    std::int64_t* const values = input(member);
+    for (std::size_t i = 0; i < reference_.input_size(); ++i) {
+      values[i] = reference_.element(member, call, i);
+    }
+    return {.input = values, .output = output(member)};
   }
 
   void leave(int member, int call) {
-    auto& input = inputs_[static_cast<std::size_t>(member)];
+    const std::int64_t* const values = input(member);
     const std::size_t begin = reference_.output_begin(member);
     const std::size_t size = reference_.output_size(member);
     for (std::size_t i = 0; i < size; ++i) {
       if (output(member)[i] != reference_.expected(member, call, i)) ++wrong_;
     }
-    for (std::size_t i = 0; i < input.size(); ++i) {
-      const bool replaced = in_place_ && i >= begin && i < begin + size;
-      if (!replaced && input[i] != reference_.element(member, call, i)) ++wrong_;
+    for (std::size_t i = 0; i < reference_.input_size(); ++i) {
+      const bool replaced = in_place_ && !is_gathered() && i >= begin && i < begin + size;
+      if (!replaced && values[i] != reference_.element(member, call, i)) ++wrong_;
     }
-    input.assign(input.size(), kPoison);
+    inputs_[static_cast<std::size_t>(member)].assign(reference_.input_size(), kPoison);
     outputs_[static_cast<std::size_t>(member)].assign(size, kPoison);
   }
 
@@ -133,7 +145,7 @@ int run_algorithm(const Algorithm& algorithm, const Shape& shape, std::size_t co
   }
   const int segments = 1 + static_cast<int>(seed % 3);
   const Schedule schedule = algorithm.generate(shape, segments, reference.root);
-  if (tests::too_long_for_lines(schedule, reference.input_size() * sizeof(std::int64_t))) return 0;
+  if (tests::too_long_for_lines(schedule, reference.vector_size() * sizeof(std::int64_t))) return 0;
   RandomDriver driver(schedule, {.count = count, .block_counts = reference.block_counts},
                       DataType::int64, Operator::sum, static_cast<Delivery>(seed % 3), limit);
   for (const bool in_place : {false, true}) {

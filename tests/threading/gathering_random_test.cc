@@ -1,5 +1,5 @@
-// An allgather, which no algorithm performs yet, executed in random interleavings: with unequal
-// blocks, in place, and in several runs on slices of every block.
+// Allgathers executed in random interleavings: with unequal blocks, which no call has yet, in
+// place, and in several runs on slices of every block.
 
 #include <doctest/doctest.h>
 
@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "collectives/algorithms/registry.h"
 #include "core/schedule/staging.h"
 #include "tests/core/verifier/examples.h"
 #include "tests/threading/random_driver.h"
@@ -86,6 +87,23 @@ TEST_CASE("inputs are blocks, of any length") {
     run(testing::ring_allgather_example(members), counts);
   }
   run(testing::paired_allgather_example(), {3, 40, 0, 7});
+}
+
+TEST_CASE("every algorithm on blocks of any length, direct and staged in slices") {
+  for (const Shape& shape : {Shape::uniform(1, 3, 2), Shape::uniform(4, 1, 1),
+                             Shape(std::vector<Node>{{2, 2}, {1, 1}, {3, 3}}, 1),
+                             Shape(std::vector<Node>{{3, 3}, {1, 1}}, 3)}) {
+    std::vector<std::size_t> counts;
+    for (int m = 0; m < shape.member_count(); ++m) counts.push_back(m % 3 == 1 ? 0 : 40 + 90 * m);
+    for (const Algorithm& algorithm : algorithms_of(Collective::allgather)) {
+      const bool is_short = algorithm.name.starts_with("lines");
+      if (!algorithm.serves_shape(shape) || is_short) continue;
+      const Schedule schedule = algorithm.generate(shape);
+      CHECK(run(schedule, counts) == 1);
+      const bool is_staged = shape.node_count() < shape.member_count();
+      if (is_staged) CHECK(run(staged(schedule), counts, {.bytes = 1024}) > 1);
+    }
+  }
 }
 
 TEST_CASE("in slices of all blocks, between which outputs have gaps") {

@@ -33,6 +33,8 @@ Streams streams_of(Collective collective, int thread, int thread_count, int root
       return {Form::prefix, 0, thread_count, 0, thread_count};
     case Collective::broadcast:
       return {Form::fold, root, 1, 0, thread_count, root};
+    case Collective::allgather:
+      return {Form::fold, thread, 1, 0, thread_count};
     case Collective::exscan:
       break;
   }
@@ -55,18 +57,22 @@ LimitShare limit_share(const LimitCall& call, int thread) {
       blocks ? Partition::uniform(call.count / call.inputs.size(), thread_count)
              : Partition::balanced(call.count, thread_count, kLineBytes / element_bytes);
   const ElementRange slice = slices.range(thread);
-  const std::size_t offset_bytes = slice.begin * element_bytes;
+  // A block is all that a buffer holds of the vector.
+  const CollectiveTraits traits = traits_of(call.collective);
+  const auto offset_in = [&](const BufferTraits& buffer) {
+    return buffer.extent == Extent::block ? 0 : slice.begin * element_bytes;
+  };
   const Streams streams = streams_of(call.collective, thread, thread_count, call.root);
 
   LimitShare share{.form = streams.form, .inputs = {}, .outputs = {}, .count = slice.size()};
   for (int i = 0; i < streams.input_count; ++i) {
     const void* const input = call.inputs[static_cast<std::size_t>(streams.first_input + i)];
-    share.inputs.push_back(static_cast<const std::byte*>(input) + offset_bytes);
+    share.inputs.push_back(static_cast<const std::byte*>(input) + offset_in(traits.input));
   }
   for (int i = 0; i < streams.output_count; ++i) {
     if (streams.first_output + i == streams.not_output) continue;
     void* const output = call.outputs[static_cast<std::size_t>(streams.first_output + i)];
-    share.outputs.push_back(static_cast<std::byte*>(output) + (blocks ? 0 : offset_bytes));
+    share.outputs.push_back(static_cast<std::byte*>(output) + offset_in(traits.output));
   }
   return share;
 }
@@ -79,6 +85,7 @@ std::size_t limit_traffic_bytes(Collective collective, int thread_count, std::si
       return 2 * threads * size_bytes;
     case Collective::reduce:
     case Collective::reduce_scatter:
+    case Collective::allgather:
       return (threads + 1) * size_bytes;
     case Collective::broadcast:
       // Every thread reads its slice, also where there is nobody to write it to.

@@ -46,7 +46,7 @@ struct LimitCall {
   Collective collective = Collective::allreduce;
   int root = 0;  ///< Of reduce and broadcast.
   DataType type = DataType::float32;
-  std::size_t count = 0;  ///< Elements of each input; reduce_scatter has equal blocks of them.
+  std::size_t count = 0;  ///< Elements of the vector; collectives with blocks have equal ones.
   std::span<const void* const> inputs;
   std::span<void* const> outputs;
 };
@@ -55,7 +55,7 @@ struct LimitCall {
 /// written as the collective says. Pure.
 LimitShare limit_share(const LimitCall& call, int thread);
 
-/// What all threads together read and write, for inputs of `size_bytes` bytes each. Pure.
+/// What all threads together read and write, for a vector of `size_bytes` bytes. Pure.
 std::size_t limit_traffic_bytes(Collective collective, int thread_count, std::size_t size_bytes);
 
 /// Does the share; what is written is visible to others after the next synchronisation. Requires

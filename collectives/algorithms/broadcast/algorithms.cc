@@ -1,7 +1,6 @@
 // The broadcast algorithms that can be called by name.
 
 #include <array>
-#include <bit>
 
 #include "collectives/algorithms/broadcast/broadcast.h"
 #include "collectives/algorithms/parts/algorithm.h"
@@ -21,25 +20,9 @@ constexpr std::string_view kTorusSource =
 constexpr std::string_view kCollectiveNetworkSource =
     "MPI Collectives on Blue Gene/P (Mamidala et al., 2009), section 5.B: collective network";
 
-template <bool (*also)(const Shape&)>
-bool serves_powers_of_two(const Shape& shape) {
-  return also(shape) && std::has_single_bit(static_cast<unsigned>(shape.node_count()));
-}
-
 constexpr AlgorithmForm kMultiLeader{Collective::broadcast, generate_multi_leader_broadcast};
 constexpr AlgorithmForm kLines{Collective::broadcast, generate_lines_broadcast};
 constexpr AlgorithmForm kLinesTree{Collective::broadcast, generate_lines_tree_broadcast};
-
-/// The algorithm, for the numbers of nodes that its exchange serves; `words` say so if that is not
-/// any number.
-template <bool (*also)(const Shape&)>
-constexpr Algorithm for_nodes_served(Algorithm algorithm, std::string_view words) {
-  if (algorithm.exchange.needs_power_of_two) {
-    algorithm.serves = words;
-    algorithm.serves_shape = serves_powers_of_two<also>;
-  }
-  return algorithm;
-}
 
 constexpr std::string_view source_of(const Exchange& exchange) {
   return is_tree(exchange) ? kTreeSource : kRingSource;

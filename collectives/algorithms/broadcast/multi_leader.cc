@@ -66,11 +66,7 @@ BroadcastPlace broadcast_place(const ScheduleBuilder& builder, int node, int lan
   if (node == shape.node_of_member(builder.root())) {
     return {.member = builder.root(), .buffer = builder.input(builder.root())};
   }
-  int holder = shape.first_member(node);
-  for (int i = 0; i < shape.node(node).members; ++i) {
-    const int member = shape.first_member(node) + i;
-    if (shape.worker_of_member(member) == shape.leader(node, lane)) holder = member;
-  }
+  const int holder = holding_member(shape, node, lane);
   return {.member = holder, .buffer = builder.output(holder)};
 }
 

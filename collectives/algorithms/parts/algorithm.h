@@ -2,6 +2,7 @@
 #define HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_ALGORITHM_H_
 
 #include <algorithm>
+#include <bit>
 #include <span>
 #include <string>
 #include <string_view>
@@ -118,6 +119,22 @@ struct AlgorithmForm {
   }
 };
 
+template <bool (*also)(const Shape&)>
+bool serves_powers_of_two(const Shape& shape) {
+  return also(shape) && std::has_single_bit(static_cast<unsigned>(shape.node_count()));
+}
+
+/// The algorithm, for the numbers of nodes that its exchange serves; `words` say so if that is not
+/// any number.
+template <bool (*also)(const Shape&)>
+constexpr Algorithm for_nodes_served(Algorithm algorithm, std::string_view words) {
+  if (algorithm.exchange.needs_power_of_two) {
+    algorithm.serves = words;
+    algorithm.serves_shape = serves_powers_of_two<also>;
+  }
+  return algorithm;
+}
+
 /// The algorithms of each collective, in the order of listings: one file each
 /// (*/algorithms.cc).
 std::span<const Algorithm> allreduce_algorithms() noexcept;
@@ -126,6 +143,7 @@ std::span<const Algorithm> reduce_scatter_algorithms() noexcept;
 std::span<const Algorithm> scan_algorithms() noexcept;
 std::span<const Algorithm> exscan_algorithms() noexcept;
 std::span<const Algorithm> broadcast_algorithms() noexcept;
+std::span<const Algorithm> allgather_algorithms() noexcept;
 
 }  // namespace hycoll
 

@@ -53,6 +53,7 @@ struct RootedVector;
 struct PartedVector;
 struct ScanVector;
 struct BroadcastVector;
+struct GatheredBlocks;
 
 /// How the leaders of one lane exchange what their nodes have: what it promises, what it needs, and
 /// the function that appends its steps to the leaders' strands, for the collective that it serves.
@@ -72,6 +73,7 @@ struct Exchange {
   void (*reduce_scatter)(ScheduleBuilder& builder, PartedVector& vector) = nullptr;
   void (*scan)(ScheduleBuilder& builder, ScanVector& vector) = nullptr;
   void (*broadcast)(ScheduleBuilder& builder, const BroadcastVector& vector) = nullptr;
+  void (*allgather)(ScheduleBuilder& builder, const GatheredBlocks& blocks) = nullptr;
 };
 
 }  // namespace hycoll

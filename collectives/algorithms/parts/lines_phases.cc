@@ -20,7 +20,20 @@ void LinesPhases::publish_inputs(int reader) {
   for (int member = first_member(); member <= last_member(); ++member) {
     if (member == reader) continue;
     lines_[static_cast<std::size_t>(member - first_member())] =
-        publish(member, span_of(builder_.input(member), builder_.all_chunks())).buffer;
+        publish(member, span_of(builder_.input(member), builder_.input_chunks(member))).buffer;
+  }
+}
+
+BufferId LinesPhases::seen_by(int reader, int member) const {
+  if (member == reader) return builder_.input(member);
+  return lines_[static_cast<std::size_t>(member - first_member())];
+}
+
+void LinesPhases::gather_inputs(int reader) {
+  for (int member = first_member(); member <= last_member(); ++member) {
+    const ChunkRange block = builder_.input_chunks(member);
+    builder_.copy(members_.strand(reader), span_of(builder_.output(reader), block),
+                  span_of(seen_by(reader, member), block));
   }
 }
 
@@ -28,10 +41,7 @@ void LinesPhases::reduce_inputs(int reader, Span result, int last,
                                 const std::vector<Span>& before) {
   std::vector<Span> operands = before;
   for (int member = first_member(); member <= last; ++member) {
-    const BufferId source = member == reader
-                                ? builder_.input(member)
-                                : lines_[static_cast<std::size_t>(member - first_member())];
-    operands.push_back(span_of(source, {result.first_chunk, result.chunk_count}));
+    operands.push_back(span_of(seen_by(reader, member), {result.first_chunk, result.chunk_count}));
   }
   if (operands.size() == 1) {
     builder_.copy(members_.strand(reader), result, operands.front());

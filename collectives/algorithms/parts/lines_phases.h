@@ -33,6 +33,10 @@ class LinesPhases {
   /// for none.
   void publish_inputs(int reader = -1);
 
+  /// A member copies the node's inputs, its block directly and those of others from lines, to where
+  /// they belong in its output.
+  void gather_inputs(int reader);
+
   /// A member reduces the node's inputs from lines, its own directly, left to right: those from the
   /// first member to `last`, for the chunks of the result. `before` is an operand to the left of
   /// them, if it is not empty.
@@ -54,6 +58,9 @@ class LinesPhases {
   void await_members_but(int member, int known);
 
  private:
+  /// Where a reader finds a member's input.
+  BufferId seen_by(int reader, int member) const;
+
   ScheduleBuilder& builder_;
   int node_;
   Members members_;

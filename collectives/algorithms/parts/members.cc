@@ -31,6 +31,14 @@ void Members::await_all(StrandId strand) const {
   }
 }
 
+int holding_member(const Shape& shape, int node, int lane) {
+  const int first = shape.first_member(node);
+  for (int member = first; member < first + shape.node(node).members; ++member) {
+    if (shape.worker_of_member(member) == shape.leader(node, lane)) return member;
+  }
+  return first;
+}
+
 void append_departure(ScheduleBuilder& builder, std::span<const StrandId> strands,
                       const std::vector<bool>& reads) {
   std::vector<FlagId> done(strands.size(), -1);

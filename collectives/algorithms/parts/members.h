@@ -56,6 +56,10 @@ class Members {
   std::vector<FlagId> entered_;
 };
 
+/// The member in whose output the leader of a lane collects what is to be in all: its own or, if
+/// the leader owns none, the node's first.
+int holding_member(const Shape& shape, int node, int lane);
+
 /// Members who read others' buffers say that they are done, and all leave when these are. Strands
 /// and `reads` are by member; of those who read nothing the others know that they have entered.
 void append_departure(ScheduleBuilder& builder, std::span<const StrandId> strands,

@@ -24,11 +24,11 @@
 
 #include <algorithm>
 #include <iterator>
-#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "collectives/algorithms/parts/node_phases.h"
+#include "collectives/algorithms/parts/shares.h"
 #include "collectives/algorithms/reduce_scatter/exchange.h"
 #include "collectives/algorithms/reduce_scatter/reduce_scatter.h"
 #include "core/base/errors.h"
@@ -36,25 +36,6 @@
 
 namespace hycoll {
 namespace {
-
-/// The least number of chunks per block with which every lane's share of every part has as many
-/// chunks.
-int chunks_per_block(const Shape& shape) {
-  int chunks = 1;
-  for (const int node : shape.first_nodes()) {
-    const int lanes = shape.lane_count();
-    chunks = std::lcm(chunks, lanes / std::gcd(lanes, shape.node(node).members));
-  }
-  return chunks;
-}
-
-/// A lane's share of the part of a node.
-ChunkRange share_of(const ScheduleBuilder& builder, int node, int lane) {
-  const Shape& shape = builder.shape();
-  const int per_block = builder.chunk_count() / shape.member_count();
-  const ChunkRange part{shape.first_member(node) * per_block, shape.node(node).members * per_block};
-  return segment_of(part, shape.lane_count(), lane);
-}
 
 /// The outputs of a node's members as far as they lie in a range.
 std::vector<Span> outputs_in(const ScheduleBuilder& builder, const NodePhases& phases,

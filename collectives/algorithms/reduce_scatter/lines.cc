@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "collectives/algorithms/parts/lines_phases.h"
+#include "collectives/algorithms/parts/shares.h"
 #include "collectives/algorithms/reduce_scatter/reduce_scatter.h"
 #include "core/base/errors.h"
 #include "core/schedule/builder.h"
@@ -44,12 +45,7 @@ void append_single_node(ScheduleBuilder& builder, LinesPhases& phases) {
 
 /// What the nodes' parts are.
 NodeParts parts_of_nodes(const ScheduleBuilder& builder) {
-  return {NodeParts::Lie::together, [&builder](int node) {
-            const Shape& shape = builder.shape();
-            const int per_block = builder.chunk_count() / shape.member_count();
-            return ChunkRange{shape.first_member(node) * per_block,
-                              shape.node(node).members * per_block};
-          }};
+  return {NodeParts::Lie::together, [&builder](int node) { return part_of(builder, node); }};
 }
 
 /// What a node brings into the exchange, its sum computed by the member that leads it; the result

@@ -35,8 +35,8 @@ int bits_reversed(int number, int bit_count) {
 std::vector<const Algorithm*> family() {
   std::vector<const Algorithm*> algorithms;
   for (const Algorithm* algorithm : all_algorithms()) {
-    const bool reduces = algorithm->collective != Collective::broadcast;
-    if (reduces && algorithm->collective != Collective::allreduce) algorithms.push_back(algorithm);
+    if (combines(algorithm->collective) && algorithm->collective != Collective::allreduce)
+      algorithms.push_back(algorithm);
   }
   return algorithms;
 }

@@ -6,6 +6,7 @@
 #include <hycoll/hycoll.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <numeric>
 #include <span>
@@ -72,6 +73,40 @@ TEST_CASE("reduce_scatter compares input and output with block_counts") {
   input.assign(total, 1);
   communicator.reduce_scatter(input, std::span(input).first(counts[rank]), counts);
   CHECK(Vector(input.begin(), input.begin() + static_cast<std::ptrdiff_t>(counts[rank])) == block);
+}
+
+TEST_CASE("the output of allgather has a block for each member") {
+  Communicator communicator(MPI_COMM_WORLD);
+  const auto size = static_cast<std::size_t>(communicator.size());
+  const auto rank = static_cast<std::size_t>(communicator.rank());
+  const Vector block(4, communicator.rank() + 1);
+  for (const std::size_t wrong : {4 * size - 1, 4 * size + 1, std::size_t{0}}) {
+    Vector output(wrong);
+    const std::string complaint = fmt::format(
+        "output has {} elements, but must have {} ({} members have blocks of 4, the "
+        "size of the input)",
+        wrong, 4 * size, size);
+    check_refused(communicator, calls::allgather(block, output), complaint);
+  }
+  Vector expected;
+  for (int member = 1; member <= communicator.size(); ++member) {
+    expected.insert(expected.end(), 4, member);
+  }
+  Vector output(4 * size);
+  for (int round = 0; round < 3; ++round) {
+    communicator.allgather(block, output);
+    CHECK(output == expected);
+    const auto shorter = std::span(output).first(output.size() - 1);
+    CHECK_THROWS_AS(communicator.allgather(block, shorter), Error);
+    // In place.
+    output.assign(4 * size, 0);
+    const auto own = std::span(output).subspan(4 * rank, 4);
+    std::copy(block.begin(), block.end(), own.begin());
+    communicator.allgather(own, output);
+    CHECK(output == expected);
+  }
+  // One container for both is its own block.
+  if (size > 1) check_refused(communicator, calls::allgather(output, output), "output has");
 }
 
 TEST_CASE("the root of reduce needs an output, the others do not") {

@@ -122,6 +122,9 @@ TEST_CASE("calls of containers carry the sizes that they must be compared with")
   const Call scattered = calls::reduce_scatter(input, output, counts);
   CHECK(scattered.input_size == 6);
   CHECK(scattered.output_size == 2);
+  const Call gathered = calls::allgather(output, input);
+  CHECK(gathered.count == 2);
+  CHECK(gathered.output_size == 6);
   CHECK(calls::reduce(input, View()).output_size == 0);
   CHECK_THROWS_WITH_AS(calls::reduce(input, output), doctest::Contains("must have the same size"),
                        Error);

@@ -66,6 +66,8 @@ void add_wrong_buffers(std::vector<WrongCall>& wrong, const Call& good, Room& ro
   wrong.push_back({call, "more than memory"});
 }
 
+constexpr std::size_t kOneCount = 100;
+
 /// What every member refuses by itself.
 std::vector<WrongCall> wrong_calls(Room& room, int members) {
   std::vector<WrongCall> wrong;
@@ -90,6 +92,13 @@ std::vector<WrongCall> wrong_calls(Room& room, int members) {
   wrong.push_back({broadcast, "more than memory"});
   broadcast = calls::broadcast(room.output.data(), 3, ElementType(MPI_DATATYPE_NULL), 0);
   wrong.push_back({broadcast, "broadcast: type is MPI_DATATYPE_NULL"});
+  Call gathered = sum_of(room, Collective::allgather, 100);
+  add_wrong_buffers(wrong, gathered, room);
+  gathered.type = ElementType(MPI_DATATYPE_NULL);
+  wrong.push_back({gathered, "allgather: type is MPI_DATATYPE_NULL"});
+  gathered = sum_of(room, Collective::allgather, 100);
+  gathered.block_counts = std::span(&kOneCount, 1);
+  wrong.push_back({gathered, "allgather: block_counts has 1 entries, but all blocks are equal"});
   Call blocks = sum_of(room, Collective::reduce_scatter, 0);
   room.block_counts.assign(static_cast<std::size_t>(members) + 1, 10);
   blocks.block_counts = room.block_counts;

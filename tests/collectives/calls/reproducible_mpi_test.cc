@@ -200,8 +200,7 @@ struct AlgorithmSet {
 std::vector<AlgorithmSet> canonical_sets(const std::vector<Node>& nodes) {
   std::vector<AlgorithmSet> sets;
   for (const Algorithm* algorithm : all_algorithms()) {
-    const bool reduces = algorithm->collective != Collective::broadcast;
-    if (!reduces || algorithm->order != OperandOrder::canonical) continue;
+    if (!combines(algorithm->collective) || algorithm->order != OperandOrder::canonical) continue;
     const int lanes = algorithm->serves_shape(Shape(nodes, 3)) ? 3 : 1;
     if (!algorithm->serves_shape(Shape(nodes, lanes))) continue;
     const auto set = std::find_if(sets.begin(), sets.end(), [&](const AlgorithmSet& other) {

@@ -139,8 +139,7 @@ TEST_CASE("a request names an algorithm, lanes, or both, for one collective or f
   CHECK(plan(Collective::allreduce, "allreduce:dpml:4").lanes == 4);
   for (int c = 0; c < kCollectiveCount; ++c) {
     const auto collective = static_cast<Collective>(c);
-    const bool is_broadcast = collective == Collective::broadcast;
-    const std::string_view family = is_broadcast ? "multi-leader" : "dpml";
+    const std::string_view family = combines(collective) ? "dpml" : "multi-leader";
     for (const std::size_t size : sizes()) {
       const SelectedPlan selected = select({.collective = collective,
                                             .nodes = {{2, 2}},

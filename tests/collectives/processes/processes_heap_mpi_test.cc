@@ -48,15 +48,17 @@ class Trial {
         placement_(placement),
         input_(reference.input_size(), where_of(mixture, 0)),
         output_(reference.output_size(member), where_of(mixture, 1)) {
+    std::int64_t* const values =
+        is_in_output() ? output_.data() + reference.input_begin(member) : input_.data();
     for (std::size_t i = 0; i < reference.input_size(); ++i) {
-      input_.data()[i] = CollectiveReference::element(member, 1, i);
+      values[i] = CollectiveReference::element(member, 1, i);
     }
   }
 
   Call call() {
     return {.collective = reference_.collective,
-            .input = input_.data(),
-            .output = placement_ == Placement::in_place ? input_.data() : output_.data(),
+            .input = is_in_output() ? output_.data() : input_.data(),
+            .output = result(),
             .count = reference_.count,
             .block_counts = reference_.block_counts,
             .type = DataType::int64,
@@ -65,10 +67,9 @@ class Trial {
   }
 
   std::string complaint() {
-    const std::int64_t* result = placement_ == Placement::in_place ? input_.data() : output_.data();
     for (std::size_t i = 0; i < reference_.output_size(member_); ++i) {
-      if (result[i] != reference_.expected(member_, 1, i)) {
-        return fmt::format("element {} of the result is {}", i, result[i]);
+      if (result()[i] != reference_.expected(member_, 1, i)) {
+        return fmt::format("element {} of the result is {}", i, result()[i]);
       }
     }
     for (std::size_t i = 0; placement_ == Placement::separate && i < reference_.input_size(); ++i) {
@@ -80,6 +81,15 @@ class Trial {
   }
 
  private:
+  /// In place, the longer buffer is both.
+  bool is_in_output() const {
+    return placement_ == Placement::in_place && reference_.collective == Collective::allgather;
+  }
+  std::int64_t* result() {
+    const bool is_input = placement_ == Placement::in_place && !is_in_output();
+    return is_input ? input_.data() : output_.data();
+  }
+
   const CollectiveReference& reference_;
   int member_;
   Placement placement_;

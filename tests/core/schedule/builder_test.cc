@@ -82,7 +82,9 @@ TEST_CASE("inputs and outputs hold what the collective says") {
         if (collective == Collective::broadcast && member == root) expected = {0, 0};
         CHECK(builder.output_chunks(member) == expected);
         const bool has_input = collective != Collective::broadcast || member == root;
-        CHECK(builder.input_chunks(member) == ChunkRange{0, has_input ? chunk_count : 0});
+        ChunkRange input{.first = 0, .count = has_input ? chunk_count : 0};
+        if (collective == Collective::allgather) input = {3 * member, 3};
+        CHECK(builder.input_chunks(member) == input);
       }
       const std::vector<ChunkRange> expected = [&] {
         std::vector<ChunkRange> ranges;

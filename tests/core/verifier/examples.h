@@ -68,12 +68,10 @@ Schedule chain_scan_example(Collective collective, int node_count);
 /// one of its workers receives, the other one reduces.
 Schedule aggregator_example(Collective collective);
 
+inline constexpr CollectiveTraits kAllgather = traits_of(Collective::allgather);
+
 // Collectives that hycoll does not have, which the words of CollectiveTraits describe nevertheless.
 
-inline constexpr CollectiveTraits kAllgather{.name = "allgather",
-                                             .input = {Extent::block, Holders::all},
-                                             .output = {Extent::vector, Holders::all},
-                                             .result = Result::copy};
 inline constexpr CollectiveTraits kGather{.name = "gather",
                                           .input = {Extent::block, Holders::all},
                                           .output = {Extent::vector, Holders::root},

@@ -38,6 +38,8 @@ Collective collective_of(Routine routine) noexcept {
       return Collective::exscan;
     case Routine::broadcast:
       return Collective::broadcast;
+    case Routine::allgather:
+      return Collective::allgather;
   }
   return Collective::allreduce;
 }
@@ -71,6 +73,8 @@ ExpectedOutput expected_output(const Problem& problem, std::size_t count, int ra
               .count = rank == problem.root ? 0 : count,
               .first_rank = problem.root,
               .rank_count = 1};
+    case Routine::allgather:
+      return {.first = 0, .count = count, .rank_count = 1, .block = block};
     case Routine::barrier:
       break;
   }

@@ -23,9 +23,10 @@ enum class Routine : std::uint8_t {
   scan,
   exscan,
   broadcast,
+  allgather,
   barrier
 };
-inline constexpr int kRoutineCount = 7;
+inline constexpr int kRoutineCount = 8;
 
 /// All functions of this file are pure.
 std::string_view name_of(Routine routine) noexcept;
@@ -52,21 +53,23 @@ struct Problem {
 
 /// What a member's output holds after a call: elements [first, first + count) of the input vector,
 /// reduced over the members first_rank..first_rank+rank_count-1. With count 0 the output is not
-/// touched.
+/// touched. With blocks, element i is element i % block of member i / block's input.
 struct ExpectedOutput {
   std::size_t first = 0;
   std::size_t count = 0;
   int first_rank = 0;
   int rank_count = 0;
+  std::size_t block = 0;  ///< 0: no blocks.
 };
 
-/// Of input vectors of `count` elements; for reduce_scatter the members get equal blocks of them.
+/// Of vectors of `count` elements; for reduce_scatter the members get equal blocks of them, and for
+/// allgather they bring them.
 /// Requires that unsuitable_count finds nothing.
 ExpectedOutput expected_output(const Problem& problem, std::size_t count, int rank,
                                int member_count) noexcept;
 
-/// Why input vectors of `count` elements are not possible with so many members: reduce_scatter
-/// needs equal blocks. Empty if they are.
+/// Why vectors of `count` elements are not possible with so many members: reduce_scatter and
+/// allgather need equal blocks. Empty if they are.
 std::optional<std::string> unsuitable_count(const Problem& problem, std::size_t count,
                                             int member_count);
 

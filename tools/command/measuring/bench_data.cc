@@ -128,7 +128,10 @@ template <class T>
 std::optional<std::string> first_difference_of(const CheckedData& data, const std::byte* output,
                                                const ExpectedOutput& expected) {
   for (std::size_t i = 0; i < expected.count; ++i) {
-    T value = input_value<T>(data, expected.first_rank, expected.first + i);
+    const std::size_t block = expected.block;
+    const auto of_block = static_cast<int>(block > 0 ? i / block : 0);
+    T value = input_value<T>(data, expected.first_rank + of_block,
+                             expected.first + (block > 0 ? i % block : i));
     for (int r = 1; r < expected.rank_count; ++r) {
       const int rank = expected.first_rank + r;
       value = combined(data.op, value, input_value<T>(data, rank, expected.first + i));

@@ -78,6 +78,10 @@ std::unique_ptr<Contestant> contestant_of(Caller& caller, const Problem& problem
       return make([&caller, count, type, root](const std::byte*, std::byte* out) {
         caller.broadcast(out, count, type, root);
       });
+    case Routine::allgather:
+      return make([&caller, block_count, type](const std::byte* in, std::byte* out) {
+        caller.allgather(in, out, block_count, type);
+      });
     case Routine::barrier:
       break;
   }
@@ -113,6 +117,11 @@ auto with_native_call(Routine routine, const NativeProblem& p, Use use) {
       return use([p](const std::byte* in, std::byte* out) {
         check_mpi(MPI_Bcast(p.buffer(in, out), p.count, p.type, p.root, p.comm), "MPI_Bcast");
       });
+    case Routine::allgather:
+      return use([p](const std::byte* in, std::byte* out) {
+        check_mpi(MPI_Allgather(in, p.block_count, p.type, out, p.block_count, p.type, p.comm),
+                  "MPI_Allgather");
+      });
     case Routine::barrier:
       break;
   }
@@ -140,6 +149,9 @@ Call call_of(const Problem& problem, std::size_t count, int member_count, const 
       call.input = input;
       return call;
     }
+    case Routine::allgather:
+      return calls::allgather(input, output, count / static_cast<std::size_t>(member_count),
+                              problem.type);
     case Routine::barrier:
       break;
   }
@@ -198,6 +210,11 @@ MPI_Request start_native(MPI_Comm comm, const Problem& problem, std::size_t coun
       check_mpi(MPI_Ibcast(p.buffer(input, output), p.count, p.type, p.root, p.comm, &request),
                 "MPI_Ibcast");
       break;
+    case Routine::allgather:
+      check_mpi(MPI_Iallgather(input, p.block_count, p.type, output, p.block_count, p.type, p.comm,
+                               &request),
+                "MPI_Iallgather");
+      break;
     case Routine::barrier:
       check_mpi(MPI_Ibarrier(p.comm, &request), "MPI_Ibarrier");
       break;
@@ -238,6 +255,11 @@ MPI_Request prepare_native(MPI_Comm comm, const Problem& problem, std::size_t co
       check_mpi(
           MPI_Bcast_init(p.buffer(input, output), p.count, p.type, p.root, p.comm, info, &request),
           "MPI_Bcast_init");
+      break;
+    case Routine::allgather:
+      check_mpi(MPI_Allgather_init(input, p.block_count, p.type, output, p.block_count, p.type,
+                                   p.comm, info, &request),
+                "MPI_Allgather_init");
       break;
     case Routine::barrier:
       check_mpi(MPI_Barrier_init(p.comm, info, &request), "MPI_Barrier_init");

@@ -160,6 +160,11 @@ std::unique_ptr<Contestant> timed_native_contestant(MPI_Comm comm, const Problem
 #if MPI_VERSION >= 4
 std::unique_ptr<Contestant> persistent_native_contestant(MPI_Comm comm, const Problem& problem,
                                                          std::size_t count) {
+#ifdef MPICH_NUMVERSION
+  // Started again it does not gather anew on a power of two of processes, as of MPICH 4.0
+  // (github.com/pmodels/mpich, issue 6423).
+  if (problem.routine == Routine::allgather) return nullptr;
+#endif
   const auto calls = std::make_shared<NativePersistentCalls>(comm, problem, count);
   return split_calls(
       "mpi, start and wait",

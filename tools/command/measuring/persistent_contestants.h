@@ -32,7 +32,7 @@ std::unique_ptr<Contestant> timed_native_contestant(MPI_Comm comm, const Problem
                                                     std::size_t count);
 
 /// start and wait of the MPI library's persistent call, timed in the same way; null where the
-/// library has none (kHasNativePersistent).
+/// library has none (kHasNativePersistent), or one that is wrong.
 std::unique_ptr<Contestant> persistent_native_contestant(MPI_Comm comm, const Problem& problem,
                                                          std::size_t count);
 

@@ -1,0 +1,49 @@
+// The allgather algorithms that can be called by name.
+
+#include <array>
+
+#include "collectives/algorithms/allgather/allgather.h"
+#include "collectives/algorithms/parts/algorithm.h"
+
+namespace hycoll {
+namespace {
+
+constexpr std::string_view kRingSource =
+    "MPICH (Thakur, Rabenseifner, Gropp 2005); DPML (Bayatpour et al., SC'17)";
+constexpr std::string_view kDoublingSource = "MPICH (Thakur, Rabenseifner, Gropp 2005)";
+constexpr std::string_view kCirculantSource =
+    "Traeff 2024; Bruck et al. 1997, in the other direction";
+
+constexpr AlgorithmForm kMultiLeader{Collective::allgather, generate_multi_leader_allgather};
+constexpr AlgorithmForm kLines{Collective::allgather, generate_lines_allgather};
+
+constexpr Algorithm lines(std::string_view name, const Exchange& exchange) {
+  return for_nodes_served<serves_one_lane_led_by_members>(
+      kLines.through_lines(name, exchange),
+      "a power of two of nodes with 1 lane, whose leaders own a member");
+}
+
+constexpr Algorithm single_leader(std::string_view name, const Exchange& exchange,
+                                  std::string_view source) {
+  return for_nodes_served<serves_one_lane>(
+      kMultiLeader.with_one_leader(
+          name, exchange, "one leader per node exchanges the blocks of its members", source),
+      "a power of two of nodes with 1 lane");
+}
+
+constexpr std::array kAlgorithms = {
+    lines("lines-recursive-doubling", kDoublingAllgather),
+    lines("lines-circulant", kCirculantAllgather),
+    single_leader("ring", kRingAllgather, kRingSource),
+    single_leader("recursive-doubling", kDoublingAllgather, kDoublingSource),
+    single_leader("circulant", kCirculantAllgather, kCirculantSource),
+    kMultiLeader.with_many_leaders(
+        "multi-leader-ring", kRingAllgather,
+        "L leaders per node, each exchanges its share of every node's blocks", kRingSource),
+};
+
+}  // namespace
+
+std::span<const Algorithm> allgather_algorithms() noexcept { return kAlgorithms; }
+
+}  // namespace hycoll

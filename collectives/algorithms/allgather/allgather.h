@@ -1,0 +1,25 @@
+#ifndef HYCOLL_COLLECTIVES_ALGORITHMS_ALLGATHER_ALLGATHER_H_
+#define HYCOLL_COLLECTIVES_ALGORITHMS_ALLGATHER_ALLGATHER_H_
+
+#include <string>
+
+#include "collectives/algorithms/allgather/exchange.h"
+#include "collectives/algorithms/parts/algorithm.h"
+#include "core/schedule/schedule.h"
+
+namespace hycoll {
+
+/// Allgather by several leaders per node, each of a share of every node's part; see
+/// multi_leader.cc. Serves every shape with Visibility::direct, one lane only where the exchange
+/// sends several nodes' parts at once.
+Schedule generate_multi_leader_allgather(std::string name, const Shape& shape,
+                                         const GeneratorParameters& parameters);
+
+/// Allgather of short blocks through signal-carrying lines; see lines.cc. Serves every shape with
+/// one lane and direct visibility whose leaders own a member.
+Schedule generate_lines_allgather(std::string name, const Shape& shape,
+                                  const GeneratorParameters& parameters);
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_ALGORITHMS_ALLGATHER_ALLGATHER_H_

@@ -1,0 +1,23 @@
+#include "collectives/algorithms/allgather/exchange.h"
+
+#include "collectives/algorithms/parts/chunks.h"
+#include "collectives/algorithms/parts/shares.h"
+
+namespace hycoll {
+
+GatheredBlocks gathered_shares(const ScheduleBuilder& builder, int node, int lane) {
+  return {.lane = lane,
+          .count = builder.shape().node_count(),
+          .number = node,
+          .nodes = [](int number) { return number; },
+          .chunks =
+              [&builder, lane](ChunkRange blocks) {
+                const ChunkRange first = share_of(builder, blocks.first, lane);
+                const ChunkRange last = share_of(builder, blocks.first + blocks.count - 1, lane);
+                return ChunkRange{first.first, last.first + last.count - first.first};
+              },
+          .strand = kElsewhere,
+          .place = kNoBuffer};
+}
+
+}  // namespace hycoll

@@ -1,0 +1,32 @@
+#ifndef HYCOLL_COLLECTIVES_ALGORITHMS_ALLGATHER_EXCHANGE_H_
+#define HYCOLL_COLLECTIVES_ALGORITHMS_ALLGATHER_EXCHANGE_H_
+
+#include "collectives/algorithms/parts/allgather.h"
+#include "collectives/algorithms/parts/exchange.h"
+#include "core/schedule/builder.h"
+
+namespace hycoll {
+
+/// One lane's shares of all nodes' parts, which a node is to have: a block for each node. Those of
+/// neighbouring nodes follow each other where there is one lane. The strand, the place and what is
+/// appended are still to be filled in.
+GatheredBlocks gathered_shares(const ScheduleBuilder& builder, int node, int lane);
+
+// How the leaders of one lane exchange what their nodes have; all are described in
+// parts/allgather.cc. Nothing is combined, so any order is kept.
+
+inline constexpr Exchange kRingAllgather{.order = OperandOrder::canonical,
+                                         .messages = MessageSize::block,
+                                         .allgather = append_ring_allgather};
+
+/// For several nodes' parts at once: one lane.
+inline constexpr Exchange kDoublingAllgather{.order = OperandOrder::canonical,
+                                             .needs_power_of_two = true,
+                                             .allgather = append_doubling_allgather};
+/// The same for any number of nodes.
+inline constexpr Exchange kCirculantAllgather{.order = OperandOrder::canonical,
+                                              .allgather = append_circulant_allgather};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_ALGORITHMS_ALLGATHER_EXCHANGE_H_

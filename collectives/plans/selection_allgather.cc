@@ -1,0 +1,100 @@
+// Which allgather a call uses.
+//
+// One node: lines while a member reads no more than a few hundred bytes there, then a lane per
+// worker, whose leader writes its member's block to all outputs. Several nodes: the cheapest
+// (selection_costs.h) of doubling and a circulant graph, through lines or one leader, for short
+// blocks, and of the ring, with as many lanes as are worth it, for others.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <span>
+
+#include "collectives/plans/selection.h"
+#include "collectives/plans/selection_costs.h"
+#include "collectives/plans/selection_lanes.h"
+
+namespace hycoll {
+namespace {
+
+SelectedPlan select_on_one_node(const SelectionQuery& query) {
+  const auto members = static_cast<std::size_t>(query.nodes.front().node.members);
+  const std::size_t read_bytes = query.size_bytes / members * (members - 1);
+  const bool through_lines = reads_through_lines(query, read_bytes);
+  SelectedPlan plan = through_lines ? plan_lines(query) : plan_lanes(query);
+  plan.algorithm = through_lines ? "lines-circulant" : "multi-leader-ring";
+  return plan;
+}
+
+/// The leaders copy their node's blocks before the exchange that takes so long, and all that has
+/// arrived in so many parts while it goes on.
+double led(const LaneCosts& costs, double exchange, double parts) {
+  if (costs.members == 1) return exchange;
+  const double collected = costs.vector_copy / (costs.nodes * costs.lanes);
+  const double copies = costs.vector_copy * (costs.members - 1) / costs.lanes;
+  return costs.hearing_of_members + collected + overlapped(exchange, copies, parts) +
+         costs.hearing_of_lanes;
+}
+
+/// Leaders read their node's blocks in lines before the exchange, and all others what it yields.
+double in_lines(const LaneCosts& costs, double exchange, double /*parts*/) {
+  if (costs.members == 1) return exchange;
+  const double collected = costs.vector_copy / costs.nodes;
+  return costs.hearing_of_members + 2 * collected + exchange + costs.hearing_of_lanes +
+         2 * costs.vector_copy;
+}
+
+using Inside = double (*)(const LaneCosts& costs, double exchange, double parts);
+
+/// What arrives last is half of the vector.
+constexpr double kDoubledParts = 2;
+
+template <Inside inside>
+double doubled(const LaneCosts& costs, double /*segments*/) {
+  return inside(costs, time_of(costs, doubling(costs.steps, costs.nodes)), kDoubledParts);
+}
+
+/// Where nodes are no power of two, walks of long vectors take longer by so large a part of what
+/// the card takes: nodes send messages of unequal lengths.
+constexpr double kMostInTheWay = 0.5;
+
+/// What a node sends may reach over the last block to the first one, in a message more.
+template <Inside inside>
+double circulant(const LaneCosts& costs, double /*segments*/) {
+  const double in_the_way =
+      costs.folds
+          ? std::min(kMostInTheWay, costs.card / (2 * costs.steps * costs.own_alpha)) * costs.card
+          : 0;
+  const double exchange =
+      time_of(costs, doubling(costs.steps, costs.nodes)) + costs.steps * costs.message + in_the_way;
+  return inside(costs, exchange, kDoubledParts);
+}
+
+double ring(const LaneCosts& costs, double /*segments*/) {
+  const double exchange = time_of(costs, {.count = costs.nodes - 1, .part = 1 / costs.nodes});
+  return led(costs, exchange, costs.nodes);
+}
+
+constexpr Candidate candidate(std::string_view algorithm, Candidate::Lanes lanes,
+                              double (*cost)(const LaneCosts&, double)) {
+  return {algorithm, OperandOrder::canonical, Cut::nothing, lanes, cost};
+}
+
+constexpr std::array kCandidates = {
+    candidate("lines-circulant", Candidate::Lanes::lines, circulant<in_lines>),
+    candidate("circulant", Candidate::Lanes::one, circulant<led>),
+    candidate("multi-leader-ring", Candidate::Lanes::any, ring),
+    // Powers of two of nodes only.
+    candidate("lines-recursive-doubling", Candidate::Lanes::lines, doubled<in_lines>),
+    candidate("recursive-doubling", Candidate::Lanes::one, doubled<led>),
+};
+
+}  // namespace
+
+SelectedPlan select_allgather(const SelectionQuery& query) {
+  if (query.node_count() == 1) return select_on_one_node(query);
+  const bool all_serve = std::has_single_bit(query.node_count());
+  return cheapest(query, std::span(kCandidates).first(kCandidates.size() - (all_serve ? 0 : 2)));
+}
+
+}  // namespace hycoll

@@ -1,0 +1,102 @@
+// The generators of allgather: proved over a sweep of shapes, counted against formulas.
+
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "collectives/algorithms/registry.h"
+#include "core/schedule/staging.h"
+#include "core/verifier/verifier.h"
+#include "tests/support/sanitized.h"
+
+namespace hycoll {
+namespace {
+
+Resources resources_of(std::string_view name, const Shape& shape) {
+  const Verdict verdict = verify(find_algorithm(Collective::allgather, name).generate(shape));
+  REQUIRE_MESSAGE(verdict.correct, verdict.failure);
+  return verdict.resources;
+}
+
+void prove_all(const Shape& shape) {
+  for (const Algorithm& algorithm : algorithms_of(Collective::allgather)) {
+    if (!algorithm.serves_shape(shape)) continue;
+    const Schedule schedule = algorithm.generate(shape);
+    const Verdict verdict = verify(schedule);
+    REQUIRE_MESSAGE(verdict.correct, verdict.failure);
+    if (algorithm.name.starts_with("lines-")) continue;  // bounded by kMaximumLinesBytes
+    CHECK(verdict.resources.node_memory_chunk_count == 0);
+    const Verdict through_staging = verify(staged(schedule));
+    REQUIRE_MESSAGE(through_staging.correct, through_staging.failure);
+    // Elsewhere what a leader collects is staged before and after, and its messages are put
+    // together.
+    const bool is_own = shape.node_count() == 1 && shape.lane_count() == shape.member_count();
+    CHECK(through_staging.resources.node_memory_vectors <= (is_own ? 1 : 3));
+  }
+}
+
+TEST_CASE("every algorithm is correct on equal and unequal nodes") {
+  for (int nodes = 1; nodes <= (tests::kIsSanitized ? 5 : 9); ++nodes) {
+    for (int members = 1; members <= 3; ++members) {
+      for (int lanes = 1; lanes <= 3; ++lanes) {
+        prove_all(Shape::uniform(nodes, members, lanes));
+        std::vector<Node> unequal;
+        for (int node = 0; node < nodes; ++node) {
+          unequal.push_back({.members = 1 + node % members, .workers = 1 + node % members});
+        }
+        prove_all(Shape(std::move(unequal), lanes));
+      }
+    }
+  }
+}
+
+TEST_CASE("every node sends all blocks but one, in the steps of its exchange") {
+  for (int nodes = 2; nodes <= (tests::kIsSanitized ? 9 : 33); ++nodes) {
+    CAPTURE(nodes);
+    const Shape shape = Shape::uniform(nodes, 1, 1);
+    const auto others = static_cast<std::size_t>(nodes) - 1;
+    const auto rounds = static_cast<std::size_t>(std::bit_width(others));
+    const Resources ring = resources_of("ring", shape);
+    CHECK(ring.node_message_count == others);
+    CHECK(ring.node_sent_chunk_count == others);
+    const Resources circulant = resources_of("circulant", shape);
+    CHECK(circulant.node_message_count >= rounds);
+    // What reaches over the last block takes two.
+    CHECK(circulant.node_message_count <= 2 * rounds);
+    CHECK(circulant.node_sent_chunk_count == others);
+    const bool is_power = std::has_single_bit(static_cast<unsigned>(nodes));
+    for (const std::string_view name : {"recursive-doubling", "lines-recursive-doubling"}) {
+      CHECK(find_algorithm(Collective::allgather, name).serves_shape(shape) == is_power);
+      if (!is_power) continue;
+      CHECK(resources_of(name, shape).node_message_count == rounds);
+      CHECK(resources_of(name, shape).node_sent_chunk_count == others);
+    }
+  }
+}
+
+TEST_CASE("each lane sends its share of every node's part") {
+  const Resources lanes = resources_of("multi-leader-ring", Shape::uniform(5, 3, 3));
+  CHECK(lanes.node_message_count == 4 * 3);
+  // Blocks of one chunk: 3 members on each of 4 other nodes.
+  CHECK(lanes.node_sent_chunk_count == 4 * 3);
+}
+
+TEST_CASE("on one node every leader writes its blocks once, in one step for each member") {
+  const Schedule schedule =
+      find_algorithm(Collective::allgather, "multi-leader-ring").generate(Shape::uniform(1, 4, 4));
+  std::size_t copies = 0;
+  for (const Strand& strand : schedule.strands) {
+    for (const Step& step : strand.steps) {
+      if (step.kind != StepKind::copy) continue;
+      ++copies;
+      CHECK(schedule.destinations(step).size() == 4);
+    }
+  }
+  CHECK(copies == 4);
+}
+
+}  // namespace
+}  // namespace hycoll

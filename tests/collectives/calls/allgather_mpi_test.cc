@@ -1,0 +1,165 @@
+// Allgather under real MPI: every algorithm in the layout processes, staged in slices too, and
+// blocks that different types describe, in all layouts.
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <hycoll/hycoll.h>
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "collectives/algorithms/registry.h"
+#include "tests/support/call_sweeps.h"
+#include "tests/support/every_layout.h"
+#include "tests/support/process_options.h"
+
+namespace hycoll::tests {
+namespace {
+
+using Numbers = std::vector<std::int32_t>;
+
+constexpr std::int32_t kPoison = -77'777;
+
+std::int32_t value_of(int member, std::size_t index) {
+  return static_cast<std::int32_t>(1'000'003 * (member + 1) + 7 * static_cast<int>(index));
+}
+
+/// Two of every three numbers, for as long as this lives.
+class GappedType {
+ public:
+  static constexpr std::size_t kData = 2;
+  static constexpr std::size_t kExtent = 3;
+
+  GappedType() {
+    MPI_Datatype pair = MPI_DATATYPE_NULL;
+    MPI_Type_contiguous(kData, MPI_INT32_T, &pair);
+    MPI_Type_create_resized(pair, 0, kExtent * sizeof(std::int32_t), &handle_);
+    MPI_Type_free(&pair);
+    MPI_Type_commit(&handle_);
+  }
+  ~GappedType() { MPI_Type_free(&handle_); }
+  GappedType(const GappedType&) = delete;
+  GappedType& operator=(const GappedType&) = delete;
+
+  ElementType type() const { return ElementType(handle_); }
+
+ private:
+  MPI_Datatype handle_ = MPI_DATATYPE_NULL;
+};
+
+/// How a member describes a block of so many pairs.
+struct Description {
+  ElementType type;
+  std::size_t count;
+  std::size_t extent;  ///< The numbers from a pair to the next one.
+
+  void fill(std::int32_t* block, std::size_t pairs, int member) const {
+    for (std::size_t d = 0; d < 2 * pairs; ++d) {
+      block[d / 2 * extent + d % 2] = value_of(member, d);
+    }
+  }
+
+  /// Whether these are the blocks of all members, and nothing in between is written.
+  bool holds_all(const Numbers& output, std::size_t pairs, int member_count) const {
+    Numbers expected(output.size(), kPoison);
+    for (int member = 0; member < member_count; ++member) {
+      fill(expected.data() + static_cast<std::size_t>(member) * pairs * extent, pairs, member);
+    }
+    return output == expected;
+  }
+};
+
+/// Members describe their data by a type with gaps, by numbers, or by longer numbers.
+template <class Caller>
+std::string try_types(Caller& caller, std::initializer_list<std::size_t> sizes) {
+  const GappedType gapped;
+  const auto members = static_cast<std::size_t>(caller.size());
+  const auto rank = static_cast<std::size_t>(caller.rank());
+  std::string first;
+  int round = 0;
+  for (const std::size_t pairs : sizes) {
+    const Description descriptions[] = {
+        {.type = gapped.type(), .count = pairs, .extent = GappedType::kExtent},
+        {.type = DataType::int32, .count = 2 * pairs, .extent = 2},
+        {.type = DataType::int64, .count = pairs, .extent = 2}};
+    for (const bool in_place : {false, true}) {
+      const Description& own = descriptions[(rank + static_cast<std::size_t>(++round)) % 3];
+      const std::size_t block = pairs * own.extent;
+      Numbers input(block, kPoison);
+      own.fill(input.data(), pairs, caller.rank());
+      for (const bool is_blocking : {true, false, true}) {
+        Numbers output(members * block, kPoison);
+        if (in_place) own.fill(output.data() + rank * block, pairs, caller.rank());
+        const void* const from = in_place ? output.data() : input.data();
+        if (is_blocking) {
+          caller.allgather(from, output.data(), own.count, own.type);
+        } else {
+          caller.iallgather(from, output.data(), own.count, own.type).wait();
+        }
+        if (own.holds_all(output, pairs, caller.size())) continue;
+        note(first, fmt::format("{} pairs, {} numbers apart, are wrong on member {}{}", pairs,
+                                own.extent, rank, in_place ? ", in place" : ""));
+      }
+    }
+  }
+  return first;
+}
+
+TEST_CASE("types with gaps, numbers and longer numbers describe the same blocks") {
+  in_every_layout([](auto& caller) { return try_types(caller, {1, 5, 700, 9'000}); });
+}
+
+TEST_CASE("blocks without data") {
+  in_every_layout([](auto& caller) {
+    std::int32_t untouched = kPoison;
+    caller.allgather(nullptr, nullptr, 0, DataType::int32);
+    caller.allgather(&untouched, &untouched, 0, DataType::float64);
+    return std::string(untouched == kPoison ? "" : "a call without data wrote to a buffer");
+  });
+}
+
+/// What a call complains about; nothing if it is refused because doubling serves powers of two.
+template <class Call>
+std::string complaint_of(const Algorithm& algorithm, const Call& call) {
+  try {
+    return call();
+  } catch (const Error& error) {
+    const bool is_refusal = error.kind() == ErrorKind::unsupported &&
+                            algorithm.name.find("doubling") != std::string_view::npos;
+    return is_refusal ? "" : error.what();
+  }
+}
+
+TEST_CASE("every algorithm among processes, in slices of their staging, and of data with gaps") {
+  for (const Algorithm& algorithm : algorithms_of(Collective::allgather)) {
+    for (const int nodes : {1, 2, 3}) {
+      CAPTURE(algorithm.name);
+      CAPTURE(nodes);
+      Options options = options_with(nodes);
+      options.algorithm = fmt::format("allgather:{}", algorithm.name);
+      options.staging_kib = 64;
+      Communicator communicator(MPI_COMM_WORLD, options);
+      for (const std::size_t count : {std::size_t{1}, std::size_t{90}, std::size_t{9'000}}) {
+        if (algorithm.name.starts_with("lines") && count > 90) continue;
+        const CollectiveReference reference{.collective = Collective::allgather,
+                                            .member_count = communicator.size(),
+                                            .count = count,
+                                            .block_counts = {}};
+        for (const Placement placement : {Placement::separate, Placement::in_place}) {
+          CallTrial trial(reference, communicator.rank(), placement);
+          int round = 0;
+          CHECK(complaint_of(algorithm,
+                             [&] { return call_in_every_form(communicator, trial, round); }) == "");
+        }
+      }
+      CHECK(complaint_of(algorithm, [&] { return try_types(communicator, {40}); }) == "");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hycoll::tests
