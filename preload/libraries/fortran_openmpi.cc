@@ -93,6 +93,23 @@ void ompi_reduce_scatter_f(char* input, char* output, MPI_Fint* counts, MPI_Fint
   put(error, MPI_Reduce_scatter(r.input, r.output, counts, r.type, r.op, r.communicator));
 }
 
+void ompi_allgather_f(char* input, MPI_Fint* input_count, MPI_Fint* input_type, char* output,
+                      MPI_Fint* count, MPI_Fint* type, MPI_Fint* communicator, MPI_Fint* error) {
+  put(error,
+      MPI_Allgather(buffer_of(input), *input_count, PMPI_Type_f2c(*input_type), buffer_of(output),
+                    *count, PMPI_Type_f2c(*type), PMPI_Comm_f2c(*communicator)));
+}
+
+void ompi_iallgather_f(char* input, MPI_Fint* input_count, MPI_Fint* input_type, char* output,
+                       MPI_Fint* count, MPI_Fint* type, MPI_Fint* communicator, MPI_Fint* request,
+                       MPI_Fint* error) {
+  put(error, request, [&](MPI_Request* made) {
+    return MPI_Iallgather(buffer_of(input), *input_count, PMPI_Type_f2c(*input_type),
+                          buffer_of(output), *count, PMPI_Type_f2c(*type),
+                          PMPI_Comm_f2c(*communicator), made);
+  });
+}
+
 void ompi_barrier_f(MPI_Fint* communicator, MPI_Fint* error) {
   put(error, MPI_Barrier(PMPI_Comm_f2c(*communicator)));
 }
@@ -179,6 +196,12 @@ HYCOLL_FORTRAN_NAMES(reduce_scatter_block, REDUCE_SCATTER_BLOCK,
                      (char*, char*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*))
 HYCOLL_FORTRAN_NAMES(reduce_scatter, REDUCE_SCATTER,
                      (char*, char*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*))
+HYCOLL_FORTRAN_NAMES(allgather, ALLGATHER,
+                     (char*, MPI_Fint*, MPI_Fint*, char*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                      MPI_Fint*))
+HYCOLL_FORTRAN_NAMES(iallgather, IALLGATHER,
+                     (char*, MPI_Fint*, MPI_Fint*, char*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                      MPI_Fint*, MPI_Fint*))
 HYCOLL_FORTRAN_NAMES(barrier, BARRIER, (MPI_Fint*, MPI_Fint*))
 HYCOLL_FORTRAN_NAMES(iallreduce, IALLREDUCE,
                      (char*, char*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,

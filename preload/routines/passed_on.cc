@@ -25,13 +25,6 @@ using preload::Routine;
 
 extern "C" {
 
-int MPI_Allgather(const void* input, int send_count, MPI_Datatype send_type, void* output,
-                  int count, MPI_Datatype type, MPI_Comm communicator) {
-  return preload::pass(Routine::allgather, preload::kNotYet, count, type, [&] {
-    return PMPI_Allgather(input, send_count, send_type, output, count, type, communicator);
-  });
-}
-
 int MPI_Allgatherv(const void* input, int send_count, MPI_Datatype send_type, void* output,
                    const int* counts, const int* offsets, MPI_Datatype type,
                    MPI_Comm communicator) {
@@ -95,14 +88,6 @@ int MPI_Scatterv(const void* input, const int* send_counts, const int* send_offs
   return preload::pass(Routine::scatterv, preload::kNotYet, count, type, [&] {
     return PMPI_Scatterv(input, send_counts, send_offsets, send_type, output, count, type, root,
                          communicator);
-  });
-}
-
-int MPI_Iallgather(const void* input, int send_count, MPI_Datatype send_type, void* output,
-                   int count, MPI_Datatype type, MPI_Comm communicator, MPI_Request* request) {
-  return preload::pass(Routine::iallgather, preload::kNotYet, count, type, [&] {
-    return PMPI_Iallgather(input, send_count, send_type, output, count, type, communicator,
-                           request);
   });
 }
 

@@ -36,6 +36,15 @@ using preload::Routine;
 
 // One function for each form: counts of type int, and of type MPI_Count from MPI 4 on.
 #define HYCOLL_PRELOAD_PERSISTENT(prefix, suffix, count_type)                                     \
+  int prefix##_Allgather_init##suffix(const void* input, count_type input_count,                  \
+                                      MPI_Datatype input_type, void* output, count_type count,    \
+                                      MPI_Datatype type, MPI_Comm communicator, MPI_Info info,    \
+                                      MPI_Request* request) {                                     \
+    return preload::set_up(Routine::allgather_init, count, type, [&] {                            \
+      return P##prefix##_Allgather_init##suffix(input, input_count, input_type, output, count,    \
+                                                type, communicator, info, request);               \
+    });                                                                                           \
+  }                                                                                               \
   int prefix##_Allreduce_init##suffix(const void* input, void* output, count_type count,          \
                                       MPI_Datatype type, MPI_Op op, MPI_Comm communicator,        \
                                       MPI_Info info, MPI_Request* request) {                      \

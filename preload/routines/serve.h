@@ -60,16 +60,21 @@ inline constexpr std::string_view kTooLittleMemory =
 inline constexpr std::string_view kMemoryNotThere =
     "nonblocking: hycoll takes the memory that longer calls need in a blocking one";
 
+/// Of calls that need nothing but what they are made with.
+inline constexpr auto kIsReady = [](const Call& /*call*/) {};
+
 /// Makes the call `make_call()` with hycoll, or, if it does not fit the staging or some process
-/// passes memory of a GPU, `library()` with the MPI library. Returns MPI's error code.
-template <class MakeCall, class Library>
+/// passes memory of a GPU, `library()` with the MPI library. `make_ready(call)` may touch the
+/// buffers. Returns MPI's error code.
+template <class MakeCall, class Library, class MakeReady>
 int serve_with(Attachment& attachment, Communicator& server, const Candidate& candidate,
-               const MakeCall& make_call, const Library& library) {
+               const MakeCall& make_call, const Library& library, const MakeReady& make_ready) {
   try {
-    const Call call = make_call();
+    Call call = make_call();
     if (attachment.meets_device_memory(candidate.routine, call)) {
       return pass_on(candidate, "a buffer in the memory of a GPU", library);
     }
+    make_ready(call);
     Report* const report = attachment.report();
     if (report == nullptr) [[likely]] {
       server.run(call);
@@ -92,10 +97,11 @@ int serve_with(Attachment& attachment, Communicator& server, const Candidate& ca
   }
 }
 
-/// Serves a call of the program's: `make_call()` with hycoll, or `library()` with the MPI library.
-/// All processes of the communicator decide alike.
-template <class MakeCall, class Library>
-int serve(const Candidate& candidate, const MakeCall& make_call, const Library& library) {
+/// Serves a call of the program's: `make_call()` with hycoll, after `make_ready(call)`, or
+/// `library()` with the MPI library. All processes of the communicator decide alike.
+template <class MakeCall, class Library, class MakeReady = decltype(kIsReady)>
+int serve(const Candidate& candidate, const MakeCall& make_call, const Library& library,
+          const MakeReady& make_ready = kIsReady) {
   Attachment* const attachment = Session::find(candidate.communicator);
   if (attachment == nullptr) return library();
   Communicator* server = attachment->server_of_like(candidate);
@@ -111,7 +117,7 @@ int serve(const Candidate& candidate, const MakeCall& make_call, const Library& 
     server = verdict.server;
   }
   attachment->finish_nonblocking();
-  return serve_with(*attachment, *server, candidate, make_call, library);
+  return serve_with(*attachment, *server, candidate, make_call, library, make_ready);
 }
 
 /// Serves a nonblocking call of the program's, which `make_call(pending)` makes with hycoll; what

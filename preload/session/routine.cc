@@ -46,6 +46,7 @@ constexpr std::array<std::string_view, kRoutineCount> kNames = {
     "iscan",
     "iscatter",
     "iscatterv",
+    "allgather_init",
     "allreduce_init",
     "barrier_init",
     "bcast_init",

@@ -50,6 +50,7 @@ enum class Routine : std::uint8_t {
   iscan,
   iscatter,
   iscatterv,
+  allgather_init,
   allreduce_init,
   barrier_init,
   bcast_init,
@@ -60,7 +61,7 @@ enum class Routine : std::uint8_t {
   scan_init,
 };
 inline constexpr std::size_t kBlockingRoutineCount = 17;
-inline constexpr std::size_t kRoutineCount = 2 * kBlockingRoutineCount + 8;
+inline constexpr std::size_t kRoutineCount = 2 * kBlockingRoutineCount + 9;
 
 constexpr bool is_nonblocking(Routine routine) noexcept {
   return routine >= Routine::iallgather && routine <= Routine::iscatterv;
@@ -70,6 +71,10 @@ constexpr bool is_nonblocking(Routine routine) noexcept {
 /// an allreduce.
 constexpr std::optional<Collective> collective_of(Routine routine) noexcept {
   switch (routine) {
+    case Routine::allgather:
+    case Routine::iallgather:
+    case Routine::allgather_init:
+      return Collective::allgather;
     case Routine::allreduce:
     case Routine::iallreduce:
     case Routine::allreduce_init:
@@ -100,8 +105,6 @@ constexpr std::optional<Collective> collective_of(Routine routine) noexcept {
     case Routine::iscan:
     case Routine::scan_init:
       return Collective::scan;
-    case Routine::allgather:
-    case Routine::iallgather:
     case Routine::allgatherv:
     case Routine::iallgatherv:
     case Routine::alltoall:

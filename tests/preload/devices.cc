@@ -47,6 +47,19 @@ void call_all(std::vector<int>& buffer, MPI_Comm communicator) {
   fill(rank + 7);
   MPI_Bcast(buffer.data(), kCount, MPI_INT, 0, communicator);
   expect(7);
+  // The input may be the GPU's, and has another description than the output.
+  fill(rank + 3);
+  const auto count = static_cast<std::size_t>(size);
+  std::vector<int> all(2 * kCount * count, -1);
+  MPI_Datatype spaced = MPI_DATATYPE_NULL;
+  MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &spaced);
+  MPI_Type_commit(&spaced);
+  MPI_Allgather(buffer.data(), kCount, MPI_INT, all.data(), kCount, spaced, communicator);
+  MPI_Type_free(&spaced);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const int owner = static_cast<int>(i / (2 * kCount));
+    REQUIRE_HERE(all[i] == (i % 2 == 0 ? owner + 3 : -1));
+  }
   MPI_Barrier(communicator);
   fill(rank + 1);
   MPI_Request request = MPI_REQUEST_NULL;

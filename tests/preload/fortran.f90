@@ -1,4 +1,4 @@
-! The reductions by the module mpi, whose interfaces are those of mpif.h.
+! The collectives by the module mpi, whose interfaces are those of mpif.h.
 program fortran
   use mpi
   implicit none
@@ -28,6 +28,7 @@ program fortran
     call MPI_Exscan(one, sum, 3, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
     call require(rank == 0 .or. all(sum == rank * (rank - 1) / 2 + rank * round))
     call scatter()
+    call gather()
     call nonblocking()
     sum = merge(round, -1, rank == 0)
     call MPI_Bcast(sum, 3, MPI_INTEGER, 0, MPI_COMM_WORLD, error)
@@ -50,6 +51,21 @@ contains
     output = -1
     call MPI_Reduce_scatter(input, output, counts, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
     call require(all(output == [(total + processes * (2 * rank + i), i = 1, 2)]))
+  end subroutine
+
+  subroutine gather()
+    integer :: all_ranks(2, 0:processes - 1), request, i
+    all_ranks = -1
+    call MPI_Allgather(one, 2, MPI_INTEGER, all_ranks, 1, MPI_2INTEGER, MPI_COMM_WORLD, error)
+    call require(all(all_ranks(1, :) == [(i + round, i = 0, processes - 1)]) .and. error == MPI_SUCCESS)
+    all_ranks = -1
+    all_ranks(:, rank) = [rank, round]
+    call MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all_ranks, 2, MPI_INTEGER, MPI_COMM_WORLD, error)
+    call require(all(all_ranks(1, :) == [(i, i = 0, processes - 1)]) .and. all(all_ranks(2, :) == round))
+    all_ranks = -1
+    call MPI_Iallgather(one, 2, MPI_INTEGER, all_ranks, 2, MPI_INTEGER, MPI_COMM_WORLD, request, error)
+    call MPI_Wait(request, MPI_STATUS_IGNORE, error)
+    call require(all(all_ranks(2, :) == [(i + round, i = 0, processes - 1)]))
   end subroutine
 
   subroutine nonblocking()

@@ -1,4 +1,4 @@
-! Reductions by the module mpi_f08.
+! Collectives by the module mpi_f08.
 program fortran_2008
   use mpi_f08
   implicit none
@@ -7,11 +7,13 @@ program fortran_2008
   integer(8) :: number, number_out
   type(MPI_Request) :: requests(3)
   type(MPI_Status) :: status
+  integer, allocatable :: order(:), ranks(:)
   logical :: is_over
 
   call MPI_Init_thread(MPI_THREAD_FUNNELED, provided)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, processes)
+  order = [(round, round = 0, processes - 1)]
   do round = 1, 20
     one = rank + round
     sum = -1
@@ -36,6 +38,14 @@ program fortran_2008
     call MPI_Ibcast(one, 5, MPI_DOUBLE_PRECISION, processes - 1, MPI_COMM_WORLD, requests(1))
     call MPI_Wait(requests(1), MPI_STATUS_IGNORE)
     call require(all(one == round))
+    ranks = 0 * order
+    call MPI_Allgather(rank + round, 1, MPI_INTEGER, ranks, 1, MPI_INTEGER, MPI_COMM_WORLD)
+    call require(all(ranks - round == order))
+    ranks = -1
+    ranks(rank + 1) = rank
+    call MPI_Iallgather(MPI_IN_PLACE, 0, MPI_INTEGER, ranks, 1, MPI_INTEGER, MPI_COMM_WORLD, requests(1))
+    call MPI_Wait(requests(1), MPI_STATUS_IGNORE)
+    call require(all(ranks == order))
     call MPI_Ibarrier(MPI_COMM_WORLD, requests(1))
     is_over = .false.
     do while (.not. is_over)

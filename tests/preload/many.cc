@@ -38,6 +38,7 @@ class Trial {
     }
     scans();
     reduce_scatters();
+    allgather();
     MPI_Barrier(communicator_);
   }
 
@@ -100,6 +101,17 @@ class Trial {
     MPI_Reduce_scatter(values(total).data(), output.data(), counts.data(), MPI_INT64_T, MPI_SUM,
                        communicator_);
     check(output, size_, before);
+  }
+
+  void allgather() {
+    const std::size_t block = input_.size() / static_cast<std::size_t>(size_) + 1;
+    const Vector own = values(block);
+    Vector all(block * static_cast<std::size_t>(size_), -1);
+    MPI_Allgather(own.data(), static_cast<int>(block), MPI_INT64_T, all.data(),
+                  static_cast<int>(block), MPI_INT64_T, communicator_);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      REQUIRE_HERE(all[i] == value(static_cast<int>(i / block), i % block));
+    }
   }
 
   MPI_Comm communicator_;

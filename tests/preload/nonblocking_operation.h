@@ -14,7 +14,7 @@
 namespace programs {
 
 inline const MPI_Datatype kType = MPI_UINT64_T;
-inline constexpr int kKinds = 8;
+inline constexpr int kKinds = 9;
 
 inline void add_numbers(void* from, void* to, int* count, MPI_Datatype* /*type*/) {
   for (int i = 0; i < *count; ++i) {
@@ -39,11 +39,11 @@ class Operation {
     counts_.assign(static_cast<std::size_t>(size_), static_cast<int>(count));
     input_.resize(has_blocks ? count * static_cast<std::uint64_t>(size_) : count);
     for (std::uint64_t i = 0; i < input_.size(); ++i) input_[i] = value_of(rank_, i, round);
-    output_.assign(count, kPoison);
+    output_.assign(kind == 8 ? count * static_cast<std::uint64_t>(size_) : count, kPoison);
   }
 
   void start() {
-    const auto n = static_cast<int>(output_.size());
+    const auto n = static_cast<int>(kind_ == 8 ? input_.size() : output_.size());
     void* const to = output_.data();
     const void* const from = input_.data();
     switch (kind_) {
@@ -68,10 +68,13 @@ class Operation {
       case 6:
         MPI_Iallreduce(from, to, n, kType, own_sum, communicator_, &request_);
         break;
-      default:
+      case 7:
         MPI_Ibarrier(communicator_, &request_);
+        break;
+      default:
+        MPI_Iallgather(from, n, kType, to, n, kType, communicator_, &request_);
     }
-    std::ranges::fill(counts_, static_cast<int>(output_.size()));
+    std::ranges::fill(counts_, n);
   }
 
   MPI_Request& request() { return request_; }
@@ -90,8 +93,10 @@ class Operation {
       case 4:
       case 5:
         return require_sum(0, size_, output_.size() * static_cast<std::uint64_t>(rank_));
-      default:
+      case 7:
         return require_poison();
+      default:
+        return require_blocks();
     }
   }
 
@@ -103,6 +108,12 @@ class Operation {
       std::uint64_t sum = 0;
       for (int rank = first; rank < last; ++rank) sum += value_of(rank, offset + i, round_);
       REQUIRE_HERE(output_[i] == sum);
+    }
+  }
+  void require_blocks() const {
+    for (std::uint64_t i = 0; i < output_.size(); ++i) {
+      const auto rank = static_cast<int>(i / input_.size());
+      REQUIRE_HERE(output_[i] == value_of(rank, i % input_.size(), round_));
     }
   }
   void require_poison() const {

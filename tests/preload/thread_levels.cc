@@ -98,6 +98,14 @@ void movements(MPI_Comm on) {
     return MPI_Ibcast(numbers.data(), kCount, MPI_INT, size_of(on) - 1, on, request);
   });
   REQUIRE_HERE(numbers == numbers_from((size_of(on) - 1) * 1000));
+  const Numbers own = numbers_from(rank_of(on) * 1000);
+  Numbers all(kCount * static_cast<std::size_t>(size_of(on)), -1);
+  complete([&](MPI_Request* request) {
+    return MPI_Iallgather(own.data(), kCount, MPI_INT, all.data(), kCount, MPI_INT, on, request);
+  });
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    REQUIRE_HERE(all[i] == static_cast<int>(i / kCount * 1000 + i % kCount));
+  }
   complete([&](MPI_Request* request) { return MPI_Ibarrier(on, request); });
 }
 

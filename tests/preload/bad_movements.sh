@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Bad broadcasts under the preload library end with errors that say what is wrong, on every process.
+# Bad broadcasts and allgathers under the preload library end with errors that say what is wrong, on every process.
 #
-# usage: bad_broadcasts.sh FLAVOUR MPIEXEC RANKS LIBRARY SERVED PROGRAM
+# usage: bad_movements.sh FLAVOUR MPIEXEC RANKS LIBRARY SERVED PROGRAM
 set -euo pipefail
 
 ranks=$3
@@ -31,6 +31,8 @@ told() { # how often, what
 refused_alike() {
   told "$ranks" "broadcast: root is $ranks, but the ranks are 0 to $((ranks - 1)); pass one of them"
   told "$1" "broadcast: buffer is null with count 100; pass a buffer of 400 bytes"
+  told "$ranks" "allgather: input has 44 elements, but must have 40 \($ranks members have blocks of 40, the size of the input\)"
+  told "$ranks" "allgather: input is null with count 10; pass a buffer of 40 bytes"
 }
 
 arguments=("$@")
@@ -46,8 +48,10 @@ for ((rank = 0; rank < last; ++rank)); do
   told 1 "$own passed broadcast, 400 bytes, root $last\\."
   told 1 "$own passed broadcast, 396 bytes, root 0\\."
   told 2 "$own refused its arguments"
+  told 1 "process $rank on host [^,]*, this one, passed allgather, 40 bytes.*, but process $last on host [^ ]* refused its arguments"
 done
 own="process $last on host [^,]*, this one, passed broadcast"
 told 1 "$own, 400 bytes, root $last, but process .* passed broadcast, 400 bytes, root 0\\."
 told 1 "$own, 396 bytes, root 0, but process .* passed broadcast, 400 bytes, root 0\\."
+told 1 "allgather: input has 36 elements, but must have 40 "
 told 1 "broadcast: root is -1, but the ranks are 0 to $last; pass one of them"

@@ -1,6 +1,6 @@
-// Broadcasts that cannot be, or that processes do not agree on: everybody gets an error, and the
-// next call is right.
-// usage: bad_broadcasts alike|differing
+// Broadcasts and allgathers that cannot be, or that processes do not agree on: everybody gets an
+// error, and the next call is right.
+// usage: bad_movements alike|differing
 //   alike      all processes make the same mistake
 //   differing  besides, each another one, or only one of them; needs HYCOLL_CHECK=1
 
@@ -24,16 +24,31 @@ struct Call {
   int root;
 };
 
-/// Makes a bad call, and prints what everybody is told.
-void refused(const char* name, const Call& call, MPI_Comm communicator) {
+/// Prints what this process is told of a bad call.
+void require_refused(const char* name, int code, MPI_Comm communicator) {
   const int rank = rank_of(communicator);
-  const int code = MPI_Bcast(call.buffer, call.count, MPI_INT, call.root, communicator);
   REQUIRE_HERE(code != MPI_SUCCESS);
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   MPI_Error_string(code, text, &length);
   std::printf("%s: rank %d is told: %s\n", name, rank, text);
   std::fflush(stdout);
+}
+
+/// Makes a bad broadcast.
+void refused(const char* name, const Call& call, MPI_Comm communicator) {
+  const int code = MPI_Bcast(call.buffer, call.count, MPI_INT, call.root, communicator);
+  require_refused(name, code, communicator);
+}
+
+/// Makes an allgather of blocks of 10 integers, for which this process passes other input.
+void refused_allgather(const char* name, const void* input, int input_count,
+                       MPI_Comm communicator) {
+  std::vector<int> all(10 * static_cast<std::size_t>(size_of(communicator)), -1);
+  const int code =
+      MPI_Allgather(input, input_count, MPI_INT, all.data(), 10, MPI_INT, communicator);
+  require_refused(name, code, communicator);
+  REQUIRE_HERE(std::ranges::count(all, -1) == std::ssize(all));
 }
 
 /// A right one.
@@ -44,6 +59,10 @@ void carried(MPI_Comm communicator) {
     REQUIRE_HERE(MPI_Bcast(values.data(), 700, MPI_INT, root, communicator) == MPI_SUCCESS);
     REQUIRE_HERE(std::ranges::count(values, root + 5) == 700);
   }
+  std::vector<int> ranks(static_cast<std::size_t>(size_of(communicator)), -1);
+  const int rank = rank_of(communicator);
+  MPI_Allgather(&rank, 1, MPI_INT, ranks.data(), 1, MPI_INT, communicator);
+  for (std::size_t i = 0; i < ranks.size(); ++i) REQUIRE_HERE(ranks[i] == static_cast<int>(i));
 }
 
 }  // namespace
@@ -61,6 +80,10 @@ int main(int argc, char** argv) {
   carried(own);
   refused("no buffer", {nullptr, 100, 0}, own);
   carried(own);
+  refused_allgather("input too long", values.data(), 11, own);
+  carried(own);
+  refused_allgather("no input", nullptr, 10, own);
+  carried(own);
   if (argc > 1 && std::string_view(argv[1]) == "differing") {
     const bool is_last = rank == size - 1;
     refused("roots differ", {values.data(), 100, is_last ? size - 1 : 0}, own);
@@ -71,9 +94,11 @@ int main(int argc, char** argv) {
     carried(own);
     refused("no buffer on one", {is_last ? nullptr : values.data(), 100, 0}, own);
     carried(own);
+    refused_allgather("input too short on one", values.data(), is_last ? 9 : 10, own);
+    carried(own);
   }
   MPI_Comm_free(&own);
   MPI_Finalize();
-  if (rank == 0) std::puts("bad_broadcasts: ok");
+  if (rank == 0) std::puts("bad_movements: ok");
   return 0;
 }
