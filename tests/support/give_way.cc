@@ -1,11 +1,18 @@
-// Ranks beyond the machine's cores give theirs up while they wait in MPICH.
+// Threads that wait leave their cores to others: ranks beyond the machine's cores in MPICH, and
+// whoever yields.
 //
 // MPICH looks for messages without a pause, and a rank that waits keeps its core from the one that
 // it waits for until the kernel takes it away: on 2 cores a barrier of 5 ranks takes 20 ms. The
 // definition below takes the place of UCX's function in every program that it is linked into, calls
 // that one, and pauses when nothing has happened for long. Open MPI yields by itself where it knows
 // of too many ranks, and seldom comes here. Nothing changes for up to as many ranks as cores.
+//
+// Threads that yield to one another without a pause can keep everybody else off their cores: under
+// Linux 6.18, tests of 2 and 3 ranks side by side on 2 cores, waiting in Open MPI, held one core
+// for minutes against the kernel's own threads ("workqueue lockup", "rcu_preempt kthread starved"),
+// until a time limit ended them. So one yield of many is a nap here.
 #include <dlfcn.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -19,6 +26,7 @@ using Progress = unsigned (*)(void*);
 constexpr int kIdleLooks = 32;       // before the core is offered to others
 constexpr int kYieldingLooks = 200;  // before it is left to them
 constexpr int kNapMicroseconds = 20;
+constexpr unsigned kYieldsPerNap = 32;
 
 bool has_too_many_ranks() {
   const char* const ranks = std::getenv("HYCOLL_TEST_RANKS");
@@ -43,4 +51,11 @@ extern "C" unsigned ucp_worker_progress(void* worker) {
   idle_looks = events > 0 ? 0 : idle_looks + 1;
   if (gives_way) give_way(idle_looks);
   return events;
+}
+
+extern "C" int sched_yield() noexcept {
+  static thread_local unsigned yields = 0;
+  if (++yields % kYieldsPerNap != 0) return static_cast<int>(syscall(SYS_sched_yield));
+  usleep(kNapMicroseconds);
+  return 0;
 }

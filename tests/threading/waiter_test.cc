@@ -22,8 +22,9 @@ long sleeps_of_a_wait(const WaitPolicy& policy, milliseconds time) {
   return after.ru_nvcsw - before.ru_nvcsw;
 }
 
-TEST_CASE("a thread with a core of its own never sleeps, for others need it to answer") {
+TEST_CASE("a thread with a core of its own sleeps only in very long waits, for others need it") {
   CHECK(sleeps_of_a_wait(WaitPolicy::own_core(), milliseconds(20)) == 0);
+  CHECK(sleeps_of_a_wait(WaitPolicy::own_core(), milliseconds(150)) > 0);
 }
 
 TEST_CASE("a thread that shares its core, or does not know, sleeps in long waits") {

@@ -1,5 +1,6 @@
 #include "threading/memory/waiter.h"
 
+#include <algorithm>
 #include <thread>
 
 namespace hycoll {
@@ -8,15 +9,24 @@ namespace {
 /// Threads that only yield to each other can keep a third one off their core for seconds: Linux
 /// 6.18 puts a thread back by a whole slice for each yield. Far above the time of a short call.
 constexpr std::chrono::milliseconds kYieldingTime{2};
+/// Yielders can even keep the kernel's own threads off their core for minutes, unless one of them
+/// sleeps. So in long waits a thread with a core of its own does so, too, for a hundredth of the
+/// time.
+constexpr std::chrono::milliseconds kNapInterval{5};
+constexpr std::chrono::milliseconds kTimeToFirstNap{100};
 
 }  // namespace
 
 void Waiter::give_way() noexcept {
-  if (policy_.naps && slow_time() >= kYieldingTime) {
-    nap();
-  } else {
+  const auto time = slow_time();
+  if (time < (policy_.naps
+                  ? kYieldingTime
+                  : std::max<std::chrono::steady_clock::duration>(next_nap_, kTimeToFirstNap))) {
     std::this_thread::yield();
+    return;
   }
+  nap();
+  next_nap_ = time + kNapInterval;
 }
 
 void Waiter::nap() noexcept { std::this_thread::sleep_for(std::chrono::microseconds(50)); }

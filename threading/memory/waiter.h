@@ -24,7 +24,8 @@ struct WaitPolicy {
       512;  ///< Then looks with a pause in between, before the slow path starts.
   /// Whether long waits sleep between looks. Others can use the core meanwhile, but whoever needs
   /// this thread waits for the end of its nap: its messages are passed on later, and one-sided
-  /// accesses to its memory are answered later.
+  /// accesses to its memory are answered later. Without, very long waits sleep a hundredth of the
+  /// time.
   bool naps = true;
 
   /// For workers that have cores of their own.
@@ -75,6 +76,7 @@ class Waiter {
     turns_ = 0;
     slow_since_ = {};
     next_mark_ = {};
+    next_nap_ = {};
   }
 
  private:
@@ -82,6 +84,7 @@ class Waiter {
   std::uint64_t turns_ = 0;
   std::chrono::steady_clock::time_point slow_since_{};
   std::chrono::steady_clock::duration next_mark_{};  // of has_passed(); 0: the first one
+  std::chrono::steady_clock::duration next_nap_{};   // at this slow time, if policy_ has none
 };
 
 }  // namespace hycoll
