@@ -113,6 +113,12 @@ struct Options {
   /// worker.
   int lanes = 0;
 
+  /// What messages between nodes go through. `ucx`: a worker of UCX (1.10 or later) for each lane,
+  /// so that no leader waits for another one; constructors throw Error if a process cannot use UCX.
+  /// `automatic`: UCX where all processes have it and it is faster, which is measured once in a
+  /// process's life.
+  enum class Transport { automatic, mpi, ucx } transport = Transport::automatic;
+
   /// An algorithm's name as `hycoll plan --list-algorithms` lists them, or "auto".
   std::string algorithm = "auto";
 
@@ -169,8 +175,8 @@ struct Options {
   /// HYCOLL_PLACEMENT, HYCOLL_PIN=0|1, HYCOLL_WARN_AFTER_S, HYCOLL_TIMEOUT_S, HYCOLL_CHECK=0|1,
   /// HYCOLL_REPRODUCIBLE=0|1, HYCOLL_AGGREGATORS, HYCOLL_LAYOUT=per_node|processes,
   /// HYCOLL_NODE=machine|numa, HYCOLL_STAGING_KIB, HYCOLL_STAGING_LIMIT, HYCOLL_SINGLE_COPY_KIB,
-  /// HYCOLL_EMULATE_NODES=K or K:cyclic, HYCOLL_GROUPS, HYCOLL_LATENCIES. Throws Error when a value
-  /// cannot be read.
+  /// HYCOLL_EMULATE_NODES=K or K:cyclic, HYCOLL_GROUPS, HYCOLL_LATENCIES,
+  /// HYCOLL_TRANSPORT=auto|mpi|ucx. Throws Error when a value cannot be read.
   static Options from_environment();
 };
 
@@ -247,6 +253,10 @@ class Communicator : public CollectiveCalls<Communicator> {
 
   /// Whether all members share memory, so that calls send no messages, native algorithms apart.
   bool is_one_node() const noexcept;
+
+  /// What messages between nodes go through, and why, for people: "UCX 1.13.1 (asked for)". Empty
+  /// if there are none.
+  const std::string& transport() const noexcept;
 
   /// Many inputs of this process, one output: the thread-local copies of a parallel region are
   /// reduced by all workers, in the order given, and then over the processes. Every input has

@@ -334,6 +334,10 @@ bool Communicator::is_one_node() const noexcept {
                                       : state_->group.size() == 1;
 }
 
+const std::string& Communicator::transport() const noexcept {
+  return state_->processes != nullptr ? state_->processes->transport() : state_->group.transport();
+}
+
 Communicator::Choice Communicator::choice(const Call& call) const {
   return state_->with_caller(
       call, [](Caller& caller, const Call& its) { return choice_of(caller.choice(its)); });

@@ -49,6 +49,15 @@ Options::NodeScope parse_node_scope(std::string_view name) {
               fmt::format("HYCOLL_NODE='{}': expected machine or numa; correct or unset it", name));
 }
 
+Options::Transport parse_transport(std::string_view name) {
+  if (name == "auto") return Options::Transport::automatic;
+  if (name == "mpi") return Options::Transport::mpi;
+  if (name == "ucx") return Options::Transport::ucx;
+  throw Error(
+      ErrorKind::invalid_argument,
+      fmt::format("HYCOLL_TRANSPORT='{}': expected auto, mpi or ucx; correct or unset it", name));
+}
+
 /// "K" or "K:cyclic".
 void read_emulated_nodes(Options& options) {
   constexpr const char* kVariable = "HYCOLL_EMULATE_NODES";
@@ -110,6 +119,9 @@ Options Options::from_environment() {
   }
   if (const char* scope = std::getenv("HYCOLL_NODE")) options.node_scope = parse_node_scope(scope);
   read_emulated_nodes(options);
+  if (const char* transport = std::getenv("HYCOLL_TRANSPORT")) {
+    options.transport = parse_transport(transport);
+  }
   return options;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "collectives/processes/lane_transport.h"
 #include "collectives/processes/node_distance.h"
 #include "core/base/errors.h"
 #include "numa/placement/placement.h"
@@ -230,6 +231,8 @@ void NodeProcesses::open_lanes(const ProcessGroup& group) {
   // Threads of a process that drive lanes of their own should not wait for one another.
   const LaneCommunicators communicators(
       group.control(), lane_count_, threads_.is_one_each() ? 1 : LaneCommunicators::kMaximumCount);
+  const LaneTransport transport = LaneTransport::agreed(group);
+  transport_ = transport.description();
   for (int lane = 0; lane < lane_count_; ++lane) {
     const int leader = own_leaders_[static_cast<std::size_t>(lane)];
     const bool leads = leader >= worker_ && leader < worker_ + thread_count();
@@ -237,9 +240,9 @@ void NodeProcesses::open_lanes(const ProcessGroup& group) {
     if (group.asks_for_native()) {
       leaders = std::make_shared<const MpiCommunicator>(group.control(), leads ? 0 : MPI_UNDEFINED);
     }
-    lanes_.push_back(std::make_unique<MpiEndpoint>(
-        communicators.of(lane), std::move(leaders), communicators.lane_on_it(lane),
-        communicators.lanes_on_each(), group.process_names()));
+    lanes_.push_back(transport.open(communicators.of(lane), std::move(leaders),
+                                    communicators.lane_on_it(lane), communicators.lanes_on_each(),
+                                    group.process_names()));
   }
 }
 

@@ -40,6 +40,9 @@ class NodeProcesses {
   int node() const noexcept { return node_; }
   int node_count() const noexcept { return grouping_.node_count(); }
 
+  /// LaneTransport::description() of the lanes; empty on a single node.
+  const std::string& transport() const noexcept { return transport_; }
+
   /// The rank of this process's first member, and the number of all members.
   int first_rank() const noexcept { return first_rank_; }
   int member_count() const noexcept { return threads_.count(); }
@@ -115,7 +118,8 @@ class NodeProcesses {
   NodeInside inside_;
   SegmentUse use_;
   bool has_expanded_ = false;  // between expand() and end_expansion(), here
-  std::vector<std::unique_ptr<MpiEndpoint>> lanes_;
+  std::vector<std::unique_ptr<Endpoint>> lanes_;
+  std::string transport_;
   std::vector<ExecutorContext> contexts_;  // by thread of this process
 };
 

@@ -9,6 +9,7 @@
 #include <cstdio>
 
 #include "collectives/plans/selection.h"
+#include "collectives/processes/lane_transport.h"
 #include "collectives/processes/machine_exchange.h"
 #include "collectives/processes/node_groups.h"
 #include "core/base/errors.h"
@@ -82,7 +83,7 @@ ProcessGroup::ProcessGroup(MPI_Comm parent, const Options& options, MpiCallers c
 }
 
 void ProcessGroup::agree_on_options() {
-  const std::array<NumberedOption, 13> numbers = {{
+  const std::array<NumberedOption, 14> numbers = {{
       {.name = "aggregators (HYCOLL_AGGREGATORS)", .value = options_.aggregators},
       {.name = "layout (HYCOLL_LAYOUT; 0: per_node, 1: processes)",
        .value = static_cast<int>(options_.layout)},
@@ -100,6 +101,8 @@ void ProcessGroup::agree_on_options() {
       {.name = "emulated_nodes (HYCOLL_EMULATE_NODES)", .value = options_.emulated_nodes},
       {.name = "emulated_dealing (HYCOLL_EMULATE_NODES; 0: K, 1: K:cyclic)",
        .value = static_cast<int>(options_.emulated_dealing)},
+      {.name = "transport (HYCOLL_TRANSPORT; 0: auto, 1: mpi, 2: ucx)",
+       .value = static_cast<int>(options_.transport)},
       NumberedOption::of_words("groups (HYCOLL_GROUPS)", options_.groups),
       NumberedOption::of_words("latencies (HYCOLL_LATENCIES)", options_.latencies),
   }};
@@ -292,15 +295,23 @@ void ProcessGroup::agree(const std::optional<Error>& failure) const {
   throw Error(static_cast<ErrorKind>(kind), fmt::format("{}: {}", process_name(rank), text.data()));
 }
 
+std::function<bool(int)> ProcessGroup::neighbours() const {
+  return [machines = std::make_shared<const RankMap>(map_.machines()), own = rank_](int rank) {
+    return machines->at(rank) == machines->at(own);
+  };
+}
+
 void ProcessGroup::open_lanes(int lane_count) {
   if (size_ == 1) return;  // nothing is ever sent
   // The MPI library's collectives of different lanes must not meet.
   const LaneCommunicators communicators(
       control(), lane_count, asks_for_native() ? lane_count : LaneCommunicators::kMaximumCount);
+  const LaneTransport transport = LaneTransport::agreed(*this);
+  transport_ = transport.description();
   for (int lane = 0; lane < lane_count; ++lane) {
     const auto& messages = communicators.of(lane);
-    lanes_.push_back(std::make_unique<MpiEndpoint>(
-        messages, messages, communicators.lane_on_it(lane), communicators.lanes_on_each(), names_));
+    lanes_.push_back(transport.open(messages, messages, communicators.lane_on_it(lane),
+                                    communicators.lanes_on_each(), names_));
   }
 }
 

@@ -123,10 +123,14 @@ class ProcessGroup {
   /// "process 3 on host a", by rank. The second outlives the group.
   std::string process_name(int rank) const { return names_(rank); }
   const PeerNames& process_names() const noexcept { return names_; }
+  /// Whether a process runs on this one's machine, by rank. Outlives the group.
+  std::function<bool(int rank)> neighbours() const;
 
   /// Collective: makes one endpoint per lane. Requires that no lane is there yet.
   void open_lanes(int lane_count);
   std::vector<Endpoint*> endpoints() const;
+  /// LaneTransport::description() of these; empty if there are none.
+  const std::string& transport() const noexcept { return transport_; }
   /// The tags that each of them has: the same on all processes, as MPI has it.
   int tag_count() const;
 
@@ -144,11 +148,11 @@ class ProcessGroup {
   /// Throws Error (invalid_argument) if the options ask for more.
   void check_lanes(int worker_count) const;
 
-  /// Where calls of one size stop fitting into the caches: see BindingOptions.
   /// What the plans of a communicator may take.
   std::size_t plan_limit_bytes() const noexcept {
     return static_cast<std::size_t>(options_.plan_cache_kib) << 10;
   }
+  /// Where calls of one size stop fitting into the caches: see BindingOptions.
   std::size_t streaming_threshold_bytes() const;
 
   /// For the executor of one worker of this process. `node_count` nodes make calls, aggregators
@@ -178,7 +182,8 @@ class ProcessGroup {
   std::shared_ptr<const RankOrder> order_;  // or null
   ProcessMap map_;
   PeerNames names_;
-  std::vector<std::unique_ptr<MpiEndpoint>> lanes_;
+  std::vector<std::unique_ptr<Endpoint>> lanes_;
+  std::string transport_;
 };
 
 }  // namespace hycoll

@@ -48,7 +48,8 @@ std::vector<SetupStep> map_steps(const MapSizes& sizes);
 std::vector<SetupStep> gather_steps(const MapSizes& sizes);
 
 /// What a communicator of the layout `processes` takes besides: one thread of each process, without
-/// MpiCommunicator's own, whose messages and memory are the MPI library's.
+/// MpiCommunicator's own, whose messages and memory are the MPI library's, and without what the
+/// first one between nodes does to measure transports.
 struct CommunicatorSizes {
   int node_count = 1;
   int lane_count = 1;

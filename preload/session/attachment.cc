@@ -114,7 +114,9 @@ void note_preparation(const Communicator& server, std::chrono::duration<double> 
   if (has_read_machine.exchange(true, std::memory_order_relaxed)) {
     Payback::note_preparation(server.size(), time);
   }
-  if (Report* const report = Session::instance().report()) report->add_preparation(time.count());
+  if (Report* const report = Session::instance().report()) {
+    report->add_preparation(time.count(), server.transport());
+  }
 }
 
 }  // namespace

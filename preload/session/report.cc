@@ -141,17 +141,19 @@ std::string Report::serialise() const {
   return nlohmann::json{
       {"lines", std::move(lines)},
       {"preparations", {preparations_.calls, preparations_.seconds, preparations_.longest_seconds}},
+      {"transports", transports_},
       {"shared_bytes", shared_bytes_},
       {"heaps", std::move(heaps)},
       {"plans", plans_json(plans_)}}
       .dump();
 }
 
-void Report::add_preparation(double seconds) {
+void Report::add_preparation(double seconds, const std::string& transport) {
   const std::lock_guard lock(mutex_);
   ++preparations_.calls;
   preparations_.seconds += seconds;
   preparations_.longest_seconds = preparations_.seconds;
+  if (!transport.empty()) ++transports_[transport];
 }
 
 void Report::set_heap_usage(const HeapUsage& usage) {
@@ -186,6 +188,9 @@ void Report::merge(const std::string& serialised) {
   preparations_.add({.calls = preparations.at(0).get<std::uint64_t>(),
                      .seconds = preparations.at(1).get<double>(),
                      .longest_seconds = preparations.at(2).get<double>()});
+  for (const auto& [transport, preparations_over] : all.at("transports").items()) {
+    transports_[transport] += preparations_over.get<std::uint64_t>();
+  }
   for (const auto& bytes : all.at("shared_bytes")) {
     shared_bytes_.push_back(bytes.get<std::size_t>());
   }
@@ -224,6 +229,10 @@ std::string Report::text(int process_count) const {
       "hycoll prepared itself for communicators {} times, counted on each of their processes, in "
       "{:.6f} s of the slowest\n",
       preparations_.calls, preparations_.longest_seconds);
+  for (const auto& [transport, count] : transports_) {
+    text += fmt::format("hycoll: for {} of these, messages between nodes went over {}\n", count,
+                        transport);
+  }
   if (!plans_.empty()) text += plans_text(plans_);
   if (std::ranges::any_of(shared_bytes_, [](std::size_t bytes) { return bytes > 0; })) {
     text += fmt::format(
@@ -250,12 +259,17 @@ std::string Report::json(int process_count) const {
                      {"seconds_total", totals.seconds},
                      {"seconds_longest", totals.longest_seconds}});
   }
+  nlohmann::json transports = nlohmann::json::array();
+  for (const auto& [transport, count] : transports_) {
+    transports.push_back({{"transport", transport}, {"preparations", count}});
+  }
   nlohmann::json all = {{"processes", process_count},
                         {"collectives", std::move(lines)},
                         {"preparations",
                          {{"calls", preparations_.calls},
                           {"seconds_total", preparations_.seconds},
                           {"seconds_longest", preparations_.longest_seconds}}},
+                        {"transports", std::move(transports)},
                         {"plans", plans_json(plans_)},
                         {"shared_memory_bytes", shared_bytes_}};
   if (is_used(heaps_)) all["shared_heap"] = heaps_json(heaps_);

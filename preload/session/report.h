@@ -47,8 +47,8 @@ class Report {
   void record(Routine routine, std::size_t size_bytes, Server server, std::string way,
               double seconds);
 
-  /// hycoll has prepared itself for a communicator.
-  void add_preparation(double seconds);
+  /// hycoll has prepared itself for a communicator; `transport`: Communicator::transport().
+  void add_preparation(double seconds, const std::string& transport);
 
   /// What this process has in the shared heap. To be said once, before merge().
   void set_heap_usage(const HeapUsage& usage);
@@ -69,7 +69,8 @@ class Report {
 
   /// The same for programs: {"processes": P, "collectives": [{"collective", "size_class_bytes",
   /// "served_by", "algorithm" or "reason", "calls", "bytes", "seconds_total", "seconds_longest"}],
-  /// "preparations": {"calls", "seconds_total", "seconds_longest"}, "plans": [{"process", "made",
+  /// "preparations": {"calls", "seconds_total", "seconds_longest"}, "transports": [{"transport",
+  /// "preparations"}], "plans": [{"process", "made",
   /// "found", "evicted", "peak_bytes", "seconds"}], "shared_memory_bytes": [by process],
   /// "shared_heap": [{"process", "blocks", ...}]}; the last one only if a process used the heap. A
   /// preparation counts on each process of its communicator.
@@ -79,9 +80,11 @@ class Report {
   mutable std::mutex mutex_;
   std::map<ReportKey, ReportTotals> lines_;  // guarded by mutex_
   ReportTotals preparations_;                // guarded by mutex_
-  std::vector<std::size_t> shared_bytes_;    // by rank; guarded by mutex_
-  std::vector<HeapUsage> heaps_;             // the same
-  std::vector<PlanStatistics> plans_;        // the same
+  std::map<std::string, std::uint64_t>
+      transports_;                         // preparations by description; guarded by mutex_
+  std::vector<std::size_t> shared_bytes_;  // by rank; guarded by mutex_
+  std::vector<HeapUsage> heaps_;           // the same
+  std::vector<PlanStatistics> plans_;      // the same
 };
 
 }  // namespace hycoll::preload

@@ -271,6 +271,25 @@ Json plans_of(const Arguments& more) {
   return json_of(arguments);
 }
 
+TEST_CASE("bench endpoints measures leaders, alone and together, over each transport") {
+  const Json document =
+      json_of({"bench", "endpoints", "--leaders", "2", "--sizes", "8,40Ki", "--json", "-"});
+  const std::size_t transports = document.at("context").at("ucx").is_null() ? 1 : 2;
+  const Json& records = document.at("records");
+  REQUIRE(records.size() == 2 * 2 * transports);
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const Json& record = records[i];
+    CAPTURE(record.dump());
+    const int leaders = i % 2 == 0 ? 1 : 2;
+    CHECK(record.at("leaders") == leaders);
+    CHECK(record.at("bytes") == (i < records.size() / 2 ? 8 : 40'960));
+    CHECK(record.at("latency_us").get<double>() * record.at("messages_per_s").get<double>() ==
+          doctest::Approx(1e6 * leaders));
+  }
+  check_refused({"bench", "endpoints", "--sizes", "many"}, {"--sizes", "'many'"});
+  check_refused({"bench", "endpoints", "--leaders", "0"}, {"--leaders"});
+}
+
 TEST_CASE("bench plans measures the plan of one node") {
   const Json document = plans_of({"--nodes", "2,5", "--members", "1,3", "--lanes", "1,2", "--bytes",
                                   "8,64Ki", "--seconds", "60"});

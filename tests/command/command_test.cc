@@ -26,7 +26,7 @@ TEST_CASE("every subcommand explains itself") {
     CHECK(result.errors == "");
     if (std::string(subcommand) != "report") CHECK(contains(result.output, "--json"));
   }
-  for (const char* special : {"limit", "overlap", "persistent", "plans"}) {
+  for (const char* special : {"endpoints", "limit", "overlap", "persistent", "plans"}) {
     CAPTURE(special);
     CHECK(contains(hycoll({"bench", "--help"}).output, special));
     const ChildResult result = hycoll({"bench", special, "--help"});
@@ -319,7 +319,12 @@ TEST_CASE("info knows the machine and draws it") {
   const Json& context = document.at("context");
   CHECK(context.at("cores") >= 1);
   CHECK(context.at("mpi_thread_level") == "MPI_THREAD_MULTIPLE");
-  CHECK(context.at("concurrent_leaders") > 0);
+  CHECK(!context.at("transport").get<std::string>().empty());
+  CHECK(context.at("transports").at(0).at("transport") == "MPI");
+  for (const Json& transport : context.at("transports")) {
+    CAPTURE(transport.dump());
+    CHECK(transport.at("concurrent_leaders") > 0);
+  }
   CHECK(context.at("state").at("copy_gb_per_s") > 0);
   REQUIRE(document.at("records").size() == 3);
   std::set<int> lanes;

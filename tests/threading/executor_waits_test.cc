@@ -105,6 +105,7 @@ class SlowEndpoint final : public Endpoint {
   void leave_alone(EndpointRequest&) override {}
   void send_failure(int, int) override {}
   void discard(int, int, std::size_t) override {}
+  void advance() override {}
   void progress() override {}
   int tag_count() const override { return 1000; }
   std::string describe_peer(int) const override { return "a peer"; }

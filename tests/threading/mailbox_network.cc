@@ -194,6 +194,7 @@ class MailboxNetwork::MailboxEndpoint : public Endpoint {
     receive(peer_node, tag, nullptr, size_bytes);
   }
 
+  void advance() override {}
   void progress() override {}
   int tag_count() const override { return kTags; }
   std::string describe_peer(int node) const override {

@@ -209,6 +209,10 @@ WorkerExecutor::Progress WorkerExecutor::advance(int step_limit) {
   try {
     progress = advance_strands(step_limit);
     if (progress == Progress::finished && some_failed()) look_for_failures();
+  } catch (const PeerEnded& ended) {
+    end_with_peer(ended);
+    fail(ended);
+    return end_failed();
   } catch (const std::exception&) {
     fail(handled_failure());
     return end_failed();

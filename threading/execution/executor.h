@@ -86,8 +86,8 @@ struct ExecutorOptions {
   /// Names a process of the node that has ended before its time; "" if there is none. Looked at in
   /// slow turns. Null: nobody looks.
   std::function<std::string()> ended_process = {};
-  /// Called by a worker that has found one, with a message that says which, and in which call. If
-  /// it returns, the wait goes on.
+  /// Called by a worker that has found one, or has met PeerEnded, with a message that says which,
+  /// and in which call. If it returns, the wait goes on, or the call fails.
   std::function<void(const std::string&)> on_ended_process = {};
   /// Tells the calls of those who take turns at the node's memory apart, so that different ones of
   /// them do not match. The same for all workers of a node.
@@ -340,6 +340,7 @@ class WorkerExecutor {
   }
   void look_for_mismatch();
   void look_for_ended_process();
+  void end_with_peer(const PeerEnded& ended);
   void look_at_clock(Waiter& waiter);
   std::string describe_long_wait(std::chrono::steady_clock::duration time) const;
   bool all_members_entered() const;

@@ -48,6 +48,12 @@ void WorkerExecutor::look_for_ended_process() {
                   collective_name(), named_call(), describe_wait()));
 }
 
+void WorkerExecutor::end_with_peer(const PeerEnded& ended) {
+  if (!options_.on_ended_process) return;
+  options_.on_ended_process(
+      fmt::format("hycoll: in {} (call {}): {}.", collective_name(), named_call(), ended.what()));
+}
+
 std::string WorkerExecutor::describe_wait() const {
   if (failure_) {
     return fmt::format("{} has failed, and waits until nobody uses its buffers any more: {};{}",

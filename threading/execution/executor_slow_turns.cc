@@ -23,6 +23,16 @@ void WorkerExecutor::drive_transport() {
     endpoint->progress();
     break;
   }
+  // The strands may wait for something else than their messages.
+  const Endpoint* last = nullptr;
+  for (const StrandState& state : strands_) {
+    for (auto r = static_cast<std::size_t>(state.first_pending); r < state.pending.size(); ++r) {
+      Endpoint* const endpoint = state.pending[r];
+      if (endpoint == nullptr || endpoint == last) continue;
+      endpoint->advance();
+      last = endpoint;
+    }
+  }
 }
 
 void WorkerExecutor::look_for_trouble(Waiter& waiter) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "core/base/errors.h"
 #include "core/base/types.h"
 
 namespace hycoll {
@@ -13,6 +14,13 @@ namespace hycoll {
 struct EndpointRequest {
   std::uintptr_t handle = 0;
   std::uintptr_t detail = 0;
+};
+
+/// A peer, or the way to it, has come to an end: what is expected of it will never come.
+class PeerEnded : public Error {
+ public:
+  /// `message` says who it is.
+  explicit PeerEnded(const std::string& message) : Error(ErrorKind::environment, message) {}
 };
 
 /// Tags of neighbouring calls differ, because the workers of a node may post receives of
@@ -47,6 +55,7 @@ class Endpoint {
 
   /// Whether the request has completed; drives the transport. Once it has, or if this throws, the
   /// request is used up, and the operation's memory is no longer used.
+  /// Throws PeerEnded where the transport can tell.
   virtual bool test(EndpointRequest& request) = 0;
 
   /// Gives up a receive, which is used up: nothing is written after that. Returns whether its
@@ -63,7 +72,11 @@ class Endpoint {
   /// sender need not wait.
   virtual void discard(int peer, int tag, std::size_t size_bytes) = 0;
 
-  /// Lets the transport progress on behalf of everybody in the process.
+  /// Lets this endpoint's own operations progress. By the worker that uses it.
+  virtual void advance() = 0;
+
+  /// Lets the transport progress on behalf of everybody in the process, as far as it does not
+  /// matter who drives it. Any worker may call it on any endpoint.
   virtual void progress() = 0;
 
   /// The tags that a schedule may use are 0..tag_count() - 1; the executor multiplies them by

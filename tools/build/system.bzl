@@ -13,6 +13,7 @@ _LIBRARIES = [
     struct(name = "json", header = "nlohmann/json.hpp", package = "nlohmann-json3-dev", linkopts = []),
     struct(name = "numa", header = "numa.h", package = "libnuma-dev", linkopts = ["-lnuma"]),
     struct(name = "tbb", header = "tbb/tbb.h", package = "libtbb-dev", linkopts = ["-ltbb"]),
+    struct(name = "ucx", header = "ucp/api/ucp.h", package = "libucx-dev", linkopts = ["-ldl"]),
     struct(name = "openmp", header = "omp.h", package = "g++", linkopts = ["-fopenmp"]),
     struct(name = "threads", header = "pthread.h", package = "libc6-dev", linkopts = ["-pthread"]),
 ]

@@ -172,6 +172,7 @@ class Bench final : public Subcommand {
     line_.add_flag("--limit,!--no-limit", options_.limit,
                    "Whether threads measures the limit too (default: yes)");
     options_.output.add_to(line_);
+    special_.push_back(add_bench_endpoints(line_));
     special_.push_back(add_bench_limit(line_));
     special_.push_back(add_bench_overlap(line_));
     special_.push_back(add_bench_persistent(line_));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,7 @@
 #include "tools/command/line/command_line.h"
 #include "tools/command/line/commands.h"
 #include "tools/command/line/output.h"
+#include "tools/command/measuring/leader_lanes.h"
 #include "tools/command/measuring/machine_context.h"
 #include "tools/command/measuring/mpi_session.h"
 #include "tools/measure/leader_concurrency.h"
@@ -78,7 +80,8 @@ struct Findings {
   WorkerPlacement placed;
   measure::MachineState state;
   CoreLatencies latencies;
-  measure::LeaderConcurrency concurrency;
+  std::vector<TransportRate> transports;
+  std::string transport;  ///< That `auto` takes between these processes, and why.
   std::optional<std::string> warning;
   std::string thread_level;
   int ranks;
@@ -92,7 +95,7 @@ std::string leaders_text(const measure::LeaderConcurrency& measured) {
   }
   const std::string meaning =
       measured.serialised()
-          ? "the library serialises its threads: leaders queue for it, and several lanes share the "
+          ? "it serialises its threads: leaders queue for it, and several lanes share the "
             "work on the data, not the message rate"
           : "leaders run at once";
   return fmt::format(
@@ -157,6 +160,19 @@ Json latencies_json(const CoreLatencies& latencies) {
   return json;
 }
 
+Json transports_json(const std::vector<TransportRate>& transports) {
+  Json all = Json::array();
+  for (const TransportRate& one : transports) {
+    all.push_back({{"transport", one.transport},
+                   {"leaders", one.leaders.leaders},
+                   {"one_leader_messages_per_s", one.leaders.one_messages_per_s},
+                   {"all_leaders_messages_per_s", one.leaders.all_messages_per_s},
+                   {"concurrent_leaders", one.leaders.concurrent_leaders()},
+                   {"serialises", one.leaders.serialised()}});
+  }
+  return all;
+}
+
 void print(std::FILE* human, const Findings& found) {
   const auto line = [human](const char* label, const std::string& text) {
     fmt::print(human, "{:<15} {}\n", label, text);
@@ -172,7 +188,13 @@ void print(std::FILE* human, const Findings& found) {
                       : std::string("not measurable on a single core"));
   line("core to core", latencies_text(found.latencies));
   line("copy bandwidth", fmt::format("{:.1f} GB/s by one core", found.state.copy_gb_per_s));
-  line("leaders", leaders_text(found.concurrency));
+  for (const TransportRate& one : found.transports) {
+    line(&one == &found.transports.front() ? "leaders" : "",
+         fmt::format("over {}: {}", one.transport, leaders_text(one.leaders)));
+  }
+  line("transport",
+       found.transport +
+           (found.ranks == 1 ? "; of messages to itself: a job's own, with its ranks" : ""));
   for (std::size_t i = 0; i < found.placed.workers.size(); ++i) {
     const Core& core = found.placed.workers[i];
     const std::vector<int> lanes = found.placed.lanes_of(static_cast<int>(i));
@@ -203,11 +225,8 @@ Report report_of(const Findings& found) {
                     {"ranks", found.ranks},
                     {"state", to_json(found.state)},
                     {"core_latencies", latencies_json(found.latencies)},
-                    {"measured_leaders", found.concurrency.leaders},
-                    {"one_leader_messages_per_s", found.concurrency.one_messages_per_s},
-                    {"all_leaders_messages_per_s", found.concurrency.all_messages_per_s},
-                    {"concurrent_leaders", found.concurrency.concurrent_leaders()},
-                    {"library_serialises", found.concurrency.serialised()},
+                    {"transports", transports_json(found.transports)},
+                    {"transport", found.transport},
                     {"warning", found.warning ? Json(*found.warning) : Json()}};
   for (std::size_t i = 0; i < found.placed.workers.size(); ++i) {
     const Core& core = found.placed.workers[i];
@@ -246,8 +265,10 @@ ExitStatus run_info(const MpiSession& session, const InfoOptions& options) {
     latencies = core_latencies(machine, false, asked_latencies());
   }
   session.wait_idly();
-  const measure::LeaderConcurrency concurrency =
-      measure::measure_leader_concurrency(session.world, share, measured_cores(session, share));
+  const std::vector<TransportRate> transports =
+      measure_transports(session.world, share, measured_cores(session, share), 8);
+  const std::string transport =
+      LeaderLanes(session.world, Options::Transport::automatic, 1).description();
   if (!session.speaks()) return kSuccess;
 
   // A process alone on a machine of several cores is expected to use them all.
@@ -257,7 +278,8 @@ ExitStatus run_info(const MpiSession& session, const InfoOptions& options) {
                        .placed = placed,
                        .state = state,
                        .latencies = latencies,
-                       .concurrency = concurrency,
+                       .transports = transports,
+                       .transport = transport,
                        .warning = confinement_warning(machine, std::max(threads, 1)),
                        .thread_level = session.thread_level,
                        .ranks = session.size};

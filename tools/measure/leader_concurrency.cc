@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdint>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <thread>
@@ -12,7 +12,6 @@
 #include "core/base/errors.h"
 #include "numa/placement/binding.h"
 #include "threading/memory/waiter.h"
-#include "threading/transport/mpi/mpi_endpoint.h"
 
 namespace hycoll::measure {
 namespace {
@@ -21,20 +20,27 @@ constexpr int kRuns = 7;
 constexpr double kRunSeconds = 4e-3;
 constexpr int kMaximumExchanges = 1 << 20;
 
-using Endpoints = std::vector<std::unique_ptr<MpiEndpoint>>;
+using Endpoints = std::vector<std::unique_ptr<Endpoint>>;
 
-void exchange(Endpoint& endpoint, int peer, int tag) {
-  std::uint64_t sent = 1;
-  std::uint64_t received = 0;
-  EndpointRequest receive = endpoint.receive(peer, tag, &received, sizeof received);
-  EndpointRequest send = endpoint.send(peer, tag, &sent, sizeof sent);
+/// What a leader sends, and receives.
+struct Buffers {
+  explicit Buffers(std::size_t size_bytes) : sent(size_bytes), received(size_bytes) {}
+  std::vector<std::byte> sent;
+  std::vector<std::byte> received;
+};
+
+void exchange(Endpoint& endpoint, int peer, int tag, Buffers& buffers) {
+  EndpointRequest receive =
+      endpoint.receive(peer, tag, buffers.received.data(), buffers.received.size());
+  EndpointRequest send = endpoint.send(peer, tag, buffers.sent.data(), buffers.sent.size());
   while (!endpoint.test(send)) continue;
   while (!endpoint.test(receive)) continue;
 }
 
 /// The time in which the first `leaders` endpoints make `exchanges` exchanges each, in seconds.
 double timed_run(MPI_Comm comm, const Topology& topology, std::span<const Core> cores,
-                 const Endpoints& endpoints, int leaders, int peer, int exchanges) {
+                 const Endpoints& endpoints, std::size_t size_bytes, int leaders, int peer,
+                 int exchanges) {
   std::atomic<int> ready{0};
   std::atomic<bool> go{false};
   std::vector<std::thread> threads;
@@ -46,13 +52,14 @@ double timed_run(MPI_Comm comm, const Topology& topology, std::span<const Core> 
         // A container may forbid binding; the leader then runs wherever the process may.
       }
       Endpoint& endpoint = *endpoints[static_cast<std::size_t>(leader)];
+      Buffers buffers(size_bytes);
       ready.fetch_add(1, std::memory_order_relaxed);  // a mere count
       Waiter waiter{WaitPolicy{}};
       while (!go.load(std::memory_order_acquire)) {  // pairs with the store below
         if (waiter.turn()) waiter.give_way();
       }
       const int tags = endpoint.tag_count();
-      for (int i = 0; i < exchanges; ++i) exchange(endpoint, peer, i % tags);
+      for (int i = 0; i < exchanges; ++i) exchange(endpoint, peer, i % tags, buffers);
     });
   }
   Waiter waiter{WaitPolicy{}};
@@ -66,38 +73,56 @@ double timed_run(MPI_Comm comm, const Topology& topology, std::span<const Core> 
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+/// The leaders of one transport.
+struct Contestant {
+  Endpoints endpoints;
+  int exchanges = 0;  ///< Of each leader in a run.
+  LeaderConcurrency best;
+};
+
 }  // namespace
 
-LeaderConcurrency measure_leader_concurrency(MPI_Comm comm, const Topology& topology,
-                                             std::span<const Core> cores) {
+std::vector<LeaderConcurrency> measure_leader_concurrency(MPI_Comm comm, const Topology& topology,
+                                                          std::span<const Core> cores,
+                                                          std::span<const LaneMaker> transports,
+                                                          std::size_t size_bytes) {
   int rank = 0;
   int size = 1;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
   const int peer = size % 2 == 0 ? rank ^ 1 : rank;
   const int leaders = static_cast<int>(cores.size());
-  Endpoints endpoints;
-  for (int leader = 0; leader < leaders; ++leader) {
-    endpoints.push_back(std::make_unique<MpiEndpoint>(comm, nullptr));
-  }
-
-  const auto run = [&](int leader_count, int exchanges) {
-    return timed_run(comm, topology, cores, endpoints, leader_count, peer, exchanges);
+  std::vector<Contestant> contestants(transports.size());
+  const auto run = [&](const Contestant& contestant, int leader_count, int exchanges) {
+    return timed_run(comm, topology, cores, contestant.endpoints, size_bytes, leader_count, peer,
+                     exchanges);
   };
-  int exchanges = 256;
-  for (;; exchanges *= 2) {
-    double seconds = run(1, exchanges);
-    MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, comm);
-    if (seconds >= kRunSeconds || exchanges >= kMaximumExchanges) break;
+  for (std::size_t i = 0; i < transports.size(); ++i) {
+    Contestant& contestant = contestants[i];
+    contestant.best.leaders = leaders;
+    for (int leader = 0; leader < leaders; ++leader) {
+      contestant.endpoints.push_back(transports[i](leader));
+    }
+    run(contestant, leaders, 1);  // connects
+    for (contestant.exchanges = 16;; contestant.exchanges *= 2) {
+      double seconds = run(contestant, 1, contestant.exchanges);
+      MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, comm);
+      if (seconds >= kRunSeconds || contestant.exchanges >= kMaximumExchanges) break;
+    }
   }
   // The best of several runs: whatever else runs on the machine only takes away.
-  LeaderConcurrency best{.leaders = leaders};
   for (int i = 0; i < kRuns; ++i) {
-    best.one_messages_per_s = std::max(best.one_messages_per_s, exchanges / run(1, exchanges));
-    best.all_messages_per_s =
-        std::max(best.all_messages_per_s, leaders * (exchanges / run(leaders, exchanges)));
+    for (Contestant& contestant : contestants) {
+      const int exchanges = contestant.exchanges;
+      double& one = contestant.best.one_messages_per_s;
+      double& all = contestant.best.all_messages_per_s;
+      one = std::max(one, exchanges / run(contestant, 1, exchanges));
+      all = std::max(all, leaders * (exchanges / run(contestant, leaders, exchanges)));
+    }
   }
-  return best;
+  std::vector<LeaderConcurrency> results;
+  for (const Contestant& contestant : contestants) results.push_back(contestant.best);
+  return results;
 }
 
 }  // namespace hycoll::measure

@@ -3,9 +3,14 @@
 
 #include <mpi.h>
 
+#include <cstddef>
+#include <functional>
+#include <memory>
 #include <span>
+#include <vector>
 
 #include "numa/topology/topology.h"
+#include "threading/transport/endpoint.h"
 
 namespace hycoll::measure {
 
@@ -27,15 +32,21 @@ struct LeaderConcurrency {
   static constexpr double kUsefulShare = 0.3;
 };
 
-/// Measures the rate of 8-byte messages of one thread and of as many threads as cores, each bound
-/// to its core with an endpoint of its own (MpiEndpoint, as leaders use it), between neighbouring
+/// A leader's endpoint on a communicator whose processes all make theirs. Collective.
+using LaneMaker = std::function<std::unique_ptr<Endpoint>(int leader)>;
+
+/// Measures, for each transport, the rate of messages of `size_bytes` bytes of one thread and of as
+/// many threads as cores, each bound to its core with an endpoint of its own, between neighbouring
 /// processes 0-1, 2-3, ..., or, with an odd number of processes, of each with itself. The best of 7
-/// alternating runs of a few milliseconds.
+/// alternating runs of some milliseconds.
 ///
-/// Collective over `comm`, which needs MPI_THREAD_MULTIPLE; all processes pass equally many cores,
-/// at least one. The result is that of the calling process.
-LeaderConcurrency measure_leader_concurrency(MPI_Comm comm, const Topology& topology,
-                                             std::span<const Core> cores);
+/// Collective over `comm`, whose ranks are the endpoints' peers; several leaders need
+/// MPI_THREAD_MULTIPLE; all processes pass equally many cores, at least one. The results are those
+/// of the calling process.
+std::vector<LeaderConcurrency> measure_leader_concurrency(MPI_Comm comm, const Topology& topology,
+                                                          std::span<const Core> cores,
+                                                          std::span<const LaneMaker> transports,
+                                                          std::size_t size_bytes);
 
 }  // namespace hycoll::measure
 

@@ -154,6 +154,8 @@ TEST_CASE("a communicator is set up by these collectives") {
     options.layout = Options::Layout::processes;
     options.emulated_nodes = nodes;
     options.groups = "flat";
+    // Measures the transports, if that is still to be done.
+    { const Communicator first(MPI_COMM_WORLD, options); }
     const auto calls = calls_of([&] { const Communicator communicator(MPI_COMM_WORLD, options); });
     const SetupCounts counts = counts_of(nodes);
     check_same(calls, expected_calls(communicator_steps(sizes_of(nodes)), counts, false));
@@ -180,6 +182,7 @@ TEST_CASE("who is near whom is found out by these collectives") {
                                   .is_one_machine = true};
     std::vector<SetupStep> steps = communicator_steps(sizes);
     steps.erase(steps.begin(), std::ranges::find(steps, "leaders", &SetupStep::what));
+    std::erase_if(steps, [](const SetupStep& step) { return step.what == "transport"; });
     check_same(calls, expected_calls(steps, counts_of(1), false));
   }
 }

@@ -217,12 +217,12 @@ bool MpiEndpoint::test(EndpointRequest& request) {
   MPI_Count received_bytes = 0;
   check_mpi(MPI_Get_elements_x(&status, MPI_BYTE, &received_bytes), "MPI_Get_elements_x");
   if (static_cast<std::size_t>(received_bytes) != expected_bytes) {
-    throw_short(status.MPI_SOURCE, received_bytes, expected_bytes);
+    throw_short(status.MPI_SOURCE, static_cast<std::size_t>(received_bytes), expected_bytes);
   }
   return true;
 }
 
-void MpiEndpoint::throw_short(int peer, MPI_Count received_bytes,
+void MpiEndpoint::throw_short(int peer, std::size_t received_bytes,
                               std::size_t expected_bytes) const {
   if (received_bytes == 0) {
     throw Error(

@@ -98,14 +98,19 @@ class MpiEndpoint : public Endpoint {
   void leave_alone(EndpointRequest& request) override;
   void send_failure(int peer, int tag) override;
   void discard(int peer, int tag, std::size_t size_bytes) override;
+  void advance() override {}  // progress() drives all
   void progress() override;
   int tag_count() const override { return tag_count_; }
   std::string describe_peer(int node) const override;
 
- private:
+ protected:
+  MPI_Comm messages() const noexcept { return messages_->handle(); }
+  int own_rank() const noexcept { return rank_; }
   int own_tag(int tag) const noexcept { return tag * lane_count_ + lane_; }
-  [[noreturn]] void throw_short(int peer, MPI_Count received_bytes,
+  [[noreturn]] void throw_short(int peer, std::size_t received_bytes,
                                 std::size_t expected_bytes) const;
+
+ private:
   /// A receive of a message that is dropped.
   struct Discard {
     std::unique_ptr<std::byte[]> room;

@@ -40,6 +40,7 @@ std::unique_ptr<Subcommand> add_report(CommandLine& line);
 std::unique_ptr<Subcommand> add_reproduce(CommandLine& line);
 
 /// Those below `hycoll bench`.
+std::unique_ptr<Subcommand> add_bench_endpoints(CommandLine& bench);
 std::unique_ptr<Subcommand> add_bench_limit(CommandLine& bench);
 std::unique_ptr<Subcommand> add_bench_overlap(CommandLine& bench);
 std::unique_ptr<Subcommand> add_bench_persistent(CommandLine& bench);

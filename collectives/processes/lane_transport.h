@@ -1,0 +1,39 @@
+#ifndef HYCOLL_COLLECTIVES_PROCESSES_LANE_TRANSPORT_H_
+#define HYCOLL_COLLECTIVES_PROCESSES_LANE_TRANSPORT_H_
+
+#include <memory>
+#include <string>
+
+#include "collectives/processes/process_group.h"
+#include "threading/transport/endpoint.h"
+#include "threading/transport/mpi/mpi_endpoint.h"
+#include "threading/transport/ucx/ucx_endpoint.h"
+
+namespace hycoll {
+
+/// What the messages of a communicator's lanes go through, the same on all of its processes.
+class LaneTransport {
+ public:
+  /// Collective over the group: what its options ask for. Options::Transport::automatic takes UCX
+  /// if all processes have it and it has been measured to be faster than MPI, once in a process's
+  /// life. Throws Error (environment) on all processes if UCX is asked for and one of them cannot
+  /// use it.
+  static LaneTransport agreed(const ProcessGroup& group);
+
+  /// As the constructor of MpiEndpoint, over this transport.
+  std::unique_ptr<Endpoint> open(std::shared_ptr<const MpiCommunicator> messages,
+                                 std::shared_ptr<const MpiCommunicator> leaders, int lane,
+                                 int lane_count, const PeerNames& names) const;
+
+  /// Which it is, and why, e.g. "UCX 1.13.1 (8 B in ...)".
+  const std::string& description() const noexcept { return description_; }
+
+ private:
+  const UcxContext* ucx_ = nullptr;  // null: MPI
+  UcxPeers peers_;
+  std::string description_ = "MPI";
+};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_PROCESSES_LANE_TRANSPORT_H_

@@ -1,0 +1,127 @@
+#include "threading/transport/ucx/transport_race.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/base/errors.h"
+#include "threading/transport/mpi/mpi_endpoint.h"
+
+namespace hycoll {
+namespace {
+
+constexpr std::size_t kRounds = 7;
+
+/// No message takes longer where messages come at all.
+constexpr std::chrono::seconds kPatience{2};
+constexpr std::array<int, TransportRace::kBytes.size()> kExchanges = {40, 3};
+
+void await(Endpoint& lane, EndpointRequest& request) {
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  for (int turn = 1; !lane.test(request); ++turn) {
+    if (turn % 1024 != 0 || std::chrono::steady_clock::now() < until) continue;
+    throw Error(ErrorKind::environment, "a message has not come");
+  }
+}
+
+/// Messages both ways at once, as leaders exchange them; returns the time of one, in us.
+double exchange_us(Endpoint& lane, int peer, std::span<const std::byte> sent,
+                   std::span<std::byte> received, int exchanges) {
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < exchanges; ++i) {
+    EndpointRequest receive = lane.receive(peer, 0, received.data(), received.size());
+    EndpointRequest send = lane.send(peer, 0, sent.data(), sent.size());
+    try {
+      await(lane, receive);
+      await(lane, send);
+    } catch (const Error&) {
+      if (receive.handle != 0) lane.cancel(receive);
+      if (send.handle != 0) lane.leave_alone(send);
+      throw;
+    }
+  }
+  const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - start;
+  return time.count() / exchanges;
+}
+
+double median(std::array<double, kRounds> times) {
+  std::ranges::nth_element(times, times.begin() + kRounds / 2);
+  return times[kRounds / 2];
+}
+
+TransportRace race(Endpoint& over_mpi, Endpoint& over_ucx, int peer,
+                   std::span<const std::byte> sent, std::span<std::byte> received) {
+  TransportRace times;
+  for (std::size_t i = 0; i < TransportRace::kBytes.size(); ++i) {
+    const auto time_us = [&](Endpoint& lane) {
+      return exchange_us(lane, peer, sent.first(TransportRace::kBytes[i]),
+                         received.first(TransportRace::kBytes[i]), kExchanges[i]);
+    };
+    // The first exchange connects.
+    time_us(over_ucx);
+    // Each is first as often as second, and the median counts: of the fastest one some may owe to
+    // networks that let a burst through.
+    std::array<double, kRounds> over_mpi_us{};
+    std::array<double, kRounds> over_ucx_us{};
+    for (std::size_t round = 0; round < kRounds; ++round) {
+      if (round % 2 == 0) over_mpi_us[round] = time_us(over_mpi);
+      over_ucx_us[round] = time_us(over_ucx);
+      if (round % 2 != 0) over_mpi_us[round] = time_us(over_mpi);
+    }
+    times.mpi_us[i] = median(over_mpi_us);
+    times.ucx_us[i] = median(over_ucx_us);
+  }
+  return times;
+}
+
+}  // namespace
+
+bool TransportRace::ucx_is_faster() const {
+  double ratio = 1;
+  for (std::size_t i = 0; i < kBytes.size(); ++i) ratio *= ucx_us[i] / mpi_us[i];
+  return ratio < 1;
+}
+
+std::string TransportRace::text() const {
+  if (!std::isfinite(ucx_us[0])) return "no message has come over UCX";
+  return fmt::format("8 B in {:.2f} us over UCX, {:.2f} over MPI; 128 KiB in {:.1f}, {:.1f}",
+                     ucx_us[0], mpi_us[0], ucx_us[1], mpi_us[1]);
+}
+
+TransportRace race_transports(const UcxContext& ucx, MPI_Comm communicator, const UcxPeers& peers) {
+  const auto messages = std::make_shared<const MpiCommunicator>(communicator);
+  int rank = 0;
+  int size = 1;
+  check_mpi(MPI_Comm_rank(messages->handle(), &rank), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(messages->handle(), &size), "MPI_Comm_size");
+  const int last = size - 1;
+  TransportRace result;
+  if (rank == 0 || rank == last) {
+    // They outlive the endpoints: a message that has not gone is read as long as these live.
+    const std::vector<std::byte> sent(TransportRace::kBytes.back());
+    std::vector<std::byte> received(TransportRace::kBytes.back());
+    MpiEndpoint over_mpi(messages, nullptr, 0, 1, nullptr);
+    UcxEndpoint over_ucx(ucx, messages, nullptr, 0, 1, nullptr, peers);
+    try {
+      result = race(over_mpi, over_ucx, last - rank, sent, received);
+    } catch (const Error&) {
+      // So does the other one, at once or when it has waited for this one.
+      result.ucx_us.fill(std::numeric_limits<double>::infinity());
+    }
+  }
+  for (auto* times : {&result.mpi_us, &result.ucx_us}) {
+    check_mpi(MPI_Bcast(times->data(), static_cast<int>(times->size()), MPI_DOUBLE, 0,
+                        messages->handle()),
+              "MPI_Bcast");
+  }
+  return result;
+}
+
+}  // namespace hycoll

@@ -1,0 +1,35 @@
+#ifndef HYCOLL_THREADING_TRANSPORT_UCX_TRANSPORT_RACE_H_
+#define HYCOLL_THREADING_TRANSPORT_UCX_TRANSPORT_RACE_H_
+
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <string>
+
+#include "threading/transport/ucx/ucx_context.h"
+#include "threading/transport/ucx/ucx_endpoint.h"
+
+namespace hycoll {
+
+/// How long messages take over MPI and over UCX, both ways at once.
+struct TransportRace {
+  /// The lengths that are measured.
+  static constexpr std::array<std::size_t, 2> kBytes = {8, 128 << 10};
+
+  std::array<double, kBytes.size()> mpi_us{};
+  std::array<double, kBytes.size()> ucx_us{};
+
+  /// In the geometric mean of the lengths.
+  bool ucx_is_faster() const;
+  /// E.g. "8 B in 0.40 us over UCX, 0.71 over MPI; 128 KiB in 21.0, 24.1".
+  std::string text() const;
+};
+
+/// Measured between the communicator's first and its last process, alternately; all processes have
+/// the same figures. Collective; takes some milliseconds.
+TransportRace race_transports(const UcxContext& ucx, MPI_Comm communicator, const UcxPeers& peers);
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_THREADING_TRANSPORT_UCX_TRANSPORT_RACE_H_

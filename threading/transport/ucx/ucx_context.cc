@@ -1,0 +1,56 @@
+#include "threading/transport/ucx/ucx_context.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "core/base/errors.h"
+
+namespace hycoll {
+
+void check_ucx(const UcxLibrary& ucx, ucs_status_t status, const char* what) {
+  if (status == UCS_OK) return;
+  throw Error(ErrorKind::environment,
+              fmt::format("{} failed: {}. Look at UCX_TLS and UCX_NET_DEVICES, or do without UCX: "
+                          "HYCOLL_TRANSPORT=mpi",
+                          what, ucx.status_string(status)));
+}
+
+const UcxContext& UcxContext::shared() {
+  // Never destroyed: when a process ends, UCX may have put itself away already. If it throws, the
+  // next call tries again.
+  static const UcxContext* const context = [] {
+    const FoundUcx& found = found_ucx();
+    if (found.library == nullptr) {
+      throw Error(ErrorKind::environment,
+                  fmt::format("UCX cannot be used: {}. Install it, or do without: "
+                              "HYCOLL_TRANSPORT=mpi",
+                              found.why_not));
+    }
+    return new UcxContext(*found.library);
+  }();
+  return *context;
+}
+
+UcxContext::UcxContext(const UcxLibrary& library) : library_(&library) {
+  ucp_config_t* config = nullptr;
+  check_ucx(library, library.config_read(nullptr, nullptr, &config), "ucp_config_read");
+  const auto set = [&](const char* name, const std::string& value) {
+    check_ucx(library, library.config_modify(config, name, value.c_str()), name);
+  };
+  set("RNDV_THRESH", std::to_string(kLongBytes));
+  // Otherwise a leader looks after a second network, for long messages, with every short one.
+  if (std::getenv("UCX_MAX_RNDV_LANES") == nullptr) set("MAX_RNDV_LANES", "1");
+  ucp_params_t params{};
+  params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED;
+  params.features = UCP_FEATURE_TAG;
+  params.mt_workers_shared =
+      1;  // each worker has one thread at a time, but they share this context
+  const ucs_status_t status =
+      library.init_version(UCP_API_MAJOR, UCP_API_MINOR, &params, config, &handle_);
+  library.config_release(config);
+  check_ucx(library, status, "ucp_init");
+}
+
+}  // namespace hycoll

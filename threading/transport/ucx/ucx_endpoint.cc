@@ -1,0 +1,496 @@
+#include "threading/transport/ucx/ucx_endpoint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "core/base/errors.h"
+
+namespace hycoll {
+namespace {
+
+/// In EndpointRequest::detail: the request is not MPI's. Its handle is an Operation, or 0 if the
+/// message was sent or received at once.
+constexpr auto kOverUcx = ~std::uintptr_t{0};
+
+/// How long messages of a peer that has gone may still be on their way, over another connection
+/// than the one that has been closed; and what is under way when a lane ends.
+constexpr std::chrono::seconds kPatience = UcxWorker::kPatience;
+
+/// How long a message that nobody waits for may take to leave at once; else it leaves when the lane
+/// is used again, or with its end.
+constexpr std::chrono::milliseconds kBriefPatience{2};
+
+/// Room for a peer's answer, beyond what the lane's own address takes: those of one job differ
+/// little.
+constexpr std::size_t kAnswerSlackBytes = 4096;
+
+/// The length of a message that is longer than its receive.
+constexpr std::size_t kTooLong = std::numeric_limits<std::size_t>::max();
+
+/// Messages match by kind, lanes, sender and tag, in so many bits of 64.
+constexpr int kSenderBits = 22;
+constexpr int kTagBits = 20;
+constexpr int kGenerationBits = 63 - kSenderBits - kTagBits;
+constexpr ucp_tag_t kAcknowledges = ucp_tag_t{1} << 63;
+
+}  // namespace
+
+UcxEndpoint::UcxEndpoint(const UcxContext& context, std::shared_ptr<const MpiCommunicator> messages,
+                         std::shared_ptr<const MpiCommunicator> leaders, int lane, int lane_count,
+                         PeerNames peer_names, UcxPeers peers)
+    : MpiEndpoint(std::move(messages), std::move(leaders), lane, lane_count, std::move(peer_names)),
+      context_(&context),
+      are_(std::move(peers)) {}
+
+int UcxEndpoint::tag_count() const {
+  return std::min(MpiEndpoint::tag_count(), (1 << kTagBits) / kTagEpochs) - 1;
+}
+
+void UcxEndpoint::take_worker() {
+  worker_ = UcxWorker::take(*context_);
+  const auto generation = std::as_bytes(std::span(&are_.generation, 1));
+  const std::span address = worker_->address();
+  introduction_.assign(generation.begin(), generation.end());
+  introduction_.insert(introduction_.end(), address.begin(), address.end());
+}
+
+std::unique_lock<std::mutex> UcxEndpoint::use() {
+  if (worker_ == nullptr) take_worker();
+  return worker_->use();
+}
+
+UcxEndpoint::Peer& UcxEndpoint::peer(int number) {
+  const auto [known, is_new] = peers_.try_emplace(number);
+  Peer& peer = known->second;
+  if (!is_new) return peer;
+  peer.number = number;
+  if (number == own_rank()) {
+    peer.connection = &worker_->connection_to(worker_->address(), true);
+  } else {
+    unknown_.push_back(&peer);
+  }
+  return peer;
+}
+
+void UcxEndpoint::introduce_to(Peer& peer) {
+  peer.is_introduced = true;
+  check_mpi(MPI_Isend(introduction_.data(), static_cast<int>(introduction_.size()), MPI_BYTE,
+                      peer.number, introduction_tag(), messages(), &peer.introduction),
+            "MPI_Isend");
+  const std::size_t room_bytes = introduction_.size() + kAnswerSlackBytes;
+  auto room = std::make_unique_for_overwrite<std::byte[]>(room_bytes);
+  Operation& answer = take_operation(peer, answer_tag());
+  answer.room = std::move(room);
+  answer.size_bytes = room_bytes;
+  peer.answer = &answer;
+  start_receive(answer, answer.room.get());
+}
+
+void UcxEndpoint::answer(Peer& peer) {
+  const std::span address = worker_->address();
+  Operation& answer = take_operation(peer, answer_tag());
+  answer.size_bytes = 1 + address.size();
+  answer.room = std::make_unique_for_overwrite<std::byte[]>(answer.size_bytes);
+  answer.room[0] = std::byte{peer.is_introduced};
+  std::ranges::copy(address, answer.room.get() + 1);
+  answer.source = answer.room.get();
+  answer.is_left_alone = true;
+  send(answer);
+}
+
+void UcxEndpoint::connect(Peer& peer, std::span<const std::byte> address) {
+  if (peer.connection != nullptr) return;
+  peer.connection = &worker_->connection_to(address, are_.runs_here(peer.number));
+  for (Operation* const operation : std::exchange(peer.waiting, {})) start(*operation);
+}
+
+std::vector<std::byte> UcxEndpoint::arrived_address(int number) const {
+  for (;;) {
+    int has_arrived = 0;
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Status status;
+    check_mpi(MPI_Improbe(number, introduction_tag(), messages(), &has_arrived, &message, &status),
+              "MPI_Improbe");
+    if (has_arrived == 0) return {};
+    int size_bytes = 0;
+    check_mpi(MPI_Get_count(&status, MPI_BYTE, &size_bytes), "MPI_Get_count");
+    std::vector<std::byte> bytes(static_cast<std::size_t>(size_bytes));
+    check_mpi(MPI_Mrecv(bytes.data(), size_bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE),
+              "MPI_Mrecv");
+    std::uint32_t generation = 0;
+    std::memcpy(&generation, bytes.data(), sizeof generation);
+    if (generation != are_.generation) continue;
+    bytes.erase(bytes.begin(), bytes.begin() + sizeof generation);
+    return bytes;
+  }
+}
+
+void UcxEndpoint::take_answer(Peer& peer) {
+  Operation& answer = *peer.answer;
+  if (answer.open_parts > 0) return;
+  peer.answer = nullptr;
+  if (answer.status == UCS_OK) {
+    peer.is_to_introduce_itself = !peer.has_introduced_itself && answer.room[0] != std::byte{0};
+    connect(peer, std::span<const std::byte>(answer.room.get() + 1, answer.received_bytes - 1));
+  }
+  const ucs_status_t status = answer.status;
+  give_back(answer);
+  if (status != UCS_OK) throw_failed(peer.number, status);
+}
+
+bool UcxEndpoint::meet(Peer& peer) {
+  if (peer.answer != nullptr) take_answer(peer);
+  const bool is_acquainted = peer.is_introduced && peer.answer == nullptr;
+  if (is_acquainted && !peer.is_to_introduce_itself) return true;
+  const std::vector<std::byte> address = arrived_address(peer.number);
+  if (address.empty()) return false;
+  peer.has_introduced_itself = true;
+  peer.is_to_introduce_itself = false;
+  connect(peer, address);
+  answer(peer);
+  return peer.answer == nullptr;
+}
+
+void UcxEndpoint::take_addresses() {
+  for (std::size_t i = 0; i < unknown_.size();) {
+    if (!meet(*unknown_[i])) {
+      ++i;
+      continue;
+    }
+    unknown_[i] = unknown_.back();
+    unknown_.pop_back();
+  }
+}
+
+void UcxEndpoint::await_last_addresses() {
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  const auto is_to_come = [](const Peer* peer) {
+    return peer->answer != nullptr || peer->is_to_introduce_itself;
+  };
+  while (std::ranges::any_of(unknown_, is_to_come) && std::chrono::steady_clock::now() < until) {
+    drive();
+  }
+}
+
+UcxEndpoint::Operation& UcxEndpoint::take_operation(Peer& peer, int tag) {
+  if (idle_operations_.empty()) idle_operations_.push_back(&operations_.emplace_back());
+  Operation& operation = *idle_operations_.back();
+  idle_operations_.pop_back();
+  operation.endpoint = this;
+  operation.peer = &peer;
+  operation.tag = tag;
+  operation.open_parts = 1;
+  return operation;
+}
+
+ucp_tag_t UcxEndpoint::ucx_tag(const Operation& operation, int sender) const {
+  const ucp_tag_t lanes = are_.generation % (1u << kGenerationBits);
+  return (operation.acknowledges == nullptr ? 0 : kAcknowledges) |
+         (lanes << kSenderBits | static_cast<ucp_tag_t>(sender)) << kTagBits |
+         static_cast<ucp_tag_t>(operation.tag);
+}
+
+void UcxEndpoint::give_back(Operation& operation) {
+  if (operation.request != nullptr) ucx().request_free(operation.request);
+  operation = {};
+  idle_operations_.push_back(&operation);
+}
+
+void UcxEndpoint::end_part(Operation& operation, ucs_status_t status) {
+  if (operation.status == UCS_OK) operation.status = status;
+  if (--operation.open_parts > 0) return;
+  if (Operation* const whose = operation.acknowledges; whose != nullptr) {
+    whose->acknowledgement = nullptr;
+    give_back(operation);
+    end_part(*whose, status);
+  } else if (operation.is_left_alone) {
+    give_back(operation);
+  }
+}
+
+void UcxEndpoint::on_sent(void* /*request*/, ucs_status_t status, void* operation) {
+  auto& sent = *static_cast<Operation*>(operation);
+  sent.endpoint->end_part(sent, status);
+}
+
+void UcxEndpoint::on_received(void* /*request*/, ucs_status_t status,
+                              const ucp_tag_recv_info_t* info, void* operation) {
+  auto& received = *static_cast<Operation*>(operation);
+  const bool is_too_long = status == UCS_ERR_MESSAGE_TRUNCATED;
+  if (is_too_long) status = UCS_OK;
+  if (status == UCS_OK) received.received_bytes = is_too_long ? kTooLong : info->length;
+  if (received.received_bytes >= UcxContext::kLongBytes) {
+    ++received.open_parts;
+    received.endpoint->to_acknowledge_.push_back(&received);
+  }
+  received.endpoint->end_part(received, status);
+}
+
+void UcxEndpoint::send_acknowledgements() {
+  while (!to_acknowledge_.empty()) {
+    Operation& received = *to_acknowledge_.back();
+    to_acknowledge_.pop_back();
+    Operation& acknowledgement = take_operation(*received.peer, received.tag);
+    acknowledgement.acknowledges = &received;
+    received.acknowledgement = &acknowledgement;
+    send(acknowledgement);
+  }
+}
+
+void UcxEndpoint::start(Operation& operation) {
+  ucp_request_param_t params{};
+  params.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  params.cb.send = &UcxEndpoint::on_sent;
+  params.user_data = &operation;
+  accept(operation, ucx().tag_send(operation.peer->connection->handle, operation.source,
+                                   operation.size_bytes, ucx_tag(operation, own_rank()), &params));
+}
+
+void UcxEndpoint::accept(Operation& operation, ucs_status_ptr_t started) {
+  if (UCS_PTR_IS_PTR(started)) {
+    operation.request = started;
+  } else {
+    end_part(operation, UCS_PTR_STATUS(started));
+  }
+}
+
+EndpointRequest UcxEndpoint::request_of(Operation& operation) {
+  const bool is_complete =
+      operation.open_parts == 0 && operation.status == UCS_OK &&
+      (!operation.is_receive || operation.received_bytes == operation.size_bytes);
+  if (!is_complete) {
+    return {.handle = reinterpret_cast<std::uintptr_t>(&operation), .detail = kOverUcx};
+  }
+  give_back(operation);
+  return {.handle = 0, .detail = kOverUcx};
+}
+
+void UcxEndpoint::send(Operation& operation) {
+  if (operation.peer->connection == nullptr) {
+    operation.peer->waiting.push_back(&operation);
+  } else {
+    start(operation);
+  }
+}
+
+EndpointRequest UcxEndpoint::send(int number, int tag, const void* source, std::size_t size_bytes) {
+  const auto use = this->use();
+  Peer& to = peer(number);
+  if (to.connection == nullptr) take_addresses();
+  if (to.connection == nullptr && !to.is_introduced) introduce_to(to);
+  Operation& operation = take_operation(to, tag);
+  operation.source = source;
+  operation.size_bytes = size_bytes;
+  if (size_bytes >= UcxContext::kLongBytes) {
+    Operation& acknowledgement = take_operation(to, tag);
+    acknowledgement.acknowledges = &operation;
+    operation.acknowledgement = &acknowledgement;
+    ++operation.open_parts;
+    start_receive(acknowledgement, nullptr);
+  }
+  send(operation);
+  send_acknowledgements();
+  return request_of(operation);
+}
+
+void UcxEndpoint::start_receive(Operation& operation, void* destination) {
+  operation.is_receive = true;
+  ucp_request_param_t params{};
+  // The length of what has arrived before is told through the callback only, which is called at
+  // once then.
+  params.op_attr_mask =
+      UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
+  params.cb.recv = &UcxEndpoint::on_received;
+  params.user_data = &operation;
+  ++operation.open_parts;  // to be started: the callback does not end it
+  accept(operation,
+         ucx().tag_receive(worker_->handle(), destination, operation.size_bytes,
+                           ucx_tag(operation, operation.peer->number), ~ucp_tag_t{0}, &params));
+  end_part(operation, UCS_OK);
+}
+
+UcxEndpoint::Operation& UcxEndpoint::start_receive(int number, int tag, void* destination,
+                                                   std::size_t size_bytes) {
+  Operation& operation = take_operation(peer(number), tag);
+  operation.size_bytes = size_bytes;
+  start_receive(operation, destination);
+  return operation;
+}
+
+EndpointRequest UcxEndpoint::receive(int number, int tag, void* destination,
+                                     std::size_t size_bytes) {
+  const auto use = this->use();
+  Operation& operation = start_receive(number, tag, destination, size_bytes);
+  send_acknowledgements();
+  return request_of(operation);
+}
+
+void UcxEndpoint::advance() {
+  if (worker_ == nullptr) return;
+  const auto use = worker_->use();
+  drive();
+}
+
+void UcxEndpoint::drive() {
+  if (!unknown_.empty()) take_addresses();
+  worker_->progress();
+  send_acknowledgements();
+}
+
+bool UcxEndpoint::test(EndpointRequest& request) {
+  if (request.detail != kOverUcx) return MpiEndpoint::test(request);
+  if (request.handle == 0) {
+    request = {};
+    return true;
+  }
+  const auto use = worker_->use();
+  auto& operation = *reinterpret_cast<Operation*>(request.handle);
+  if (operation.open_parts > 0) drive();
+  if (operation.open_parts > 0) {
+    const Peer& peer = *operation.peer;
+    if (operation.status == UCS_OK && (worker_->ended_count() == 0 || !is_lost(peer))) return false;
+    const ucs_status_t status =
+        operation.status == UCS_OK ? peer.connection->status : operation.status;
+    request = {};
+    give_up(operation);
+    throw_failed(peer.number, status);
+  }
+  const bool is_receive = operation.is_receive;
+  const int number = operation.peer->number;
+  const ucs_status_t status = operation.status;
+  const std::size_t received_bytes = operation.received_bytes;
+  const std::size_t expected_bytes = operation.size_bytes;
+  request = {};
+  give_back(operation);
+  if (status != UCS_OK) throw_failed(number, status);
+  if (is_receive && received_bytes > expected_bytes) throw_long(number, expected_bytes);
+  if (is_receive && received_bytes < expected_bytes) {
+    throw_short(number, received_bytes, expected_bytes);
+  }
+  return true;
+}
+
+bool UcxEndpoint::is_lost(const Peer& peer) {
+  const UcxWorker::Connection* const way = peer.connection;
+  return way != nullptr && way->status != UCS_OK &&
+         std::chrono::steady_clock::now() - way->ended_at > kPatience;
+}
+
+void UcxEndpoint::throw_long(int number, std::size_t expected_bytes) const {
+  throw Error(ErrorKind::mismatch,
+              fmt::format("expected {} bytes from {} and got more; all members must pass the same "
+                          "count and type. HYCOLL_CHECK=1 names them",
+                          expected_bytes, describe_peer(number)));
+}
+
+void UcxEndpoint::throw_failed(int number, ucs_status_t status) const {
+  throw PeerEnded(fmt::format(
+      "{} cannot be reached any more ({}): it, or the network to it, has come to an end",
+      describe_peer(number), ucx().status_string(status)));
+}
+
+bool UcxEndpoint::give_up(Operation& operation) {
+  for (Operation* const part : {&operation, operation.acknowledgement}) {
+    if (part != nullptr && part->is_receive && part->open_parts > 0) {
+      ucx().request_cancel(worker_->handle(), part->request);
+    }
+  }
+  while (operation.open_parts > 0) drive();
+  const bool is_to_come = operation.status == UCS_ERR_CANCELED;
+  give_back(operation);
+  return is_to_come;
+}
+
+bool UcxEndpoint::cancel(EndpointRequest& request) {
+  if (request.detail != kOverUcx) return MpiEndpoint::cancel(request);
+  const std::uintptr_t handle = std::exchange(request, {}).handle;
+  if (handle == 0) return false;
+  const auto use = worker_->use();
+  return give_up(*reinterpret_cast<Operation*>(handle));
+}
+
+void UcxEndpoint::leave_alone(EndpointRequest& request) {
+  if (request.detail != kOverUcx) return MpiEndpoint::leave_alone(request);
+  const std::uintptr_t handle = std::exchange(request, {}).handle;
+  if (handle == 0) return;
+  const auto use = worker_->use();
+  leave_alone(*reinterpret_cast<Operation*>(handle));
+}
+
+void UcxEndpoint::leave_alone(Operation& operation) {
+  // It may be long until somebody asks this lane for anything again. A peer that already waits for
+  // the message has sent its address.
+  const auto until = std::chrono::steady_clock::now() + kBriefPatience;
+  while (operation.open_parts > 0 && std::chrono::steady_clock::now() < until) drive();
+  operation.is_left_alone = true;
+  if (operation.open_parts == 0) give_back(operation);
+}
+
+void UcxEndpoint::discard(int number, int tag, std::size_t size_bytes) {
+  const auto use = this->use();
+  auto room = std::make_unique_for_overwrite<std::byte[]>(size_bytes);
+  Operation& operation = start_receive(number, tag, room.get(), size_bytes);
+  operation.room = std::move(room);
+  operation.is_left_alone = true;
+  if (operation.open_parts == 0) give_back(operation);
+  send_acknowledgements();
+}
+
+bool UcxEndpoint::end_operations() {
+  bool are_over = true;
+  for (Operation& operation : operations_) {
+    if (operation.open_parts == 0 || operation.request == nullptr) continue;
+    operation.is_left_alone = true;
+    if (!operation.is_receive) continue;
+    // Its message may still come.
+    are_over = false;
+    ucx().request_cancel(worker_->handle(), operation.request);
+  }
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  const auto is_under_way = [](const Operation& operation) { return operation.request != nullptr; };
+  while (std::ranges::any_of(operations_, is_under_way)) {
+    if (std::chrono::steady_clock::now() > until) return false;
+    worker_->progress();
+    send_acknowledgements();
+  }
+  return worker_->flush() && are_over;
+}
+
+UcxEndpoint::~UcxEndpoint() {
+  if (worker_ == nullptr) return;
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized != 0) {
+    // The process ends, and UCX may have put itself away already.
+    static_cast<void>(worker_.release());
+    return;
+  }
+  bool is_clean = false;
+  try {
+    const auto use = worker_->use();
+    await_last_addresses();
+    is_clean = end_operations() && worker_->ended_count() == 0;
+  } catch (const Error&) {
+    // Whom that was for cannot be reached.
+  }
+  if (is_clean) UcxWorker::hand_on(std::move(worker_));
+  bool is_read = false;
+  for (auto& [number, peer] : peers_) {
+    int is_over = 0;
+    MPI_Test(&peer.introduction, &is_over, MPI_STATUS_IGNORE);
+    if (is_over != 0) continue;
+    MPI_Request_free(&peer.introduction);
+    is_read = true;
+  }
+  // A peer that has failed before it met this lane may read the address for as long as there is
+  // MPI.
+  if (is_read) static_cast<void>(new std::vector<std::byte>(std::move(introduction_)));
+}
+
+}  // namespace hycoll

@@ -1,0 +1,168 @@
+#ifndef HYCOLL_THREADING_TRANSPORT_UCX_UCX_ENDPOINT_H_
+#define HYCOLL_THREADING_TRANSPORT_UCX_UCX_ENDPOINT_H_
+
+#include <ucp/api/ucp.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "threading/transport/mpi/mpi_endpoint.h"
+#include "threading/transport/ucx/ucx_context.h"
+#include "threading/transport/ucx/ucx_worker.h"
+
+namespace hycoll {
+
+/// What a lane has to know about its peers.
+struct UcxPeers {
+  /// Whether the process with this number runs on the caller's machine. UCX cannot tell when such a
+  /// one has ended, which the launcher does; of others the lane learns it.
+  std::function<bool(int peer)> runs_here;
+
+  /// The same for all peers, and another one than that of any other lane that one of them has had:
+  /// workers pass from lane to lane, and MPI libraries give the messages of a communicator that is
+  /// gone to its successors.
+  std::uint32_t generation = 0;
+};
+
+/// A lane over UCX: its messages go through a worker of its own, which only the lane's leader
+/// drives, so that leaders never wait for one another. MPI keeps what only it can do: its own
+/// collectives, and telling the lane's peers the worker's address.
+///
+/// The worker is taken when the first message is started. Who has a first message for a peer
+/// introduces itself to it over MPI, with its worker's address; the peer, which looks for that when
+/// it is to receive something, connects, and answers over UCX with its own address. So nothing goes
+/// over MPI that the peer does not receive: Open MPI loses messages of a communicator whose
+/// predecessor got one after its end.
+///
+/// Whoever has sent or received may leave the worker alone for long, so an operation is over only
+/// when nobody needs it any more. UCX completes the receive of a long message when its sender has
+/// yet to be answered, which may have to wait; hence an acknowledgement of the lane's own behind
+/// that, after which the receiver has nothing left to say and the sender nothing to wait for.
+class UcxEndpoint : public MpiEndpoint {
+ public:
+  /// As MpiEndpoint; all peers must make theirs over UCX.
+  UcxEndpoint(const UcxContext& context, std::shared_ptr<const MpiCommunicator> messages,
+              std::shared_ptr<const MpiCommunicator> leaders, int lane, int lane_count,
+              PeerNames peer_names, UcxPeers peers);
+  /// Gives up what is still under way. The peers need not take part.
+  ~UcxEndpoint() override;
+
+  EndpointRequest send(int peer, int tag, const void* source, std::size_t size_bytes) override;
+  EndpointRequest receive(int peer, int tag, void* destination, std::size_t size_bytes) override;
+  bool test(EndpointRequest& request) override;
+  bool cancel(EndpointRequest& request) override;
+  void leave_alone(EndpointRequest& request) override;
+  void discard(int peer, int tag, std::size_t size_bytes) override;
+  void advance() override;
+  int tag_count() const override;
+
+ private:
+  struct Peer;
+  /// A message, with all that has to be over before nobody needs this side any more.
+  struct Operation {
+    UcxEndpoint* endpoint = nullptr;
+    void* request = nullptr;  ///< UCX's; null as long as the peer's address has not come
+    Peer* peer = nullptr;
+    bool is_receive = false;
+    bool is_left_alone = false;  ///< nobody asks for it any more
+    ucs_status_t status = UCS_OK;
+    int open_parts = 0;  ///< of the message and its acknowledgement: not over yet
+    int tag = 0;
+    const void* source = nullptr;
+    std::size_t size_bytes = 0;
+    std::size_t received_bytes = 0;
+    /// What tells a long message's sender that it has been read: sent by one side, received by the
+    /// other.
+    Operation* acknowledgement = nullptr;
+    Operation* acknowledges = nullptr;            ///< the other way round
+    std::unique_ptr<std::byte[]> room = nullptr;  ///< of a message that is the endpoint's own
+  };
+
+  struct Peer {
+    int number = 0;
+    UcxWorker::Connection* connection = nullptr;  ///< null as long as its address has not come
+    bool is_introduced = false;                   ///< the lane has sent it its address, over MPI
+    Operation* answer = nullptr;                  ///< that is to come to that
+    bool has_introduced_itself = false;           ///< its address has come, over MPI
+    bool is_to_introduce_itself = false;          ///< it says that it has done so
+    std::vector<Operation*> waiting;              ///< for the connection, in their order
+    MPI_Request introduction = MPI_REQUEST_NULL;  ///< under way to it
+  };
+
+  const UcxLibrary& ucx() const noexcept { return worker_->ucx(); }
+  /// Beyond those of the lane's messages.
+  int answer_tag() const { return tag_count() * kTagEpochs; }
+  int introduction_tag() const { return own_tag(answer_tag()); }
+  Peer& peer(int number);
+  void introduce_to(Peer& peer);
+  /// The peer, which has introduced itself, must be connected.
+  void answer(Peer& peer);
+  /// Sends what has waited for it.
+  void connect(Peer& peer, std::span<const std::byte> address);
+  void take_answer(Peer& peer);
+  /// Takes what has come from an unknown peer; whether no address can come from it any more.
+  bool meet(Peer& peer);
+  void take_worker();
+  /// The worker, which is taken if need be.
+  std::unique_lock<std::mutex> use();
+  /// Connects to the peers whose addresses have come.
+  void take_addresses();
+  /// The address that has come from a peer; empty if none has.
+  std::vector<std::byte> arrived_address(int number) const;
+  /// Takes those that nobody needed, too, and sends what has been left alone and still waits for
+  /// them. For kPatience at most.
+  void await_last_addresses();
+  /// Between this endpoint and a peer.
+  /// advance(), by whoever uses the worker.
+  void drive();
+  Operation& take_operation(Peer& peer, int tag);
+  void give_back(Operation& operation);
+  /// What UCX matches its message by.
+  ucp_tag_t ucx_tag(const Operation& operation, int sender) const;
+  /// Now, or when its peer is connected.
+  void send(Operation& operation);
+  void start(Operation& operation);
+  /// With the operation's size in bytes.
+  void start_receive(Operation& operation, void* destination);
+  Operation& start_receive(int peer, int tag, void* destination, std::size_t size_bytes);
+  /// What UCX says when an operation is started: it is under way, or over.
+  void accept(Operation& operation, ucs_status_ptr_t started);
+  void end_part(Operation& operation, ucs_status_t status);
+  /// Of long messages that have been received. Not from UCX's callbacks.
+  void send_acknowledgements();
+  EndpointRequest request_of(Operation& operation);
+  void leave_alone(Operation& operation);
+  /// Ends what is under way without having its effect; whether it was still to come.
+  bool give_up(Operation& operation);
+  static bool is_lost(const Peer& peer);
+  [[noreturn]] void throw_long(int peer, std::size_t expected_bytes) const;
+  [[noreturn]] void throw_failed(int peer, ucs_status_t status) const;
+  /// Gives up what the lane still receives. Returns whether nothing of it can come any more.
+  bool end_operations();
+
+  static void on_sent(void* request, ucs_status_t status, void* operation);
+  static void on_received(void* request, ucs_status_t status, const ucp_tag_recv_info_t* info,
+                          void* operation);
+
+  const UcxContext* context_;
+  UcxPeers are_;
+  std::unique_ptr<UcxWorker> worker_;
+  std::vector<std::byte> introduction_;  // the lane's generation, and its worker's address
+  std::unordered_map<int, Peer> peers_;
+  std::vector<Peer*> unknown_;  // those that an address may still come from
+  std::deque<Operation> operations_;
+  std::vector<Operation*> idle_operations_;
+  std::vector<Operation*> to_acknowledge_;
+};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_THREADING_TRANSPORT_UCX_UCX_ENDPOINT_H_

@@ -1,0 +1,180 @@
+#include "threading/transport/ucx/ucx_worker.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "threading/transport/ucx/ucx_caretaker.h"
+
+namespace hycoll {
+namespace {
+
+/// Workers that no lane uses.
+struct IdleWorkers {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<UcxWorker>> workers;  // guarded by mutex
+};
+
+/// Never destroyed: when a process ends, UCX may have put itself away already.
+IdleWorkers& idle_workers() {
+  static auto* const idle = new IdleWorkers;
+  return *idle;
+}
+
+}  // namespace
+
+std::unique_ptr<UcxWorker> UcxWorker::take(const UcxContext& context) {
+  {
+    IdleWorkers& idle = idle_workers();
+    const std::scoped_lock lock(idle.mutex);
+    if (!idle.workers.empty()) {
+      std::unique_ptr<UcxWorker> worker = std::move(idle.workers.back());
+      idle.workers.pop_back();
+      return worker;
+    }
+  }
+  return std::unique_ptr<UcxWorker>(new UcxWorker(context));
+}
+
+void UcxWorker::hand_on(std::unique_ptr<UcxWorker> worker) {
+  IdleWorkers& idle = idle_workers();
+  const std::scoped_lock lock(idle.mutex);
+  idle.workers.push_back(std::move(worker));
+}
+
+UcxWorker::UcxWorker(const UcxContext& context) : context_(&context) {
+  ucp_worker_params_t params{};
+  params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
+  // One thread after another may be the lane's.
+  params.thread_mode = UCS_THREAD_MODE_SERIALIZED;
+  check_ucx(ucx(), ucx().worker_create(context.handle(), &params, &handle_), "ucp_worker_create");
+  ucp_address_t* address = nullptr;
+  std::size_t size_bytes = 0;
+  const ucs_status_t status = ucx().worker_get_address(handle_, &address, &size_bytes);
+  if (status != UCS_OK) ucx().worker_destroy(handle_);
+  check_ucx(ucx(), status, "ucp_worker_get_address");
+  const std::span bytes(reinterpret_cast<const std::byte*>(address), size_bytes);
+  address_.assign(bytes.begin(), bytes.end());
+  ucx().worker_release_address(handle_, address);
+}
+
+UcxWorker::~UcxWorker() {
+  if (has_caretaker_) UcxCaretaker::instance().leave(*this);
+  for (ucs_status_ptr_t const request : leaving_) ucx().request_free(request);
+  flush();
+  std::vector<ucs_status_ptr_t> closing;
+  for (const auto& [address, connection] : connections_) {
+    ucp_request_param_t params{};
+    params.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+    params.flags = connection.status == UCS_OK ? 0 : UCP_EP_CLOSE_FLAG_FORCE;
+    closing.push_back(ucx().ep_close(connection.handle, &params));
+  }
+  await(closing);
+  ucx().worker_destroy(handle_);
+}
+
+UcxWorker::Connection& UcxWorker::connection_to(std::span<const std::byte> address,
+                                                bool is_on_this_machine) {
+  std::string key(reinterpret_cast<const char*>(address.data()), address.size());
+  key += is_on_this_machine ? 'h' : 'e';
+  const auto [known, is_new] = connections_.try_emplace(std::move(key));
+  Connection& connection = known->second;
+  if (!is_new) return connection;
+  connection.worker = this;
+  ucp_ep_params_t params{};
+  params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                      UCP_EP_PARAM_FIELD_ERR_HANDLER;
+  params.address = reinterpret_cast<const ucp_address_t*>(address.data());
+  params.err_mode = is_on_this_machine ? UCP_ERR_HANDLING_MODE_NONE : UCP_ERR_HANDLING_MODE_PEER;
+  params.err_handler = {.cb = &UcxWorker::on_end, .arg = &connection};
+  const ucs_status_t status = ucx().ep_create(handle_, &params, &connection.handle);
+  if (status != UCS_OK) connections_.erase(known);
+  check_ucx(ucx(), status, "ucp_ep_create");
+  may_hold_back_ = may_hold_back_ || may_hold_back(connection.handle);
+  return connection;
+}
+
+bool UcxWorker::may_hold_back(ucp_ep_h connection) const {
+  // Over TCP a message is sent, for UCX, when a part of it fits into the socket's buffer.
+  char* text = nullptr;
+  std::size_t size_bytes = 0;
+  std::FILE* const file = open_memstream(&text, &size_bytes);
+  if (file == nullptr) return true;
+  ucx().ep_print_info(connection, file);
+  std::fclose(file);
+  const bool is_over_tcp =
+      std::string_view(text, size_bytes).find("tcp/") != std::string_view::npos;
+  std::free(text);
+  return is_over_tcp;
+}
+
+void UcxWorker::on_end(void* connection, ucp_ep_h /*handle*/, ucs_status_t status) {
+  auto& ended = *static_cast<Connection*>(connection);
+  if (ended.status == UCS_OK) ++ended.worker->ended_count_;
+  ended.status = status;
+  ended.ended_at = std::chrono::steady_clock::now();
+}
+
+bool UcxWorker::flush() {
+  const ucp_request_param_t params{};
+  ucs_status_ptr_t const request = ucx().worker_flush(handle_, &params);
+  return await(std::span(&request, 1));
+}
+
+std::unique_lock<std::mutex> UcxWorker::use_against_caretaker() {
+  std::unique_lock lock(use_);
+  use_count_.store(use_count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (!is_looked_after_.load(std::memory_order_relaxed)) {
+    is_looked_after_.store(true, std::memory_order_relaxed);
+    if (!has_caretaker_) UcxCaretaker::instance().take(*this);
+    has_caretaker_ = true;
+    UcxCaretaker::instance().wake();
+  }
+  return lock;
+}
+
+UcxWorker::Care UcxWorker::look_after() {
+  if (!is_looked_after_.load(std::memory_order_relaxed)) return Care::not_needed;
+  const std::uint64_t uses = use_count_.load(std::memory_order_relaxed);
+  if (std::exchange(last_use_count_, uses) != uses) return Care::in_use;
+  const std::unique_lock lock(use_, std::try_to_lock);
+  if (!lock) return Care::in_use;
+  if (leaving_.empty()) {
+    const ucp_request_param_t params{};
+    for (const auto& [address, connection] : connections_) {
+      if (connection.status != UCS_OK) continue;
+      ucs_status_ptr_t const flush = ucx().ep_flush(connection.handle, &params);
+      if (UCS_PTR_IS_PTR(flush)) leaving_.push_back(flush);
+    }
+  }
+  progress();
+  if (!have_left(leaving_)) return Care::left;
+  for (ucs_status_ptr_t const request : leaving_) ucx().request_free(request);
+  leaving_.clear();
+  is_looked_after_.store(false, std::memory_order_relaxed);
+  return Care::not_needed;
+}
+
+bool UcxWorker::have_left(std::span<const ucs_status_ptr_t> requests) const {
+  return std::ranges::all_of(requests, [this](ucs_status_ptr_t request) {
+    return !UCS_PTR_IS_PTR(request) || ucx().request_status(request) != UCS_INPROGRESS;
+  });
+}
+
+bool UcxWorker::await(std::span<const ucs_status_ptr_t> requests) {
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  bool are_over = have_left(requests);
+  while (!are_over && std::chrono::steady_clock::now() < until) {
+    progress();
+    are_over = have_left(requests);
+  }
+  for (ucs_status_ptr_t const request : requests) {
+    if (UCS_PTR_IS_PTR(request)) ucx().request_free(request);
+  }
+  return are_over;
+}
+
+}  // namespace hycoll

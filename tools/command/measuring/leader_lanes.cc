@@ -1,0 +1,51 @@
+#include "tools/command/measuring/leader_lanes.h"
+
+#include "core/base/errors.h"
+
+namespace hycoll::command {
+namespace {
+
+Options options_with(Options::Transport transport) {
+  Options options;
+  options.transport = transport;
+  return options;
+}
+
+}  // namespace
+
+LeaderLanes::LeaderLanes(MPI_Comm comm, Options::Transport transport, int leader_count)
+    : group_(comm, options_with(transport)),
+      transport_(LaneTransport::agreed(group_)),
+      communicators_(group_.control(), leader_count) {}
+
+std::unique_ptr<Endpoint> LeaderLanes::open(int leader) const {
+  return transport_.open(communicators_.of(leader), nullptr, communicators_.lane_on_it(leader),
+                         communicators_.lanes_on_each(), group_.process_names());
+}
+
+std::string LeaderLanes::name() const { return description().substr(0, description().find(" (")); }
+
+std::vector<TransportRate> measure_transports(MPI_Comm comm, const Topology& topology,
+                                              std::span<const Core> cores, std::size_t size_bytes) {
+  std::vector<std::unique_ptr<LeaderLanes>> transports;
+  std::vector<measure::LaneMaker> makers;
+  for (const auto transport : {Options::Transport::mpi, Options::Transport::ucx}) {
+    try {
+      const auto& lanes = transports.emplace_back(
+          std::make_unique<LeaderLanes>(comm, transport, static_cast<int>(cores.size())));
+      makers.emplace_back([&lanes = *lanes](int leader) { return lanes.open(leader); });
+    } catch (const Error& error) {
+      // On all processes.
+      if (error.kind() != ErrorKind::environment) throw;
+    }
+  }
+  const auto measured =
+      measure::measure_leader_concurrency(comm, topology, cores, makers, size_bytes);
+  std::vector<TransportRate> rates;
+  for (std::size_t i = 0; i < transports.size(); ++i) {
+    rates.push_back({.transport = transports[i]->name(), .leaders = measured[i]});
+  }
+  return rates;
+}
+
+}  // namespace hycoll::command

@@ -1,0 +1,54 @@
+#ifndef HYCOLL_TOOLS_COMMAND_MEASURING_LEADER_LANES_H_
+#define HYCOLL_TOOLS_COMMAND_MEASURING_LEADER_LANES_H_
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "collectives/api/hycoll.h"
+#include "collectives/processes/lane_transport.h"
+#include "collectives/processes/process_group.h"
+#include "numa/topology/topology.h"
+#include "threading/transport/endpoint.h"
+#include "tools/measure/leader_concurrency.h"
+
+namespace hycoll::command {
+
+/// The lanes of some leaders over one transport, as communicators make them.
+class LeaderLanes {
+ public:
+  /// Collective over `comm`. Throws Error on all processes if one of them cannot use the transport.
+  LeaderLanes(MPI_Comm comm, Options::Transport transport, int leader_count);
+
+  /// For messages between the processes of `comm`. Once for each leader; local.
+  std::unique_ptr<Endpoint> open(int leader) const;
+
+  /// "MPI", "UCX 1.13.1".
+  std::string name() const;
+  /// As Communicator::transport().
+  const std::string& description() const noexcept { return transport_.description(); }
+
+ private:
+  ProcessGroup group_;
+  LaneTransport transport_;
+  LaneCommunicators communicators_;
+};
+
+/// What leaders exchange over one transport.
+struct TransportRate {
+  std::string transport;
+  measure::LeaderConcurrency leaders;
+};
+
+/// Over MPI, and over UCX if all processes can use it: measure::measure_leader_concurrency.
+/// Collective.
+std::vector<TransportRate> measure_transports(MPI_Comm comm, const Topology& topology,
+                                              std::span<const Core> cores, std::size_t size_bytes);
+
+}  // namespace hycoll::command
+
+#endif  // HYCOLL_TOOLS_COMMAND_MEASURING_LEADER_LANES_H_
