@@ -24,6 +24,8 @@ std::span<const Algorithm> algorithms_of(Collective collective) noexcept {
       return broadcast_algorithms();
     case Collective::allgather:
       return allgather_algorithms();
+    case Collective::alltoall:
+      return alltoall_algorithms();
   }
   return {};
 }

@@ -40,7 +40,8 @@ struct Call {
   Collective collective = Collective::allreduce;
   const void* input = nullptr;  ///< May equal the output: in place. Only read otherwise.
   void* output = nullptr;
-  /// Elements of the input vector; with equal blocks (reduce_scatter, allgather) of one block.
+  /// Elements of the input vector; with equal blocks (reduce_scatter, allgather, alltoall) of one
+  /// block.
   std::size_t count = 0;
   /// For reduce_scatter with unequal blocks: the elements of each member's block, by rank; must
   /// stay unchanged until the call has completed. Empty otherwise.
@@ -180,6 +181,18 @@ inline Call allgather(const void* input, void* output, std::size_t block_count, 
           .type = type};
 }
 
+/// Block m of the input, of `block_count` elements as all P blocks, becomes this member's block of
+/// member m's output; the output has one from each member, in rank order. In place, with one address
+/// for both, the result passes through a copy of it. Derived datatypes may have gaps, which are left
+/// as they are; their data pass through copies.
+inline Call alltoall(const void* input, void* output, std::size_t block_count, ElementType type) {
+  return {.collective = Collective::alltoall,
+          .input = input,
+          .output = output,
+          .count = block_count,
+          .type = type};
+}
+
 /// A call that moves nothing and completes when all members have entered.
 inline Call barrier() { return allreduce(nullptr, nullptr, 0, DataType::uint8, Operator::max); }
 
@@ -264,6 +277,17 @@ requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t
 allgather(In&& input, Out&& output) {
   Call call = allgather(std::ranges::data(input), std::ranges::data(output),
                         std::ranges::size(input), data_type_of<std::ranges::range_value_t<In>>());
+  call.output_size = std::ranges::size(output);
+  return call;
+}
+
+/// Input and output have P blocks of `block_count` elements.
+template <InputVector In, OutputVector Out>
+requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
+alltoall(In&& input, Out&& output, std::size_t block_count) {
+  Call call = alltoall(std::ranges::data(input), std::ranges::data(output), block_count,
+                       data_type_of<std::ranges::range_value_t<In>>());
+  call.input_size = std::ranges::size(input);
   call.output_size = std::ranges::size(output);
   return call;
 }

@@ -167,6 +167,7 @@ class CollectiveCalls {
   HYCOLL_FORMS_OF(exscan)
   HYCOLL_FORMS_OF(broadcast)
   HYCOLL_FORMS_OF(allgather)
+  HYCOLL_FORMS_OF(alltoall)
   HYCOLL_FORMS_OF(barrier)
 #undef HYCOLL_FORMS_OF
   // NOLINTEND

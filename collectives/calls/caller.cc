@@ -110,7 +110,7 @@ PreparedCall Caller::resolve_movement(const Call& given) {
       .buffers = buffers};
   if (prepared.query.extent.count == 0) {
     use_token(prepared);
-  } else if (elements.staging != nullptr) {
+  } else if (elements.staging != nullptr || buffers.needs_own_output) {
     prepared.work = std::make_unique<WorkBuffers>(call, elements, buffers);
     prepared.arguments.input = prepared.work->input();
     prepared.arguments.output = prepared.work->output();

@@ -41,6 +41,8 @@ SelectedPlan select_without_groups(const SelectionQuery& query) {
       return select_broadcast(query);
     case Collective::allgather:
       return select_allgather(query);
+    case Collective::alltoall:
+      return select_alltoall(query);
   }
   throw Error(ErrorKind::invalid_argument,
               fmt::format("there is no collective {}", static_cast<int>(query.collective)));

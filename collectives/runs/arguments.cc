@@ -87,6 +87,9 @@ CallBuffers counts_of(const Call& call, int rank, int member_count) {
 std::string need_of(const Call& call, Extent extent, int rank, int member_count) {
   if (!has_blocks(call.collective)) return "as many as the input has";
   if (call.block_counts.empty()) {
+    if (has_pairs(call.collective)) {
+      return fmt::format("{} members have blocks of block_count = {}", member_count, call.count);
+    }
     const bool is_output = traits_of(call.collective).output.extent == Extent::block;
     return fmt::format("{} members have blocks of {}, the size of the {}", member_count, call.count,
                        is_output ? "output" : "input");
@@ -133,6 +136,7 @@ void check_overlap(const Call& call, CallBuffers& buffers, std::size_t element_b
       reinterpret_cast<std::uintptr_t>(call.input) + buffers.input_offset * element_bytes;
   const auto output = reinterpret_cast<std::uintptr_t>(call.output);
   buffers.in_place = call.input == call.output;
+  if (buffers.needs_own_output) return;
   const bool has_same_elements =
       input + buffers.output_begin * element_bytes == output + buffers.input_begin * element_bytes;
   if (has_same_elements) return;
@@ -159,6 +163,9 @@ CallBuffers check_buffers(const Call& call, const VectorElements& elements, int 
   CallBuffers buffers = counts_of(call, rank, member_count);
   const bool is_in_output = buffers.input_count < buffers.output_count && call.input == call.output;
   if (is_in_output) buffers.input_offset = buffers.input_begin;
+  // What is sent must not be replaced by what comes.
+  buffers.needs_own_output = has_pairs(call.collective) &&
+                             (call.input == call.output || elements.staging != nullptr);
   check_sizes(call, buffers, rank, member_count);
   const std::size_t element_bytes = std::max<std::size_t>(elements.element_bytes, 1);
   const std::size_t most = std::max(buffers.input_count, buffers.output_count);

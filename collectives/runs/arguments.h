@@ -18,8 +18,8 @@ struct CallBuffers {
   bool in_place = false;          ///< Input and output are the same address.
   std::size_t input_offset = 0;   ///< From the address that is passed as input to it: in place, the
                                   ///< input is the member's block of the output.
-  bool needs_own_output = false;  ///< In place, but not at the same elements of the vector: the
-                                  ///< result lies where other input lies.
+  bool needs_own_output = false;  ///< In place, or in a copy, but not at the same elements of the
+                                  ///< vector: the result lies where other input lies.
 };
 
 /// Throws Error (invalid_argument), naming argument, value and remedy, if a member cannot make this

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 
 #include "collectives/runs/prepared_call.h"
+#include "core/base/collective_traits.h"
 
 namespace hycoll {
 namespace {
@@ -13,6 +15,9 @@ std::uint64_t next_form() noexcept {
   static std::atomic<std::uint64_t> last{0};
   return last.fetch_add(1, std::memory_order_relaxed) + 1;  // a number that nobody else has
 }
+
+/// No buffers that overlap are so far apart.
+constexpr std::size_t kNeverApart = SIZE_MAX / 2;
 
 }  // namespace
 
@@ -30,7 +35,9 @@ void RepeatableCall::remember(const Call& call, const PreparedCall& prepared, co
   input_in_output_bytes_ =
       input_bytes_ < output_bytes_ ? prepared.buffers.input_begin * element_bytes : 0;
   begins_apart_bytes_ =
-      (prepared.buffers.output_begin - prepared.buffers.input_begin) * element_bytes;
+      has_pairs(call.collective)
+          ? kNeverApart
+          : (prepared.buffers.output_begin - prepared.buffers.input_begin) * element_bytes;
   // Who gets no result has no address to pass on that the next call might not have.
   if (input_bytes_ > 0 && output_bytes_ == 0) arguments_.output = nullptr;
 }

@@ -65,7 +65,8 @@ class alignas(kSeparationBytes) RepeatableCall {
   std::size_t input_bytes_ = 0;            // 0: the call's input is not used
   std::size_t output_bytes_ = 0;           // the same of its output
   std::size_t input_in_output_bytes_ = 0;  // where an input lies that is passed as the output
-  std::size_t begins_apart_bytes_ = 0;     // modulo 2^64: from an input to an output in place
+  std::size_t begins_apart_bytes_ = 0;     // modulo 2^64: from an input to an output in place,
+                                           // where the call can be made like that
 };
 
 /// The latest of them: programs make a few different ones in turn.

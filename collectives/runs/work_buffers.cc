@@ -15,7 +15,8 @@ WorkBuffers::WorkBuffers(const Call& call, const VectorElements& elements,
     input_ =
         std::make_unique_for_overwrite<std::byte[]>(buffers.input_count * elements.element_bytes);
     staging_->copy_in(user_input_, input_.get(), 0, buffers.input_count);
-    const bool is_own_copy = buffers.output_count == buffers.input_count;
+    const bool is_own_copy =
+        buffers.output_count == buffers.input_count && !buffers.needs_own_output;
     if (is_own_copy) return;  // reduced in place, in the copy
   }
   output_ = std::make_unique_for_overwrite<std::byte[]>(output_bytes_);

@@ -11,7 +11,7 @@
 namespace hycoll {
 
 /// Stands in for the user's buffers in a call that cannot use them themselves: elements with gaps,
-/// and a reduce_scatter whose result is to replace its input.
+/// and a result that is to replace its input, but not element by element.
 class WorkBuffers {
  public:
   /// Copies the input, where need be.

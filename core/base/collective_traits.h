@@ -12,6 +12,8 @@ namespace hycoll {
 enum class Extent : std::uint8_t {
   vector,  ///< All of it.
   block,   ///< The member's own block. The blocks follow each other in rank order.
+  row,     ///< The blocks from the member, one for each member, in rank order.
+  column,  ///< The blocks for the member, one from each member, in rank order.
 };
 
 /// Which members have a buffer.
@@ -53,7 +55,8 @@ enum class Result : std::uint8_t {
 /// and draws schedules serves any that these words can describe.
 ///
 /// Input and output may be in place: the same memory for the same elements of the vector, so that
-/// the shorter of the two lies inside the longer one.
+/// the shorter of the two lies inside the longer one. A row and a column are not: almost all of
+/// their elements are others.
 struct CollectiveTraits {
   std::string_view name;
   BufferTraits input;
@@ -102,6 +105,11 @@ constexpr CollectiveTraits traits_of(Collective collective) noexcept {
               .input = {Extent::block, Holders::all},
               .output = everybodys_vector,
               .result = Result::copy};
+    case Collective::alltoall:
+      return {.name = "alltoall",
+              .input = {Extent::row, Holders::all},
+              .output = {Extent::column, Holders::all},
+              .result = Result::copy};
   }
   return {};
 }
@@ -109,9 +117,16 @@ static_assert(!traits_of(static_cast<Collective>(kCollectiveCount - 1)).name.emp
                   traits_of(static_cast<Collective>(kCollectiveCount)).name.empty(),
               "kCollectiveCount counts the collectives");
 
-/// Whether the vector consists of a block for each member.
+/// Whether the vector consists of a block for each pair of members, from one to the other: a matrix
+/// of which every member has a row and gets a column.
+constexpr bool has_pairs(const CollectiveTraits& traits) noexcept {
+  return traits.input.extent == Extent::row;
+}
+
+/// Whether the vector consists of blocks, for each member or for each pair of them.
 constexpr bool has_blocks(const CollectiveTraits& traits) noexcept {
-  return traits.input.extent == Extent::block || traits.output.extent == Extent::block;
+  return traits.input.extent == Extent::block || traits.output.extent == Extent::block ||
+         has_pairs(traits);
 }
 
 /// Whether the root alone gets a result.
@@ -139,6 +154,9 @@ constexpr bool is_prefix(const CollectiveTraits& traits) noexcept {
   return traits.result == Result::inclusive_prefix || traits.result == Result::exclusive_prefix;
 }
 
+constexpr bool has_pairs(Collective collective) noexcept {
+  return has_pairs(traits_of(collective));
+}
 constexpr bool has_blocks(Collective collective) noexcept {
   return has_blocks(traits_of(collective));
 }

@@ -255,7 +255,7 @@ StepWork& StepWork::operator+=(const StepWork& other) noexcept {
 }
 
 PricedSchedule::PricedSchedule(const Schedule& schedule)
-    : chunk_count_(schedule.chunk_count), node_count_(schedule.shape.node_count()) {
+    : chunk_count_(vector_chunk_count(schedule)), node_count_(schedule.shape.node_count()) {
   HYCOLL_ASSERT(schedule.is_whole(), "a part does not know when its peers send");
   const Index index(schedule);
   verifier::Matches matches;
@@ -300,7 +300,7 @@ double PricedSchedule::time_us(double size_bytes, const MachinePrices& prices,
   return Run(*this, size_bytes, prices, scale).run(limit_us);
 }
 
-LeastTime::LeastTime(const Schedule& part) : chunk_count_(part.chunk_count) {
+LeastTime::LeastTime(const Schedule& part) : chunk_count_(vector_chunk_count(part)) {
   const NumberRange nodes = part.part.nodes;
   const NumberRange workers = part.part.workers;
   const auto is_last = [&](int node) { return node + 1 == part.shape.node_count(); };

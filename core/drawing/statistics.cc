@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <utility>
 
 #include "core/base/errors.h"
 #include "core/drawing/statistics_timeline.h"
@@ -21,14 +20,19 @@ constexpr std::array kFields = {
 /// Gives the volume of a range of chunks.
 class VolumeOfChunks {
  public:
-  explicit VolumeOfChunks(std::vector<Volume> first) : first_(std::move(first)) {}
+  VolumeOfChunks() = default;  // in chunks
+  VolumeOfChunks(const Partition& partition, std::size_t element_bytes)  // in bytes
+      : partition_(&partition), element_bytes_(element_bytes) {}
+
   Volume operator()(int first_chunk, int chunk_count) const {
-    return first_[static_cast<std::size_t>(first_chunk + chunk_count)] -
-           first_[static_cast<std::size_t>(first_chunk)];
+    return partition_ == nullptr
+               ? static_cast<Volume>(chunk_count)
+               : partition_->range(first_chunk, chunk_count).size() * element_bytes_;
   }
 
  private:
-  std::vector<Volume> first_;  // the volume before each chunk
+  const Partition* partition_ = nullptr;
+  std::size_t element_bytes_ = 1;
 };
 
 void count_step(const Schedule& schedule, const Step& step, const VolumeOfChunks& volume_of,
@@ -125,20 +129,14 @@ std::size_t ScheduleStatistics::step_count() const noexcept {
 }
 
 ScheduleStatistics statistics(const Schedule& schedule) {
-  std::vector<Volume> first(static_cast<std::size_t>(schedule.chunk_count) + 1);
-  std::iota(first.begin(), first.end(), Volume{0});
-  return count(schedule, VolumeOfChunks(std::move(first)));
+  return count(schedule, VolumeOfChunks());
 }
 
 ScheduleStatistics statistics(const Schedule& schedule, const Partition& partition,
                               std::size_t element_size_bytes) {
   HYCOLL_ASSERT(partition.chunk_count() == schedule.chunk_count,
                 "the partition must have the schedule's chunks");
-  std::vector<Volume> first = {0};
-  for (int chunk = 0; chunk < schedule.chunk_count; ++chunk) {
-    first.push_back(partition.range(chunk).end * element_size_bytes);
-  }
-  return count(schedule, VolumeOfChunks(std::move(first)));
+  return count(schedule, VolumeOfChunks(partition, element_size_bytes));
 }
 
 }  // namespace hycoll

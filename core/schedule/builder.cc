@@ -27,6 +27,8 @@ ScheduleBuilder::ScheduleBuilder(const CollectiveTraits& collective, std::string
   HYCOLL_ASSERT(root >= 0 && root < member_count, "the root is a member");
   HYCOLL_ASSERT(!has_blocks(collective) || chunk_count % member_count == 0,
                 "every member's block has the same number of chunks");
+  HYCOLL_ASSERT(!has_pairs(collective) || chunk_count == member_count * member_count,
+                "every pair has one chunk");
   for (const int member : members()) {
     add_buffer(BufferRole::input, member, input_chunks(member));
   }

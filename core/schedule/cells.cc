@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/collective_traits.h"
+
 namespace hycoll {
 namespace {
 
@@ -36,7 +38,7 @@ Cells place_cells(const Schedule& schedule, Aliasing aliasing, Sets sets) {
     const auto output = static_cast<std::size_t>(schedule.output(member));
     const bool has_both =
         schedule.buffers[input].chunk_count > 0 && schedule.buffers[output].chunk_count > 0;
-    if (aliasing == Aliasing::in_place && has_both) {
+    if (aliasing == Aliasing::in_place && has_both && !has_pairs(schedule.collective)) {
       place_over(schedule.buffers[input], schedule.buffers[output], cells.first[input],
                  cells.first[output], cells.count);
     } else {

@@ -13,7 +13,8 @@ namespace hycoll {
 enum class Aliasing : std::uint8_t {
   distinct,  ///< input(m) and output(m) do not overlap.
   in_place,  ///< The chunks that input(m) and output(m) have both are the same memory, for every
-             ///< member: the shorter one lies inside the longer one.
+             ///< member: the shorter one lies inside the longer one. A row and a column of
+             ///< pairs are distinct all the same.
 };
 
 std::string_view name_of(Aliasing aliasing) noexcept;

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "core/schedule/pairs.h"
 #include "core/schedule/schedule.h"
 
 namespace hycoll::verifier {
@@ -46,8 +47,7 @@ struct Index {
   }
   /// The cell of a span's first chunk; those of its further chunks follow.
   int cell(const Span& span) const {
-    const auto buffer = static_cast<std::size_t>(span.buffer);
-    return first_cell[buffer] + span.first_chunk - schedule.buffers[buffer].first_chunk;
+    return first_cell[static_cast<std::size_t>(span.buffer)] + cell_in(schedule, span);
   }
   BufferRole role_of(const Span& span) const {
     return schedule.buffers[static_cast<std::size_t>(span.buffer)].role;

@@ -10,7 +10,15 @@ namespace {
 ChunkRange chunks_of(const BufferTraits& buffers, const Shape& shape, int chunk_count, int root,
                      int member) {
   if (!buffers.are_held_by(member, root)) return {};
-  if (buffers.extent == Extent::vector) return {.first = 0, .count = chunk_count};
+  switch (buffers.extent) {
+    case Extent::vector:
+      return {.first = 0, .count = chunk_count};
+    case Extent::row:
+    case Extent::column:
+      return {.first = 0, .count = shape.member_count()};
+    case Extent::block:
+      break;
+  }
   const int block = chunk_count / shape.member_count();
   return {.first = member * block, .count = block};
 }
@@ -34,7 +42,12 @@ ChunkRange output_chunks(const CollectiveTraits& collective, const Shape& shape,
 }
 
 int block_of(const Schedule& schedule, int chunk) {
+  if (has_pairs(schedule.collective)) return chunk;
   return chunk / (schedule.chunk_count / schedule.shape.member_count());
+}
+
+int vector_chunk_count(const Schedule& schedule) {
+  return has_pairs(schedule.collective) ? schedule.shape.member_count() : schedule.chunk_count;
 }
 
 bool natives_may_block(const Schedule& schedule) {

@@ -54,7 +54,9 @@ struct ChunkRange {
   friend bool operator==(const ChunkRange&, const ChunkRange&) = default;
 };
 
-/// A place for the chunks [first_chunk, first_chunk + chunk_count) of the schedule's partition.
+/// A place for the chunks [first_chunk, first_chunk + chunk_count) of the schedule's partition. A
+/// row or a column of pairs has other chunks, as many as members: pairs.h tells which, and
+/// first_chunk is 0.
 struct Buffer {
   BufferRole role;
   int owner;
@@ -146,7 +148,8 @@ struct Schedule {
   std::string algorithm;
   Shape shape;
   int chunk_count;  ///< Of the partition that an executor binds to it. For collectives with blocks
-                    ///< a multiple of the members, whose blocks follow each other in rank order.
+                    ///< a multiple of the members, whose blocks follow each other in rank order;
+                    ///< for those with pairs one for each (pairs.h).
   int root = 0;     ///< Of a collective that has one: a member. 0 otherwise.
   ShapePart part;   ///< The nodes whose steps these are.
   std::vector<Buffer> buffers;  ///< First the inputs of the part's members, then their outputs:
@@ -188,14 +191,20 @@ struct Schedule {
 };
 
 /// The chunks that a member's input, or its output, has in a collective on `chunk_count` chunks:
-/// all of them, those of the member's block, which are equally many for each, or none.
+/// all of them, those of the member's block, which are equally many for each, or none. Of a row or
+/// column of pairs this tells how many, from 0 on, and not which (pairs.h).
 ChunkRange input_chunks(const CollectiveTraits& collective, const Shape& shape, int chunk_count,
                         int root, int member);
 ChunkRange output_chunks(const CollectiveTraits& collective, const Shape& shape, int chunk_count,
                          int root, int member);
 
-/// The member in whose block a chunk lies. Requires a collective with blocks.
+/// The block in which a chunk lies: of the member with that number, or, of a collective with pairs,
+/// the chunk itself. Requires a collective with blocks.
 int block_of(const Schedule& schedule, int chunk);
+
+/// The chunks that make up the vector whose size calls are spoken of by: all of them, or, with
+/// pairs, those of one member's row.
+int vector_chunk_count(const Schedule& schedule);
 
 /// Whether a blocking call may block in each of the schedule's natives, until all nodes are there:
 /// every worker that issues one, on any node, has nothing else to do meanwhile, for all of its

@@ -8,6 +8,7 @@
 
 #include "core/base/errors.h"
 #include "core/schedule/builder.h"
+#include "core/schedule/pairs.h"
 #include "core/schedule/parts.h"
 #include "core/schedule/value_flow.h"
 #include "core/schedule/walk.h"
@@ -33,6 +34,24 @@ class Reading : public StepReader {
   Show show_;
 };
 
+/// The chunks of a member's input, by their cells.
+class InputCells {
+ public:
+  InputCells(const Schedule& schedule, BufferId input)
+      : schedule_(schedule), buffer_(schedule.buffers[at(input)]) {}
+
+  int count() const { return buffer_.chunk_count; }
+  int chunk(int cell) const { return chunk_in(schedule_, buffer_, cell); }
+  /// Whether a cell is there, and its chunk the next one behind that of the cell before.
+  bool continue_at(int cell) const {
+    return cell < count() && chunk(cell) == chunk(cell - 1) + 1;
+  }
+
+ private:
+  const Schedule& schedule_;
+  const Buffer buffer_;
+};
+
 /// Where the values that have to be staged lie: where their first place was, in the staging of the
 /// worker that produces them, in a buffer for each run of neighbouring chunks. A value may replace
 /// an earlier one of the same place unless this has got further places.
@@ -50,12 +69,10 @@ class StagingPlaces {
     const int member_end = member + builder.members().count;
     for (const int worker : builder.part().workers) {
       if (member < member_end && builder.shape().worker_of_member(member) == worker) {
-        first_run_.push_back(inputs_.size());
         place_inputs(member++);
       }
       for (; next != values.end() && next->worker == worker;) next = place_run(next, values.end());
     }
-    first_run_.push_back(inputs_.size());
     HYCOLL_ASSERT(member == member_end && next == values.end(), "members are in workers' order");
   }
 
@@ -69,14 +86,7 @@ class StagingPlaces {
   }
 
   /// The same of a chunk of an input.
-  BufferId of_input(int input, int chunk) const {
-    const auto member = at(input);
-    for (std::size_t r = first_run_[member]; r < first_run_[member + 1]; ++r) {
-      const int within = flow_.input_value(input, chunk) - inputs_[r].first_value;
-      if (within < inputs_[r].count) return within < 0 ? kNone : inputs_[r].buffer;
-    }
-    return kNone;
-  }
+  BufferId of_input(int input, int chunk) const { return of(flow_.input_value(input, chunk)); }
 
   /// By buffer, whether several values lie in a chunk one after the other.
   const std::vector<bool>& is_rewritten() const noexcept { return is_rewritten_; }
@@ -113,17 +123,20 @@ class StagingPlaces {
   }
 
   void place_inputs(int member) {
-    const ChunkRange all = builder_.input_chunks(member);
-    const int first_value = flow_.input_value(builder_.input(member), 0);
-    const auto is_staged = [&](int chunk) { return flow_.is_input_staged(first_value + chunk); };
-    const int end = all.first + all.count;
-    for (int chunk = all.first; chunk < end; ++chunk) {
-      if (!is_staged(chunk)) continue;
-      const int first = chunk;
-      while (chunk < end && is_staged(chunk)) ++chunk;
-      inputs_.push_back({.first_value = first_value + first,
-                         .count = chunk - first,
-                         .buffer = add_staging({first, chunk - first})});
+    const InputCells cells(builder_.schedule(), builder_.input(member));
+    const int first_value = flow_.first_input_value(builder_.input(member));
+    const auto is_staged = [&](int cell) { return flow_.is_input_staged(first_value + cell); };
+    for (int cell = 0; cell < cells.count();) {
+      if (!is_staged(cell)) {
+        ++cell;
+        continue;
+      }
+      int count = 1;
+      while (cells.continue_at(cell + count) && is_staged(cell + count)) ++count;
+      inputs_.push_back({.first_value = first_value + cell,
+                         .count = count,
+                         .buffer = add_staging({cells.chunk(cell), count})});
+      cell += count;
     }
   }
 
@@ -167,7 +180,6 @@ class StagingPlaces {
   const ValueFlow& flow_;
   ScheduleBuilder& builder_;
   std::vector<InputRun> inputs_;
-  std::vector<std::size_t> first_run_;  // per member, into inputs_; behind them all
   std::vector<BufferId> of_computed_;
   std::vector<bool> is_rewritten_;
 };
@@ -199,19 +211,18 @@ class StagedSteps {
   void copy_in() {
     for (const int member : builder_.members()) {
       const int input = builder_.input(member);
-      const ChunkRange all = builder_.input_chunks(member);
-      const int end = all.first + all.count;
+      const InputCells cells(builder_.schedule(), input);
       const StrandId strand = strand_of(member);
-      for (int chunk = all.first; chunk < end;) {
-        const int first_value = flow_.input_value(input, chunk);
-        const BufferId staging = places_.of_input(input, chunk);
+      for (int cell = 0; cell < cells.count();) {
+        const int first_value = flow_.first_input_value(input) + cell;
+        const BufferId staging = places_.of(first_value);
         int count = 1;
-        while (chunk + count < end && !flow_.is_cut(first_value + count) &&
+        while (cells.continue_at(cell + count) && !flow_.is_cut(first_value + count) &&
                flow_.is_input_staged(first_value + count) == (staging != kNone)) {
           ++count;
         }
-        if (staging != kNone) copy(strand, staging, input, {chunk, count});
-        chunk += count;
+        if (staging != kNone) copy(strand, staging, input, {cells.chunk(cell), count});
+        cell += count;
       }
     }
   }
@@ -345,14 +356,15 @@ class StagedSteps {
     copies_.clear();
     const int output = builder_.output(member);
     const int input = builder_.input(member);
-    const ChunkRange all = builder_.output_chunks(member);
-    const ChunkRange inputs = builder_.input_chunks(member);
-    const int first_own = flow_.input_value(input, inputs.first);
-    for (int chunk = all.first; chunk < all.first + all.count; ++chunk) {
-      const HeldValue held = flow_.result(output, chunk);
+    const int input_count = builder_.input_chunks(member).count;
+    const int first_own = flow_.first_input_value(input);
+    const Buffer outputs = builder_.schedule().buffers[at(output)];
+    for (int cell = 0; cell < outputs.chunk_count; ++cell) {
+      const HeldValue held = flow_.result(output, cell);
       if (flow_.is_kept(held)) continue;
+      const int chunk = chunk_in(builder_.schedule(), outputs, cell);
       const int value = flow_.value_of(held);
-      const bool is_own_input = value >= first_own && value < first_own + inputs.count;
+      const bool is_own_input = value >= first_own && value < first_own + input_count;
       const bool is_input = flow_.is_input(value);
       const Copy next{.level = is_input ? -1 : flow_.computed(value).level,
                       .producer = is_input ? -1 : flow_.computed(value).producer,

@@ -7,7 +7,9 @@
 #include <numeric>
 #include <utility>
 
+#include "core/base/collective_traits.h"
 #include "core/base/errors.h"
+#include "core/schedule/pairs.h"
 
 namespace hycoll {
 namespace {
@@ -137,9 +139,14 @@ void Synchroniser::place_cells(const std::vector<bool>& is_rewritten) {
     is_shared_.push_back(strands_of_process[process] > 1);
     some_are_shared_ = some_are_shared_ || is_shared_.back();
     if (!is_shared_.back()) continue;
-    // Over one another, in case that they are the same memory.
     const auto input = at(builder_.input(member));
     const auto output = at(builder_.output(member));
+    if (has_pairs(builder_.schedule().collective)) {
+      place(input, 0, buffers[input].chunk_count, true);
+      place(output, 0, buffers[output].chunk_count, true);
+      continue;
+    }
+    // Over one another, in case that they are the same memory.
     const bool has_input = buffers[input].chunk_count > 0;
     const bool has_output = buffers[output].chunk_count > 0;
     const Buffer& one = has_input ? buffers[input] : buffers[output];
@@ -214,6 +221,11 @@ void Synchroniser::for_each_reader(int cell, const Visit& visit) const {
   }
 }
 
+int Synchroniser::place_of(const Span& span) const {
+  const Schedule& schedule = builder_.schedule();
+  return schedule.buffer_of(span).first_chunk + cell_in(schedule, span);
+}
+
 void Synchroniser::find_conflicts(const Earlier& self, std::span<const Span> destinations,
                                   std::span<const Span> sources) {
   earlier_.clear();
@@ -222,10 +234,11 @@ void Synchroniser::find_conflicts(const Earlier& self, std::span<const Span> des
     const Cells& cells = places_[at(span.buffer)];
     if (!cells.is_tracked) continue;
     touches_remembered_ = touches_remembered_ || cells.remembers_readers;
-    for (int chunk = span.first_chunk; chunk < span.first_chunk + span.chunk_count; ++chunk) {
-      conflict_with(writers_[at(cells.first + chunk)], self.strand);
+    const int begin = place_of(span);
+    for (int place = begin; place < begin + span.chunk_count; ++place) {
+      conflict_with(writers_[at(cells.first + place)], self.strand);
       if (!cells.remembers_readers) continue;
-      int& first = first_readings_[at(cells.first_read + chunk)];
+      int& first = first_readings_[at(cells.first_read + place)];
       readings_.push_back({self, first});
       first = static_cast<int>(readings_.size()) - 1;
     }
@@ -234,10 +247,11 @@ void Synchroniser::find_conflicts(const Earlier& self, std::span<const Span> des
     const Cells& cells = places_[at(span.buffer)];
     if (!cells.is_tracked) continue;
     touches_remembered_ = true;
-    for (int chunk = span.first_chunk; chunk < span.first_chunk + span.chunk_count; ++chunk) {
-      conflict_with(std::exchange(writers_[at(cells.first + chunk)], self), self.strand);
+    const int begin = place_of(span);
+    for (int place = begin; place < begin + span.chunk_count; ++place) {
+      conflict_with(std::exchange(writers_[at(cells.first + place)], self), self.strand);
       if (!cells.remembers_readers) continue;
-      const int cell = cells.first_read + chunk;
+      const int cell = cells.first_read + place;
       for_each_reader(cell, [&](const Earlier& reader) { conflict_with(reader, self.strand); });
       first_readings_[at(cell)] = kNone;
     }
@@ -431,9 +445,9 @@ void Synchroniser::find_last_waits(int member) {
   for (const BufferId buffer : {builder_.input(member), builder_.output(member)}) {
     const Buffer& whole = builder_.schedule().buffers[at(buffer)];
     const Cells& cells = places_[at(buffer)];
-    for (int chunk = whole.first_chunk; chunk < whole.first_chunk + whole.chunk_count; ++chunk) {
-      conflict(writers_[at(cells.first + chunk)]);
-      for_each_reader(cells.first_read + chunk, conflict);
+    for (int place = whole.first_chunk; place < whole.first_chunk + whole.chunk_count; ++place) {
+      conflict(writers_[at(cells.first + place)]);
+      for_each_reader(cells.first_read + place, conflict);
     }
   }
   add_waits(strand);

@@ -123,7 +123,7 @@ class Synchroniser {
     Earlier step;
     int next;
   };
-  /// Where the chunks of a buffer are among the cells, as if it began with chunk 0. kNone: nowhere.
+  /// Where the chunks of a buffer are among the cells, as if it began with place 0. kNone: nowhere.
   struct Cells {
     int first = kNone;
     int first_read = kNone;
@@ -201,6 +201,8 @@ class Synchroniser {
   bool is_main(StrandId strand) const { return strand < builder_.part().workers.count; }
 
   void place_cells(const std::vector<bool>& is_rewritten);
+  /// Of the first chunk of a span: its number, or, in a row or column of pairs, its cell.
+  int place_of(const Span& span) const;
   void find_conflicts(const Earlier& self, std::span<const Span> destinations,
                       std::span<const Span> sources);
   template <class Visit>

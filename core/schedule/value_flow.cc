@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/errors.h"
+#include "core/schedule/pairs.h"
 
 namespace hycoll {
 namespace {
@@ -22,8 +23,9 @@ ValueFlow::ValueFlow(const Schedule& frame, const Shape& staged)
     : staged_(staged),
       part_(frame.part),
       has_blocks_(has_blocks(frame.collective)),
+      has_pairs_(has_pairs(frame.collective)),
       first_worker_(frame.part.workers.first) {
-  if (has_blocks_) chunks_per_block_ = frame.chunk_count / frame.shape.member_count();
+  if (has_blocks_ && !has_pairs_) chunks_per_block_ = frame.chunk_count / frame.shape.member_count();
   for (const int worker : part_.workers) process_of_worker_.push_back(staged.process(worker));
   const std::size_t buffer_count = 2 * at(part_.members.count);
   int cell_count = 0;
@@ -41,8 +43,14 @@ ValueFlow::ValueFlow(const Schedule& frame, const Shape& staged)
   outputs_.resize(at(cell_count));
 }
 
+int ValueFlow::cell_of(int buffer, int chunk) const {
+  if (!has_pairs_) return first_cell_[at(buffer)] + chunk;
+  const Pair pair = pair_of(staged_, chunk);
+  return first_cell_[at(buffer)] + (is_input_buffer(buffer) ? pair.to : pair.from);
+}
+
 HeldValue ValueFlow::held(int buffer, int chunk) const {
-  const auto cell = at(first_cell_[at(buffer)] + chunk);
+  const auto cell = at(cell_of(buffer, chunk));
   return is_input_buffer(buffer) ? HeldValue(HeldValue::Kind::input, cell) : outputs_[cell];
 }
 
@@ -207,7 +215,7 @@ void ValueFlow::write_all(int worker, const Step& step, std::span<const Span> de
 }
 
 void ValueFlow::write(int worker, const Step& step, const Span& span, int chunk, int value) {
-  HeldValue& cell = outputs_[at(first_cell_[at(span.buffer)] + span.first_chunk + chunk)];
+  HeldValue& cell = outputs_[at(cell_of(span.buffer, span.first_chunk + chunk))];
   if (learns_ && !is_input(value)) ++computed_[at(value - input_count_)].place_count;
   if (!reaches(worker, span.buffer) || must_be_contiguous(step, span)) {
     cell = {HeldValue::Kind::out_of_reach, at(value)};
@@ -223,19 +231,18 @@ void ValueFlow::learn_results() {
   for (const int member : part_.members) {
     const int input = member - part_.members.first;
     const int output = part_.members.count + input;
-    const ChunkRange& inputs = chunks_[at(input)];
-    const ChunkRange& outputs = chunks_[at(output)];
-    const int first_own = input_value(input, inputs.first);
-    for (int chunk = outputs.first; is_in_order_ && chunk < outputs.first + outputs.count;
-         ++chunk) {
-      const HeldValue held = result(output, chunk);
+    const int input_count = chunks_[at(input)].count;
+    const int output_count = chunks_[at(output)].count;
+    const int first_own = first_input_value(input);
+    for (int cell = 0; is_in_order_ && cell < output_count; ++cell) {
+      const HeldValue held = result(output, cell);
       if (!held.is_known()) {
         is_in_order_ = false;
       } else if (held.kind() == HeldValue::Kind::written) {
         places_[held.number()].is_result = true;
       } else {
         const int value = value_of(held);
-        const bool is_own_input = value >= first_own && value < first_own + inputs.count;
+        const bool is_own_input = value >= first_own && value < first_own + input_count;
         if (!is_own_input) stage(value);
       }
     }

@@ -85,8 +85,10 @@ class ValueFlow {
   /// if there are none.
   int produced() const noexcept { return produced_; }
 
-  /// What a chunk of a member's output holds in the end.
-  HeldValue result(int buffer, int chunk) const { return held(buffer, chunk); }
+  /// What a cell of a member's output holds in the end.
+  HeldValue result(int buffer, int cell) const {
+    return outputs_[static_cast<std::size_t>(begin_of(buffer) + cell)];
+  }
 
   /// Whether an operand is the place itself, rather than staging. A message has one destination: it
   /// is received into staging if somebody needs it there.
@@ -100,9 +102,9 @@ class ValueFlow {
   /// The values that members' inputs hold at the start.
   int input_count() const noexcept { return input_count_; }
   bool is_input(int value) const noexcept { return value < input_count_; }
-  int input_value(int buffer, int chunk) const {
-    return first_cell_[static_cast<std::size_t>(buffer)] + chunk;
-  }
+  int input_value(int buffer, int chunk) const { return cell_of(buffer, chunk); }
+  /// The first value of an input; those of the input's further cells follow (pairs.h).
+  int first_input_value(int buffer) const { return begin_of(buffer); }
   bool is_input_staged(int value) const { return staged_inputs_[static_cast<std::size_t>(value)]; }
   /// Whether spans of operands begin at a chunk of an input, or end before it.
   bool is_cut(int input_value) const { return cuts_[static_cast<std::size_t>(input_value)]; }
@@ -136,6 +138,13 @@ class ValueFlow {
     bool is_read_where_it_is;
   };
 
+  /// Where the cells of a member's buffer begin, among those of inputs or outputs, and where that
+  /// of a chunk is.
+  int begin_of(int buffer) const {
+    return first_cell_[static_cast<std::size_t>(buffer)] +
+           chunks_[static_cast<std::size_t>(buffer)].first;
+  }
+  int cell_of(int buffer, int chunk) const;
   HeldValue held(int buffer, int chunk) const;
   /// Whether an operand lies in staging although the worker reaches the buffer: messages of several
   /// members' blocks, which are not contiguous when a run works on a slice of each block.
@@ -161,6 +170,7 @@ class ValueFlow {
   Shape staged_;
   ShapePart part_;
   bool has_blocks_;
+  bool has_pairs_;
   int chunks_per_block_ = 1;
   int first_worker_;
   std::vector<int> process_of_worker_;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/base/collective_traits.h"
+#include "core/schedule/pairs.h"
 
 namespace hycoll::verifier {
 namespace {
@@ -20,7 +21,7 @@ std::string describe_contributors(int count, int member_count) {
 
 OutputCheck::OutputCheck(const Schedule& schedule, const Expressions& expressions)
     : schedule_(schedule), expressions_(expressions) {
-  if (combines(schedule.collective)) return;
+  if (combines(schedule.collective) || has_pairs(schedule.collective)) return;
   sources_.assign(static_cast<std::size_t>(schedule.chunk_count), -1);
   for (int member = 0; member < schedule.shape.member_count(); ++member) {
     const ChunkRange input = input_chunks(schedule.collective, schedule.shape, schedule.chunk_count,
@@ -91,7 +92,7 @@ std::optional<Finding> OutputCheck::check_copies(int member,
                                                  std::span<const Expression> output) const {
   for (std::size_t at = 0; at < output.size(); ++at) {
     if (output[at] == kUndefined) return finding(member, at, "is never written");
-    const int source = sources_[static_cast<std::size_t>(chunk_at(member, at))];
+    const int source = source_of(chunk_at(member, at));
     if (output[at] == expressions_.leaf(source)) continue;
     return finding(member, at,
                    fmt::format("is {}, expected the input of member {}",
@@ -100,9 +101,14 @@ std::optional<Finding> OutputCheck::check_copies(int member,
   return {};
 }
 
+int OutputCheck::source_of(int chunk) const {
+  return has_pairs(schedule_.collective) ? pair_of(schedule_.shape, chunk).from
+                                         : sources_[static_cast<std::size_t>(chunk)];
+}
+
 int OutputCheck::chunk_at(int member, std::size_t at) const {
   const auto output = static_cast<std::size_t>(schedule_.output(member));
-  return schedule_.buffers[output].first_chunk + static_cast<int>(at);
+  return chunk_in(schedule_, schedule_.buffers[output], static_cast<int>(at));
 }
 
 Finding OutputCheck::finding(int member, std::size_t at, std::string_view what) const {

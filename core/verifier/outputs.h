@@ -32,13 +32,15 @@ class OutputCheck {
   std::optional<Finding> check_copies(int member, std::span<const Expression> output) const;
   std::optional<Finding> compare_with_first(int member, std::span<const Expression> output) const;
   std::optional<Finding> check_value(int member, std::size_t at, Expression value);
+  /// The member whose input holds a chunk.
+  int source_of(int chunk) const;
   /// The chunk of an output at a place in the values that were added.
   int chunk_at(int member, std::size_t at) const;
   Finding finding(int member, std::size_t at, std::string_view what) const;
 
   const Schedule& schedule_;
   const Expressions& expressions_;
-  std::vector<int> sources_;  // where inputs are copied: by chunk, the member whose input holds it
+  std::vector<int> sources_;  // where inputs are copied, by chunk; none for pairs, which tell
   std::span<const Expression> first_output_;
   int contributor_count_ = 0;       // of the latest output
   Expression latest_ = kNone;       // the latest value of an output with these contributors

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/schedule/cells.h"
+#include "core/schedule/pairs.h"
 #include "core/schedule/schedule_text.h"
 #include "core/verifier/accesses.h"
 #include "core/verifier/checks.h"
@@ -47,7 +48,7 @@ class RaceCheck {
     const auto id = static_cast<std::size_t>(span.buffer);
     const Buffer& buffer = index_.schedule.buffers[id];
     const bool second_set = alternates(buffer.role) && run_ % 2 == 1;
-    return cells_.first[id] + span.first_chunk - buffer.first_chunk +
+    return cells_.first[id] + cell_in(index_.schedule, span) +
            (second_set ? buffer.chunk_count : 0);
   }
 
@@ -63,12 +64,11 @@ class RaceCheck {
                           .run = run_};
       for (const int id : {index_.schedule.input(member), index_.schedule.output(member)}) {
         const Buffer& buffer = index_.schedule.buffers[static_cast<std::size_t>(id)];
-        const Span whole{id, buffer.first_chunk, buffer.chunk_count};
-        const int first = first_cell_of(whole);
-        for (int chunk = 0; chunk < whole.chunk_count; ++chunk) {
-          const Access* other =
-              history_.add_write(first + chunk, access, clocks_.of_worker(worker));
-          if (other != nullptr) return describe(access, *other, whole, chunk);
+        const int first = cells_.first[static_cast<std::size_t>(id)];
+        for (int cell = 0; cell < buffer.chunk_count; ++cell) {
+          const Access* other = history_.add_write(first + cell, access, clocks_.of_worker(worker));
+          if (other == nullptr) continue;
+          return describe(access, *other, id, chunk_in(index_.schedule, buffer, cell));
         }
       }
     }
@@ -112,7 +112,7 @@ class RaceCheck {
         if (is_awaited) {
           history_.add_ordered_read(first + chunk, access);
         } else if (const Access* other = history_.add_read(first + chunk, access, clock)) {
-          return describe(access, *other, span, chunk);
+          return describe(access, *other, span.buffer, span.first_chunk + chunk);
         }
       }
     }
@@ -120,7 +120,8 @@ class RaceCheck {
       const int first = first_cell_of(span);
       for (int chunk = 0; chunk < span.chunk_count; ++chunk) {
         const Access* other = history_.add_write(first + chunk, access, clock);
-        if (other != nullptr) return describe(access, *other, span, chunk);
+        if (other == nullptr) continue;
+        return describe(access, *other, span.buffer, span.first_chunk + chunk);
       }
     }
     clocks_.complete(id);
@@ -148,9 +149,9 @@ class RaceCheck {
     return {};
   }
 
-  Finding describe(const Access& access, const Access& other, const Span& span, int chunk) const {
-    const std::string where = fmt::format("chunk {} of {}", span.first_chunk + chunk,
-                                          describe_buffer(index_.schedule, span.buffer));
+  Finding describe(const Access& access, const Access& other, int buffer, int chunk) const {
+    const std::string where =
+        fmt::format("chunk {} of {}", chunk, describe_buffer(index_.schedule, buffer));
     if (access.who < 0) {
       const StepPlace& at = index_.place[static_cast<std::size_t>(other.who)];
       return {at.strand, at.step,

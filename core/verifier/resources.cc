@@ -52,7 +52,7 @@ Resources measure_resources(const Index& index) {
   resources.node_sent_chunk_count = *std::ranges::max_element(sent);
   resources.node_memory_chunk_count = *std::ranges::max_element(memory);
   resources.node_memory_vectors = static_cast<double>(resources.node_memory_chunk_count) /
-                                  static_cast<double>(schedule.chunk_count);
+                                  static_cast<double>(vector_chunk_count(schedule));
   return resources;
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/schedule/cells.h"
+#include "core/schedule/pairs.h"
 #include "core/schedule/schedule_text.h"
 #include "core/verifier/checks.h"
 #include "core/verifier/expressions.h"
@@ -55,13 +56,15 @@ class SymbolicExecution {
   /// The values of a span, by chunk.
   std::span<Expression> values(const Span& span) {
     const auto id = static_cast<std::size_t>(span.buffer);
-    const int first = cells_.first[id] + span.first_chunk - index_.schedule.buffers[id].first_chunk;
-    return std::span(values_).subspan(static_cast<std::size_t>(first),
-                                      static_cast<std::size_t>(span.chunk_count));
+    return cell_values(cells_.first[id] + cell_in(index_.schedule, span), span.chunk_count);
   }
   std::span<Expression> buffer_values(int buffer) {
-    const Buffer& whole = index_.schedule.buffers[static_cast<std::size_t>(buffer)];
-    return values({buffer, whole.first_chunk, whole.chunk_count});
+    const auto id = static_cast<std::size_t>(buffer);
+    return cell_values(cells_.first[id], index_.schedule.buffers[id].chunk_count);
+  }
+  std::span<Expression> cell_values(int first, int count) {
+    return std::span(values_).subspan(static_cast<std::size_t>(first),
+                                      static_cast<std::size_t>(count));
   }
 
   std::optional<Finding> execute(int id) {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/base/collective_traits.h"
+#include "core/schedule/pairs.h"
 #include "core/schedule/schedule_text.h"
 #include "core/verifier/structure.h"
 
@@ -101,9 +102,7 @@ class SpanCheck {
       return fmt::format("names buffer {} of {}", span.buffer, schedule_.buffers.size());
     }
     const Buffer& buffer = schedule_.buffers[static_cast<std::size_t>(span.buffer)];
-    if (span.chunk_count < 1 || span.first_chunk < buffer.first_chunk ||
-        !is_within(span.first_chunk - buffer.first_chunk, span.chunk_count,
-                   static_cast<std::size_t>(buffer.chunk_count))) {
+    if (!holds(schedule_, buffer, span)) {
       return fmt::format("names {} chunks from {} on of buffer {}, which has {} from {} on",
                          span.chunk_count, span.first_chunk, span.buffer, buffer.chunk_count,
                          buffer.first_chunk);

@@ -99,6 +99,10 @@ Problem check_collective(const Schedule& schedule) {
     return fmt::format("the partition has {} chunks, which {} members cannot share equally",
                        schedule.chunk_count, members);
   }
+  if (has_pairs(schedule.collective) && schedule.chunk_count / members != members) {
+    return fmt::format("the partition has {} chunks, expected one for each pair of {} members",
+                       schedule.chunk_count, members);
+  }
   return {};
 }
 

@@ -60,7 +60,8 @@ class TellingSteps {
   }
 
   /// One instruction that makes outputs, which nobody reads before the call is over, tells of all.
-  /// Of a vector's chunks the last are empty first; which blocks are empty nobody knows.
+  /// Of a vector's chunks the last are empty first; which blocks are empty nobody knows; the blocks
+  /// of pairs are all alike.
   bool makes_output_first(const Schedule& frame, const Step& step,
                           std::span<const Span> destinations) {
     const bool is_final = frame.shape.node_count() == 1 || step.kind == StepKind::copy;
@@ -71,7 +72,9 @@ class TellingSteps {
                                });
     if (!makes_outputs) return false;
     const int chunk = destinations.front().first_chunk;
-    const bool is_known = chunk >= first_output_ && !has_blocks(frame.collective);
+    const bool is_known = has_pairs(frame.collective)
+                              ? first_output_ != INT_MAX
+                              : chunk >= first_output_ && !has_blocks(frame.collective);
     first_output_ = std::min(first_output_, chunk);
     return !is_known;
   }

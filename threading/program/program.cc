@@ -8,6 +8,7 @@
 
 #include "core/base/collective_traits.h"
 #include "core/base/errors.h"
+#include "core/schedule/pairs.h"
 #include "threading/memory/node_memory.h"
 #include "threading/program/program_needs.h"
 #include "threading/program/program_recipe.h"
@@ -398,7 +399,8 @@ class Binder {
 
   void add_operand(Program& program, const Span& span) const {
     const Buffer& buffer = schedule_.buffer_of(span);
-    ProgramRecipe::Place place{.first_chunk = span.first_chunk,
+    const int cell = cell_in(schedule_, buffer, span.first_chunk);
+    ProgramRecipe::Place place{.first_chunk = buffer.first_chunk + cell,
                                .buffer_first_chunk = buffer.first_chunk};
     // Whoever reads nothing of lines waits for the first of them, which is always written.
     if (buffer.role == BufferRole::lines && bytes_of(span) == 0) {
@@ -413,7 +415,8 @@ class Binder {
             .size() *
         element_bytes_;
     if (!gap_before_block_.empty() && holds_all_blocks(schedule_.collective, buffer.role)) {
-      place.block = block_of(schedule_, span.first_chunk);
+      place.block =
+          has_pairs(schedule_.collective) ? cell : block_of(schedule_, span.first_chunk);
       operand.offset_bytes +=
           gap_before_block_[static_cast<std::size_t>(place.block)] * element_bytes_;
     }
@@ -467,13 +470,17 @@ bool is_whole(const VectorExtent& extent) noexcept {
 
 Chunking::Chunking(const Schedule& schedule)
     : block_count(has_blocks(schedule.collective) ? schedule.shape.member_count() : 0),
-      chunk_count(schedule.chunk_count) {}
+      chunk_count(schedule.chunk_count),
+      has_pairs(hycoll::has_pairs(schedule.collective)) {}
 
 Partition partition_for(const Chunking& chunking, const VectorExtent& extent,
                         std::size_t element_bytes) {
   const std::size_t granule = std::max<std::size_t>(1, kCacheLineBytes / element_bytes);
   if (chunking.block_count == 0) {
     return Partition::balanced(slice_of(extent.count, extent), chunking.chunk_count, granule);
+  }
+  if (chunking.has_pairs) {
+    return Partition::uniform(slice_of(extent.count, extent), chunking.chunk_count);
   }
   std::vector<std::size_t> offsets;
   offsets.reserve(static_cast<std::size_t>(chunking.chunk_count) + 1);

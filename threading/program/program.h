@@ -149,7 +149,7 @@ struct BindingOptions {
 
 /// The vector that a schedule is bound to.
 struct VectorExtent {
-  /// Elements of the vector; for collectives with equal blocks, of one block.
+  /// Elements of the vector; for collectives with equal blocks, or pairs, of one block.
   std::size_t count = 0;
   /// Of collectives with unequal blocks: the elements of each, by member. Empty otherwise.
   std::span<const std::size_t> block_counts = {};
@@ -170,11 +170,13 @@ std::vector<Program> bind_schedule(const Schedule& schedule, int node, const Vec
 
 /// How the chunks of a schedule cut a vector: the same on all nodes.
 struct Chunking {
-  int block_count = 0;  ///< 0: the vector is one.
+  int block_count = 0;  ///< Of what a member has of all others; 0: the vector is one.
   int chunk_count = 1;
+  bool has_pairs = false;  ///< Each chunk is a block, of one pair of members.
 
   explicit Chunking(const Schedule& schedule);
   int chunks_per_block() const {
+    if (has_pairs) return 1;
     return block_count == 0 ? chunk_count : chunk_count / block_count;
   }
 };

@@ -226,8 +226,8 @@ std::vector<bool> arrival_flags(const Schedule& schedule) {
 
 bool holds_all_blocks(const CollectiveTraits& collective, BufferRole role) {
   if (!has_blocks(collective)) return false;
-  return (role == BufferRole::input && collective.input.extent == Extent::vector) ||
-         (role == BufferRole::output && collective.output.extent == Extent::vector);
+  return (role == BufferRole::input && collective.input.extent != Extent::block) ||
+         (role == BufferRole::output && collective.output.extent != Extent::block);
 }
 
 bool touches_several_blocks(const Schedule& schedule, const Step& step) {

@@ -139,6 +139,10 @@ void ScheduleBinding::count_filled_chunks(const VectorExtent& extent, const Part
     filled.push_back(partition.filled_chunk_count());
     return;
   }
+  if (chunking_.has_pairs) {
+    filled.push_back(partition.element_count() > 0 ? 1 : 0);
+    return;
+  }
   const std::size_t granule = std::max<std::size_t>(1, kCacheLineBytes / element_bytes);
   const auto most = static_cast<std::size_t>(chunking_.chunks_per_block());
   for (int block = 0; block < chunking_.block_count; ++block) {

@@ -35,6 +35,8 @@ Streams streams_of(Collective collective, int thread, int thread_count, int root
       return {Form::fold, root, 1, 0, thread_count, root};
     case Collective::allgather:
       return {Form::fold, thread, 1, 0, thread_count};
+    case Collective::alltoall:
+      return {Form::pairs, 0, thread_count, thread, 1};
     case Collective::exscan:
       break;
   }
@@ -71,8 +73,15 @@ LimitShare limit_share(const LimitCall& call, int thread) {
   }
   for (int i = 0; i < streams.output_count; ++i) {
     if (streams.first_output + i == streams.not_output) continue;
-    void* const output = call.outputs[static_cast<std::size_t>(streams.first_output + i)];
-    share.outputs.push_back(static_cast<std::byte*>(output) + offset_in(traits.output));
+    auto* const output = static_cast<std::byte*>(
+        call.outputs[static_cast<std::size_t>(streams.first_output + i)]);
+    if (streams.form != LimitShare::Form::pairs) {
+      share.outputs.push_back(output + offset_in(traits.output));
+      continue;
+    }
+    for (int from = 0; from < thread_count; ++from) {
+      share.outputs.push_back(output + slices.range(from).begin * element_bytes);
+    }
   }
   return share;
 }
@@ -82,6 +91,7 @@ std::size_t limit_traffic_bytes(Collective collective, int thread_count, std::si
   switch (collective) {
     case Collective::allreduce:
     case Collective::scan:
+    case Collective::alltoall:
       return 2 * threads * size_bytes;
     case Collective::reduce:
     case Collective::reduce_scatter:

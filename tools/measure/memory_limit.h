@@ -34,6 +34,7 @@ struct LimitShare {
   enum class Form : std::uint8_t {
     fold,    ///< Every output: the sum of all inputs.
     prefix,  ///< Output k: the sum of the inputs 0..k.
+    pairs,   ///< Output k: input k.
   };
   Form form = Form::fold;
   std::vector<const void*> inputs;
@@ -59,7 +60,7 @@ LimitShare limit_share(const LimitCall& call, int thread);
 std::size_t limit_traffic_bytes(Collective collective, int thread_count, std::size_t size_bytes);
 
 /// Does the share; what is written is visible to others after the next synchronisation. Requires
-/// inputs, outputs, and for the prefix as many of one as of the other; buffers that do not overlap
+/// inputs, outputs, and for prefix and pairs as many of one as of the other; buffers that do not overlap
 /// and are aligned for the type. Thread-safe.
 void run_limit_kernel(LimitKernel kernel, const LimitShare& share, DataType type);
 

@@ -246,7 +246,18 @@ namespace hycoll::measure {
 
 void run_limit_kernel(LimitKernel kernel, const LimitShare& share, DataType type) {
   if (share.count == 0 || share.outputs.empty() || share.inputs.empty()) return;
-  HYCOLL_DISPATCH(run_kernel)(kernel, share, type);
+  if (share.form != LimitShare::Form::pairs) {
+    return HYCOLL_DISPATCH(run_kernel)(kernel, share, type);
+  }
+  LimitShare pair{.form = LimitShare::Form::fold,
+                  .inputs = {nullptr},
+                  .outputs = {nullptr},
+                  .count = share.count};
+  for (std::size_t k = 0; k < share.inputs.size(); ++k) {
+    pair.inputs.front() = share.inputs[k];
+    pair.outputs.front() = share.outputs[k];
+    HYCOLL_DISPATCH(run_kernel)(kernel, pair, type);
+  }
 }
 
 }  // namespace hycoll::measure

@@ -54,6 +54,7 @@ struct PartedVector;
 struct ScanVector;
 struct BroadcastVector;
 struct GatheredBlocks;
+struct ExchangedTiles;
 
 /// How the leaders of one lane exchange what their nodes have: what it promises, what it needs, and
 /// the function that appends its steps to the leaders' strands, for the collective that it serves.
@@ -74,6 +75,7 @@ struct Exchange {
   void (*scan)(ScheduleBuilder& builder, ScanVector& vector) = nullptr;
   void (*broadcast)(ScheduleBuilder& builder, const BroadcastVector& vector) = nullptr;
   void (*allgather)(ScheduleBuilder& builder, const GatheredBlocks& blocks) = nullptr;
+  void (*alltoall)(ScheduleBuilder& builder, const ExchangedTiles& tiles) = nullptr;
 };
 
 }  // namespace hycoll

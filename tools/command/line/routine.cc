@@ -40,6 +40,8 @@ Collective collective_of(Routine routine) noexcept {
       return Collective::broadcast;
     case Routine::allgather:
       return Collective::allgather;
+    case Routine::alltoall:
+      return Collective::alltoall;
   }
   return Collective::allreduce;
 }
@@ -75,6 +77,11 @@ ExpectedOutput expected_output(const Problem& problem, std::size_t count, int ra
               .rank_count = 1};
     case Routine::allgather:
       return {.first = 0, .count = count, .rank_count = 1, .block = block};
+    case Routine::alltoall:
+      return {.first = static_cast<std::size_t>(rank) * block,
+              .count = count,
+              .rank_count = 1,
+              .block = block};
     case Routine::barrier:
       break;
   }

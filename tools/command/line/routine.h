@@ -24,9 +24,10 @@ enum class Routine : std::uint8_t {
   exscan,
   broadcast,
   allgather,
+  alltoall,
   barrier
 };
-inline constexpr int kRoutineCount = 8;
+inline constexpr int kRoutineCount = 9;
 
 /// All functions of this file are pure.
 std::string_view name_of(Routine routine) noexcept;
@@ -53,7 +54,7 @@ struct Problem {
 
 /// What a member's output holds after a call: elements [first, first + count) of the input vector,
 /// reduced over the members first_rank..first_rank+rank_count-1. With count 0 the output is not
-/// touched. With blocks, element i is element i % block of member i / block's input.
+/// touched. With blocks, element i is element first + i % block of member i / block's input.
 struct ExpectedOutput {
   std::size_t first = 0;
   std::size_t count = 0;
@@ -63,13 +64,13 @@ struct ExpectedOutput {
 };
 
 /// Of vectors of `count` elements; for reduce_scatter the members get equal blocks of them, and for
-/// allgather they bring them.
+/// allgather they bring them; with alltoall they have one for each.
 /// Requires that unsuitable_count finds nothing.
 ExpectedOutput expected_output(const Problem& problem, std::size_t count, int rank,
                                int member_count) noexcept;
 
-/// Why vectors of `count` elements are not possible with so many members: reduce_scatter and
-/// allgather need equal blocks. Empty if they are.
+/// Why vectors of `count` elements are not possible with so many members: some
+/// routines need equal blocks. Empty if they are.
 std::optional<std::string> unsuitable_count(const Problem& problem, std::size_t count,
                                             int member_count);
 

@@ -82,6 +82,10 @@ std::unique_ptr<Contestant> contestant_of(Caller& caller, const Problem& problem
       return make([&caller, block_count, type](const std::byte* in, std::byte* out) {
         caller.allgather(in, out, block_count, type);
       });
+    case Routine::alltoall:
+      return make([&caller, block_count, type](const std::byte* in, std::byte* out) {
+        caller.alltoall(in, out, block_count, type);
+      });
     case Routine::barrier:
       break;
   }
@@ -122,6 +126,11 @@ auto with_native_call(Routine routine, const NativeProblem& p, Use use) {
         check_mpi(MPI_Allgather(in, p.block_count, p.type, out, p.block_count, p.type, p.comm),
                   "MPI_Allgather");
       });
+    case Routine::alltoall:
+      return use([p](const std::byte* in, std::byte* out) {
+        check_mpi(MPI_Alltoall(in, p.block_count, p.type, out, p.block_count, p.type, p.comm),
+                  "MPI_Alltoall");
+      });
     case Routine::barrier:
       break;
   }
@@ -152,6 +161,9 @@ Call call_of(const Problem& problem, std::size_t count, int member_count, const 
     case Routine::allgather:
       return calls::allgather(input, output, count / static_cast<std::size_t>(member_count),
                               problem.type);
+    case Routine::alltoall:
+      return calls::alltoall(input, output, count / static_cast<std::size_t>(member_count),
+                             problem.type);
     case Routine::barrier:
       break;
   }
@@ -215,6 +227,11 @@ MPI_Request start_native(MPI_Comm comm, const Problem& problem, std::size_t coun
                                &request),
                 "MPI_Iallgather");
       break;
+    case Routine::alltoall:
+      check_mpi(MPI_Ialltoall(input, p.block_count, p.type, output, p.block_count, p.type, p.comm,
+                              &request),
+                "MPI_Ialltoall");
+      break;
     case Routine::barrier:
       check_mpi(MPI_Ibarrier(p.comm, &request), "MPI_Ibarrier");
       break;
@@ -260,6 +277,11 @@ MPI_Request prepare_native(MPI_Comm comm, const Problem& problem, std::size_t co
       check_mpi(MPI_Allgather_init(input, p.block_count, p.type, output, p.block_count, p.type,
                                    p.comm, info, &request),
                 "MPI_Allgather_init");
+      break;
+    case Routine::alltoall:
+      check_mpi(MPI_Alltoall_init(input, p.block_count, p.type, output, p.block_count, p.type,
+                                  p.comm, info, &request),
+                "MPI_Alltoall_init");
       break;
     case Routine::barrier:
       check_mpi(MPI_Barrier_init(p.comm, info, &request), "MPI_Barrier_init");

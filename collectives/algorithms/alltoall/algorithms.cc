@@ -1,0 +1,76 @@
+// The all-to-all algorithms that can be called by name.
+
+#include <array>
+
+#include "collectives/algorithms/alltoall/alltoall.h"
+#include "collectives/algorithms/parts/algorithm.h"
+#include "core/schedule/pairs.h"
+
+namespace hycoll {
+namespace {
+
+constexpr std::string_view kFlatSource = "MPICH (Thakur, Rabenseifner, Gropp 2005)";
+constexpr std::string_view kLeaderSource = "ONMPML (multi-leader all-to-all)";
+
+constexpr AlgorithmForm kMultiLeader{Collective::alltoall, generate_multi_leader_alltoall};
+constexpr AlgorithmForm kLines{Collective::alltoall, generate_lines_alltoall};
+
+/// What is served, of shapes whose pairs can be numbered.
+template <bool (*also)(const Shape&)>
+bool serves_pairs(const Shape& shape) {
+  return shape.member_count() <= kMostPairedMembers && also(shape);
+}
+
+bool serves_lines(const Shape& shape) {
+  return shape.node_count() == 1 && shape.member_count() <= kMostMembersWithLines &&
+         serves_one_lane_led_by_members(shape);
+}
+
+constexpr Algorithm lines(std::string_view name) {
+  Algorithm algorithm = kLines.through_lines(name, kShiftedAlltoall);
+  algorithm.serves = "1 node of up to 3 members with 1 lane whose leader owns a member";
+  algorithm.serves_shape = serves_lines;
+  return algorithm;
+}
+
+constexpr Algorithm flat(std::string_view name, const Exchange& exchange,
+                         std::string_view summary) {
+  Algorithm algorithm = kMultiLeader.with_one_leader(name, exchange, summary, kFlatSource);
+  algorithm.serves = kServesFlatShape;
+  algorithm.serves_shape = serves_pairs<serves_one_lane_and_member>;
+  return algorithm;
+}
+
+constexpr Algorithm one_leader(std::string_view name, const Exchange& exchange,
+                               std::string_view summary) {
+  Algorithm algorithm = kMultiLeader.with_one_leader(name, exchange, summary, kLeaderSource);
+  algorithm.serves_shape = serves_pairs<serves_one_lane>;
+  return algorithm;
+}
+
+constexpr Algorithm many_leaders(std::string_view name, const Exchange& exchange,
+                                 std::string_view summary) {
+  Algorithm algorithm = kMultiLeader.with_many_leaders(name, exchange, summary, kLeaderSource);
+  algorithm.serves_shape = serves_pairs<serves_any_shape>;
+  return algorithm;
+}
+
+constexpr std::array kAlgorithms = {
+    lines("lines"),
+    flat("linear", kShiftedAlltoall, "every block by itself, all messages at once"),
+    flat("pairwise", kPairwiseAlltoall, "every block by itself, one message each way at a time"),
+    one_leader("l-a2a", kPhasedAlltoall,
+               "one leader per node gathers, exchanges and scatters, one after the other"),
+    many_leaders("mpml", kPhasedAlltoall,
+                 "L leaders, each for every L-th node: gather, exchange, scatter in turn"),
+    many_leaders("onmpml", kShiftedAlltoall,
+                 "L leaders, each for every L-th node: gathering, messages, scattering overlap"),
+    many_leaders("multi-leader-pairwise", kPairwiseAlltoall,
+                 "L leaders, each for every L-th node, one message each way at a time"),
+};
+
+}  // namespace
+
+std::span<const Algorithm> alltoall_algorithms() noexcept { return kAlgorithms; }
+
+}  // namespace hycoll

@@ -1,0 +1,27 @@
+#ifndef HYCOLL_COLLECTIVES_ALGORITHMS_ALLTOALL_ALLTOALL_H_
+#define HYCOLL_COLLECTIVES_ALGORITHMS_ALLTOALL_ALLTOALL_H_
+
+#include <string>
+
+#include "collectives/algorithms/alltoall/exchange.h"
+#include "collectives/algorithms/parts/algorithm.h"
+#include "core/schedule/schedule.h"
+
+namespace hycoll {
+
+/// All-to-all by leaders, each of whom gathers, exchanges and scatters what passes between its node
+/// and some others; see multi_leader.cc. Serves every shape with Visibility::direct.
+Schedule generate_multi_leader_alltoall(std::string name, const Shape& shape,
+                                        const GeneratorParameters& parameters);
+
+/// All-to-all of short blocks between few members of one node, through signal-carrying lines; see
+/// lines.cc.
+Schedule generate_lines_alltoall(std::string name, const Shape& shape,
+                                 const GeneratorParameters& parameters);
+
+/// The members that have lines for one another.
+inline constexpr int kMostMembersWithLines = 3;
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_ALGORITHMS_ALLTOALL_ALLTOALL_H_
