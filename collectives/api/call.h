@@ -182,9 +182,9 @@ inline Call allgather(const void* input, void* output, std::size_t block_count, 
 }
 
 /// Block m of the input, of `block_count` elements as all P blocks, becomes this member's block of
-/// member m's output; the output has one from each member, in rank order. In place, with one address
-/// for both, the result passes through a copy of it. Derived datatypes may have gaps, which are left
-/// as they are; their data pass through copies.
+/// member m's output; the output has one from each member, in rank order. In place, with one
+/// address for both, the result passes through a copy of it. Derived datatypes may have gaps, which
+/// are left as they are; their data pass through copies.
 inline Call alltoall(const void* input, void* output, std::size_t block_count, ElementType type) {
   return {.collective = Collective::alltoall,
           .input = input,

@@ -20,6 +20,12 @@ constexpr std::size_t kMostMeasuredNodes = 8;
 
 constexpr double us_of(double bytes, double gb_per_s) { return bytes / (gb_per_s * 1000); }
 
+double total_members(std::span<const NodeRun> nodes) {
+  double total = 0;
+  for (const auto& [node, count] : nodes) total += static_cast<double>(count) * node.members;
+  return total;
+}
+
 int segments_of(const SelectionQuery& query, Cut cut, std::size_t lane_bytes) {
   switch (cut) {
     case Cut::nothing:
@@ -109,6 +115,7 @@ LaneCosts::LaneCosts(const SelectionQuery& query, int lane_count)
       partners(static_cast<double>(std::bit_floor(query.node_count()))),
       folds(!std::has_single_bit(query.node_count())),
       members(most_members(query.nodes)),
+      elsewhere(1 - members / total_members(query.nodes)),
       lanes(lane_count),
       lane_bytes(query.size_bytes / static_cast<std::size_t>(lane_count)) {
   const int fewest = fewest_workers(query.nodes);

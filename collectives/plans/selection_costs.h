@@ -27,6 +27,7 @@ struct LaneCosts {
   double partners;    ///< 2 to the power of that.
   bool folds;         ///< Whether N is no power of two.
   double members;     ///< Of the node that has most.
+  double elsewhere;   ///< Of all members the part that is not on that node.
   int lanes;
   std::size_t lane_bytes;
 

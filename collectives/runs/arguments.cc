@@ -164,8 +164,8 @@ CallBuffers check_buffers(const Call& call, const VectorElements& elements, int 
   const bool is_in_output = buffers.input_count < buffers.output_count && call.input == call.output;
   if (is_in_output) buffers.input_offset = buffers.input_begin;
   // What is sent must not be replaced by what comes.
-  buffers.needs_own_output = has_pairs(call.collective) &&
-                             (call.input == call.output || elements.staging != nullptr);
+  buffers.needs_own_output =
+      has_pairs(call.collective) && (call.input == call.output || elements.staging != nullptr);
   check_sizes(call, buffers, rank, member_count);
   const std::size_t element_bytes = std::max<std::size_t>(elements.element_bytes, 1);
   const std::size_t most = std::max(buffers.input_count, buffers.output_count);

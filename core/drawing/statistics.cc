@@ -20,7 +20,7 @@ constexpr std::array kFields = {
 /// Gives the volume of a range of chunks.
 class VolumeOfChunks {
  public:
-  VolumeOfChunks() = default;  // in chunks
+  VolumeOfChunks() = default;                                            // in chunks
   VolumeOfChunks(const Partition& partition, std::size_t element_bytes)  // in bytes
       : partition_(&partition), element_bytes_(element_bytes) {}
 

@@ -43,9 +43,7 @@ class InputCells {
   int count() const { return buffer_.chunk_count; }
   int chunk(int cell) const { return chunk_in(schedule_, buffer_, cell); }
   /// Whether a cell is there, and its chunk the next one behind that of the cell before.
-  bool continue_at(int cell) const {
-    return cell < count() && chunk(cell) == chunk(cell - 1) + 1;
-  }
+  bool continue_at(int cell) const { return cell < count() && chunk(cell) == chunk(cell - 1) + 1; }
 
  private:
   const Schedule& schedule_;

@@ -25,7 +25,8 @@ ValueFlow::ValueFlow(const Schedule& frame, const Shape& staged)
       has_blocks_(has_blocks(frame.collective)),
       has_pairs_(has_pairs(frame.collective)),
       first_worker_(frame.part.workers.first) {
-  if (has_blocks_ && !has_pairs_) chunks_per_block_ = frame.chunk_count / frame.shape.member_count();
+  if (has_blocks_ && !has_pairs_)
+    chunks_per_block_ = frame.chunk_count / frame.shape.member_count();
   for (const int worker : part_.workers) process_of_worker_.push_back(staged.process(worker));
   const std::size_t buffer_count = 2 * at(part_.members.count);
   int cell_count = 0;

@@ -155,20 +155,24 @@ TEST_CASE("every collective leaves in a member's output what MPI says") {
     CHECK(expected(Routine::broadcast, rank).rank_count == 1);
     CHECK(expected(Routine::allgather, rank).count == kElements);
     CHECK(expected(Routine::allgather, rank).block == 3);
+    CHECK(expected(Routine::alltoall, rank).first == 3 * static_cast<std::size_t>(rank));
+    CHECK(expected(Routine::alltoall, rank).count == kElements);
+    CHECK(expected(Routine::alltoall, rank).block == 3);
     CHECK(expected(Routine::barrier, rank).count == 0);
   }
 }
 
-TEST_CASE("only reduce_scatter and allgather need equal blocks") {
+TEST_CASE("only routines with blocks need equal ones") {
   for (int value = 0; value < kRoutineCount; ++value) {
     const Problem problem{.routine = static_cast<Routine>(value)};
     CAPTURE(name_of(problem.routine));
     CHECK(parse_routine(name_of(problem.routine)) == problem.routine);
     CHECK_FALSE(unsuitable_count(problem, 12, 4).has_value());
     CHECK(unsuitable_count(problem, 13, 4).has_value() ==
-          (problem.routine == Routine::reduce_scatter || problem.routine == Routine::allgather));
+          (problem.routine == Routine::reduce_scatter || problem.routine == Routine::allgather ||
+           problem.routine == Routine::alltoall));
   }
-  CHECK_FALSE(parse_routine("alltoall").has_value());
+  CHECK_FALSE(parse_routine("alltoallw").has_value());
 }
 
 TEST_CASE("what lies after a short result is guarded") {

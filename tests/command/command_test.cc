@@ -69,8 +69,8 @@ TEST_CASE("impossible numbers of lanes are refused") {
 }
 
 TEST_CASE("what does not exist or fit is refused by its name") {
-  check_refused({"bench", "alltoall"}, {"COLLECTIVE", "'alltoall'", "allreduce"});
-  check_refused({"verify", "alltoall"}, {"'alltoall'"});
+  check_refused({"bench", "alltoallw"}, {"COLLECTIVE", "'alltoallw'", "allreduce"});
+  check_refused({"verify", "alltoallw"}, {"'alltoallw'"});
   check_refused({"bench", "allreduce", "--type", "half"}, {"--type", "'half'", "double"});
   check_refused({"bench", "allreduce", "--op", "average"}, {"--op", "'average'", "sum"});
   check_refused({"bench", "allreduce", "--op", "bxor"}, {"--op", "--type", "integer"});
@@ -158,7 +158,7 @@ TEST_CASE("a plan on a described machine counts cache lines by distance") {
 
 TEST_CASE("every collective has a plan that says what it needs") {
   for (const std::string collective : {"allreduce", "reduce", "reduce_scatter", "scan", "exscan",
-                                       "broadcast", "allgather", "barrier"}) {
+                                       "broadcast", "allgather", "alltoall", "barrier"}) {
     CAPTURE(collective);
     const Json document = json_of(
         {"plan", collective, "--nodes", "3", "--members", "2", "--bytes", "6000", "--json", "-"});

@@ -198,12 +198,12 @@ class LimitVectors {
     return expected == outputs_[static_cast<std::size_t>(thread)];
   }
 
-  /// The same of the first `size` elements of all inputs, one after the other.
-  bool holds_blocks(int thread, std::size_t size) const {
+  /// The same of `size` elements of all inputs from one on, one after the other.
+  bool holds_blocks(int thread, std::size_t size, std::size_t first) const {
     std::vector<T> expected(count_ + kMargin, kPoison);
     for (std::size_t source = 0; source < inputs_.size(); ++source) {
       for (std::size_t i = 0; i < size; ++i) {
-        expected[offset_ + source * size + i] = value(static_cast<int>(source), i);
+        expected[offset_ + source * size + i] = value(static_cast<int>(source), first + i);
       }
     }
     return expected == outputs_[static_cast<std::size_t>(thread)];
@@ -251,7 +251,9 @@ void check_limit_kernels(Collective collective, DataType type, std::size_t misal
           } else if (collective == Collective::broadcast) {
             CHECK(vectors.holds_copy(thread, thread == root ? 0 : count, root));
           } else if (collective == Collective::allgather) {
-            CHECK(vectors.holds_blocks(thread, blocks));
+            CHECK(vectors.holds_blocks(thread, blocks, 0));
+          } else if (collective == Collective::alltoall) {
+            CHECK(vectors.holds_blocks(thread, blocks, rank * blocks));
           } else {
             CHECK(vectors.holds(thread, 0, thread == 0 ? 0 : count, thread));
           }

@@ -130,6 +130,8 @@ std::vector<CollectiveReference> references_of_all(int member_count, std::size_t
   all.push_back(blocks);
   blocks.collective = Collective::allgather;
   all.push_back(blocks);
+  blocks.collective = Collective::alltoall;
+  all.push_back(blocks);
   blocks.collective = Collective::reduce_scatter;
   blocks.count = 0;
   for (std::size_t m = 0; m < members; ++m) {

@@ -89,6 +89,8 @@ void run_by_name(Caller& caller, const Call& c) {
       return caller.broadcast(c.output, c.count, c.type, c.root);
     case Collective::allgather:
       return caller.allgather(c.input, c.output, c.count, c.type);
+    case Collective::alltoall:
+      return caller.alltoall(c.input, c.output, c.count, c.type);
   }
 }
 
@@ -113,6 +115,8 @@ Request start_by_name(Caller& caller, const Call& c) {
       return caller.ibroadcast(c.output, c.count, c.type, c.root);
     case Collective::allgather:
       return caller.iallgather(c.input, c.output, c.count, c.type);
+    case Collective::alltoall:
+      return caller.ialltoall(c.input, c.output, c.count, c.type);
   }
   return caller.iallreduce(c.input, c.output, c.count, c.type, c.op);
 }
@@ -138,6 +142,8 @@ Persistent prepare_by_name(Caller& caller, const Call& c) {
       return caller.broadcast_init(c.output, c.count, c.type, c.root);
     case Collective::allgather:
       return caller.allgather_init(c.input, c.output, c.count, c.type);
+    case Collective::alltoall:
+      return caller.alltoall_init(c.input, c.output, c.count, c.type);
   }
   return caller.allreduce_init(c.input, c.output, c.count, c.type, c.op);
 }

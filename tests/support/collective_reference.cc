@@ -33,6 +33,7 @@ std::size_t CollectiveReference::output_size(int member) const {
     case Collective::reduce_scatter:
       return block_size(member);
     case Collective::allgather:
+    case Collective::alltoall:
       return vector_size();
     case Collective::allreduce:
     case Collective::scan:
@@ -53,6 +54,9 @@ std::int64_t CollectiveReference::expected(int member, int call, std::size_t ind
   if (collective == Collective::broadcast) return element(root, call, index);
   if (collective == Collective::allgather) {
     return element(static_cast<int>(index / count), call, index % count);
+  }
+  if (collective == Collective::alltoall) {
+    return element(static_cast<int>(index / count), call, block_begin(member) + index % count);
   }
   int last = member_count - 1;
   if (collective == Collective::scan) last = member;

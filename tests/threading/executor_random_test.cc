@@ -36,7 +36,7 @@ constexpr std::int64_t kPoison = -7'777'777;
 class Buffers64 {
  public:
   Buffers64(const CollectiveReference& reference, bool in_place)
-      : reference_(reference), in_place_(in_place) {
+      : reference_(reference), in_place_(in_place && !has_pairs(reference.collective)) {
     for (int member = 0; member < reference.member_count; ++member) {
       inputs_.emplace_back(reference.input_size(), kPoison);
       outputs_.emplace_back(reference.output_size(member), kPoison);

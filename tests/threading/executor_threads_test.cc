@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "collectives/algorithms/registry.h"
+#include "core/base/collective_traits.h"
 #include "numa/topology/topology.h"
 #include "tests/support/collective_reference.h"
 #include "tests/support/lines_limit.h"
@@ -90,7 +91,7 @@ class ThreadedRun {
     std::vector<std::int32_t> output(member < 0 ? 0 : reference_.output_size(member));
     const int calls = shape.node_count() == 1 ? kCallsOnOneNode : kCalls;
     for (int call = 1; call <= calls; ++call) {
-      const bool in_place = call % 2 == 0 && member >= 0;
+      const bool in_place = call % 2 == 0 && member >= 0 && !has_pairs(reference_.collective);
       const bool is_gathered = reference_.collective == Collective::allgather;
       std::int32_t* source = input.data();
       std::int32_t* result = output.data();

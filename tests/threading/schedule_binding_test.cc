@@ -117,7 +117,8 @@ int wrong_bindings(const Schedule& schedule, int node) {
       for (const std::size_t capacity_bytes : {std::size_t{1} << 30, std::size_t{32768}}) {
         VectorExtent extent{.count = count};
         if (!rebound.is_like_bound_alone(extent, element_bytes, capacity_bytes)) ++wrong;
-        if (!has_blocks(schedule.collective)) continue;
+        // All pairs' blocks are equal.
+        if (!has_blocks(schedule.collective) || has_pairs(schedule.collective)) continue;
         const std::vector<std::size_t> blocks = blocks_of(schedule.shape.member_count(), count);
         extent.block_counts = blocks;
         if (!rebound.is_like_bound_alone(extent, element_bytes, capacity_bytes)) ++wrong;

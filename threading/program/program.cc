@@ -415,8 +415,7 @@ class Binder {
             .size() *
         element_bytes_;
     if (!gap_before_block_.empty() && holds_all_blocks(schedule_.collective, buffer.role)) {
-      place.block =
-          has_pairs(schedule_.collective) ? cell : block_of(schedule_, span.first_chunk);
+      place.block = has_pairs(schedule_.collective) ? cell : block_of(schedule_, span.first_chunk);
       operand.offset_bytes +=
           gap_before_block_[static_cast<std::size_t>(place.block)] * element_bytes_;
     }

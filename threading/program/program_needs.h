@@ -61,8 +61,8 @@ bool is_compact(const ProgramNeeds& needs, const ProgramExtent& extent);
 /// more then than that the owner has entered, which the executor announces anyway.
 std::vector<bool> arrival_flags(const Schedule& schedule);
 
-/// Whether a member's buffer of this role holds blocks of, from or for all members, which are not contiguous
-/// when a run works on a slice of each.
+/// Whether a member's buffer of this role holds blocks of, from or for all members, which are not
+/// contiguous when a run works on a slice of each.
 bool holds_all_blocks(const CollectiveTraits& collective, BufferRole role);
 
 /// Whether a step touches chunks of several blocks in such a buffer. Requires a collective with

@@ -27,9 +27,11 @@ constexpr const char* kExplanation =
     "slice of all outputs (allreduce), of the root's output (reduce), to its own output "
     "(reduce_scatter), or prefix sums to all outputs (scan, exscan); or its slice of the root's "
     "input to all outputs but the root's (broadcast), or its own input to its block of all outputs "
-    "(allgather), or its block of all inputs to its output (alltoall). The threads run on the cores "
+    "(allgather), or its block of all inputs to its output (alltoall). The threads run on the "
+    "cores "
     "on which hycoll would run them. Several kernels are measured in alternation: blocks in loops "
-    "that the compiler vectorises, one pass in the widest vectors, and both with stores that bypass the "
+    "that the compiler vectorises, one pass in the widest vectors, and both with stores that "
+    "bypass the "
     "caches; the fastest is the limit. GB/s counts what is read and written.\n"
     "  hycoll bench limit --workers 2 --sizes 1Mi:16Mi\n"
     "Exit status: 0; 1 if a result was wrong; 2 for bad arguments.";

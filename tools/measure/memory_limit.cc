@@ -73,8 +73,8 @@ LimitShare limit_share(const LimitCall& call, int thread) {
   }
   for (int i = 0; i < streams.output_count; ++i) {
     if (streams.first_output + i == streams.not_output) continue;
-    auto* const output = static_cast<std::byte*>(
-        call.outputs[static_cast<std::size_t>(streams.first_output + i)]);
+    auto* const output =
+        static_cast<std::byte*>(call.outputs[static_cast<std::size_t>(streams.first_output + i)]);
     if (streams.form != LimitShare::Form::pairs) {
       share.outputs.push_back(output + offset_in(traits.output));
       continue;

@@ -60,8 +60,8 @@ LimitShare limit_share(const LimitCall& call, int thread);
 std::size_t limit_traffic_bytes(Collective collective, int thread_count, std::size_t size_bytes);
 
 /// Does the share; what is written is visible to others after the next synchronisation. Requires
-/// inputs, outputs, and for prefix and pairs as many of one as of the other; buffers that do not overlap
-/// and are aligned for the type. Thread-safe.
+/// inputs, outputs, and for prefix and pairs as many of one as of the other; buffers that do not
+/// overlap and are aligned for the type. Thread-safe.
 void run_limit_kernel(LimitKernel kernel, const LimitShare& share, DataType type);
 
 }  // namespace hycoll::measure

@@ -3,7 +3,8 @@
 // Rounds: round d goes d nodes forward and comes from d nodes behind, so that in every round each
 // node sends one message and receives one, and no two send to the same node (a linear shift).
 // Messages: N - 1 sent by every node, and in parts as many more as there are lanes for one tile.
-// Sent: n (N - 1) / N elements by every node of equal ones, where n is what its members have in all.
+// Sent: n (N - 1) / N elements by every node of equal ones, where n is what its members have in
+// all.
 //
 // Sources: all receives and sends at once: isend-irecv of MPICH (R. Thakur, R. Rabenseifner, W.
 // Gropp, 2005), and ONMPML where leaders gather (section 5.4); round by round: pairwise exchange

@@ -1,20 +1,22 @@
 // Leaders: what the members of one node have for those of another one travels in one message.
 //
 // Idea: for every other node a leader gathers the blocks of all its members for all members there
-// into one tile, sorted by who is to have them, sends it, and scatters each tile that it receives to
-// the outputs: the blocks for one member follow each other there. Between two nodes there is one
+// into one tile, sorted by who is to have them, sends it, and scatters each tile that it receives
+// to the outputs: the blocks for one member follow each other there. Between two nodes there is one
 // message each way instead of M^2. With several leaders, the nodes at distances 1, L + 1, 2 L + 1,
-// ... forward are served by the first of them, those at 2, L + 2, ... by the second, and so on: each
-// over its own endpoint. Where there are more leaders than other nodes several share a tile, each of
-// the blocks for some members. Leaders also share what stays on the node, by who is to have it.
+// ... forward are served by the first of them, those at 2, L + 2, ... by the second, and so on:
+// each over its own endpoint. Where there are more leaders than other nodes several share a tile,
+// each of the blocks for some members. Leaders also share what stays on the node, by who is to have
+// it.
 //
-// A node with a single member needs neither: what it sends for a node, and what it receives from one,
-// lies together in its input and output. Where all nodes are such, every member sends every block by
-// itself: the direct algorithms.
+// A node with a single member needs neither: what it sends for a node, and what it receives from
+// one, lies together in its input and output. Where all nodes are such, every member sends every
+// block by itself: the direct algorithms.
 //
 // Gathering, exchange and scattering in phases: L-a2a with one leader, MPML with several, and NMPML
-// where these are spread over the node's NUMA domains (Options::placement). Overlapped, all receives
-// first, each tile sent as soon as it is gathered, and scattered when it has arrived: ONMPML.
+// where these are spread over the node's NUMA domains (Options::placement). Overlapped, all
+// receives first, each tile sent as soon as it is gathered, and scattered when it has arrived:
+// ONMPML.
 //
 // Source: the paper of ONMPML (multi-leader all-to-all; sections 5.1 to 5.4). There leaders gather
 // by the sender's order and transpose when a tile has arrived; here the gathering sorts.
@@ -25,9 +27,9 @@
 // 2 M^2 (N - 1) blocks, twice what it sends.
 // Serves: any shape with direct visibility.
 //
-// Example, 3 nodes of 2 members, 2 lanes: worker 0 gathers the blocks of members 0 and 1 for 2 and 3
-// and sends them to worker 2, receives those of 4 and 5 from worker 4, and copies what is for 0 and
-// for 1. Worker 1 sends to worker 5 and receives from worker 3.
+// Example, 3 nodes of 2 members, 2 lanes: worker 0 gathers the blocks of members 0 and 1 for 2 and
+// 3 and sends them to worker 2, receives those of 4 and 5 from worker 4, and copies what is for 0
+// and for 1. Worker 1 sends to worker 5 and receives from worker 3.
 
 #include <algorithm>
 #include <map>
@@ -95,13 +97,13 @@ class LaneTiles {
   void append(const Exchange& exchange) {
     const Shape& shape = builder_.shape();
     if (shape.node_count() > 1) {
-      exchange.alltoall(
-          builder_, {.lane = lane_,
-                     .strand = strand(),
-                     .rounds = rounds_of(shape, phases_.node(), lane_),
-                     .gather = [&](const TileRound& round) { return gathered(round.sent); },
-                     .place = [&](const TileRound& round) { return place_for(round.received); },
-                     .scatter = [&](const TileRound& round) { scatter(round.received); }});
+      exchange.alltoall(builder_,
+                        {.lane = lane_,
+                         .strand = strand(),
+                         .rounds = rounds_of(shape, phases_.node(), lane_),
+                         .gather = [&](const TileRound& round) { return gathered(round.sent); },
+                         .place = [&](const TileRound& round) { return place_for(round.received); },
+                         .scatter = [&](const TileRound& round) { scatter(round.received); }});
     }
     append_inside();
   }

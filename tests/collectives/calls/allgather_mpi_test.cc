@@ -15,6 +15,7 @@
 #include "collectives/algorithms/registry.h"
 #include "tests/support/call_sweeps.h"
 #include "tests/support/every_layout.h"
+#include "tests/support/gapped_type.h"
 #include "tests/support/process_options.h"
 
 namespace hycoll::tests {
@@ -27,29 +28,6 @@ constexpr std::int32_t kPoison = -77'777;
 std::int32_t value_of(int member, std::size_t index) {
   return static_cast<std::int32_t>(1'000'003 * (member + 1) + 7 * static_cast<int>(index));
 }
-
-/// Two of every three numbers, for as long as this lives.
-class GappedType {
- public:
-  static constexpr std::size_t kData = 2;
-  static constexpr std::size_t kExtent = 3;
-
-  GappedType() {
-    MPI_Datatype pair = MPI_DATATYPE_NULL;
-    MPI_Type_contiguous(kData, MPI_INT32_T, &pair);
-    MPI_Type_create_resized(pair, 0, kExtent * sizeof(std::int32_t), &handle_);
-    MPI_Type_free(&pair);
-    MPI_Type_commit(&handle_);
-  }
-  ~GappedType() { MPI_Type_free(&handle_); }
-  GappedType(const GappedType&) = delete;
-  GappedType& operator=(const GappedType&) = delete;
-
-  ElementType type() const { return ElementType(handle_); }
-
- private:
-  MPI_Datatype handle_ = MPI_DATATYPE_NULL;
-};
 
 /// How a member describes a block of so many pairs.
 struct Description {

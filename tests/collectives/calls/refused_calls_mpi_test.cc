@@ -99,6 +99,7 @@ std::vector<WrongCall> wrong_calls(Room& room, int members) {
   gathered = sum_of(room, Collective::allgather, 100);
   gathered.block_counts = std::span(&kOneCount, 1);
   wrong.push_back({gathered, "allgather: block_counts has 1 entries, but all blocks are equal"});
+  add_wrong_buffers(wrong, sum_of(room, Collective::alltoall, 100), room);
   Call blocks = sum_of(room, Collective::reduce_scatter, 0);
   room.block_counts.assign(static_cast<std::size_t>(members) + 1, 10);
   blocks.block_counts = room.block_counts;

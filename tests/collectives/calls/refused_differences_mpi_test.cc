@@ -35,6 +35,7 @@ std::vector<Deviation> deviations() {
   std::vector<Collective> moving_too = all;
   moving_too.push_back(Collective::broadcast);
   moving_too.push_back(Collective::allgather);
+  moving_too.push_back(Collective::alltoall);
   return {
       {"count", [](Call& call, Room&) { ++call.count; }, moving_too},
       {"no elements", [](Call& call, Room&) { call.count = 0; }, moving_too},

@@ -55,7 +55,7 @@ class Queries {
     if (!combines(query.collective)) query.element_bytes = 1;
     if (has_root(query.collective)) query.root = static_cast<int>(below(member_count_));
     if (below(8) == 0) query.order = OperandOrder::canonical;
-    if (has_blocks(query.collective) && below(2) == 0) {
+    if (has_blocks(query.collective) && !has_pairs(query.collective) && below(2) == 0) {
       blocks_.clear();
       for (int m = 0; m < member_count_; ++m) blocks_.push_back(below(4) == 0 ? 0 : below(5000));
       query.extent.block_counts = blocks_;

@@ -66,23 +66,24 @@ TEST_CASE("inputs and outputs hold what the collective says") {
   // Aggregators have workers, but neither inputs nor outputs.
   for (const Shape& shape : {Shape::uniform(2, 2, 1), Shape({{1, 2}, {0, 2}, {3, 3}}, 2)}) {
     const int members = shape.member_count();
-    const int chunk_count = 3 * members;
     for (int c = 0; c < kCollectiveCount; ++c) {
       const auto collective = static_cast<Collective>(c);
+      const int chunk_count = (has_pairs(collective) ? members : 3) * members;
       const int root = has_root(collective) ? members - 1 : 0;
       ScheduleBuilder builder(collective, "empty", shape, chunk_count, root);
       CHECK(builder.root() == root);
       for (int member = 0; member < members; ++member) {
         CAPTURE(name_of(collective));
         CAPTURE(member);
-        ChunkRange expected{.first = 0, .count = chunk_count};
+        const int vector = has_pairs(collective) ? members : chunk_count;
+        ChunkRange expected{.first = 0, .count = vector};
         if (collective == Collective::reduce_scatter) expected = {3 * member, 3};
         if (collective == Collective::reduce && member != root) expected = {0, 0};
         if (collective == Collective::exscan && member == 0) expected = {0, 0};
         if (collective == Collective::broadcast && member == root) expected = {0, 0};
         CHECK(builder.output_chunks(member) == expected);
         const bool has_input = collective != Collective::broadcast || member == root;
-        ChunkRange input{.first = 0, .count = has_input ? chunk_count : 0};
+        ChunkRange input{.first = 0, .count = has_input ? vector : 0};
         if (collective == Collective::allgather) input = {3 * member, 3};
         CHECK(builder.input_chunks(member) == input);
       }

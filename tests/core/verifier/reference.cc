@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/schedule/pairs.h"
 #include "tests/core/verifier/reference_races.h"
 #include "tests/core/verifier/reference_steps.h"
 
@@ -215,6 +216,10 @@ class ReferenceExecution {
 
   /// Whether a member's input, or its output, has a chunk.
   bool holds(const BufferTraits& buffers, int member, int chunk) const {
+    if (has_pairs(schedule_.collective)) {
+      const Pair pair = pair_of(schedule_.shape, chunk);
+      return member == (buffers.extent == Extent::row ? pair.from : pair.to);
+    }
     const int block = chunk * schedule_.shape.member_count() / schedule_.chunk_count;
     return buffers.are_held_by(member, schedule_.root) &&
            (buffers.extent == Extent::vector || block == member);
@@ -232,7 +237,8 @@ class ReferenceExecution {
   Value& value(const Span& span, int chunk) {
     const int members = schedule_.shape.member_count();
     const bool is_output = span.buffer >= members && span.buffer < 2 * members;
-    const int shift = is_output && aliasing_ == Aliasing::in_place ? members : 0;
+    const bool is_shared = aliasing_ == Aliasing::in_place && !has_pairs(schedule_.collective);
+    const int shift = is_output && is_shared ? members : 0;
     return values_[{span.buffer - shift, chunk}];
   }
 

@@ -111,7 +111,10 @@ class ReferenceRaces {
       if (schedule_.shape.worker_of_member(member) != worker) continue;
       for (const int id : {member, schedule_.shape.member_count() + member}) {
         const Buffer& buffer = schedule_.buffers[static_cast<std::size_t>(id)];
-        add_access({id, buffer.first_chunk, buffer.chunk_count}, true, run, event, event);
+        // Of the pairs' chunks only the member's own are ever looked for there.
+        const bool is_of_pairs = has_pairs(schedule_.collective);
+        const int chunk_count = is_of_pairs ? schedule_.chunk_count : buffer.chunk_count;
+        add_access({id, buffer.first_chunk, chunk_count}, true, run, event, event);
       }
     }
   }
@@ -168,7 +171,8 @@ class ReferenceRaces {
   void add_access(const Span& span, bool is_write, int run, int issue, int complete) {
     const int members = schedule_.shape.member_count();
     const bool is_output = span.buffer >= members && span.buffer < 2 * members;
-    const int shift = is_output && aliasing_ == Aliasing::in_place ? members : 0;
+    const bool is_shared = aliasing_ == Aliasing::in_place && !has_pairs(schedule_.collective);
+    const int shift = is_output && is_shared ? members : 0;
     const bool lines = is_lines(schedule_, span);
     const bool has_sets = lines || schedule_.buffers[static_cast<std::size_t>(span.buffer)].role ==
                                        BufferRole::staging;

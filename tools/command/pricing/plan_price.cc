@@ -99,9 +99,6 @@ double PlanPricer::exchange_us(const Algorithm& algorithm, const PriceQuestion& 
   const auto plan_with = [&](int nodes, int cut) {
     return WalkedPlan{&algorithm, lane.among(nodes), lane.lanes, cut};
   };
-  const auto walked = [&](const WalkedPlan& plan, double bytes) {
-    return walks_.time_us(plan, bytes, lane.scale, kInfinite);
-  };
   const WalkedPlan whole = plan_with(node_count, segments);
   if (walks_.can_walk(whole)) return walks_.time_us(whole, size_bytes, lane.scale, limit_us);
   const double least = walks_.least_us(whole, size_bytes, lane.scale);
@@ -109,18 +106,28 @@ double PlanPricer::exchange_us(const Algorithm& algorithm, const PriceQuestion& 
   if (const auto time_us = with_fewer_segments(whole, size_bytes, lane.scale)) {
     return std::max(least, *time_us);
   }
-  const bool sends_blocks = algorithm.exchange.messages == MessageSize::block;
+  const auto time_us = with_fewer_nodes(node_count, size_bytes, lane.scale,
+                                        [&](int nodes) { return plan_with(nodes, segments); });
+  return time_us ? std::max(least, *time_us) : kInfinite;
+}
+
+template <class PlanWith>
+std::optional<double> PlanPricer::with_fewer_nodes(int node_count, double size_bytes,
+                                                   const LaneScale& scale,
+                                                   const PlanWith& plan_with) {
   for (int more = static_cast<int>(std::bit_floor(static_cast<unsigned>(node_count - 1)));
        more >= 4; more /= 2) {
-    if (!walks_.can_walk(plan_with(more, segments))) continue;
+    const WalkedPlan plan = plan_with(more);
+    if (!walks_.can_walk(plan)) continue;
+    const bool sends_blocks = plan.algorithm->exchange.messages == MessageSize::block;
     const auto at = [&](int nodes) {
-      return walked(plan_with(nodes, segments),
-                    sends_blocks ? size_bytes * nodes / node_count : size_bytes);
+      const double bytes = sends_blocks ? size_bytes * nodes / node_count : size_bytes;
+      return walks_.time_us(plan_with(nodes), bytes, scale, kInfinite);
     };
     const double far = at(more);
-    return std::max(least, far + (far - at(more / 2)) * (node_count - more) / (more / 2));
+    return far + (far - at(more / 2)) * (node_count - more) / (more / 2);
   }
-  return kInfinite;
+  return {};
 }
 
 std::optional<double> PlanPricer::with_fewer_segments(const WalkedPlan& plan, double size_bytes,
@@ -159,6 +166,7 @@ double PlanPricer::price_below(const Algorithm& algorithm, const PriceQuestion& 
     return below(walks_.time_us(whole, size_bytes, {}, limit_us), limit_us);
   };
   if (node_count <= 2) return below(walk_two(whole, size_bytes, limit_us), limit_us);
+  if (has_pairs(algorithm.collective)) return below(price_pairs(whole, size_bytes), limit_us);
   const double margin_us = limit_us * kExchangeMargin;
   const double exchange = exchange_us(algorithm, question, node_count, lanes, segments, margin_us);
   if (exchange >= margin_us) return kInfinite;
@@ -171,6 +179,16 @@ double PlanPricer::price_below(const Algorithm& algorithm, const PriceQuestion& 
   const double between_two = exchange_us(algorithm, question, 2, lanes, segments, kInfinite);
   const double inside = walk_two(two, size_bytes, limit_us - exchange + between_two);
   return below(exchange + std::max(0.0, inside - between_two), limit_us);
+}
+
+double PlanPricer::price_pairs(const WalkedPlan& plan, double size_bytes) {
+  if (walks_.can_walk(plan)) return walks_.time_us(plan, size_bytes, {}, kInfinite);
+  const auto among = [&](int nodes) {
+    WalkedPlan fewer = plan;
+    fewer.nodes = {{plan.nodes.front().node, nodes - 1}, {plan.nodes.back().node, 1}};
+    return fewer;
+  };
+  return with_fewer_nodes(count_of(plan.nodes), size_bytes, {}, among).value_or(kInfinite);
 }
 
 double PlanPricer::walk_two(const WalkedPlan& plan, double size_bytes, double limit_us) {

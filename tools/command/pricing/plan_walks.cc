@@ -16,7 +16,7 @@ double lines_share_of(const Schedule& part) {
   double most = 0;
   for (const Buffer& buffer : part.buffers) {
     if (buffer.role == BufferRole::lines) {
-      most = std::max(most, static_cast<double>(buffer.chunk_count) / part.chunk_count);
+      most = std::max(most, static_cast<double>(buffer.chunk_count) / vector_chunk_count(part));
     }
   }
   return most;

@@ -1,0 +1,139 @@
+// The generators of all-to-all: proved over a sweep of shapes, counted against formulas.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "collectives/algorithms/registry.h"
+#include "core/schedule/staging.h"
+#include "core/verifier/verifier.h"
+#include "tests/support/sanitized.h"
+
+namespace hycoll {
+namespace {
+
+Schedule schedule_of(std::string_view name, const Shape& shape) {
+  return find_algorithm(Collective::alltoall, name).generate(shape);
+}
+
+Resources resources_of(std::string_view name, const Shape& shape) {
+  const Verdict verdict = verify(schedule_of(name, shape));
+  REQUIRE_MESSAGE(verdict.correct, verdict.failure);
+  return verdict.resources;
+}
+
+void prove_all(const Shape& shape) {
+  for (const Algorithm& algorithm : algorithms_of(Collective::alltoall)) {
+    if (!algorithm.serves_shape(shape)) continue;
+    const Schedule schedule = algorithm.generate(shape);
+    const Verdict verdict = verify(schedule);
+    REQUIRE_MESSAGE(verdict.correct, verdict.failure);
+    if (algorithm.name == "lines") continue;  // bounded by kMaximumLinesBytes
+    const Verdict through_staging = verify(staged(schedule));
+    REQUIRE_MESSAGE(through_staging.correct, through_staging.failure);
+  }
+}
+
+TEST_CASE("every algorithm is correct on equal and unequal nodes") {
+  for (int nodes = 1; nodes <= (tests::kIsSanitized ? 4 : 8); ++nodes) {
+    for (int members = 1; members <= 3; ++members) {
+      for (int lanes = 1; lanes <= 4; ++lanes) {
+        prove_all(Shape::uniform(nodes, members, lanes));
+        std::vector<Node> unequal;
+        for (int node = 0; node < nodes; ++node) {
+          unequal.push_back({.members = 1 + node % members, .workers = 2 + node % members});
+        }
+        prove_all(Shape(std::move(unequal), lanes));
+      }
+    }
+  }
+}
+
+TEST_CASE(
+    "directly, every member sends a block to each other one, from its input to their outputs") {
+  for (int nodes = 2; nodes <= 17; ++nodes) {
+    CAPTURE(nodes);
+    const auto others = static_cast<std::size_t>(nodes) - 1;
+    for (const std::string_view name : {"linear", "pairwise", "onmpml"}) {
+      const Resources flat = resources_of(name, Shape::uniform(nodes, 1, 1));
+      CHECK(flat.message_count == others * static_cast<std::size_t>(nodes));
+      CHECK(flat.node_sent_chunk_count == others);
+      CHECK(flat.node_memory_chunk_count == 0);
+    }
+    CHECK(resources_of("linear", Shape::uniform(nodes, 1, 1)).strand_in_flight == 2 * others);
+    CHECK(resources_of("pairwise", Shape::uniform(nodes, 1, 1)).strand_in_flight == 2);
+  }
+}
+
+TEST_CASE("leaders send one message for each pair of nodes, instead of one for each of members") {
+  for (const std::string_view name : {"l-a2a", "mpml", "onmpml", "multi-leader-pairwise"}) {
+    CAPTURE(name);
+    for (const int members : {2, 3, 4}) {
+      for (const int nodes : {2, 3, 5}) {
+        const Resources led = resources_of(name, Shape::uniform(nodes, members, 1));
+        const auto others = static_cast<std::size_t>(nodes) - 1;
+        const auto blocks = static_cast<std::size_t>(members) * static_cast<std::size_t>(members);
+        CHECK(led.message_count == others * static_cast<std::size_t>(nodes));
+        CHECK(led.node_sent_chunk_count == others * blocks);
+        CHECK(led.node_memory_chunk_count == 2 * others * blocks);
+      }
+    }
+  }
+}
+
+TEST_CASE("leaders are dealt the other nodes in turn, and share a tile where there are fewer") {
+  const Shape shape = Shape::uniform(6, 4, 2);
+  const Schedule schedule = schedule_of("onmpml", shape);
+  for (const Strand& strand : schedule.strands) {
+    const int node = shape.node_of_worker(strand.worker);
+    for (const Step& step : strand.steps) {
+      if (step.kind != StepKind::send) continue;
+      const int distance = (step.peer_node - node + 6) % 6;
+      CHECK(step.lane == (distance - 1) % 2);
+      CHECK(shape.leader(node, step.lane) == strand.worker);
+    }
+  }
+  // Two nodes: four lanes each have the blocks for one of four members.
+  const Resources shared = resources_of("mpml", Shape::uniform(2, 4, 4));
+  CHECK(shared.node_message_count == 4);
+  CHECK(shared.node_sent_chunk_count == 16);
+}
+
+/// The number of steps of a strand before the first one of a kind, and before the last one.
+std::pair<std::size_t, std::size_t> first_and_last(const Strand& strand, StepKind kind) {
+  const auto is_one = [kind](const Step& step) { return step.kind == kind; };
+  const auto first = std::ranges::find_if(strand.steps, is_one);
+  const auto last = std::find_if(strand.steps.rbegin(), strand.steps.rend(), is_one);
+  return {static_cast<std::size_t>(first - strand.steps.begin()),
+          static_cast<std::size_t>(last.base() - strand.steps.begin()) - 1};
+}
+
+TEST_CASE("overlapped, receives come first and what is gathered is sent at once; in phases, last") {
+  const Shape shape = Shape::uniform(4, 3, 1);
+  const Schedule overlapped = schedule_of("onmpml", shape);
+  const auto [first_receive, last_receive] =
+      first_and_last(overlapped.strands.front(), StepKind::recv);
+  const auto [first_send, last_send] = first_and_last(overlapped.strands.front(), StepKind::send);
+  const std::size_t first_copy = first_and_last(overlapped.strands.front(), StepKind::copy).first;
+  CHECK(last_receive < first_copy);
+  CHECK(last_receive - first_receive == 2);
+  // Behind the blocks of three members for three, and so on.
+  CHECK(first_send == first_copy + 9);
+  CHECK(last_send == first_send + 2 * 10);
+  const Schedule phased = schedule_of("l-a2a", shape);
+  CHECK(first_and_last(phased.strands.front(), StepKind::recv).first ==
+        first_and_last(phased.strands.front(), StepKind::copy).first + 27);
+}
+
+TEST_CASE("more members than pairs can be numbered of are refused") {
+  const Shape shape = Shape::uniform(1'000, 128, 1);
+  for (const Algorithm& algorithm : algorithms_of(Collective::alltoall)) {
+    CHECK_FALSE(algorithm.serves_shape(shape));
+  }
+}
+
+}  // namespace
+}  // namespace hycoll
