@@ -110,6 +110,23 @@ void ompi_iallgather_f(char* input, MPI_Fint* input_count, MPI_Fint* input_type,
   });
 }
 
+void ompi_alltoall_f(char* input, MPI_Fint* input_count, MPI_Fint* input_type, char* output,
+                     MPI_Fint* count, MPI_Fint* type, MPI_Fint* communicator, MPI_Fint* error) {
+  put(error,
+      MPI_Alltoall(buffer_of(input), *input_count, PMPI_Type_f2c(*input_type), buffer_of(output),
+                   *count, PMPI_Type_f2c(*type), PMPI_Comm_f2c(*communicator)));
+}
+
+void ompi_ialltoall_f(char* input, MPI_Fint* input_count, MPI_Fint* input_type, char* output,
+                      MPI_Fint* count, MPI_Fint* type, MPI_Fint* communicator, MPI_Fint* request,
+                      MPI_Fint* error) {
+  put(error, request, [&](MPI_Request* made) {
+    return MPI_Ialltoall(buffer_of(input), *input_count, PMPI_Type_f2c(*input_type),
+                         buffer_of(output), *count, PMPI_Type_f2c(*type),
+                         PMPI_Comm_f2c(*communicator), made);
+  });
+}
+
 void ompi_barrier_f(MPI_Fint* communicator, MPI_Fint* error) {
   put(error, MPI_Barrier(PMPI_Comm_f2c(*communicator)));
 }
@@ -200,6 +217,12 @@ HYCOLL_FORTRAN_NAMES(allgather, ALLGATHER,
                      (char*, MPI_Fint*, MPI_Fint*, char*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
                       MPI_Fint*))
 HYCOLL_FORTRAN_NAMES(iallgather, IALLGATHER,
+                     (char*, MPI_Fint*, MPI_Fint*, char*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                      MPI_Fint*, MPI_Fint*))
+HYCOLL_FORTRAN_NAMES(alltoall, ALLTOALL,
+                     (char*, MPI_Fint*, MPI_Fint*, char*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                      MPI_Fint*))
+HYCOLL_FORTRAN_NAMES(ialltoall, IALLTOALL,
                      (char*, MPI_Fint*, MPI_Fint*, char*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
                       MPI_Fint*, MPI_Fint*))
 HYCOLL_FORTRAN_NAMES(barrier, BARRIER, (MPI_Fint*, MPI_Fint*))

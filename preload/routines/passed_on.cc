@@ -34,13 +34,6 @@ int MPI_Allgatherv(const void* input, int send_count, MPI_Datatype send_type, vo
   });
 }
 
-int MPI_Alltoall(const void* input, int send_count, MPI_Datatype send_type, void* output, int count,
-                 MPI_Datatype type, MPI_Comm communicator) {
-  return preload::pass(Routine::alltoall, preload::kNotYet, count, type, [&] {
-    return PMPI_Alltoall(input, send_count, send_type, output, count, type, communicator);
-  });
-}
-
 int MPI_Alltoallv(const void* input, const int* send_counts, const int* send_offsets,
                   MPI_Datatype send_type, void* output, const int* counts, const int* offsets,
                   MPI_Datatype type, MPI_Comm communicator) {
@@ -97,13 +90,6 @@ int MPI_Iallgatherv(const void* input, int send_count, MPI_Datatype send_type, v
   return preload::pass(Routine::iallgatherv, preload::kNotYet, 0, MPI_BYTE, [&] {
     return PMPI_Iallgatherv(input, send_count, send_type, output, counts, offsets, type,
                             communicator, request);
-  });
-}
-
-int MPI_Ialltoall(const void* input, int send_count, MPI_Datatype send_type, void* output,
-                  int count, MPI_Datatype type, MPI_Comm communicator, MPI_Request* request) {
-  return preload::pass(Routine::ialltoall, preload::kNotYet, count, type, [&] {
-    return PMPI_Ialltoall(input, send_count, send_type, output, count, type, communicator, request);
   });
 }
 

@@ -75,6 +75,9 @@ constexpr std::optional<Collective> collective_of(Routine routine) noexcept {
     case Routine::iallgather:
     case Routine::allgather_init:
       return Collective::allgather;
+    case Routine::alltoall:
+    case Routine::ialltoall:
+      return Collective::alltoall;
     case Routine::allreduce:
     case Routine::iallreduce:
     case Routine::allreduce_init:
@@ -107,8 +110,6 @@ constexpr std::optional<Collective> collective_of(Routine routine) noexcept {
       return Collective::scan;
     case Routine::allgatherv:
     case Routine::iallgatherv:
-    case Routine::alltoall:
-    case Routine::ialltoall:
     case Routine::alltoallv:
     case Routine::ialltoallv:
     case Routine::alltoallw:

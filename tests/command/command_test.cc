@@ -304,7 +304,7 @@ TEST_CASE("what auto chooses is compared with the best that there is") {
   const Json report = json_of({"verify", "--prices", "--nodes", "16,17", "--members", "1,4",
                                "--sizes", "8,4Ki,256Ki,4Mi", "--json", "-"});
   const Json& records = report.at("records");
-  CHECK(records.size() == 7 * 2 * 3 * 4);
+  CHECK(records.size() == 8 * 2 * 3 * 4);
   for (const Json& cell : records) {
     CAPTURE(cell.dump());
     CHECK(cell.at("ratio") >= 1);
