@@ -56,11 +56,10 @@ PlanClass::PlanClass(const PlanOptions& options, const PlanKey& key, std::size_t
       return;
     }
   }
-  Parts parts = parts_for(key_.selected);
-  require_affordable(parts.most_bytes);
+  Parts parts = parts_for(key_.selected, 0);
   is_native_ = is_native(parts.own);
   whole_.emplace(abridged_for(std::move(parts.own), options_.workers), options_.node,
-                 binding_options(parts.needs));
+                 binding_options(parts.all.needs));
 }
 
 bool PlanClass::crosses_processes_elsewhere() const {
@@ -73,31 +72,23 @@ bool PlanClass::crosses_processes_elsewhere() const {
   });
 }
 
-PlanClass::Parts PlanClass::parts_for(const SelectedPlan& selected) const {
+PlanClass::Parts PlanClass::parts_for(const SelectedPlan& selected,
+                                      std::size_t kept_besides) const {
   const Algorithm& algorithm = find_algorithm(key_.collective, selected.algorithm);
   const Shape shape = shape_for(selected);
-  const auto part_of_node = [&](int node) {
-    Schedule part = algorithm.generate(shape, selected.segments, key_.root, only_node(node));
-    if (options_.peers == Peers::processes) {
-      // Which process a message goes to.
-      part.shape =
-          part.shape.with_processes(options_.processes).with_visibility(Visibility::direct);
-    }
-    return part;
-  };
-  ProgramNeeds needs;
-  std::size_t most_bytes = 0;
-  Schedule own =
-      make_own_part(shape, key_.root, options_.node, part_of_node, [&](const Schedule& part) {
-        needs.add(needs_of(part));
-        most_bytes = std::max(most_bytes, kept_bytes(part));
-      });
-  return {.own = std::move(own), .needs = needs, .most_bytes = most_bytes};
-}
-
-std::size_t PlanClass::kept_bytes(const Schedule& part) const {
-  return options_.peers == Peers::processes ? most_abridged_bytes(part, options_.processes)
-                                            : memory_bytes(part);
+  const Processes* const processes =
+      options_.peers == Peers::processes ? &options_.processes : nullptr;
+  PartNeeds all;
+  for (const int node : typical_nodes(shape, key_.root)) {
+    all.add(part_needs(algorithm.replay(shape, selected.segments, key_.root, node), processes));
+  }
+  require_affordable(kept_besides + all.most_bytes);
+  Schedule own = algorithm.generate(shape, selected.segments, key_.root, only_node(options_.node));
+  if (processes != nullptr) {
+    // Which process a message goes to.
+    own.shape = own.shape.with_processes(*processes).with_visibility(Visibility::direct);
+  }
+  return {.own = std::move(own), .all = all};
 }
 
 AbridgedPart PlanClass::staged_part(int node, WorkerRange workers) const {
@@ -109,12 +100,11 @@ AbridgedPart PlanClass::staged_part(int node, WorkerRange workers) const {
   const Schedule direct = algorithm.generate(shape, segments, key_.root, only_node(node));
   const bool crosses = crosses_processes(direct, options_.processes);
   Schedule whole = staged_throughout(direct, options_.processes);
-  const ProgramNeeds needs = needs_of(whole);
-  const std::size_t most_bytes = kept_bytes(whole);
+  const PartNeeds needs = part_needs(whole, &options_.processes);
   const bool has_natives = is_native(whole);
   return {.schedule = abridged_for(std::move(whole), workers),
-          .needs = needs,
-          .most_bytes = most_bytes,
+          .needs = needs.needs,
+          .most_bytes = needs.most_bytes,
           .has_natives = has_natives,
           .crosses_processes = crosses};
 }
@@ -150,15 +140,14 @@ void PlanClass::make_crossing(AbridgedPart own) {
 }
 
 void PlanClass::make_direct(std::size_t staged_bytes) {
-  Parts direct = parts_for(key_.selected);
-  require_affordable(staged_bytes + direct.most_bytes);
+  Parts direct = parts_for(key_.selected, staged_bytes);
   may_be_copied_ = !sends_others_buffers(direct.own);
   is_direct_sliced_ = !direct.own.is_whole();
   try {
     // A node that exchanges nothing may do it another way where it reaches the buffers.
-    if (!is_direct_sliced_) direct = parts_for(key_.reaching);
+    if (!is_direct_sliced_) direct = parts_for(key_.reaching, staged_bytes);
     direct_.emplace(abridged_for(std::move(direct.own), options_.workers), options_.node,
-                    binding_options(direct.needs));
+                    binding_options(direct.all.needs));
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::unsupported) throw;
   }

@@ -110,17 +110,14 @@ class PlanClass {
   /// What this node does, and what all need, who have to know it alike.
   struct Parts {
     Schedule own;
-    ProgramNeeds needs;
-    std::size_t most_bytes = 0;  ///< That some process keeps of its node's part.
+    PartNeeds all;
   };
-  /// With direct visibility.
-  Parts parts_for(const SelectedPlan& selected) const;
+  /// With direct visibility. Requires that it is affordable with what is kept besides.
+  Parts parts_for(const SelectedPlan& selected, std::size_t kept_besides) const;
   /// Of a node, staged. With all workers' steps where the generator's order is none of execution.
   AbridgedPart staged_part(int node, WorkerRange workers) const;
   /// Whether workers of a typical node touch buffers of others' processes.
   bool crosses_processes_elsewhere() const;
-  /// The most that some process keeps of a node's part.
-  std::size_t kept_bytes(const Schedule& part) const;
   void make_crossing(AbridgedPart own);
   /// Where the buffers are, if that can be.
   void make_direct(std::size_t staged_bytes);

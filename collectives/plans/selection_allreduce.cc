@@ -7,11 +7,12 @@
 // over recursive doubling up to kRecursiveDoublingBytes per lane, then halving-doubling, and the
 // ring from kRingBlockBytes per block on; but halving-doubling instead of the ring where operands
 // must stay in order.
-// More nodes, or more workers: the cheapest of these, and of the circulant graph
-// (selection_costs.h).
+// More nodes, or more workers: the cheapest of these, of the circulant graph, and of smp-butterfly,
+// where a small node among large ones cannot lead lanes (selection_costs.h).
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 
 #include "collectives/plans/selection.h"
@@ -104,6 +105,14 @@ double circulant(const LaneCosts& costs, double /*segments*/) {
          costs.vector_copy / costs.lanes * costs.lanes_of_worker;
 }
 
+/// The members combine in levels, one pair's vectors at a time; dpml's leader with a single lane
+/// combines those of all.
+double smp_butterfly(const LaneCosts& costs, double /*segments*/) {
+  const double levels = std::ceil(std::log2(costs.members));
+  return levels * (costs.hearing_of_lanes + costs.own_combine) + halving_and_doubling(costs, 1) +
+         costs.outputs;
+}
+
 constexpr std::array kCandidates = {
     Candidate{"lines-recursive-doubling", OperandOrder::canonical, Cut::nothing,
               Candidate::Lanes::lines, recursive_doubling},
@@ -113,6 +122,8 @@ constexpr std::array kCandidates = {
               halving_doubling},
     Candidate{"dpml-pipelined-halving-doubling", OperandOrder::canonical, Cut::lane,
               Candidate::Lanes::any, pipelined_halving_doubling},
+    Candidate{"smp-butterfly", OperandOrder::by_rank, Cut::nothing, Candidate::Lanes::one,
+              smp_butterfly},
     Candidate{"dpml-circulant", OperandOrder::any, Cut::nothing, Candidate::Lanes::any, circulant},
     Candidate{"dpml-ring", OperandOrder::any, Cut::block, Candidate::Lanes::any, ring},
     Candidate{"dpml-pipelined-ring", OperandOrder::any, Cut::block, Candidate::Lanes::any,

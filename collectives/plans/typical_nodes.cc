@@ -20,20 +20,4 @@ std::vector<int> typical_nodes(const Shape& shape, int root) {
   return {nodes.begin(), nodes.end()};
 }
 
-Schedule make_own_part(const Shape& shape, int root, int node,
-                       const std::function<Schedule(int node)>& part_of_node,
-                       const std::function<void(const Schedule& part)>& learn) {
-  bool is_typical = false;
-  for (const int typical : typical_nodes(shape, root)) {
-    if (typical == node) {
-      is_typical = true;
-    } else {
-      learn(part_of_node(typical));
-    }
-  }
-  Schedule own = part_of_node(node);
-  if (is_typical) learn(own);
-  return own;
-}
-
 }  // namespace hycoll

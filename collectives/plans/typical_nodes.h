@@ -1,10 +1,9 @@
 #ifndef HYCOLL_COLLECTIVES_PLANS_TYPICAL_NODES_H_
 #define HYCOLL_COLLECTIVES_PLANS_TYPICAL_NODES_H_
 
-#include <functional>
 #include <vector>
 
-#include "core/schedule/schedule.h"
+#include "core/schedule/shape.h"
 
 namespace hycoll {
 
@@ -14,13 +13,6 @@ namespace hycoll {
 /// behind it. tests/collectives/plans/typical_nodes_test.cc proves it over the shapes of a sweep.
 /// In ascending order.
 std::vector<int> typical_nodes(const Shape& shape, int root);
-
-/// Makes a node's part of a schedule by `part_of_node`, and shows `learn` before that what the
-/// typical nodes do: their parts, of which there is one at a time. The node's own part is made
-/// once, and shown where the node is typical.
-Schedule make_own_part(const Shape& shape, int root, int node,
-                       const std::function<Schedule(int node)>& part_of_node,
-                       const std::function<void(const Schedule& part)>& learn);
 
 }  // namespace hycoll
 

@@ -213,7 +213,7 @@ bool ScheduleBuilder::is_shown(StrandId strand, const Step& step,
   if (reader_ == nullptr) return false;
   reader_->read(schedule_, strand, step, destinations, sources, schedule_.dependencies_of(step));
   schedule_.dependencies.resize(static_cast<std::size_t>(step.first_dependency));
-  return !is_asynchronous(step.kind);
+  return !is_asynchronous(step.kind) || reader_->dependencies() == Dependencies::ignored;
 }
 
 void ScheduleBuilder::infer_dependencies(StrandId strand, Step& step,

@@ -34,8 +34,8 @@ inline Span span_of(BufferId buffer, ChunkRange chunks) {
 /// Builds the part of the nodes that are asked for. Buffers, strands and flags of other nodes are
 /// kElsewhere, and steps on their strands are left out: a generator that goes over all nodes is
 /// right, one that goes over nodes() takes time in proportion to what it builds. Whoever asks for
-/// them with a reader is shown the steps, and nothing is kept but the asynchronous ones, on which
-/// others may depend (PartRequest).
+/// them with a reader is shown the steps, and nothing is kept but, until the schedule is finished,
+/// the asynchronous ones, on which others may depend, if the reader wants to know (PartRequest).
 ///
 /// Not thread-safe. Breaking a requirement is a bug of the generator and fails an assertion.
 class ScheduleBuilder {

@@ -24,7 +24,8 @@ std::size_t at(int number) { return static_cast<std::size_t>(number); }
 template <class Show>
 class Reading : public StepReader {
  public:
-  explicit Reading(Show show) : show_(std::move(show)) {}
+  Reading(Dependencies dependencies, Show show)
+      : StepReader(dependencies), show_(std::move(show)) {}
   void read(const Schedule& frame, int strand, const Step& step, std::span<const Span> destinations,
             std::span<const Span> sources, std::span<const int> dependencies) override {
     show_(frame, strand, step, destinations, sources, dependencies);
@@ -459,9 +460,9 @@ std::optional<StagedPart> stage(const StepReplay& direct, const Processes& proce
                                 NumberRange workers, StepWatch* watch) {
   std::optional<ValueFlow> flow;
   std::optional<Shape> shape;
-  Reading learning([&](const Schedule& built, int strand, const Step& step,
-                       std::span<const Span> destinations, std::span<const Span> sources,
-                       std::span<const int>) {
+  Reading learning(Dependencies::ignored, [&](const Schedule& built, int strand, const Step& step,
+                                              std::span<const Span> destinations,
+                                              std::span<const Span> sources, std::span<const int>) {
     if (!flow) {
       shape = built.shape.with_processes(processes);
       flow.emplace(built, *shape);
@@ -481,7 +482,7 @@ std::optional<StagedPart> stage(const StepReplay& direct, const Processes& proce
                             {frame.part.workers.first + workers.first, workers.count}, watch);
   StagedSteps steps(*flow, places, synchroniser);
   steps.copy_in();
-  Reading following([&](const auto&... read) { steps.add(read...); });
+  Reading following(Dependencies::inferred, [&](const auto&... read) { steps.add(read...); });
   direct(following);
   steps.copy_out();
   return StagedPart{.made = std::move(synchroniser).finish(),
@@ -506,9 +507,9 @@ bool crosses_processes(const Schedule& direct, const Processes& processes) {
 bool crosses_processes(const StepReplay& direct, const Processes& processes) {
   std::optional<Shape> shape;
   bool crosses = false;
-  Reading reading([&](const Schedule& frame, int strand, const Step&,
-                      std::span<const Span> destinations, std::span<const Span> sources,
-                      std::span<const int>) {
+  Reading reading(Dependencies::ignored, [&](const Schedule& frame, int strand, const Step&,
+                                             std::span<const Span> destinations,
+                                             std::span<const Span> sources, std::span<const int>) {
     if (crosses) return;
     if (!shape) shape = frame.shape.with_processes(processes);
     const int worker = frame.strands[at(strand)].worker;

@@ -81,7 +81,7 @@ std::size_t prove(const Schedule& part, int node) {
       CHECK(are_alike(part, abridged, node, workers));
       const Shape processes = part.shape.with_processes_of(width);
       if (part.shape.worker_count() > width) {
-        CHECK(memory_bytes(abridged) <= most_abridged_bytes(part, processes.processes()));
+        CHECK(memory_bytes(abridged) <= part_needs(part, &processes.processes()).most_bytes);
       }
       ++proved;
     }
@@ -172,6 +172,32 @@ TEST_CASE("what a process makes of its node's staged schedule is what it would k
     }
   }
   CHECK(proved > (tests::kIsSanitized ? 300 : 1000));
+}
+
+TEST_CASE("what a part needs and takes is known without making it") {
+  for (const Algorithm* algorithm : all_algorithms()) {
+    for (const Shape& shape : shapes()) {
+      if (!algorithm->serves_shape(shape)) continue;
+      for (int node = 0; node < shape.node_count(); ++node) {
+        const StepReplay shown = algorithm->replay(shape, kSegments, 0, node);
+        const Schedule part = algorithm->generate(shape, kSegments, 0, only_node(node));
+        CAPTURE(algorithm->name);
+        CAPTURE(shape.node_count());
+        CAPTURE(shape.lane_count());
+        CAPTURE(node);
+        const PartNeeds found = part_needs(shown, nullptr);
+        CHECK(found.needs == needs_of(part));
+        CHECK(found.most_bytes >= memory_bytes(part));
+        // The steps on which nobody depends are counted, too.
+        CHECK(found.most_bytes <= memory_bytes(part) + part.step_count() * sizeof(int));
+        for (const int threads : {1, 2}) {
+          const Processes processes = shape.with_processes_of(threads).processes();
+          CHECK(part_needs(shown, &processes).most_bytes ==
+                part_needs(part, &processes).most_bytes);
+        }
+      }
+    }
+  }
 }
 
 TEST_CASE("of the other processes' steps a few are kept") {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <ranges>
 #include <span>
 #include <utility>
@@ -211,36 +212,113 @@ class NodeWatch : public StepWatch {
   TellingSteps telling_;
 };
 
-/// As natives_may_block() of the whole schedule.
-bool natives_may_block(const Schedule& schedule, const NodeCounts& counts) {
-  std::map<int, int> strands_of_worker;
-  for (std::size_t s = 0; s < counts.strands.size(); ++s) {
-    if (counts.strands[s].steps > 0) ++strands_of_worker[schedule.strands[s].worker];
-  }
-  for (std::size_t s = 0; s < counts.strands.size(); ++s) {
-    const bool is_alone = strands_of_worker[schedule.strands[s].worker] <= 1;
-    if (counts.strands[s].natives > 0 && !is_alone) return false;
-  }
-  return true;
+/// A schedule without its steps.
+std::size_t frame_bytes(const Schedule& frame) {
+  return sizeof(Schedule) + frame.buffers.size() * sizeof(Buffer) +
+         frame.flags.size() * sizeof(Flag) + frame.strands.size() * sizeof(Strand);
+}
+
+std::size_t step_bytes(const StrandCounts& strand) {
+  return strand.steps * sizeof(Step) + strand.spans * sizeof(Span) +
+         strand.asynchronous * sizeof(int);
 }
 
 /// Beside the steps of its own workers a process keeps the frame and what is watched.
-std::size_t most_bytes(const Schedule& schedule, const NodeCounts& counts,
+std::size_t most_bytes(const Schedule& frame, std::span<const StrandCounts> strands,
                        const Processes& processes) {
   std::map<int, std::size_t> own_bytes;  // by process
-  std::size_t bytes = sizeof(Schedule) + schedule.buffers.size() * sizeof(Buffer) +
-                      schedule.flags.size() * sizeof(Flag) +
-                      schedule.strands.size() * sizeof(Strand);
-  for (std::size_t s = 0; s < counts.strands.size(); ++s) {
-    const StrandCounts& strand = counts.strands[s];
+  std::size_t bytes = frame_bytes(frame);
+  for (std::size_t s = 0; s < strands.size(); ++s) {
+    const StrandCounts& strand = strands[s];
     bytes +=
         strand.watched_steps * (sizeof(Step) + sizeof(int)) + strand.watched_spans * sizeof(Span);
-    own_bytes[processes.of(schedule.strands[s].worker)] += strand.steps * sizeof(Step) +
-                                                           strand.spans * sizeof(Span) +
-                                                           strand.asynchronous * sizeof(int);
+    own_bytes[processes.of(frame.strands[s].worker)] += step_bytes(strand);
   }
+  if (own_bytes.empty()) return bytes;
   return bytes + std::ranges::max(std::views::values(own_bytes));
 }
+
+/// The same of a node that is one process.
+std::size_t most_bytes(const Schedule& frame, std::span<const StrandCounts> strands) {
+  return std::accumulate(
+      strands.begin(), strands.end(), frame_bytes(frame),
+      [](std::size_t bytes, const StrandCounts& strand) { return bytes + step_bytes(strand); });
+}
+
+/// Counts a part whose steps it is shown, and, where its workers are several processes, what
+/// abridged_for() keeps of the others' steps.
+class PartReader final : public StepReader {
+ public:
+  explicit PartReader(const Processes* processes)
+      : StepReader(Dependencies::ignored), processes_(processes) {}
+
+  void read(const Schedule& frame, int strand, const Step& step, std::span<const Span> destinations,
+            std::span<const Span> sources, std::span<const int> dependencies) override {
+    needs_.read(frame, strand, step, destinations, sources, dependencies);
+    if (processes_ == nullptr) return;
+    const auto at = static_cast<std::size_t>(strand);
+    if (watched_.size() <= at) watched_.resize(at + 1);
+    watched_[at].read(frame, frame.strands[at].worker, step, destinations, sources);
+  }
+
+  PartNeeds found(const Schedule& frame) const {
+    PartNeeds part{.needs = needs_.needs(frame)};
+    if (processes_ == nullptr) {
+      part.most_bytes = most_bytes(frame, needs_.strands());
+      return part;
+    }
+    std::vector<StrandCounts> strands = needs_.strands();
+    for (std::size_t s = 0; s < strands.size(); ++s) watched_[s].count(strands[s]);
+    part.most_bytes = most_bytes(frame, strands, *processes_);
+    return part;
+  }
+
+ private:
+  /// What is kept of a strand for programs of others: at most this, for what other strands tell
+  /// already is counted, too.
+  class Watched {
+   public:
+    void read(const Schedule& frame, int worker, const Step& step,
+              std::span<const Span> destinations, std::span<const Span> sources) {
+      const std::size_t spans = destinations.size() + sources.size();
+      const bool is_wait = step.kind == StepKind::wait;
+      if (is_wait || step.kind == StepKind::signal) {
+        tail_ = is_wait ? Counts{.steps = 1} : Counts{};
+        return;
+      }
+      if (tail_.steps > 0) tail_.add(spans);
+      if (telling_.keeps(frame, worker, step, destinations, sources) != Kept::nothing) {
+        telling_counts_.add(spans);
+      }
+    }
+
+    /// With the signals that tell of its member's entry.
+    void count(StrandCounts& strand) const {
+      strand.watched_steps = telling_counts_.steps + tail_.steps + kEntrySignals;
+      strand.watched_spans = telling_counts_.spans + tail_.spans;
+    }
+
+   private:
+    static constexpr std::size_t kEntrySignals = 2;
+
+    struct Counts {
+      std::size_t steps = 0;
+      std::size_t spans = 0;
+      void add(std::size_t span_count) {
+        ++steps;
+        spans += span_count;
+      }
+    };
+
+    TellingSteps telling_;
+    Counts telling_counts_;
+    Counts tail_;  // from the last wait on, if no signal comes behind it
+  };
+
+  const Processes* processes_;
+  NeedsReader needs_;
+  std::vector<Watched> watched_;  // by strand
+};
 
 }  // namespace
 
@@ -265,8 +343,8 @@ std::optional<AbridgedPart> abridged_staging(const StepReplay& direct, const Pro
   part.needs = needs_of(part.schedule);
   part.needs.add(watch.needs());
   part.needs.signals = counts.most_signals;
-  part.needs.has_natives_that_must_not_block = !natives_may_block(part.schedule, counts);
-  part.most_bytes = most_bytes(part.schedule, counts, processes);
+  part.needs.has_natives_that_must_not_block = !natives_may_block(part.schedule, counts.strands);
+  part.most_bytes = most_bytes(part.schedule, counts.strands, processes);
   for (const StrandCounts& strand : counts.strands) {
     part.step_count += strand.steps;
     part.has_natives = part.has_natives || strand.natives > 0;
@@ -274,18 +352,20 @@ std::optional<AbridgedPart> abridged_staging(const StepReplay& direct, const Pro
   return part;
 }
 
-std::size_t most_abridged_bytes(const Schedule& part, const Processes& processes) {
-  std::map<int, std::size_t> own_bytes;  // by process
-  for (const Strand& strand : part.strands) {
-    std::size_t& bytes = own_bytes[processes.of(strand.worker)];
-    for (const Step& step : strand.steps) {
-      const int span_count = step.destination_count + step.source_count;
-      bytes += sizeof(Step) + static_cast<std::size_t>(span_count) * sizeof(Span) +
-               static_cast<std::size_t>(step.dependency_count) * sizeof(int);
-    }
-  }
-  return memory_bytes(abridged_for(part, {.first = 0, .count = 0})) +
-         std::ranges::max(std::views::values(own_bytes));
+void PartNeeds::add(const PartNeeds& other) {
+  needs.add(other.needs);
+  most_bytes = std::max(most_bytes, other.most_bytes);
+}
+
+PartNeeds part_needs(const StepReplay& part, const Processes* processes) {
+  PartReader reader(processes);
+  return reader.found(part(reader));
+}
+
+PartNeeds part_needs(const Schedule& part, const Processes* processes) {
+  PartReader reader(processes);
+  show_steps(part, reader);
+  return reader.found(part);
 }
 
 }  // namespace hycoll

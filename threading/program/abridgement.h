@@ -37,8 +37,19 @@ struct AbridgedPart {
 std::optional<AbridgedPart> abridged_staging(const StepReplay& direct, const Processes& processes,
                                              WorkerRange workers);
 
-/// No process of a node keeps more than that of the node's part.
-std::size_t most_abridged_bytes(const Schedule& part, const Processes& processes);
+/// What a node's part needs of the executor, and how much of it is kept.
+struct PartNeeds {
+  ProgramNeeds needs = {};
+  std::size_t most_bytes = 0;  ///< No process of the node keeps more.
+
+  /// What both need.
+  void add(const PartNeeds& other);
+};
+
+/// Of a part whose steps are shown, which nobody makes for that; null: the node is one process. The
+/// order of the steps of different strands does not matter.
+PartNeeds part_needs(const StepReplay& part, const Processes* processes);
+PartNeeds part_needs(const Schedule& part, const Processes* processes);
 
 }  // namespace hycoll
 

@@ -60,65 +60,55 @@ void count_lines(const Schedule& frame, const Step& step, std::span<const Span> 
   if (!reads_lines && std::ranges::any_of(sources, is_lines)) needs.accesses_lines_otherwise = true;
 }
 
-/// Counts what one schedule needs.
-class NeedsCount {
- public:
-  explicit NeedsCount(const Schedule& schedule) : schedule_(schedule) {}
+/// A worker among those of the frame's part.
+std::size_t own(const Schedule& frame, int worker) {
+  return static_cast<std::size_t>(worker - frame.part.workers.first);
+}
 
-  ProgramNeeds run() {
-    for (const int node : schedule_.part.nodes) {
-      needs_.workers = std::max(needs_.workers, schedule_.shape.node(node).workers);
+void count_flags(const Schedule& frame, const std::vector<bool>& is_arrival, ProgramNeeds& needs) {
+  std::vector<int> cells(static_cast<std::size_t>(frame.part.workers.count), 0);
+  for (std::size_t f = 0; f < frame.flags.size(); ++f) {
+    if (is_arrival[f]) continue;
+    needs.has_flags_or_staging = true;
+    const auto writer = static_cast<std::size_t>(frame.flags[f].writer_strand);
+    needs.flags = std::max(needs.flags, ++cells[own(frame, frame.strands[writer].worker)]);
+  }
+}
+
+void count_buffers(const Schedule& frame, ProgramNeeds& needs) {
+  std::vector<int> lines(static_cast<std::size_t>(frame.part.workers.count), 0);
+  for (std::size_t b = 0; b < frame.buffers.size(); ++b) {
+    const Buffer& buffer = frame.buffers[b];
+    if (buffer.role == BufferRole::stream) needs.streams = static_cast<int>(b) + 1;
+    if (buffer.role == BufferRole::staging || buffer.role == BufferRole::stream) {
+      needs.has_flags_or_staging = true;
     }
-    count_flags();
-    count_buffers();
-    for (const Strand& strand : schedule_.strands) {
-      for (const Step& step : strand.steps) count_step(step);
-    }
-    needs_.has_natives_that_must_not_block = !natives_may_block(schedule_);
-    return std::move(needs_);
+    if (buffer.role != BufferRole::lines) continue;
+    needs.lines_buffers = std::max(needs.lines_buffers, ++lines[own(frame, buffer.owner)]);
+    needs.lines_chunks = std::max(needs.lines_chunks, buffer.chunk_count);
   }
+}
 
- private:
-  /// A worker among those of the part.
-  std::size_t own(int worker) const {
-    return static_cast<std::size_t>(worker - schedule_.part.workers.first);
+std::vector<bool> arrival_flags(const Schedule& frame, const RaisedFlags& raised) {
+  std::vector<bool> is_arrival(frame.flags.size(), false);
+  for (std::size_t f = 0; f < std::min(frame.flags.size(), raised.times.size()); ++f) {
+    const auto [node, strand] = frame.flags[f];
+    const int worker = frame.strands[static_cast<std::size_t>(strand)].worker;
+    const int index = worker - frame.shape.first_worker(node);
+    const bool is_owners =
+        strand == worker - frame.part.workers.first && index < frame.shape.node(node).members;
+    is_arrival[f] = is_owners && raised.times[f] == 1 &&
+                    std::cmp_equal(raised.first_raised[static_cast<std::size_t>(strand)], f);
   }
+  return is_arrival;
+}
 
-  void count_flags() {
-    const std::vector<bool> is_arrival = arrival_flags(schedule_);
-    std::vector<int> cells(static_cast<std::size_t>(schedule_.part.workers.count), 0);
-    for (std::size_t f = 0; f < schedule_.flags.size(); ++f) {
-      if (is_arrival[f]) continue;
-      needs_.has_flags_or_staging = true;
-      const auto writer = static_cast<std::size_t>(schedule_.flags[f].writer_strand);
-      needs_.flags = std::max(needs_.flags, ++cells[own(schedule_.strands[writer].worker)]);
-    }
-  }
-
-  void count_buffers() {
-    std::vector<int> lines(static_cast<std::size_t>(schedule_.part.workers.count), 0);
-    for (std::size_t b = 0; b < schedule_.buffers.size(); ++b) {
-      const Buffer& buffer = schedule_.buffers[b];
-      if (buffer.role == BufferRole::stream) needs_.streams = static_cast<int>(b) + 1;
-      if (buffer.role == BufferRole::staging || buffer.role == BufferRole::stream) {
-        needs_.has_flags_or_staging = true;
-      }
-      if (buffer.role != BufferRole::lines) continue;
-      needs_.lines_buffers = std::max(needs_.lines_buffers, ++lines[own(buffer.owner)]);
-      needs_.lines_chunks = std::max(needs_.lines_chunks, buffer.chunk_count);
-    }
-  }
-
-  void count_step(const Step& step) {
-    if (step.kind == StepKind::signal) needs_.signals = std::max(needs_.signals, step.value);
-    if (step.kind == StepKind::signal || step.kind == StepKind::wait) return;
-    hycoll::count_step(schedule_, step, schedule_.destinations(step), schedule_.sources(step),
-                       needs_);
-  }
-
-  const Schedule& schedule_;
-  ProgramNeeds needs_;
-};
+template <class Element>
+Element& grown_to(std::vector<Element>& elements, int index, const Element& fresh) {
+  const auto at = static_cast<std::size_t>(index);
+  if (elements.size() <= at) elements.resize(at + 1, fresh);
+  return elements[at];
+}
 
 /// The bytes of the largest range of so many chunks. Which ones a node keeps in lines differs from
 /// node to node, and balanced chunks differ by a cache line.
@@ -166,7 +156,57 @@ void count_step(const Schedule& frame, const Step& step, std::span<const Span> d
   }
 }
 
-ProgramNeeds needs_of(const Schedule& schedule) { return NeedsCount(schedule).run(); }
+void RaisedFlags::note(int strand, const Step& step) {
+  const bool raises = step.kind == StepKind::signal;
+  int& first = grown_to(first_raised, strand, kNothing);
+  if (first == kNothing) first = raises ? step.flag : kNoFlag;
+  if (raises) ++grown_to(times, step.flag, 0);
+}
+
+void NeedsReader::read(const Schedule& frame, int strand, const Step& step,
+                       std::span<const Span> destinations, std::span<const Span> sources,
+                       std::span<const int> /*dependencies*/) {
+  raised_.note(strand, step);
+  StrandCounts& counts = grown_to(strands_, strand, {});
+  ++counts.steps;
+  if (step.kind == StepKind::signal) needs_.signals = std::max(needs_.signals, step.value);
+  if (step.kind == StepKind::signal || step.kind == StepKind::wait) return;
+  counts.spans += destinations.size() + sources.size();
+  if (is_asynchronous(step.kind)) ++counts.asynchronous;
+  if (step.kind == StepKind::native) ++counts.natives;
+  count_step(frame, step, destinations, sources, needs_);
+}
+
+ProgramNeeds NeedsReader::needs(const Schedule& frame) const {
+  ProgramNeeds needs = needs_;
+  for (const int node : frame.part.nodes) {
+    needs.workers = std::max(needs.workers, frame.shape.node(node).workers);
+  }
+  count_flags(frame, arrival_flags(frame, raised_), needs);
+  count_buffers(frame, needs);
+  needs.has_natives_that_must_not_block = !natives_may_block(frame, strands_);
+  return needs;
+}
+
+ProgramNeeds needs_of(const Schedule& schedule) {
+  NeedsReader reader;
+  show_steps(schedule, reader);
+  return reader.needs(schedule);
+}
+
+bool natives_may_block(const Schedule& frame, std::span<const StrandCounts> counts) {
+  std::vector<int> strands_of_worker(static_cast<std::size_t>(frame.part.workers.count), 0);
+  const auto strands_of = [&](std::size_t strand) -> int& {
+    return strands_of_worker[own(frame, frame.strands[strand].worker)];
+  };
+  for (std::size_t s = 0; s < counts.size(); ++s) {
+    if (counts[s].steps > 0) ++strands_of(s);
+  }
+  for (std::size_t s = 0; s < counts.size(); ++s) {
+    if (counts[s].natives > 0 && strands_of(s) > 1) return false;
+  }
+  return true;
+}
 
 void require_within_limits(const ProgramNeeds& needs, const std::string& algorithm,
                            const ProgramExtent& extent) {
@@ -203,25 +243,11 @@ bool is_compact(const ProgramNeeds& needs, const ProgramExtent& extent) {
 }
 
 std::vector<bool> arrival_flags(const Schedule& schedule) {
-  std::vector<int> signals(schedule.flags.size(), 0);
-  for (const Strand& strand : schedule.strands) {
-    for (const Step& step : strand.steps) {
-      if (step.kind == StepKind::signal) ++signals[static_cast<std::size_t>(step.flag)];
-    }
+  RaisedFlags raised;
+  for (std::size_t s = 0; s < schedule.strands.size(); ++s) {
+    for (const Step& step : schedule.strands[s].steps) raised.note(static_cast<int>(s), step);
   }
-  std::vector<bool> is_arrival(schedule.flags.size(), false);
-  for (std::size_t f = 0; f < schedule.flags.size(); ++f) {
-    const auto [node, strand] = schedule.flags[f];
-    const Strand& writer = schedule.strands[static_cast<std::size_t>(strand)];
-    const int index = writer.worker - schedule.shape.first_worker(node);
-    if (signals[f] != 1 || strand != writer.worker - schedule.part.workers.first ||
-        index >= schedule.shape.node(node).members) {
-      continue;
-    }
-    const Step& first = writer.steps.front();
-    is_arrival[f] = first.kind == StepKind::signal && std::cmp_equal(first.flag, f);
-  }
-  return is_arrival;
+  return arrival_flags(schedule, raised);
 }
 
 bool holds_all_blocks(const CollectiveTraits& collective, BufferRole role) {

@@ -8,6 +8,8 @@
 
 #include "core/base/partition.h"
 #include "core/schedule/schedule.h"
+#include "core/schedule/step_reader.h"
+#include "core/schedule/synchroniser.h"
 
 namespace hycoll {
 
@@ -30,6 +32,38 @@ struct ProgramNeeds {
   /// What both need.
   void add(const ProgramNeeds& other);
   friend bool operator==(const ProgramNeeds&, const ProgramNeeds&) = default;
+};
+
+/// Which flags are raised how often, and which ones first of all.
+struct RaisedFlags {
+  static constexpr int kNothing = -1;  ///< No step so far.
+  static constexpr int kNoFlag = -2;
+
+  std::vector<int> times;         ///< By flag, as far as they have been raised.
+  std::vector<int> first_raised;  ///< By strand: the flag that its very first step raises.
+
+  /// Of each strand the steps are noted in their order.
+  void note(int strand, const Step& step);
+};
+
+/// Counts what some nodes need whose steps it is shown, so that nobody has to keep them.
+class NeedsReader final : public StepReader {
+ public:
+  NeedsReader() : StepReader(Dependencies::ignored) {}
+
+  void read(const Schedule& frame, int strand, const Step& step, std::span<const Span> destinations,
+            std::span<const Span> sources, std::span<const int> dependencies) override;
+
+  /// When all steps have been shown of the part that has these buffers, flags and strands.
+  ProgramNeeds needs(const Schedule& frame) const;
+
+  /// But for what is watched.
+  const std::vector<StrandCounts>& strands() const noexcept { return strands_; }
+
+ private:
+  ProgramNeeds needs_;  // of the steps, each by itself
+  RaisedFlags raised_;
+  std::vector<StrandCounts> strands_;
 };
 
 /// What the nodes of a schedule, or of a part of one, need.
@@ -60,6 +94,9 @@ bool is_compact(const ProgramNeeds& needs, const ProgramExtent& extent);
 /// For each flag, whether it is raised once, by a member's owner as its very first step. It says no
 /// more then than that the owner has entered, which the executor announces anyway.
 std::vector<bool> arrival_flags(const Schedule& schedule);
+
+/// As natives_may_block() (core/schedule/schedule.h) of the schedule with these strands.
+bool natives_may_block(const Schedule& frame, std::span<const StrandCounts> counts);
 
 /// Whether a member's buffer of this role holds blocks of, from or for all members, which are not
 /// contiguous when a run works on a slice of each.

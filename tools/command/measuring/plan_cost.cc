@@ -68,14 +68,13 @@ AbridgedPart direct_part(const std::vector<NodeRun>& nodes, const SelectedPlan& 
                          const PlanTask& task) {
   const Algorithm& algorithm = find_algorithm(collective_of(task.routine), selected.algorithm);
   const Shape shape(nodes, selected.lanes, task.visibility);
-  const auto part_of_node = [&](int node) {
-    return algorithm.generate(shape, selected.segments, 0, only_node(node));
-  };
-  ProgramNeeds needs;
-  Schedule schedule = make_own_part(shape, 0, task.node, part_of_node,
-                                    [&](const Schedule& part) { needs.add(needs_of(part)); });
+  PartNeeds all;
+  for (const int node : typical_nodes(shape, 0)) {
+    all.add(part_needs(algorithm.replay(shape, selected.segments, 0, node), nullptr));
+  }
+  Schedule schedule = algorithm.generate(shape, selected.segments, 0, only_node(task.node));
   const std::size_t step_count = schedule.step_count();
-  return {.schedule = std::move(schedule), .needs = needs, .step_count = step_count};
+  return {.schedule = std::move(schedule), .needs = all.needs, .step_count = step_count};
 }
 
 /// What one of many processes makes, of its own workers and of what the typical nodes need.
