@@ -26,9 +26,17 @@ struct VectorElements {
 
   /// Where an element is in a user's buffer.
   const void* address_of(const void* buffer, std::size_t element) const noexcept {
+    return static_cast<const std::byte*>(buffer) + distance_to(element);
+  }
+  void* address_of(void* buffer, std::size_t element) const noexcept {
+    return static_cast<std::byte*>(buffer) + distance_to(element);
+  }
+
+ private:
+  std::ptrdiff_t distance_to(std::size_t element) const noexcept {
     const std::ptrdiff_t distance =
         staging != nullptr ? staging->extent_bytes() : static_cast<std::ptrdiff_t>(element_bytes);
-    return static_cast<const std::byte*>(buffer) + static_cast<std::ptrdiff_t>(element) * distance;
+    return static_cast<std::ptrdiff_t>(element) * distance;
   }
 };
 
