@@ -71,6 +71,10 @@ class ScheduleBuilder {
   BufferRole role_of(BufferId buffer) const {
     return schedule_.buffers[static_cast<std::size_t>(buffer)].role;
   }
+  /// The same.
+  int owner_of(BufferId buffer) const {
+    return schedule_.buffers[static_cast<std::size_t>(buffer)].owner;
+  }
 
   BufferId add_staging(int node, ChunkRange chunks);
   BufferId add_scratch(int worker, ChunkRange chunks);

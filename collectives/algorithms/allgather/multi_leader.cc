@@ -33,16 +33,6 @@
 namespace hycoll {
 namespace {
 
-/// The inputs of a node's members as far as they lie in a range.
-std::vector<Span> inputs_in(const ScheduleBuilder& builder, const NodePhases& phases,
-                            ChunkRange chunks) {
-  std::vector<Span> inputs;
-  for (int member = phases.first_member(); member <= phases.last_member(); ++member) {
-    inputs.push_back(span_of(builder.input(member), builder.input_chunks(member)));
-  }
-  return clip(inputs, chunks);
-}
-
 /// The same chunks of the outputs of all members of a node but one; -1: of all.
 std::vector<Span> outputs_but(const ScheduleBuilder& builder, const NodePhases& phases, int but,
                               ChunkRange chunks) {
@@ -54,7 +44,8 @@ std::vector<Span> outputs_but(const ScheduleBuilder& builder, const NodePhases& 
 }
 
 void append_single_node(ScheduleBuilder& builder, const NodePhases& phases, int lane) {
-  for (const Span& input : inputs_in(builder, phases, share_of(builder, phases.node(), lane))) {
+  for (const Span& input :
+       inputs_in(builder, phases.node(), share_of(builder, phases.node(), lane))) {
     builder.copy(phases.leader(lane),
                  outputs_but(builder, phases, -1, {input.first_chunk, input.chunk_count}), input);
   }
@@ -66,7 +57,8 @@ void append_exchange(ScheduleBuilder& builder, const NodePhases& phases, int lan
   const StrandId leader = phases.leader(lane);
   const int holder = holding_member(builder.shape(), phases.node(), lane);
   const BufferId place = builder.output(holder);
-  for (const Span& input : inputs_in(builder, phases, share_of(builder, phases.node(), lane))) {
+  for (const Span& input :
+       inputs_in(builder, phases.node(), share_of(builder, phases.node(), lane))) {
     builder.copy(leader, span_of(place, {input.first_chunk, input.chunk_count}), input);
   }
   GatheredBlocks blocks = gathered_shares(builder, phases.node(), lane);

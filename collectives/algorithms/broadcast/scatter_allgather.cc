@@ -29,9 +29,11 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "collectives/algorithms/broadcast/exchange.h"
 #include "collectives/algorithms/parts/chunks.h"
+#include "collectives/algorithms/parts/rooted_parts.h"
 
 namespace hycoll {
 namespace {
@@ -51,26 +53,29 @@ class ScatterAllgather {
         vector_(vector),
         owned_(owned),
         numbering_(numbering),
-        node_count_(builder.shape().node_count()),
-        number_((vector.node + node_count_ - vector.root_node) % node_count_) {}
+        nodes_{.root_node = vector.root_node, .count = builder.shape().node_count()},
+        number_(nodes_.number_of(vector.node)) {}
 
   void append_scatter() {
-    const auto [parent, children] = place_in_binomial_tree(number_, node_count_);
-    if (parent >= 0) {
-      builder_.recv(vector_.strand, vector_.lane, node_of(parent), in_place(own()));
-      arrive(own(), OnArrival::before_passing_on);
-    }
-    for (const int child : children) {
-      builder_.send(vector_.strand, vector_.lane, node_of(child), in_place(owned(child)));
-    }
+    RootedParts parts{.lane = vector_.lane,
+                      .nodes = nodes_,
+                      .number = number_,
+                      .chunks =
+                          [this](int first, int count) {
+                            return std::vector{in_lane({first, count})};
+                          },
+                      .strand = vector_.strand,
+                      .places = {span_of(vector_.place, vector_.chunks)}};
+    parts.on_arrival = [this] { arrive(own(), OnArrival::before_passing_on); };
+    append_parts_scatter(builder_, kBinomialPartsTree, parts);
   }
 
   /// What the allgather is to do; lives no longer than this object.
   GatheredBlocks gathered() {
     GatheredBlocks result{.lane = vector_.lane,
-                          .count = node_count_,
+                          .count = nodes_.count,
                           .number = numbered(number_),
-                          .nodes = [this](int number) { return node_of(numbered(number)); },
+                          .nodes = [this](int number) { return nodes_.node_of(numbered(number)); },
                           .chunks = [this](ChunkRange blocks) { return in_lane(numbered(blocks)); },
                           .strand = vector_.strand,
                           .place = vector_.place};
@@ -94,20 +99,18 @@ class ScatterAllgather {
   }
 
  private:
-  int node_of(int number) const { return (vector_.root_node + number) % node_count_; }
-
   /// From a number of the allgather's, or to one.
   int numbered(int number) const {
-    return numbering_ == Numbering::forwards ? number : node_count_ - 1 - number;
+    return numbering_ == Numbering::forwards ? number : nodes_.count - 1 - number;
   }
   ChunkRange numbered(ChunkRange range) const {
     if (numbering_ == Numbering::forwards) return range;
-    return {node_count_ - range.first - range.count, range.count};
+    return {nodes_.count - range.first - range.count, range.count};
   }
 
   /// The chunks that a node has after the scatter.
   ChunkRange owned(int number) const {
-    return {number, binomial_subtree_size(number, node_count_)};
+    return {number, binomial_subtree_size(number, nodes_.count)};
   }
   ChunkRange own() const { return owned(number_); }
   static bool holds(ChunkRange range, int chunk) {
@@ -126,7 +129,6 @@ class ScatterAllgather {
   ChunkRange in_lane(ChunkRange chunks) const {
     return {vector_.chunks.first + chunks.first, chunks.count};
   }
-  Span in_place(ChunkRange chunks) const { return span_of(vector_.place, in_lane(chunks)); }
 
   /// Does what is to be done with chunks, all of those that the node owns or others; with the owned
   /// ones once.
@@ -148,7 +150,7 @@ class ScatterAllgather {
   const BroadcastVector& vector_;
   Owned owned_;
   Numbering numbering_;
-  int node_count_;
+  NodesFromRoot nodes_;
   int number_;
   BufferId dropped_ = kNoBuffer;
   bool has_handled_own_ = false;

@@ -28,13 +28,12 @@ constexpr int kRadix = 4;
 /// little of each in turn: they arrive together, at the end, and nothing is pipelined.
 constexpr int kReceivesAhead = 4;
 
-/// Nodes are numbered from the root's on.
 template <class PlaceOf>
 void append_tree(ScheduleBuilder& builder, const PlaceOf& place_of, const BroadcastVector& vector) {
-  const int node_count = builder.shape().node_count();
-  const int number = (vector.node + node_count - vector.root_node) % node_count;
-  const auto node_of = [&](int other) { return (vector.root_node + other) % node_count; };
-  append_broadcast_place(builder, renamed(place_of(number, node_count), node_of), vector);
+  const NodesFromRoot nodes{.root_node = vector.root_node, .count = builder.shape().node_count()};
+  const TreePlace place = place_of(nodes.number_of(vector.node), nodes.count);
+  append_broadcast_place(builder, renamed(place, [&](int number) { return nodes.node_of(number); }),
+                         vector);
 }
 
 }  // namespace

@@ -54,6 +54,7 @@ struct PartedVector;
 struct ScanVector;
 struct BroadcastVector;
 struct GatheredBlocks;
+struct PartsTree;
 struct ExchangedTiles;
 
 /// How the leaders of one lane exchange what their nodes have: what it promises, what it needs, and
@@ -75,6 +76,7 @@ struct Exchange {
   void (*scan)(ScheduleBuilder& builder, ScanVector& vector) = nullptr;
   void (*broadcast)(ScheduleBuilder& builder, const BroadcastVector& vector) = nullptr;
   void (*allgather)(ScheduleBuilder& builder, const GatheredBlocks& blocks) = nullptr;
+  const PartsTree* parts_tree = nullptr;  ///< Of gather and scatter, which are appended alike.
   void (*alltoall)(ScheduleBuilder& builder, const ExchangedTiles& tiles) = nullptr;
 };
 

@@ -29,10 +29,10 @@ BufferId LinesPhases::seen_by(int reader, int member) const {
   return lines_[static_cast<std::size_t>(member - first_member())];
 }
 
-void LinesPhases::gather_inputs(int reader) {
+void LinesPhases::gather_inputs(int reader, BufferId place) {
   for (int member = first_member(); member <= last_member(); ++member) {
     const ChunkRange block = builder_.input_chunks(member);
-    builder_.copy(members_.strand(reader), span_of(builder_.output(reader), block),
+    builder_.copy(members_.strand(reader), span_of(place, block),
                   span_of(seen_by(reader, member), block));
   }
 }

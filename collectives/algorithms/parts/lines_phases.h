@@ -35,7 +35,9 @@ class LinesPhases {
 
   /// A member copies the node's inputs, its block directly and those of others from lines, to where
   /// they belong in its output.
-  void gather_inputs(int reader);
+  void gather_inputs(int reader) { gather_inputs(reader, builder_.output(reader)); }
+  /// The same in another buffer.
+  void gather_inputs(int reader, BufferId place);
 
   /// A member reduces the node's inputs from lines, its own directly, left to right: those from the
   /// first member to `last`, for the chunks of the result. `before` is an operand to the left of

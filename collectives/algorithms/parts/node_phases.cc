@@ -29,6 +29,10 @@ void NodePhases::await_members_but(int lane, int known) {
 
 void NodePhases::await_member_as(StrandId strand, int member) { members_.await(strand, member); }
 
+void NodePhases::await_member_of(int member, int other) {
+  await_member_as(members_.strand(member), other);
+}
+
 void NodePhases::await_member(int lane, int member) {
   const Shape& shape = builder_.shape();
   if (shape.worker_of_member(member) == shape.leader(node_, lane)) return;
@@ -45,12 +49,15 @@ void NodePhases::announce(int lane, const Span& announced) {
 }
 
 void NodePhases::await_lanes(int member, int milestone) {
-  const Shape& shape = builder_.shape();
-  const int worker = shape.worker_of_member(member);
-  for (int lane = 0; lane < shape.lane_count(); ++lane) {
-    if (shape.leader(node_, lane) == worker) continue;
-    await_lane(builder_.main_strand(worker), lane, milestone);
+  for (int lane = 0; lane < builder_.shape().lane_count(); ++lane) {
+    await_lane_of(member, lane, milestone);
   }
+}
+
+void NodePhases::await_lane_of(int member, int lane, int milestone) {
+  const int worker = builder_.shape().worker_of_member(member);
+  if (builder_.shape().leader(node_, lane) == worker) return;
+  await_lane(builder_.main_strand(worker), lane, milestone);
 }
 
 void NodePhases::await_lane(StrandId strand, int lane, int milestone) {

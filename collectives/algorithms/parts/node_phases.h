@@ -13,9 +13,9 @@ namespace hycoll {
 /// led, and the flags by which members and leaders wait for each other. Every member announces that
 /// it has entered; every leader announces milestones of its lane.
 ///
-/// For reduce, reduce_scatter and scans, which decide themselves where sums and results lie. What
-/// members of an allreduce do, who all get the same result, is in LeaderGroup (multi_leader.h);
-/// what they do without leaders' flags, through lines, in LinesPhases (lines_phases.h).
+/// For collectives that decide themselves where sums, parts and results lie. What members of an
+/// allreduce do, who all get the same result, is in LeaderGroup (multi_leader.h); what they do
+/// without leaders' flags, through lines, in LinesPhases (lines_phases.h).
 class NodePhases {
  public:
   /// Adds strands and flags, and the members' announcements. To be constructed before any other
@@ -41,6 +41,9 @@ class NodePhases {
   /// A strand of the node, of another worker than the member's, waits until the member has entered.
   void await_member_as(StrandId strand, int member);
 
+  /// A member waits on its worker's main strand until another one has entered.
+  void await_member_of(int member, int other);
+
   /// The lane's leader announces its next milestone, when all that it has begun is complete.
   void announce(int lane);
   /// The same, as soon as all that it has begun and that touches a span is complete.
@@ -50,6 +53,8 @@ class NodePhases {
   /// first that its leader announced. Lanes that the worker leads itself need no waiting: it ends
   /// when all of its strands have ended.
   void await_lanes(int member, int milestone);
+  /// The same of one lane.
+  void await_lane_of(int member, int lane, int milestone);
 
   /// A strand of the node waits until the leader of a lane has announced a milestone.
   void await_lane(StrandId strand, int lane, int milestone);

@@ -24,6 +24,10 @@ TreePlace place_in_knomial_tree(int number, int count, int radix) {
   return place;
 }
 
+TreePlace place_in_star(int number, int count) {
+  return place_in_knomial_tree(number, count, std::max(count, 2));
+}
+
 TreePlace renamed(TreePlace place, const std::function<int(int)>& name) {
   if (place.parent >= 0) place.parent = name(place.parent);
   for (int& child : place.children) child = name(child);

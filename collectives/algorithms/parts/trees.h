@@ -24,11 +24,24 @@ inline TreePlace place_in_binomial_tree(int number, int count) {
   return place_in_knomial_tree(number, count, 2);
 }
 
+/// Everybody's parent is 0.
+TreePlace place_in_star(int number, int count);
+
 /// The place in a tree whose numbers are called otherwise; `name` is asked for each of them.
 TreePlace renamed(TreePlace place, const std::function<int(int)>& name);
 
 /// How many numbers the binomial tree has from this one down.
 int binomial_subtree_size(int number, int count);
+inline int star_subtree_size(int number, int count) { return number == 0 ? count : 1; }
+
+/// All nodes, numbered from a root's on: as in the trees whose root that is.
+struct NodesFromRoot {
+  int root_node;
+  int count;
+
+  int number_of(int node) const { return (node + count - root_node) % count; }
+  int node_of(int number) const { return (root_node + number) % count; }
+};
 
 }  // namespace hycoll
 

@@ -37,23 +37,6 @@
 namespace hycoll {
 namespace {
 
-/// The outputs of a node's members as far as they lie in a range.
-std::vector<Span> outputs_in(const ScheduleBuilder& builder, const NodePhases& phases,
-                             ChunkRange chunks) {
-  std::vector<Span> outputs;
-  for (int member = phases.first_member(); member <= phases.last_member(); ++member) {
-    outputs.push_back(span_of(builder.output(member), builder.output_chunks(member)));
-  }
-  return clip(outputs, chunks);
-}
-
-/// A lane's shares of all parts, which lie apart where there are other lanes.
-NodeParts shares_of(const ScheduleBuilder& builder, int lane) {
-  const bool is_only_lane = builder.shape().lane_count() == 1;
-  return {is_only_lane ? NodeParts::Lie::together : NodeParts::Lie::apart,
-          [&builder, lane](int node) { return share_of(builder, node, lane); }};
-}
-
 /// Where a leader puts the sums of its node. Exchanges that hand over several parts at once need
 /// them in as few pieces as possible, and overwrite them; for those that hand over segments the own
 /// part is summed where the result is to be.
@@ -70,7 +53,7 @@ std::vector<Span> places_of_sums(ScheduleBuilder& builder, const NodePhases& pha
   std::vector<Span> places;
   for (int node = 0; node < shape.node_count(); ++node) {
     if (node == phases.node()) {
-      std::ranges::copy(outputs_in(builder, phases, parts(node)), std::back_inserter(places));
+      std::ranges::copy(outputs_in(builder, node, parts(node)), std::back_inserter(places));
     } else {
       places.push_back(span_of(builder.add_scratch(leader, parts(node)), parts(node)));
     }
@@ -96,7 +79,7 @@ void append_lane(ScheduleBuilder& builder, NodePhases& phases, int lane, int seg
       .parts = shares_of(builder, lane),
       .strand = phases.leader(lane),
       .sum = {builder, phases, lane, places_of_sums(builder, phases, lane, exchange)},
-      .results = outputs_in(builder, phases, share_of(builder, phases.node(), lane))};
+      .results = outputs_in(builder, phases.node(), share_of(builder, phases.node(), lane))};
   if (builder.shape().node_count() == 1) {
     append_single_node(builder, vector);
   } else {

@@ -2,37 +2,14 @@
 #define HYCOLL_COLLECTIVES_ALGORITHMS_REDUCE_SCATTER_EXCHANGE_H_
 
 #include <functional>
-#include <utility>
 #include <vector>
 
-#include "collectives/algorithms/parts/chunks.h"
 #include "collectives/algorithms/parts/exchange.h"
 #include "collectives/algorithms/parts/node_phases.h"
+#include "collectives/algorithms/parts/shares.h"
 #include "core/schedule/builder.h"
 
 namespace hycoll {
-
-/// What belongs to each node of one lane's part of the vector: parts in the order of the nodes,
-/// none of them empty.
-class NodeParts {
- public:
-  enum class Lie {
-    together,  ///< Each follows the one before.
-    apart,     ///< There is something else between any two.
-  };
-
-  NodeParts(Lie lie, std::function<ChunkRange(int node)> of) : lie_(lie), of_(std::move(of)) {}
-
-  ChunkRange operator()(int node) const { return of_(node); }
-
-  /// The parts of the nodes [first, first + count) in as few ranges as possible: each is what one
-  /// message can carry.
-  std::vector<ChunkRange> ranges(int first, int count) const;
-
- private:
-  Lie lie_;
-  std::function<ChunkRange(int node)> of_;
-};
 
 /// One lane's part of the vector on one node, with a part of it for each of all nodes.
 struct PartedVector {

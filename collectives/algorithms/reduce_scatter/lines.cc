@@ -43,11 +43,6 @@ void append_single_node(ScheduleBuilder& builder, LinesPhases& phases) {
   }
 }
 
-/// What the nodes' parts are.
-NodeParts parts_of_nodes(const ScheduleBuilder& builder) {
-  return {NodeParts::Lie::together, [&builder](int node) { return part_of(builder, node); }};
-}
-
 /// What a node brings into the exchange, its sum computed by the member that leads it; the result
 /// is to end up in the sum's own place, unless there is only one member.
 PartedVector append_node_sum(ScheduleBuilder& builder, LinesPhases& phases) {
@@ -57,7 +52,7 @@ PartedVector append_node_sum(ScheduleBuilder& builder, LinesPhases& phases) {
                                   : builder.add_scratch(builder.shape().worker_of_member(leading),
                                                         builder.all_chunks());
   const Span sum = span_of(place, builder.all_chunks());
-  const NodeParts parts = parts_of_nodes(builder);
+  const NodeParts parts = shares_of(builder, 0);
   const Span result = is_alone ? output_of(builder, leading) : span_of(place, parts(phases.node()));
   if (!is_alone) {
     phases.publish_inputs(leading);
