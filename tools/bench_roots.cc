@@ -74,8 +74,7 @@ hycoll::PlanOptions options_of(int nodes, int members, hycoll::Peers peers) {
           .node = nodes / 2,
           .peers = peers,
           .staging_bytes = kStagingBytes,
-          .workers = {.first = 0,
-                      .count = peers == hycoll::Peers::processes ? 1 : members}};
+          .workers = {.first = 0, .count = peers == hycoll::Peers::processes ? 1 : members}};
 }
 
 /// Of up to 64 elements each.

@@ -24,6 +24,10 @@ std::span<const Algorithm> algorithms_of(Collective collective) noexcept {
       return broadcast_algorithms();
     case Collective::allgather:
       return allgather_algorithms();
+    case Collective::gather:
+      return gather_algorithms();
+    case Collective::scatter:
+      return scatter_algorithms();
     case Collective::alltoall:
       return alltoall_algorithms();
   }

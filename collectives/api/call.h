@@ -40,15 +40,16 @@ struct Call {
   Collective collective = Collective::allreduce;
   const void* input = nullptr;  ///< May equal the output: in place. Only read otherwise.
   void* output = nullptr;
-  /// Elements of the input vector; with equal blocks (reduce_scatter, allgather, alltoall) of one
-  /// block.
+  /// Elements of the input vector; with equal blocks (reduce_scatter, allgather, gather, scatter,
+  /// alltoall) of one block.
   std::size_t count = 0;
   /// For reduce_scatter with unequal blocks: the elements of each member's block, by rank; must
   /// stay unchanged until the call has completed. Empty otherwise.
   std::span<const std::size_t> block_counts = {};
   ElementType type = DataType::float64;
   Operation op = Operator::sum;
-  int root = 0;  ///< Of reduce: the rank that gets the result. Of broadcast: whose input it is.
+  int root = 0;  ///< Of reduce and gather: the rank that gets the result. Of broadcast and scatter:
+                 ///< whose input it is.
   Bits bits = Bits::same_on_all_members;
   /// What the containers hold that the call was made from, in elements: a call that needs another
   /// number is refused. Pointers do not tell.
@@ -181,6 +182,33 @@ inline Call allgather(const void* input, void* output, std::size_t block_count, 
           .type = type};
 }
 
+/// The output of the root: the inputs of all P members, of `block_count` elements each, in rank
+/// order; the output of the others is not touched and may be null. In place at the root, with the
+/// output's address passed for both, its input is its block of the output. Derived datatypes as in
+/// allgather.
+inline Call gather(const void* input, void* output, std::size_t block_count, ElementType type,
+                   int root) {
+  return {.collective = Collective::gather,
+          .input = input,
+          .output = output,
+          .count = block_count,
+          .type = type,
+          .root = root};
+}
+
+/// The input of the root has P blocks of `block_count` elements; the output of member m is block m.
+/// The input of the others is not read and may be null. In place at the root, with the input's
+/// address passed for both, its block stays where it is. Derived datatypes as in allgather.
+inline Call scatter(const void* input, void* output, std::size_t block_count, ElementType type,
+                    int root) {
+  return {.collective = Collective::scatter,
+          .input = input,
+          .output = output,
+          .count = block_count,
+          .type = type,
+          .root = root};
+}
+
 /// Block m of the input, of `block_count` elements as all P blocks, becomes this member's block of
 /// member m's output; the output has one from each member, in rank order. In place, with one
 /// address for both, the result passes through a copy of it. Derived datatypes may have gaps, which
@@ -278,6 +306,30 @@ allgather(In&& input, Out&& output) {
   Call call = allgather(std::ranges::data(input), std::ranges::data(output),
                         std::ranges::size(input), data_type_of<std::ranges::range_value_t<In>>());
   call.output_size = std::ranges::size(output);
+  return call;
+}
+
+/// The input is this member's block; the root's output has P blocks of its size, that of others may
+/// be empty. In place at the root as in allgather.
+template <InputVector In, OutputVector Out>
+requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
+gather(In&& input, Out&& output, int root = 0) {
+  Call call = gather(std::ranges::data(input), std::ranges::data(output), std::ranges::size(input),
+                     data_type_of<std::ranges::range_value_t<In>>(), root);
+  call.output_size = std::ranges::size(output);
+  return call;
+}
+
+/// The output is this member's block; the root's input has P blocks of its size, that of others may
+/// be empty. In place at the root, the output is part of the input:
+/// std::span(input).subspan(rank * block_count, block_count).
+template <InputVector In, OutputVector Out>
+requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
+scatter(In&& input, Out&& output, int root = 0) {
+  Call call =
+      scatter(std::ranges::data(input), std::ranges::data(output), std::ranges::size(output),
+              data_type_of<std::ranges::range_value_t<In>>(), root);
+  call.input_size = std::ranges::size(input);
   return call;
 }
 

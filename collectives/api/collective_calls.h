@@ -167,6 +167,8 @@ class CollectiveCalls {
   HYCOLL_FORMS_OF(exscan)
   HYCOLL_FORMS_OF(broadcast)
   HYCOLL_FORMS_OF(allgather)
+  HYCOLL_FORMS_OF(gather)
+  HYCOLL_FORMS_OF(scatter)
   HYCOLL_FORMS_OF(alltoall)
   HYCOLL_FORMS_OF(barrier)
 #undef HYCOLL_FORMS_OF

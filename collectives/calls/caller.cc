@@ -97,6 +97,9 @@ PreparedCall Caller::resolve_movement(const Call& given) {
       check_buffers(given, elements, identity_.rank, identity_.member_count);
   Call call = given;
   if (buffers.input_offset > 0) call.input = elements.address_of(given.input, buffers.input_offset);
+  if (buffers.output_offset > 0) {
+    call.output = elements.address_of(given.output, buffers.output_offset);
+  }
   PreparedCall prepared{
       .query = query_for(call, elements),
       .arguments = {.input = buffers.input_count > 0 ? call.input : nullptr,

@@ -14,7 +14,7 @@ std::unique_ptr<CallRuns> Caller::long_call(const Call& call) {
   // Without a type, the call will be refused.
   if (call.type.handle() == MPI_DATATYPE_NULL) return nullptr;
   if (combines(call.collective)) return long_reduction(call);
-  return begins_at_root(call.collective) ? long_broadcast(call) : nullptr;
+  return has_blocks(call.collective) ? nullptr : long_broadcast(call);
 }
 
 std::unique_ptr<CallRuns> Caller::long_broadcast(const Call& call) {

@@ -218,9 +218,9 @@ void PlanClass::bind_crossing(const PlanQuery& query, std::size_t size_bytes, Wo
 KernelCopies PlanOptions::kernel_copies(Collective collective,
                                         std::size_t size_bytes) const noexcept {
   if (size_bytes >= single_copy_bytes) return KernelCopies::everywhere;
-  const bool is_long_broadcast =
+  const bool is_long_from_root =
       begins_at_root(collective) && size_bytes >= near_broadcast_single_copy_bytes;
-  return is_long_broadcast ? KernelCopies::where_near : KernelCopies::never;
+  return is_long_from_root ? KernelCopies::where_near : KernelCopies::never;
 }
 
 BindingOptions PlanClass::binding_options(const ProgramNeeds& needs) const {

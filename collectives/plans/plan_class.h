@@ -52,7 +52,7 @@ struct PlanOptions {
   WorkerRange workers = {};
   /// The same: the shortest vectors that the kernel copies between the processes of this node.
   std::size_t single_copy_bytes = SIZE_MAX;
-  /// The same, of broadcasts, where the processes are near one another.
+  /// The same, of broadcasts and scatters, where the processes are near one another.
   std::size_t near_broadcast_single_copy_bytes = SIZE_MAX;
   /// As BindingOptions has it.
   std::size_t streaming_staging_bytes = SIZE_MAX;

@@ -41,6 +41,9 @@ SelectedPlan select_without_groups(const SelectionQuery& query) {
       return select_broadcast(query);
     case Collective::allgather:
       return select_allgather(query);
+    case Collective::gather:
+    case Collective::scatter:
+      return select_gather(query);
     case Collective::alltoall:
       return select_alltoall(query);
   }

@@ -73,6 +73,7 @@ SelectedPlan select_reduce_scatter(const SelectionQuery& query);
 SelectedPlan select_scan(const SelectionQuery& query);  ///< And exscan.
 SelectedPlan select_broadcast(const SelectionQuery& query);
 SelectedPlan select_allgather(const SelectionQuery& query);
+SelectedPlan select_gather(const SelectionQuery& query);  ///< And scatter.
 SelectedPlan select_alltoall(const SelectionQuery& query);
 
 /// The most lanes that a worker drives: each needs flags of its own.

@@ -83,6 +83,15 @@ CallBuffers counts_of(const Call& call, int rank, int member_count) {
           .output_begin = begin_of(traits.output)};
 }
 
+/// In place, what is only moved is where it belongs: the shorter buffer is the member's block of
+/// the longer one.
+void place_blocks(const Call& call, CallBuffers& buffers) {
+  if (combines(call.collective) || call.input != call.output) return;
+  if (buffers.input_count == 0 || buffers.output_count == 0) return;
+  if (buffers.input_count < buffers.output_count) buffers.input_offset = buffers.input_begin;
+  if (buffers.output_count < buffers.input_count) buffers.output_offset = buffers.output_begin;
+}
+
 /// Why a container must have as many elements as it must.
 std::string need_of(const Call& call, Extent extent, int rank, int member_count) {
   if (!has_blocks(call.collective)) return "as many as the input has";
@@ -134,7 +143,8 @@ void check_overlap(const Call& call, CallBuffers& buffers, std::size_t element_b
   if (buffers.output_count == 0 || buffers.input_count == 0) return;
   const auto input =
       reinterpret_cast<std::uintptr_t>(call.input) + buffers.input_offset * element_bytes;
-  const auto output = reinterpret_cast<std::uintptr_t>(call.output);
+  const auto output =
+      reinterpret_cast<std::uintptr_t>(call.output) + buffers.output_offset * element_bytes;
   buffers.in_place = call.input == call.output;
   if (buffers.needs_own_output) return;
   const bool has_same_elements =
@@ -161,8 +171,7 @@ CallBuffers check_buffers(const Call& call, const VectorElements& elements, int 
   check_root(call, member_count);
   check_block_counts(call, member_count);
   CallBuffers buffers = counts_of(call, rank, member_count);
-  const bool is_in_output = buffers.input_count < buffers.output_count && call.input == call.output;
-  if (is_in_output) buffers.input_offset = buffers.input_begin;
+  place_blocks(call, buffers);
   // What is sent must not be replaced by what comes.
   buffers.needs_own_output =
       has_pairs(call.collective) && (call.input == call.output || elements.staging != nullptr);

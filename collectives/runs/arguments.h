@@ -11,13 +11,14 @@ namespace hycoll {
 
 /// What a call's buffers hold on one member, in elements.
 struct CallBuffers {
-  std::size_t input_count = 0;    ///< 0 where the member's input is not asked for.
-  std::size_t output_count = 0;   ///< 0 where the member gets no result.
-  std::size_t input_begin = 0;    ///< Where the input begins in the vector: there, or at the
-  std::size_t output_begin = 0;   ///< member's block; and the output.
-  bool in_place = false;          ///< Input and output are the same address.
-  std::size_t input_offset = 0;   ///< From the address that is passed as input to it: in place, the
-                                  ///< input is the member's block of the output.
+  std::size_t input_count = 0;   ///< 0 where the member's input is not asked for.
+  std::size_t output_count = 0;  ///< 0 where the member gets no result.
+  std::size_t input_begin = 0;   ///< Where the input begins in the vector: there, or at the
+  std::size_t output_begin = 0;  ///< member's block; and the output.
+  bool in_place = false;         ///< Input and output are the same address.
+  std::size_t input_offset = 0;  ///< From the address that is passed as input to it: in place, what
+                                 ///< is moved from a block of the output is there.
+  std::size_t output_offset = 0;  ///< The same of an output that is a block of the input.
   bool needs_own_output = false;  ///< In place, or in a copy, but not at the same elements of the
                                   ///< vector: the result lies where other input lies.
 };

@@ -32,8 +32,11 @@ void RepeatableCall::remember(const Call& call, const PreparedCall& prepared, co
       prepared.query.element_bytes * (prepared.query.extent.count / elements);
   input_bytes_ = prepared.buffers.input_count * element_bytes;
   output_bytes_ = prepared.buffers.output_count * element_bytes;
+  const bool moves = !combines(call.collective);
   input_in_output_bytes_ =
-      input_bytes_ < output_bytes_ ? prepared.buffers.input_begin * element_bytes : 0;
+      moves && input_bytes_ < output_bytes_ ? prepared.buffers.input_begin * element_bytes : 0;
+  output_in_input_bytes_ =
+      moves && output_bytes_ < input_bytes_ ? prepared.buffers.output_begin * element_bytes : 0;
   begins_apart_bytes_ =
       has_pairs(call.collective)
           ? kNeverApart

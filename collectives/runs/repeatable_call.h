@@ -34,26 +34,31 @@ class alignas(kSeparationBytes) RepeatableCall {
   const CallArguments& arguments() const noexcept { return arguments_; }
   const void* input_of(const Call& call) const noexcept {
     if (input_bytes_ == 0) return arguments_.input;
-    return placed(call.input, call.output);
+    return static_cast<const std::byte*>(call.input) + input_offset(call.input, call.output);
   }
   void* output_of(const Call& call) const noexcept {
-    return output_bytes_ > 0 ? call.output : arguments_.output;
+    if (output_bytes_ == 0) return arguments_.output;
+    return static_cast<std::byte*>(call.output) + output_offset(call.input, call.output);
   }
 
   const Plan& plan() const noexcept { return *plan_; }
 
  private:
-  /// Where the input is that is passed as this address.
-  const void* placed(const void* input, const void* output) const noexcept {
-    return static_cast<const std::byte*>(input) + (input == output ? input_in_output_bytes_ : 0);
+  /// Where the input, and the output, are, from what is passed as their addresses.
+  std::size_t input_offset(const void* input, const void* output) const noexcept {
+    return input == output ? input_in_output_bytes_ : 0;
+  }
+  std::size_t output_offset(const void* input, const void* output) const noexcept {
+    return input == output ? output_in_input_bytes_ : 0;
   }
 
   bool may_use(const void* input, const void* output) const noexcept {
     if (input_bytes_ > 0 && input == nullptr) return false;
     if (output_bytes_ > 0 && output == nullptr) return false;
     if (input_bytes_ == 0 || output_bytes_ == 0) return true;
-    const auto input_begin = reinterpret_cast<std::uintptr_t>(placed(input, output));
-    const auto output_begin = reinterpret_cast<std::uintptr_t>(output);
+    const auto input_begin = reinterpret_cast<std::uintptr_t>(input) + input_offset(input, output);
+    const auto output_begin =
+        reinterpret_cast<std::uintptr_t>(output) + output_offset(input, output);
     const bool apart =
         output_begin + output_bytes_ <= input_begin || input_begin + input_bytes_ <= output_begin;
     return apart || output_begin == input_begin + begins_apart_bytes_;
@@ -65,6 +70,7 @@ class alignas(kSeparationBytes) RepeatableCall {
   std::size_t input_bytes_ = 0;            // 0: the call's input is not used
   std::size_t output_bytes_ = 0;           // the same of its output
   std::size_t input_in_output_bytes_ = 0;  // where an input lies that is passed as the output
+  std::size_t output_in_input_bytes_ = 0;  // where an output lies that is passed as the input
   std::size_t begins_apart_bytes_ = 0;     // modulo 2^64: from an input to an output in place,
                                            // where the call can be made like that
 };

@@ -18,9 +18,11 @@ enum class Collective : std::uint8_t {
   exscan,          ///< Output of member m > 0: the reduction of the inputs of members 0..m-1.
   broadcast,       ///< Output of every member but the root: the input of the root.
   allgather,       ///< Every output: the inputs of all members, in rank order.
+  gather,          ///< The output of the root: the inputs of all members, in rank order.
+  scatter,         ///< Output of member m: m's block of the input of the root.
   alltoall,        ///< Output of member m: of every input, in rank order, the block for m.
 };
-inline constexpr int kCollectiveCount = 8;
+inline constexpr int kCollectiveCount = 10;
 
 /// The lower-case name that the command line, the reports and the error messages use.
 std::string_view name_of(Collective collective) noexcept;

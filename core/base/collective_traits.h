@@ -69,6 +69,7 @@ struct CollectiveTraits {
 /// The table.
 constexpr CollectiveTraits traits_of(Collective collective) noexcept {
   constexpr BufferTraits everybodys_vector{Extent::vector, Holders::all};
+  constexpr BufferTraits everybodys_block{Extent::block, Holders::all};
   switch (collective) {
     case Collective::allreduce:
       return {.name = "allreduce",
@@ -83,7 +84,7 @@ constexpr CollectiveTraits traits_of(Collective collective) noexcept {
     case Collective::reduce_scatter:
       return {.name = "reduce_scatter",
               .input = everybodys_vector,
-              .output = {Extent::block, Holders::all},
+              .output = everybodys_block,
               .result = Result::reduction};
     case Collective::scan:
       return {.name = "scan",
@@ -102,8 +103,18 @@ constexpr CollectiveTraits traits_of(Collective collective) noexcept {
               .result = Result::copy};
     case Collective::allgather:
       return {.name = "allgather",
-              .input = {Extent::block, Holders::all},
+              .input = everybodys_block,
               .output = everybodys_vector,
+              .result = Result::copy};
+    case Collective::gather:
+      return {.name = "gather",
+              .input = everybodys_block,
+              .output = {Extent::vector, Holders::root},
+              .result = Result::copy};
+    case Collective::scatter:
+      return {.name = "scatter",
+              .input = {Extent::vector, Holders::root},
+              .output = everybodys_block,
               .result = Result::copy};
     case Collective::alltoall:
       return {.name = "alltoall",

@@ -124,7 +124,8 @@ ResultTrees OutputCheck::trees() const {
     digest = mix_digest(digest, static_cast<std::uint64_t>(letter));
   }
   if (!combines(schedule_.collective)) {
-    trees.digest = mix_digest(digest, static_cast<std::uint64_t>(schedule_.root));
+    const int source = begins_at_root(schedule_.collective) ? schedule_.root : 0;
+    trees.digest = mix_digest(digest, static_cast<std::uint64_t>(source));
     return trees;
   }
   if (values_.size() != group_count_) return trees;

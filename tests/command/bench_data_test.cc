@@ -155,6 +155,14 @@ TEST_CASE("every collective leaves in a member's output what MPI says") {
     CHECK(expected(Routine::broadcast, rank).rank_count == 1);
     CHECK(expected(Routine::allgather, rank).count == kElements);
     CHECK(expected(Routine::allgather, rank).block == 3);
+    CHECK(expected(Routine::gather, rank).count == (rank == 2 ? kElements : 0));
+    CHECK(expected(Routine::gather, rank).first_rank == 0);
+    CHECK(expected(Routine::gather, rank).block == 3);
+    const ExpectedOutput own = expected(Routine::scatter, rank);
+    CHECK(own.first == 3 * static_cast<std::size_t>(rank));
+    CHECK(own.count == 3);
+    CHECK(own.first_rank == 2);
+    CHECK(own.rank_count == 1);
     CHECK(expected(Routine::alltoall, rank).first == 3 * static_cast<std::size_t>(rank));
     CHECK(expected(Routine::alltoall, rank).count == kElements);
     CHECK(expected(Routine::alltoall, rank).block == 3);
@@ -170,6 +178,7 @@ TEST_CASE("only routines with blocks need equal ones") {
     CHECK_FALSE(unsuitable_count(problem, 12, 4).has_value());
     CHECK(unsuitable_count(problem, 13, 4).has_value() ==
           (problem.routine == Routine::reduce_scatter || problem.routine == Routine::allgather ||
+           problem.routine == Routine::gather || problem.routine == Routine::scatter ||
            problem.routine == Routine::alltoall));
   }
   CHECK_FALSE(parse_routine("alltoallw").has_value());

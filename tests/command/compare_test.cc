@@ -63,13 +63,14 @@ TEST_CASE("compare binds ranks with one worker to cores, and still tells the cor
 }
 
 TEST_CASE("compare takes every collective, at both paces") {
-  const std::set<std::string> collectives = {"reduce",    "reduce_scatter", "scan",   "exscan",
-                                             "allgather", "alltoall",       "barrier"};
+  const std::set<std::string> collectives = {"reduce",  "reduce_scatter", "scan",
+                                             "exscan",  "allgather",      "gather",
+                                             "scatter", "alltoall",       "barrier"};
   for (const std::string pace : {"back-to-back", "separate"}) {
     CAPTURE(pace);
     const Json document =
-        compared({"reduce,reduce_scatter,scan,exscan,allgather,alltoall,barrier", "--sizes",
-                  "8,4Ki", "--layouts", "threads", "--inputs", "fresh", "--pace", pace});
+        compared({"reduce,reduce_scatter,scan,exscan,allgather,gather,scatter,alltoall,barrier",
+                  "--sizes", "8,4Ki", "--layouts", "threads", "--inputs", "fresh", "--pace", pace});
     CHECK(document.at("context").at("verified") == true);
     std::set<std::string> measured;
     for (const Json& block : document.at("context").at("blocks")) {

@@ -191,10 +191,10 @@ class LimitVectors {
     return expected == outputs_[static_cast<std::size_t>(thread)];
   }
 
-  /// The same of the first `count` elements of one thread's input.
-  bool holds_copy(int thread, std::size_t count, int source) const {
+  /// The same of elements [first, first + count) of one thread's input.
+  bool holds_copy(int thread, std::size_t first, std::size_t count, int source) const {
     std::vector<T> expected(count_ + kMargin, kPoison);
-    for (std::size_t i = 0; i < count; ++i) expected[offset_ + i] = value(source, i);
+    for (std::size_t i = 0; i < count; ++i) expected[offset_ + i] = value(source, first + i);
     return expected == outputs_[static_cast<std::size_t>(thread)];
   }
 
@@ -249,9 +249,13 @@ void check_limit_kernels(Collective collective, DataType type, std::size_t misal
           } else if (collective == Collective::scan) {
             CHECK(vectors.holds(thread, 0, count, thread + 1));
           } else if (collective == Collective::broadcast) {
-            CHECK(vectors.holds_copy(thread, thread == root ? 0 : count, root));
+            CHECK(vectors.holds_copy(thread, 0, thread == root ? 0 : count, root));
           } else if (collective == Collective::allgather) {
             CHECK(vectors.holds_blocks(thread, blocks, 0));
+          } else if (collective == Collective::gather) {
+            CHECK(vectors.holds_blocks(thread, thread == root ? blocks : 0, 0));
+          } else if (collective == Collective::scatter) {
+            CHECK(vectors.holds_copy(thread, rank * blocks, blocks, root));
           } else if (collective == Collective::alltoall) {
             CHECK(vectors.holds_blocks(thread, blocks, rank * blocks));
           } else {

@@ -20,9 +20,10 @@ namespace hycoll::command {
 namespace {
 
 constexpr std::size_t kBytes = 960;
-constexpr Routine kRoutines[] = {Routine::allreduce, Routine::reduce,   Routine::reduce_scatter,
-                                 Routine::scan,      Routine::exscan,   Routine::broadcast,
-                                 Routine::allgather, Routine::alltoall, Routine::barrier};
+constexpr Routine kRoutines[] = {Routine::allreduce, Routine::reduce, Routine::reduce_scatter,
+                                 Routine::scan,      Routine::exscan, Routine::broadcast,
+                                 Routine::allgather, Routine::gather, Routine::scatter,
+                                 Routine::alltoall,  Routine::barrier};
 
 int process_count() {
   int size = 1;

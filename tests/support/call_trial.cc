@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/base/collective_traits.h"
+
 namespace hycoll::tests {
 namespace {
 
@@ -30,21 +32,23 @@ void CallTrial::fill(int round) {
   round_ = round;
   for (std::size_t i = 0; i < input_.size(); ++i) input_.data()[i] = expected_input(i);
   std::fill_n(output_.data(), output_.size(), kPoison);
-  if (!is_gathered() || placement_ == Placement::separate) return;
+  if (!is_input_in_output() || placement_ == Placement::separate) return;
   std::copy_n(input_.data(), input_.size(), output_.data() + reference_.input_begin(member_));
 }
 
 Call CallTrial::call() const {
   Call call{.collective = reference_.collective,
-            .input = placement_ == Placement::in_place ? result().data() : input_.data(),
-            .output = const_cast<std::int64_t*>(result().data()),
+            .input = placement_ == Placement::in_place ? result_buffer().data() : input_.data(),
+            .output = const_cast<std::int64_t*>(result_buffer().data()),
             .count = reference_.count,
             .block_counts = reference_.block_counts,
             .type = DataType::int64,
             .op = Operator::sum,
             .root = reference_.root};
-  const bool is_other = call.collective == Collective::reduce && member_ != call.root;
-  if (is_other && placement_ == Placement::separate) call.output = nullptr;
+  if (placement_ == Placement::separate && member_ != call.root) {
+    if (delivers_to_root(call.collective)) call.output = nullptr;
+    if (begins_at_root(call.collective)) call.input = nullptr;
+  }
   return call;
 }
 
@@ -64,8 +68,8 @@ std::string CallTrial::complaint_of_guards(const Guarded& buffer, const char* na
 std::string CallTrial::complaint_of_result() const {
   for (std::size_t i = 0; i < reference_.output_size(member_); ++i) {
     const std::int64_t expected = reference_.expected(member_, round_, i);
-    if (result().data()[i] == expected) continue;
-    return fmt::format("element {} of the result is {}, not {}", i, result().data()[i], expected);
+    if (result()[i] == expected) continue;
+    return fmt::format("element {} of the result is {}, not {}", i, result()[i], expected);
   }
   return "";
 }
@@ -74,14 +78,15 @@ std::string CallTrial::complaint_of_result() const {
 /// result.
 std::string CallTrial::complaint_of_rest() const {
   const bool has_result = reference_.output_size(member_) > 0;
-  const bool may_change_input = placement_ == Placement::in_place && !is_gathered() &&
+  const bool may_change_input = placement_ == Placement::in_place && !is_input_in_output() &&
+                                !is_kept_block() &&
                                 (has_result || reference_.collective == Collective::reduce_scatter);
   for (std::size_t i = 0; i < input_.size() && !may_change_input; ++i) {
     if (input_.data()[i] == expected_input(i)) continue;
     return fmt::format("element {} of the input was changed to {}", i, input_.data()[i]);
   }
   for (std::size_t i = 0; i < output_.size(); ++i) {
-    if (has_result && (is_gathered() || placement_ == Placement::separate)) break;
+    if (has_result && (is_input_in_output() || placement_ == Placement::separate)) break;
     if (output_.data()[i] == kPoison) continue;
     return fmt::format("element {} of an output without a result was written", i);
   }
@@ -113,16 +118,17 @@ std::vector<CollectiveReference> references_of_all(int member_count, std::size_t
     all.push_back(common);
     all.back().collective = collective;
   }
-  const auto add_rooted = [&](Collective collective, std::vector<int> roots) {
+  const auto add_rooted = [&](CollectiveReference rooted, Collective collective,
+                              std::vector<int> roots) {
     roots.erase(std::unique(roots.begin(), roots.end()), roots.end());
+    rooted.collective = collective;
     for (const int root : roots) {
-      all.push_back(common);
-      all.back().collective = collective;
-      all.back().root = root;
+      rooted.root = root;
+      all.push_back(rooted);
     }
   };
-  add_rooted(Collective::reduce, {0, member_count / 2, member_count - 1});
-  add_rooted(Collective::broadcast, {0, member_count - 1});
+  add_rooted(common, Collective::reduce, {0, member_count / 2, member_count - 1});
+  add_rooted(common, Collective::broadcast, {0, member_count - 1});
   const auto members = static_cast<std::size_t>(member_count);
   CollectiveReference blocks = common;
   blocks.collective = Collective::reduce_scatter;
@@ -130,6 +136,8 @@ std::vector<CollectiveReference> references_of_all(int member_count, std::size_t
   all.push_back(blocks);
   blocks.collective = Collective::allgather;
   all.push_back(blocks);
+  add_rooted(blocks, Collective::gather, {0, member_count - 1});
+  add_rooted(blocks, Collective::scatter, {0, member_count - 1});
   blocks.collective = Collective::alltoall;
   all.push_back(blocks);
   blocks.collective = Collective::reduce_scatter;

@@ -44,11 +44,19 @@ class CallTrial {
   static constexpr std::size_t kGuards = 16;
 
   /// In place, the longer one is both.
-  const Guarded& result() const {
-    const bool is_input = placement_ == Placement::in_place && !is_gathered();
+  const Guarded& result_buffer() const {
+    const bool is_input = placement_ == Placement::in_place && !is_input_in_output();
     return is_input ? input_ : output_;
   }
-  bool is_gathered() const { return reference_.collective == Collective::allgather; }
+  /// In place, the root of a scatter keeps its block where it is.
+  bool is_kept_block() const {
+    return placement_ == Placement::in_place && member_ == reference_.root &&
+           reference_.collective == Collective::scatter;
+  }
+  const std::int64_t* result() const {
+    return result_buffer().data() + (is_kept_block() ? reference_.output_begin(member_) : 0);
+  }
+  bool is_input_in_output() const { return reference_.is_input_in_output(member_); }
   std::int64_t expected_input(std::size_t index) const;
   std::string complaint_of_guards(const Guarded& buffer, const char* name) const;
   std::string complaint_of_result() const;
@@ -89,6 +97,10 @@ void run_by_name(Caller& caller, const Call& c) {
       return caller.broadcast(c.output, c.count, c.type, c.root);
     case Collective::allgather:
       return caller.allgather(c.input, c.output, c.count, c.type);
+    case Collective::gather:
+      return caller.gather(c.input, c.output, c.count, c.type, c.root);
+    case Collective::scatter:
+      return caller.scatter(c.input, c.output, c.count, c.type, c.root);
     case Collective::alltoall:
       return caller.alltoall(c.input, c.output, c.count, c.type);
   }
@@ -115,6 +127,10 @@ Request start_by_name(Caller& caller, const Call& c) {
       return caller.ibroadcast(c.output, c.count, c.type, c.root);
     case Collective::allgather:
       return caller.iallgather(c.input, c.output, c.count, c.type);
+    case Collective::gather:
+      return caller.igather(c.input, c.output, c.count, c.type, c.root);
+    case Collective::scatter:
+      return caller.iscatter(c.input, c.output, c.count, c.type, c.root);
     case Collective::alltoall:
       return caller.ialltoall(c.input, c.output, c.count, c.type);
   }
@@ -142,6 +158,10 @@ Persistent prepare_by_name(Caller& caller, const Call& c) {
       return caller.broadcast_init(c.output, c.count, c.type, c.root);
     case Collective::allgather:
       return caller.allgather_init(c.input, c.output, c.count, c.type);
+    case Collective::gather:
+      return caller.gather_init(c.input, c.output, c.count, c.type, c.root);
+    case Collective::scatter:
+      return caller.scatter_init(c.input, c.output, c.count, c.type, c.root);
     case Collective::alltoall:
       return caller.alltoall_init(c.input, c.output, c.count, c.type);
   }

@@ -14,12 +14,16 @@ std::size_t CollectiveReference::block_begin(int member) const {
   return begin;
 }
 
+bool CollectiveReference::is_gathered() const {
+  return collective == Collective::allgather || collective == Collective::gather;
+}
+
 std::size_t CollectiveReference::vector_size() const {
   return has_blocks(collective) ? block_begin(member_count) : count;
 }
 
 std::size_t CollectiveReference::input_size() const {
-  return collective == Collective::allgather ? count : vector_size();
+  return is_gathered() ? count : vector_size();
 }
 
 std::size_t CollectiveReference::output_size(int member) const {
@@ -31,10 +35,13 @@ std::size_t CollectiveReference::output_size(int member) const {
     case Collective::broadcast:
       return member != root ? count : 0;
     case Collective::reduce_scatter:
+    case Collective::scatter:
       return block_size(member);
     case Collective::allgather:
     case Collective::alltoall:
       return vector_size();
+    case Collective::gather:
+      return member == root ? vector_size() : 0;
     case Collective::allreduce:
     case Collective::scan:
       break;
@@ -43,16 +50,19 @@ std::size_t CollectiveReference::output_size(int member) const {
 }
 
 std::size_t CollectiveReference::input_begin(int member) const {
-  return collective == Collective::allgather ? block_begin(member) : 0;
+  return is_gathered() ? block_begin(member) : 0;
 }
 
 std::size_t CollectiveReference::output_begin(int member) const {
-  return collective == Collective::reduce_scatter ? block_begin(member) : 0;
+  const bool is_block =
+      collective == Collective::reduce_scatter || collective == Collective::scatter;
+  return is_block ? block_begin(member) : 0;
 }
 
 std::int64_t CollectiveReference::expected(int member, int call, std::size_t index) const {
   if (collective == Collective::broadcast) return element(root, call, index);
-  if (collective == Collective::allgather) {
+  if (collective == Collective::scatter) return element(root, call, output_begin(member) + index);
+  if (is_gathered()) {
     return element(static_cast<int>(index / count), call, index % count);
   }
   if (collective == Collective::alltoall) {

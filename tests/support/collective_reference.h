@@ -31,10 +31,13 @@ struct CollectiveReference {
   /// Where element 0 of the member's input, and output, lies in the vectors.
   std::size_t input_begin(int member) const;
   std::size_t output_begin(int member) const;
+  /// Whether the input is the shorter one: in place, it is part of the output then.
+  bool is_input_in_output(int member) const { return input_size() < output_size(member); }
   /// Element i of the member's output.
   std::int64_t expected(int member, int call, std::size_t index) const;
 
  private:
+  bool is_gathered() const;
   std::size_t block_size(int member) const;
   std::size_t block_begin(int member) const;
 };

@@ -54,18 +54,16 @@ class Buffers64 {
   std::int64_t* output(int member) {
     const auto m = static_cast<std::size_t>(member);
     if (reference_.output_size(member) == 0) return nullptr;
-    const bool is_in_input = in_place_ && !is_gathered();
+    const bool is_in_input = in_place_ && !reference_.is_input_in_output(member);
     return is_in_input ? inputs_[m].data() + reference_.output_begin(member) : outputs_[m].data();
   }
 
   /// In place, the shorter one is part of the longer one.
   std::int64_t* input(int member) {
     const auto m = static_cast<std::size_t>(member);
-    const bool is_in_output = in_place_ && is_gathered();
+    const bool is_in_output = in_place_ && reference_.is_input_in_output(member);
     return is_in_output ? outputs_[m].data() + reference_.input_begin(member) : inputs_[m].data();
   }
-
-  bool is_gathered() const { return reference_.collective == Collective::allgather; }
 
   RandomDriver::Buffers enter(int member, int call) {
     std::int64_t* const values = input(member);
@@ -83,7 +81,8 @@ class Buffers64 {
       if (output(member)[i] != reference_.expected(member, call, i)) ++wrong_;
     }
     for (std::size_t i = 0; i < reference_.input_size(); ++i) {
-      const bool replaced = in_place_ && !is_gathered() && i >= begin && i < begin + size;
+      const bool replaced =
+          in_place_ && !reference_.is_input_in_output(member) && i >= begin && i < begin + size;
       if (!replaced && values[i] != reference_.element(member, call, i)) ++wrong_;
     }
     inputs_[static_cast<std::size_t>(member)].assign(reference_.input_size(), kPoison);
@@ -362,10 +361,11 @@ TEST_CASE("members whom nobody waits for run ahead, as far as lines are kept") {
     // Along a tree nobody looks for himself whether all have entered.
     const bool is_short =
         std::string(algorithm->name).starts_with("lines") && !algorithm->follows_groups;
-    const bool some_only_send = algorithm->collective == Collective::reduce ||
-                                algorithm->collective == Collective::scan ||
-                                algorithm->collective == Collective::exscan ||
-                                algorithm->collective == Collective::broadcast;
+    const bool some_only_send =
+        algorithm->collective == Collective::reduce || algorithm->collective == Collective::scan ||
+        algorithm->collective == Collective::exscan ||
+        algorithm->collective == Collective::broadcast ||
+        algorithm->collective == Collective::gather || algorithm->collective == Collective::scatter;
     const Schedule schedule = algorithm->generate(shape, 1, 0);
     const CollectiveReference reference{.collective = algorithm->collective,
                                         .member_count = 3,
@@ -383,7 +383,10 @@ TEST_CASE("members whom nobody waits for run ahead, as far as lines are kept") {
       REQUIRE(buffers.wrong() == 0);
       largest = std::max(largest, leads.largest());
     }
-    CHECK(largest == (runs_ahead ? kFurthest : 1));
+    // The root of a scatter has more steps than those that it leaves behind.
+    const int least = algorithm->collective == Collective::scatter ? 3 : kFurthest;
+    CHECK(largest >= (runs_ahead ? least : 1));
+    CHECK(largest <= (runs_ahead ? kFurthest : 1));
   }
 }
 

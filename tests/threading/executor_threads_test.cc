@@ -92,11 +92,11 @@ class ThreadedRun {
     const int calls = shape.node_count() == 1 ? kCallsOnOneNode : kCalls;
     for (int call = 1; call <= calls; ++call) {
       const bool in_place = call % 2 == 0 && member >= 0 && !has_pairs(reference_.collective);
-      const bool is_gathered = reference_.collective == Collective::allgather;
+      const bool is_in_output = member >= 0 && reference_.is_input_in_output(member);
       std::int32_t* source = input.data();
       std::int32_t* result = output.data();
-      if (in_place && is_gathered) source = result + reference_.input_begin(member);
-      if (in_place && !is_gathered) result = source + reference_.output_begin(member);
+      if (in_place && is_in_output) source = result + reference_.input_begin(member);
+      if (in_place && !is_in_output) result = source + reference_.output_begin(member);
       if (member >= 0) {
         output.assign(output.size(), kPoison);
         for (std::size_t i = 0; i < input.size(); ++i) source[i] = element(member, call, i);

@@ -52,8 +52,8 @@ constexpr const char* kExplanation =
     "alpha=1.5us,reduce=10GB/s\n"
     "A shape too large for memory can be looked at node by node: --of-node, which proves nothing "
     "and knows no critical path. The scratch is what a node needs besides its members' buffers. "
-    "reduce_scatter, allgather and alltoall have equal blocks, which together are the vector, of "
-    "alltoall what a member sends; a barrier is an allreduce of one byte.";
+    "reduce_scatter, allgather, gather, scatter and alltoall have equal blocks, which together are "
+    "the vector, of alltoall what a member sends; a barrier is an allreduce of one byte.";
 
 struct PlanOptions {
   CollectiveOption collective{.name = ""};  // allreduce; for a list of the algorithms all

@@ -35,6 +35,10 @@ Streams streams_of(Collective collective, int thread, int thread_count, int root
       return {Form::fold, root, 1, 0, thread_count, root};
     case Collective::allgather:
       return {Form::fold, thread, 1, 0, thread_count};
+    case Collective::gather:
+      return {Form::fold, thread, 1, root, 1};
+    case Collective::scatter:
+      return {Form::fold, root, 1, thread, 1};
     case Collective::alltoall:
       return {Form::pairs, 0, thread_count, thread, 1};
     case Collective::exscan:
@@ -100,6 +104,9 @@ std::size_t limit_traffic_bytes(Collective collective, int thread_count, std::si
     case Collective::broadcast:
       // Every thread reads its slice, also where there is nobody to write it to.
       return threads * size_bytes;
+    case Collective::gather:
+    case Collective::scatter:
+      return 2 * size_bytes;
     case Collective::exscan:
       break;
   }

@@ -14,8 +14,8 @@ namespace hycoll::measure {
 
 /// How fast a collective of threads could be: plain kernels, without any coordination, with the
 /// same reads and writes. Thread t reads slice t of all inputs that the collective has, and writes
-/// slice t of all its outputs; sums, as simple to compute as anything, and for broadcast copies.
-/// They share no code with hycoll's kernels.
+/// slice t of all its outputs; sums, as simple to compute as anything, and where nothing is
+/// combined copies. They share no code with hycoll's kernels.
 
 /// Which of them is the fastest depends on the machine and the size.
 enum class LimitKernel : std::uint8_t {
@@ -45,7 +45,7 @@ struct LimitShare {
 /// One call of all threads: the inputs and outputs of all of them, in their order.
 struct LimitCall {
   Collective collective = Collective::allreduce;
-  int root = 0;  ///< Of reduce and broadcast.
+  int root = 0;  ///< Of the collectives that have one.
   DataType type = DataType::float32;
   std::size_t count = 0;  ///< Elements of the vector; collectives with blocks have equal ones.
   std::span<const void* const> inputs;

@@ -144,6 +144,8 @@ std::span<const Algorithm> scan_algorithms() noexcept;
 std::span<const Algorithm> exscan_algorithms() noexcept;
 std::span<const Algorithm> broadcast_algorithms() noexcept;
 std::span<const Algorithm> allgather_algorithms() noexcept;
+std::span<const Algorithm> gather_algorithms() noexcept;
+std::span<const Algorithm> scatter_algorithms() noexcept;
 std::span<const Algorithm> alltoall_algorithms() noexcept;
 
 }  // namespace hycoll

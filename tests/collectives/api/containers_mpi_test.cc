@@ -126,6 +126,40 @@ TEST_CASE("the root of reduce needs an output, the others do not") {
   }
 }
 
+TEST_CASE("the roots of gather and scatter have a block for each member, the others need none") {
+  Communicator communicator(MPI_COMM_WORLD);
+  const auto size = static_cast<std::size_t>(communicator.size());
+  const auto rank = static_cast<std::size_t>(communicator.rank());
+  const Vector block(4, communicator.rank() + 1);
+  Vector expected;
+  for (int member = 1; member <= communicator.size(); ++member) {
+    expected.insert(expected.end(), 4, member);
+  }
+  for (int root = 0; root < communicator.size(); ++root) {
+    const bool is_root = communicator.rank() == root;
+    Vector all(is_root ? 4 * size : 0);
+    Vector own(4);
+    if (is_root) {
+      Vector longer(4 * size + 1);
+      const std::string complaint = fmt::format(
+          "has {} elements, but must have {} ({} members have blocks of 4, the size of ",
+          4 * size + 1, 4 * size, size);
+      check_refused(communicator, calls::gather(block, longer, root), "output " + complaint);
+      check_refused(communicator, calls::scatter(longer, own, root), "input " + complaint);
+    }
+    communicator.gather(block, all, root);
+    if (is_root) CHECK(all == expected);
+    communicator.scatter(all, own, root);
+    CHECK(own == block);
+    // In place at the root.
+    const auto kept = is_root ? std::span(all).subspan(4 * rank, 4) : std::span(own);
+    communicator.scatter(all, kept, root);
+    if (is_root) all.assign(4 * size, communicator.rank() + 1);
+    communicator.gather(kept, all, root);
+    if (is_root) CHECK(all == expected);
+  }
+}
+
 TEST_CASE("the members of a team compare their containers, too") {
   Team team(MPI_COMM_WORLD, 1);
   Member member = team.join(0);

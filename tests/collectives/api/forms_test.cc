@@ -125,6 +125,14 @@ TEST_CASE("calls of containers carry the sizes that they must be compared with")
   const Call gathered = calls::allgather(output, input);
   CHECK(gathered.count == 2);
   CHECK(gathered.output_size == 6);
+  const Call to_root = calls::gather(output, input, 1);
+  CHECK(to_root.count == 2);
+  CHECK(to_root.output_size == 6);
+  CHECK(to_root.root == 1);
+  const Call from_root = calls::scatter(input, output, 1);
+  CHECK(from_root.count == 2);
+  CHECK(from_root.input_size == 6);
+  CHECK(from_root.root == 1);
   CHECK(calls::reduce(input, View()).output_size == 0);
   CHECK_THROWS_WITH_AS(calls::reduce(input, output), doctest::Contains("must have the same size"),
                        Error);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "collectives/algorithms/registry.h"
+#include "tests/collectives/calls/described_blocks.h"
 #include "tests/support/call_sweeps.h"
 #include "tests/support/every_layout.h"
 #include "tests/support/gapped_type.h"
@@ -20,36 +21,6 @@
 
 namespace hycoll::tests {
 namespace {
-
-using Numbers = std::vector<std::int32_t>;
-
-constexpr std::int32_t kPoison = -77'777;
-
-std::int32_t value_of(int member, std::size_t index) {
-  return static_cast<std::int32_t>(1'000'003 * (member + 1) + 7 * static_cast<int>(index));
-}
-
-/// How a member describes a block of so many pairs.
-struct Description {
-  ElementType type;
-  std::size_t count;
-  std::size_t extent;  ///< The numbers from a pair to the next one.
-
-  void fill(std::int32_t* block, std::size_t pairs, int member) const {
-    for (std::size_t d = 0; d < 2 * pairs; ++d) {
-      block[d / 2 * extent + d % 2] = value_of(member, d);
-    }
-  }
-
-  /// Whether these are the blocks of all members, and nothing in between is written.
-  bool holds_all(const Numbers& output, std::size_t pairs, int member_count) const {
-    Numbers expected(output.size(), kPoison);
-    for (int member = 0; member < member_count; ++member) {
-      fill(expected.data() + static_cast<std::size_t>(member) * pairs * extent, pairs, member);
-    }
-    return output == expected;
-  }
-};
 
 /// Members describe their data by a type with gaps, by numbers, or by longer numbers.
 template <class Caller>
@@ -60,12 +31,8 @@ std::string try_types(Caller& caller, std::initializer_list<std::size_t> sizes) 
   std::string first;
   int round = 0;
   for (const std::size_t pairs : sizes) {
-    const Description descriptions[] = {
-        {.type = gapped.type(), .count = pairs, .extent = GappedType::kExtent},
-        {.type = DataType::int32, .count = 2 * pairs, .extent = 2},
-        {.type = DataType::int64, .count = pairs, .extent = 2}};
     for (const bool in_place : {false, true}) {
-      const Description& own = descriptions[(rank + static_cast<std::size_t>(++round)) % 3];
+      const Description own = gapped.description(rank + static_cast<std::size_t>(++round), pairs);
       const std::size_t block = pairs * own.extent;
       Numbers input(block, kPoison);
       own.fill(input.data(), pairs, caller.rank());
@@ -78,7 +45,7 @@ std::string try_types(Caller& caller, std::initializer_list<std::size_t> sizes) 
         } else {
           caller.iallgather(from, output.data(), own.count, own.type).wait();
         }
-        if (own.holds_all(output, pairs, caller.size())) continue;
+        if (output == own.blocks(pairs, caller.size())) continue;
         note(first, fmt::format("{} pairs, {} numbers apart, are wrong on member {}{}", pairs,
                                 own.extent, rank, in_place ? ", in place" : ""));
       }

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/base/collective_traits.h"
 #include "tests/collectives/calls/refused_calls.h"
 
 namespace hycoll::tests {
@@ -48,13 +49,16 @@ void add_wrong_types(std::vector<WrongCall>& wrong, const Call& good) {
 }
 
 void add_wrong_buffers(std::vector<WrongCall>& wrong, const Call& good, Room& room) {
-  const bool all = good.collective != Collective::reduce && good.collective != Collective::exscan;
+  const bool all_have_input = !begins_at_root(good.collective);
+  const bool all_have_output =
+      !delivers_to_root(good.collective) && good.collective != Collective::exscan;
+  const bool all = all_have_input && all_have_output;
   Call call = good;
   call.input = nullptr;
-  wrong.push_back({call, "input is null with count"});
+  wrong.push_back({call, "input is null with count", all_have_input});
   call = good;
   call.output = nullptr;
-  wrong.push_back({call, "output is null with count", all});
+  wrong.push_back({call, "output is null with count", all_have_output});
   call = good;
   call.output = room.input.data() + 1;
   wrong.push_back({call, "input and output overlap", all});
@@ -78,7 +82,8 @@ std::vector<WrongCall> wrong_calls(Room& room, int members) {
     add_wrong_types(wrong, good);
     add_wrong_buffers(wrong, good, room);
   }
-  for (const Collective collective : {Collective::reduce, Collective::broadcast}) {
+  for (const Collective collective :
+       {Collective::reduce, Collective::broadcast, Collective::gather, Collective::scatter}) {
     Call rooted = sum_of(room, collective, 100);
     rooted.root = members;
     wrong.push_back(
@@ -92,14 +97,17 @@ std::vector<WrongCall> wrong_calls(Room& room, int members) {
   wrong.push_back({broadcast, "more than memory"});
   broadcast = calls::broadcast(room.output.data(), 3, ElementType(MPI_DATATYPE_NULL), 0);
   wrong.push_back({broadcast, "broadcast: type is MPI_DATATYPE_NULL"});
-  Call gathered = sum_of(room, Collective::allgather, 100);
-  add_wrong_buffers(wrong, gathered, room);
-  gathered.type = ElementType(MPI_DATATYPE_NULL);
-  wrong.push_back({gathered, "allgather: type is MPI_DATATYPE_NULL"});
-  gathered = sum_of(room, Collective::allgather, 100);
-  gathered.block_counts = std::span(&kOneCount, 1);
-  wrong.push_back({gathered, "allgather: block_counts has 1 entries, but all blocks are equal"});
-  add_wrong_buffers(wrong, sum_of(room, Collective::alltoall, 100), room);
+  for (const Collective collective :
+       {Collective::allgather, Collective::gather, Collective::scatter, Collective::alltoall}) {
+    const std::string name(name_of(collective));
+    Call moved = sum_of(room, collective, 100);
+    add_wrong_buffers(wrong, moved, room);
+    moved.type = ElementType(MPI_DATATYPE_NULL);
+    wrong.push_back({moved, name + ": type is MPI_DATATYPE_NULL"});
+    moved = sum_of(room, collective, 100);
+    moved.block_counts = std::span(&kOneCount, 1);
+    wrong.push_back({moved, name + ": block_counts has 1 entries, but all blocks are equal"});
+  }
   Call blocks = sum_of(room, Collective::reduce_scatter, 0);
   room.block_counts.assign(static_cast<std::size_t>(members) + 1, 10);
   blocks.block_counts = room.block_counts;

@@ -33,6 +33,10 @@ std::vector<Deviation> deviations() {
                                        Collective::reduce_scatter, Collective::scan,
                                        Collective::exscan};
   std::vector<Collective> moving_too = all;
+  for (const Collective moving :
+       {Collective::broadcast, Collective::allgather, Collective::gather, Collective::scatter}) {
+    moving_too.push_back(moving);
+  }
   moving_too.push_back(Collective::broadcast);
   moving_too.push_back(Collective::allgather);
   moving_too.push_back(Collective::alltoall);
@@ -44,7 +48,7 @@ std::vector<Deviation> deviations() {
       {"bits", [](Call& call, Room&) { call = call.reproducible(); }, all},
       {"root",
        [](Call& call, Room&) { call.root = 0; },
-       {Collective::reduce, Collective::broadcast}},
+       {Collective::reduce, Collective::broadcast, Collective::gather, Collective::scatter}},
       {"collective",
        [](Call& call, Room&) {
          call.collective =

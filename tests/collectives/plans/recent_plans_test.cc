@@ -133,7 +133,7 @@ TEST_CASE("ever other lengths, roots and types leave memory where it was") {
       PlanCache plans(options(2, limit));
       RecentPlans recent(plans);
       Queries queries(4);
-      const int calls = kIsSanitized ? 5000 : 100'000;
+      const int calls = kIsSanitized ? 5000 : 150'000;
       std::size_t most_before = 0;
       std::size_t most = 0;
       PlanStatistics before = plan_statistics();

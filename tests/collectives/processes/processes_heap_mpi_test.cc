@@ -67,9 +67,13 @@ class Trial {
   }
 
   std::string complaint() {
+    // In place, the root of a scatter keeps its block where it is.
+    const bool is_kept = placement_ == Placement::in_place && member_ == reference_.root &&
+                         reference_.collective == Collective::scatter;
+    const std::int64_t* const values = result() + (is_kept ? reference_.output_begin(member_) : 0);
     for (std::size_t i = 0; i < reference_.output_size(member_); ++i) {
-      if (result()[i] != reference_.expected(member_, 1, i)) {
-        return fmt::format("element {} of the result is {}", i, result()[i]);
+      if (values[i] != reference_.expected(member_, 1, i)) {
+        return fmt::format("element {} of the result is {}", i, values[i]);
       }
     }
     for (std::size_t i = 0; placement_ == Placement::separate && i < reference_.input_size(); ++i) {
@@ -83,7 +87,7 @@ class Trial {
  private:
   /// In place, the longer buffer is both.
   bool is_in_output() const {
-    return placement_ == Placement::in_place && reference_.collective == Collective::allgather;
+    return placement_ == Placement::in_place && reference_.is_input_in_output(member_);
   }
   std::int64_t* result() {
     const bool is_input = placement_ == Placement::in_place && !is_in_output();

@@ -77,14 +77,18 @@ TEST_CASE("inputs and outputs hold what the collective says") {
         CAPTURE(member);
         const int vector = has_pairs(collective) ? members : chunk_count;
         ChunkRange expected{.first = 0, .count = vector};
-        if (collective == Collective::reduce_scatter) expected = {3 * member, 3};
-        if (collective == Collective::reduce && member != root) expected = {0, 0};
+        const bool is_scattered =
+            collective == Collective::reduce_scatter || collective == Collective::scatter;
+        if (is_scattered) expected = {3 * member, 3};
+        if (delivers_to_root(collective) && member != root) expected = {0, 0};
         if (collective == Collective::exscan && member == 0) expected = {0, 0};
         if (collective == Collective::broadcast && member == root) expected = {0, 0};
         CHECK(builder.output_chunks(member) == expected);
-        const bool has_input = collective != Collective::broadcast || member == root;
+        const bool has_input = !begins_at_root(collective) || member == root;
         ChunkRange input{.first = 0, .count = has_input ? vector : 0};
-        if (collective == Collective::allgather) input = {3 * member, 3};
+        const bool is_gathered =
+            collective == Collective::allgather || collective == Collective::gather;
+        if (is_gathered) input = {3 * member, 3};
         CHECK(builder.input_chunks(member) == input);
       }
       const std::vector<ChunkRange> expected = [&] {

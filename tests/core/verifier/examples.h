@@ -69,17 +69,8 @@ Schedule chain_scan_example(Collective collective, int node_count);
 Schedule aggregator_example(Collective collective);
 
 inline constexpr CollectiveTraits kAllgather = traits_of(Collective::allgather);
-
-// Collectives that hycoll does not have, which the words of CollectiveTraits describe nevertheless.
-
-inline constexpr CollectiveTraits kGather{.name = "gather",
-                                          .input = {Extent::block, Holders::all},
-                                          .output = {Extent::vector, Holders::root},
-                                          .result = Result::copy};
-inline constexpr CollectiveTraits kScatter{.name = "scatter",
-                                           .input = {Extent::vector, Holders::root},
-                                           .output = {Extent::block, Holders::all},
-                                           .result = Result::copy};
+inline constexpr CollectiveTraits kGather = traits_of(Collective::gather);
+inline constexpr CollectiveTraits kScatter = traits_of(Collective::scatter);
 
 /// Nodes of 1 member, allgather: every block travels round the ring, in two segments.
 Schedule ring_allgather_example(int node_count);

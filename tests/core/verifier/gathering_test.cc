@@ -1,5 +1,5 @@
-// Collectives whose inputs are shorter than the vector, which no algorithm performs yet: verified,
-// staged, and in place with the input inside the output.
+// Collectives whose inputs are shorter than the vector: verified, staged, and in place with the
+// input inside the output.
 
 #include <doctest/doctest.h>
 

@@ -40,6 +40,10 @@ Collective collective_of(Routine routine) noexcept {
       return Collective::broadcast;
     case Routine::allgather:
       return Collective::allgather;
+    case Routine::gather:
+      return Collective::gather;
+    case Routine::scatter:
+      return Collective::scatter;
     case Routine::alltoall:
       return Collective::alltoall;
   }
@@ -77,6 +81,14 @@ ExpectedOutput expected_output(const Problem& problem, std::size_t count, int ra
               .rank_count = 1};
     case Routine::allgather:
       return {.first = 0, .count = count, .rank_count = 1, .block = block};
+    case Routine::gather:
+      return {
+          .first = 0, .count = rank == problem.root ? count : 0, .rank_count = 1, .block = block};
+    case Routine::scatter:
+      return {.first = static_cast<std::size_t>(rank) * block,
+              .count = block,
+              .first_rank = problem.root,
+              .rank_count = 1};
     case Routine::alltoall:
       return {.first = static_cast<std::size_t>(rank) * block,
               .count = count,

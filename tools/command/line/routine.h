@@ -24,10 +24,12 @@ enum class Routine : std::uint8_t {
   exscan,
   broadcast,
   allgather,
+  gather,
+  scatter,
   alltoall,
   barrier
 };
-inline constexpr int kRoutineCount = 9;
+inline constexpr int kRoutineCount = 11;
 
 /// All functions of this file are pure.
 std::string_view name_of(Routine routine) noexcept;
@@ -49,7 +51,7 @@ struct Problem {
   Routine routine = Routine::allreduce;
   DataType type = DataType::float32;
   Operator op = Operator::sum;
-  int root = 0;  ///< Of reduce and broadcast.
+  int root = 0;  ///< Of the collectives that have one.
 };
 
 /// What a member's output holds after a call: elements [first, first + count) of the input vector,
@@ -63,14 +65,14 @@ struct ExpectedOutput {
   std::size_t block = 0;  ///< 0: no blocks.
 };
 
-/// Of vectors of `count` elements; for reduce_scatter the members get equal blocks of them, and for
-/// allgather they bring them; with alltoall they have one for each.
+/// Of vectors of `count` elements; for reduce_scatter and scatter the members get equal blocks of
+/// them, for allgather and gather they bring them, and for alltoall they have one for each.
 /// Requires that unsuitable_count finds nothing.
 ExpectedOutput expected_output(const Problem& problem, std::size_t count, int rank,
                                int member_count) noexcept;
 
-/// Why vectors of `count` elements are not possible with so many members: some
-/// routines need equal blocks. Empty if they are.
+/// Why vectors of `count` elements are not possible with so many members: some collectives need
+/// equal blocks. Empty if they are.
 std::optional<std::string> unsuitable_count(const Problem& problem, std::size_t count,
                                             int member_count);
 

@@ -82,6 +82,14 @@ std::unique_ptr<Contestant> contestant_of(Caller& caller, const Problem& problem
       return make([&caller, block_count, type](const std::byte* in, std::byte* out) {
         caller.allgather(in, out, block_count, type);
       });
+    case Routine::gather:
+      return make([&caller, block_count, type, root](const std::byte* in, std::byte* out) {
+        caller.gather(in, out, block_count, type, root);
+      });
+    case Routine::scatter:
+      return make([&caller, block_count, type, root](const std::byte* in, std::byte* out) {
+        caller.scatter(in, out, block_count, type, root);
+      });
     case Routine::alltoall:
       return make([&caller, block_count, type](const std::byte* in, std::byte* out) {
         caller.alltoall(in, out, block_count, type);
@@ -126,6 +134,17 @@ auto with_native_call(Routine routine, const NativeProblem& p, Use use) {
         check_mpi(MPI_Allgather(in, p.block_count, p.type, out, p.block_count, p.type, p.comm),
                   "MPI_Allgather");
       });
+    case Routine::gather:
+      return use([p](const std::byte* in, std::byte* out) {
+        check_mpi(MPI_Gather(in, p.block_count, p.type, out, p.block_count, p.type, p.root, p.comm),
+                  "MPI_Gather");
+      });
+    case Routine::scatter:
+      return use([p](const std::byte* in, std::byte* out) {
+        check_mpi(
+            MPI_Scatter(in, p.block_count, p.type, out, p.block_count, p.type, p.root, p.comm),
+            "MPI_Scatter");
+      });
     case Routine::alltoall:
       return use([p](const std::byte* in, std::byte* out) {
         check_mpi(MPI_Alltoall(in, p.block_count, p.type, out, p.block_count, p.type, p.comm),
@@ -141,14 +160,14 @@ auto with_native_call(Routine routine, const NativeProblem& p, Use use) {
 
 Call call_of(const Problem& problem, std::size_t count, int member_count, const void* input,
              void* output) {
+  const std::size_t block_count = count / static_cast<std::size_t>(member_count);
   switch (problem.routine) {
     case Routine::allreduce:
       return calls::allreduce(input, output, count, problem.type, problem.op);
     case Routine::reduce:
       return calls::reduce(input, output, count, problem.type, problem.op, problem.root);
     case Routine::reduce_scatter:
-      return calls::reduce_scatter_block(
-          input, output, count / static_cast<std::size_t>(member_count), problem.type, problem.op);
+      return calls::reduce_scatter_block(input, output, block_count, problem.type, problem.op);
     case Routine::scan:
       return calls::scan(input, output, count, problem.type, problem.op);
     case Routine::exscan:
@@ -159,11 +178,13 @@ Call call_of(const Problem& problem, std::size_t count, int member_count, const 
       return call;
     }
     case Routine::allgather:
-      return calls::allgather(input, output, count / static_cast<std::size_t>(member_count),
-                              problem.type);
+      return calls::allgather(input, output, block_count, problem.type);
+    case Routine::gather:
+      return calls::gather(input, output, block_count, problem.type, problem.root);
+    case Routine::scatter:
+      return calls::scatter(input, output, block_count, problem.type, problem.root);
     case Routine::alltoall:
-      return calls::alltoall(input, output, count / static_cast<std::size_t>(member_count),
-                             problem.type);
+      return calls::alltoall(input, output, block_count, problem.type);
     case Routine::barrier:
       break;
   }
@@ -227,6 +248,16 @@ MPI_Request start_native(MPI_Comm comm, const Problem& problem, std::size_t coun
                                &request),
                 "MPI_Iallgather");
       break;
+    case Routine::gather:
+      check_mpi(MPI_Igather(input, p.block_count, p.type, output, p.block_count, p.type, p.root,
+                            p.comm, &request),
+                "MPI_Igather");
+      break;
+    case Routine::scatter:
+      check_mpi(MPI_Iscatter(input, p.block_count, p.type, output, p.block_count, p.type, p.root,
+                             p.comm, &request),
+                "MPI_Iscatter");
+      break;
     case Routine::alltoall:
       check_mpi(MPI_Ialltoall(input, p.block_count, p.type, output, p.block_count, p.type, p.comm,
                               &request),
@@ -277,6 +308,16 @@ MPI_Request prepare_native(MPI_Comm comm, const Problem& problem, std::size_t co
       check_mpi(MPI_Allgather_init(input, p.block_count, p.type, output, p.block_count, p.type,
                                    p.comm, info, &request),
                 "MPI_Allgather_init");
+      break;
+    case Routine::gather:
+      check_mpi(MPI_Gather_init(input, p.block_count, p.type, output, p.block_count, p.type, p.root,
+                                p.comm, info, &request),
+                "MPI_Gather_init");
+      break;
+    case Routine::scatter:
+      check_mpi(MPI_Scatter_init(input, p.block_count, p.type, output, p.block_count, p.type,
+                                 p.root, p.comm, info, &request),
+                "MPI_Scatter_init");
       break;
     case Routine::alltoall:
       check_mpi(MPI_Alltoall_init(input, p.block_count, p.type, output, p.block_count, p.type,

@@ -1,0 +1,76 @@
+// Which gather, or scatter, a call uses.
+//
+// One node: lines while no more than a few hundred bytes pass through them, then a lane per worker,
+// whose leader moves its member's block. Several nodes: the cheapest (selection_costs.h) of the
+// binomial tree, through lines or one leader, and of straight messages, through lines or with as
+// many lanes as are worth it. Gather and scatter are the same in opposite directions, and cost the
+// same.
+
+#include <algorithm>
+#include <array>
+
+#include "collectives/plans/selection.h"
+#include "collectives/plans/selection_costs.h"
+#include "collectives/plans/selection_lanes.h"
+
+namespace hycoll {
+namespace {
+
+SelectedPlan select_on_one_node(const SelectionQuery& query) {
+  const auto members = static_cast<std::size_t>(query.nodes.front().node.members);
+  const bool through_lines = reads_through_lines(query, query.size_bytes / members * (members - 1));
+  SelectedPlan plan = through_lines ? plan_lines(query) : plan_lanes(query);
+  plan.algorithm = through_lines ? "lines-binomial" : "multi-leader-linear";
+  return plan;
+}
+
+/// Leaders copy their node's part before the exchange, or after it; with a lane for each member
+/// what they send or receive lies in a member's buffer.
+double led(const LaneCosts& costs, double exchange) {
+  if (costs.members == 1) return exchange;
+  const bool is_copied = costs.lanes < costs.members;
+  const double copied = is_copied ? costs.vector_copy / (costs.nodes * costs.lanes) : 0;
+  return costs.hearing_of_members + copied + exchange + costs.hearing_of_lanes;
+}
+
+/// Leaders read their node's part in lines, or write it to lines.
+double in_lines(const LaneCosts& costs, double exchange) {
+  if (costs.members == 1) return exchange;
+  return costs.hearing_of_members + 2 * costs.vector_copy / costs.nodes + exchange;
+}
+
+using Inside = double (*)(const LaneCosts& costs, double exchange);
+
+/// Those with others below them put their own part beside theirs.
+template <Inside inside>
+double along_tree(const LaneCosts& costs, double /*segments*/) {
+  return inside(costs, time_of(costs, doubling(costs.steps, costs.nodes))) +
+         costs.vector_copy / costs.nodes;
+}
+
+/// The root's node has all messages.
+template <Inside inside>
+double straight(const LaneCosts& costs, double /*segments*/) {
+  return inside(costs, costs.alpha + std::max((costs.nodes - 1) * costs.message,
+                                              costs.without_own(costs.nodes) * costs.card));
+}
+
+constexpr Candidate candidate(std::string_view algorithm, Candidate::Lanes lanes,
+                              double (*cost)(const LaneCosts&, double)) {
+  return {algorithm, OperandOrder::canonical, Cut::nothing, lanes, cost};
+}
+
+constexpr std::array kCandidates = {
+    candidate("lines-binomial", Candidate::Lanes::lines, along_tree<in_lines>),
+    candidate("lines-linear", Candidate::Lanes::lines, straight<in_lines>),
+    candidate("binomial", Candidate::Lanes::one, along_tree<led>),
+    candidate("multi-leader-linear", Candidate::Lanes::any, straight<led>),
+};
+
+}  // namespace
+
+SelectedPlan select_gather(const SelectionQuery& query) {
+  return query.node_count() == 1 ? select_on_one_node(query) : cheapest(query, kCandidates);
+}
+
+}  // namespace hycoll
