@@ -110,6 +110,42 @@ void ompi_iallgather_f(char* input, MPI_Fint* input_count, MPI_Fint* input_type,
   });
 }
 
+void ompi_gather_f(char* input, MPI_Fint* input_count, MPI_Fint* input_type, char* output,
+                   MPI_Fint* count, MPI_Fint* type, MPI_Fint* root, MPI_Fint* communicator,
+                   MPI_Fint* error) {
+  put(error,
+      MPI_Gather(buffer_of(input), *input_count, PMPI_Type_f2c(*input_type), buffer_of(output),
+                 *count, PMPI_Type_f2c(*type), *root, PMPI_Comm_f2c(*communicator)));
+}
+
+void ompi_igather_f(char* input, MPI_Fint* input_count, MPI_Fint* input_type, char* output,
+                    MPI_Fint* count, MPI_Fint* type, MPI_Fint* root, MPI_Fint* communicator,
+                    MPI_Fint* request, MPI_Fint* error) {
+  put(error, request, [&](MPI_Request* made) {
+    return MPI_Igather(buffer_of(input), *input_count, PMPI_Type_f2c(*input_type),
+                       buffer_of(output), *count, PMPI_Type_f2c(*type), *root,
+                       PMPI_Comm_f2c(*communicator), made);
+  });
+}
+
+void ompi_scatter_f(char* input, MPI_Fint* input_count, MPI_Fint* input_type, char* output,
+                    MPI_Fint* count, MPI_Fint* type, MPI_Fint* root, MPI_Fint* communicator,
+                    MPI_Fint* error) {
+  put(error,
+      MPI_Scatter(buffer_of(input), *input_count, PMPI_Type_f2c(*input_type), buffer_of(output),
+                  *count, PMPI_Type_f2c(*type), *root, PMPI_Comm_f2c(*communicator)));
+}
+
+void ompi_iscatter_f(char* input, MPI_Fint* input_count, MPI_Fint* input_type, char* output,
+                     MPI_Fint* count, MPI_Fint* type, MPI_Fint* root, MPI_Fint* communicator,
+                     MPI_Fint* request, MPI_Fint* error) {
+  put(error, request, [&](MPI_Request* made) {
+    return MPI_Iscatter(buffer_of(input), *input_count, PMPI_Type_f2c(*input_type),
+                        buffer_of(output), *count, PMPI_Type_f2c(*type), *root,
+                        PMPI_Comm_f2c(*communicator), made);
+  });
+}
+
 void ompi_alltoall_f(char* input, MPI_Fint* input_count, MPI_Fint* input_type, char* output,
                      MPI_Fint* count, MPI_Fint* type, MPI_Fint* communicator, MPI_Fint* error) {
   put(error,
@@ -219,6 +255,18 @@ HYCOLL_FORTRAN_NAMES(allgather, ALLGATHER,
 HYCOLL_FORTRAN_NAMES(iallgather, IALLGATHER,
                      (char*, MPI_Fint*, MPI_Fint*, char*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
                       MPI_Fint*, MPI_Fint*))
+HYCOLL_FORTRAN_NAMES(gather, GATHER,
+                     (char*, MPI_Fint*, MPI_Fint*, char*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                      MPI_Fint*, MPI_Fint*))
+HYCOLL_FORTRAN_NAMES(igather, IGATHER,
+                     (char*, MPI_Fint*, MPI_Fint*, char*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                      MPI_Fint*, MPI_Fint*, MPI_Fint*))
+HYCOLL_FORTRAN_NAMES(scatter, SCATTER,
+                     (char*, MPI_Fint*, MPI_Fint*, char*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                      MPI_Fint*, MPI_Fint*))
+HYCOLL_FORTRAN_NAMES(iscatter, ISCATTER,
+                     (char*, MPI_Fint*, MPI_Fint*, char*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                      MPI_Fint*, MPI_Fint*, MPI_Fint*))
 HYCOLL_FORTRAN_NAMES(alltoall, ALLTOALL,
                      (char*, MPI_Fint*, MPI_Fint*, char*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
                       MPI_Fint*))

@@ -3,11 +3,9 @@
 #include <mpi.h>
 
 #include <cstddef>
-#include <cstring>
-#include <memory>
 
 #include "collectives/api/hycoll.h"
-#include "collectives/elements/vector_elements.h"
+#include "preload/routines/own_block.h"
 #include "preload/routines/serve.h"
 
 namespace hycoll::preload {
@@ -55,51 +53,30 @@ class Translation {
     const bool is_alike = of_.input_type == of_.type && of_.input_count == of_.count;
     if (is_alike && of_.input != of_.output) [[likely]]
       return same;
-    from_ = moved_elements(ElementType(of_.input_type), "allgather");
-    to_ = moved_elements(ElementType(of_.type), "allgather");
-    const std::size_t input_bytes = static_cast<std::size_t>(of_.input_count) * from_.element_bytes;
-    block_bytes_ = static_cast<std::size_t>(of_.count) * to_.element_bytes;
-    const bool are_there = (of_.input != nullptr || from_.staging != nullptr) &&
-                           (of_.output != nullptr || to_.staging != nullptr);
-    if (input_bytes != block_bytes_ || !are_there) {
-      Call refused = calls::allgather(of_.input, of_.output, block_bytes_, DataType::uint8);
-      refused.input_size = input_bytes;
+    const auto input_count = static_cast<std::size_t>(of_.input_count);
+    const auto count = static_cast<std::size_t>(of_.count);
+    block_ = OwnBlock({input_count, of_.input_type}, {count, of_.type}, "allgather");
+    if (!block_.is_whole(of_.input, of_.output)) {
+      Call refused = calls::allgather(of_.input, of_.output, block_.to_bytes(), DataType::uint8);
+      refused.input_size = block_.from_bytes();
       return refused;
     }
-    const bool are_direct = from_.staging == nullptr && to_.staging == nullptr;
-    places_input_ = !are_direct || of_.input == of_.output;
+    is_copied_ = !block_.is_direct() || of_.input == of_.output;
     return same;
   }
 
   /// Copies the input to this process's block of the output, and makes the call one in place, where
   /// no description fits both.
   void make_ready(Call& call) const {
-    if (!places_input_) return;
-    const auto* data = static_cast<const std::byte*>(of_.input);
-    std::unique_ptr<std::byte[]> packed;
-    if (from_.staging != nullptr) {
-      packed = std::make_unique_for_overwrite<std::byte[]>(block_bytes_);
-      from_.staging->pack(of_.input, 0, block_bytes_, packed.get());
-      data = packed.get();
-    }
-    int rank = 0;
-    PMPI_Comm_rank(of_.communicator, &rank);
-    auto* const block = const_cast<void*>(to_.address_of(
-        of_.output, static_cast<std::size_t>(rank) * static_cast<std::size_t>(of_.count)));
-    if (to_.staging != nullptr) {
-      to_.staging->unpack(data, 0, block_bytes_, block);
-    } else {
-      std::memmove(block, data, block_bytes_);
-    }
+    if (!is_copied_) return;
+    block_.copy(of_.input, block_.block_to(of_.output, rank_in(of_.communicator)));
     call.input = of_.output;
   }
 
  private:
   Allgather<Count> of_;
-  VectorElements from_;
-  VectorElements to_;
-  std::size_t block_bytes_ = 0;
-  bool places_input_ = false;
+  OwnBlock block_;
+  bool is_copied_ = false;
 };
 
 template <class Count, class Library>

@@ -52,26 +52,12 @@ int MPI_Alltoallw(const void* input, const int* send_counts, const int* send_off
   });
 }
 
-int MPI_Gather(const void* input, int send_count, MPI_Datatype send_type, void* output, int count,
-               MPI_Datatype type, int root, MPI_Comm communicator) {
-  return preload::pass(Routine::gather, preload::kNotYet, send_count, send_type, [&] {
-    return PMPI_Gather(input, send_count, send_type, output, count, type, root, communicator);
-  });
-}
-
 int MPI_Gatherv(const void* input, int send_count, MPI_Datatype send_type, void* output,
                 const int* counts, const int* offsets, MPI_Datatype type, int root,
                 MPI_Comm communicator) {
   return preload::pass(Routine::gatherv, preload::kNotYet, send_count, send_type, [&] {
     return PMPI_Gatherv(input, send_count, send_type, output, counts, offsets, type, root,
                         communicator);
-  });
-}
-
-int MPI_Scatter(const void* input, int send_count, MPI_Datatype send_type, void* output, int count,
-                MPI_Datatype type, int root, MPI_Comm communicator) {
-  return preload::pass(Routine::scatter, preload::kNotYet, count, type, [&] {
-    return PMPI_Scatter(input, send_count, send_type, output, count, type, root, communicator);
   });
 }
 
@@ -112,28 +98,12 @@ int MPI_Ialltoallw(const void* input, const int* send_counts, const int* send_of
   });
 }
 
-int MPI_Igather(const void* input, int send_count, MPI_Datatype send_type, void* output, int count,
-                MPI_Datatype type, int root, MPI_Comm communicator, MPI_Request* request) {
-  return preload::pass(Routine::igather, preload::kNotYet, send_count, send_type, [&] {
-    return PMPI_Igather(input, send_count, send_type, output, count, type, root, communicator,
-                        request);
-  });
-}
-
 int MPI_Igatherv(const void* input, int send_count, MPI_Datatype send_type, void* output,
                  const int* counts, const int* offsets, MPI_Datatype type, int root,
                  MPI_Comm communicator, MPI_Request* request) {
   return preload::pass(Routine::igatherv, preload::kNotYet, send_count, send_type, [&] {
     return PMPI_Igatherv(input, send_count, send_type, output, counts, offsets, type, root,
                          communicator, request);
-  });
-}
-
-int MPI_Iscatter(const void* input, int send_count, MPI_Datatype send_type, void* output, int count,
-                 MPI_Datatype type, int root, MPI_Comm communicator, MPI_Request* request) {
-  return preload::pass(Routine::iscatter, preload::kNotYet, count, type, [&] {
-    return PMPI_Iscatter(input, send_count, send_type, output, count, type, root, communicator,
-                         request);
   });
 }
 

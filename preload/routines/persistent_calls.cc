@@ -35,71 +35,89 @@ namespace preload = hycoll::preload;
 using preload::Routine;
 
 // One function for each form: counts of type int, and of type MPI_Count from MPI 4 on.
-#define HYCOLL_PRELOAD_PERSISTENT(prefix, suffix, count_type)                                     \
-  int prefix##_Allgather_init##suffix(const void* input, count_type input_count,                  \
-                                      MPI_Datatype input_type, void* output, count_type count,    \
-                                      MPI_Datatype type, MPI_Comm communicator, MPI_Info info,    \
-                                      MPI_Request* request) {                                     \
-    return preload::set_up(Routine::allgather_init, count, type, [&] {                            \
-      return P##prefix##_Allgather_init##suffix(input, input_count, input_type, output, count,    \
-                                                type, communicator, info, request);               \
-    });                                                                                           \
-  }                                                                                               \
-  int prefix##_Allreduce_init##suffix(const void* input, void* output, count_type count,          \
-                                      MPI_Datatype type, MPI_Op op, MPI_Comm communicator,        \
-                                      MPI_Info info, MPI_Request* request) {                      \
-    return preload::set_up(Routine::allreduce_init, count, type, [&] {                            \
-      return P##prefix##_Allreduce_init##suffix(input, output, count, type, op, communicator,     \
-                                                info, request);                                   \
-    });                                                                                           \
-  }                                                                                               \
-  int prefix##_Bcast_init##suffix(void* buffer, count_type count, MPI_Datatype type, int root,    \
-                                  MPI_Comm communicator, MPI_Info info, MPI_Request* request) {   \
-    return preload::set_up(Routine::bcast_init, count, type, [&] {                                \
-      return P##prefix##_Bcast_init##suffix(buffer, count, type, root, communicator, info,        \
-                                            request);                                             \
-    });                                                                                           \
-  }                                                                                               \
-  int prefix##_Exscan_init##suffix(const void* input, void* output, count_type count,             \
-                                   MPI_Datatype type, MPI_Op op, MPI_Comm communicator,           \
-                                   MPI_Info info, MPI_Request* request) {                         \
-    return preload::set_up(Routine::exscan_init, count, type, [&] {                               \
-      return P##prefix##_Exscan_init##suffix(input, output, count, type, op, communicator, info,  \
-                                             request);                                            \
-    });                                                                                           \
-  }                                                                                               \
-  int prefix##_Reduce_init##suffix(const void* input, void* output, count_type count,             \
-                                   MPI_Datatype type, MPI_Op op, int root, MPI_Comm communicator, \
-                                   MPI_Info info, MPI_Request* request) {                         \
-    return preload::set_up(Routine::reduce_init, count, type, [&] {                               \
-      return P##prefix##_Reduce_init##suffix(input, output, count, type, op, root, communicator,  \
-                                             info, request);                                      \
-    });                                                                                           \
-  }                                                                                               \
-  int prefix##_Reduce_scatter_init##suffix(                                                       \
-      const void* input, void* output, const count_type* counts, MPI_Datatype type, MPI_Op op,    \
-      MPI_Comm communicator, MPI_Info info, MPI_Request* request) {                               \
-    return preload::set_up(Routine::reduce_scatter_init,                                          \
-                           preload::element_count_of(counts, communicator), type, [&] {           \
-                             return P##prefix##_Reduce_scatter_init##suffix(                      \
-                                 input, output, counts, type, op, communicator, info, request);   \
-                           });                                                                    \
-  }                                                                                               \
-  int prefix##_Reduce_scatter_block_init##suffix(                                                 \
-      const void* input, void* output, count_type count, MPI_Datatype type, MPI_Op op,            \
-      MPI_Comm communicator, MPI_Info info, MPI_Request* request) {                               \
-    return preload::set_up(Routine::reduce_scatter_block_init, count, type, [&] {                 \
-      return P##prefix##_Reduce_scatter_block_init##suffix(input, output, count, type, op,        \
-                                                           communicator, info, request);          \
-    });                                                                                           \
-  }                                                                                               \
-  int prefix##_Scan_init##suffix(const void* input, void* output, count_type count,               \
-                                 MPI_Datatype type, MPI_Op op, MPI_Comm communicator,             \
-                                 MPI_Info info, MPI_Request* request) {                           \
-    return preload::set_up(Routine::scan_init, count, type, [&] {                                 \
-      return P##prefix##_Scan_init##suffix(input, output, count, type, op, communicator, info,    \
-                                           request);                                              \
-    });                                                                                           \
+#define HYCOLL_PRELOAD_PERSISTENT(prefix, suffix, count_type)                                      \
+  int prefix##_Allgather_init##suffix(const void* input, count_type input_count,                   \
+                                      MPI_Datatype input_type, void* output, count_type count,     \
+                                      MPI_Datatype type, MPI_Comm communicator, MPI_Info info,     \
+                                      MPI_Request* request) {                                      \
+    return preload::set_up(Routine::allgather_init, count, type, [&] {                             \
+      return P##prefix##_Allgather_init##suffix(input, input_count, input_type, output, count,     \
+                                                type, communicator, info, request);                \
+    });                                                                                            \
+  }                                                                                                \
+  int prefix##_Allreduce_init##suffix(const void* input, void* output, count_type count,           \
+                                      MPI_Datatype type, MPI_Op op, MPI_Comm communicator,         \
+                                      MPI_Info info, MPI_Request* request) {                       \
+    return preload::set_up(Routine::allreduce_init, count, type, [&] {                             \
+      return P##prefix##_Allreduce_init##suffix(input, output, count, type, op, communicator,      \
+                                                info, request);                                    \
+    });                                                                                            \
+  }                                                                                                \
+  int prefix##_Bcast_init##suffix(void* buffer, count_type count, MPI_Datatype type, int root,     \
+                                  MPI_Comm communicator, MPI_Info info, MPI_Request* request) {    \
+    return preload::set_up(Routine::bcast_init, count, type, [&] {                                 \
+      return P##prefix##_Bcast_init##suffix(buffer, count, type, root, communicator, info,         \
+                                            request);                                              \
+    });                                                                                            \
+  }                                                                                                \
+  int prefix##_Exscan_init##suffix(const void* input, void* output, count_type count,              \
+                                   MPI_Datatype type, MPI_Op op, MPI_Comm communicator,            \
+                                   MPI_Info info, MPI_Request* request) {                          \
+    return preload::set_up(Routine::exscan_init, count, type, [&] {                                \
+      return P##prefix##_Exscan_init##suffix(input, output, count, type, op, communicator, info,   \
+                                             request);                                             \
+    });                                                                                            \
+  }                                                                                                \
+  int prefix##_Gather_init##suffix(const void* input, count_type input_count,                      \
+                                   MPI_Datatype input_type, void* output, count_type count,        \
+                                   MPI_Datatype type, int root, MPI_Comm communicator,             \
+                                   MPI_Info info, MPI_Request* request) {                          \
+    return preload::set_up(Routine::gather_init, input_count, input_type, [&] {                    \
+      return P##prefix##_Gather_init##suffix(input, input_count, input_type, output, count, type,  \
+                                             root, communicator, info, request);                   \
+    });                                                                                            \
+  }                                                                                                \
+  int prefix##_Reduce_init##suffix(const void* input, void* output, count_type count,              \
+                                   MPI_Datatype type, MPI_Op op, int root, MPI_Comm communicator,  \
+                                   MPI_Info info, MPI_Request* request) {                          \
+    return preload::set_up(Routine::reduce_init, count, type, [&] {                                \
+      return P##prefix##_Reduce_init##suffix(input, output, count, type, op, root, communicator,   \
+                                             info, request);                                       \
+    });                                                                                            \
+  }                                                                                                \
+  int prefix##_Reduce_scatter_init##suffix(                                                        \
+      const void* input, void* output, const count_type* counts, MPI_Datatype type, MPI_Op op,     \
+      MPI_Comm communicator, MPI_Info info, MPI_Request* request) {                                \
+    return preload::set_up(Routine::reduce_scatter_init,                                           \
+                           preload::element_count_of(counts, communicator), type, [&] {            \
+                             return P##prefix##_Reduce_scatter_init##suffix(                       \
+                                 input, output, counts, type, op, communicator, info, request);    \
+                           });                                                                     \
+  }                                                                                                \
+  int prefix##_Reduce_scatter_block_init##suffix(                                                  \
+      const void* input, void* output, count_type count, MPI_Datatype type, MPI_Op op,             \
+      MPI_Comm communicator, MPI_Info info, MPI_Request* request) {                                \
+    return preload::set_up(Routine::reduce_scatter_block_init, count, type, [&] {                  \
+      return P##prefix##_Reduce_scatter_block_init##suffix(input, output, count, type, op,         \
+                                                           communicator, info, request);           \
+    });                                                                                            \
+  }                                                                                                \
+  int prefix##_Scan_init##suffix(const void* input, void* output, count_type count,                \
+                                 MPI_Datatype type, MPI_Op op, MPI_Comm communicator,              \
+                                 MPI_Info info, MPI_Request* request) {                            \
+    return preload::set_up(Routine::scan_init, count, type, [&] {                                  \
+      return P##prefix##_Scan_init##suffix(input, output, count, type, op, communicator, info,     \
+                                           request);                                               \
+    });                                                                                            \
+  }                                                                                                \
+  int prefix##_Scatter_init##suffix(const void* input, count_type input_count,                     \
+                                    MPI_Datatype input_type, void* output, count_type count,       \
+                                    MPI_Datatype type, int root, MPI_Comm communicator,            \
+                                    MPI_Info info, MPI_Request* request) {                         \
+    return preload::set_up(Routine::scatter_init, count, type, [&] {                               \
+      return P##prefix##_Scatter_init##suffix(input, input_count, input_type, output, count, type, \
+                                              root, communicator, info, request);                  \
+    });                                                                                            \
   }
 
 #define HYCOLL_PRELOAD_PERSISTENT_BARRIER(prefix)                                                  \

@@ -36,6 +36,13 @@ inline int process_count_of(MPI_Comm communicator) {
   return size;
 }
 
+/// The process's rank in a communicator, for routines with a root; MPI_PROC_NULL likewise.
+inline int rank_in(MPI_Comm communicator) {
+  int rank = MPI_PROC_NULL;
+  if (Session::find(communicator) != nullptr) PMPI_Comm_rank(communicator, &rank);
+  return rank;
+}
+
 /// Makes a call in the MPI library, and reports it with this reason if reports are wanted.
 template <class Library>
 int pass_on(const Candidate& candidate, std::string_view reason, const Library& library) {

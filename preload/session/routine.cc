@@ -51,10 +51,12 @@ constexpr std::array<std::string_view, kRoutineCount> kNames = {
     "barrier_init",
     "bcast_init",
     "exscan_init",
+    "gather_init",
     "reduce_init",
     "reduce_scatter_init",
     "reduce_scatter_block_init",
     "scan_init",
+    "scatter_init",
 };
 
 }  // namespace

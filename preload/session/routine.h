@@ -55,13 +55,15 @@ enum class Routine : std::uint8_t {
   barrier_init,
   bcast_init,
   exscan_init,
+  gather_init,
   reduce_init,
   reduce_scatter_init,
   reduce_scatter_block_init,
   scan_init,
+  scatter_init,
 };
 inline constexpr std::size_t kBlockingRoutineCount = 17;
-inline constexpr std::size_t kRoutineCount = 2 * kBlockingRoutineCount + 9;
+inline constexpr std::size_t kRoutineCount = 2 * kBlockingRoutineCount + 11;
 
 constexpr bool is_nonblocking(Routine routine) noexcept {
   return routine >= Routine::iallgather && routine <= Routine::iscatterv;
@@ -93,6 +95,10 @@ constexpr std::optional<Collective> collective_of(Routine routine) noexcept {
     case Routine::iexscan:
     case Routine::exscan_init:
       return Collective::exscan;
+    case Routine::gather:
+    case Routine::igather:
+    case Routine::gather_init:
+      return Collective::gather;
     case Routine::reduce:
     case Routine::ireduce:
     case Routine::reduce_init:
@@ -108,18 +114,18 @@ constexpr std::optional<Collective> collective_of(Routine routine) noexcept {
     case Routine::iscan:
     case Routine::scan_init:
       return Collective::scan;
+    case Routine::scatter:
+    case Routine::iscatter:
+    case Routine::scatter_init:
+      return Collective::scatter;
     case Routine::allgatherv:
     case Routine::iallgatherv:
     case Routine::alltoallv:
     case Routine::ialltoallv:
     case Routine::alltoallw:
     case Routine::ialltoallw:
-    case Routine::gather:
-    case Routine::igather:
     case Routine::gatherv:
     case Routine::igatherv:
-    case Routine::scatter:
-    case Routine::iscatter:
     case Routine::scatterv:
     case Routine::iscatterv:
       break;

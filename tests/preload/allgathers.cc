@@ -10,66 +10,17 @@
 #include <cstdint>
 #include <vector>
 
+#include "tests/preload/descriptions.h"
 #include "tests/preload/programs.h"
 
 namespace {
 
+using programs::describe;
+using programs::Description;
+using programs::kPoison;
+using programs::kWays;
 using programs::rank_of;
 using programs::size_of;
-using programs::value_of;
-
-constexpr int kPoison = 123456;
-
-int element(int rank, std::size_t index, int round) {
-  return static_cast<int>(value_of(rank, index, static_cast<std::uint64_t>(round)) & 0xffffff);
-}
-
-/// A way to describe blocks of `count` integers (a multiple of 6) in a buffer.
-struct Description {
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  int type_count = 0;
-  std::size_t stride = 1;  ///< The distance of integers in the buffer.
-  bool is_derived = false;
-  bool swaps_pairs = false;  ///< The second integer of each two comes first.
-};
-
-constexpr int kWays = 5;
-
-Description describe(int way, int count) {
-  Description made;
-  switch (way) {
-    case 0:
-      return {.type = MPI_INT, .type_count = count};
-    case 1:  // triples
-      MPI_Type_contiguous(3, MPI_INT, &made.type);
-      made.type_count = count / 3;
-      break;
-    case 2: {  // every other integer, up to the block's end
-      MPI_Datatype vector = MPI_DATATYPE_NULL;
-      MPI_Type_vector(count, 1, 2, MPI_INT, &vector);
-      MPI_Type_create_resized(vector, 0, static_cast<MPI_Aint>(count) * 8, &made.type);
-      MPI_Type_free(&vector);
-      made.type_count = 1;
-      made.stride = 2;
-      break;
-    }
-    case 3: {  // without gaps, and not in the order of memory
-      const std::array<int, 2> lengths = {1, 1};
-      const std::array<int, 2> places = {1, 0};
-      MPI_Type_indexed(2, lengths.data(), places.data(), MPI_INT, &made.type);
-      made.type_count = count / 2;
-      made.swaps_pairs = true;
-      break;
-    }
-    default:  // an integer and a gap of two
-      MPI_Type_create_resized(MPI_INT, 0, 12, &made.type);
-      made.type_count = count;
-      made.stride = 3;
-  }
-  made.is_derived = true;
-  MPI_Type_commit(&made.type);
-  return made;
-}
 
 struct Trial {
   int count = 0;  ///< Integers of a block.
@@ -134,16 +85,12 @@ class Buffers {
  private:
   /// The data of one process.
   void fill(int* block, const Description& as, int rank) const {
-    for (std::size_t i = 0; i < static_cast<std::size_t>(trial_.count); ++i) {
-      block[i * as.stride] = element(rank, as.swaps_pairs ? i ^ 1 : i, trial_.round);
-    }
+    as.fill(block, trial_.count, rank, trial_.round);
   }
 
   void free_types() {
-    for (Description* const description : {&from_, &to_}) {
-      if (description->is_derived) MPI_Type_free(&description->type);
-      description->is_derived = false;
-    }
+    from_.free();
+    to_.free();
   }
 
   Trial trial_;

@@ -1,6 +1,5 @@
-// Broadcasts and allgathers that cannot be, or that processes do not agree on: everybody gets an
-// error, and the next call is right.
-// usage: bad_movements alike|differing
+// Broadcasts, allgathers, gathers and scatters that cannot be, or that processes do not agree on:
+// everybody gets an error, and the next call is right. usage: bad_movements alike|differing
 //   alike      all processes make the same mistake
 //   differing  besides, each another one, or only one of them; needs HYCOLL_CHECK=1
 
@@ -51,7 +50,20 @@ void refused_allgather(const char* name, const void* input, int input_count,
   REQUIRE_HERE(std::ranges::count(all, -1) == std::ssize(all));
 }
 
-/// A right one.
+/// The same of a gather to, and a scatter from, rank 0, whose own block has so many integers.
+void refused_rooted(const char* name, const void* own, int own_count, int root,
+                    MPI_Comm communicator) {
+  std::vector<int> all(10 * static_cast<std::size_t>(size_of(communicator)), -1);
+  const std::vector<int> before(all);
+  int code = MPI_Gather(own, own_count, MPI_INT, all.data(), 10, MPI_INT, root, communicator);
+  require_refused(name, code, communicator);
+  code = MPI_Scatter(all.data(), 10, MPI_INT, const_cast<void*>(own), own_count, MPI_INT, root,
+                     communicator);
+  require_refused(name, code, communicator);
+  REQUIRE_HERE(all == before);
+}
+
+/// Right ones.
 void carried(MPI_Comm communicator) {
   std::vector<int> values(700, rank_of(communicator) + 5);
   for (int root = 0; root < size_of(communicator); ++root) {
@@ -63,6 +75,14 @@ void carried(MPI_Comm communicator) {
   const int rank = rank_of(communicator);
   MPI_Allgather(&rank, 1, MPI_INT, ranks.data(), 1, MPI_INT, communicator);
   for (std::size_t i = 0; i < ranks.size(); ++i) REQUIRE_HERE(ranks[i] == static_cast<int>(i));
+  int own = -1;
+  MPI_Scatter(ranks.data(), 1, MPI_INT, &own, 1, MPI_INT, 0, communicator);
+  REQUIRE_HERE(own == rank);
+  std::ranges::fill(ranks, -1);
+  MPI_Gather(&own, 1, MPI_INT, ranks.data(), 1, MPI_INT, 0, communicator);
+  for (std::size_t i = 0; i < ranks.size() && rank == 0; ++i) {
+    REQUIRE_HERE(ranks[i] == static_cast<int>(i));
+  }
 }
 
 }  // namespace
@@ -83,6 +103,10 @@ int main(int argc, char** argv) {
   refused_allgather("input too long", values.data(), 11, own);
   carried(own);
   refused_allgather("no input", nullptr, 10, own);
+  carried(own);
+  refused_rooted("no such root", values.data(), 10, size, own);
+  carried(own);
+  refused_rooted("no own block", nullptr, 10, 0, own);
   carried(own);
   if (argc > 1 && std::string_view(argv[1]) == "differing") {
     const bool is_last = rank == size - 1;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Bad broadcasts and allgathers under the preload library end with errors that say what is wrong, on every process.
+# Bad broadcasts, allgathers, gathers and scatters under the preload library end with errors that say what is wrong, on every process.
 #
 # usage: bad_movements.sh FLAVOUR MPIEXEC RANKS LIBRARY SERVED PROGRAM
 set -euo pipefail
@@ -33,6 +33,11 @@ refused_alike() {
   told "$1" "broadcast: buffer is null with count 100; pass a buffer of 400 bytes"
   told "$ranks" "allgather: input has 44 elements, but must have 40 \($ranks members have blocks of 40, the size of the input\)"
   told "$ranks" "allgather: input is null with count 10; pass a buffer of 40 bytes"
+  for name in gather scatter; do
+    told "$ranks" "$name: root is $ranks, but the ranks are 0 to $((ranks - 1)); pass one of them"
+  done
+  told "$ranks" "[^l]gather: input is null with count 10; pass a buffer of 40 bytes"
+  told "$ranks" "scatter: output is null with count 10; pass a buffer of 40 bytes"
 }
 
 arguments=("$@")

@@ -29,6 +29,7 @@ program fortran
     call require(rank == 0 .or. all(sum == rank * (rank - 1) / 2 + rank * round))
     call scatter()
     call gather()
+    call rooted()
     call nonblocking()
     sum = merge(round, -1, rank == 0)
     call MPI_Bcast(sum, 3, MPI_INTEGER, 0, MPI_COMM_WORLD, error)
@@ -66,6 +67,35 @@ contains
     call MPI_Iallgather(one, 2, MPI_INTEGER, all_ranks, 2, MPI_INTEGER, MPI_COMM_WORLD, request, error)
     call MPI_Wait(request, MPI_STATUS_IGNORE, error)
     call require(all(all_ranks(2, :) == [(i + round, i = 0, processes - 1)]))
+  end subroutine
+
+  subroutine rooted()
+    integer :: all_ranks(2, 0:processes - 1), back(2), request, i
+    all_ranks = -1
+    call MPI_Gather(one, 2, MPI_INTEGER, all_ranks, 1, MPI_2INTEGER, 0, MPI_COMM_WORLD, error)
+    call require(error == MPI_SUCCESS)
+    if (rank == 0) call require(all(all_ranks(1, :) == [(i + round, i = 0, processes - 1)]))
+    back = -1
+    call MPI_Scatter(all_ranks, 2, MPI_INTEGER, back, 1, MPI_2INTEGER, 0, MPI_COMM_WORLD, error)
+    call require(all(back == one(1:2)) .and. error == MPI_SUCCESS)
+    call MPI_Igather(one, 2, MPI_INTEGER, all_ranks, 2, MPI_INTEGER, 0, MPI_COMM_WORLD, request, error)
+    call MPI_Wait(request, MPI_STATUS_IGNORE, error)
+    back = -1
+    if (rank == 0) then
+      call MPI_Iscatter(all_ranks, 2, MPI_INTEGER, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, 0, MPI_COMM_WORLD, request, error)
+      back = all_ranks(:, 0)
+    else
+      call MPI_Iscatter(all_ranks, 2, MPI_INTEGER, back, 2, MPI_INTEGER, 0, MPI_COMM_WORLD, request, error)
+    end if
+    call MPI_Wait(request, MPI_STATUS_IGNORE, error)
+    call require(all(back == one(1:2)))
+    if (rank == 0) then
+      all_ranks(:, 0) = [0, round]
+      call MPI_Gather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all_ranks, 2, MPI_INTEGER, 0, MPI_COMM_WORLD, error)
+      call require(all(all_ranks(1, :) == [(i, i = 0, processes - 1)]) .and. all(all_ranks(2, :) == round))
+    else
+      call MPI_Gather([rank, round], 2, MPI_INTEGER, all_ranks, 2, MPI_INTEGER, 0, MPI_COMM_WORLD, error)
+    end if
   end subroutine
 
   subroutine nonblocking()

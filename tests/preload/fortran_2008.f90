@@ -2,7 +2,7 @@
 program fortran_2008
   use mpi_f08
   implicit none
-  integer :: rank, processes, round, provided
+  integer :: rank, processes, round, provided, own
   real(8) :: one(5), sum(5), other(5)
   integer(8) :: number, number_out
   type(MPI_Request) :: requests(3)
@@ -46,6 +46,17 @@ program fortran_2008
     call MPI_Iallgather(MPI_IN_PLACE, 0, MPI_INTEGER, ranks, 1, MPI_INTEGER, MPI_COMM_WORLD, requests(1))
     call MPI_Wait(requests(1), MPI_STATUS_IGNORE)
     call require(all(ranks == order))
+    ranks = 0 * order
+    call MPI_Gather(rank + round, 1, MPI_INTEGER, ranks, 1, MPI_INTEGER, 0, MPI_COMM_WORLD)
+    if (rank == 0) call require(all(ranks - round == order))
+    call MPI_Scatter(ranks, 1, MPI_INTEGER, own, 1, MPI_INTEGER, 0, MPI_COMM_WORLD)
+    call require(own == rank + round)
+    call MPI_Igather(rank, 1, MPI_INTEGER, ranks, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, requests(1))
+    call MPI_Wait(requests(1), MPI_STATUS_IGNORE)
+    if (rank == 0) call require(all(ranks == order))
+    call MPI_Iscatter(ranks, 1, MPI_INTEGER, own, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, requests(1))
+    call MPI_Wait(requests(1), MPI_STATUS_IGNORE)
+    call require(own == rank)
     call MPI_Ibarrier(MPI_COMM_WORLD, requests(1))
     is_over = .false.
     do while (.not. is_over)

@@ -39,6 +39,7 @@ class Trial {
     scans();
     reduce_scatters();
     allgather();
+    gather_and_scatter(size_ / 2 + 1);
     MPI_Barrier(communicator_);
   }
 
@@ -101,6 +102,21 @@ class Trial {
     MPI_Reduce_scatter(values(total).data(), output.data(), counts.data(), MPI_INT64_T, MPI_SUM,
                        communicator_);
     check(output, size_, before);
+  }
+
+  void gather_and_scatter(int root) {
+    const std::size_t block = input_.size() / static_cast<std::size_t>(size_) + 1;
+    const auto count = static_cast<int>(block);
+    const Vector own = values(block);
+    Vector all(rank_ == root ? block * static_cast<std::size_t>(size_) : 0, -1);
+    MPI_Gather(own.data(), count, MPI_INT64_T, all.data(), count, MPI_INT64_T, root, communicator_);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      REQUIRE_HERE(all[i] == value(static_cast<int>(i / block), i % block));
+    }
+    Vector back(block, -1);
+    MPI_Scatter(all.data(), count, MPI_INT64_T, back.data(), count, MPI_INT64_T, root,
+                communicator_);
+    REQUIRE_HERE(back == own);
   }
 
   void allgather() {

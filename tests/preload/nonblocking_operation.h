@@ -14,7 +14,7 @@
 namespace programs {
 
 inline const MPI_Datatype kType = MPI_UINT64_T;
-inline constexpr int kKinds = 9;
+inline constexpr int kKinds = 11;
 
 inline void add_numbers(void* from, void* to, int* count, MPI_Datatype* /*type*/) {
   for (int i = 0; i < *count; ++i) {
@@ -35,15 +35,15 @@ class Operation {
         size_(size_of(communicator)),
         root_(root),
         round_(round) {
-    const bool has_blocks = kind == 4 || kind == 5;
+    const bool has_blocks = kind == 4 || kind == 5 || kind == 10;
     counts_.assign(static_cast<std::size_t>(size_), static_cast<int>(count));
     input_.resize(has_blocks ? count * static_cast<std::uint64_t>(size_) : count);
     for (std::uint64_t i = 0; i < input_.size(); ++i) input_[i] = value_of(rank_, i, round);
-    output_.assign(kind == 8 ? count * static_cast<std::uint64_t>(size_) : count, kPoison);
+    output_.assign(gathers() ? count * static_cast<std::uint64_t>(size_) : count, kPoison);
   }
 
   void start() {
-    const auto n = static_cast<int>(kind_ == 8 ? input_.size() : output_.size());
+    const auto n = static_cast<int>(gathers() ? input_.size() : output_.size());
     void* const to = output_.data();
     const void* const from = input_.data();
     switch (kind_) {
@@ -71,8 +71,14 @@ class Operation {
       case 7:
         MPI_Ibarrier(communicator_, &request_);
         break;
-      default:
+      case 8:
         MPI_Iallgather(from, n, kType, to, n, kType, communicator_, &request_);
+        break;
+      case 9:
+        MPI_Igather(from, n, kType, to, n, kType, root_, communicator_, &request_);
+        break;
+      default:
+        MPI_Iscatter(from, n, kType, to, n, kType, root_, communicator_, &request_);
     }
     std::ranges::fill(counts_, n);
   }
@@ -95,13 +101,19 @@ class Operation {
         return require_sum(0, size_, output_.size() * static_cast<std::uint64_t>(rank_));
       case 7:
         return require_poison();
-      default:
+      case 8:
         return require_blocks();
+      case 9:
+        return rank_ == root_ ? require_blocks() : require_poison();
+      default:
+        return require_block_of_root();
     }
   }
 
  private:
   static constexpr std::uint64_t kPoison = 42;
+
+  bool gathers() const { return kind_ == 8 || kind_ == 9; }
 
   void require_sum(int first, int last, std::uint64_t offset) const {
     for (std::uint64_t i = 0; i < output_.size(); ++i) {
@@ -114,6 +126,12 @@ class Operation {
     for (std::uint64_t i = 0; i < output_.size(); ++i) {
       const auto rank = static_cast<int>(i / input_.size());
       REQUIRE_HERE(output_[i] == value_of(rank, i % input_.size(), round_));
+    }
+  }
+  void require_block_of_root() const {
+    const std::uint64_t first = output_.size() * static_cast<std::uint64_t>(rank_);
+    for (std::uint64_t i = 0; i < output_.size(); ++i) {
+      REQUIRE_HERE(output_[i] == value_of(root_, first + i, round_));
     }
   }
   void require_poison() const {

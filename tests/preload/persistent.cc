@@ -1,5 +1,5 @@
-// The persistent forms of the reductions, the broadcast, the allgather and the barrier, where the
-// MPI library has them.
+// The persistent forms of the reductions, the broadcast, the gathers, the scatter and the barrier,
+// where the MPI library has them.
 
 #include <mpi.h>
 #if MPI_VERSION < 4 && defined(OPEN_MPI)
@@ -125,6 +125,22 @@ int main(int argc, char** argv) {
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     REQUIRE_HERE(blocks[i] == static_cast<int>(i) / kCount);
   }
+  repeat(
+      input,
+      [&](MPI_Request* request) {
+        return PERSISTENT(Gather)(input.data(), kCount, MPI_INT, blocks.data(), kCount, MPI_INT, 0,
+                                  on, MPI_INFO_NULL, request);
+      },
+      [&](int round) {
+        if (rank == 0) REQUIRE_HERE(blocks.back() == size - 1 + round);
+      });
+  repeat(
+      blocks,
+      [&](MPI_Request* request) {
+        return PERSISTENT(Scatter)(blocks.data(), kCount, MPI_INT, output.data(), kCount, MPI_INT,
+                                   0, on, MPI_INFO_NULL, request);
+      },
+      [&](int round) { REQUIRE_HERE(output.front() == round); });
   repeat(
       input, [&](MPI_Request* request) { return PERSISTENT(Barrier)(on, MPI_INFO_NULL, request); },
       [](int /*round*/) {});

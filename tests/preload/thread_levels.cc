@@ -106,6 +106,18 @@ void movements(MPI_Comm on) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     REQUIRE_HERE(all[i] == static_cast<int>(i / kCount * 1000 + i % kCount));
   }
+  Numbers gathered(all.size(), -1);
+  complete([&](MPI_Request* request) {
+    return MPI_Igather(own.data(), kCount, MPI_INT, gathered.data(), kCount, MPI_INT, 1, on,
+                       request);
+  });
+  if (rank_of(on) == 1) REQUIRE_HERE(gathered == all);
+  Numbers back(kCount, -1);
+  complete([&](MPI_Request* request) {
+    return MPI_Iscatter(gathered.data(), kCount, MPI_INT, back.data(), kCount, MPI_INT, 1, on,
+                        request);
+  });
+  REQUIRE_HERE(back == own);
   complete([&](MPI_Request* request) { return MPI_Ibarrier(on, request); });
 }
 

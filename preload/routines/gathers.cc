@@ -1,0 +1,219 @@
+// The program's gathers and scatters of equal blocks, blocking and nonblocking.
+
+#include <mpi.h>
+
+#include <cstddef>
+
+#include "collectives/api/hycoll.h"
+#include "preload/routines/own_block.h"
+#include "preload/routines/serve.h"
+
+namespace hycoll::preload {
+namespace {
+
+/// A buffer and its description. Count is int or MPI_Count.
+template <class Count>
+struct Side {
+  const void* address;
+  Count count;  ///< Of one block.
+  MPI_Datatype type;
+
+  bool has_error() const noexcept { return count < 0 || type == MPI_DATATYPE_NULL; }
+  BlockDescription description() const noexcept { return {static_cast<std::size_t>(count), type}; }
+};
+
+/// What a process passes to a gather or a scatter.
+template <class Count>
+struct Movement {
+  Collective collective;
+  Side<Count> blocks;  ///< All blocks, which the root gets or passes; counts nowhere else.
+  Side<Count> own;     ///< The process's own, which counts everywhere but in place at the root.
+  int root;
+  MPI_Comm communicator;
+  int rank = rank_in(communicator);
+
+  bool has_blocks() const noexcept { return rank == root || root == MPI_ROOT; }
+  bool is_in_place() const noexcept { return has_blocks() && own.address == MPI_IN_PLACE; }
+
+  /// At the root as all blocks are, for that is what hycoll sees; but what is wrong with its own
+  /// alone is wrong with the call, and the MPI library reports it.
+  Candidate candidate(Routine routine) const noexcept {
+    const bool is_own = !has_blocks() || (!is_in_place() && own.has_error());
+    const Side<Count>& side = is_own ? own : blocks;
+    return {.routine = routine,
+            .communicator = communicator,
+            .element_count = side.count,
+            .type = side.type};
+  }
+
+  /// Of hycoll's; all blocks and the own one are where the program has them.
+  Call call(const void* all, const void* block, std::size_t count, const ElementType& type) const {
+    // What the call writes to has come without const.
+    if (collective == Collective::gather) {
+      return calls::gather(block, const_cast<void*>(all), count, type, root);
+    }
+    return calls::scatter(all, const_cast<void*>(block), count, type, root);
+  }
+};
+
+/// How such a call of the program's, whose root may describe its own block in another way than all
+/// blocks, becomes hycoll's, which has one description.
+template <class Count>
+class Translation {
+ public:
+  explicit Translation(const Movement<Count>& of) : of_(of) {}
+
+  /// The type that the call needs, and that must outlive it.
+  MPI_Datatype type() const { return side().type; }
+
+  /// With the program's buffers; make_ready() is to follow. `type` is type(), or stands for it.
+  /// What cannot be becomes a call that hycoll refuses.
+  Call call(MPI_Datatype type) {
+    const auto count = static_cast<std::size_t>(side().count);
+    if (!of_.has_blocks()) return of_.call(nullptr, of_.own.address, count, ElementType(type));
+    const void* const all = of_.blocks.address;
+    if (of_.is_in_place()) return of_.call(all, all, count, ElementType(type));
+    const Call same = of_.call(all, of_.own.address, count, ElementType(type));
+    const bool is_alike = of_.own.description() == of_.blocks.description();
+    if (is_alike && of_.own.address != all) [[likely]]
+      return same;
+    const bool gathers = of_.collective == Collective::gather;
+    const Side<Count>& from = gathers ? of_.own : of_.blocks;
+    const Side<Count>& to = gathers ? of_.blocks : of_.own;
+    block_ = OwnBlock(from.description(), to.description(), name_of(of_.collective));
+    if (!block_.is_whole(from.address, to.address)) return refused();
+    // From one address to itself a scatter's block stays where it is.
+    is_copied_ = !block_.is_direct() || (gathers && of_.own.address == all);
+    return same;
+  }
+
+  /// Copies the root's block, and makes the call one in place, where no description fits both.
+  void make_ready(Call& call) const {
+    if (!is_copied_) return;
+    const void* const all = of_.blocks.address;
+    if (of_.collective == Collective::gather) {
+      block_.copy(of_.own.address, block_.block_to(call.output, of_.rank));
+      call.input = all;
+    } else {
+      block_.copy(block_.block_from(all, of_.rank), call.output);
+      call.output = const_cast<void*>(all);
+    }
+  }
+
+ private:
+  const Side<Count>& side() const { return of_.has_blocks() ? of_.blocks : of_.own; }
+
+  /// Its sizes are what hycoll complains about, or a buffer that is not there.
+  Call refused() const {
+    const bool gathers = of_.collective == Collective::gather;
+    Call call = of_.call(of_.blocks.address, of_.own.address,
+                         gathers ? block_.to_bytes() : block_.from_bytes(), DataType::uint8);
+    (gathers ? call.input_size : call.output_size) =
+        gathers ? block_.from_bytes() : block_.to_bytes();
+    return call;
+  }
+
+  Movement<Count> of_;
+  OwnBlock block_;
+  bool is_copied_ = false;
+};
+
+template <class Count, class Library>
+int move(Routine routine, const Movement<Count>& of, const Library& library) {
+  Translation<Count> translation(of);
+  return serve(
+      of.candidate(routine), [&] { return translation.call(translation.type()); }, library,
+      [&](Call& call) { translation.make_ready(call); });
+}
+
+template <class Count, class Library>
+int move(Routine routine, const Movement<Count>& of, MPI_Request* request, const Library& library) {
+  return serve_nonblocking(
+      of.candidate(routine), request,
+      [&](PendingCall& pending) {
+        Translation<Count> translation(of);
+        Call call = translation.call(pending.keep(translation.type()));
+        translation.make_ready(call);
+        return call;
+      },
+      library);
+}
+
+}  // namespace
+}  // namespace hycoll::preload
+
+namespace preload = hycoll::preload;
+using hycoll::Collective;
+using preload::Routine;
+
+// One function for each form: counts of type int, and of type MPI_Count from MPI 4 on.
+#define HYCOLL_PRELOAD_GATHERS(suffix, count_type)                                                 \
+  int MPI_Gather##suffix(const void* input, count_type input_count, MPI_Datatype input_type,       \
+                         void* output, count_type count, MPI_Datatype type, int root,              \
+                         MPI_Comm communicator) {                                                  \
+    return preload::move<count_type>(Routine::gather,                                              \
+                                     {.collective = Collective::gather,                            \
+                                      .blocks = {output, count, type},                             \
+                                      .own = {input, input_count, input_type},                     \
+                                      .root = root,                                                \
+                                      .communicator = communicator},                               \
+                                     [&] {                                                         \
+                                       return PMPI_Gather##suffix(input, input_count, input_type,  \
+                                                                  output, count, type, root,       \
+                                                                  communicator);                   \
+                                     });                                                           \
+  }                                                                                                \
+  int MPI_Scatter##suffix(const void* input, count_type input_count, MPI_Datatype input_type,      \
+                          void* output, count_type count, MPI_Datatype type, int root,             \
+                          MPI_Comm communicator) {                                                 \
+    return preload::move<count_type>(Routine::scatter,                                             \
+                                     {.collective = Collective::scatter,                           \
+                                      .blocks = {input, input_count, input_type},                  \
+                                      .own = {output, count, type},                                \
+                                      .root = root,                                                \
+                                      .communicator = communicator},                               \
+                                     [&] {                                                         \
+                                       return PMPI_Scatter##suffix(input, input_count, input_type, \
+                                                                   output, count, type, root,      \
+                                                                   communicator);                  \
+                                     });                                                           \
+  }                                                                                                \
+  int MPI_Igather##suffix(const void* input, count_type input_count, MPI_Datatype input_type,      \
+                          void* output, count_type count, MPI_Datatype type, int root,             \
+                          MPI_Comm communicator, MPI_Request* request) {                           \
+    return preload::move<count_type>(Routine::igather,                                             \
+                                     {.collective = Collective::gather,                            \
+                                      .blocks = {output, count, type},                             \
+                                      .own = {input, input_count, input_type},                     \
+                                      .root = root,                                                \
+                                      .communicator = communicator},                               \
+                                     request, [&] {                                                \
+                                       return PMPI_Igather##suffix(input, input_count, input_type, \
+                                                                   output, count, type, root,      \
+                                                                   communicator, request);         \
+                                     });                                                           \
+  }                                                                                                \
+  int MPI_Iscatter##suffix(const void* input, count_type input_count, MPI_Datatype input_type,     \
+                           void* output, count_type count, MPI_Datatype type, int root,            \
+                           MPI_Comm communicator, MPI_Request* request) {                          \
+    return preload::move<count_type>(Routine::iscatter,                                            \
+                                     {.collective = Collective::scatter,                           \
+                                      .blocks = {input, input_count, input_type},                  \
+                                      .own = {output, count, type},                                \
+                                      .root = root,                                                \
+                                      .communicator = communicator},                               \
+                                     request, [&] {                                                \
+                                       return PMPI_Iscatter##suffix(                               \
+                                           input, input_count, input_type, output, count, type,    \
+                                           root, communicator, request);                           \
+                                     });                                                           \
+  }
+
+extern "C" {
+
+HYCOLL_PRELOAD_GATHERS(, int)
+#if MPI_VERSION >= 4
+HYCOLL_PRELOAD_GATHERS(_c, MPI_Count)
+#endif
+
+}  // extern "C"
