@@ -70,11 +70,14 @@ void measure(const char* what, hycoll::PlanCache& cache, std::size_t different,
 
 hycoll::PlanOptions options_of(int nodes, int members, hycoll::Peers peers) {
   constexpr std::size_t kStagingBytes = 512 * 1024;
-  return {.nodes = {{.node = {.members = members, .workers = members}, .count = nodes}},
-          .node = nodes / 2,
-          .peers = peers,
-          .staging_bytes = kStagingBytes,
-          .workers = {.first = 0, .count = peers == hycoll::Peers::processes ? 1 : members}};
+  hycoll::PlanOptions options{
+      .nodes = {{.node = {.members = members, .workers = members}, .count = nodes}},
+      .node = nodes / 2,
+      .leaders = {},
+      .peers = peers,
+      .staging_bytes = kStagingBytes};
+  if (peers == hycoll::Peers::processes) options.workers.count = 1;
+  return options;
 }
 
 /// Of up to 64 elements each.
