@@ -22,6 +22,8 @@ struct TransportRace {
 
   /// In the geometric mean of the lengths.
   bool ucx_is_faster() const;
+  /// Whether messages over UCX come at all.
+  bool ucx_arrives() const;
   /// E.g. "8 B in 0.40 us over UCX, 0.71 over MPI; 128 KiB in 21.0, 24.1".
   std::string text() const;
 };
