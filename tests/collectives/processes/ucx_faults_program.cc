@@ -4,8 +4,8 @@
 // Arguments, which hold from the start of MPI on, for that may be over UCX itself: NAME=VALUE for
 // the environment; `locked`: no memory may be locked; `descriptors`: next to none are left.
 
-#include <hycoll/hycoll.h>
 #include <fcntl.h>
+#include <hycoll/hycoll.h>
 #include <mpi.h>
 #include <sys/resource.h>
 #include <unistd.h>

@@ -63,11 +63,12 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// What a process whose threads are the node's workers makes.
+/// What a process whose threads are the node's workers makes, or one of many that touches its own
+/// member's buffers only.
 AbridgedPart direct_part(const std::vector<NodeRun>& nodes, const SelectedPlan& selected,
                          const PlanTask& task) {
   const Algorithm& algorithm = find_algorithm(collective_of(task.routine), selected.algorithm);
-  const Shape shape(nodes, selected.lanes, task.visibility);
+  const Shape shape(nodes, selected.lanes);
   PartNeeds all;
   for (const int node : typical_nodes(shape, 0)) {
     all.add(part_needs(algorithm.replay(shape, selected.segments, 0, node), nullptr));
