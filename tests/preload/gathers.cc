@@ -57,12 +57,11 @@ class Buffers {
   int call() {
     const Side own = own_side();
     const Side all = all_side();
-    const int code =
-        trial_.kind == Kind::gather
-            ? MPI_Gather(own.address, own.count, own.type, all.address, all.count, all.type,
-                         trial_.root, communicator_)
-            : MPI_Scatter(all.address, all.count, all.type, own.address, own.count, own.type,
-                          trial_.root, communicator_);
+    const int code = trial_.kind == Kind::gather
+                         ? MPI_Gather(own.address, own.count, own.type, all.address, all.count,
+                                      all.type, trial_.root, communicator_)
+                         : MPI_Scatter(all.address, all.count, all.type, own.address, own.count,
+                                       own.type, trial_.root, communicator_);
     free_types();
     return code;
   }

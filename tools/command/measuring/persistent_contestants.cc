@@ -162,8 +162,10 @@ std::unique_ptr<Contestant> persistent_native_contestant(MPI_Comm comm, const Pr
                                                          std::size_t count) {
 #ifdef MPICH_NUMVERSION
   // Started again it does not gather anew on a power of two of processes, as of MPICH 4.0
-  // (github.com/pmodels/mpich, issue 6423).
-  if (problem.routine == Routine::allgather) return nullptr;
+  // (github.com/pmodels/mpich, issue 6423); what has a root copies its own block when it is set up.
+  const bool is_wrong = problem.routine == Routine::allgather ||
+                        problem.routine == Routine::gather || problem.routine == Routine::scatter;
+  if (is_wrong) return nullptr;
 #endif
   const auto calls = std::make_shared<NativePersistentCalls>(comm, problem, count);
   return split_calls(
