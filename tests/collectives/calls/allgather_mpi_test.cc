@@ -16,7 +16,6 @@
 #include "tests/collectives/calls/described_blocks.h"
 #include "tests/support/call_sweeps.h"
 #include "tests/support/every_layout.h"
-#include "tests/support/gapped_type.h"
 #include "tests/support/process_options.h"
 
 namespace hycoll::tests {

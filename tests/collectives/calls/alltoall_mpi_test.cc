@@ -13,51 +13,40 @@
 #include <vector>
 
 #include "collectives/algorithms/registry.h"
+#include "tests/collectives/calls/described_blocks.h"
 #include "tests/support/call_sweeps.h"
 #include "tests/support/every_layout.h"
-#include "tests/support/gapped_type.h"
 #include "tests/support/process_options.h"
 
 namespace hycoll::tests {
 namespace {
 
-using Numbers = std::vector<std::int32_t>;
+/// What the block from one member for another holds: as if it were a member's with this number.
+int member_of_pair(int from, int to) { return 100 * from + to; }
 
-constexpr std::int32_t kPoison = -77'777;
-
-std::int32_t value_of(int from, int to, std::size_t index) {
-  return 1'000'003 * (from + 1) + 10'007 * (to + 1) + 7 * static_cast<std::int32_t>(index);
-}
-
-/// How a member describes blocks of so many pairs of numbers.
-struct Description {
-  ElementType type;
-  std::size_t count;
-  std::size_t extent;  ///< The numbers from a pair to the next one.
-
-  /// Blocks whose numbers are value(block, index).
-  template <class Value>
-  void fill(Numbers& blocks, std::size_t pairs, int block_count, const Value& value) const {
-    for (int block = 0; block < block_count; ++block) {
-      std::int32_t* const begin = blocks.data() + static_cast<std::size_t>(block) * pairs * extent;
-      for (std::size_t d = 0; d < 2 * pairs; ++d) {
-        begin[d / 2 * extent + d % 2] = value(block, d);
-      }
-    }
+/// A block for, or from, each member, described like that.
+template <class MemberOfBlock>
+Numbers filled(const Description& as, std::size_t pairs, int block_count,
+               const MemberOfBlock& member_of_block) {
+  const std::size_t size = pairs * as.extent;
+  Numbers blocks(static_cast<std::size_t>(block_count) * size, kPoison);
+  for (int block = 0; block < block_count; ++block) {
+    as.fill(blocks.data() + static_cast<std::size_t>(block) * size, pairs, member_of_block(block));
   }
-};
+  return blocks;
+}
 
 /// A member's call with blocks that it describes like that, in place or not.
 template <class Caller>
 std::string try_description(Caller& caller, const Description& own, std::size_t pairs,
                             bool in_place, bool is_blocking) {
   const int rank = caller.rank();
-  const std::size_t size = static_cast<std::size_t>(caller.size()) * pairs * own.extent;
-  Numbers input(size, kPoison);
-  own.fill(input, pairs, caller.size(),
-           [&](int to, std::size_t d) { return value_of(rank, to, d); });
-  const Numbers given = input;
-  Numbers output(size, kPoison);
+  const Numbers given =
+      filled(own, pairs, caller.size(), [&](int to) { return member_of_pair(rank, to); });
+  const Numbers expected =
+      filled(own, pairs, caller.size(), [&](int from) { return member_of_pair(from, rank); });
+  Numbers input = given;
+  Numbers output(given.size(), kPoison);
   if (in_place) output = input;
   const void* const from = in_place ? output.data() : input.data();
   if (is_blocking) {
@@ -65,9 +54,6 @@ std::string try_description(Caller& caller, const Description& own, std::size_t 
   } else {
     caller.ialltoall(from, output.data(), own.count, own.type).wait();
   }
-  Numbers expected(size, kPoison);
-  own.fill(expected, pairs, caller.size(),
-           [&](int sender, std::size_t d) { return value_of(sender, rank, d); });
   if (output == expected && input == given) return "";
   return fmt::format("{} pairs, {} numbers apart, are wrong on member {}{}", pairs, own.extent,
                      rank, in_place ? ", in place" : "");
@@ -80,15 +66,11 @@ std::string try_types(Caller& caller, std::initializer_list<std::size_t> sizes) 
   std::string first;
   std::size_t round = 0;
   for (const std::size_t pairs : sizes) {
-    const Description descriptions[] = {
-        {.type = gapped.type(), .count = pairs, .extent = GappedType::kExtent},
-        {.type = DataType::int32, .count = 2 * pairs, .extent = 2},
-        {.type = DataType::int64, .count = pairs, .extent = 2}};
     for (const bool in_place : {false, true}) {
       const auto number = static_cast<std::size_t>(caller.rank()) + ++round;
       for (const bool is_blocking : {true, false, true}) {
-        const std::string complaint =
-            try_description(caller, descriptions[number % 3], pairs, in_place, is_blocking);
+        const std::string complaint = try_description(caller, gapped.description(number, pairs),
+                                                      pairs, in_place, is_blocking);
         if (!complaint.empty()) note(first, complaint);
       }
     }
@@ -124,18 +106,12 @@ TEST_CASE("blocks without data") {
 TEST_CASE("containers hold a block for each member") {
   Communicator communicator(MPI_COMM_WORLD);
   const int size = communicator.size();
-  Numbers input;
-  for (int to = 0; to < size; ++to) {
-    for (std::size_t i = 0; i < 4; ++i) input.push_back(value_of(communicator.rank(), to, i));
-  }
+  const int rank = communicator.rank();
+  const Description numbers{.type = DataType::int32, .count = 4, .extent = 2};
+  const Numbers input = filled(numbers, 2, size, [&](int to) { return member_of_pair(rank, to); });
   Numbers output(input.size(), kPoison);
   communicator.alltoall(input, output, 4);
-  for (int from = 0; from < size; ++from) {
-    for (std::size_t i = 0; i < 4; ++i) {
-      CHECK(output[4 * static_cast<std::size_t>(from) + i] ==
-            value_of(from, communicator.rank(), i));
-    }
-  }
+  CHECK(output == filled(numbers, 2, size, [&](int from) { return member_of_pair(from, rank); }));
   Numbers longer(input.size() + 1);
   CHECK_THROWS_WITH_AS(communicator.alltoall(input, longer, 4),
                        doctest::Contains("members have blocks of block_count = 4"), Error);
