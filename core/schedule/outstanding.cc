@@ -19,6 +19,7 @@ bool conflict(const MemoryAccess& earlier, const MemoryAccess& later) noexcept {
 
 void OutstandingSteps::add(int step, const MemoryAccess& access) {
   longest_ = std::max(longest_, access.chunk_count);
+  ++count_of(access.memory);
   entries_.push_back({.access = access, .step = step, .next = kNone});
   if (is_indexed() && entries_.size() <= heads_.size()) {
     link(entries_.size() - 1);
@@ -28,6 +29,7 @@ void OutstandingSteps::add(int step, const MemoryAccess& access) {
 }
 
 void OutstandingSteps::find_conflicts(const MemoryAccess& access, std::vector<int>& steps) const {
+  if (!is_in_use(access.memory)) return;
   const int first = access.first_chunk - longest_ + 1;
   const int end = access.first_chunk + access.chunk_count;
   if (!is_indexed() || std::cmp_greater_equal(end - first, entries_.size())) {
@@ -61,10 +63,24 @@ void OutstandingSteps::drop(int step, const MemoryAccess& access) {
 }
 
 void OutstandingSteps::take_all(std::vector<int>& steps) {
-  for (const Entry& entry : entries_) steps.push_back(entry.step);
+  for (const Entry& entry : entries_) {
+    steps.push_back(entry.step);
+    --count_of(entry.access.memory);
+  }
   entries_.clear();
   heads_.clear();
   longest_ = 0;
+}
+
+int& OutstandingSteps::count_of(int memory) {
+  const auto index = static_cast<std::size_t>(memory);
+  if (counts_.size() <= index) counts_.resize(index + 1, 0);
+  return counts_[index];
+}
+
+bool OutstandingSteps::is_in_use(int memory) const noexcept {
+  const auto index = static_cast<std::size_t>(memory);
+  return index < counts_.size() && counts_[index] > 0;
 }
 
 std::size_t OutstandingSteps::place_of(int memory, int chunk) const noexcept {
@@ -102,6 +118,7 @@ int& OutstandingSteps::link_to(std::size_t at) {
 /// The last entry takes its place.
 void OutstandingSteps::remove(std::size_t at) {
   const std::size_t last = entries_.size() - 1;
+  --count_of(entries_[at].access.memory);
   if (is_indexed()) {
     link_to(at) = entries_[at].next;
     if (at != last) link_to(last) = static_cast<int>(at);

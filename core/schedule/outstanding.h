@@ -15,7 +15,8 @@ struct MemoryAccess {
 };
 
 /// The asynchronous steps of a strand that may be under way, and where they work. As few as most
-/// strands have are looked through; many are found by the memory and chunk where they begin.
+/// strands have are looked through; many are found by the memory and chunk where they begin, unless
+/// none of them works in that memory.
 class OutstandingSteps {
  public:
   bool empty() const noexcept { return entries_.empty(); }
@@ -45,6 +46,9 @@ class OutstandingSteps {
   static constexpr int kNone = -1;
 
   bool is_indexed() const noexcept { return !heads_.empty(); }
+  /// How many accesses there are to some memory.
+  int& count_of(int memory);
+  bool is_in_use(int memory) const noexcept;
   int& head_of(int memory, int chunk);
   int head_of(int memory, int chunk) const;
   std::size_t place_of(int memory, int chunk) const noexcept;
@@ -55,8 +59,9 @@ class OutstandingSteps {
   void remove(std::size_t at);
 
   std::vector<Entry> entries_;
-  std::vector<int> heads_;  // by place, a power of two of them
-  int longest_ = 0;         // chunks of an access
+  std::vector<int> heads_;   // by place, a power of two of them
+  std::vector<int> counts_;  // by memory, as far as there have been accesses
+  int longest_ = 0;          // chunks of an access
 };
 
 }  // namespace hycoll
