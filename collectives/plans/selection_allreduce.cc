@@ -110,8 +110,9 @@ double circulant(const LaneCosts& costs, double /*segments*/) {
 /// combines those of all.
 double smp_butterfly(const LaneCosts& costs, double /*segments*/) {
   // Where a small node's worker drives several lanes, the formulas say up to 1.6 times too much for
-  // short vectors (hycoll verify --prices): they cannot be compared with one lane.
-  if (costs.lane_bytes <= kOneLaneBytes) return std::numeric_limits<double>::infinity();
+  // vectors up to here (hycoll verify --prices): they cannot be compared with one lane.
+  constexpr std::size_t kIncomparableBytes = 64 * 1024;
+  if (costs.lane_bytes <= kIncomparableBytes) return std::numeric_limits<double>::infinity();
   const double levels = std::ceil(std::log2(costs.members));
   return levels * (costs.hearing_of_lanes + costs.own_combine) + halving_and_doubling(costs, 1) +
          costs.outputs;
