@@ -107,7 +107,7 @@ TEST_CASE("compare takes a program that prints the same JSON as a reference") {
 }
 
 TEST_CASE("compare refuses what it cannot compare") {
-  check_refused({"compare", "allreduce,gather"}, {"'gather'", "reduce_scatter"});
+  check_refused({"compare", "allreduce,gatherv"}, {"'gatherv'", "reduce_scatter"});
   check_refused({"compare", "--inputs", "stale"}, {"--inputs 'stale'", "fresh"});
   check_refused({"compare", "--pace", "slow"}, {"--pace 'slow'", "separate"});
   check_refused({"compare", "--layouts", "native"}, {"--layouts 'native'"});
