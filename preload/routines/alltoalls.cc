@@ -5,43 +5,19 @@
 #include <cstddef>
 
 #include "collectives/api/hycoll.h"
+#include "preload/routines/both_sides.h"
 #include "preload/routines/own_block.h"
 #include "preload/routines/serve.h"
 
 namespace hycoll::preload {
 namespace {
 
-/// The arguments of an all-to-all. Count is int or MPI_Count.
-template <class Count>
-struct Alltoall {
-  const void* input;
-  Count input_count;  ///< Of one block, as the other.
-  MPI_Datatype input_type;
-  void* output;
-  Count count;
-  MPI_Datatype type;
-  MPI_Comm communicator;
-
-  bool is_in_place() const noexcept { return input == MPI_IN_PLACE; }
-
-  /// As the output's blocks are, for that is what hycoll sees; but what is wrong with the input
-  /// alone is wrong with the call, and the MPI library reports it.
-  Candidate candidate(Routine routine) const noexcept {
-    const bool is_negative = !is_in_place() && input_count < 0;
-    const bool has_no_type = !is_in_place() && input_type == MPI_DATATYPE_NULL;
-    return {.routine = routine,
-            .communicator = communicator,
-            .element_count = is_negative ? input_count : count,
-            .type = has_no_type ? input_type : type};
-  }
-};
-
 /// How an all-to-all of the program's, whose input and output may be described in different ways,
 /// becomes hycoll's, which has one description for both.
 template <class Count>
 class Translation {
  public:
-  explicit Translation(const Alltoall<Count>& of) : of_(of) {}
+  explicit Translation(const BothSides<Count>& of) : of_(of) {}
 
   /// With the program's buffers; make_ready() is to follow. `type` is the output's, or stands for
   /// it. What cannot be becomes a call that hycoll refuses.
@@ -74,31 +50,10 @@ class Translation {
   }
 
  private:
-  Alltoall<Count> of_;
+  BothSides<Count> of_;
   OwnBlock row_;  // all blocks
   bool is_copied_ = false;
 };
-
-template <class Count, class Library>
-int alltoall(const Alltoall<Count>& of, const Library& library) {
-  Translation<Count> translation(of);
-  return serve(
-      of.candidate(Routine::alltoall), [&] { return translation.call(of.type); }, library,
-      [&](Call& call) { translation.make_ready(call); });
-}
-
-template <class Count, class Library>
-int ialltoall(const Alltoall<Count>& of, MPI_Request* request, const Library& library) {
-  return serve_nonblocking(
-      of.candidate(Routine::ialltoall), request,
-      [&](PendingCall& pending) {
-        Translation<Count> translation(of);
-        Call call = translation.call(pending.keep(of.type));
-        translation.make_ready(call);
-        return call;
-      },
-      library);
-}
 
 }  // namespace
 }  // namespace hycoll::preload
@@ -110,7 +65,8 @@ namespace preload = hycoll::preload;
   int MPI_Alltoall##suffix(const void* input, count_type input_count, MPI_Datatype input_type,  \
                            void* output, count_type count, MPI_Datatype type,                   \
                            MPI_Comm communicator) {                                             \
-    return preload::alltoall<count_type>(                                                       \
+    return preload::serve_both_sides<preload::Translation<count_type>, count_type>(             \
+        preload::Routine::alltoall,                                                             \
         {input, input_count, input_type, output, count, type, communicator}, [&] {              \
           return PMPI_Alltoall##suffix(input, input_count, input_type, output, count, type,     \
                                        communicator);                                           \
@@ -119,7 +75,8 @@ namespace preload = hycoll::preload;
   int MPI_Ialltoall##suffix(const void* input, count_type input_count, MPI_Datatype input_type, \
                             void* output, count_type count, MPI_Datatype type,                  \
                             MPI_Comm communicator, MPI_Request* request) {                      \
-    return preload::ialltoall<count_type>(                                                      \
+    return preload::start_both_sides<preload::Translation<count_type>, count_type>(             \
+        preload::Routine::ialltoall,                                                            \
         {input, input_count, input_type, output, count, type, communicator}, request, [&] {     \
           return PMPI_Ialltoall##suffix(input, input_count, input_type, output, count, type,    \
                                         communicator, request);                                 \

@@ -1,0 +1,63 @@
+#ifndef HYCOLL_PRELOAD_ROUTINES_BOTH_SIDES_H_
+#define HYCOLL_PRELOAD_ROUTINES_BOTH_SIDES_H_
+
+#include <mpi.h>
+
+#include "preload/routines/serve.h"
+
+namespace hycoll::preload {
+
+/// The arguments of a collective in which every process describes its input and its output, of
+/// equal blocks. Count is int or MPI_Count.
+template <class Count>
+struct BothSides {
+  const void* input;
+  Count input_count;
+  MPI_Datatype input_type;
+  void* output;
+  Count count;  ///< Of one block.
+  MPI_Datatype type;
+  MPI_Comm communicator;
+
+  bool is_in_place() const noexcept { return input == MPI_IN_PLACE; }
+
+  /// As the output's block is, for that is what hycoll sees; but what is wrong with the input alone
+  /// is wrong with the call, and the MPI library reports it.
+  Candidate candidate(Routine routine) const noexcept {
+    const bool is_negative = !is_in_place() && input_count < 0;
+    const bool has_no_type = !is_in_place() && input_type == MPI_DATATYPE_NULL;
+    return {.routine = routine,
+            .communicator = communicator,
+            .element_count = is_negative ? input_count : count,
+            .type = has_no_type ? input_type : type};
+  }
+};
+
+/// Serves a blocking call. A Translation of the arguments makes hycoll's call(type), with the
+/// output's type or what stands for it, and then its buffers ready: make_ready(call).
+template <class Translation, class Count, class Library>
+int serve_both_sides(Routine routine, const BothSides<Count>& of, const Library& library) {
+  Translation translation(of);
+  return serve(
+      of.candidate(routine), [&] { return translation.call(of.type); }, library,
+      [&](Call& call) { translation.make_ready(call); });
+}
+
+/// The same for a nonblocking one.
+template <class Translation, class Count, class Library>
+int start_both_sides(Routine routine, const BothSides<Count>& of, MPI_Request* request,
+                     const Library& library) {
+  return serve_nonblocking(
+      of.candidate(routine), request,
+      [&](PendingCall& pending) {
+        Translation translation(of);
+        Call call = translation.call(pending.keep(of.type));
+        translation.make_ready(call);
+        return call;
+      },
+      library);
+}
+
+}  // namespace hycoll::preload
+
+#endif  // HYCOLL_PRELOAD_ROUTINES_BOTH_SIDES_H_
