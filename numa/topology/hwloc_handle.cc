@@ -12,15 +12,23 @@
 namespace hycoll::internal {
 namespace {
 
-TopologyHandle initialised() {
+TopologyHandle created() {
   hwloc_topology_t topology = nullptr;
-  if (hwloc_topology_init(&topology) != 0) {
+  return TopologyHandle(hwloc_topology_init(&topology) == 0 ? topology : nullptr);
+}
+
+TopologyHandle initialised() {
+  // hwloc loads its plugins for the first topology of a process, and with the last one they go:
+  // milliseconds each time. This one keeps them.
+  static const TopologyHandle keeps_plugins = created();
+  TopologyHandle topology = created();
+  if (!topology) {
     throw Error(
         ErrorKind::environment,
         with_errno("hwloc_topology_init failed: hwloc cannot be used; is the library that this "
                    "program was built with (2.x) the one that is loaded?"));
   }
-  return TopologyHandle(topology);
+  return topology;
 }
 
 /// hwloc updates some tables on their first use; afterwards the topology may be used by many

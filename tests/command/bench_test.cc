@@ -36,9 +36,10 @@ TEST_CASE("plan and bench take aggregators, which come after the nodes with memb
                              "2", "--bytes", "1Ki", "--json", "-"});
   CHECK(plan.at("records").at(0).at("nodes") == 3);
   CHECK(plan.at("records").at(0).at("aggregators") == 2);
-  const Json document = json_of({"bench", "allreduce", "--ranks", "2", "--aggregators", "1",
-                                 "--algorithm", "all", "--workers", "1", "--sizes", "8", "--rounds",
-                                 "1", "--emulate-nodes", "2", "--json", "-"});
+  const Json document = json_of(
+      {"bench",           "allreduce", "--ranks", "2", "--aggregators", "1", "--algorithm", "all",
+       "--workers",       "1",         "--sizes", "8", "--rounds",      "1", "--seconds",   "0.001",
+       "--emulate-nodes", "2",         "--json",  "-"});
   CHECK(document.at("context").at("ranks") == 3);
   std::set<std::string> names;
   for (const Json& record : document.at("records")) {
@@ -55,10 +56,11 @@ TEST_CASE("plan and bench take aggregators, which come after the nodes with memb
 }
 
 TEST_CASE("bench threads runs every algorithm, with fresh inputs too") {
-  const Json document = json_of(
-      {"bench", "allreduce",   "--ranks",  "1",       "--layout",       "threads", "--workers",
-       "3",     "--algorithm", "all",      "--sizes", "8,40Ki",         "--type",  "int32",
-       "--op",  "bxor",        "--rounds", "2",       "--fresh-inputs", "--json",  "-"});
+  const Json document =
+      json_of({"bench",          "allreduce", "--ranks",     "1",      "--layout", "threads",
+               "--workers",      "3",         "--algorithm", "all",    "--sizes",  "8,40Ki",
+               "--type",         "int32",     "--op",        "bxor",   "--rounds", "2",
+               "--fresh-inputs", "--seconds", "0.001",       "--json", "-"});
   std::set<std::string> names;
   for (const Json& record : document.at("records")) {
     check_benchmark_record(record);
@@ -121,7 +123,7 @@ TEST_CASE("bench processes runs every algorithm, on shared and on own buffers") 
     CAPTURE(layout);
     const Json document =
         json_of({"bench", "allreduce", "--ranks", "2", "--layout", layout, "--sizes", "8,200Ki",
-                 "--rounds", "1", "--algorithm", "all", "--json", "-"});
+                 "--rounds", "1", "--seconds", "0.001", "--algorithm", "all", "--json", "-"});
     std::set<std::string> names;
     for (const Json& record : document.at("records")) {
       check_benchmark_record(record);
@@ -139,7 +141,7 @@ TEST_CASE("bench processes runs every algorithm, on shared and on own buffers") 
 TEST_CASE("bench processes emulates nodes") {
   const Json document =
       json_of({"bench", "allreduce", "--ranks", "4", "--layout", "processes", "--sizes", "8,40Ki",
-               "--rounds", "1", "--emulate-nodes", "2", "--json", "-"});
+               "--rounds", "1", "--seconds", "0.001", "--emulate-nodes", "2", "--json", "-"});
   REQUIRE(document.at("records").size() == 2);
   for (const Json& record : document.at("records")) {
     check_benchmark_record(record);
@@ -232,7 +234,7 @@ TEST_CASE("bench persistent measures all forms of a call, checked") {
     CAPTURE(layout);
     const Json document =
         json_of({"bench", "persistent", "--ranks", "2", "--workers", "2", "--layout", layout,
-                 "--sizes", "8,1Ki,72Ki", "--rounds", "2", "--json", "-"});
+                 "--sizes", "8,1Ki,72Ki", "--rounds", "2", "--seconds", "0.001", "--json", "-"});
     REQUIRE(document.at("records").size() == 3);
     for (const Json& record : document.at("records")) {
       CHECK(record.at("verified") == true);
@@ -248,7 +250,7 @@ TEST_CASE("bench persistent measures all forms of a call, checked") {
 
 TEST_CASE("bench overlap says what computation hides, of both libraries, checked") {
   const Json document = json_of({"bench", "overlap", "--ranks", "2", "--workers", "1", "--sizes",
-                                 "8,256Ki", "--rounds", "3", "--json", "-"});
+                                 "8,256Ki", "--rounds", "3", "--seconds", "0.001", "--json", "-"});
   REQUIRE(document.at("records").size() == 4);
   for (const Json& record : document.at("records")) {
     CHECK(record.at("verified") == true);

@@ -3,8 +3,9 @@
 // elements of long datatypes; broadcasts of data that every rank describes by a random datatype of
 // its own.
 //
-// usage: stress [SECONDS [SEED [THREADS]]]
-// STRESS_SECONDS and STRESS_SEED in the environment override the arguments.
+// usage: stress [GAMES [SEED [THREADS]]]
+// Each thread plays so many games, of some rounds each; with STRESS_SECONDS in the environment it
+// plays for that long instead. STRESS_SEED overrides the argument.
 
 #include <mpi.h>
 
@@ -310,7 +311,12 @@ class Player {
   }
 
   /// Plays until every rank has played for long enough.
-  void play(double seconds) {
+  void play(int games) {
+    for (int g = 0; g < games; ++g) game();
+    MPI_Comm_free(&home_);
+  }
+
+  void play_for(double seconds) {
     const double start = MPI_Wtime();
     for (int go_on = 1; go_on != 0;) {
       game();
@@ -397,18 +403,22 @@ class Player {
   std::vector<Pending> pending_;
 };
 
-/// The variable, else the argument, else a number.
-double setting(const char* variable, int argc, char** argv, int argument, double otherwise) {
-  if (const char* text = std::getenv(variable)) return std::atof(text);
-  return argc > argument ? std::atof(argv[argument]) : otherwise;
+int argument(int argc, char** argv, int number, int otherwise) {
+  return argc > number ? std::atoi(argv[number]) : otherwise;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const double seconds = setting("STRESS_SECONDS", argc, argv, 1, 5);
-  const auto seed = static_cast<unsigned>(setting("STRESS_SEED", argc, argv, 2, 1));
-  const int thread_count = argc > 3 ? std::atoi(argv[3]) : 2;
+  const int games = argument(argc, argv, 1, 20);
+  const char* const seconds = std::getenv("STRESS_SECONDS");
+  const char* const other_seed = std::getenv("STRESS_SEED");
+  const auto seed = static_cast<unsigned>(other_seed != nullptr ? std::atoi(other_seed)
+                                                                : argument(argc, argv, 2, 1));
+  const int thread_count = argument(argc, argv, 3, 2);
+  const auto play = [&](Player& player) {
+    return seconds != nullptr ? player.play_for(std::atof(seconds)) : player.play(games);
+  };
   int provided = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, thread_count > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
                   &provided);
@@ -425,9 +435,9 @@ int main(int argc, char** argv) {
   }
   std::vector<std::thread> threads;
   for (int t = 1; t < thread_count; ++t) {
-    threads.emplace_back([&, t] { players[static_cast<std::size_t>(t)].play(seconds); });
+    threads.emplace_back([&, t] { play(players[static_cast<std::size_t>(t)]); });
   }
-  players.front().play(seconds);
+  play(players.front());
   for (std::thread& thread : threads) thread.join();
   std::uint64_t rounds = 0;
   for (const Player& player : players) rounds += player.rounds();

@@ -16,12 +16,12 @@
 #include "collectives/algorithms/registry.h"
 #include "core/base/errors.h"
 #include "core/schedule/schedule.h"
-#include "numa/topology/topology.h"
 #include "tests/support/collective_reference.h"
 #include "tests/support/lines_limit.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/seed.h"
 #include "tests/threading/mailbox_network.h"
+#include "tests/threading/one_core.h"
 #include "threading/execution/executor.h"
 #include "threading/memory/node_memory.h"
 #include "threading/program/program.h"
@@ -113,7 +113,6 @@ class Nodes {
 
   const Schedule& schedule_;
   const CollectiveReference& reference_;
-  Topology topology_ = Topology::synthetic("core:1");
   MailboxNetwork network_;
   std::map<std::pair<int, std::size_t>, std::vector<Program>> programs_;  // by node and count
   std::vector<std::unique_ptr<NodeMemory>> memories_;
@@ -150,7 +149,7 @@ void Nodes::add_workers(int node) {
   }
   const ExecutorOptions options{
       .wait_policy = {},
-      .topology = &topology_,
+      .topology = &tests::one_core(),
       .first_rank = shape.first_member(node),
       .member_count = shape.node(node).members,
       .running_ahead = shape.node_count() == 1 ? RunningAhead::allowed : RunningAhead::forbidden,

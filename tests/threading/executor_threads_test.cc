@@ -19,6 +19,7 @@
 #include "tests/support/lines_limit.h"
 #include "tests/support/sanitized.h"
 #include "tests/threading/mailbox_network.h"
+#include "tests/threading/one_core.h"
 #include "threading/execution/executor.h"
 #include "threading/execution/task_kernels.h"
 #include "threading/memory/fifo_slots.h"
@@ -82,7 +83,7 @@ class ThreadedRun {
     }
     WorkerExecutor executor(*memories_[static_cast<std::size_t>(node)], index, endpoints, tasks_,
                             {.wait_policy = WaitPolicy::oversubscribed(),
-                             .topology = &topology_,
+                             .topology = &tests::one_core(),
                              .first_rank = shape.first_member(node),
                              .member_count = shape.node(node).members,
                              .running_ahead = RunningAhead::allowed,
@@ -133,7 +134,6 @@ class ThreadedRun {
   CollectiveReference reference_;
   const TaskKernels* tasks_;
   std::vector<SlicedPrograms> sliced_;  // by node
-  Topology topology_ = Topology::synthetic("core:4");
   MailboxNetwork network_;
   std::vector<std::unique_ptr<NodeMemory>> memories_;
   std::atomic<int> wrong_{0};
@@ -313,7 +313,7 @@ class TwoMembers {
       executors_.push_back(
           std::make_unique<WorkerExecutor>(memory_, worker, std::vector<Endpoint*>{}, nullptr,
                                            ExecutorOptions{.wait_policy = {},
-                                                           .topology = &topology_,
+                                                           .topology = &tests::one_core(),
                                                            .member_count = 2,
                                                            .running_ahead = RunningAhead::allowed,
                                                            .on_timeout = {}}));
@@ -357,7 +357,6 @@ class TwoMembers {
 
   Schedule schedule_ =
       find_algorithm(Collective::reduce, "lines-binomial").generate(Shape::uniform(1, 2, 1), 1, 1);
-  Topology topology_ = Topology::synthetic("core:1");
   NodeMemory memory_{2};
   std::map<std::size_t, std::vector<Program>> programs_;
   std::vector<std::unique_ptr<WorkerExecutor>> executors_;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/base/errors.h"
-#include "numa/topology/topology.h"
+#include "tests/threading/one_core.h"
 #include "threading/execution/executor.h"
 #include "threading/memory/node_memory.h"
 #include "threading/program/program.h"
@@ -31,7 +31,6 @@ struct Worker {
 }  // namespace
 
 struct RandomDriver::State {
-  Topology topology;
   DataType type;
   Operator op;
   CallSignature signature;
@@ -51,8 +50,7 @@ struct RandomDriver::State {
 
 RandomDriver::RandomDriver(const Schedule& schedule, const VectorExtent& extent, DataType type,
                            Operator op, MailboxNetwork::Delivery delivery, StagingLimit limit)
-    : state_(new State{.topology = Topology::synthetic("core:1"),
-                       .type = type,
+    : state_(new State{.type = type,
                        .op = op,
                        .signature = {.count = extent.count,
                                      .type_code = static_cast<std::uint8_t>(type),
@@ -95,7 +93,7 @@ void RandomDriver::State::add_workers(const Shape& shape, int node) {
   }
   for (int w = 0; w < worker_count; ++w) {
     const ExecutorOptions options{.wait_policy = {},
-                                  .topology = &topology,
+                                  .topology = &tests::one_core(),
                                   .first_rank = shape.first_member(node),
                                   .member_count = shape.node(node).members,
                                   .running_ahead = RunningAhead::allowed,

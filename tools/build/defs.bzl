@@ -119,6 +119,11 @@ def hycoll_test(name, srcs, deps = [], copts = [], size = "small", single_thread
         **kwargs
     )
 
+def _is_for_asan(launch, ranks):
+    """Whether AddressSanitizer looks at a launch: that of the most ranks up to 3. More would mostly wait for cores."""
+    few = [count for count in ranks if count <= 3]
+    return launch.binding == "none" and few and launch.ranks == max(few)
+
 def launches_of(name, ranks, bound_ranks):
     """How a test under mpiexec is started: structs of a test's name, its number of ranks and what mpi_run.sh binds them to."""
     return [
@@ -143,7 +148,7 @@ def hycoll_mpi_test(
         **kwargs):
     """A doctest program under mpiexec: one test NAME_np2 per rank count, and the suite NAME of all of them.
 
-    More ranks than cores give way to one another while they wait (tests/support/give_way.cc).
+    Ranks that need all cores give way to one another while they wait (tests/support/give_way.cc).
 
     Args:
       name: name of the suite; the program itself is NAME_program.
@@ -183,7 +188,7 @@ def hycoll_mpi_test(
             env = dict(env, MPI_RUN_BINDING = launch.binding),
             size = size,
             # Ranks wait actively: where they need all cores, a test beside them slows both down by more than it gains.
-            tags = ["mpi", "cpu:%d" % count] + (["noasan"] if count > 3 else []) + tags,
+            tags = ["mpi", "cpu:%d" % count] + ([] if _is_for_asan(launch, ranks) else ["noasan"]) + tags,
             **kwargs
         )
     native.test_suite(

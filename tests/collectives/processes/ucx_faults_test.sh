@@ -46,7 +46,7 @@ says_twice "^reduced over UCX"
 cannot "ucp_init failed" UCX_TLS=nosuchtransport
 cannot "ucp_init failed" UCX_TLS=tcp UCX_NET_DEVICES=nosuchdevice
 cannot "no message has come over UCX" UCX_TLS=self
-cannot "no libucp|failed" descriptors
+cannot "no libucp|file descriptors" descriptors
 
 # Shared memory and TCP lock nothing, so these go on over UCX.
 for transport in auto ucx; do

@@ -1,13 +1,35 @@
 #include "threading/transport/ucx/ucx_context.h"
 
 #include <fmt/format.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <string>
 
 #include "core/base/errors.h"
 
 namespace hycoll {
+namespace {
+
+/// A context and a first worker over TCP take less than half of them.
+constexpr std::size_t kDescriptorsNeeded = 64;
+
+/// Throws where too few are left: UCX ends the process when its own thread gets none.
+void require_descriptors() {
+  std::array<int, kDescriptorsNeeded> descriptors{};
+  std::size_t got = 0;
+  while (got < descriptors.size() && (descriptors[got] = eventfd(0, EFD_CLOEXEC)) >= 0) ++got;
+  for (std::size_t i = 0; i < got; ++i) close(descriptors[i]);
+  if (got == descriptors.size()) return;
+  throw Error(ErrorKind::environment,
+              fmt::format("UCX needs some {} file descriptors, and {} are left. Raise the limit "
+                          "(ulimit -n), or do without UCX: HYCOLL_TRANSPORT=mpi",
+                          kDescriptorsNeeded, got));
+}
+
+}  // namespace
 
 void check_ucx(const UcxLibrary& ucx, ucs_status_t status, const char* what) {
   if (status == UCS_OK) return;
@@ -34,6 +56,7 @@ const UcxContext& UcxContext::shared() {
 }
 
 UcxContext::UcxContext(const UcxLibrary& library) : library_(&library) {
+  require_descriptors();
   ucp_config_t* config = nullptr;
   check_ucx(library, library.config_read(nullptr, nullptr, &config), "ucp_config_read");
   const auto set = [&](const char* name, const std::string& value) {
