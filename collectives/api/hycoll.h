@@ -119,7 +119,7 @@ struct Options {
   /// process's life.
   enum class Transport { automatic, mpi, ucx } transport = Transport::automatic;
 
-  /// An algorithm's name as `hycoll plan --list-algorithms` lists them, or "auto".
+  /// An algorithm's name as `hycoll algorithms` lists them, or "auto".
   std::string algorithm = "auto";
 
   /// Where leaders run: "compact", "spread" (over NUMA domains) or "one_per_package".

@@ -18,7 +18,7 @@ namespace {
 TEST_CASE("every subcommand explains itself") {
   CHECK(contains(hycoll({"--help"}).output, "compare"));
   for (const char* subcommand :
-       {"info", "plan", "verify", "bench", "compare", "report", "reproduce"}) {
+       {"info", "algorithms", "plan", "verify", "bench", "compare", "report", "reproduce"}) {
     CAPTURE(subcommand);
     const ChildResult result = hycoll({subcommand, "--help"});
     CHECK(result.status == 0);
@@ -112,7 +112,7 @@ TEST_CASE("an algorithm that does not serve the shape is refused") {
 }
 
 TEST_CASE("the algorithms of all collectives are listed with their constraints and sources") {
-  const Json document = json_of({"plan", "--list-algorithms", "--json", "-"});
+  const Json document = json_of({"algorithms", "--json", "-"});
   std::set<std::string> names;
   for (const Json& record : document.at("records")) {
     names.insert(record.at("collective").get<std::string>() + " " +
@@ -128,8 +128,32 @@ TEST_CASE("the algorithms of all collectives are listed with their constraints a
                     std::string(algorithm->name));
   }
   CHECK(names == expected);
-  const Json one = json_of({"plan", "allreduce", "--algorithms", "--json", "-"});
+  const Json one = json_of({"algorithms", "allreduce", "--json", "-"});
   CHECK(one.at("records").size() == allreduce_algorithms().size());
+  CHECK_FALSE(one.at("context").contains("designs"));
+  check_refused({"algorithms", "allgossip"}, {"'allgossip'"});
+}
+
+TEST_CASE("the algorithms of alltoall are listed with the design space that they come from") {
+  const Json document = json_of({"algorithms", "alltoall", "--json", "-"});
+  std::set<std::string> methods;
+  for (const Json& design : document.at("context").at("designs")) {
+    const auto method = design.at("method").get<std::string>();
+    CAPTURE(method);
+    methods.insert(method);
+    CHECK(design.at("leaders") == true);
+    if (design.at("algorithm").is_null()) continue;
+    const auto here = design.at("algorithm").get<std::string>();
+    const Algorithm& algorithm =
+        find_algorithm(Collective::alltoall, here.substr(0, here.find(',')));
+    const bool takes_many_lanes = algorithm.serves_shape(Shape::uniform(2, 2, 2));
+    if (design.at("many_leaders") == true) CHECK(takes_many_lanes);
+  }
+  CHECK(methods.size() == 6);
+  CHECK(methods.contains("ONMPML"));
+  const ChildResult text = hycoll({"algorithms", "alltoall"});
+  CHECK(text.status == 0);
+  for (const char* part : {"onmpml", "SA-orig", "NUMA-aware"}) CHECK(contains(text.output, part));
 }
 
 TEST_CASE("a plan on a described machine counts cache lines by distance") {

@@ -73,8 +73,47 @@ def _deps(deps, copts):
         "//conditions:default": [],
     }) if header else [])
 
-def hycoll_library(name, srcs = [], hdrs = [], public_headers = [], deps = [], copts = [], **kwargs):
-    """A library; `public_headers` are headers that are installed as <hycoll/...>."""
+def _compiled_together(name, srcs):
+    """A source that includes all of these."""
+    together = name + "_together.cc"
+    native.genrule(
+        name = name + "_together",
+        outs = [together],
+        cmd = "printf '#include \"%s\"\\n' " + " ".join([
+            native.package_name() + "/" + src
+            for src in srcs
+        ]) + " > $@",
+    )
+    return [together]
+
+def hycoll_library(
+        name,
+        srcs = [],
+        hdrs = [],
+        public_headers = [],
+        deps = [],
+        copts = [],
+        textual_hdrs = [],
+        compiled_together = False,
+        **kwargs):
+    """A library.
+
+    Args:
+      name: its name.
+      srcs: sources.
+      hdrs: headers.
+      public_headers: headers that are installed as <hycoll/...>.
+      deps: libraries.
+      copts: further compiler options.
+      textual_hdrs: what is included, and no header.
+      compiled_together: the sources are one compilation: for many short ones that include the same headers, which would
+        take longer than the sources themselves. What is in their unnamed namespaces has different names, then.
+      **kwargs: passed on.
+    """
+    if compiled_together:
+        sources = [src for src in srcs if src.endswith(".cc")]
+        textual_hdrs = textual_hdrs + sources
+        srcs = [src for src in srcs if src not in sources] + _compiled_together(name, sources)
     if public_headers:
         cc_library(
             name = name + "_public_headers",
@@ -89,6 +128,7 @@ def hycoll_library(name, srcs = [], hdrs = [], public_headers = [], deps = [], c
         hdrs = hdrs + public_headers,
         copts = _copts(copts, deps),
         linkstatic = True,
+        textual_hdrs = textual_hdrs,
         deps = _deps(deps, copts),
         **kwargs
     )

@@ -289,7 +289,7 @@ class BenchPlans final : public Subcommand {
         .show_default();
     line_
         .add_option("--algorithm", options_.algorithm,
-                    "A name that hycoll plan --list-algorithms lists; all of them; or auto, as "
+                    "A name that hycoll algorithms lists; all of them; or auto, as "
                     "hycoll chooses")
         .type_name("NAME")
         .show_default();

@@ -38,6 +38,7 @@ std::vector<std::unique_ptr<Subcommand>> add_subcommands(CommandLine& line) {
   using namespace hycoll::command;
   std::vector<std::unique_ptr<Subcommand>> subcommands;
   subcommands.push_back(add_info(line));
+  subcommands.push_back(add_algorithms(line));
   subcommands.push_back(add_plan(line));
   subcommands.push_back(add_verify(line));
   subcommands.push_back(add_bench(line));

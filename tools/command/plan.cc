@@ -47,7 +47,6 @@ constexpr const char* kExplanation =
     "  hycoll plan allreduce --algorithm node-leader --nodes 4 --aggregators 1\n"
     "  hycoll plan --nodes 1 --members 128 --bytes 8 --topology 'pack:2 numa:4 l3:4 core:4' "
     "--algorithm lines-tree-recursive-doubling\n"
-    "  hycoll plan --list-algorithms\n"
     "  hycoll plan broadcast --nodes 256 --members 64 --bytes 1Mi --price "
     "alpha=1.5us,reduce=10GB/s\n"
     "A shape too large for memory can be looked at node by node: --of-node, which proves nothing "
@@ -56,7 +55,7 @@ constexpr const char* kExplanation =
     "the vector, of alltoall what a member sends; a barrier is an allreduce of one byte.";
 
 struct PlanOptions {
-  CollectiveOption collective{.name = ""};  // allreduce; for a list of the algorithms all
+  CollectiveOption collective;
   RootOption root;
   std::string algorithm = "auto";
   int nodes = 2;
@@ -71,7 +70,6 @@ struct PlanOptions {
   std::string visibility = "direct";
   int threads = 1;
   bool reproducible = false;
-  bool list_algorithms = false;
   bool list = false;
   std::string svg_path;
   std::string topology;  // "": nodes without groups
@@ -332,8 +330,7 @@ Json record_of(const PlanOptions& options, Routine routine, const BoundSchedule&
 
 /// Instead of counting one plan: what all of them take.
 ExitStatus price_plans(const PlanOptions& options) {
-  const Routine routine =
-      options.collective.name.empty() ? Routine::allreduce : options.collective.routine();
+  const Routine routine = options.collective.routine();
   const int workers = options.workers > 0 ? options.workers : options.members;
   const int member_count = options.nodes * options.members;
   return report_plan_prices(
@@ -346,8 +343,7 @@ ExitStatus price_plans(const PlanOptions& options) {
 }
 
 ExitStatus run_plan(const PlanOptions& options) {
-  const Routine routine =
-      options.collective.name.empty() ? Routine::allreduce : options.collective.routine();
+  const Routine routine = options.collective.routine();
   const BoundSchedule bound = generate(options, routine);
   if (bound.schedule.is_whole()) {
     const Verdict verdict = verify(bound.schedule);
@@ -378,56 +374,13 @@ ExitStatus run_plan(const PlanOptions& options) {
   return kSuccess;
 }
 
-/// What GeneratorParameters::segments cuts, as the list says it.
-std::string_view cut_by_segments(const Algorithm& algorithm) {
-  switch (algorithm.segmentation) {
-    case Segmentation::messages:
-      return "messages";
-    case Segmentation::partition:
-      return "partition";
-    case Segmentation::none:
-      break;
-  }
-  return "none";
-}
-
-ExitStatus list_algorithms(const PlanOptions& options) {
-  Report report{.context = {{"command", "plan --list-algorithms"}}, .records = {}};
-  std::FILE* const human = options.output.human();
-  const bool all = options.collective.name.empty();
-  const Collective only = all ? Collective::allreduce : collective_of(options.collective.routine());
-  for (const Algorithm* algorithm : all_algorithms()) {
-    if (!all && algorithm->collective != only) continue;
-    const std::string_view collective = name_of(algorithm->collective);
-    if (report.records.empty() || report.records.back().at("collective") != collective) {
-      fmt::print(human, "{}\n", collective);
-    }
-    fmt::print(
-        human,
-        "  {}\n      {}\n      serves {}; operands in order: {}; segments cut: {}\n      {}\n",
-        algorithm->name, algorithm->summary, algorithm->serves, name_of(algorithm->order),
-        cut_by_segments(*algorithm), algorithm->source);
-    report.records.push_back({{"collective", collective},
-                              {"algorithm", algorithm->name},
-                              {"summary", algorithm->summary},
-                              {"serves", algorithm->serves},
-                              {"order", name_of(algorithm->order)},
-                              {"segments_cut", cut_by_segments(*algorithm)},
-                              {"source", algorithm->source}});
-  }
-  options.output.write(report);
-  return kSuccess;
-}
-
 class Plan final : public Subcommand {
  public:
   explicit Plan(CommandLine& line) : Subcommand(line.add_subcommand("plan", kSummary)) {
     line_.add_explanation(kExplanation);
-    options_.collective.add_to(line_, " (default: allreduce; for a list of algorithms all)");
+    options_.collective.add_to(line_);
     options_.root.add_to(line_);
     add_shape_options();
-    line_.add_flag("--list-algorithms,--algorithms", options_.list_algorithms,
-                   "List the algorithms with their constraints, orders and sources instead");
     line_.add_flag("--list", options_.list, "List the schedule step by step");
     line_.add_option("--svg", options_.svg_path, "Draw the schedule as a timeline; - is stdout")
         .type_name("FILE");
@@ -443,14 +396,14 @@ class Plan final : public Subcommand {
   ExitStatus run() override {
     options_.output.check();
     if (!options_.price.empty()) return price_plans(options_);
-    return options_.list_algorithms ? list_algorithms(options_) : run_plan(options_);
+    return run_plan(options_);
   }
 
  private:
   void add_shape_options() {
     line_
         .add_option("--algorithm", options_.algorithm,
-                    "A name that --list-algorithms lists, or auto: as hycoll chooses")
+                    "A name that hycoll algorithms lists, or auto: as hycoll chooses")
         .type_name("NAME")
         .show_default();
     line_.add_option("--nodes", options_.nodes, "Nodes")

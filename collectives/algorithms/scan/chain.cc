@@ -21,9 +21,9 @@
 namespace hycoll {
 namespace {
 
-class NodeSteps {
+class ChainSteps {
  public:
-  NodeSteps(ScheduleBuilder& builder, ScanVector& vector)
+  ChainSteps(ScheduleBuilder& builder, ScanVector& vector)
       : builder_(builder),
         vector_(vector),
         node_(vector.node),
@@ -80,7 +80,7 @@ class NodeSteps {
 }  // namespace
 
 void append_chain_scan(ScheduleBuilder& builder, ScanVector& vector) {
-  NodeSteps(builder, vector).append();
+  ChainSteps(builder, vector).append();
 }
 
 }  // namespace hycoll

@@ -25,9 +25,9 @@
 namespace hycoll {
 namespace {
 
-class NodeSteps {
+class DoublingSteps {
  public:
-  NodeSteps(ScheduleBuilder& builder, ScanVector& vector)
+  DoublingSteps(ScheduleBuilder& builder, ScanVector& vector)
       : builder_(builder),
         vector_(vector),
         node_(vector.node),
@@ -121,7 +121,7 @@ class NodeSteps {
 }  // namespace
 
 void append_doubling_scan(ScheduleBuilder& builder, ScanVector& vector) {
-  NodeSteps(builder, vector).append();
+  DoublingSteps(builder, vector).append();
 }
 
 }  // namespace hycoll

@@ -24,9 +24,9 @@
 namespace hycoll {
 namespace {
 
-class NodeSteps {
+class PairwiseSteps {
  public:
-  NodeSteps(ScheduleBuilder& builder, ScanVector& vector)
+  PairwiseSteps(ScheduleBuilder& builder, ScanVector& vector)
       : builder_(builder),
         vector_(vector),
         node_(vector.node),
@@ -111,7 +111,7 @@ class NodeSteps {
 }  // namespace
 
 void append_pairwise_scan(ScheduleBuilder& builder, ScanVector& vector) {
-  NodeSteps(builder, vector).append();
+  PairwiseSteps(builder, vector).append();
 }
 
 }  // namespace hycoll

@@ -23,19 +23,20 @@ Routine CollectiveOption::routine() const {
 }
 
 void RootOption::add_to(CommandLine& line) {
-  line.add_option("--root", root,
-                  "Of reduce: the rank that gets the result; of broadcast: the one that has the "
-                  "data (default: 0)")
+  line.add_option(
+          "--root", root,
+          "Of reduce and gather: the rank that gets the result; of broadcast and scatter: the "
+          "one that has the data (default: 0)")
       .type_name("RANK")
       .check(between(0, kMaximumNodes * kMaximumMembers - 1));
 }
 
 void RootOption::check(Routine routine) const {
   if (root == 0 || has_root(collective_of(routine))) return;
-  throw Error(
-      ErrorKind::invalid_argument,
-      fmt::format("--root {}: {} has no root. Leave the option out, or give reduce or broadcast",
-                  root, name_of(routine)));
+  throw Error(ErrorKind::invalid_argument,
+              fmt::format("--root {}: {} has no root. Leave the option out, or give reduce, "
+                          "broadcast, gather or scatter",
+                          root, name_of(routine)));
 }
 
 void add_type_option(CommandLine& line, std::string& type) {

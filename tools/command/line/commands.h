@@ -32,6 +32,7 @@ class Subcommand {
 
 /// One for each file of that name. The command line outlives them.
 std::unique_ptr<Subcommand> add_info(CommandLine& line);
+std::unique_ptr<Subcommand> add_algorithms(CommandLine& line);
 std::unique_ptr<Subcommand> add_plan(CommandLine& line);
 std::unique_ptr<Subcommand> add_verify(CommandLine& line);
 std::unique_ptr<Subcommand> add_bench(CommandLine& line);

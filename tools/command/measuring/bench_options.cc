@@ -61,11 +61,10 @@ void BenchOptions::add_workers(CommandLine& line) {
 }
 
 void BenchOptions::add_choices(CommandLine& line, Algorithms algorithms) {
-  line.add_option(
-          "--algorithm", algorithm,
-          algorithms == Algorithms::all
-              ? "A name (see hycoll plan --list-algorithms), auto, or all that serve the shape"
-              : "A name (see hycoll plan --list-algorithms), or auto")
+  line.add_option("--algorithm", algorithm,
+                  algorithms == Algorithms::all
+                      ? "A name (see hycoll algorithms), auto, or all that serve the shape"
+                      : "A name (see hycoll algorithms), or auto")
       .type_name("NAME")
       .show_default();
   add_reproducible_option(line, reproducible);
