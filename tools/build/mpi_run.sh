@@ -32,6 +32,8 @@ case $flavour in
     ;;
   openmpi)
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    # Jobs that start and end beside one another make and remove the folder that they would share ("orte_session_dir failed").
+    export OMPI_MCA_orte_tmpdir_base=${TEST_TMPDIR:-${TMPDIR:-/tmp}}
     exec "$mpiexec" --allow-run-as-root --oversubscribe "${openmpi_binding[@]}" -n "$ranks" "$@" </dev/null
     ;;
   *)
