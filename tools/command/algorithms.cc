@@ -112,8 +112,7 @@ void print_designs(std::FILE* human) {
 
 class Algorithms final : public Subcommand {
  public:
-  explicit Algorithms(CommandLine& line)
-      : Subcommand(line.add_subcommand("algorithms", kSummary)) {
+  explicit Algorithms(CommandLine& line) : Subcommand(line.add_subcommand("algorithms", kSummary)) {
     line_.add_explanation(kExplanation);
     collective_.add_to(line_, " (default: all)");
     output_.add_to(line_);
