@@ -41,11 +41,16 @@ struct Call {
   const void* input = nullptr;  ///< May equal the output: in place. Only read otherwise.
   void* output = nullptr;
   /// Elements of the input vector; with equal blocks (reduce_scatter, allgather, gather, scatter,
-  /// alltoall) of one block.
+  /// alltoall) of one block; with unequal ones 0.
   std::size_t count = 0;
-  /// For reduce_scatter with unequal blocks: the elements of each member's block, by rank; must
-  /// stay unchanged until the call has completed. Empty otherwise.
+  /// With unequal blocks (reduce_scatter, allgatherv, gatherv, scatterv): the elements of each
+  /// member's block, by rank, on all members; must stay unchanged until the call has completed.
+  /// Empty otherwise.
   std::span<const std::size_t> block_counts = {};
+  /// Where each member's block begins in this member's buffer of all blocks, by rank, in elements
+  /// from its address; alike, or not, on other members. Only with unequal blocks that are moved;
+  /// must stay unchanged as long. Empty: the blocks follow each other.
+  std::span<const std::ptrdiff_t> displacements = {};
   ElementType type = DataType::float64;
   Operation op = Operator::sum;
   int root = 0;  ///< Of reduce and gather: the rank that gets the result. Of broadcast and scatter:
@@ -209,6 +214,48 @@ inline Call scatter(const void* input, void* output, std::size_t block_count, El
           .root = root};
 }
 
+/// As allgather, with blocks of block_counts[m] elements, one from each member; some may be 0. They
+/// follow each other in rank order, or that of member m begins at element displacements[m] of the
+/// output; then the blocks may lie apart and in any order, but not overlap, and the data pass
+/// through a copy. All members pass the same block_counts; displacements are each member's own.
+inline Call allgatherv(const void* input, void* output, std::span<const std::size_t> block_counts,
+                       ElementType type, std::span<const std::ptrdiff_t> displacements = {}) {
+  return {.collective = Collective::allgather,
+          .input = input,
+          .output = output,
+          .block_counts = block_counts,
+          .displacements = displacements,
+          .type = type};
+}
+
+/// As gather, with such blocks. All members pass the same block_counts; the root's displacements
+/// count.
+inline Call gatherv(const void* input, void* output, std::span<const std::size_t> block_counts,
+                    ElementType type, int root,
+                    std::span<const std::ptrdiff_t> displacements = {}) {
+  return {.collective = Collective::gather,
+          .input = input,
+          .output = output,
+          .block_counts = block_counts,
+          .displacements = displacements,
+          .type = type,
+          .root = root};
+}
+
+/// As scatter, with such blocks; those of the root's input may overlap. All members pass the same
+/// block_counts; the root's displacements count.
+inline Call scatterv(const void* input, void* output, std::span<const std::size_t> block_counts,
+                     ElementType type, int root,
+                     std::span<const std::ptrdiff_t> displacements = {}) {
+  return {.collective = Collective::scatter,
+          .input = input,
+          .output = output,
+          .block_counts = block_counts,
+          .displacements = displacements,
+          .type = type,
+          .root = root};
+}
+
 /// Block m of the input, of `block_count` elements as all P blocks, becomes this member's block of
 /// member m's output; the output has one from each member, in rank order. In place, with one
 /// address for both, the result passes through a copy of it. Derived datatypes may have gaps, which
@@ -330,6 +377,42 @@ scatter(In&& input, Out&& output, int root = 0) {
       scatter(std::ranges::data(input), std::ranges::data(output), std::ranges::size(output),
               data_type_of<std::ranges::range_value_t<In>>(), root);
   call.input_size = std::ranges::size(input);
+  return call;
+}
+
+/// The input is this member's block, of block_counts[rank] elements; the output has all blocks. In
+/// place, the input is part of the output.
+template <InputVector In, OutputVector Out>
+requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
+allgatherv(In&& input, Out&& output, std::span<const std::size_t> block_counts) {
+  Call call = allgatherv(std::ranges::data(input), std::ranges::data(output), block_counts,
+                         data_type_of<std::ranges::range_value_t<In>>());
+  call.input_size = std::ranges::size(input);
+  call.output_size = std::ranges::size(output);
+  return call;
+}
+
+/// The input is this member's block; the root's output has all blocks, that of others may be empty.
+/// In place at the root as in allgatherv.
+template <InputVector In, OutputVector Out>
+requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
+gatherv(In&& input, Out&& output, std::span<const std::size_t> block_counts, int root = 0) {
+  Call call = gatherv(std::ranges::data(input), std::ranges::data(output), block_counts,
+                      data_type_of<std::ranges::range_value_t<In>>(), root);
+  call.input_size = std::ranges::size(input);
+  call.output_size = std::ranges::size(output);
+  return call;
+}
+
+/// The output is this member's block; the root's input has all blocks, that of others may be empty.
+/// In place at the root, the output is part of the input.
+template <InputVector In, OutputVector Out>
+requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
+scatterv(In&& input, Out&& output, std::span<const std::size_t> block_counts, int root = 0) {
+  Call call = scatterv(std::ranges::data(input), std::ranges::data(output), block_counts,
+                       data_type_of<std::ranges::range_value_t<In>>(), root);
+  call.input_size = std::ranges::size(input);
+  call.output_size = std::ranges::size(output);
   return call;
 }
 

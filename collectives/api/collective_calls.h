@@ -167,8 +167,11 @@ class CollectiveCalls {
   HYCOLL_FORMS_OF(exscan)
   HYCOLL_FORMS_OF(broadcast)
   HYCOLL_FORMS_OF(allgather)
+  HYCOLL_FORMS_OF(allgatherv)
   HYCOLL_FORMS_OF(gather)
+  HYCOLL_FORMS_OF(gatherv)
   HYCOLL_FORMS_OF(scatter)
+  HYCOLL_FORMS_OF(scatterv)
   HYCOLL_FORMS_OF(alltoall)
   HYCOLL_FORMS_OF(barrier)
 #undef HYCOLL_FORMS_OF

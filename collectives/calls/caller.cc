@@ -14,12 +14,7 @@
 namespace hycoll {
 namespace {
 
-/// Distinguishes lists of counts in signatures; never 0, which stands for equal blocks.
-std::uint32_t digest_of(std::span<const std::size_t> counts) {
-  std::uint64_t digest = 0xcbf29ce484222325u;
-  for (const std::size_t count : counts) digest = (digest ^ count) * 0x100000001b3u;
-  return static_cast<std::uint32_t>(digest >> 32) | 1;
-}
+int root_of(const Call& call) { return has_root(call.collective) ? call.root : 0; }
 
 }  // namespace
 
@@ -32,11 +27,9 @@ CallSignature Caller::signature_of(const Call& call, const Reduction& reduction)
   if (reduction.type_code == ElementType::kDerivedCode) {
     signature.element_bytes = static_cast<std::uint32_t>(reduction.element_bytes);
   }
-  if (has_root(call.collective)) {
-    signature.detail = static_cast<std::uint32_t>(call.root);
-  } else if (has_blocks(call.collective) && !call.block_counts.empty()) {
-    signature.detail = digest_of(call.block_counts);
-  }
+  const bool has_counts = has_blocks(call.collective) && !call.block_counts.empty();
+  signature.detail = CallSignature::detail_of(
+      has_counts ? call.block_counts : std::span<const std::size_t>(), root_of(call));
   return signature;
 }
 
@@ -44,7 +37,7 @@ PlanQuery Caller::query_for(const Call& call, const Reduction& reduction) const 
   PlanQuery query{.collective = call.collective,
                   .element_bytes = reduction.element_bytes,
                   .extent = {.count = call.count, .block_counts = call.block_counts}};
-  if (has_root(call.collective)) query.root = call.root;
+  query.root = root_of(call);
   if (!reduction.is_commutative) query.order = OperandOrder::by_rank;
   if (call.bits == Bits::reproducible || identity_.bits == Bits::reproducible) {
     query.order = OperandOrder::canonical;
@@ -53,11 +46,17 @@ PlanQuery Caller::query_for(const Call& call, const Reduction& reduction) const 
   return query;
 }
 
-PlanQuery Caller::query_for(const Call& call, const VectorElements& elements) const {
+PlanQuery Caller::query_for(const Call& call, const VectorElements& elements) {
+  block_bytes_.clear();
+  if (has_blocks(call.collective)) {
+    for (const std::size_t count : call.block_counts) {
+      block_bytes_.push_back(count * elements.element_bytes);
+    }
+  }
   return {.collective = call.collective,
-          .root = has_root(call.collective) ? call.root : 0,
+          .root = root_of(call),
           .element_bytes = 1,
-          .extent = {.count = call.count * elements.element_bytes}};
+          .extent = {.count = call.count * elements.element_bytes, .block_counts = block_bytes_}};
 }
 
 PreparedCall Caller::resolve(const Call& call) {
@@ -96,24 +95,25 @@ PreparedCall Caller::resolve_movement(const Call& given) {
   const CallBuffers buffers =
       check_buffers(given, elements, identity_.rank, identity_.member_count);
   Call call = given;
-  if (buffers.input_offset > 0) call.input = elements.address_of(given.input, buffers.input_offset);
-  if (buffers.output_offset > 0) {
+  if (buffers.input_offset != 0) {
+    call.input = elements.address_of(given.input, buffers.input_offset);
+  }
+  if (buffers.output_offset != 0) {
     call.output = elements.address_of(given.output, buffers.output_offset);
   }
-  PreparedCall prepared{
-      .query = query_for(call, elements),
-      .arguments = {.input = buffers.input_count > 0 ? call.input : nullptr,
-                    .output = buffers.output_count > 0 ? call.output : nullptr,
-                    .reducer = {},
-                    .signature =
-                        movement_signature(call, call.count * elements.element_bytes).packed()},
-      .is_custom = false,
-      .foreign_owner = nullptr,
-      .work = nullptr,
-      .buffers = buffers};
-  if (prepared.query.extent.count == 0) {
+  const PlanQuery query = query_for(call, elements);
+  PreparedCall prepared{.query = query,
+                        .arguments = {.input = buffers.input_count > 0 ? call.input : nullptr,
+                                      .output = buffers.output_count > 0 ? call.output : nullptr,
+                                      .reducer = {},
+                                      .signature = movement_signature(query).packed()},
+                        .is_custom = false,
+                        .foreign_owner = nullptr,
+                        .work = nullptr,
+                        .buffers = buffers};
+  if (is_empty(query.extent)) {
     use_token(prepared);
-  } else if (elements.staging != nullptr || buffers.needs_own_output) {
+  } else if (elements.staging != nullptr || buffers.needs_own_output || buffers.is_displaced) {
     prepared.work = std::make_unique<WorkBuffers>(call, elements, buffers);
     prepared.arguments.input = prepared.work->input();
     prepared.arguments.output = prepared.work->output();
@@ -344,6 +344,8 @@ std::unique_ptr<Persistent::State> Caller::prepare(const Call& call) {
   state->call = call;
   state->block_counts.assign(call.block_counts.begin(), call.block_counts.end());
   state->call.block_counts = state->block_counts;
+  state->displacements.assign(call.displacements.begin(), call.displacements.end());
+  state->call.displacements = state->displacements;
   state->runs = long_call(state->call);
   if (state->runs != nullptr) {
     state->request = std::make_unique<Request::State>();
@@ -394,10 +396,7 @@ SelectedPlan Caller::choice(const Call& call) {
   PlanQuery query = combines(call.collective)
                         ? query_for(call, reductions_.find(call.type, call.op, name))
                         : query_for(call, moved_.find(call.type, name));
-  const bool is_empty =
-      query.extent.count == 0 &&
-      std::ranges::all_of(call.block_counts, [](std::size_t n) { return n == 0; });
-  if (is_empty) query = {.element_bytes = sizeof(token_), .extent = {.count = 1}};
+  if (is_empty(query.extent)) query = {.element_bytes = sizeof(token_), .extent = {.count = 1}};
   return plan_cache_.select(query);
 }
 

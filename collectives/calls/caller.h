@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "collectives/api/hycoll.h"
 #include "collectives/calls/aggregators.h"
@@ -171,7 +172,8 @@ class Caller : public RunsOwner {
   /// Of data that are moved and not combined: bytes, of no type and without an operator.
   PreparedCall resolve_movement(const Call& call);
   PlanQuery query_for(const Call& call, const Reduction& reduction) const;
-  PlanQuery query_for(const Call& call, const VectorElements& elements) const;
+  /// The query's block counts are valid until the next one.
+  PlanQuery query_for(const Call& call, const VectorElements& elements);
   CallSignature signature_of(const Call& call, const Reduction& reduction) const;
   void use_token(PreparedCall& prepared);
   /// Executes a plan; returns what that has ended with.
@@ -193,6 +195,7 @@ class Caller : public RunsOwner {
   RecentReductions reductions_;
   RecentMovedElements moved_;
   RepeatableCalls repeatable_;
+  std::vector<std::size_t> block_bytes_;  // of the last query for data that are moved
   NodeMemory& memory_;
   CallerIdentity identity_;
   CallNumber call_ = 0;
@@ -237,8 +240,9 @@ struct DrivenCall::State {
 
 struct Persistent::State {
   Caller* caller;
-  Call call;  ///< Its block counts are those of the next member.
+  Call call;  ///< Its block counts and displacements are those of the next members.
   std::vector<std::size_t> block_counts;
+  std::vector<std::ptrdiff_t> displacements;
   /// The plan and the arguments of every start, for calls that need nothing else: no buffers of
   /// their own, and no agreement. Null for others, which are started like any call.
   PlanPointer plan = {};

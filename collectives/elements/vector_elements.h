@@ -24,19 +24,23 @@ struct VectorElements {
   /// How to copy users' buffers to and from vectors; null if they are used themselves.
   std::shared_ptr<const TypedStaging> staging;
 
+  /// The distance of elements in a user's buffer; may be negative.
+  std::ptrdiff_t extent_bytes() const noexcept {
+    return staging != nullptr ? staging->extent_bytes()
+                              : static_cast<std::ptrdiff_t>(element_bytes);
+  }
+
   /// Where an element is in a user's buffer.
-  const void* address_of(const void* buffer, std::size_t element) const noexcept {
+  const void* address_of(const void* buffer, std::ptrdiff_t element) const noexcept {
     return static_cast<const std::byte*>(buffer) + distance_to(element);
   }
-  void* address_of(void* buffer, std::size_t element) const noexcept {
+  void* address_of(void* buffer, std::ptrdiff_t element) const noexcept {
     return static_cast<std::byte*>(buffer) + distance_to(element);
   }
 
  private:
-  std::ptrdiff_t distance_to(std::size_t element) const noexcept {
-    const std::ptrdiff_t distance =
-        staging != nullptr ? staging->extent_bytes() : static_cast<std::ptrdiff_t>(element_bytes);
-    return static_cast<std::ptrdiff_t>(element) * distance;
+  std::ptrdiff_t distance_to(std::ptrdiff_t element) const noexcept {
+    return element * extent_bytes();
   }
 };
 

@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <numeric>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/collective_traits.h"
 #include "core/base/errors.h"
@@ -32,7 +33,7 @@ void check_root(const Call& call, int member_count) {
 
 void check_block_counts(const Call& call, int member_count) {
   if (call.block_counts.empty()) return;
-  if (has_blocks(call.collective) && !combines(call.collective)) {
+  if (has_pairs(call.collective)) {
     refuse(call, "block_counts has {} entries, but all blocks are equal; pass count alone",
            call.block_counts.size());
   }
@@ -60,11 +61,17 @@ CallVector vector_of(const Call& call, int rank, int member_count) {
             .block_begin = call.count * static_cast<std::size_t>(rank),
             .block_size = call.count};
   }
-  const auto own = call.block_counts.begin() + rank;
-  const std::size_t begin = std::accumulate(call.block_counts.begin(), own, std::size_t{0});
-  return {.size = std::accumulate(own, call.block_counts.end(), begin),
-          .block_begin = begin,
-          .block_size = *own};
+  CallVector vector{.size = 0, .block_size = call.block_counts[static_cast<std::size_t>(rank)]};
+  for (std::size_t member = 0; member < call.block_counts.size(); ++member) {
+    if (member == static_cast<std::size_t>(rank)) vector.block_begin = vector.size;
+    const std::size_t count = call.block_counts[member];
+    if (count > SIZE_MAX - vector.size) {
+      refuse(call, "block_counts[{}] is {}, and {} before it: more than memory can have", member,
+             count, vector.size);
+    }
+    vector.size += count;
+  }
+  return vector;
 }
 
 CallBuffers counts_of(const Call& call, int rank, int member_count) {
@@ -83,13 +90,113 @@ CallBuffers counts_of(const Call& call, int rank, int member_count) {
           .output_begin = begin_of(traits.output)};
 }
 
-/// In place, what is only moved is where it belongs: the shorter buffer is the member's block of
-/// the longer one.
-void place_blocks(const Call& call, CallBuffers& buffers) {
+/// Of a member's buffer of all blocks, one.
+struct PlacedBlock {
+  std::size_t member;
+  std::ptrdiff_t begin;
+  std::ptrdiff_t end;
+};
+
+/// Those that have elements, as they lie in memory.
+std::vector<PlacedBlock> placed_blocks(const Call& call) {
+  constexpr std::ptrdiff_t kMost = std::numeric_limits<std::ptrdiff_t>::max();
+  std::vector<PlacedBlock> blocks;
+  for (std::size_t member = 0; member < call.block_counts.size(); ++member) {
+    const std::size_t count = call.block_counts[member];
+    const std::ptrdiff_t begin = call.displacements[member];
+    if (count == 0) continue;
+    if (count > static_cast<std::size_t>(kMost) ||
+        begin > kMost - static_cast<std::ptrdiff_t>(count)) {
+      refuse(call,
+             "displacements[{}] is {} with block_counts[{}] = {}, beyond what memory can have",
+             member, begin, member, count);
+    }
+    blocks.push_back(
+        {.member = member, .begin = begin, .end = begin + static_cast<std::ptrdiff_t>(count)});
+  }
+  if (!std::ranges::is_sorted(blocks, {}, &PlacedBlock::begin)) {
+    std::ranges::sort(blocks, {}, &PlacedBlock::begin);
+  }
+  return blocks;
+}
+
+void check_apart(const Call& call, std::span<const PlacedBlock> blocks) {
+  for (std::size_t i = 1; i < blocks.size(); ++i) {
+    const PlacedBlock& block = blocks[i];
+    const PlacedBlock& before = blocks[i - 1];
+    if (before.end <= block.begin) continue;
+    refuse(call,
+           "the blocks of ranks {} and {} overlap in the output: displacements[{}] is {} with "
+           "block_counts[{}] = {}, and displacements[{}] is {}; keep the blocks of a result apart",
+           before.member, block.member, before.member, before.begin, before.member,
+           before.end - before.begin, block.member, block.begin);
+  }
+}
+
+/// Of the addresses of blocks, the furthest.
+void check_reach(const Call& call, std::span<const PlacedBlock> blocks,
+                 std::ptrdiff_t extent_bytes) {
+  if (extent_bytes == 0) return;
+  const std::ptrdiff_t reach =
+      std::numeric_limits<std::ptrdiff_t>::max() / std::max(extent_bytes, -extent_bytes);
+  for (const PlacedBlock& block : blocks) {
+    if (block.begin >= -reach && block.end <= reach) continue;
+    refuse(call, "displacements[{}] is {} elements of {} bytes, beyond what memory can have",
+           block.member, block.begin, extent_bytes);
+  }
+}
+
+/// Whether the blocks follow each other from the buffer's address on.
+bool follow_each_other(const Call& call) {
+  std::size_t begin = 0;
+  for (std::size_t member = 0; member < call.block_counts.size(); ++member) {
+    const std::size_t count = call.block_counts[member];
+    if (count > 0 && call.displacements[member] != static_cast<std::ptrdiff_t>(begin)) return false;
+    begin += count;
+  }
+  return true;
+}
+
+/// Whether the member has a buffer of all blocks, whose displacements count.
+bool has_all_blocks(const Call& call, int rank) {
+  const CollectiveTraits traits = traits_of(call.collective);
+  const BufferTraits& all = traits.input.extent == Extent::block ? traits.output : traits.input;
+  return all.are_held_by(rank, call.root);
+}
+
+/// Whether what has all blocks has them at other places than one after the other.
+bool is_displaced(const Call& call, const VectorElements& elements, int rank) {
+  if (call.displacements.empty()) return false;
+  if (combines(call.collective) || !has_blocks(call.collective) || call.block_counts.empty()) {
+    refuse(call,
+           "displacements has {} entries, but only unequal blocks that are moved have any; "
+           "leave them out",
+           call.displacements.size());
+  }
+  if (!has_all_blocks(call, rank)) return false;
+  if (call.displacements.size() != call.block_counts.size()) {
+    refuse(call, "displacements has {} entries for {} members; give one for each",
+           call.displacements.size(), call.block_counts.size());
+  }
+  if (follow_each_other(call)) return false;
+  const std::vector<PlacedBlock> blocks = placed_blocks(call);
+  check_reach(call, blocks, elements.extent_bytes());
+  if (traits_of(call.collective).output.extent == Extent::vector) check_apart(call, blocks);
+  return true;
+}
+
+/// In place, what is only moved is where it belongs: what is one block is the member's of the
+/// buffer of all blocks.
+void place_blocks(const Call& call, int rank, CallBuffers& buffers) {
   if (combines(call.collective) || call.input != call.output) return;
   if (buffers.input_count == 0 || buffers.output_count == 0) return;
-  if (buffers.input_count < buffers.output_count) buffers.input_offset = buffers.input_begin;
-  if (buffers.output_count < buffers.input_count) buffers.output_offset = buffers.output_begin;
+  const auto place_of = [&](std::size_t begin) {
+    return buffers.is_displaced ? call.displacements[static_cast<std::size_t>(rank)]
+                                : static_cast<std::ptrdiff_t>(begin);
+  };
+  const CollectiveTraits traits = traits_of(call.collective);
+  if (traits.input.extent == Extent::block) buffers.input_offset = place_of(buffers.input_begin);
+  if (traits.output.extent == Extent::block) buffers.output_offset = place_of(buffers.output_begin);
 }
 
 /// Why a container must have as many elements as it must.
@@ -141,12 +248,13 @@ void check_null(const Call& call, const CallBuffers& buffers, std::size_t elemen
 
 void check_overlap(const Call& call, CallBuffers& buffers, std::size_t element_bytes) {
   if (buffers.output_count == 0 || buffers.input_count == 0) return;
-  const auto input =
-      reinterpret_cast<std::uintptr_t>(call.input) + buffers.input_offset * element_bytes;
-  const auto output =
-      reinterpret_cast<std::uintptr_t>(call.output) + buffers.output_offset * element_bytes;
   buffers.in_place = call.input == call.output;
-  if (buffers.needs_own_output) return;
+  // Of what is displaced a copy is used.
+  if (buffers.needs_own_output || buffers.is_displaced) return;
+  const auto input = reinterpret_cast<std::uintptr_t>(call.input) +
+                     static_cast<std::size_t>(buffers.input_offset) * element_bytes;
+  const auto output = reinterpret_cast<std::uintptr_t>(call.output) +
+                      static_cast<std::size_t>(buffers.output_offset) * element_bytes;
   const bool has_same_elements =
       input + buffers.output_begin * element_bytes == output + buffers.input_begin * element_bytes;
   if (has_same_elements) return;
@@ -171,7 +279,8 @@ CallBuffers check_buffers(const Call& call, const VectorElements& elements, int 
   check_root(call, member_count);
   check_block_counts(call, member_count);
   CallBuffers buffers = counts_of(call, rank, member_count);
-  place_blocks(call, buffers);
+  buffers.is_displaced = is_displaced(call, elements, rank);
+  place_blocks(call, rank, buffers);
   // What is sent must not be replaced by what comes.
   buffers.needs_own_output =
       has_pairs(call.collective) && (call.input == call.output || elements.staging != nullptr);
@@ -189,11 +298,15 @@ CallBuffers check_buffers(const Call& call, const VectorElements& elements, int 
   return buffers;
 }
 
-CallSignature movement_signature(const Call& call, std::size_t size_bytes) {
-  const int root = has_root(call.collective) ? call.root : 0;
-  return {.count = size_bytes,
-          .collective = call.collective,
-          .detail = static_cast<std::uint32_t>(root)};
+bool is_empty(const VectorExtent& extent) noexcept {
+  return extent.count == 0 &&
+         std::ranges::all_of(extent.block_counts, [](std::size_t n) { return n == 0; });
+}
+
+CallSignature movement_signature(const PlanQuery& query) {
+  return {.count = query.extent.count,
+          .collective = query.collective,
+          .detail = CallSignature::detail_of(query.extent.block_counts, query.root)};
 }
 
 }  // namespace hycoll

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 #include "collectives/api/hycoll.h"
 #include "collectives/elements/vector_elements.h"
@@ -11,26 +12,35 @@
 namespace hycoll {
 
 /// Stands in for the user's buffers in a call that cannot use them themselves: elements with gaps,
-/// and a result that is to replace its input, but not element by element.
+/// blocks that do not follow each other, and a result that is to replace its input, but not element
+/// by element.
 class WorkBuffers {
  public:
   /// Copies the input, where need be.
   WorkBuffers(const Call& call, const VectorElements& elements, const CallBuffers& buffers);
 
   const void* input() const noexcept { return input_ != nullptr ? input_.get() : user_input_; }
-  void* output() noexcept { return output_ != nullptr ? output_.get() : input_.get(); }
+  void* output() noexcept { return result_; }
 
   /// Copies the result to where the user wants it. After the call.
   void deliver();
 
  private:
+  /// Elements that lie together in the user's buffer, and behind those before them in the vector.
+  struct Block {
+    std::ptrdiff_t place;
+    std::size_t count;
+  };
+
+  void copy_in(const std::vector<Block>& blocks);
+
   const void* user_input_;
   void* user_output_;
-  std::size_t output_count_;
-  std::size_t output_bytes_;
-  std::shared_ptr<const TypedStaging> staging_;
-  std::unique_ptr<std::byte[]> input_;   // null: the user's
-  std::unique_ptr<std::byte[]> output_;  // null: the input
+  VectorElements elements_;
+  std::vector<Block> results_;          // what the output has in the user's buffer
+  std::unique_ptr<std::byte[]> input_;  // null: the user's
+  std::unique_ptr<std::byte[]> output_;
+  void* result_ = nullptr;  // output_, or input_, or the user's
 };
 
 }  // namespace hycoll

@@ -32,6 +32,9 @@ class OwnBlock {
   std::size_t from_bytes() const noexcept { return from_count_ * from_.element_bytes; }
   std::size_t to_bytes() const noexcept { return to_count_ * to_.element_bytes; }
 
+  /// Of an element of the second description.
+  std::size_t to_element_bytes() const noexcept { return to_.element_bytes; }
+
   /// Whether the same data are described, which are at addresses of the program's.
   bool is_whole(const void* from, const void* to) const noexcept;
 
@@ -40,10 +43,14 @@ class OwnBlock {
 
   /// Where the block of a rank is in a buffer of all blocks that are described as this one is.
   const void* block_from(const void* blocks, int rank) const noexcept {
-    return from_.address_of(blocks, from_count_ * static_cast<std::size_t>(rank));
+    return from_.address_of(blocks, static_cast<std::ptrdiff_t>(from_count_) * rank);
   }
   void* block_to(void* blocks, int rank) const noexcept {
-    return to_.address_of(blocks, to_count_ * static_cast<std::size_t>(rank));
+    return element_to(blocks, static_cast<std::ptrdiff_t>(to_count_) * rank);
+  }
+  /// Where an element is in such a buffer.
+  void* element_to(void* blocks, std::ptrdiff_t element) const noexcept {
+    return to_.address_of(blocks, element);
   }
 
   /// Copies the data. Requires is_whole(). The two may overlap if is_direct().

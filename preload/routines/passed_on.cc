@@ -25,15 +25,6 @@ using preload::Routine;
 
 extern "C" {
 
-int MPI_Allgatherv(const void* input, int send_count, MPI_Datatype send_type, void* output,
-                   const int* counts, const int* offsets, MPI_Datatype type,
-                   MPI_Comm communicator) {
-  return preload::pass(Routine::allgatherv, preload::kNotYet, 0, MPI_BYTE, [&] {
-    return PMPI_Allgatherv(input, send_count, send_type, output, counts, offsets, type,
-                           communicator);
-  });
-}
-
 int MPI_Alltoallv(const void* input, const int* send_counts, const int* send_offsets,
                   MPI_Datatype send_type, void* output, const int* counts, const int* offsets,
                   MPI_Datatype type, MPI_Comm communicator) {
@@ -49,33 +40,6 @@ int MPI_Alltoallw(const void* input, const int* send_counts, const int* send_off
   return preload::pass(Routine::alltoallw, preload::kNotYet, 0, MPI_BYTE, [&] {
     return PMPI_Alltoallw(input, send_counts, send_offsets, send_types, output, counts, offsets,
                           types, communicator);
-  });
-}
-
-int MPI_Gatherv(const void* input, int send_count, MPI_Datatype send_type, void* output,
-                const int* counts, const int* offsets, MPI_Datatype type, int root,
-                MPI_Comm communicator) {
-  return preload::pass(Routine::gatherv, preload::kNotYet, send_count, send_type, [&] {
-    return PMPI_Gatherv(input, send_count, send_type, output, counts, offsets, type, root,
-                        communicator);
-  });
-}
-
-int MPI_Scatterv(const void* input, const int* send_counts, const int* send_offsets,
-                 MPI_Datatype send_type, void* output, int count, MPI_Datatype type, int root,
-                 MPI_Comm communicator) {
-  return preload::pass(Routine::scatterv, preload::kNotYet, count, type, [&] {
-    return PMPI_Scatterv(input, send_counts, send_offsets, send_type, output, count, type, root,
-                         communicator);
-  });
-}
-
-int MPI_Iallgatherv(const void* input, int send_count, MPI_Datatype send_type, void* output,
-                    const int* counts, const int* offsets, MPI_Datatype type, MPI_Comm communicator,
-                    MPI_Request* request) {
-  return preload::pass(Routine::iallgatherv, preload::kNotYet, 0, MPI_BYTE, [&] {
-    return PMPI_Iallgatherv(input, send_count, send_type, output, counts, offsets, type,
-                            communicator, request);
   });
 }
 

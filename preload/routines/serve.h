@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "collectives/api/hycoll.h"
@@ -34,6 +35,14 @@ inline int process_count_of(MPI_Comm communicator) {
   int size = 0;
   if (Session::find(communicator) != nullptr) PMPI_Comm_size(communicator, &size);
   return size;
+}
+
+/// The same, but 0 for an intercommunicator too, where counts are those of the other group.
+inline int own_process_count_of(MPI_Comm communicator) {
+  int is_intercommunicator = 0;
+  const int size = process_count_of(communicator);
+  if (size > 0) PMPI_Comm_test_inter(communicator, &is_intercommunicator);
+  return is_intercommunicator != 0 ? 0 : size;
 }
 
 /// The process's rank in a communicator, for routines with a root; MPI_PROC_NULL likewise.
@@ -69,15 +78,29 @@ inline constexpr std::string_view kMemoryNotThere =
 
 /// Of calls that need nothing but what they are made with.
 inline constexpr auto kIsReady = [](const Call& /*call*/) {};
+/// And that are complete when they have been made.
+inline constexpr auto kIsComplete = [] {};
 
-/// Makes the call `make_call()` with hycoll, or, if it does not fit the staging or some process
+/// The call that `make_call()` makes, or `make_call(server)`, which may first make calls of
+/// hycoll's own.
+template <class MakeCall>
+Call made_by(const MakeCall& make_call, Communicator& server) {
+  if constexpr (std::is_invocable_v<MakeCall, Communicator&>) {
+    return make_call(server);
+  } else {
+    return make_call();
+  }
+}
+
+/// Makes the call of `make_call` with hycoll, or, if it does not fit the staging or some process
 /// passes memory of a GPU, `library()` with the MPI library. `make_ready(call)` may touch the
-/// buffers. Returns MPI's error code.
-template <class MakeCall, class Library, class MakeReady>
+/// buffers, and so may `complete()` after the call. Returns MPI's error code.
+template <class MakeCall, class Library, class MakeReady, class Complete>
 int serve_with(Attachment& attachment, Communicator& server, const Candidate& candidate,
-               const MakeCall& make_call, const Library& library, const MakeReady& make_ready) {
+               const MakeCall& make_call, const Library& library, const MakeReady& make_ready,
+               const Complete& complete) {
   try {
-    Call call = make_call();
+    Call call = made_by(make_call, server);
     if (attachment.meets_device_memory(candidate.routine, call)) {
       return pass_on(candidate, "a buffer in the memory of a GPU", library);
     }
@@ -85,10 +108,12 @@ int serve_with(Attachment& attachment, Communicator& server, const Candidate& ca
     Report* const report = attachment.report();
     if (report == nullptr) [[likely]] {
       server.run(call);
+      complete();
       return MPI_SUCCESS;
     }
     const auto start = std::chrono::steady_clock::now();
     server.run(call);
+    complete();
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     report->record(candidate.routine, size_bytes(candidate.element_count, candidate.type),
                    Server::hycoll, server.choice(call).algorithm, seconds.count());
@@ -104,11 +129,12 @@ int serve_with(Attachment& attachment, Communicator& server, const Candidate& ca
   }
 }
 
-/// Serves a call of the program's: `make_call()` with hycoll, after `make_ready(call)`, or
-/// `library()` with the MPI library. All processes of the communicator decide alike.
-template <class MakeCall, class Library, class MakeReady = decltype(kIsReady)>
+/// Serves a call of the program's, as serve_with(), with hycoll or with the MPI library. All
+/// processes of the communicator decide alike.
+template <class MakeCall, class Library, class MakeReady = decltype(kIsReady),
+          class Complete = decltype(kIsComplete)>
 int serve(const Candidate& candidate, const MakeCall& make_call, const Library& library,
-          const MakeReady& make_ready = kIsReady) {
+          const MakeReady& make_ready = kIsReady, const Complete& complete = kIsComplete) {
   Attachment* const attachment = Session::find(candidate.communicator);
   if (attachment == nullptr) return library();
   Communicator* server = attachment->server_of_like(candidate);
@@ -124,7 +150,7 @@ int serve(const Candidate& candidate, const MakeCall& make_call, const Library& 
     server = verdict.server;
   }
   attachment->finish_nonblocking();
-  return serve_with(*attachment, *server, candidate, make_call, library, make_ready);
+  return serve_with(*attachment, *server, candidate, make_call, library, make_ready, complete);
 }
 
 /// Serves a nonblocking call of the program's, which `make_call(pending)` makes with hycoll; what

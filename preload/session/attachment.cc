@@ -173,6 +173,7 @@ std::string_view Attachment::examine(const Candidate& candidate) {
   handles_stay_ = true;
   if (candidate.routine == Routine::barrier || candidate.routine == Routine::ibarrier) return "";
   if (candidate.element_count < 0) return "a negative count";
+  if (!candidate.has_size) return "";
   if (moves_data(candidate.routine)) {
     // Processes may describe the same data by different types and counts: only the size decides.
     MPI_Count type_bytes = 0;

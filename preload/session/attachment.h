@@ -28,6 +28,8 @@ struct Candidate {
   MPI_Comm communicator = MPI_COMM_NULL;
   /// Of every process's input; negative if a count is, so that the MPI library reports it.
   MPI_Count element_count = 0;
+  /// Not of calls of which each process knows its own part only; their count is 0 or negative.
+  bool has_size = true;
   MPI_Datatype type = MPI_INT;
   MPI_Op op = MPI_MAX;
 

@@ -28,6 +28,7 @@ struct PendingCall {
   const CallQueue* queue = nullptr;
   std::uint64_t generation = 0;  ///< Of the queue; the communicator has been freed if it differs.
   std::vector<std::size_t> block_counts;
+  std::vector<std::ptrdiff_t> displacements;
   DrivenCall call;
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Datatype kept_type = MPI_DATATYPE_NULL;

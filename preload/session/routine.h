@@ -74,7 +74,9 @@ constexpr bool is_nonblocking(Routine routine) noexcept {
 constexpr std::optional<Collective> collective_of(Routine routine) noexcept {
   switch (routine) {
     case Routine::allgather:
+    case Routine::allgatherv:
     case Routine::iallgather:
+    case Routine::iallgatherv:
     case Routine::allgather_init:
       return Collective::allgather;
     case Routine::alltoall:
@@ -96,6 +98,7 @@ constexpr std::optional<Collective> collective_of(Routine routine) noexcept {
     case Routine::exscan_init:
       return Collective::exscan;
     case Routine::gather:
+    case Routine::gatherv:
     case Routine::igather:
     case Routine::gather_init:
       return Collective::gather;
@@ -115,18 +118,15 @@ constexpr std::optional<Collective> collective_of(Routine routine) noexcept {
     case Routine::scan_init:
       return Collective::scan;
     case Routine::scatter:
+    case Routine::scatterv:
     case Routine::iscatter:
     case Routine::scatter_init:
       return Collective::scatter;
-    case Routine::allgatherv:
-    case Routine::iallgatherv:
     case Routine::alltoallv:
     case Routine::ialltoallv:
     case Routine::alltoallw:
     case Routine::ialltoallw:
-    case Routine::gatherv:
     case Routine::igatherv:
-    case Routine::scatterv:
     case Routine::iscatterv:
       break;
   }

@@ -16,7 +16,7 @@ constexpr std::int64_t kPoison = -0x0123456789ab;
 
 CallTrial::CallTrial(const CollectiveReference& reference, int member, Placement placement)
     : reference_(reference), member_(member), placement_(placement) {
-  input_.elements.assign(reference_.input_size() + 2 * kGuards, kGuard);
+  input_.elements.assign(reference_.input_size(member_) + 2 * kGuards, kGuard);
   // A member without a result may own an output, which nobody is to touch.
   const std::size_t output_size = reference_.collective == Collective::exscan
                                       ? reference_.count
@@ -140,13 +140,17 @@ std::vector<CollectiveReference> references_of_all(int member_count, std::size_t
   add_rooted(blocks, Collective::scatter, {0, member_count - 1});
   blocks.collective = Collective::alltoall;
   all.push_back(blocks);
-  blocks.collective = Collective::reduce_scatter;
   blocks.count = 0;
   for (std::size_t m = 0; m < members; ++m) {
     const std::size_t share = 2 * count * (m + 1) / (members * (members + 1));
     blocks.block_counts.push_back(m % 3 == 1 ? 0 : share);
   }
-  all.push_back(blocks);
+  for (const Collective collective : {Collective::reduce_scatter, Collective::allgather}) {
+    all.push_back(blocks);
+    all.back().collective = collective;
+  }
+  add_rooted(blocks, Collective::gather, {member_count / 2});
+  add_rooted(blocks, Collective::scatter, {member_count / 2});
   return all;
 }
 

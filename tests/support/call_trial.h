@@ -96,10 +96,19 @@ void run_by_name(Caller& caller, const Call& c) {
       if (c.input != c.output) return caller.run(c);
       return caller.broadcast(c.output, c.count, c.type, c.root);
     case Collective::allgather:
+      if (!c.block_counts.empty()) {
+        return caller.allgatherv(c.input, c.output, c.block_counts, c.type);
+      }
       return caller.allgather(c.input, c.output, c.count, c.type);
     case Collective::gather:
+      if (!c.block_counts.empty()) {
+        return caller.gatherv(c.input, c.output, c.block_counts, c.type, c.root);
+      }
       return caller.gather(c.input, c.output, c.count, c.type, c.root);
     case Collective::scatter:
+      if (!c.block_counts.empty()) {
+        return caller.scatterv(c.input, c.output, c.block_counts, c.type, c.root);
+      }
       return caller.scatter(c.input, c.output, c.count, c.type, c.root);
     case Collective::alltoall:
       return caller.alltoall(c.input, c.output, c.count, c.type);
@@ -126,10 +135,19 @@ Request start_by_name(Caller& caller, const Call& c) {
       if (c.input != c.output) return caller.start(c);
       return caller.ibroadcast(c.output, c.count, c.type, c.root);
     case Collective::allgather:
+      if (!c.block_counts.empty()) {
+        return caller.iallgatherv(c.input, c.output, c.block_counts, c.type);
+      }
       return caller.iallgather(c.input, c.output, c.count, c.type);
     case Collective::gather:
+      if (!c.block_counts.empty()) {
+        return caller.igatherv(c.input, c.output, c.block_counts, c.type, c.root);
+      }
       return caller.igather(c.input, c.output, c.count, c.type, c.root);
     case Collective::scatter:
+      if (!c.block_counts.empty()) {
+        return caller.iscatterv(c.input, c.output, c.block_counts, c.type, c.root);
+      }
       return caller.iscatter(c.input, c.output, c.count, c.type, c.root);
     case Collective::alltoall:
       return caller.ialltoall(c.input, c.output, c.count, c.type);
@@ -157,10 +175,19 @@ Persistent prepare_by_name(Caller& caller, const Call& c) {
       if (c.input != c.output) return caller.prepare(c);
       return caller.broadcast_init(c.output, c.count, c.type, c.root);
     case Collective::allgather:
+      if (!c.block_counts.empty()) {
+        return caller.allgatherv_init(c.input, c.output, c.block_counts, c.type);
+      }
       return caller.allgather_init(c.input, c.output, c.count, c.type);
     case Collective::gather:
+      if (!c.block_counts.empty()) {
+        return caller.gatherv_init(c.input, c.output, c.block_counts, c.type, c.root);
+      }
       return caller.gather_init(c.input, c.output, c.count, c.type, c.root);
     case Collective::scatter:
+      if (!c.block_counts.empty()) {
+        return caller.scatterv_init(c.input, c.output, c.block_counts, c.type, c.root);
+      }
       return caller.scatter_init(c.input, c.output, c.count, c.type, c.root);
     case Collective::alltoall:
       return caller.alltoall_init(c.input, c.output, c.count, c.type);

@@ -22,8 +22,8 @@ std::size_t CollectiveReference::vector_size() const {
   return has_blocks(collective) ? block_begin(member_count) : count;
 }
 
-std::size_t CollectiveReference::input_size() const {
-  return is_gathered() ? count : vector_size();
+std::size_t CollectiveReference::input_size(int member) const {
+  return is_gathered() ? block_size(member) : vector_size();
 }
 
 std::size_t CollectiveReference::output_size(int member) const {
@@ -63,7 +63,9 @@ std::int64_t CollectiveReference::expected(int member, int call, std::size_t ind
   if (collective == Collective::broadcast) return element(root, call, index);
   if (collective == Collective::scatter) return element(root, call, output_begin(member) + index);
   if (is_gathered()) {
-    return element(static_cast<int>(index / count), call, index % count);
+    int from = 0;
+    for (; index >= block_size(from); ++from) index -= block_size(from);
+    return element(from, call, index);
   }
   if (collective == Collective::alltoall) {
     return element(static_cast<int>(index / count), call, block_begin(member) + index % count);

@@ -25,14 +25,14 @@ struct CollectiveReference {
 
   /// Of the vector; the longer of a member's buffers.
   std::size_t vector_size() const;
-  std::size_t input_size() const;
+  std::size_t input_size(int member) const;
   /// 0 where the member gets no result.
   std::size_t output_size(int member) const;
   /// Where element 0 of the member's input, and output, lies in the vectors.
   std::size_t input_begin(int member) const;
   std::size_t output_begin(int member) const;
   /// Whether the input is the shorter one: in place, it is part of the output then.
-  bool is_input_in_output(int member) const { return input_size() < output_size(member); }
+  bool is_input_in_output(int member) const { return input_size(member) < output_size(member); }
   /// Element i of the member's output.
   std::int64_t expected(int member, int call, std::size_t index) const;
 

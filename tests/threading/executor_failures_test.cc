@@ -163,10 +163,10 @@ void Nodes::add_workers(int node) {
     if (w >= shape.node(node).members) continue;
     worker.member = shape.first_member(node) + w;
     const CollectiveReference longest = of_count(reference_.count + kLine);
-    worker.pages =
-        std::make_unique<Pages>(longest.input_size() + longest.output_size(worker.member));
+    worker.pages = std::make_unique<Pages>(longest.input_size(worker.member) +
+                                           longest.output_size(worker.member));
     worker.input = worker.pages->data();
-    worker.output = worker.input + longest.input_size();
+    worker.output = worker.input + longest.input_size(worker.member);
   }
 }
 
@@ -200,7 +200,7 @@ void Nodes::enter(Worker& worker, std::size_t number) {
                           .signature = signature.packed()};
   if (worker.member >= 0) {
     worker.pages->open();
-    for (std::size_t i = 0; i < reference.input_size(); ++i) {
+    for (std::size_t i = 0; i < reference.input_size(worker.member); ++i) {
       worker.input[i] = CollectiveReference::element(worker.member, worker.calls_left, i);
     }
     std::fill_n(worker.output, reference.output_size(worker.member), kPoison);

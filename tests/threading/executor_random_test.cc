@@ -38,7 +38,7 @@ class Buffers64 {
   Buffers64(const CollectiveReference& reference, bool in_place)
       : reference_(reference), in_place_(in_place) {
     for (int member = 0; member < reference.member_count; ++member) {
-      inputs_.emplace_back(reference.input_size(), kPoison);
+      inputs_.emplace_back(reference.input_size(member), kPoison);
       outputs_.emplace_back(reference.output_size(member), kPoison);
     }
   }
@@ -67,7 +67,7 @@ class Buffers64 {
 
   RandomDriver::Buffers enter(int member, int call) {
     std::int64_t* const values = input(member);
-    for (std::size_t i = 0; i < reference_.input_size(); ++i) {
+    for (std::size_t i = 0; i < reference_.input_size(member); ++i) {
       values[i] = reference_.element(member, call, i);
     }
     return {.input = values, .output = output(member)};
@@ -80,12 +80,12 @@ class Buffers64 {
     for (std::size_t i = 0; i < size; ++i) {
       if (output(member)[i] != reference_.expected(member, call, i)) ++wrong_;
     }
-    for (std::size_t i = 0; i < reference_.input_size(); ++i) {
+    for (std::size_t i = 0; i < reference_.input_size(member); ++i) {
       const bool replaced =
           in_place_ && !reference_.is_input_in_output(member) && i >= begin && i < begin + size;
       if (!replaced && values[i] != reference_.element(member, call, i)) ++wrong_;
     }
-    inputs_[static_cast<std::size_t>(member)].assign(reference_.input_size(), kPoison);
+    inputs_[static_cast<std::size_t>(member)].assign(reference_.input_size(member), kPoison);
     outputs_[static_cast<std::size_t>(member)].assign(size, kPoison);
   }
 
@@ -144,7 +144,7 @@ int run_algorithm(const Algorithm& algorithm, const Shape& shape, std::size_t co
   if (has_root(algorithm.collective)) {
     reference.root = static_cast<int>(seed % static_cast<std::uint64_t>(members));
   }
-  if (algorithm.collective == Collective::reduce_scatter && seed % 2 == 0) {
+  if (has_blocks(algorithm.collective) && !is_of_pairs && seed % 2 == 0) {
     reference.block_counts = unequal_blocks(members, count);
   }
   const int segments = 1 + static_cast<int>(seed % 3);

@@ -88,7 +88,7 @@ class ThreadedRun {
                              .member_count = shape.node(node).members,
                              .running_ahead = RunningAhead::allowed,
                              .on_timeout = {}});
-    std::vector<std::int32_t> input(reference_.input_size());
+    std::vector<std::int32_t> input(reference_.input_size(std::max(member, 0)));
     std::vector<std::int32_t> output(member < 0 ? 0 : reference_.output_size(member));
     const int calls = shape.node_count() == 1 ? kCallsOnOneNode : kCalls;
     for (int call = 1; call <= calls; ++call) {

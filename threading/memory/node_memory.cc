@@ -41,6 +41,14 @@ class SpinGuard {
 
 }  // namespace
 
+std::uint32_t CallSignature::detail_of(std::span<const std::size_t> block_counts,
+                                       int root) noexcept {
+  if (block_counts.empty()) return static_cast<std::uint32_t>(root);
+  std::uint64_t digest = 0xcbf29ce484222325u + static_cast<std::uint64_t>(root);
+  for (const std::size_t count : block_counts) digest = (digest ^ count) * 0x100000001b3u;
+  return static_cast<std::uint32_t>(digest >> 32) | kUnequalBlocks;
+}
+
 std::string CallSignature::describe() const {
   const std::string type = type_code < kDataTypeCount
                                ? std::string(name_of(static_cast<DataType>(type_code)))
@@ -53,9 +61,11 @@ std::string CallSignature::describe() const {
                                                         name_of(collective), count, type, op)
                                           : fmt::format("{}, {} bytes", name_of(collective), count);
   if (is_reproducible) text += ", reproducible";
-  if (has_root(collective)) text += fmt::format(", root {}", detail);
-  if (has_blocks(collective) && detail != 0) {
-    text += fmt::format(", block counts with digest {:x}", detail);
+  if ((detail & kUnequalBlocks) != 0) {
+    text += fmt::format(", block counts{} with digest {:x}",
+                        has_root(collective) ? " and root" : "", detail & ~kUnequalBlocks);
+  } else if (has_root(collective)) {
+    text += fmt::format(", root {}", detail);
   }
   return text;
 }

@@ -50,9 +50,11 @@ struct CallSignature {
   bool is_reproducible = false;
   /// Of elements whose type has no code of its own; 0 otherwise.
   std::uint32_t element_bytes = 0;
-  /// Collectives with a root: that. With blocks: a digest of their counts if they are given one by
-  /// one, otherwise 0.
+  /// The root of a collective that has one. Where the counts of blocks are given one by one, a
+  /// digest of these and the root, and this bit.
   std::uint32_t detail = 0;
+  static constexpr std::uint32_t kUnequalBlocks = std::uint32_t{1} << 31;
+  static std::uint32_t detail_of(std::span<const std::size_t> block_counts, int root) noexcept;
 
   PackedSignature packed() const noexcept {
     return {.call = (static_cast<std::uint64_t>(count) << 16) |

@@ -13,7 +13,7 @@
 
 #include "core/base/errors.h"
 #include "core/base/partition.h"
-#include "tools/cg/collective_error.h"
+#include "tools/application/collective_error.h"
 #include "tools/cg/csr.h"
 
 namespace hycoll::cg {
@@ -202,7 +202,7 @@ System make_matrix_system(const SymmetricMatrix& matrix, const std::string& name
 
 System make_matrix_file_system(const std::string& path, MPI_Comm comm) {
   SymmetricMatrix matrix;
-  on_rank_0(comm, [&] { matrix = read_matrix_market_file(path); });
+  application::on_rank_0(comm, [&] { matrix = read_matrix_market_file(path); });
   return make_matrix_system(matrix, path, comm);
 }
 

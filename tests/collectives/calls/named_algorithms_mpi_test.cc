@@ -60,7 +60,7 @@ std::string try_algorithm(Caller& caller, const Algorithm& algorithm, const Shap
     if (algorithm.name.starts_with("lines") && count > kLongestLines) continue;
     for (const CollectiveReference& reference : references_of_all(caller.size(), count)) {
       // Empty calls synchronise by an allreduce, whatever they are.
-      const bool is_empty = reference.input_size() == 0;
+      const bool is_empty = reference.vector_size() == 0;
       if (reference.collective != algorithm.collective || is_empty) continue;
       const bool in_place = ++round % 2 == 0;
       CallTrial trial(reference, caller.rank(),

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,6 +25,7 @@ struct Room {
   std::vector<std::int64_t> input = std::vector<std::int64_t>(kRoom, 3);
   std::vector<std::int64_t> output = std::vector<std::int64_t>(kRoom, kPoison);
   std::vector<std::size_t> block_counts;
+  std::deque<std::vector<std::ptrdiff_t>> displacements;  // stay where they are
 
   bool is_untouched() const {
     return std::count(output.begin(), output.end(), kPoison) == std::ssize(output) &&

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/base/collective_traits.h"
@@ -72,6 +73,46 @@ void add_wrong_buffers(std::vector<WrongCall>& wrong, const Call& good, Room& ro
 
 constexpr std::size_t kOneCount = 100;
 
+/// Of blocks of 10 elements. Members that have not all blocks do not look at displacements.
+void add_wrong_displacements(std::vector<WrongCall>& wrong, Room& room, int members) {
+  const auto size = static_cast<std::size_t>(members);
+  const std::span<const std::size_t> counts(room.block_counts.data(), size);
+  const auto add = [&](Collective collective, std::vector<std::ptrdiff_t> displacements,
+                       const std::string& text) {
+    Call call = sum_of(room, collective, 0);
+    call.block_counts = counts;
+    call.displacements = room.displacements.emplace_back(std::move(displacements));
+    wrong.push_back({call, text, collective == Collective::allgather || combines(collective)});
+  };
+  for (const Collective collective :
+       {Collective::allgather, Collective::gather, Collective::scatter}) {
+    add(collective, std::vector<std::ptrdiff_t>(size + 1, 0),
+        fmt::format("displacements has {} entries for {} members", members + 1, members));
+    std::vector<std::ptrdiff_t> far(size, 0);
+    for (std::size_t i = 0; i < size; ++i) far[i] = static_cast<std::ptrdiff_t>(20 * i);
+    far.back() = PTRDIFF_MAX - 3;
+    add(collective, far,
+        fmt::format("displacements[{}] is {} with block_counts[{}] = 10, beyond what memory can "
+                    "have",
+                    members - 1, far.back(), members - 1));
+    far.back() = PTRDIFF_MIN / 8;
+    add(collective, far,
+        fmt::format("displacements[{}] is {} elements of 8 bytes, beyond", members - 1,
+                    far.back()));
+  }
+  add(Collective::reduce_scatter, std::vector<std::ptrdiff_t>(size, 0),
+      fmt::format("displacements has {} entries, but only unequal blocks that are moved", members));
+  if (members == 1) return;
+  for (const Collective collective : {Collective::allgather, Collective::gather}) {
+    std::vector<std::ptrdiff_t> overlapping(size);
+    for (std::size_t i = 0; i < size; ++i) overlapping[i] = static_cast<std::ptrdiff_t>(20 * i);
+    overlapping.front() = 11;
+    add(collective, overlapping,
+        "the blocks of ranks 0 and 1 overlap in the output: displacements[0] is 11 with "
+        "block_counts[0] = 10, and displacements[1] is 20");
+  }
+}
+
 /// What every member refuses by itself.
 std::vector<WrongCall> wrong_calls(Room& room, int members) {
   std::vector<WrongCall> wrong;
@@ -104,15 +145,20 @@ std::vector<WrongCall> wrong_calls(Room& room, int members) {
     add_wrong_buffers(wrong, moved, room);
     moved.type = ElementType(MPI_DATATYPE_NULL);
     wrong.push_back({moved, name + ": type is MPI_DATATYPE_NULL"});
-    moved = sum_of(room, collective, 100);
-    moved.block_counts = std::span(&kOneCount, 1);
-    wrong.push_back({moved, name + ": block_counts has 1 entries, but all blocks are equal"});
   }
+  Call pairs = sum_of(room, Collective::alltoall, 100);
+  pairs.block_counts = std::span(&kOneCount, 1);
+  wrong.push_back({pairs, "alltoall: block_counts has 1 entries, but all blocks are equal"});
   Call blocks = sum_of(room, Collective::reduce_scatter, 0);
   room.block_counts.assign(static_cast<std::size_t>(members) + 1, 10);
   blocks.block_counts = room.block_counts;
-  wrong.push_back(
-      {blocks, fmt::format("block_counts has {} entries for {} members", members + 1, members)});
+  for (const Collective collective : {Collective::reduce_scatter, Collective::allgather,
+                                      Collective::gather, Collective::scatter}) {
+    blocks.collective = collective;
+    wrong.push_back(
+        {blocks, fmt::format("block_counts has {} entries for {} members", members + 1, members)});
+  }
+  add_wrong_displacements(wrong, room, members);
   return wrong;
 }
 

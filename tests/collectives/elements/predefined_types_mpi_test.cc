@@ -46,8 +46,8 @@ class TypedCall {
                  return result;
                }} {
     for (int member = 0; member < reference.member_count; ++member) {
-      Vector input(reference.input_size() * subject.size_bytes);
-      subject.fill(input.data(), reference.input_size(),
+      Vector input(reference.input_size(member) * subject.size_bytes);
+      subject.fill(input.data(), reference.input_size(member),
                    static_cast<std::uint64_t>(member) * 1'000 + 7);
       inputs_.push_back(std::move(input));
     }

@@ -194,9 +194,9 @@ std::string try_call(Caller& caller, const MatrixKind& kind,
   const int member = caller.rank();
   const bool in_place = round / 3 % 2 == 1;
   const std::size_t output_size = reference.output_size(member);
-  Vector input(kind.layout(), reference.input_size());
+  Vector input(kind.layout(), reference.input_size(member));
   Vector output(kind.layout(), output_size);
-  for (std::size_t i = 0; i < reference.input_size(); ++i) {
+  for (std::size_t i = 0; i < reference.input_size(member); ++i) {
     input.set(i, element(member, i, round));
   }
   Call call{.collective = reference.collective,
@@ -228,7 +228,7 @@ std::string try_call(Caller& caller, const MatrixKind& kind,
       return complain(fmt::format("element {} is wrong", i));
     }
   }
-  for (std::size_t i = 0; i < reference.input_size() && !in_place; ++i) {
+  for (std::size_t i = 0; i < reference.input_size(member) && !in_place; ++i) {
     if (input.get(i) != element(member, i, round)) return complain("the input was changed");
   }
   if (!input.is_clean()) return complain("something beside the input's data was written");

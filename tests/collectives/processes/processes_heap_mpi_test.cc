@@ -46,11 +46,11 @@ class Trial {
       : reference_(reference),
         member_(member),
         placement_(placement),
-        input_(reference.input_size(), where_of(mixture, 0)),
+        input_(reference.input_size(member), where_of(mixture, 0)),
         output_(reference.output_size(member), where_of(mixture, 1)) {
     std::int64_t* const values =
         is_in_output() ? output_.data() + reference.input_begin(member) : input_.data();
-    for (std::size_t i = 0; i < reference.input_size(); ++i) {
+    for (std::size_t i = 0; i < reference.input_size(member); ++i) {
       values[i] = CollectiveReference::element(member, 1, i);
     }
   }
@@ -76,7 +76,7 @@ class Trial {
         return fmt::format("element {} of the result is {}", i, values[i]);
       }
     }
-    for (std::size_t i = 0; placement_ == Placement::separate && i < reference_.input_size(); ++i) {
+    for (std::size_t i = 0; placement_ == Placement::separate && i < reference_.input_size(member_); ++i) {
       if (input_.data()[i] != CollectiveReference::element(member_, 1, i)) {
         return fmt::format("element {} of the input is {}", i, input_.data()[i]);
       }

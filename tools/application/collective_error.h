@@ -1,5 +1,5 @@
-#ifndef HYCOLL_TOOLS_CG_COLLECTIVE_ERROR_H_
-#define HYCOLL_TOOLS_CG_COLLECTIVE_ERROR_H_
+#ifndef HYCOLL_TOOLS_APPLICATION_COLLECTIVE_ERROR_H_
+#define HYCOLL_TOOLS_APPLICATION_COLLECTIVE_ERROR_H_
 
 #include <mpi.h>
 
@@ -8,7 +8,7 @@
 
 #include "core/base/errors.h"
 
-namespace hycoll::cg {
+namespace hycoll::application {
 
 /// Runs `action` on rank 0 only. If it throws, every process throws an Error invalid_argument with
 /// its message. Collective over `comm`.
@@ -32,6 +32,6 @@ void on_rank_0(MPI_Comm comm, Action&& action) {
   throw Error(ErrorKind::invalid_argument, message);
 }
 
-}  // namespace hycoll::cg
+}  // namespace hycoll::application
 
-#endif  // HYCOLL_TOOLS_CG_COLLECTIVE_ERROR_H_
+#endif  // HYCOLL_TOOLS_APPLICATION_COLLECTIVE_ERROR_H_

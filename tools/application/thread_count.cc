@@ -1,4 +1,4 @@
-#include "tools/cg/thread_count.h"
+#include "tools/application/thread_count.h"
 
 #include <fmt/format.h>
 #include <omp.h>
@@ -12,7 +12,7 @@
 #include "numa/topology/affinity_mask.h"
 #include "numa/topology/topology.h"
 
-namespace hycoll::cg {
+namespace hycoll::application {
 namespace {
 
 /// The affinity masks of all processes of `node`, in rank order.
@@ -74,4 +74,4 @@ std::optional<std::string> oversubscription_warning(const Topology& machine, int
       threads_on_node, cores);
 }
 
-}  // namespace hycoll::cg
+}  // namespace hycoll::application

@@ -1,5 +1,5 @@
-#ifndef HYCOLL_TOOLS_CG_THREAD_COUNT_H_
-#define HYCOLL_TOOLS_CG_THREAD_COUNT_H_
+#ifndef HYCOLL_TOOLS_APPLICATION_THREAD_COUNT_H_
+#define HYCOLL_TOOLS_APPLICATION_THREAD_COUNT_H_
 
 #include <mpi.h>
 
@@ -8,7 +8,7 @@
 
 #include "numa/topology/topology.h"
 
-namespace hycoll::cg {
+namespace hycoll::application {
 
 /// How many threads a process starts when the user does not say: OMP_NUM_THREADS if it is set, else
 /// one per core of the process's share of its node; the least of all processes, so that they do
@@ -20,6 +20,6 @@ int choose_thread_count(MPI_Comm comm);
 std::optional<std::string> oversubscription_warning(const Topology& machine, int thread_count,
                                                     MPI_Comm comm);
 
-}  // namespace hycoll::cg
+}  // namespace hycoll::application
 
-#endif  // HYCOLL_TOOLS_CG_THREAD_COUNT_H_
+#endif  // HYCOLL_TOOLS_APPLICATION_THREAD_COUNT_H_

@@ -1,0 +1,170 @@
+// The program's allgathers of blocks of different lengths, blocking and nonblocking.
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "collectives/api/hycoll.h"
+#include "preload/routines/elements.h"
+#include "preload/routines/own_block.h"
+#include "preload/routines/serve.h"
+
+namespace hycoll::preload {
+namespace {
+
+/// What a process passes. Counts are of type int or MPI_Count, displacements of int or MPI_Aint.
+template <class Count, class Displacement>
+struct UnequalBlocks {
+  const void* input;
+  Count input_count;
+  MPI_Datatype input_type;
+  void* output;
+  const Count* counts;
+  const Displacement* displacements;
+  MPI_Datatype type;
+  MPI_Comm communicator;
+  int process_count = own_process_count_of(communicator);
+
+  bool is_in_place() const noexcept { return input == MPI_IN_PLACE; }
+
+  std::span<const Count> block_counts() const {
+    return {counts, static_cast<std::size_t>(counts != nullptr ? process_count : 0)};
+  }
+  std::span<const Displacement> block_displacements() const {
+    return {displacements, static_cast<std::size_t>(process_count)};
+  }
+
+  /// Of all blocks together, which all processes know; but what is wrong with the input alone is
+  /// wrong with the call, and the MPI library reports it.
+  Candidate candidate(Routine routine) const {
+    const bool is_negative = !is_in_place() && input_count < 0;
+    const bool has_no_type = !is_in_place() && input_type == MPI_DATATYPE_NULL;
+    const bool has_error = is_negative || counts == nullptr || displacements == nullptr;
+    return {.routine = routine,
+            .communicator = communicator,
+            .element_count = has_error ? -1 : sum_of(block_counts()),
+            .type = has_no_type ? input_type : type};
+  }
+};
+
+/// What hycoll's call refers to.
+struct BlockPlaces {
+  std::vector<std::size_t>& counts;
+  std::vector<std::ptrdiff_t>& displacements;
+};
+
+/// How such a call becomes hycoll's, which has one description for input and output.
+template <class Count, class Displacement>
+class Translation {
+ public:
+  explicit Translation(const UnequalBlocks<Count, Displacement>& of) : of_(of) {}
+
+  /// With the program's buffers; make_ready() is to follow. `type` is the output's, or stands for
+  /// it. What cannot be becomes a call that hycoll refuses.
+  Call call(MPI_Datatype type, const BlockPlaces& places) {
+    const auto counts = of_.block_counts();
+    const auto displacements = of_.block_displacements();
+    places.counts.assign(counts.begin(), counts.end());
+    places.displacements.assign(displacements.begin(), displacements.end());
+    const void* const input = of_.is_in_place() ? of_.output : of_.input;
+    const Call same = calls::allgatherv(input, of_.output, places.counts, ElementType(type),
+                                        places.displacements);
+    if (of_.is_in_place()) return same;
+    rank_ = static_cast<std::size_t>(rank_in(of_.communicator));
+    const bool is_alike = of_.input_type == of_.type && of_.input_count == of_.counts[rank_];
+    if (is_alike && of_.input != of_.output) [[likely]]
+      return same;
+    block_ = OwnBlock({static_cast<std::size_t>(of_.input_count), of_.input_type},
+                      {places.counts[rank_], of_.type}, "allgather");
+    if (!block_.is_whole(of_.input, of_.output)) {
+      for (std::size_t& bytes : places.counts) bytes *= block_.to_element_bytes();
+      Call refused = calls::allgatherv(of_.input, of_.output, places.counts, DataType::uint8);
+      refused.input_size = block_.from_bytes();
+      return refused;
+    }
+    is_copied_ = !block_.is_direct() || of_.input == of_.output;
+    return same;
+  }
+
+  /// Copies the input to this process's block of the output, and makes the call one in place, where
+  /// no description fits both.
+  void make_ready(Call& call) const {
+    if (!is_copied_) return;
+    block_.copy(of_.input, block_.element_to(of_.output, of_.displacements[rank_]));
+    call.input = of_.output;
+  }
+
+ private:
+  UnequalBlocks<Count, Displacement> of_;
+  OwnBlock block_;
+  std::size_t rank_ = 0;
+  bool is_copied_ = false;
+};
+
+template <class Count, class Displacement, class Library>
+int allgatherv(const UnequalBlocks<Count, Displacement>& of, const Library& library) {
+  Translation translation(of);
+  std::vector<std::size_t> counts;
+  std::vector<std::ptrdiff_t> displacements;
+  return serve(
+      of.candidate(Routine::allgatherv),
+      [&] {
+        return translation.call(of.type, {counts, displacements});
+      },
+      library, [&](Call& call) { translation.make_ready(call); });
+}
+
+template <class Count, class Displacement, class Library>
+int iallgatherv(const UnequalBlocks<Count, Displacement>& of, MPI_Request* request,
+                const Library& library) {
+  return serve_nonblocking(
+      of.candidate(Routine::iallgatherv), request,
+      [&](PendingCall& pending) {
+        Translation translation(of);
+        Call call =
+            translation.call(pending.keep(of.type), {pending.block_counts, pending.displacements});
+        translation.make_ready(call);
+        return call;
+      },
+      library);
+}
+
+}  // namespace
+}  // namespace hycoll::preload
+
+namespace preload = hycoll::preload;
+
+// One function for each form: counts of type int, and of type MPI_Count from MPI 4 on.
+#define HYCOLL_PRELOAD_ALLGATHERV(suffix, count_type, displacement_type)                           \
+  int MPI_Allgatherv##suffix(const void* input, count_type input_count, MPI_Datatype input_type,   \
+                             void* output, const count_type* counts,                               \
+                             const displacement_type* displacements, MPI_Datatype type,            \
+                             MPI_Comm communicator) {                                              \
+    return preload::allgatherv<count_type, displacement_type>(                                     \
+        {input, input_count, input_type, output, counts, displacements, type, communicator}, [&] { \
+          return PMPI_Allgatherv##suffix(input, input_count, input_type, output, counts,           \
+                                         displacements, type, communicator);                       \
+        });                                                                                        \
+  }                                                                                                \
+  int MPI_Iallgatherv##suffix(const void* input, count_type input_count, MPI_Datatype input_type,  \
+                              void* output, const count_type* counts,                              \
+                              const displacement_type* displacements, MPI_Datatype type,           \
+                              MPI_Comm communicator, MPI_Request* request) {                       \
+    return preload::iallgatherv<count_type, displacement_type>(                                    \
+        {input, input_count, input_type, output, counts, displacements, type, communicator},       \
+        request, [&] {                                                                             \
+          return PMPI_Iallgatherv##suffix(input, input_count, input_type, output, counts,          \
+                                          displacements, type, communicator, request);             \
+        });                                                                                        \
+  }
+
+extern "C" {
+
+HYCOLL_PRELOAD_ALLGATHERV(, int, int)
+#if MPI_VERSION >= 4
+HYCOLL_PRELOAD_ALLGATHERV(_c, MPI_Count, MPI_Aint)
+#endif
+
+}  // extern "C"

@@ -1,0 +1,312 @@
+// The program's gathers and scatters of blocks of different lengths. The root alone knows them all:
+// first the processes tell one another how long they are, by a call of hycoll's own.
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "collectives/api/hycoll.h"
+#include "collectives/elements/vector_elements.h"
+#include "core/base/errors.h"
+#include "preload/routines/elements.h"
+#include "preload/routines/serve.h"
+
+namespace hycoll::preload {
+namespace {
+
+/// All blocks, as the root describes them. Counts are of type int or MPI_Count, displacements of
+/// int or MPI_Aint.
+template <class Count, class Displacement>
+struct UnequalBlocks {
+  const void* address;
+  const Count* counts;
+  const Displacement* displacements;
+  MPI_Datatype type;
+};
+
+/// A process's own block.
+template <class Count>
+struct Block {
+  const void* address;
+  Count count;
+  MPI_Datatype type;
+};
+
+/// What a process passes to a gatherv or a scatterv.
+template <class Count, class Displacement>
+struct Movement {
+  Collective collective;
+  UnequalBlocks<Count, Displacement> blocks;  ///< At the root; counts nowhere else.
+  Block<Count> own;                           ///< Counts everywhere but in place at the root.
+  int root;
+  MPI_Comm communicator;
+  int process_count = own_process_count_of(communicator);
+  int rank = rank_in(communicator);
+
+  bool is_root() const noexcept { return process_count > 0 && rank == root; }
+  bool is_in_place() const noexcept { return is_root() && own.address == MPI_IN_PLACE; }
+  bool gathers() const noexcept { return collective == Collective::gather; }
+
+  std::span<const Count> block_counts() const {
+    return {blocks.counts, static_cast<std::size_t>(process_count)};
+  }
+
+  /// What is wrong with what this process passes is wrong with the call, and the MPI library
+  /// reports it.
+  Candidate candidate(Routine routine) const {
+    bool has_error = !is_in_place() && (own.count < 0 || own.type == MPI_DATATYPE_NULL);
+    if (is_root()) {
+      has_error = has_error || blocks.counts == nullptr || blocks.displacements == nullptr ||
+                  blocks.type == MPI_DATATYPE_NULL || sum_of(block_counts()) < 0;
+    }
+    return {.routine = routine,
+            .communicator = communicator,
+            .element_count = has_error ? -1 : 0,
+            .has_size = false,
+            .type = MPI_BYTE};
+  }
+};
+
+/// Blocks of a buffer of the program's, as the bytes that hycoll moves: where they are, if they lie
+/// as memory has them, or in a copy.
+class BlockBytes {
+ public:
+  BlockBytes() = default;
+  BlockBytes(const void* address, MPI_Datatype type, std::string_view collective)
+      : address_(address), elements_(moved_elements(ElementType(type), collective)) {}
+
+  /// The next block, of so many bytes, begins at this element.
+  void add(std::ptrdiff_t element, std::size_t bytes) {
+    places_.push_back({.element = element, .bytes = bytes});
+  }
+
+  std::size_t element_bytes() const noexcept { return elements_.element_bytes; }
+  bool is_direct() const noexcept { return elements_.staging == nullptr; }
+
+  const void* address() const noexcept { return address_; }
+  /// Where the blocks begin, in bytes from there. Requires is_direct().
+  std::vector<std::ptrdiff_t> displacements() const {
+    std::vector<std::ptrdiff_t> bytes;
+    for (const Place& place : places_) bytes.push_back(place.element * elements_.extent_bytes());
+    return bytes;
+  }
+
+  /// Memory for all blocks, one after the other.
+  void make_copy() {
+    copy_ = std::make_unique_for_overwrite<std::byte[]>(std::max<std::size_t>(1, size_bytes()));
+  }
+  /// Null if there is none.
+  std::byte* copy() const noexcept { return copy_.get(); }
+
+  /// Fills the copy.
+  void copy_in() {
+    std::byte* next = copy_.get();
+    for (const auto& [element, bytes] : places_) {
+      const void* const from = elements_.address_of(address_, element);
+      if (elements_.staging != nullptr) {
+        elements_.staging->pack(from, 0, bytes, next);
+      } else if (bytes > 0) {
+        std::memcpy(next, from, bytes);
+      }
+      next += bytes;
+    }
+  }
+
+  /// And back.
+  void copy_out() const {
+    const std::byte* next = copy_.get();
+    for (const auto& [element, bytes] : places_) {
+      // The program has passed it to be written to.
+      void* const to = elements_.address_of(const_cast<void*>(address_), element);
+      if (elements_.staging != nullptr) {
+        elements_.staging->unpack(next, 0, bytes, to);
+      } else if (bytes > 0) {
+        std::memcpy(to, next, bytes);
+      }
+      next += bytes;
+    }
+  }
+
+ private:
+  struct Place {
+    std::ptrdiff_t element;
+    std::size_t bytes;
+  };
+
+  std::size_t size_bytes() const noexcept {
+    return std::accumulate(places_.begin(), places_.end(), std::size_t{0},
+                           [](std::size_t sum, const Place& place) { return sum + place.bytes; });
+  }
+
+  const void* address_ = nullptr;
+  VectorElements elements_;
+  std::vector<Place> places_;
+  std::unique_ptr<std::byte[]> copy_;
+};
+
+/// How such a call becomes hycoll's: one of bytes, whose lengths all processes know.
+template <class Count, class Displacement>
+class Translation {
+ public:
+  explicit Translation(const Movement<Count, Displacement>& of) : of_(of) {}
+
+  /// With the program's buffers; make_ready() is to follow. Collective.
+  Call call(Communicator& server) {
+    const std::string_view name = name_of(of_.collective);
+    if (of_.is_root()) all_ = BlockBytes(of_.blocks.address, of_.blocks.type, name);
+    own_ = of_.is_in_place() ? BlockBytes(of_.blocks.address, of_.blocks.type, name)
+                             : BlockBytes(of_.own.address, of_.own.type, name);
+    agree_on_sizes(server);
+    const auto rank = static_cast<std::size_t>(of_.rank);
+    own_.add(of_.is_in_place() ? of_.blocks.displacements[rank] : 0, sizes_[rank]);
+    const bool own_is_wrong = !of_.gathers() && sizes_[rank] > own_room();
+    if (own_is_wrong) {
+      error_ = fmt::format(
+          "scatter: rank {} passes recvcount for {} bytes, but the root (rank {}) sends it {}: "
+          "sendcounts[{}]",
+          rank, own_room(), of_.root, sizes_[rank], rank);
+    }
+    if (of_.is_root()) add_all();
+    const bool copies_all = of_.is_root() && (!all_.is_direct() || !error_.empty());
+    if (copies_all) all_.make_copy();
+    const bool is_same_buffer = of_.is_root() && own_.address() == all_.address();
+    const bool copies_own =
+        of_.is_in_place() ? copies_all : !own_.is_direct() || own_is_wrong || is_same_buffer;
+    if (copies_own) own_.make_copy();
+    if (of_.is_root() && !copies_all) displacements_ = all_.displacements();
+    return made(all_.address(), own_.address());
+  }
+
+  /// Puts copies in the places of the program's buffers that hycoll cannot use.
+  void make_ready(Call& call) {
+    if (all_.copy() != nullptr && !of_.gathers()) all_.copy_in();
+    if (own_.copy() != nullptr && of_.gathers()) own_.copy_in();
+    call = made(all_.copy() != nullptr ? all_.copy() : all_.address(),
+                own_.copy() != nullptr ? own_.copy() : own_.address());
+  }
+
+  /// After the call. Throws Error (mismatch) if this process gets more than it has room for.
+  void complete() const {
+    if (!error_.empty()) throw Error(ErrorKind::mismatch, error_);
+    const BlockBytes& result = of_.gathers() ? all_ : own_;
+    if (result.copy() != nullptr) result.copy_out();
+  }
+
+ private:
+  std::size_t room_of(std::size_t rank) const {
+    return static_cast<std::size_t>(of_.blocks.counts[rank]) * all_.element_bytes();
+  }
+  std::size_t own_room() const {
+    return of_.is_in_place() ? room_of(static_cast<std::size_t>(of_.rank))
+                             : static_cast<std::size_t>(of_.own.count) * own_.element_bytes();
+  }
+
+  void agree_on_sizes(Communicator& server) {
+    sizes_.resize(static_cast<std::size_t>(of_.process_count));
+    if (of_.gathers()) {
+      const std::size_t own = own_room();
+      server.allgather(&own, sizes_.data(), 1, DataType::uint64);
+      return;
+    }
+    for (std::size_t rank = 0; of_.is_root() && rank < sizes_.size(); ++rank) {
+      sizes_[rank] = room_of(rank);
+    }
+    server.broadcast(sizes_.data(), sizes_.size(), DataType::uint64, of_.root);
+  }
+
+  void add_all() {
+    for (std::size_t rank = 0; rank < sizes_.size(); ++rank) {
+      all_.add(of_.blocks.displacements[rank], sizes_[rank]);
+      if (sizes_[rank] <= room_of(rank) || !error_.empty()) continue;
+      error_ = fmt::format(
+          "gather: rank {} sends {} bytes, but the root (rank {}) has room for {}: recvcounts[{}]",
+          rank, sizes_[rank], of_.root, room_of(rank), rank);
+    }
+  }
+
+  /// hycoll's call. What it writes to has come without const.
+  Call made(const void* all, const void* own) const {
+    if (of_.gathers()) {
+      return calls::gatherv(own, const_cast<void*>(all), sizes_, DataType::uint8, of_.root,
+                            displacements_);
+    }
+    return calls::scatterv(all, const_cast<void*>(own), sizes_, DataType::uint8, of_.root,
+                           displacements_);
+  }
+
+  Movement<Count, Displacement> of_;
+  BlockBytes all_;
+  BlockBytes own_;
+  std::vector<std::size_t> sizes_;  // of all blocks, in bytes
+  std::vector<std::ptrdiff_t> displacements_;
+  std::string error_;
+};
+static_assert(sizeof(std::size_t) == sizeof(std::uint64_t), "sizes travel as uint64");
+
+template <class Count, class Displacement, class Library>
+int move(Routine routine, const Movement<Count, Displacement>& of, const Library& library) {
+  Translation translation(of);
+  return serve(
+      of.candidate(routine), [&](Communicator& server) { return translation.call(server); },
+      library, [&](Call& call) { translation.make_ready(call); }, [&] { translation.complete(); });
+}
+
+}  // namespace
+}  // namespace hycoll::preload
+
+namespace preload = hycoll::preload;
+using hycoll::Collective;
+using preload::Routine;
+
+// One function for each form: counts of type int, and of type MPI_Count from MPI 4 on.
+#define HYCOLL_PRELOAD_GATHERV(suffix, count_type, displacement_type)                            \
+  int MPI_Gatherv##suffix(const void* input, count_type input_count, MPI_Datatype input_type,    \
+                          void* output, const count_type* counts,                                \
+                          const displacement_type* displacements, MPI_Datatype type, int root,   \
+                          MPI_Comm communicator) {                                               \
+    return preload::move<count_type, displacement_type>(                                         \
+        Routine::gatherv,                                                                        \
+        {.collective = Collective::gather,                                                       \
+         .blocks = {output, counts, displacements, type},                                        \
+         .own = {input, input_count, input_type},                                                \
+         .root = root,                                                                           \
+         .communicator = communicator},                                                          \
+        [&] {                                                                                    \
+          return PMPI_Gatherv##suffix(input, input_count, input_type, output, counts,            \
+                                      displacements, type, root, communicator);                  \
+        });                                                                                      \
+  }                                                                                              \
+  int MPI_Scatterv##suffix(const void* input, const count_type* counts,                          \
+                           const displacement_type* displacements, MPI_Datatype type,            \
+                           void* output, count_type output_count, MPI_Datatype output_type,      \
+                           int root, MPI_Comm communicator) {                                    \
+    return preload::move<count_type, displacement_type>(                                         \
+        Routine::scatterv,                                                                       \
+        {.collective = Collective::scatter,                                                      \
+         .blocks = {input, counts, displacements, type},                                         \
+         .own = {output, output_count, output_type},                                             \
+         .root = root,                                                                           \
+         .communicator = communicator},                                                          \
+        [&] {                                                                                    \
+          return PMPI_Scatterv##suffix(input, counts, displacements, type, output, output_count, \
+                                       output_type, root, communicator);                         \
+        });                                                                                      \
+  }
+
+extern "C" {
+
+HYCOLL_PRELOAD_GATHERV(, int, int)
+#if MPI_VERSION >= 4
+HYCOLL_PRELOAD_GATHERV(_c, MPI_Count, MPI_Aint)
+#endif
+
+}  // extern "C"
