@@ -46,7 +46,7 @@ PlanQuery Caller::query_for(const Call& call, const Reduction& reduction) const 
   return query;
 }
 
-PlanQuery Caller::query_for(const Call& call, const VectorElements& elements) {
+PlanQuery Caller::movement_query(const Call& call, const VectorElements& elements) {
   block_bytes_.clear();
   if (has_blocks(call.collective)) {
     for (const std::size_t count : call.block_counts) {
@@ -101,7 +101,7 @@ PreparedCall Caller::resolve_movement(const Call& given) {
   if (buffers.output_offset != 0) {
     call.output = elements.address_of(given.output, buffers.output_offset);
   }
-  const PlanQuery query = query_for(call, elements);
+  const PlanQuery query = movement_query(call, elements);
   PreparedCall prepared{.query = query,
                         .arguments = {.input = buffers.input_count > 0 ? call.input : nullptr,
                                       .output = buffers.output_count > 0 ? call.output : nullptr,
@@ -395,7 +395,7 @@ SelectedPlan Caller::choice(const Call& call) {
   const std::string_view name = name_of(call.collective);
   PlanQuery query = combines(call.collective)
                         ? query_for(call, reductions_.find(call.type, call.op, name))
-                        : query_for(call, moved_.find(call.type, name));
+                        : movement_query(call, moved_.find(call.type, name));
   if (is_empty(query.extent)) query = {.element_bytes = sizeof(token_), .extent = {.count = 1}};
   return plan_cache_.select(query);
 }

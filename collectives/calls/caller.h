@@ -173,7 +173,7 @@ class Caller : public RunsOwner {
   PreparedCall resolve_movement(const Call& call);
   PlanQuery query_for(const Call& call, const Reduction& reduction) const;
   /// The query's block counts are valid until the next one.
-  PlanQuery query_for(const Call& call, const VectorElements& elements);
+  PlanQuery movement_query(const Call& call, const VectorElements& elements);
   CallSignature signature_of(const Call& call, const Reduction& reduction) const;
   void use_token(PreparedCall& prepared);
   /// Executes a plan; returns what that has ended with.

@@ -24,7 +24,7 @@ std::unique_ptr<CallRuns> Caller::long_broadcast(const Call& call) {
     return nullptr;
   }
   check_buffers(call, elements, identity_.rank, identity_.member_count);
-  const PlanQuery query = query_for(call, elements);
+  const PlanQuery query = movement_query(call, elements);
   const auto plan_of = [&](std::size_t size_bytes) {
     PlanQuery part = query;
     part.extent.count = size_bytes;
@@ -40,7 +40,7 @@ std::unique_ptr<CallRuns> Caller::long_broadcast(const Call& call) {
     plans.question = &plans_.find({.element_bytes = 1, .extent = {.count = 1}});
     if (elements.staging == nullptr) plans.whole = plan_of(query.extent.count);
   }
-  const PackedSignature signature = movement_signature(call, query.extent.count).packed();
+  const PackedSignature signature = movement_signature(query).packed();
   return std::make_unique<LongBroadcast>(*this, call, signature, elements,
                                          identity_.rank == call.root, std::move(plans));
 }

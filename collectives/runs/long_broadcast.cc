@@ -47,11 +47,10 @@ std::vector<const Plan*> LongBroadcast::plans_of_parts() const {
 CallRun LongBroadcast::part(std::size_t index) const noexcept {
   if (is_question(index)) return question();
   std::byte* const buffer = static_cast<std::byte*>(call_.output);
-  if (is_whole()) return movement(plans_.whole.get(), buffer, pieces_.size_bytes);
+  if (is_whole()) return movement(plans_.whole.get(), buffer);
   const std::size_t piece = piece_of(index);
   return movement(plans_.pieces[piece].get(),
-                  packed_ != nullptr ? packed_.get() : buffer + pieces_.begin(piece),
-                  pieces_.length(piece));
+                  packed_ != nullptr ? packed_.get() : buffer + pieces_.begin(piece));
 }
 
 CallRun LongBroadcast::question() const noexcept {
@@ -67,13 +66,12 @@ CallRun LongBroadcast::question() const noexcept {
                         .signature = signature.packed()}};
 }
 
-CallRun LongBroadcast::movement(const Plan* plan, std::byte* data,
-                                std::size_t size_bytes) const noexcept {
+CallRun LongBroadcast::movement(const Plan* plan, std::byte* data) const noexcept {
   return {.plan = plan,
           .arguments = {.input = is_root_ ? data : nullptr,
                         .output = is_root_ ? nullptr : data,
                         .reducer = {},
-                        .signature = movement_signature(call_, size_bytes).packed()}};
+                        .signature = movement_signature(plan->query).packed()}};
 }
 
 void LongBroadcast::load(std::size_t index) noexcept {

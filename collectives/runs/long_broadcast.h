@@ -48,7 +48,7 @@ class LongBroadcast final : public CallRuns {
   bool is_whole() const noexcept { return asks() && some_pack_ == 0; }
   std::size_t piece_of(std::size_t part) const noexcept { return part - (asks() ? 1 : 0); }
   CallRun question() const noexcept;
-  CallRun movement(const Plan* plan, std::byte* data, std::size_t size_bytes) const noexcept;
+  CallRun movement(const Plan* plan, std::byte* data) const noexcept;
 
   Call call_;
   VectorElements elements_;
