@@ -16,7 +16,7 @@ bool OwnBlock::is_whole(const void* from, const void* to) const noexcept {
   // A datatype may hold addresses itself (MPI_BOTTOM).
   const bool are_there =
       (from != nullptr || from_.staging != nullptr) && (to != nullptr || to_.staging != nullptr);
-  return are_there && from_bytes() == to_bytes();
+  return from_bytes() == to_bytes() && (are_there || to_bytes() == 0);
 }
 
 void OwnBlock::copy(const void* from, void* to) const {

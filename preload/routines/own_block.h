@@ -35,7 +35,7 @@ class OwnBlock {
   /// Of an element of the second description.
   std::size_t to_element_bytes() const noexcept { return to_.element_bytes; }
 
-  /// Whether the same data are described, which are at addresses of the program's.
+  /// Whether the same data are described, which are at addresses of the program's if there are any.
   bool is_whole(const void* from, const void* to) const noexcept;
 
   /// Whether both descriptions are of data as they lie in memory, so that either fits both.

