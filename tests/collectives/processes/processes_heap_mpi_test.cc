@@ -76,7 +76,8 @@ class Trial {
         return fmt::format("element {} of the result is {}", i, values[i]);
       }
     }
-    for (std::size_t i = 0; placement_ == Placement::separate && i < reference_.input_size(member_); ++i) {
+    for (std::size_t i = 0; placement_ == Placement::separate && i < reference_.input_size(member_);
+         ++i) {
       if (input_.data()[i] != CollectiveReference::element(member_, 1, i)) {
         return fmt::format("element {} of the input is {}", i, input_.data()[i]);
       }
