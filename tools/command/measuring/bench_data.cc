@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <new>
 #include <type_traits>
@@ -176,6 +177,11 @@ MemberBuffers::MemberBuffers(std::size_t size_bytes, std::size_t result_bytes, i
       stride_bytes_((size_bytes + kLineBytes - 1) / kLineBytes * kLineBytes + kLineBytes),
       memory_(allocate(2 * static_cast<std::size_t>(slot_count) * stride_bytes_, memory),
               Release{memory}) {}
+
+std::uint64_t MemberBuffers::next_number() noexcept {
+  static std::atomic<std::uint64_t> next{1};
+  return next.fetch_add(1, std::memory_order_relaxed);  // numbers that nobody else has
+}
 
 std::byte* MemberBuffers::allocate(std::size_t size_bytes, BufferMemory where) {
   return static_cast<std::byte*>(where == BufferMemory::shared_heap

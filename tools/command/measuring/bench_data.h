@@ -49,6 +49,8 @@ class MemberBuffers {
   MemberBuffers(std::size_t size_bytes, std::size_t result_bytes, int slot_count,
                 BufferMemory memory = BufferMemory::own);
 
+  /// No others of this process have it, though they may lie where these have lain.
+  std::uint64_t number() const noexcept { return number_; }
   int slot_count() const noexcept { return slot_count_; }
   std::size_t size_bytes() const noexcept { return size_bytes_; }
   std::size_t result_bytes() const noexcept { return result_bytes_; }
@@ -74,7 +76,9 @@ class MemberBuffers {
     void operator()(std::byte* memory) const noexcept;
   };
   static std::byte* allocate(std::size_t size_bytes, BufferMemory where);
+  static std::uint64_t next_number() noexcept;
 
+  std::uint64_t number_ = next_number();
   std::size_t size_bytes_;
   std::size_t result_bytes_;
   int slot_count_;

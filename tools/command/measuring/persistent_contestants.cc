@@ -1,6 +1,7 @@
 #include "tools/command/measuring/persistent_contestants.h"
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -9,7 +10,14 @@
 namespace hycoll::command {
 namespace {
 
-/// Calls of which a part is timed: timed(input, output), then the rest, completed(input, output).
+/// The buffers of a call.
+struct Slot {
+  std::uint64_t buffers;  ///< MemberBuffers::number().
+  const std::byte* input;
+  std::byte* output;
+};
+
+/// Calls of which a part is timed: timed(slot), then the rest, completed(slot).
 template <class Timed, class Completed>
 class SplitCalls final : public Contestant {
  public:
@@ -21,14 +29,13 @@ class SplitCalls final : public Contestant {
   double timed_run(const MemberBuffers& buffers, int calls) override {
     using Clock = std::chrono::steady_clock;
     Clock::duration time{0};
-    for (int done = 0, slot = 0; done < calls; ++done) {
-      const std::byte* const input = buffers.input(slot);
-      std::byte* const output = buffers.output(slot);
+    for (int done = 0, index = 0; done < calls; ++done) {
+      const Slot slot{buffers.number(), buffers.input(index), buffers.output(index)};
       const Clock::time_point start = Clock::now();
-      timed_(input, output);
+      timed_(slot);
       time += Clock::now() - start;
-      completed_(input, output);
-      if (++slot == buffers.slot_count()) slot = 0;
+      completed_(slot);
+      if (++index == buffers.slot_count()) index = 0;
     }
     return std::chrono::duration<double>(time).count();
   }
@@ -47,7 +54,19 @@ std::unique_ptr<Contestant> split_calls(std::string name, Timed timed, Completed
                                                         std::move(completed));
 }
 
-constexpr auto kNothing = [](const std::byte*, std::byte*) {};
+constexpr auto kNothing = [](const Slot& /*slot*/) {};
+
+/// What has been set up for one slot.
+template <class Call>
+struct SetUp {
+  std::uint64_t buffers;
+  const std::byte* input;
+  Call call;
+
+  /// By number: members that found their calls by addresses alone would not find the same ones,
+  /// where memory has been given back and got again on one of them.
+  bool is_for(const Slot& slot) const { return buffers == slot.buffers && input == slot.input; }
+};
 
 /// The persistent calls of one member, by their buffers.
 template <class Caller>
@@ -56,21 +75,17 @@ class PersistentCalls {
   PersistentCalls(Caller& caller, const Problem& problem, std::size_t count)
       : caller_(caller), problem_(problem), count_(count) {}
 
-  Persistent& of(const std::byte* input, std::byte* output) {
+  Persistent& of(const Slot& slot) {
     // The timed calls' buffers come last.
     for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
-      if (entry->input == input && entry->output == output) return entry->call;
+      if (entry->is_for(slot)) return entry->call;
     }
-    const Call call = call_of(problem_, count_, caller_.size(), input, output);
-    return entries_.emplace_back(Entry{input, output, caller_.prepare(call)}).call;
+    const Call call = call_of(problem_, count_, caller_.size(), slot.input, slot.output);
+    return entries_.emplace_back(Entry{slot.buffers, slot.input, caller_.prepare(call)}).call;
   }
 
  private:
-  struct Entry {
-    const std::byte* input;
-    std::byte* output;
-    Persistent call;
-  };
+  using Entry = SetUp<Persistent>;
 
   Caller& caller_;
   Problem problem_;
@@ -85,26 +100,22 @@ class NativePersistentCalls {
   NativePersistentCalls(MPI_Comm comm, const Problem& problem, std::size_t count)
       : comm_(comm), problem_(problem), count_(count) {}
   ~NativePersistentCalls() {
-    for (Entry& entry : entries_) MPI_Request_free(&entry.request);
+    for (Entry& entry : entries_) MPI_Request_free(&entry.call);
   }
   NativePersistentCalls(const NativePersistentCalls&) = delete;
   NativePersistentCalls& operator=(const NativePersistentCalls&) = delete;
 
-  MPI_Request& of(const std::byte* input, std::byte* output) {
+  MPI_Request& of(const Slot& slot) {
     // The timed calls' buffers come last.
     for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
-      if (entry->input == input && entry->output == output) return entry->request;
+      if (entry->is_for(slot)) return entry->call;
     }
-    const MPI_Request request = prepare_native(comm_, problem_, count_, input, output);
-    return entries_.emplace_back(Entry{input, output, request}).request;
+    const MPI_Request request = prepare_native(comm_, problem_, count_, slot.input, slot.output);
+    return entries_.emplace_back(Entry{slot.buffers, slot.input, request}).call;
   }
 
  private:
-  struct Entry {
-    const std::byte* input;
-    std::byte* output;
-    MPI_Request request;
-  };
+  using Entry = SetUp<MPI_Request>;
 
   MPI_Comm comm_;
   Problem problem_;
@@ -119,24 +130,23 @@ PersistentContestants contestants_of(Caller& caller, const Problem& problem, std
   PersistentContestants all;
   all.call = split_calls(
       "blocking",
-      [&caller, problem, count, members = caller.size()](const std::byte* input,
-                                                         std::byte* output) {
-        caller.run(call_of(problem, count, members, input, output));
+      [&caller, problem, count, members = caller.size()](const Slot& slot) {
+        caller.run(call_of(problem, count, members, slot.input, slot.output));
       },
       kNothing);
   all.start = split_calls(
-      "start", [calls](const std::byte* in, std::byte* out) { calls->of(in, out).start(); },
-      [calls](const std::byte* in, std::byte* out) { calls->of(in, out).wait(); });
+      "start", [calls](const Slot& slot) { calls->of(slot).start(); },
+      [calls](const Slot& slot) { calls->of(slot).wait(); });
   all.start_and_wait = split_calls(
       "start and wait",
-      [calls](const std::byte* in, std::byte* out) {
-        Persistent& call = calls->of(in, out);
+      [calls](const Slot& slot) {
+        Persistent& call = calls->of(slot);
         call.start();
         call.wait();
       },
       kNothing);
   all.run = split_calls(
-      "run", [calls](const std::byte* in, std::byte* out) { calls->of(in, out).run(); }, kNothing);
+      "run", [calls](const Slot& slot) { calls->of(slot).run(); }, kNothing);
   return all;
 }
 
@@ -154,7 +164,12 @@ PersistentContestants persistent_contestants(Member& caller, const Problem& prob
 
 std::unique_ptr<Contestant> timed_native_contestant(MPI_Comm comm, const Problem& problem,
                                                     std::size_t count) {
-  return split_calls(kNativeName, native_call(comm, problem, count), kNothing);
+  return split_calls(
+      kNativeName,
+      [call = native_call(comm, problem, count)](const Slot& slot) {
+        call(slot.input, slot.output);
+      },
+      kNothing);
 }
 
 #if MPI_VERSION >= 4
@@ -170,8 +185,8 @@ std::unique_ptr<Contestant> persistent_native_contestant(MPI_Comm comm, const Pr
   const auto calls = std::make_shared<NativePersistentCalls>(comm, problem, count);
   return split_calls(
       "mpi, start and wait",
-      [calls](const std::byte* in, std::byte* out) {
-        MPI_Request& request = calls->of(in, out);
+      [calls](const Slot& slot) {
+        MPI_Request& request = calls->of(slot);
         MPI_Start(&request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
       },
