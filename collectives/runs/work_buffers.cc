@@ -9,9 +9,12 @@ namespace hycoll {
 WorkBuffers::WorkBuffers(const Call& call, const VectorElements& elements,
                          const CallBuffers& buffers)
     : user_input_(call.input), user_output_(call.output), elements_(elements) {
+  const auto is_displaced = [&](const BufferTraits& buffer) {
+    return buffers.is_displaced && buffer.extent == Extent::vector;
+  };
   const auto blocks_of = [&](const BufferTraits& buffer, std::size_t count) {
     std::vector<Block> blocks;
-    if (!buffers.is_displaced || buffer.extent != Extent::vector) {
+    if (!is_displaced(buffer)) {
       blocks.push_back({.place = 0, .count = count});
       return blocks;
     }
@@ -23,9 +26,6 @@ WorkBuffers::WorkBuffers(const Call& call, const VectorElements& elements,
   };
   const CollectiveTraits traits = traits_of(call.collective);
   const bool has_gaps = elements.staging != nullptr;
-  const auto is_displaced = [&](const BufferTraits& buffer) {
-    return buffers.is_displaced && buffer.extent == Extent::vector;
-  };
   if (has_gaps || is_displaced(traits.input)) {
     input_ =
         std::make_unique_for_overwrite<std::byte[]>(buffers.input_count * elements.element_bytes);
@@ -41,8 +41,6 @@ WorkBuffers::WorkBuffers(const Call& call, const VectorElements& elements,
     output_ =
         std::make_unique_for_overwrite<std::byte[]>(buffers.output_count * elements.element_bytes);
     result_ = output_.get();
-  } else {
-    result_ = user_output_;
   }
 }
 
@@ -63,18 +61,17 @@ void WorkBuffers::copy_in(const std::vector<Block>& blocks) {
 }
 
 void WorkBuffers::deliver() {
-  if (result_ == user_output_) return;
-  const auto* const result = static_cast<const std::byte*>(result_);
+  if (result_ == nullptr) return;
   std::size_t begin = 0;
   for (const auto& [place, count] : results_) {
     if (count == 0) continue;
     if (elements_.staging != nullptr) {
       const std::ptrdiff_t distance = place - static_cast<std::ptrdiff_t>(begin);
-      elements_.staging->copy_out(result, elements_.address_of(user_output_, distance), begin,
+      elements_.staging->copy_out(result_, elements_.address_of(user_output_, distance), begin,
                                   count);
     } else {
       std::memcpy(elements_.address_of(user_output_, place),
-                  result + begin * elements_.element_bytes, count * elements_.element_bytes);
+                  result_ + begin * elements_.element_bytes, count * elements_.element_bytes);
     }
     begin += count;
   }

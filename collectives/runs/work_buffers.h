@@ -20,7 +20,7 @@ class WorkBuffers {
   WorkBuffers(const Call& call, const VectorElements& elements, const CallBuffers& buffers);
 
   const void* input() const noexcept { return input_ != nullptr ? input_.get() : user_input_; }
-  void* output() noexcept { return result_; }
+  void* output() noexcept { return result_ != nullptr ? result_ : user_output_; }
 
   /// Copies the result to where the user wants it. After the call.
   void deliver();
@@ -40,7 +40,8 @@ class WorkBuffers {
   std::vector<Block> results_;          // what the output has in the user's buffer
   std::unique_ptr<std::byte[]> input_;  // null: the user's
   std::unique_ptr<std::byte[]> output_;
-  void* result_ = nullptr;  // output_, or input_, or the user's
+  std::byte* result_ = nullptr;  // output_, or input_; null: the user's. An address of the user's
+                                 // may be one of ours: what a type describes may lie elsewhere.
 };
 
 }  // namespace hycoll
