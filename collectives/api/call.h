@@ -88,6 +88,14 @@ concept OutputVector =
 /// Throws Error (invalid_argument) unless the sizes are equal.
 void require_same_size(std::size_t input_size, std::size_t output_size);
 
+/// The call of containers whose sizes are to be compared with what it needs.
+template <class In, class Out>
+Call with_sizes(Call call, const In& input, const Out& output) {
+  call.input_size = std::ranges::size(input);
+  call.output_size = std::ranges::size(output);
+  return call;
+}
+
 /// The calls. Those over containers take element type and count from them; both containers of a
 /// call have the same element type. Containers whose sizes do not fit one another, or the members,
 /// are refused, here or when the call is made.
@@ -315,11 +323,10 @@ template <InputVector In, OutputVector Out>
 requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
 reduce_scatter(In&& input, Out&& output, std::span<const std::size_t> block_counts,
                const Operation& op = Operator::sum) {
-  Call call = reduce_scatter(std::ranges::data(input), std::ranges::data(output), block_counts,
-                             data_type_of<std::ranges::range_value_t<In>>(), op);
-  call.input_size = std::ranges::size(input);
-  call.output_size = std::ranges::size(output);
-  return call;
+  return with_sizes(
+      reduce_scatter(std::ranges::data(input), std::ranges::data(output), block_counts,
+                     data_type_of<std::ranges::range_value_t<In>>(), op),
+      input, output);
 }
 
 template <InputVector In, OutputVector Out>
@@ -385,11 +392,9 @@ scatter(In&& input, Out&& output, int root = 0) {
 template <InputVector In, OutputVector Out>
 requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
 allgatherv(In&& input, Out&& output, std::span<const std::size_t> block_counts) {
-  Call call = allgatherv(std::ranges::data(input), std::ranges::data(output), block_counts,
-                         data_type_of<std::ranges::range_value_t<In>>());
-  call.input_size = std::ranges::size(input);
-  call.output_size = std::ranges::size(output);
-  return call;
+  return with_sizes(allgatherv(std::ranges::data(input), std::ranges::data(output), block_counts,
+                               data_type_of<std::ranges::range_value_t<In>>()),
+                    input, output);
 }
 
 /// The input is this member's block; the root's output has all blocks, that of others may be empty.
@@ -397,11 +402,9 @@ allgatherv(In&& input, Out&& output, std::span<const std::size_t> block_counts) 
 template <InputVector In, OutputVector Out>
 requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
 gatherv(In&& input, Out&& output, std::span<const std::size_t> block_counts, int root = 0) {
-  Call call = gatherv(std::ranges::data(input), std::ranges::data(output), block_counts,
-                      data_type_of<std::ranges::range_value_t<In>>(), root);
-  call.input_size = std::ranges::size(input);
-  call.output_size = std::ranges::size(output);
-  return call;
+  return with_sizes(gatherv(std::ranges::data(input), std::ranges::data(output), block_counts,
+                            data_type_of<std::ranges::range_value_t<In>>(), root),
+                    input, output);
 }
 
 /// The output is this member's block; the root's input has all blocks, that of others may be empty.
@@ -409,22 +412,18 @@ gatherv(In&& input, Out&& output, std::span<const std::size_t> block_counts, int
 template <InputVector In, OutputVector Out>
 requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
 scatterv(In&& input, Out&& output, std::span<const std::size_t> block_counts, int root = 0) {
-  Call call = scatterv(std::ranges::data(input), std::ranges::data(output), block_counts,
-                       data_type_of<std::ranges::range_value_t<In>>(), root);
-  call.input_size = std::ranges::size(input);
-  call.output_size = std::ranges::size(output);
-  return call;
+  return with_sizes(scatterv(std::ranges::data(input), std::ranges::data(output), block_counts,
+                             data_type_of<std::ranges::range_value_t<In>>(), root),
+                    input, output);
 }
 
 /// Input and output have P blocks of `block_count` elements.
 template <InputVector In, OutputVector Out>
 requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
 alltoall(In&& input, Out&& output, std::size_t block_count) {
-  Call call = alltoall(std::ranges::data(input), std::ranges::data(output), block_count,
-                       data_type_of<std::ranges::range_value_t<In>>());
-  call.input_size = std::ranges::size(input);
-  call.output_size = std::ranges::size(output);
-  return call;
+  return with_sizes(alltoall(std::ranges::data(input), std::ranges::data(output), block_count,
+                             data_type_of<std::ranges::range_value_t<In>>()),
+                    input, output);
 }
 
 }  // namespace calls

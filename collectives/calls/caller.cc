@@ -111,7 +111,7 @@ PreparedCall Caller::resolve_movement(const Call& given) {
                         .foreign_owner = nullptr,
                         .work = nullptr,
                         .buffers = buffers};
-  if (is_empty(query.extent)) {
+  if (longest_block(query.extent) == 0) {
     use_token(prepared);
   } else if (elements.staging != nullptr || buffers.needs_own_output || buffers.is_displaced) {
     prepared.work = std::make_unique<WorkBuffers>(call, elements, buffers);
@@ -396,7 +396,8 @@ SelectedPlan Caller::choice(const Call& call) {
   PlanQuery query = combines(call.collective)
                         ? query_for(call, reductions_.find(call.type, call.op, name))
                         : movement_query(call, moved_.find(call.type, name));
-  if (is_empty(query.extent)) query = {.element_bytes = sizeof(token_), .extent = {.count = 1}};
+  if (longest_block(query.extent) == 0)
+    query = {.element_bytes = sizeof(token_), .extent = {.count = 1}};
   return plan_cache_.select(query);
 }
 

@@ -298,11 +298,6 @@ CallBuffers check_buffers(const Call& call, const VectorElements& elements, int 
   return buffers;
 }
 
-bool is_empty(const VectorExtent& extent) noexcept {
-  return extent.count == 0 &&
-         std::ranges::all_of(extent.block_counts, [](std::size_t n) { return n == 0; });
-}
-
 CallSignature movement_signature(const PlanQuery& query) {
   return {.count = query.extent.count,
           .collective = query.collective,

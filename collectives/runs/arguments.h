@@ -34,9 +34,6 @@ struct CallBuffers {
 CallBuffers check_buffers(const Call& call, const VectorElements& elements, int rank,
                           int member_count);
 
-/// Whether a vector has no elements.
-bool is_empty(const VectorExtent& extent) noexcept;
-
 /// What members compare of a call that moves data, whatever these are described by. The query
 /// counts bytes.
 CallSignature movement_signature(const PlanQuery& query);

@@ -6,7 +6,6 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -148,20 +147,7 @@ void nonblocking(const Trial& trial, MPI_Comm communicator) {
   Trial next = trial;
   next.round += 5000;
   next.root = (trial.root + 1) % size_of(communicator);
-  Buffers first(trial, communicator);
-  Buffers second(next, communicator);
-  std::array<MPI_Request, 2> requests = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-  first.start(&requests[0]);
-  second.start(&requests[1]);
-  if (trial.round % 2 == 0) {
-    MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
-  } else {
-    for (int is_over = 0; is_over == 0;) {
-      MPI_Testall(2, requests.data(), &is_over, MPI_STATUSES_IGNORE);
-    }
-  }
-  first.check();
-  second.check();
+  programs::two_under_way<Buffers>(trial, next, communicator);
 }
 
 /// All ways to describe all blocks and the own one, the same on all processes and each its own, and

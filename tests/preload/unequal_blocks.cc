@@ -175,14 +175,7 @@ void blocking(const Trial& trial, MPI_Comm communicator) {
 void nonblocking(const Trial& trial, MPI_Comm communicator) {
   Trial next = trial;
   next.round += 5000;
-  Buffers first(trial, communicator);
-  Buffers second(next, communicator);
-  std::array<MPI_Request, 2> requests = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-  first.start(&requests[0]);
-  second.start(&requests[1]);
-  MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
-  first.check();
-  second.check();
+  programs::two_under_way<Buffers>(trial, next, communicator);
 }
 
 /// All ways to describe all blocks and the own one, the same on all processes and each its own, and

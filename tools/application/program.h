@@ -9,12 +9,10 @@
 #include <string>
 #include <string_view>
 
+#include "tools/application/command_line.h"
+
 /// What the programs that show hycoll in an application have in common.
 namespace hycoll::application {
-
-/// Of all of them; what 1 means is theirs.
-inline constexpr int kSuccess = 0;
-inline constexpr int kUnusableInput = 2;
 
 /// In MPI_COMM_WORLD.
 int process_rank();
@@ -35,13 +33,6 @@ std::ofstream open_json(const std::string& path);
 /// the path is "-": then the text goes to standard error.
 void print_results(const std::string& text, const std::string& records, const std::string& path,
                    std::ofstream& file);
-
-/// What a parser has found: something to print instead of running, on rank 0.
-struct InsteadOfRunning {
-  std::string output;
-  std::string error_output;
-  int exit_code = 0;
-};
 
 /// MPI_Init_thread with this level, then `run`, whose result is the exit status, or, if that is
 /// empty, what is printed instead; MPI_Finalize. Errors of the input are the same on all processes,

@@ -1,8 +1,6 @@
 #include "tools/cg/command_line.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <sstream>
 
 namespace hycoll::cg {
 namespace {
@@ -28,24 +26,6 @@ std::optional<GridSize> grid_size(const std::vector<int>& sizes) {
   if (sizes.size() == 1) return GridSize{sizes[0], sizes[0], sizes[0]};
   if (sizes.size() == 3) return GridSize{sizes[0], sizes[1], sizes[2]};
   return std::nullopt;
-}
-
-/// The kinds with these names, each once, in the order of their first mention.
-std::vector<ReductionKind> reduction_kinds(const std::vector<std::string>& names) {
-  std::vector<ReductionKind> kinds;
-  for (const std::string& name : names) {
-    for (const ReductionKind kind : kAllReductionKinds) {
-      const bool known = std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
-      if (name_of(kind) == name && !known) kinds.push_back(kind);
-    }
-  }
-  return kinds;
-}
-
-std::vector<std::string> all_reduction_names() {
-  std::vector<std::string> names;
-  for (const ReductionKind kind : kAllReductionKinds) names.emplace_back(name_of(kind));
-  return names;
 }
 
 /// Options as typed that still have to be understood.
@@ -79,7 +59,7 @@ void add_options(CLI::App& app, CommandLine& target, Words& words) {
                  "threads: hycoll's Team, every thread a member; per_node: OpenMP, then hycoll's "
                  "Communicator; mpi: OpenMP, then MPI_Allreduce")
       ->delimiter(',')
-      ->check(CLI::IsMember(all_reduction_names()))
+      ->check(CLI::IsMember(application::names_of(kAllReductionKinds)))
       ->type_name("KIND[,KIND...]");
   app.add_option("--json", target.json_path,
                  "Write the results to FILE; - writes them to standard output, and the table to "
@@ -92,7 +72,7 @@ void add_options(CLI::App& app, CommandLine& target, Words& words) {
 
 ParsedCommandLine parse_command_line(int argc, const char* const* argv) {
   CommandLine result;
-  Words words{.sizes = {result.size.x}, .reductions = all_reduction_names()};
+  Words words{.sizes = {result.size.x}, .reductions = application::names_of(kAllReductionKinds)};
   CLI::App app(kDescription, "hycoll_cg");
   app.footer(kFooter);
   add_options(app, result, words);
@@ -103,17 +83,11 @@ ParsedCommandLine parse_command_line(int argc, const char* const* argv) {
       throw CLI::ValidationError("--size", "expected one number, or three as in 64,64,32");
     }
     result.size = *grid;
-    result.reductions = reduction_kinds(words.reductions);
-    return {.command_line = result, .output = {}, .error_output = {}, .exit_code = 0};
+    result.reductions =
+        application::kinds_named<ReductionKind>(words.reductions, kAllReductionKinds);
+    return {{}, result};
   } catch (const CLI::ParseError& error) {
-    constexpr int kUnusableInput = 2;
-    std::ostringstream output;
-    std::ostringstream error_output;
-    const int code = app.exit(error, output, error_output);
-    return {.command_line = std::nullopt,
-            .output = output.str(),
-            .error_output = error_output.str(),
-            .exit_code = code == 0 ? 0 : kUnusableInput};
+    return {application::instead_of_running(app, error), std::nullopt};
   }
 }
 

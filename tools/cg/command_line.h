@@ -1,10 +1,10 @@
 #ifndef HYCOLL_TOOLS_CG_COMMAND_LINE_H_
 #define HYCOLL_TOOLS_CG_COMMAND_LINE_H_
 
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "tools/application/command_line.h"
 #include "tools/cg/reductions.h"
 #include "tools/cg/solver.h"
 #include "tools/cg/stencil.h"
@@ -22,13 +22,7 @@ struct CommandLine {
   std::string json_path;                  ///< Empty: none. "-": standard output.
 };
 
-/// The command line, or what to print and exit with instead of running.
-struct ParsedCommandLine {
-  std::optional<CommandLine> command_line;
-  std::string output;
-  std::string error_output;
-  int exit_code = 0;
-};
+using ParsedCommandLine = application::Parsed<CommandLine>;
 
 /// Pure, so that every process comes to the same result.
 ParsedCommandLine parse_command_line(int argc, const char* const* argv);

@@ -92,7 +92,7 @@ int run_program(int argc, char** argv) {
   if (command_line) work = [&] { return run(*command_line); };
   return application::run_program(
       "hycoll_cg", command_line ? needed_thread_level(*command_line) : MPI_THREAD_SINGLE, argc,
-      argv, work, {parsed.output, parsed.error_output, parsed.exit_code});
+      argv, work, parsed);
 }
 
 }  // namespace hycoll::cg

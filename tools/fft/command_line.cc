@@ -1,8 +1,6 @@
 #include "tools/fft/command_line.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <sstream>
 #include <vector>
 
 namespace hycoll::fft {
@@ -23,30 +21,12 @@ Both numbers of --size, whose product is the vector's length, must be multiples 
 constexpr const char* kFooter =
     R"(Exit status: 0 all results are right; 1 one is not; 2 the input is unusable.)";
 
-std::vector<std::string> all_layout_names() {
-  std::vector<std::string> names;
-  for (const Layout layout : kAllLayouts) names.emplace_back(name_of(layout));
-  return names;
-}
-
-/// Each once, in the order of their first mention.
-std::vector<Layout> layouts_named(const std::vector<std::string>& names) {
-  std::vector<Layout> layouts;
-  for (const std::string& name : names) {
-    for (const Layout layout : kAllLayouts) {
-      const bool is_there = std::ranges::find(layouts, layout) != layouts.end();
-      if (name_of(layout) == name && !is_there) layouts.push_back(layout);
-    }
-  }
-  return layouts;
-}
-
 }  // namespace
 
 ParsedCommandLine parse_command_line(int argc, const char* const* argv) {
   CommandLine result;
   std::vector<std::size_t> size = {512, 512};
-  std::vector<std::string> layouts = all_layout_names();
+  std::vector<std::string> layouts = application::names_of(kAllLayouts);
   CLI::App app(kDescription, "hycoll_fft");
   app.footer(kFooter);
   app.option_defaults()->always_capture_default();
@@ -66,7 +46,7 @@ ParsedCommandLine parse_command_line(int argc, const char* const* argv) {
                  "threads: hycoll's Team, every thread a member; per_node: OpenMP inside, and "
                  "hycoll's Communicator; mpi: OpenMP inside, and MPI_Alltoall")
       ->delimiter(',')
-      ->check(CLI::IsMember(all_layout_names()))
+      ->check(CLI::IsMember(application::names_of(kAllLayouts)))
       ->type_name("LAYOUT[,LAYOUT...]");
   app.add_option("--json", result.json_path,
                  "Write the results to FILE; - writes them to standard output, and the table to "
@@ -80,17 +60,10 @@ ParsedCommandLine parse_command_line(int argc, const char* const* argv) {
     if (result.settings.grid.size() > (std::size_t{1} << 30)) {
       throw CLI::ValidationError("--size", "the vector has more than 1,073,741,824 elements");
     }
-    result.settings.layouts = layouts_named(layouts);
-    return {.command_line = result, .output = {}, .error_output = {}, .exit_code = 0};
+    result.settings.layouts = application::kinds_named<Layout>(layouts, kAllLayouts);
+    return {{}, result};
   } catch (const CLI::ParseError& error) {
-    constexpr int kUnusableInput = 2;
-    std::ostringstream output;
-    std::ostringstream error_output;
-    const int code = app.exit(error, output, error_output);
-    return {.command_line = std::nullopt,
-            .output = output.str(),
-            .error_output = error_output.str(),
-            .exit_code = code == 0 ? 0 : kUnusableInput};
+    return {application::instead_of_running(app, error), std::nullopt};
   }
 }
 

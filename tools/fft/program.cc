@@ -53,8 +53,7 @@ int run_program(int argc, char** argv) {
   const ParsedCommandLine parsed = parse_command_line(argc, argv);
   std::function<int()> work;
   if (parsed.command_line) work = [&] { return run(*parsed.command_line); };
-  return application::run_program("hycoll_fft", MPI_THREAD_MULTIPLE, argc, argv, work,
-                                  {parsed.output, parsed.error_output, parsed.exit_code});
+  return application::run_program("hycoll_fft", MPI_THREAD_MULTIPLE, argc, argv, work, parsed);
 }
 
 }  // namespace hycoll::fft

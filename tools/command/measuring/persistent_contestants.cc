@@ -62,11 +62,19 @@ struct SetUp {
   std::uint64_t buffers;
   const std::byte* input;
   Call call;
-
-  /// By number: members that found their calls by addresses alone would not find the same ones,
-  /// where memory has been given back and got again on one of them.
-  bool is_for(const Slot& slot) const { return buffers == slot.buffers && input == slot.input; }
 };
+
+/// A slot's call, which `prepare()` sets up if it is not there yet. Found by the buffers' number:
+/// members that found their calls by addresses alone would not find the same ones, where memory has
+/// been given back and got again on one of them.
+template <class Call, class Prepare>
+Call& call_for(const Slot& slot, std::vector<SetUp<Call>>& calls, const Prepare& prepare) {
+  // The timed calls' buffers come last.
+  for (auto set_up = calls.rbegin(); set_up != calls.rend(); ++set_up) {
+    if (set_up->buffers == slot.buffers && set_up->input == slot.input) return set_up->call;
+  }
+  return calls.emplace_back(SetUp<Call>{slot.buffers, slot.input, prepare()}).call;
+}
 
 /// The persistent calls of one member, by their buffers.
 template <class Caller>
@@ -76,21 +84,16 @@ class PersistentCalls {
       : caller_(caller), problem_(problem), count_(count) {}
 
   Persistent& of(const Slot& slot) {
-    // The timed calls' buffers come last.
-    for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
-      if (entry->is_for(slot)) return entry->call;
-    }
-    const Call call = call_of(problem_, count_, caller_.size(), slot.input, slot.output);
-    return entries_.emplace_back(Entry{slot.buffers, slot.input, caller_.prepare(call)}).call;
+    return call_for(slot, calls_, [&] {
+      return caller_.prepare(call_of(problem_, count_, caller_.size(), slot.input, slot.output));
+    });
   }
 
  private:
-  using Entry = SetUp<Persistent>;
-
   Caller& caller_;
   Problem problem_;
   std::size_t count_;
-  std::vector<Entry> entries_;
+  std::vector<SetUp<Persistent>> calls_;
 };
 
 #if MPI_VERSION >= 4
@@ -100,27 +103,22 @@ class NativePersistentCalls {
   NativePersistentCalls(MPI_Comm comm, const Problem& problem, std::size_t count)
       : comm_(comm), problem_(problem), count_(count) {}
   ~NativePersistentCalls() {
-    for (Entry& entry : entries_) MPI_Request_free(&entry.call);
+    for (SetUp<MPI_Request>& set_up : calls_) MPI_Request_free(&set_up.call);
   }
   NativePersistentCalls(const NativePersistentCalls&) = delete;
   NativePersistentCalls& operator=(const NativePersistentCalls&) = delete;
 
   MPI_Request& of(const Slot& slot) {
-    // The timed calls' buffers come last.
-    for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
-      if (entry->is_for(slot)) return entry->call;
-    }
-    const MPI_Request request = prepare_native(comm_, problem_, count_, slot.input, slot.output);
-    return entries_.emplace_back(Entry{slot.buffers, slot.input, request}).call;
+    return call_for(slot, calls_, [&] {
+      return prepare_native(comm_, problem_, count_, slot.input, slot.output);
+    });
   }
 
  private:
-  using Entry = SetUp<MPI_Request>;
-
   MPI_Comm comm_;
   Problem problem_;
   std::size_t count_;
-  std::vector<Entry> entries_;
+  std::vector<SetUp<MPI_Request>> calls_;
 };
 #endif
 
