@@ -27,8 +27,9 @@ TEST_CASE("sizes, threads and layouts, each once") {
 
 TEST_CASE("what cannot be understood is refused") {
   const std::vector<std::vector<const char*>> wrong = {
-      {"--size", "12"},          {"--size", "0,4"},      {"--size", "1048576,1048576"},
-      {"--layouts", "sideways"}, {"--repetitions", "0"}, {"--threads", "-1"}};
+      {"--size", "12"},          {"--size", "0,4"},         {"--size", "1048576,1048576"},
+      {"--size", "32768,32768"}, {"--layouts", "sideways"}, {"--repetitions", "0"},
+      {"--threads", "-1"}};
   for (const std::vector<const char*>& arguments : wrong) {
     CAPTURE(arguments[1]);
     const ParsedCommandLine parsed = parse(arguments);

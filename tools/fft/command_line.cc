@@ -57,8 +57,8 @@ ParsedCommandLine parse_command_line(int argc, const char* const* argv) {
     app.parse(argc, argv);
     result.settings.grid = {.rows = size[0], .columns = size[1]};
     // Counts of MPI's are integers, of two numbers for each element.
-    if (result.settings.grid.size() > (std::size_t{1} << 30)) {
-      throw CLI::ValidationError("--size", "the vector has more than 1,073,741,824 elements");
+    if (result.settings.grid.size() >= (std::size_t{1} << 30)) {
+      throw CLI::ValidationError("--size", "the vector has 1,073,741,824 elements or more");
     }
     result.settings.layouts = application::kinds_named<Layout>(layouts, kAllLayouts);
     return {{}, result};
