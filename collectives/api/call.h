@@ -51,6 +51,14 @@ struct Call {
   /// from its address; alike, or not, on other members. Only with unequal blocks that are moved;
   /// must stay unchanged as long. Empty: the blocks follow each other.
   std::span<const std::ptrdiff_t> displacements = {};
+  /// Of an all-to-all of unequal blocks, where block_counts and displacements are those that this
+  /// member sends: the elements of the block that it gets from each member, and where that begins
+  /// in the output. As long, and to stay unchanged as long.
+  std::span<const std::size_t> received_counts = {};
+  std::span<const std::ptrdiff_t> received_displacements = {};
+  /// The same: a type for each block, with displacements in bytes. Empty: `type`, for all.
+  std::span<const ElementType> block_types = {};
+  std::span<const ElementType> received_types = {};
   ElementType type = DataType::float64;
   Operation op = Operator::sum;
   int root = 0;  ///< Of reduce and gather: the rank that gets the result. Of broadcast and scatter:
@@ -68,6 +76,21 @@ struct Call {
     copy.bits = Bits::reproducible;
     return copy;
   }
+};
+
+/// What one member sends to, or gets from, each of the others in an all-to-all of unequal blocks:
+/// by rank, elements, and where each block begins in its buffer, in elements; no displacements:
+/// blocks follow each other. To stay unchanged until the call has completed.
+struct PairCounts {
+  std::span<const std::size_t> counts;
+  std::span<const std::ptrdiff_t> displacements = {};
+};
+
+/// The same with a type for each block, and displacements in bytes.
+struct TypedPairCounts {
+  std::span<const std::size_t> counts;
+  std::span<const std::ptrdiff_t> displacements_bytes;
+  std::span<const ElementType> types;
 };
 
 /// Whether the order in which members are numbered makes a difference for anything but the root.
@@ -276,6 +299,36 @@ inline Call alltoall(const void* input, void* output, std::size_t block_count, E
           .type = type};
 }
 
+/// As alltoall, with blocks of any length: what member m has for this one is what this one expects
+/// of it, to the byte, which is checked where both are on one node. Blocks may be empty. Only the
+/// two members of a pair know their block, so the members of a node meet first.
+inline Call alltoallv(const void* input, const PairCounts& sent, void* output,
+                      const PairCounts& received, ElementType type) {
+  return {.collective = Collective::alltoall,
+          .input = input,
+          .output = output,
+          .block_counts = sent.counts,
+          .displacements = sent.displacements,
+          .received_counts = received.counts,
+          .received_displacements = received.displacements,
+          .type = type};
+}
+
+/// The same, with a type for each block.
+inline Call alltoallw(const void* input, const TypedPairCounts& sent, void* output,
+                      const TypedPairCounts& received) {
+  return {.collective = Collective::alltoall,
+          .input = input,
+          .output = output,
+          .block_counts = sent.counts,
+          .displacements = sent.displacements_bytes,
+          .received_counts = received.counts,
+          .received_displacements = received.displacements_bytes,
+          .block_types = sent.types,
+          .received_types = received.types,
+          .type = DataType::uint8};
+}
+
 /// A call that moves nothing and completes when all members have entered.
 inline Call barrier() { return allreduce(nullptr, nullptr, 0, DataType::uint8, Operator::max); }
 
@@ -424,6 +477,17 @@ alltoall(In&& input, Out&& output, std::size_t block_count) {
   return with_sizes(alltoall(std::ranges::data(input), std::ranges::data(output), block_count,
                              data_type_of<std::ranges::range_value_t<In>>()),
                     input, output);
+}
+
+/// Input and output have the blocks, one after the other.
+template <InputVector In, OutputVector Out>
+requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
+alltoallv(In&& input, std::span<const std::size_t> sent_counts, Out&& output,
+          std::span<const std::size_t> received_counts) {
+  return with_sizes(
+      alltoallv(std::ranges::data(input), {.counts = sent_counts}, std::ranges::data(output),
+                {.counts = received_counts}, data_type_of<std::ranges::range_value_t<In>>()),
+      input, output);
 }
 
 }  // namespace calls

@@ -173,6 +173,8 @@ class CollectiveCalls {
   HYCOLL_FORMS_OF(scatter)
   HYCOLL_FORMS_OF(scatterv)
   HYCOLL_FORMS_OF(alltoall)
+  HYCOLL_FORMS_OF(alltoallv)
+  HYCOLL_FORMS_OF(alltoallw)
   HYCOLL_FORMS_OF(barrier)
 #undef HYCOLL_FORMS_OF
   // NOLINTEND

@@ -8,6 +8,7 @@
 
 #include "collectives/runs/arguments.h"
 #include "collectives/runs/run_arguments.h"
+#include "collectives/runs/work_buffers.h"
 #include "core/base/collective_traits.h"
 #include "core/base/errors.h"
 
@@ -60,6 +61,7 @@ PlanQuery Caller::movement_query(const Call& call, const VectorElements& element
 }
 
 PreparedCall Caller::resolve(const Call& call) {
+  if (has_unequal_pairs(call)) return resolve_unequal_pairs(call);
   return combines(call.collective) ? resolve_reduction_call(call) : resolve_movement(call);
 }
 
@@ -83,9 +85,10 @@ PreparedCall Caller::resolve_reduction_call(const Call& call) {
   if (buffers.input_count == 0) {
     use_token(prepared);
   } else if (reduction.staging != nullptr || buffers.needs_own_output) {
-    prepared.work = std::make_unique<WorkBuffers>(call, reduction, buffers);
-    prepared.arguments.input = prepared.work->input();
-    prepared.arguments.output = prepared.work->output();
+    auto work = std::make_unique<WorkBuffers>(call, reduction, buffers);
+    prepared.arguments.input = work->input();
+    prepared.arguments.output = work->output();
+    prepared.work = std::move(work);
   }
   return prepared;
 }
@@ -114,11 +117,21 @@ PreparedCall Caller::resolve_movement(const Call& given) {
   if (longest_block(query.extent) == 0) {
     use_token(prepared);
   } else if (elements.staging != nullptr || buffers.needs_own_output || buffers.is_displaced) {
-    prepared.work = std::make_unique<WorkBuffers>(call, elements, buffers);
-    prepared.arguments.input = prepared.work->input();
-    prepared.arguments.output = prepared.work->output();
+    auto work = std::make_unique<WorkBuffers>(call, elements, buffers);
+    prepared.arguments.input = work->input();
+    prepared.arguments.output = work->output();
+    prepared.work = std::move(work);
   }
   return prepared;
+}
+
+void Caller::find_plan(PreparedCall& prepared) {
+  const Plan& found = plans_.find(prepared.query);
+  if (plans_.has_evicted()) {
+    forget_repeatable();
+    pairs_plan_ = {};
+  }
+  prepared.plan = prepared.pairs != nullptr ? plan_of_pairs(found, prepared) : PlanPointer(&found);
 }
 
 template <class Prepare>
@@ -138,8 +151,7 @@ auto Caller::as_next(const Prepare& prepare) {
 PreparedCall Caller::make_next(const Call& call, Waiting waiting) {
   return as_next([&] {
     PreparedCall prepared = resolve(call);
-    prepared.plan = &plans_.find(prepared.query);
-    if (plans_.has_evicted()) forget_repeatable();
+    find_plan(prepared);
     provide_for(*prepared.plan, waiting);
     enter(prepared.arguments);
     return prepared;
@@ -346,13 +358,22 @@ std::unique_ptr<Persistent::State> Caller::prepare(const Call& call) {
   state->call.block_counts = state->block_counts;
   state->displacements.assign(call.displacements.begin(), call.displacements.end());
   state->call.displacements = state->displacements;
+  state->received_counts.assign(call.received_counts.begin(), call.received_counts.end());
+  state->call.received_counts = state->received_counts;
+  state->received_displacements.assign(call.received_displacements.begin(),
+                                       call.received_displacements.end());
+  state->call.received_displacements = state->received_displacements;
+  state->block_types.assign(call.block_types.begin(), call.block_types.end());
+  state->call.block_types = state->block_types;
+  state->received_types.assign(call.received_types.begin(), call.received_types.end());
+  state->call.received_types = state->received_types;
   state->runs = long_call(state->call);
   if (state->runs != nullptr) {
     state->request = std::make_unique<Request::State>();
     return state;
   }
   PreparedCall prepared = resolve(state->call);
-  prepared.plan = &plans_.find(prepared.query);
+  find_plan(prepared);
   if (!prepared.is_custom && prepared.work == nullptr) {
     state->plan = std::move(prepared.plan);
     state->arguments = prepared.arguments;
@@ -396,8 +417,11 @@ SelectedPlan Caller::choice(const Call& call) {
   PlanQuery query = combines(call.collective)
                         ? query_for(call, reductions_.find(call.type, call.op, name))
                         : movement_query(call, moved_.find(call.type, name));
-  if (longest_block(query.extent) == 0)
+  if (has_unequal_pairs(call)) {
+    query = unequal_pairs_query();
+  } else if (longest_block(query.extent) == 0) {
     query = {.element_bytes = sizeof(token_), .extent = {.count = 1}};
+  }
   return plan_cache_.select(query);
 }
 

@@ -17,7 +17,7 @@
 #include "collectives/runs/driven_run.h"
 #include "collectives/runs/prepared_call.h"
 #include "collectives/runs/repeatable_call.h"
-#include "collectives/runs/work_buffers.h"
+#include "collectives/runs/result_copies.h"
 #include "core/base/collective_traits.h"
 #include "threading/execution/deferred_run.h"
 #include "threading/execution/executor.h"
@@ -171,6 +171,12 @@ class Caller : public RunsOwner {
   PreparedCall resolve_reduction_call(const Call& call);
   /// Of data that are moved and not combined: bytes, of no type and without an operator.
   PreparedCall resolve_movement(const Call& call);
+  /// Of an all-to-all of unequal blocks (unequal_pairs.cc).
+  PreparedCall resolve_unequal_pairs(const Call& call);
+  /// The plan of a call that has been resolved.
+  void find_plan(PreparedCall& prepared);
+  /// Of unequal pairs: one of the call's own.
+  PlanPointer plan_of_pairs(const Plan& found, PreparedCall& prepared);
   PlanQuery query_for(const Call& call, const Reduction& reduction) const;
   /// The query's block counts are valid until the next one.
   PlanQuery movement_query(const Call& call, const VectorElements& elements);
@@ -185,6 +191,7 @@ class Caller : public RunsOwner {
   void begin(const Plan& plan, const CallArguments& arguments, Request::State& state);
   void begin(CallRuns& runs, Request::State& state);
 
+  static PlanQuery unequal_pairs_query();
   static PlanQuery agreement_query();
   CallArguments agreement_into(std::uint64_t& mark) const override;
   void throw_if_operator_failed(std::uint64_t mark, CallNumber first,
@@ -195,6 +202,7 @@ class Caller : public RunsOwner {
   RecentReductions reductions_;
   RecentMovedElements moved_;
   RepeatableCalls repeatable_;
+  PlanPointer pairs_plan_;  // of the last call with unequal pairs, for the next one
   std::vector<std::size_t> block_bytes_;  // of the last query for data that are moved
   NodeMemory& memory_;
   CallerIdentity identity_;
@@ -216,7 +224,7 @@ struct Request::State {
   DeferredOutcome outcome;
   std::shared_ptr<PoolJob> job;
   std::shared_ptr<const ForeignReducer> foreign_owner;
-  std::unique_ptr<WorkBuffers> work;
+  std::unique_ptr<ResultCopies> work;
   std::optional<Error> error;
   bool is_complete = false;
 
@@ -240,9 +248,13 @@ struct DrivenCall::State {
 
 struct Persistent::State {
   Caller* caller;
-  Call call;  ///< Its block counts and displacements are those of the next members.
+  Call call;  ///< Its lists are those of the next members.
   std::vector<std::size_t> block_counts;
   std::vector<std::ptrdiff_t> displacements;
+  std::vector<std::size_t> received_counts;
+  std::vector<std::ptrdiff_t> received_displacements;
+  std::vector<ElementType> block_types;
+  std::vector<ElementType> received_types;
   /// The plan and the arguments of every start, for calls that need nothing else: no buffers of
   /// their own, and no agreement. Null for others, which are started like any call.
   PlanPointer plan = {};

@@ -4,23 +4,13 @@
 #include <optional>
 #include <utility>
 
+#include "collectives/calls/pairs_run.h"
 #include "collectives/runs/run_arguments.h"
 #include "core/base/collective_traits.h"
+#include "threading/program/meeting.h"
 
 namespace hycoll {
 namespace {
-
-/// A run in which a worker does nothing but wait until all others have entered it.
-Program arrival_of_others(int worker, int worker_count) {
-  Program program;
-  program.number = take_program_numbers(1);
-  StrandProgram& strand = program.strands.emplace_back();
-  for (int other = 0; other < worker_count; ++other) {
-    if (other == worker) continue;
-    strand.instructions.push_back({.kind = InstructionKind::wait_post, .worker = other});
-  }
-  return program;
-}
 
 /// So many calls at most are refused after one for which there was no memory.
 constexpr std::uint32_t kMaximumCallsToRefuse = 1023;
@@ -198,6 +188,10 @@ CallArguments NodeProcessMember::next_run(const CallArguments& arguments) {
 }
 
 void NodeProcessMember::run_here(const Plan& plan, const CallArguments& arguments) {
+  if (plan.meets()) {
+    return PairsRun(executor(), processes_.memory(), *plan.pairs, arguments, run_numbers())
+        .finish();
+  }
   if (!plan.crossing) {
     return executor().run(program(plan), arguments, processes_.next_run(thread_));
   }
@@ -215,6 +209,10 @@ class NodeProcessMember::RunStarter {
 
   ExecutorRun& start(const CallRun& run) {
     const Plan& plan = *run.plan;
+    if (plan.meets()) {
+      return pairs_.emplace(member_.executor(), member_.processes_.memory(), *plan.pairs,
+                            run.arguments, member_.run_numbers());
+    }
     if (plan.crossing) {
       return sliced_.emplace(member_, plan, run.arguments, Buffers::where_they_are);
     }
@@ -226,6 +224,7 @@ class NodeProcessMember::RunStarter {
   NodeProcessMember& member_;
   std::optional<SingleRun> single_;
   std::optional<SlicedRun> sliced_;
+  std::optional<PairsRun<RunNumbers>> pairs_;
 };
 
 std::unique_ptr<DrivenRun> NodeProcessMember::driver(CallRuns& runs) {

@@ -29,6 +29,12 @@ class NodeProcessMember final : public Caller {
  private:
   class SlicedRun;
   class RunStarter;
+  /// Gives each run of a call its number on the node.
+  struct RunNumbers {
+    NodeProcessMember* member;
+    CallNumber operator()() const { return member->processes_.next_run(member->thread_); }
+  };
+  RunNumbers run_numbers() noexcept { return {this}; }
   void execute(const Plan& plan, const CallArguments& arguments) override;
   void execute_like(const Plan& plan, const CallArguments& like, CallNumber call, const void* input,
                     void* output) override;

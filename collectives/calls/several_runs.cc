@@ -13,7 +13,7 @@ namespace hycoll {
 
 std::unique_ptr<CallRuns> Caller::single_call(const Call& call) {
   PreparedCall prepared = resolve(call);
-  prepared.plan = &plans_.find(prepared.query);
+  find_plan(prepared);
   const Plan* const agreement = prepared.is_custom ? &plans_.find(agreement_query()) : nullptr;
   return std::make_unique<SingleCall>(*this, std::move(prepared), agreement);
 }

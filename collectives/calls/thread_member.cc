@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/calls/pairs_run.h"
 #include "collectives/processes/node_distance.h"
 #include "collectives/runs/driven_run.h"
 #include "collectives/runs/run_arguments.h"
@@ -81,10 +82,11 @@ void ThreadMember::set_distance(double handoff_ns) noexcept {
 }
 
 void ThreadMember::provide_for(const Plan& plan, Waiting /*waiting*/) {
-  if (is_far_ && !plan.staged()) plan.set_staged(find_staged(plan));
+  if (is_far_ && !plan.staged() && !plan.meets()) plan.set_staged(find_staged(plan));
 }
 
 void ThreadMember::look_around(const Plan& plan) {
+  if (plan.meets()) return;
   if (looks_ && program(plan).some_touch_others) looks_->before(runs_ + 1);
   provide_for(plan, Waiting::allowed);
 }
@@ -115,6 +117,11 @@ void ThreadMember::run_here(const Plan& plan, const CallArguments& arguments) {
 }
 
 void ThreadMember::run_now(const Plan& plan, const CallArguments& arguments) {
+  if (plan.meets()) {
+    return PairsRun(executor_, workers_.memory(), *plan.pairs, arguments, [this] {
+      return ++runs_;
+    }).finish();
+  }
   const SlicedPrograms* const slices = slices_of(plan);
   if (slices != nullptr) return SlicedRun(*this, *slices, arguments).finish();
   executor_.run(program(plan), arguments, ++runs_);

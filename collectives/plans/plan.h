@@ -11,6 +11,7 @@
 
 #include "collectives/plans/plan_account.h"
 #include "collectives/plans/selection.h"
+#include "collectives/plans/unequal_pairs.h"
 #include "threading/program/program.h"
 #include "threading/program/staging_slices.h"
 
@@ -24,6 +25,8 @@ struct PlanQuery {
   int root = 0;
   std::size_t element_bytes = 1;
   VectorExtent extent;
+  /// An all-to-all whose blocks only the two members of a pair know: the extent says nothing.
+  bool has_unequal_pairs = false;
 };
 
 /// Where the kernel copies between the processes of a node.
@@ -84,6 +87,8 @@ class PlanPointer {
 /// One query's way through a collective on this node: what was selected, and the programs of some
 /// workers of this process. Made, and bound to another query, by one caller; held by it, and by its
 /// calls under way.
+/// Of unequal pairs a call has a plan of its own, which is bound to the members' blocks when the
+/// node's members have met, or, where nobody else is there, before.
 struct Plan {
   PlanQuery query;  ///< Its block counts are `block_counts`.
   std::vector<std::size_t> block_counts;
@@ -96,20 +101,27 @@ struct Plan {
   /// there are crossing ones.
   std::vector<Program> programs;
   std::optional<CrossingPrograms> crossing;
+  /// Of a plan for unequal pairs: what calls' own ones are made of; and of these.
+  std::shared_ptr<const PairBinding> pair_binding;
+  std::unique_ptr<UnequalPairs> pairs;
 
   Plan() = default;
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
+  /// Its programs are bound when the node's members have met.
+  bool meets() const noexcept { return pairs != nullptr && !pairs->is_alone(); }
+
   /// It uses no more of its node's memory than the compact part. The same on all processes.
   bool is_compact() const noexcept {
-    return !crossing && programs.front().memory == NodeMemory::Part::compact;
+    return !crossing && !meets() && programs.front().memory == NodeMemory::Part::compact;
   }
 
   bool serves(const PlanQuery& other) const noexcept {
     return query.extent.count == other.extent.count && query.element_bytes == other.element_bytes &&
            query.collective == other.collective && query.root == other.root &&
-           query.order == other.order && query.native == other.native && same_blocks(other);
+           query.order == other.order && query.native == other.native &&
+           query.has_unequal_pairs == other.has_unequal_pairs && same_blocks(other);
   }
 
   /// The plan by which a caller stages the call instead where its workers are far from one another;

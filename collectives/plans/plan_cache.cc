@@ -63,6 +63,11 @@ PlanCache::PlanCache(Options options)
 }
 
 std::size_t PlanCache::size_bytes_of(const PlanQuery& query) const {
+  if (query.has_unequal_pairs) {
+    // Alike on all members, who know only their own blocks.
+    constexpr std::size_t kTypicalBlockBytes = 4096;
+    return kTypicalBlockBytes * static_cast<std::size_t>(member_count_);
+  }
   std::size_t elements = query.extent.count;
   if (has_blocks(query.collective)) {
     const auto& blocks = query.extent.block_counts;
@@ -86,8 +91,9 @@ PlanKey PlanCache::key_of(const PlanQuery& query, std::size_t size_bytes,
   PlanKey key{.collective = query.collective,
               .root = query.root,
               .selected = hycoll::select(selection),
-              .reaching = {}};
-  if (may_reach_ && (options_.shares_heaps ||
+              .reaching = {},
+              .has_unequal_pairs = query.has_unequal_pairs};
+  if (may_reach_ && !query.has_unequal_pairs && (options_.shares_heaps ||
                      options_.kernel_copies(query.collective, size_bytes) != KernelCopies::never)) {
     selection.visibility = Visibility::direct;
     key.reaching = hycoll::select(selection);

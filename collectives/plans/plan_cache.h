@@ -64,7 +64,8 @@ class PlanCache {
     std::size_t h = query.extent.count * 0x9e3779b97f4a7c15u + query.element_bytes;
     h ^= (static_cast<std::size_t>(query.root) << 8 | static_cast<std::size_t>(query.collective)) *
          0xd1b54a32d192ed03u;
-    h += static_cast<std::size_t>(query.order) << 4 | static_cast<std::size_t>(query.native) << 3;
+    h += static_cast<std::size_t>(query.order) << 4 | static_cast<std::size_t>(query.native) << 3 |
+         static_cast<std::size_t>(query.has_unequal_pairs) << 2;
     for (const std::size_t count : query.extent.block_counts) {
       h = (h ^ count) * 0x9e3779b97f4a7c15u;
     }

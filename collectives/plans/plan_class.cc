@@ -58,6 +58,10 @@ PlanClass::PlanClass(const PlanOptions& options, const PlanKey& key, std::size_t
   }
   Parts parts = parts_for(key_.selected, 0);
   is_native_ = is_native(parts.own);
+  if (key_.has_unequal_pairs) {
+    make_pairs(abridged_for(std::move(parts.own), options_.workers), parts.all.needs);
+    return;
+  }
   whole_.emplace(abridged_for(std::move(parts.own), options_.workers), options_.node,
                  binding_options(parts.all.needs));
 }
@@ -130,6 +134,7 @@ void PlanClass::make_crossing(AbridgedPart own) {
   if (is_typical) learn_from(own);
   is_native_ = own.has_natives;
   require_affordable(most_bytes);
+  if (key_.has_unequal_pairs) return make_pairs(own.schedule, needs);
   staged_.emplace(std::move(own.schedule), options_.node, binding_options(needs));
   // Threads announce addresses that mean nothing to other processes; and where a node is alone, and
   // does not ask for it, nobody does.
@@ -137,6 +142,26 @@ void PlanClass::make_crossing(AbridgedPart own) {
   if (!options_.processes.is_one_each()) return;
   if (is_alone && key_.reaching == SelectedPlan{}) return;
   make_direct(most_bytes);
+}
+
+void PlanClass::make_pairs(const Schedule& own, const ProgramNeeds& needs) {
+  const auto members = static_cast<std::size_t>(own.shape.member_count());
+  const std::size_t told_bytes = MemberBlocks::bytes_for(members);
+  if (options_.peers == Peers::processes && told_bytes > options_.staging_bytes) {
+    throw StagingTooSmall(fmt::format(
+        "an all-to-all of unequal blocks among {} members needs {} bytes of staging for each "
+        "worker, there are {}; allow more staging (twice that is Options::staging_kib, "
+        "HYCOLL_STAGING_KIB)",
+        members, told_bytes, options_.staging_bytes));
+  }
+  std::size_t limit = SIZE_MAX;
+  if (staging_) {
+    // Whatever the blocks are, no longer one passes at once.
+    const std::size_t most = options_.staging_bytes / kCacheLineBytes * kCacheLineBytes;
+    limit = slice_limit(*staging_, {.count = most}, 1, most);
+  }
+  pairs_ = std::make_shared<const PairBinding>(own, options_.node, binding_options(needs), limit);
+  staging_.reset();
 }
 
 void PlanClass::make_direct(std::size_t staged_bytes) {
@@ -166,7 +191,7 @@ void PlanClass::require_affordable(std::size_t bytes) const {
 }
 
 std::size_t PlanClass::size_bytes() const noexcept {
-  std::size_t bytes = sizeof(PlanClass);
+  std::size_t bytes = sizeof(PlanClass) + (pairs_ != nullptr ? pairs_->size_bytes() : 0);
   for (const std::optional<ScheduleBinding>* const binding : {&whole_, &staged_, &direct_}) {
     if (*binding) bytes += (*binding)->size_bytes();
   }
@@ -177,8 +202,12 @@ void PlanClass::bind(const PlanQuery& query, std::size_t size_bytes, WorkerRange
                      BindingMemory& memory, Plan& plan) const {
   plan.clear();
   plan.selected = key_.selected;
-  plan.is_short = size_bytes <= kShortBytes && !is_native_;
-  if (whole_) {
+  plan.is_short = size_bytes <= kShortBytes && !is_native_ && pairs_ == nullptr;
+  plan.pair_binding = pairs_;
+  if (pairs_ != nullptr) {
+    plan.programs.clear();
+    plan.crossing.reset();
+  } else if (whole_) {
     plan.crossing.reset();
     whole_->bind(query.extent, query.element_bytes, workers, memory, plan.programs);
   } else {
@@ -289,7 +318,7 @@ std::size_t std::hash<hycoll::PlanKey>::operator()(const hycoll::PlanKey& key) c
   for (const hycoll::SelectedPlan* const selected : {&key.selected, &key.reaching}) {
     // Names stay where they are.
     h ^= reinterpret_cast<std::uintptr_t>(selected->algorithm.data());
-    h = h * kMultiplier + (static_cast<std::size_t>(selected->segments) << 24 |
+    h = h * kMultiplier + (key.has_unequal_pairs ? 1 : 0) + (static_cast<std::size_t>(selected->segments) << 24 |
                            static_cast<std::size_t>(selected->group_levels) << 16 |
                            static_cast<std::size_t>(selected->lanes));
   }

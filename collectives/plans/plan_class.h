@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +15,7 @@
 #include "collectives/plans/selection.h"
 #include "core/schedule/shape.h"
 #include "threading/program/abridgement.h"
+#include "threading/program/pair_binding.h"
 #include "threading/program/program.h"
 #include "threading/program/schedule_binding.h"
 #include "threading/program/staging_slices.h"
@@ -74,6 +76,8 @@ struct PlanKey {
   /// What a node that is alone does where its processes reach each other's buffers. Empty where
   /// they never do.
   SelectedPlan reaching;
+  /// As PlanQuery has it.
+  bool has_unequal_pairs = false;
   friend bool operator==(const PlanKey&, const PlanKey&) = default;
 };
 
@@ -119,6 +123,8 @@ class PlanClass {
   /// Whether workers of a typical node touch buffers of others' processes.
   bool crosses_processes_elsewhere() const;
   void make_crossing(AbridgedPart own);
+  /// Of unequal pairs.
+  void make_pairs(const Schedule& own, const ProgramNeeds& needs);
   /// Where the buffers are, if that can be.
   void make_direct(std::size_t staged_bytes);
   void require_affordable(std::size_t bytes) const;
@@ -133,6 +139,7 @@ class PlanClass {
   PlanKey key_;
   std::size_t limit_bytes_;
   bool is_native_ = false;                 // the MPI library exchanges
+  std::shared_ptr<const PairBinding> pairs_;  // of unequal pairs, and then nothing else
   std::optional<ScheduleBinding> whole_;   // none where workers need what others' members pass
   std::optional<ScheduleBinding> staged_;  // there
   std::optional<StagingUse> staging_;      // the same: of all nodes

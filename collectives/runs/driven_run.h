@@ -63,6 +63,8 @@ class ExecutorRun {
 
  protected:
   WorkerExecutor& executor() noexcept { return executor_; }
+  /// Whether one of the programs has.
+  bool has_failed() const noexcept { return failure_.has_value(); }
 
  private:
   /// `has_finished()` says of the program under way whether it has.

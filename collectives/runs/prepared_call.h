@@ -6,7 +6,8 @@
 #include "collectives/elements/reduction.h"
 #include "collectives/plans/plan_cache.h"
 #include "collectives/runs/arguments.h"
-#include "collectives/runs/work_buffers.h"
+#include "collectives/runs/pair_buffers.h"
+#include "collectives/runs/result_copies.h"
 #include "threading/execution/executor.h"
 
 namespace hycoll {
@@ -18,8 +19,9 @@ struct PreparedCall {
   PlanPointer plan = {};  ///< Null before the call is the next one.
   bool is_custom = false;
   std::shared_ptr<const ForeignReducer> foreign_owner;
-  std::unique_ptr<WorkBuffers> work;
+  std::unique_ptr<ResultCopies> work;
   CallBuffers buffers = {};
+  std::unique_ptr<PairBuffers> pairs = nullptr;  ///< Of unequal ones; becomes `work` if it has copies.
 };
 
 }  // namespace hycoll

@@ -8,13 +8,14 @@
 #include "collectives/api/hycoll.h"
 #include "collectives/elements/vector_elements.h"
 #include "collectives/runs/arguments.h"
+#include "collectives/runs/result_copies.h"
 
 namespace hycoll {
 
 /// Stands in for the user's buffers in a call that cannot use them themselves: elements with gaps,
 /// blocks that do not follow each other, and a result that is to replace its input, but not element
 /// by element.
-class WorkBuffers {
+class WorkBuffers final : public ResultCopies {
  public:
   /// Copies the input, where need be.
   WorkBuffers(const Call& call, const VectorElements& elements, const CallBuffers& buffers);
@@ -22,8 +23,7 @@ class WorkBuffers {
   const void* input() const noexcept { return input_ != nullptr ? input_.get() : user_input_; }
   void* output() noexcept { return result_ != nullptr ? result_ : user_output_; }
 
-  /// Copies the result to where the user wants it. After the call.
-  void deliver();
+  void deliver() override;
 
  private:
   /// Elements that lie together in the user's buffer, and behind those before them in the vector.

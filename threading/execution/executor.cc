@@ -349,6 +349,8 @@ bool WorkerExecutor::completed(StrandState& state, int request) {
 }
 
 void WorkerExecutor::issue_message(StrandState& state, const Instruction& instruction) {
+  // On both sides, where blocks differ from pair to pair.
+  if (instruction.size_bytes == 0) return;
   const auto all = operands(instruction);
   Endpoint& endpoint = endpoint_of(instruction);
   const int tag = tag_of(instruction);

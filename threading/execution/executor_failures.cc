@@ -83,7 +83,7 @@ void WorkerExecutor::give_up_messages() noexcept {
     const auto& instructions = program_->strands[s].instructions;
     const std::size_t issued = is_taken_up ? strands_[s].next : 0;
     for (std::size_t i = 0; i < instructions.size(); ++i) {
-      if (instructions[i].peer < 0) continue;
+      if (instructions[i].peer < 0 || instructions[i].size_bytes == 0) continue;
       try {
         if (i < issued) {
           give_up(strands_[s], instructions[i]);

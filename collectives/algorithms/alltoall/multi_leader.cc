@@ -9,8 +9,8 @@
 // each of the blocks for some members. Leaders also share what stays on the node, by who is to have
 // it.
 //
-// A node with a single member needs neither: what it sends for a node, and what it receives from
-// one, lies together in its input and output. Where all nodes are such, every member sends every
+// A single block of a member's that is its node's only one, or leads itself, is sent from where it
+// is, and received where it belongs. Where all nodes have one member, every member sends every
 // block by itself: the direct algorithms.
 //
 // Gathering, exchange and scattering in phases: L-a2a with one leader, MPML with several, and NMPML
@@ -116,10 +116,18 @@ class LaneTiles {
     builder_.copy(strand(), span_of(to, {chunk, 1}), span_of(input, {chunk, 1}));
   }
 
-  bool is_single() const { return phases_.member_count() == 1; }
+  /// The first one of a tile.
+  Pair pair_in(ChunkRange tile) const { return pair_of(builder_.shape(), tile.first); }
+
+  bool is_alone(ChunkRange tile, int member) const {
+    const bool is_own =
+        phases_.member_count() == 1 || builder_.shape().worker_of_member(member) == worker_;
+    return tile.count == 1 && is_own;
+  }
 
   Span gathered(ChunkRange tile) {
-    if (is_single()) return span_of(builder_.input(phases_.first_member()), tile);
+    const int from = pair_in(tile).from;
+    if (is_alone(tile, from)) return span_of(builder_.input(from), tile);
     const BufferId scratch = builder_.add_scratch(worker_, tile);
     for (int chunk = tile.first; chunk < tile.first + tile.count; ++chunk) {
       copy_from_input(scratch, chunk);
@@ -128,14 +136,15 @@ class LaneTiles {
   }
 
   Span place_for(ChunkRange tile) {
-    if (is_single()) return span_of(builder_.output(phases_.first_member()), tile);
+    const int to = pair_in(tile).to;
+    if (is_alone(tile, to)) return span_of(builder_.output(to), tile);
     const BufferId scratch = builder_.add_scratch(worker_, tile);
     places_.emplace(tile.first, scratch);
     return span_of(scratch, tile);
   }
 
   void scatter(ChunkRange tile) {
-    if (is_single()) return;
+    if (is_alone(tile, pair_in(tile).to)) return;
     const BufferId scratch = places_.at(tile.first);
     for (int chunk = tile.first; chunk < tile.first + tile.count;) {
       const Pair pair = pair_of(builder_.shape(), chunk);

@@ -1,0 +1,68 @@
+#ifndef HYCOLL_COLLECTIVES_RUNS_PAIR_BUFFERS_H_
+#define HYCOLL_COLLECTIVES_RUNS_PAIR_BUFFERS_H_
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "collectives/api/call.h"
+#include "collectives/elements/vector_elements.h"
+#include "collectives/runs/result_copies.h"
+#include "threading/program/pair_binding.h"
+
+namespace hycoll {
+
+/// Whether a call is an all-to-all whose blocks differ from pair to pair.
+inline bool has_unequal_pairs(const Call& call) noexcept {
+  return call.collective == Collective::alltoall &&
+         !(call.block_counts.empty() && call.received_counts.empty());
+}
+
+/// A member's blocks in an all-to-all of unequal ones, as bytes: where they are, or in copies of
+/// those whose data do not lie in memory in the order of their type map and without gaps, and of
+/// input that the results may replace.
+class PairBuffers final : public ResultCopies {
+ public:
+  /// Copies what has to be copied. Throws Error (invalid_argument), naming argument, value, ranks
+  /// and remedy, if the member cannot make this call: lists that have not as many entries as there
+  /// are members, blocks at a null address or beyond what memory can have, blocks of the result
+  /// that overlap, containers of other sizes than the counts ask for.
+  PairBuffers(const Call& call, std::size_t member_count);
+
+  /// Writes down where the blocks are, from `blocks.data()` on.
+  void tell(MemberBlocks& blocks) const noexcept;
+
+  /// Whether results have to be delivered.
+  bool has_copies() const noexcept { return input_ != nullptr || output_ != nullptr; }
+  void deliver() override;
+
+ private:
+  struct Block {
+    std::byte* address = nullptr;  ///< Of its data: the user's, or of the copy.
+    std::size_t size_bytes = 0;
+  };
+  /// A block of elements of the user's.
+  struct UserBlock {
+    std::byte* address = nullptr;
+    std::size_t size_bytes = 0;
+    std::shared_ptr<const TypedStaging> staging;  ///< Null: its bytes are those of the call.
+  };
+  struct Side;
+
+  static std::vector<UserBlock> user_blocks(const Side& side);
+  static void check_apart(const std::vector<UserBlock>& blocks);
+  static bool may_touch(const std::vector<UserBlock>& row, const std::vector<UserBlock>& column);
+  /// What stands for the blocks: themselves, or so much of `copy`.
+  static std::vector<Block> blocks_in(const std::vector<UserBlock>& user, bool copies_all,
+                                      std::unique_ptr<std::byte[]>& copy);
+
+  std::vector<UserBlock> results_;
+  std::vector<Block> row_;
+  std::vector<Block> column_;
+  std::unique_ptr<std::byte[]> input_;   // null: no copies
+  std::unique_ptr<std::byte[]> output_;  // the same
+};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_RUNS_PAIR_BUFFERS_H_

@@ -1,0 +1,187 @@
+#ifndef HYCOLL_THREADING_PROGRAM_PAIR_BINDING_H_
+#define HYCOLL_THREADING_PROGRAM_PAIR_BINDING_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/base/errors.h"
+#include "core/schedule/pairs.h"
+#include "core/schedule/schedule.h"
+#include "threading/program/program.h"
+#include "threading/program/program_recipe.h"
+#include "threading/program/schedule_binding.h"
+
+namespace hycoll {
+
+/// What a member has for another one, or gets from it.
+struct PairBlock {
+  std::size_t size_bytes = 0;
+  std::ptrdiff_t offset_bytes = 0;  ///< Of its begin, from the address that the member announces.
+};
+
+/// What a member tells the workers of its node about an all-to-all of unequal blocks: the longest
+/// of its blocks; its row, a block for each member; its column, a block from each one. Trivial, so
+/// that it may be copied into staging.
+class MemberBlocks {
+ public:
+  explicit MemberBlocks(std::size_t member_count) : blocks_(count_for(member_count)) {}
+
+  static constexpr std::size_t count_for(std::size_t member_count) { return 1 + 2 * member_count; }
+  static constexpr std::size_t bytes_for(std::size_t member_count) {
+    return count_for(member_count) * sizeof(PairBlock);
+  }
+
+  std::span<PairBlock> row() noexcept { return std::span(blocks_).subspan(1, member_count()); }
+  std::span<PairBlock> column() noexcept {
+    return std::span(blocks_).subspan(1 + member_count(), member_count());
+  }
+  /// When row and column are there.
+  void note_longest() noexcept;
+
+  /// What the others see, at an address that stays.
+  const PairBlock* data() const noexcept { return blocks_.data(); }
+  std::size_t size_bytes() const noexcept { return blocks_.size() * sizeof(PairBlock); }
+
+ private:
+  std::size_t member_count() const noexcept { return blocks_.size() / 2; }
+
+  std::vector<PairBlock> blocks_;
+};
+
+/// What one call's binding changes: of one thread at a time.
+struct BoundPairs {
+  /// Of one worker.
+  struct Worker {
+    std::vector<std::size_t> sizes;              ///< Bytes, by chunk that it needs.
+    std::vector<std::ptrdiff_t> row_offsets;     ///< The same, where the sender is on the node,
+    std::vector<std::ptrdiff_t> column_offsets;  ///< and where the receiver is.
+    std::vector<std::size_t> begins;             ///< In the current slice: bytes before each chunk.
+    std::vector<std::size_t> scratch_begins;     ///< The same, of its buffers in scratch.
+  };
+
+  std::vector<Program> programs;
+  std::vector<Worker> workers;
+  std::size_t longest_bytes = 0;  ///< Of the node's blocks, where they pass in slices.
+  /// Two members of the node that do not mean the same by their block.
+  std::optional<Error> mismatch;
+};
+
+/// An all-to-all's schedule of one node, to be bound to blocks whose lengths differ from pair to
+/// pair, and are known to the two members of the pair only. What a worker needs of other members'
+/// blocks it reads from what these have told (MemberBlocks); from that it takes a sum for each
+/// operand. Immutable.
+///
+/// In staging every block has as much room as the longest one of the node, so that nobody needs to
+/// know what others stage. Blocks longer than `limit_bytes()` pass in slices of that length, each of
+/// them in a run of its own: the same on all nodes, whatever their blocks are.
+class PairBinding {
+ public:
+  /// `limit_bytes`: SIZE_MAX where nothing is staged. `options` as bind_schedule() takes them, but
+  /// for the size of elements. Throws Error (unsupported) if the schedule needs more than the
+  /// executor has, passes blocks of other nodes on, or moves blocks through lines.
+  PairBinding(const Schedule& schedule, int node, const BindingOptions& options,
+              std::size_t limit_bytes);
+
+  std::size_t limit_bytes() const noexcept { return limit_bytes_; }
+  int member_count() const noexcept { return member_count_; }
+  /// Of the node.
+  int node_member_count() const noexcept { return node_member_count_; }
+
+  /// Memory for bindings of the programs of some neighbouring workers, among those wanted: all that
+  /// they take but scratch.
+  BoundPairs memory_for(WorkerRange workers) const;
+
+  /// Reads what the workers need of blocks. `blocks_of(slot)`: what the node's member of this index
+  /// tells; of others than the worker's own asked only where the worker touches its buffers.
+  template <class BlocksOf>
+  void read(WorkerRange workers, const BlocksOf& blocks_of, BoundPairs& bound) const {
+    bound.mismatch.reset();
+    for (std::size_t w = 0; w < bound.workers.size(); ++w) {
+      const WorkerForm& form = forms_[static_cast<std::size_t>(workers.first) + w];
+      for (std::size_t n = 0; n < form.needs.size(); ++n) {
+        const Need& need = form.needs[n];
+        const PairBlock* const sent =
+            need.from_slot < 0 ? nullptr : blocks_of(need.from_slot) + 1 + need.pair.to;
+        const PairBlock* const received =
+            need.to_slot < 0 ? nullptr
+                             : blocks_of(need.to_slot) + 1 + member_count_ + need.pair.from;
+        note(need, n, sent, received, bound, bound.workers[w]);
+      }
+    }
+  }
+
+  /// The longest block of all that the node's members tell, for slices.
+  template <class BlocksOf>
+  std::size_t longest(const BlocksOf& blocks_of) const {
+    std::size_t longest_bytes = 0;
+    for (int slot = 0; slot < node_member_count_; ++slot) {
+      longest_bytes = std::max(longest_bytes, blocks_of(slot)->size_bytes);
+    }
+    return longest_bytes;
+  }
+
+  /// The runs that the blocks take which have been read.
+  std::size_t run_count(const BoundPairs& bound) const noexcept;
+
+  /// Binds the programs to a run's slice of what has been read. Asks for no memory.
+  void bind(WorkerRange workers, std::size_t run, BoundPairs& bound) const noexcept;
+
+  std::size_t size_bytes() const noexcept;
+
+ private:
+  /// A chunk that a worker moves, with the indices on the node of its members; -1: elsewhere.
+  struct Need {
+    Pair pair;
+    int from_slot;
+    int to_slot;
+  };
+  /// Needs, of which those of neighbouring chunks follow each other.
+  struct NeedRange {
+    int first = 0;
+    int count = 0;
+  };
+  /// Where an operand begins.
+  struct Place {
+    BufferRole kind;
+    int need = 0;                   ///< The chunk.
+    int buffer_need = 0;            ///< In staging and scratch: the first one of its buffer.
+    int scratch = 0;                ///< Which of the worker's buffers there.
+    std::size_t chunks_before = 0;  ///< In staging, before the buffer.
+  };
+  struct WorkerForm {
+    Program program;
+    std::vector<Need> needs;
+    std::vector<NeedRange> instructions;
+    std::vector<Place> operands;
+    std::vector<NeedRange> scratch;  ///< Its buffers there.
+    std::size_t staged_chunks = 0;   ///< In its staging.
+  };
+  /// A buffer of a schedule that lies in a worker's staging.
+  struct StagedBuffer {
+    int worker = -1;  ///< -1: elsewhere.
+    std::size_t chunks_before = 0;
+  };
+
+  static std::vector<StagedBuffer> staged_buffers(const Schedule& schedule, int node);
+  static std::size_t staged_chunks_of(const Schedule& schedule,
+                                      const std::vector<StagedBuffer>& staged, int worker);
+  static void take_needs(const Schedule& schedule, int node,
+                         const std::vector<StagedBuffer>& staged, const ProgramRecipe& recipe,
+                         WorkerForm& form);
+  void note(const Need& need, std::size_t index, const PairBlock* sent, const PairBlock* received,
+            BoundPairs& bound, BoundPairs::Worker& worker) const;
+  void bind(const WorkerForm& form, std::size_t slice_begin, std::size_t stride,
+            BoundPairs::Worker& worker, Program& program) const noexcept;
+
+  std::size_t limit_bytes_;
+  int member_count_;
+  int node_member_count_;
+  std::vector<WorkerForm> forms_;  // by worker that is wanted
+};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_THREADING_PROGRAM_PAIR_BINDING_H_
