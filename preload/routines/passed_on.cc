@@ -25,43 +25,6 @@ using preload::Routine;
 
 extern "C" {
 
-int MPI_Alltoallv(const void* input, const int* send_counts, const int* send_offsets,
-                  MPI_Datatype send_type, void* output, const int* counts, const int* offsets,
-                  MPI_Datatype type, MPI_Comm communicator) {
-  return preload::pass(Routine::alltoallv, preload::kNotYet, 0, MPI_BYTE, [&] {
-    return PMPI_Alltoallv(input, send_counts, send_offsets, send_type, output, counts, offsets,
-                          type, communicator);
-  });
-}
-
-int MPI_Alltoallw(const void* input, const int* send_counts, const int* send_offsets,
-                  const MPI_Datatype* send_types, void* output, const int* counts,
-                  const int* offsets, const MPI_Datatype* types, MPI_Comm communicator) {
-  return preload::pass(Routine::alltoallw, preload::kNotYet, 0, MPI_BYTE, [&] {
-    return PMPI_Alltoallw(input, send_counts, send_offsets, send_types, output, counts, offsets,
-                          types, communicator);
-  });
-}
-
-int MPI_Ialltoallv(const void* input, const int* send_counts, const int* send_offsets,
-                   MPI_Datatype send_type, void* output, const int* counts, const int* offsets,
-                   MPI_Datatype type, MPI_Comm communicator, MPI_Request* request) {
-  return preload::pass(Routine::ialltoallv, preload::kNotYet, 0, MPI_BYTE, [&] {
-    return PMPI_Ialltoallv(input, send_counts, send_offsets, send_type, output, counts, offsets,
-                           type, communicator, request);
-  });
-}
-
-int MPI_Ialltoallw(const void* input, const int* send_counts, const int* send_offsets,
-                   const MPI_Datatype* send_types, void* output, const int* counts,
-                   const int* offsets, const MPI_Datatype* types, MPI_Comm communicator,
-                   MPI_Request* request) {
-  return preload::pass(Routine::ialltoallw, preload::kNotYet, 0, MPI_BYTE, [&] {
-    return PMPI_Ialltoallw(input, send_counts, send_offsets, send_types, output, counts, offsets,
-                           types, communicator, request);
-  });
-}
-
 int MPI_Igatherv(const void* input, int send_count, MPI_Datatype send_type, void* output,
                  const int* counts, const int* offsets, MPI_Datatype type, int root,
                  MPI_Comm communicator, MPI_Request* request) {

@@ -80,7 +80,11 @@ constexpr std::optional<Collective> collective_of(Routine routine) noexcept {
     case Routine::allgather_init:
       return Collective::allgather;
     case Routine::alltoall:
+    case Routine::alltoallv:
+    case Routine::alltoallw:
     case Routine::ialltoall:
+    case Routine::ialltoallv:
+    case Routine::ialltoallw:
       return Collective::alltoall;
     case Routine::allreduce:
     case Routine::iallreduce:
@@ -122,10 +126,6 @@ constexpr std::optional<Collective> collective_of(Routine routine) noexcept {
     case Routine::iscatter:
     case Routine::scatter_init:
       return Collective::scatter;
-    case Routine::alltoallv:
-    case Routine::ialltoallv:
-    case Routine::alltoallw:
-    case Routine::ialltoallw:
     case Routine::igatherv:
     case Routine::iscatterv:
       break;

@@ -1,0 +1,228 @@
+// The program's all-to-alls of blocks of different lengths, of one type or of many, blocking and
+// nonblocking.
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "collectives/api/hycoll.h"
+#include "preload/routines/elements.h"
+#include "preload/routines/serve.h"
+
+namespace hycoll::preload {
+namespace {
+
+/// What a process sends, or gets. Counts are of type int or MPI_Count, displacements of int or
+/// MPI_Aint.
+template <class Count, class Displacement>
+struct Blocks {
+  const Count* counts;
+  const Displacement* displacements;  ///< In bytes where there are types.
+  MPI_Datatype type;
+  const MPI_Datatype* types;  ///< For each block; null: `type`.
+
+  bool is_missing() const noexcept {
+    return counts == nullptr || displacements == nullptr ||
+           (types == nullptr && type == MPI_DATATYPE_NULL);
+  }
+  bool has_error(int process_count) const {
+    const auto size = static_cast<std::size_t>(process_count);
+    if (is_missing() || sum_of(std::span(counts, size)) < 0) return true;
+    if (types == nullptr) return false;
+    for (std::size_t rank = 0; rank < size; ++rank) {
+      if (counts[rank] > 0 && types[rank] == MPI_DATATYPE_NULL) return true;
+    }
+    return false;
+  }
+};
+
+/// What a process passes.
+template <class Count, class Displacement>
+struct Exchange {
+  const void* input;
+  Blocks<Count, Displacement> sent;
+  void* output;
+  Blocks<Count, Displacement> received;
+  MPI_Comm communicator;
+  int process_count = own_process_count_of(communicator);
+
+  bool is_in_place() const noexcept { return input == MPI_IN_PLACE; }
+
+  /// What is wrong with what this process passes is wrong with the call, and the MPI library
+  /// reports it.
+  Candidate candidate(Routine routine) const {
+    const bool has_error = received.has_error(process_count) ||
+                           (!is_in_place() && sent.has_error(process_count));
+    return {.routine = routine,
+            .communicator = communicator,
+            .element_count = process_count > 0 && has_error ? -1 : 0,
+            .has_size = false,
+            .type = MPI_BYTE};
+  }
+};
+
+/// One side of hycoll's call.
+class Lists {
+ public:
+  template <class Count, class Displacement>
+  Lists(const Blocks<Count, Displacement>& blocks, int process_count, bool has_types)
+      : counts_(blocks.counts, blocks.counts + process_count) {
+    const std::span given(blocks.displacements, counts_.size());
+    displacements_.assign(given.begin(), given.end());
+    if (!has_types) return;
+    types_.reserve(counts_.size());
+    for (std::size_t rank = 0; rank < counts_.size(); ++rank) {
+      types_.emplace_back(blocks.types != nullptr ? blocks.types[rank] : blocks.type);
+    }
+    if (blocks.types != nullptr) return;
+    MPI_Count lower_bound = 0;
+    MPI_Count extent = 0;
+    PMPI_Type_get_extent_x(blocks.type, &lower_bound, &extent);
+    for (std::ptrdiff_t& displacement : displacements_) {
+      displacement *= static_cast<std::ptrdiff_t>(extent);
+    }
+  }
+
+  PairCounts counts() const { return {counts_, displacements_}; }
+  TypedPairCounts typed() const { return {counts_, displacements_, types_}; }
+
+ private:
+  std::vector<std::size_t> counts_;
+  std::vector<std::ptrdiff_t> displacements_;
+  std::vector<ElementType> types_;
+};
+
+/// Such a call as hycoll's, and what that refers to.
+class Translation {
+ public:
+  template <class Count, class Displacement>
+  explicit Translation(const Exchange<Count, Displacement>& of)
+      : has_types_(of.received.types != nullptr ||
+                   (!of.is_in_place() && of.sent.type != of.received.type)),
+        sent_(of.is_in_place() ? of.received : of.sent, of.process_count, has_types_),
+        received_(of.received, of.process_count, has_types_),
+        input_(of.is_in_place() ? of.output : of.input),
+        output_(of.output),
+        type_(of.received.type) {}
+
+  Call call() const {
+    if (has_types_) return calls::alltoallw(input_, sent_.typed(), output_, received_.typed());
+    return calls::alltoallv(input_, sent_.counts(), output_, received_.counts(),
+                            ElementType(type_));
+  }
+
+ private:
+  bool has_types_;
+  Lists sent_;
+  Lists received_;
+  const void* input_;
+  void* output_;
+  MPI_Datatype type_;
+};
+
+template <class Count, class Displacement, class Library>
+int serve_exchange(Routine routine, const Exchange<Count, Displacement>& of,
+                   const Library& library) {
+  std::optional<Translation> translation;
+  return serve(
+      of.candidate(routine), [&] { return translation.emplace(of).call(); }, library);
+}
+
+/// The lists and types are looked at when the call is made only: the program may free the types at
+/// once.
+template <class Count, class Displacement, class Library>
+int start_exchange(Routine routine, const Exchange<Count, Displacement>& of, MPI_Request* request,
+                   const Library& library) {
+  std::optional<Translation> translation;
+  return serve_nonblocking(
+      of.candidate(routine), request,
+      [&](PendingCall& /*pending*/) { return translation.emplace(of).call(); }, library);
+}
+
+}  // namespace
+}  // namespace hycoll::preload
+
+namespace preload = hycoll::preload;
+
+// One function for each form: counts of type int, and of type MPI_Count from MPI 4 on, when
+// displacements of an alltoallw are of type MPI_Aint.
+#define HYCOLL_PRELOAD_ALLTOALLV(suffix, count_type, displacement_type)                          \
+  int MPI_Alltoallv##suffix(const void* input, const count_type* sent,                           \
+                            const displacement_type* sent_at, MPI_Datatype sent_type,            \
+                            void* output, const count_type* counts, const displacement_type* at, \
+                            MPI_Datatype type, MPI_Comm communicator) {                          \
+    return preload::serve_exchange<count_type, displacement_type>(                               \
+        preload::Routine::alltoallv,                                                             \
+        {input,                                                                                  \
+         {sent, sent_at, sent_type, nullptr},                                                    \
+         output,                                                                                 \
+         {counts, at, type, nullptr},                                                            \
+         communicator},                                                                          \
+        [&] {                                                                                    \
+          return PMPI_Alltoallv##suffix(input, sent, sent_at, sent_type, output, counts, at,     \
+                                        type, communicator);                                     \
+        });                                                                                      \
+  }                                                                                              \
+  int MPI_Alltoallw##suffix(const void* input, const count_type* sent,                           \
+                            const displacement_type* sent_at, const MPI_Datatype* sent_types,    \
+                            void* output, const count_type* counts, const displacement_type* at, \
+                            const MPI_Datatype* types, MPI_Comm communicator) {                  \
+    return preload::serve_exchange<count_type, displacement_type>(                               \
+        preload::Routine::alltoallw,                                                             \
+        {input,                                                                                  \
+         {sent, sent_at, MPI_DATATYPE_NULL, sent_types},                                         \
+         output,                                                                                 \
+         {counts, at, MPI_DATATYPE_NULL, types},                                                 \
+         communicator},                                                                          \
+        [&] {                                                                                    \
+          return PMPI_Alltoallw##suffix(input, sent, sent_at, sent_types, output, counts, at,    \
+                                        types, communicator);                                    \
+        });                                                                                      \
+  }                                                                                              \
+  int MPI_Ialltoallv##suffix(const void* input, const count_type* sent,                          \
+                             const displacement_type* sent_at, MPI_Datatype sent_type,           \
+                             void* output, const count_type* counts,                             \
+                             const displacement_type* at, MPI_Datatype type,                     \
+                             MPI_Comm communicator, MPI_Request* request) {                      \
+    return preload::start_exchange<count_type, displacement_type>(                               \
+        preload::Routine::ialltoallv,                                                            \
+        {input,                                                                                  \
+         {sent, sent_at, sent_type, nullptr},                                                    \
+         output,                                                                                 \
+         {counts, at, type, nullptr},                                                            \
+         communicator},                                                                          \
+        request, [&] {                                                                           \
+          return PMPI_Ialltoallv##suffix(input, sent, sent_at, sent_type, output, counts, at,    \
+                                         type, communicator, request);                           \
+        });                                                                                      \
+  }                                                                                              \
+  int MPI_Ialltoallw##suffix(const void* input, const count_type* sent,                          \
+                             const displacement_type* sent_at, const MPI_Datatype* sent_types,   \
+                             void* output, const count_type* counts,                             \
+                             const displacement_type* at, const MPI_Datatype* types,             \
+                             MPI_Comm communicator, MPI_Request* request) {                      \
+    return preload::start_exchange<count_type, displacement_type>(                               \
+        preload::Routine::ialltoallw,                                                            \
+        {input,                                                                                  \
+         {sent, sent_at, MPI_DATATYPE_NULL, sent_types},                                         \
+         output,                                                                                 \
+         {counts, at, MPI_DATATYPE_NULL, types},                                                 \
+         communicator},                                                                          \
+        request, [&] {                                                                           \
+          return PMPI_Ialltoallw##suffix(input, sent, sent_at, sent_types, output, counts, at,   \
+                                         types, communicator, request);                          \
+        });                                                                                      \
+  }
+
+extern "C" {
+
+HYCOLL_PRELOAD_ALLTOALLV(, int, int)
+#if MPI_VERSION >= 4
+HYCOLL_PRELOAD_ALLTOALLV(_c, MPI_Count, MPI_Aint)
+#endif
+
+}  // extern "C"
