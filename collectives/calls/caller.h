@@ -15,6 +15,7 @@
 #include "collectives/plans/plan_cache.h"
 #include "collectives/runs/call_runs.h"
 #include "collectives/runs/driven_run.h"
+#include "collectives/runs/pair_buffers.h"
 #include "collectives/runs/prepared_call.h"
 #include "collectives/runs/repeatable_call.h"
 #include "collectives/runs/result_copies.h"
@@ -176,6 +177,7 @@ class Caller : public RunsOwner {
   /// The plan of a call that has been resolved.
   void find_plan(PreparedCall& prepared);
   /// Of unequal pairs: one of the call's own.
+  Telling telling_for(const PairBinding& binding) const;
   PlanPointer plan_of_pairs(const Plan& found, PreparedCall& prepared);
   PlanQuery query_for(const Call& call, const Reduction& reduction) const;
   /// The query's block counts are valid until the next one.
@@ -202,7 +204,9 @@ class Caller : public RunsOwner {
   RecentReductions reductions_;
   RecentMovedElements moved_;
   RepeatableCalls repeatable_;
-  PlanPointer pairs_plan_;  // of the last call with unequal pairs, for the next one
+  // Of the last call with unequal pairs, for the next one:
+  PlanPointer pairs_plan_;
+  std::unique_ptr<PairBuffers> pair_buffers_;
   std::vector<std::size_t> block_bytes_;  // of the last query for data that are moved
   NodeMemory& memory_;
   CallerIdentity identity_;

@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "collectives/calls/pairs_run.h"
+#include "collectives/runs/pairs_run.h"
 #include "collectives/runs/run_arguments.h"
 #include "core/base/collective_traits.h"
 #include "threading/program/meeting.h"

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/calls/pairs_run.h"
 #include "collectives/processes/node_distance.h"
 #include "collectives/runs/driven_run.h"
+#include "collectives/runs/pairs_run.h"
 #include "collectives/runs/run_arguments.h"
 #include "core/base/collective_traits.h"
 #include "core/base/errors.h"

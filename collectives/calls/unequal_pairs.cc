@@ -1,12 +1,13 @@
 // All-to-alls of unequal blocks.
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "collectives/calls/caller.h"
 #include "collectives/plans/unequal_pairs.h"
 #include "collectives/runs/pair_buffers.h"
-#include "threading/program/meeting.h"
+#include "threading/program/pair_binding.h"
 
 namespace hycoll {
 
@@ -15,8 +16,9 @@ PlanQuery Caller::unequal_pairs_query() {
 }
 
 PreparedCall Caller::resolve_unequal_pairs(const Call& call) {
-  auto pairs =
-      std::make_unique<PairBuffers>(call, static_cast<std::size_t>(identity_.member_count));
+  std::unique_ptr<PairBuffers> pairs = std::move(pair_buffers_);
+  if (pairs == nullptr) pairs = std::make_unique<PairBuffers>();
+  pairs->take(call, static_cast<std::size_t>(identity_.member_count));
   const CallSignature signature{.collective = call.collective,
                                 .detail = CallSignature::kUnequalBlocks};
   return {.query = unequal_pairs_query(),
@@ -28,37 +30,45 @@ PreparedCall Caller::resolve_unequal_pairs(const Call& call) {
           .pairs = std::move(pairs)};
 }
 
+Telling Caller::telling_for(const PairBinding& binding) const {
+  // Copying twice takes less than meeting twice, up to here.
+  constexpr std::size_t kMostDataBytes = 32 * 1024;
+  const std::size_t told_bytes = MemberBlocks::bytes_for(identity_.member_count);
+  const std::size_t staging_bytes = memory_.staging_bytes();
+  const bool has_room = binding.is_single_node() && staging_bytes > told_bytes;
+  return {.worker = identity_.slot,
+          .worker_count = memory_.worker_count(),
+          // Elsewhere than in staging threads find it only.
+          .in_staging = memory_.addresses() != nullptr || has_room,
+          .most_data_bytes = has_room ? std::min(kMostDataBytes, staging_bytes - told_bytes) : 0};
+}
+
 PlanPointer Caller::plan_of_pairs(const Plan& found, PreparedCall& prepared) {
   Plan* plan = pairs_plan_.get_if_alone();
   if (plan == nullptr || plan->pair_binding != found.pair_binding) {
     plan = new Plan;
     pairs_plan_ = PlanPointer(plan);
-    const int workers = memory_.worker_count();
-    // Processes read in staging what threads read where it is.
-    Program meeting =
-        memory_.addresses() != nullptr
-            ? telling_others(identity_.slot, workers,
-                             MemberBlocks::bytes_for(
-                                 static_cast<std::size_t>(identity_.member_count)))
-            : arrival_of_others(identity_.slot, workers);
-    meeting.is_looked_up = true;
     plan->query = found.query;
     plan->selected = found.selected;
     plan->pair_binding = found.pair_binding;
     plan->pairs = std::make_unique<UnequalPairs>(found.pair_binding, identity_.workers,
-                                                 std::move(meeting));
+                                                 telling_for(*found.pair_binding));
   }
   UnequalPairs& pairs = *plan->pairs;
-  prepared.pairs->tell(pairs.blocks());
+  prepared.pairs->describe(pairs.blocks());
+  pairs.ready();
   // Blocks count from there: others find a member's announced at the same address in both runs.
-  prepared.arguments.input = pairs.blocks().data();
-  prepared.arguments.output = const_cast<PairBlock*>(pairs.blocks().data());
+  prepared.arguments.input = prepared.arguments.output = pairs.blocks().address();
   if (pairs.is_alone()) {
-    pairs.learn([&](int /*slot*/) { return pairs.blocks().data(); });
+    pairs.learn([&](int /*slot*/) { return pairs.blocks().told(); });
     if (pairs.mismatch()) throw Error(*pairs.mismatch());
     plan->programs = pairs.bind(0);
   }
-  if (prepared.pairs->has_copies()) prepared.work = std::move(prepared.pairs);
+  if (prepared.pairs->has_copies()) {
+    prepared.work = std::move(prepared.pairs);
+  } else {
+    pair_buffers_ = std::move(prepared.pairs);
+  }
   return pairs_plan_;
 }
 

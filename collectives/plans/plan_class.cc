@@ -145,7 +145,7 @@ void PlanClass::make_crossing(AbridgedPart own) {
 }
 
 void PlanClass::make_pairs(const Schedule& own, const ProgramNeeds& needs) {
-  const auto members = static_cast<std::size_t>(own.shape.member_count());
+  const int members = own.shape.member_count();
   const std::size_t told_bytes = MemberBlocks::bytes_for(members);
   if (options_.peers == Peers::processes && told_bytes > options_.staging_bytes) {
     throw StagingTooSmall(fmt::format(

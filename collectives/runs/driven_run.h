@@ -65,6 +65,10 @@ class ExecutorRun {
   WorkerExecutor& executor() noexcept { return executor_; }
   /// Whether one of the programs has.
   bool has_failed() const noexcept { return failure_.has_value(); }
+  /// What has been met between programs: by this worker only.
+  void note(const RunFailure& failure) {
+    if (!failure_) failure_ = failure;
+  }
 
  private:
   /// `has_finished()` says of the program under way whether it has.

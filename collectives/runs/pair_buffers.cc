@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <map>
 #include <numeric>
 #include <span>
 #include <string_view>
@@ -84,26 +83,22 @@ struct PairBuffers::Side {
   }
 };
 
-std::vector<PairBuffers::UserBlock> PairBuffers::user_blocks(const Side& side) {
+void PairBuffers::find_blocks(const Side& side, std::vector<UserBlock>& blocks) {
   side.check();
-  std::vector<UserBlock> blocks(side.member_count);
-  std::map<std::uint64_t, VectorElements> known;  // types' elements, by handle
-  const auto elements_of = [&](const ElementType& type) -> const VectorElements& {
-    std::uint64_t handle = 0;
-    const MPI_Datatype of_mpi = type.handle();
-    static_assert(sizeof(of_mpi) <= sizeof(handle));
-    std::memcpy(&handle, &of_mpi, sizeof(of_mpi));
-    const auto found = known.find(handle);
-    if (found != known.end()) return found->second;
-    return known.emplace(handle, moved_elements(type, kName)).first->second;
-  };
+  blocks.assign(side.member_count, {});
+  VectorElements elements;
+  const ElementType* known = nullptr;  // the type of the elements
   std::ptrdiff_t elements_before = 0;
   std::size_t bytes_before = 0;
   for (std::size_t member = 0; member < side.member_count; ++member) {
     const std::size_t count = side.counts[member];
     // MPI looks at no type of a block without elements.
     if (count == 0) continue;
-    const VectorElements& elements = elements_of(side.types.empty() ? side.type : side.types[member]);
+    const ElementType& type = side.types.empty() ? side.type : side.types[member];
+    if (known == nullptr || *known != type) {
+      elements = elements_.find(type, kName);
+      known = &type;
+    }
     UserBlock& block = blocks[member];
     if (__builtin_mul_overflow(count, elements.element_bytes, &block.size_bytes) ||
         block.size_bytes > kMostBytes - bytes_before) {
@@ -121,21 +116,28 @@ std::vector<PairBuffers::UserBlock> PairBuffers::user_blocks(const Side& side) {
              side.buffer_name, side.counts_name, member, count);
     }
   }
-  return blocks;
 }
 
 void PairBuffers::check_apart(const std::vector<UserBlock>& blocks) {
+  const auto counts = [&](std::size_t member) {
+    // Elements with gaps may interleave.
+    return blocks[member].size_bytes > 0 && blocks[member].staging == nullptr;
+  };
+  const auto begin_of = [&](std::size_t member) { return number_of(blocks[member].address); };
+  // Mostly they lie in order.
+  std::uintptr_t end = 0;
+  bool in_order = true;
+  for (std::size_t member = 0; member < blocks.size(); ++member) {
+    if (!counts(member)) continue;
+    in_order = in_order && begin_of(member) >= end;
+    end = begin_of(member) + blocks[member].size_bytes;
+  }
+  if (in_order) return;
   std::vector<std::size_t> by_address;
   for (std::size_t member = 0; member < blocks.size(); ++member) {
-    // Elements with gaps may interleave.
-    if (blocks[member].size_bytes > 0 && blocks[member].staging == nullptr) {
-      by_address.push_back(member);
-    }
+    if (counts(member)) by_address.push_back(member);
   }
-  const auto begin_of = [&](std::size_t member) { return number_of(blocks[member].address); };
-  if (!std::ranges::is_sorted(by_address, {}, begin_of)) {
-    std::ranges::sort(by_address, {}, begin_of);
-  }
+  std::ranges::sort(by_address, {}, begin_of);
   for (std::size_t i = 1; i < by_address.size(); ++i) {
     const std::size_t before = by_address[i - 1];
     const std::size_t member = by_address[i];
@@ -168,9 +170,8 @@ bool PairBuffers::may_touch(const std::vector<UserBlock>& row,
   return sent.begin < received.end && received.begin < sent.end;
 }
 
-std::vector<PairBuffers::Block> PairBuffers::blocks_in(const std::vector<UserBlock>& user,
-                                                       bool copies_all,
-                                                       std::unique_ptr<std::byte[]>& copy) {
+void PairBuffers::place(const std::vector<UserBlock>& user, bool copies_all,
+                        std::unique_ptr<std::byte[]>& copy, std::vector<Block>& blocks) {
   const auto is_copied = [&](const UserBlock& block) {
     return block.size_bytes > 0 && (copies_all || block.staging != nullptr);
   };
@@ -178,47 +179,52 @@ std::vector<PairBuffers::Block> PairBuffers::blocks_in(const std::vector<UserBlo
   for (const UserBlock& block : user) {
     if (is_copied(block)) copied_bytes += block.size_bytes;
   }
+  copy.reset();
   if (copied_bytes > 0) copy = std::make_unique_for_overwrite<std::byte[]>(copied_bytes);
-  std::vector<Block> blocks;
-  blocks.reserve(user.size());
+  blocks.clear();
   std::byte* next = copy.get();
   for (const UserBlock& block : user) {
     blocks.push_back({.address = block.address, .size_bytes = block.size_bytes});
     if (is_copied(block)) blocks.back().address = std::exchange(next, next + block.size_bytes);
   }
-  return blocks;
 }
 
-PairBuffers::PairBuffers(const Call& call, std::size_t member_count) {
+void PairBuffers::take(const Call& call, std::size_t member_count) {
   // The input is only read.
   const auto input = static_cast<std::byte*>(const_cast<void*>(call.input));
-  const std::vector<UserBlock> sent = user_blocks({.buffer_name = "input",
-                                                   .counts_name = "block_counts",
-                                                   .displacements_name = "displacements",
-                                                   .types_name = "block_types",
-                                                   .buffer = input,
-                                                   .size = call.input_size,
-                                                   .counts = call.block_counts,
-                                                   .displacements = call.displacements,
-                                                   .types = call.block_types,
-                                                   .type = call.type,
-                                                   .member_count = member_count});
-  results_ = user_blocks({.buffer_name = "output",
-                          .counts_name = "received_counts",
-                          .displacements_name = "received_displacements",
-                          .types_name = "received_types",
-                          .buffer = static_cast<std::byte*>(call.output),
-                          .size = call.output_size,
-                          .counts = call.received_counts,
-                          .displacements = call.received_displacements,
-                          .types = call.received_types,
-                          .type = call.type,
-                          .member_count = member_count});
+  find_blocks({.buffer_name = "input",
+               .counts_name = "block_counts",
+               .displacements_name = "displacements",
+               .types_name = "block_types",
+               .buffer = input,
+               .size = call.input_size,
+               .counts = call.block_counts,
+               .displacements = call.displacements,
+               .types = call.block_types,
+               .type = call.type,
+               .member_count = member_count},
+              sent_);
+  find_blocks({.buffer_name = "output",
+               .counts_name = "received_counts",
+               .displacements_name = "received_displacements",
+               .types_name = "received_types",
+               .buffer = static_cast<std::byte*>(call.output),
+               .size = call.output_size,
+               .counts = call.received_counts,
+               .displacements = call.received_displacements,
+               .types = call.received_types,
+               .type = call.type,
+               .member_count = member_count},
+              results_);
   check_apart(results_);
-  row_ = blocks_in(sent, may_touch(sent, results_), input_);
-  column_ = blocks_in(results_, false, output_);
-  for (std::size_t member = 0; member < member_count; ++member) {
-    const UserBlock& from = sent[member];
+  place(sent_, may_touch(sent_, results_), input_, row_);
+  place(results_, false, output_, column_);
+  if (input_ != nullptr) copy_in();
+}
+
+void PairBuffers::copy_in() {
+  for (std::size_t member = 0; member < sent_.size(); ++member) {
+    const UserBlock& from = sent_[member];
     const Block& to = row_[member];
     if (from.size_bytes == 0) continue;
     if (from.staging != nullptr) {
@@ -229,9 +235,9 @@ PairBuffers::PairBuffers(const Call& call, std::size_t member_count) {
   }
 }
 
-void PairBuffers::tell(MemberBlocks& blocks) const noexcept {
-  const auto* const origin = reinterpret_cast<const std::byte*>(blocks.data());
-  const auto tell_of = [&](const std::vector<Block>& from, std::span<PairBlock> to) {
+void PairBuffers::describe(MemberBlocks& blocks) const noexcept {
+  const auto* const origin = static_cast<const std::byte*>(blocks.address());
+  const auto describe_in = [&](const std::vector<Block>& from, std::span<PairBlock> to) {
     for (std::size_t member = 0; member < from.size(); ++member) {
       const auto [address, size_bytes] = from[member];
       // Modulo 2^64: the two are in different objects.
@@ -240,9 +246,8 @@ void PairBuffers::tell(MemberBlocks& blocks) const noexcept {
                     .offset_bytes = size_bytes == 0 ? 0 : static_cast<std::ptrdiff_t>(distance)};
     }
   };
-  tell_of(row_, blocks.row());
-  tell_of(column_, blocks.column());
-  blocks.note_longest();
+  describe_in(row_, blocks.row());
+  describe_in(column_, blocks.column());
 }
 
 void PairBuffers::deliver() {

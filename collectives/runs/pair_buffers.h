@@ -8,7 +8,7 @@
 #include "collectives/api/call.h"
 #include "collectives/elements/vector_elements.h"
 #include "collectives/runs/result_copies.h"
-#include "threading/program/pair_binding.h"
+#include "threading/program/pair_blocks.h"
 
 namespace hycoll {
 
@@ -20,17 +20,17 @@ inline bool has_unequal_pairs(const Call& call) noexcept {
 
 /// A member's blocks in an all-to-all of unequal ones, as bytes: where they are, or in copies of
 /// those whose data do not lie in memory in the order of their type map and without gaps, and of
-/// input that the results may replace.
+/// input that the results may replace. May be used for one call after another, in the same memory.
 class PairBuffers final : public ResultCopies {
  public:
-  /// Copies what has to be copied. Throws Error (invalid_argument), naming argument, value, ranks
+  /// The next call: copies what has to be copied. Throws Error (invalid_argument), naming argument, value, ranks
   /// and remedy, if the member cannot make this call: lists that have not as many entries as there
   /// are members, blocks at a null address or beyond what memory can have, blocks of the result
   /// that overlap, containers of other sizes than the counts ask for.
-  PairBuffers(const Call& call, std::size_t member_count);
+  void take(const Call& call, std::size_t member_count);
 
-  /// Writes down where the blocks are, from `blocks.data()` on.
-  void tell(MemberBlocks& blocks) const noexcept;
+  /// Writes down where the blocks are, from `blocks.address()` on.
+  void describe(MemberBlocks& blocks) const noexcept;
 
   /// Whether results have to be delivered.
   bool has_copies() const noexcept { return input_ != nullptr || output_ != nullptr; }
@@ -49,13 +49,16 @@ class PairBuffers final : public ResultCopies {
   };
   struct Side;
 
-  static std::vector<UserBlock> user_blocks(const Side& side);
+  void find_blocks(const Side& side, std::vector<UserBlock>& blocks);
   static void check_apart(const std::vector<UserBlock>& blocks);
   static bool may_touch(const std::vector<UserBlock>& row, const std::vector<UserBlock>& column);
   /// What stands for the blocks: themselves, or so much of `copy`.
-  static std::vector<Block> blocks_in(const std::vector<UserBlock>& user, bool copies_all,
-                                      std::unique_ptr<std::byte[]>& copy);
+  static void place(const std::vector<UserBlock>& user, bool copies_all,
+                    std::unique_ptr<std::byte[]>& copy, std::vector<Block>& blocks);
+  void copy_in();
 
+  RecentMovedElements elements_;
+  std::vector<UserBlock> sent_;
   std::vector<UserBlock> results_;
   std::vector<Block> row_;
   std::vector<Block> column_;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -69,12 +68,11 @@ struct Exchange {
 class Lists {
  public:
   template <class Count, class Displacement>
-  Lists(const Blocks<Count, Displacement>& blocks, int process_count, bool has_types)
-      : counts_(blocks.counts, blocks.counts + process_count) {
-    const std::span given(blocks.displacements, counts_.size());
-    displacements_.assign(given.begin(), given.end());
+  void take(const Blocks<Count, Displacement>& blocks, int process_count, bool has_types) {
+    counts_.assign(blocks.counts, blocks.counts + process_count);
+    displacements_.assign(blocks.displacements, blocks.displacements + process_count);
+    types_.clear();
     if (!has_types) return;
-    types_.reserve(counts_.size());
     for (std::size_t rank = 0; rank < counts_.size(); ++rank) {
       types_.emplace_back(blocks.types != nullptr ? blocks.types[rank] : blocks.type);
     }
@@ -96,40 +94,37 @@ class Lists {
   std::vector<ElementType> types_;
 };
 
-/// Such a call as hycoll's, and what that refers to.
+/// What hycoll's call refers to, until the next one.
 class Translation {
  public:
   template <class Count, class Displacement>
-  explicit Translation(const Exchange<Count, Displacement>& of)
-      : has_types_(of.received.types != nullptr ||
-                   (!of.is_in_place() && of.sent.type != of.received.type)),
-        sent_(of.is_in_place() ? of.received : of.sent, of.process_count, has_types_),
-        received_(of.received, of.process_count, has_types_),
-        input_(of.is_in_place() ? of.output : of.input),
-        output_(of.output),
-        type_(of.received.type) {}
+  Call call(const Exchange<Count, Displacement>& of) {
+    const bool has_types = of.received.types != nullptr ||
+                           (!of.is_in_place() && of.sent.type != of.received.type);
+    sent_.take(of.is_in_place() ? of.received : of.sent, of.process_count, has_types);
+    received_.take(of.received, of.process_count, has_types);
+    const void* const input = of.is_in_place() ? of.output : of.input;
+    if (has_types) return calls::alltoallw(input, sent_.typed(), of.output, received_.typed());
+    return calls::alltoallv(input, sent_.counts(), of.output, received_.counts(),
+                            ElementType(of.received.type));
+  }
 
-  Call call() const {
-    if (has_types_) return calls::alltoallw(input_, sent_.typed(), output_, received_.typed());
-    return calls::alltoallv(input_, sent_.counts(), output_, received_.counts(),
-                            ElementType(type_));
+  /// A call is made before its thread makes the next one, and looks at lists and types no more.
+  static Translation& of_thread() {
+    static thread_local Translation translation;
+    return translation;
   }
 
  private:
-  bool has_types_;
   Lists sent_;
   Lists received_;
-  const void* input_;
-  void* output_;
-  MPI_Datatype type_;
 };
 
 template <class Count, class Displacement, class Library>
 int serve_exchange(Routine routine, const Exchange<Count, Displacement>& of,
                    const Library& library) {
-  std::optional<Translation> translation;
   return serve(
-      of.candidate(routine), [&] { return translation.emplace(of).call(); }, library);
+      of.candidate(routine), [&] { return Translation::of_thread().call(of); }, library);
 }
 
 /// The lists and types are looked at when the call is made only: the program may free the types at
@@ -137,10 +132,9 @@ int serve_exchange(Routine routine, const Exchange<Count, Displacement>& of,
 template <class Count, class Displacement, class Library>
 int start_exchange(Routine routine, const Exchange<Count, Displacement>& of, MPI_Request* request,
                    const Library& library) {
-  std::optional<Translation> translation;
   return serve_nonblocking(
       of.candidate(routine), request,
-      [&](PendingCall& /*pending*/) { return translation.emplace(of).call(); }, library);
+      [&](PendingCall& /*pending*/) { return Translation::of_thread().call(of); }, library);
 }
 
 }  // namespace

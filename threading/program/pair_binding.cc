@@ -45,17 +45,20 @@ class ChunkSet {
 
 }  // namespace
 
-void MemberBlocks::note_longest() noexcept {
-  blocks_.front() = {};
-  blocks_.front().size_bytes =
-      std::ranges::max_element(blocks_, {}, &PairBlock::size_bytes)->size_bytes;
+Error different_ends(const Pair& pair, const PairBlock& sent, const PairBlock& received) {
+  return Error(ErrorKind::invalid_argument,
+               fmt::format("alltoall: rank {} has {} bytes for rank {}, which expects {}; pass the "
+                           "same size on both",
+                           pair.from, sent.size_bytes, pair.to, received.size_bytes));
 }
 
 PairBinding::PairBinding(const Schedule& schedule, int node, const BindingOptions& options,
                          std::size_t limit_bytes)
     : limit_bytes_(limit_bytes),
       member_count_(schedule.shape.member_count()),
-      node_member_count_(schedule.shape.node(node).members) {
+      node_member_count_(schedule.shape.node(node).members),
+      has_single_members_(schedule.shape.member_count() == schedule.shape.node_count() &&
+                          node_member_count_ == 1) {
   BindingOptions sliced = options;
   sliced.element_bytes = 1;
   sliced.streaming_threshold_bytes = SIZE_MAX;
@@ -203,16 +206,12 @@ void PairBinding::note(const Need& need, std::size_t index, const PairBlock* sen
   }
   worker.sizes[index] = std::min(sent->size_bytes, received->size_bytes);
   if (sent->size_bytes == received->size_bytes || bound.mismatch) return;
-  bound.mismatch.emplace(
-      ErrorKind::invalid_argument,
-      fmt::format("alltoall: rank {} has {} bytes for rank {}, which expects {} of it; pass the "
-                  "same size on both",
-                  need.pair.from, sent->size_bytes, need.pair.to, received->size_bytes));
+  bound.mismatch = different_ends(need.pair, *sent, *received);
 }
 
 std::size_t PairBinding::run_count(const BoundPairs& bound) const noexcept {
   if (limit_bytes_ == SIZE_MAX || bound.longest_bytes == 0) return 1;
-  return (bound.longest_bytes - 1) / limit_bytes_ + 1;
+  return 1 + (bound.longest_bytes - 1) / limit_bytes_;
 }
 
 void PairBinding::bind(WorkerRange workers, std::size_t run, BoundPairs& bound) const noexcept {

@@ -10,46 +10,15 @@
 #include "core/base/errors.h"
 #include "core/schedule/pairs.h"
 #include "core/schedule/schedule.h"
+#include "threading/program/pair_blocks.h"
 #include "threading/program/program.h"
 #include "threading/program/program_recipe.h"
 #include "threading/program/schedule_binding.h"
 
 namespace hycoll {
 
-/// What a member has for another one, or gets from it.
-struct PairBlock {
-  std::size_t size_bytes = 0;
-  std::ptrdiff_t offset_bytes = 0;  ///< Of its begin, from the address that the member announces.
-};
-
-/// What a member tells the workers of its node about an all-to-all of unequal blocks: the longest
-/// of its blocks; its row, a block for each member; its column, a block from each one. Trivial, so
-/// that it may be copied into staging.
-class MemberBlocks {
- public:
-  explicit MemberBlocks(std::size_t member_count) : blocks_(count_for(member_count)) {}
-
-  static constexpr std::size_t count_for(std::size_t member_count) { return 1 + 2 * member_count; }
-  static constexpr std::size_t bytes_for(std::size_t member_count) {
-    return count_for(member_count) * sizeof(PairBlock);
-  }
-
-  std::span<PairBlock> row() noexcept { return std::span(blocks_).subspan(1, member_count()); }
-  std::span<PairBlock> column() noexcept {
-    return std::span(blocks_).subspan(1 + member_count(), member_count());
-  }
-  /// When row and column are there.
-  void note_longest() noexcept;
-
-  /// What the others see, at an address that stays.
-  const PairBlock* data() const noexcept { return blocks_.data(); }
-  std::size_t size_bytes() const noexcept { return blocks_.size() * sizeof(PairBlock); }
-
- private:
-  std::size_t member_count() const noexcept { return blocks_.size() / 2; }
-
-  std::vector<PairBlock> blocks_;
-};
+/// Two members that do not mean the same by their block.
+Error different_ends(const Pair& pair, const PairBlock& sent, const PairBlock& received);
 
 /// What one call's binding changes: of one thread at a time.
 struct BoundPairs {
@@ -89,13 +58,16 @@ class PairBinding {
   int member_count() const noexcept { return member_count_; }
   /// Of the node.
   int node_member_count() const noexcept { return node_member_count_; }
+  /// All nodes have one.
+  bool has_single_members() const noexcept { return has_single_members_; }
+  bool is_single_node() const noexcept { return member_count_ == node_member_count_; }
 
   /// Memory for bindings of the programs of some neighbouring workers, among those wanted: all that
   /// they take but scratch.
   BoundPairs memory_for(WorkerRange workers) const;
 
   /// Reads what the workers need of blocks. `blocks_of(slot)`: what the node's member of this index
-  /// tells; of others than the worker's own asked only where the worker touches its buffers.
+  /// tells, ToldBlocks; of others than the worker's own asked only where the worker touches its buffers.
   template <class BlocksOf>
   void read(WorkerRange workers, const BlocksOf& blocks_of, BoundPairs& bound) const {
     bound.mismatch.reset();
@@ -104,10 +76,9 @@ class PairBinding {
       for (std::size_t n = 0; n < form.needs.size(); ++n) {
         const Need& need = form.needs[n];
         const PairBlock* const sent =
-            need.from_slot < 0 ? nullptr : blocks_of(need.from_slot) + 1 + need.pair.to;
+            need.from_slot < 0 ? nullptr : blocks_of(need.from_slot).sent_to(need.pair.to);
         const PairBlock* const received =
-            need.to_slot < 0 ? nullptr
-                             : blocks_of(need.to_slot) + 1 + member_count_ + need.pair.from;
+            need.to_slot < 0 ? nullptr : blocks_of(need.to_slot).received_from(need.pair.from);
         note(need, n, sent, received, bound, bound.workers[w]);
       }
     }
@@ -118,7 +89,7 @@ class PairBinding {
   std::size_t longest(const BlocksOf& blocks_of) const {
     std::size_t longest_bytes = 0;
     for (int slot = 0; slot < node_member_count_; ++slot) {
-      longest_bytes = std::max(longest_bytes, blocks_of(slot)->size_bytes);
+      longest_bytes = std::max(longest_bytes, blocks_of(slot).longest_bytes());
     }
     return longest_bytes;
   }
@@ -179,6 +150,7 @@ class PairBinding {
   std::size_t limit_bytes_;
   int member_count_;
   int node_member_count_;
+  bool has_single_members_;
   std::vector<WorkerForm> forms_;  // by worker that is wanted
 };
 

@@ -1,5 +1,5 @@
-#ifndef HYCOLL_COLLECTIVES_CALLS_PAIRS_RUN_H_
-#define HYCOLL_COLLECTIVES_CALLS_PAIRS_RUN_H_
+#ifndef HYCOLL_COLLECTIVES_RUNS_PAIRS_RUN_H_
+#define HYCOLL_COLLECTIVES_RUNS_PAIRS_RUN_H_
 
 #include <cstddef>
 #include <exception>
@@ -12,6 +12,7 @@
 #include "threading/execution/executor.h"
 #include "threading/execution/run_failure.h"
 #include "threading/memory/node_memory.h"
+#include "threading/transport/endpoint.h"
 
 namespace hycoll {
 
@@ -40,8 +41,7 @@ class PairsRun final : public ExecutorRun {
       start(pairs_.meeting(), true);
       return true;
     }
-    // Nobody knows then what the others have told.
-    if (next_ == 0 && has_failed()) return false;
+    if (next_ == 0 && (has_failed() || take_what_is_told())) return false;
     if (next_ == 0) learn();
     if (next_ == run_count_) return false;
     start(pairs_.bind(next_).front(), next_ + 1 < run_count_);
@@ -58,6 +58,20 @@ class PairsRun final : public ExecutorRun {
     executor().start(program, run);
   }
 
+  /// Whether all members have told their data, too: then the call is over. All find it alike.
+  bool take_what_is_told() {
+    if (!pairs_.is_single_node()) return false;
+    for (int slot = 0; slot < pairs_.member_count(); ++slot) {
+      if (!told_by(slot).has_data()) return false;
+    }
+    for (int from = 0; from < pairs_.member_count(); ++from) {
+      if (const auto mismatch = pairs_.take(told_by(from), from)) {
+        note(RunFailure(*mismatch, RunFailure::Scope::run));
+      }
+    }
+    return true;
+  }
+
   void learn() {
     try {
       pairs_.learn([&](int slot) { return told_by(slot); });
@@ -66,14 +80,18 @@ class PairsRun final : public ExecutorRun {
       trouble_ = handled_failure();
     }
     run_count_ = pairs_.run_count();
+    if (pairs_.is_single_node()) return;
+    // Another node may have longer blocks: what follows has the same tags on all of them.
+    const std::size_t further = run_count_ - 1;
+    run_count_ += (kTagEpochs - further % kTagEpochs) % kTagEpochs;
   }
 
-  const PairBlock* told_by(int slot) const {
+  ToldBlocks told_by(int slot) const {
     const std::byte* const told =
-        memory_.addresses() != nullptr
+        pairs_.is_told_in_staging()
             ? memory_.staging(slot, last_run_)
             : memory_.resolve(slot, memory_.post(slot).input.load(std::memory_order_relaxed));
-    return reinterpret_cast<const PairBlock*>(told);
+    return {told, pairs_.member_count()};
   }
 
   NodeMemory& memory_;
@@ -89,4 +107,4 @@ class PairsRun final : public ExecutorRun {
 
 }  // namespace hycoll
 
-#endif  // HYCOLL_COLLECTIVES_CALLS_PAIRS_RUN_H_
+#endif  // HYCOLL_COLLECTIVES_RUNS_PAIRS_RUN_H_
