@@ -3,13 +3,12 @@
 
 #include <mpi.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include "collectives/api/hycoll.h"
 #include "preload/routines/elements.h"
+#include "preload/routines/pair_lists.h"
 #include "preload/routines/serve.h"
 
 namespace hycoll::preload {
@@ -64,36 +63,6 @@ struct Exchange {
   }
 };
 
-/// One side of hycoll's call.
-class Lists {
- public:
-  template <class Count, class Displacement>
-  void take(const Blocks<Count, Displacement>& blocks, int process_count, bool has_types) {
-    counts_.assign(blocks.counts, blocks.counts + process_count);
-    displacements_.assign(blocks.displacements, blocks.displacements + process_count);
-    types_.clear();
-    if (!has_types) return;
-    for (std::size_t rank = 0; rank < counts_.size(); ++rank) {
-      types_.emplace_back(blocks.types != nullptr ? blocks.types[rank] : blocks.type);
-    }
-    if (blocks.types != nullptr) return;
-    MPI_Count lower_bound = 0;
-    MPI_Count extent = 0;
-    PMPI_Type_get_extent_x(blocks.type, &lower_bound, &extent);
-    for (std::ptrdiff_t& displacement : displacements_) {
-      displacement *= static_cast<std::ptrdiff_t>(extent);
-    }
-  }
-
-  PairCounts counts() const { return {counts_, displacements_}; }
-  TypedPairCounts typed() const { return {counts_, displacements_, types_}; }
-
- private:
-  std::vector<std::size_t> counts_;
-  std::vector<std::ptrdiff_t> displacements_;
-  std::vector<ElementType> types_;
-};
-
 /// What hycoll's call refers to, until the next one.
 class Translation {
  public:
@@ -101,8 +70,14 @@ class Translation {
   Call call(const Exchange<Count, Displacement>& of) {
     const bool has_types = of.received.types != nullptr ||
                            (!of.is_in_place() && of.sent.type != of.received.type);
-    sent_.take(of.is_in_place() ? of.received : of.sent, of.process_count, has_types);
-    received_.take(of.received, of.process_count, has_types);
+    const auto take = [&](const Blocks<Count, Displacement>& blocks, PairLists& lists) {
+      lists.take(std::span(blocks.counts, size_of(of)),
+                 std::span(blocks.displacements, size_of(of)));
+      if (has_types && blocks.types != nullptr) lists.take_types({blocks.types, size_of(of)});
+      if (has_types && blocks.types == nullptr) lists.take_type(blocks.type);
+    };
+    take(of.is_in_place() ? of.received : of.sent, sent_);
+    take(of.received, received_);
     const void* const input = of.is_in_place() ? of.output : of.input;
     if (has_types) return calls::alltoallw(input, sent_.typed(), of.output, received_.typed());
     return calls::alltoallv(input, sent_.counts(), of.output, received_.counts(),
@@ -116,8 +91,13 @@ class Translation {
   }
 
  private:
-  Lists sent_;
-  Lists received_;
+  template <class Count, class Displacement>
+  static std::size_t size_of(const Exchange<Count, Displacement>& of) noexcept {
+    return static_cast<std::size_t>(of.process_count);
+  }
+
+  PairLists sent_;
+  PairLists received_;
 };
 
 template <class Count, class Displacement, class Library>

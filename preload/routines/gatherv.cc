@@ -1,5 +1,7 @@
-// The program's gathers and scatters of blocks of different lengths. The root alone knows them all:
-// first the processes tell one another how long they are, by a call of hycoll's own.
+// The program's gathers and scatters of blocks of different lengths, of which the root alone knows
+// all. Blocking: first the processes tell one another how long they are, by a call of hycoll's own.
+// Nonblocking, where no call may depend on the result of another one: all-to-alls in which only the
+// root has blocks for others, or gets some.
 
 #include <fmt/format.h>
 #include <mpi.h>
@@ -18,6 +20,7 @@
 #include "collectives/elements/vector_elements.h"
 #include "core/base/errors.h"
 #include "preload/routines/elements.h"
+#include "preload/routines/pair_lists.h"
 #include "preload/routines/serve.h"
 
 namespace hycoll::preload {
@@ -260,6 +263,42 @@ int move(Routine routine, const Movement<Count, Displacement>& of, const Library
       library, [&](Call& call) { translation.make_ready(call); }, [&] { translation.complete(); });
 }
 
+/// The call of a nonblocking form. It looks at lists and types when it is made only.
+template <class Count, class Displacement>
+Call exchange_of(const Movement<Count, Displacement>& of, PairLists& sent, PairLists& received) {
+  PairLists& to_root = of.gathers() ? sent : received;
+  PairLists& at_root = of.gathers() ? received : sent;
+  to_root.take_nothing(of.process_count);
+  if (!of.is_in_place()) {
+    to_root.take_only(of.process_count, of.root, static_cast<std::size_t>(of.own.count),
+                      of.own.type);
+  }
+  at_root.take_nothing(of.process_count);
+  if (of.is_root()) {
+    const auto size = static_cast<std::size_t>(of.process_count);
+    at_root.take(of.block_counts(), std::span(of.blocks.displacements, size));
+    at_root.take_type(of.blocks.type);
+    // In place its own one stays where it is.
+    if (of.is_in_place()) at_root.leave_out(of.root);
+  }
+  const void* const own = of.is_in_place() ? nullptr : of.own.address;
+  const void* const all = of.is_root() ? of.blocks.address : nullptr;
+  // What is written to has come without const.
+  const void* const input = of.gathers() ? own : all;
+  void* const output = const_cast<void*>(of.gathers() ? all : own);
+  return calls::alltoallw(input, sent.typed(), output, received.typed());
+}
+
+template <class Count, class Displacement, class Library>
+int start_move(Routine routine, const Movement<Count, Displacement>& of, MPI_Request* request,
+               const Library& library) {
+  PairLists sent;
+  PairLists received;
+  return serve_nonblocking(
+      of.candidate(routine), request,
+      [&](PendingCall& /*pending*/) { return exchange_of(of, sent, received); }, library);
+}
+
 }  // namespace
 }  // namespace hycoll::preload
 
@@ -299,6 +338,38 @@ using preload::Routine;
         [&] {                                                                                    \
           return PMPI_Scatterv##suffix(input, counts, displacements, type, output, output_count, \
                                        output_type, root, communicator);                         \
+        });                                                                                      \
+  }                                                                                              \
+  int MPI_Igatherv##suffix(const void* input, count_type input_count, MPI_Datatype input_type,   \
+                           void* output, const count_type* counts,                               \
+                           const displacement_type* displacements, MPI_Datatype type, int root,  \
+                           MPI_Comm communicator, MPI_Request* request) {                        \
+    return preload::start_move<count_type, displacement_type>(                                   \
+        Routine::igatherv,                                                                       \
+        {.collective = Collective::gather,                                                       \
+         .blocks = {output, counts, displacements, type},                                        \
+         .own = {input, input_count, input_type},                                                \
+         .root = root,                                                                           \
+         .communicator = communicator},                                                          \
+        request, [&] {                                                                           \
+          return PMPI_Igatherv##suffix(input, input_count, input_type, output, counts,           \
+                                       displacements, type, root, communicator, request);        \
+        });                                                                                      \
+  }                                                                                              \
+  int MPI_Iscatterv##suffix(const void* input, const count_type* counts,                         \
+                            const displacement_type* displacements, MPI_Datatype type,           \
+                            void* output, count_type output_count, MPI_Datatype output_type,     \
+                            int root, MPI_Comm communicator, MPI_Request* request) {             \
+    return preload::start_move<count_type, displacement_type>(                                   \
+        Routine::iscatterv,                                                                      \
+        {.collective = Collective::scatter,                                                      \
+         .blocks = {input, counts, displacements, type},                                         \
+         .own = {output, output_count, output_type},                                             \
+         .root = root,                                                                           \
+         .communicator = communicator},                                                          \
+        request, [&] {                                                                           \
+          return PMPI_Iscatterv##suffix(input, counts, displacements, type, output,              \
+                                        output_count, output_type, root, communicator, request); \
         });                                                                                      \
   }
 

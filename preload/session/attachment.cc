@@ -74,9 +74,7 @@ void warn_of_late_driver(MPI_Comm communicator, bool has_devices) {
 
 /// What decides who serves a call, as a call of hycoll's.
 Call outline_of(const Candidate& candidate) {
-  const std::optional<Collective> collective = collective_of(candidate.routine);
-  HYCOLL_ASSERT(collective, "a candidate is a routine that hycoll serves");
-  return {.collective = *collective, .op = Operation(candidate.op)};
+  return {.collective = collective_of(candidate.routine), .op = Operation(candidate.op)};
 }
 
 /// What must be so on all processes of a communicator.

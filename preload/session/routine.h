@@ -4,11 +4,11 @@
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "core/base/collective_traits.h"
+#include "core/base/errors.h"
 
 namespace hycoll::preload {
 
@@ -69,9 +69,8 @@ constexpr bool is_nonblocking(Routine routine) noexcept {
   return routine >= Routine::iallgather && routine <= Routine::iscatterv;
 }
 
-/// hycoll's collective for one of MPI's; empty for those that hycoll does not serve. A barrier is
-/// an allreduce.
-constexpr std::optional<Collective> collective_of(Routine routine) noexcept {
+/// hycoll's collective for one of MPI's. A barrier is an allreduce.
+constexpr Collective collective_of(Routine routine) noexcept {
   switch (routine) {
     case Routine::allgather:
     case Routine::allgatherv:
@@ -104,6 +103,7 @@ constexpr std::optional<Collective> collective_of(Routine routine) noexcept {
     case Routine::gather:
     case Routine::gatherv:
     case Routine::igather:
+    case Routine::igatherv:
     case Routine::gather_init:
       return Collective::gather;
     case Routine::reduce:
@@ -124,20 +124,17 @@ constexpr std::optional<Collective> collective_of(Routine routine) noexcept {
     case Routine::scatter:
     case Routine::scatterv:
     case Routine::iscatter:
+    case Routine::iscatterv:
     case Routine::scatter_init:
       return Collective::scatter;
-    case Routine::igatherv:
-    case Routine::iscatterv:
-      break;
   }
-  return std::nullopt;
+  HYCOLL_ASSERT(false, "a routine");
 }
 
 /// Whether it moves data of any type, which may be described by different types on different
 /// processes, and combines nothing.
 constexpr bool moves_data(Routine routine) noexcept {
-  const std::optional<Collective> collective = collective_of(routine);
-  return collective && !combines(*collective);
+  return !combines(collective_of(routine));
 }
 
 /// A set of routines.
