@@ -110,8 +110,9 @@ void run(std::size_t longest, std::size_t more_calls, int rank, int members,
     exchange(Pattern(kPatterns + call, longest, rank, members));
   }
   if (rank != 0) return;
-  std::printf("%zu bytes at most: %.3f us a call of the same pattern, %.3f us of others, %.2f times\n",
-              longest, median(same_us), median(changing_us), median(quotients));
+  std::printf(
+      "%zu bytes at most: %.3f us a call of the same pattern, %.3f us of others, %.2f times\n",
+      longest, median(same_us), median(changing_us), median(quotients));
   if (more_calls == 0) return;
   std::printf("after %zu calls of further patterns %.2f MiB more memory\n", more_calls,
               resident_mib() - before_mib);

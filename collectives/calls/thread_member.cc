@@ -118,9 +118,9 @@ void ThreadMember::run_here(const Plan& plan, const CallArguments& arguments) {
 
 void ThreadMember::run_now(const Plan& plan, const CallArguments& arguments) {
   if (plan.meets()) {
-    return PairsRun(executor_, workers_.memory(), *plan.pairs, arguments, [this] {
-      return ++runs_;
-    }).finish();
+    return PairsRun(executor_, workers_.memory(), *plan.pairs, arguments,
+                    [this] { return ++runs_; })
+        .finish();
   }
   const SlicedPrograms* const slices = slices_of(plan);
   if (slices != nullptr) return SlicedRun(*this, *slices, arguments).finish();

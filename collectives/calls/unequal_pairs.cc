@@ -1,11 +1,12 @@
 // All-to-alls of unequal blocks.
 
+#include "collectives/plans/unequal_pairs.h"
+
 #include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "collectives/calls/caller.h"
-#include "collectives/plans/unequal_pairs.h"
 #include "collectives/runs/pair_buffers.h"
 #include "threading/program/pair_binding.h"
 

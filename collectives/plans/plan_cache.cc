@@ -93,8 +93,9 @@ PlanKey PlanCache::key_of(const PlanQuery& query, std::size_t size_bytes,
               .selected = hycoll::select(selection),
               .reaching = {},
               .has_unequal_pairs = query.has_unequal_pairs};
-  if (may_reach_ && !query.has_unequal_pairs && (options_.shares_heaps ||
-                     options_.kernel_copies(query.collective, size_bytes) != KernelCopies::never)) {
+  if (may_reach_ && !query.has_unequal_pairs &&
+      (options_.shares_heaps ||
+       options_.kernel_copies(query.collective, size_bytes) != KernelCopies::never)) {
     selection.visibility = Visibility::direct;
     key.reaching = hycoll::select(selection);
     selection.visibility = selection_.visibility;

@@ -138,14 +138,14 @@ class PlanClass {
   const PlanOptions& options_;
   PlanKey key_;
   std::size_t limit_bytes_;
-  bool is_native_ = false;                 // the MPI library exchanges
+  bool is_native_ = false;                    // the MPI library exchanges
   std::shared_ptr<const PairBinding> pairs_;  // of unequal pairs, and then nothing else
-  std::optional<ScheduleBinding> whole_;   // none where workers need what others' members pass
-  std::optional<ScheduleBinding> staged_;  // there
-  std::optional<StagingUse> staging_;      // the same: of all nodes
-  std::optional<ScheduleBinding> direct_;  // there, if the algorithm can
-  bool is_direct_sliced_ = false;          // as the staged one is
-  bool may_be_copied_ = false;             // by the kernel
+  std::optional<ScheduleBinding> whole_;      // none where workers need what others' members pass
+  std::optional<ScheduleBinding> staged_;     // there
+  std::optional<StagingUse> staging_;         // the same: of all nodes
+  std::optional<ScheduleBinding> direct_;     // there, if the algorithm can
+  bool is_direct_sliced_ = false;             // as the staged one is
+  bool may_be_copied_ = false;                // by the kernel
   mutable std::atomic<bool> is_used_{false};
 };
 

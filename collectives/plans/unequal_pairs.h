@@ -19,8 +19,8 @@ namespace hycoll {
 
 /// How a member tells the others of its node of its blocks.
 struct Telling {
-  int worker = 0;        ///< The member's, on its node.
-  int worker_count = 1;  ///< Of the node.
+  int worker = 0;           ///< The member's, on its node.
+  int worker_count = 1;     ///< Of the node.
   bool in_staging = false;  ///< Else where they are, for threads of its process.
   /// In staging of a single node: blocks of so many bytes together are told with their data.
   std::size_t most_data_bytes = 0;

@@ -63,9 +63,10 @@ struct PairBuffers::Side {
     if (size == Call::kUnknownSize) return;
     const std::size_t needed = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
     if (size == needed) return;
-    refuse("{} has {} elements, but must have {} (the sum of {}); pass a container or view of that "
-           "size",
-           buffer_name, size, needed, counts_name);
+    refuse(
+        "{} has {} elements, but must have {} (the sum of {}); pass a container or view of that "
+        "size",
+        buffer_name, size, needed, counts_name);
   }
 
   /// In bytes; those of types of their own are given like that.
@@ -143,10 +144,11 @@ void PairBuffers::check_apart(const std::vector<UserBlock>& blocks) {
     const std::size_t member = by_address[i];
     const std::uintptr_t distance = begin_of(member) - begin_of(before);
     if (distance >= blocks[before].size_bytes) continue;
-    refuse("the blocks of ranks {} and {} overlap in the output: the former has {} bytes, and the "
-           "latter begins {} bytes behind it (received_displacements); keep the blocks of a result "
-           "apart",
-           before, member, blocks[before].size_bytes, distance);
+    refuse(
+        "the blocks of ranks {} and {} overlap in the output: the former has {} bytes, and the "
+        "latter begins {} bytes behind it (received_displacements); keep the blocks of a result "
+        "apart",
+        before, member, blocks[before].size_bytes, distance);
   }
 }
 

@@ -21,7 +21,8 @@ struct PreparedCall {
   std::shared_ptr<const ForeignReducer> foreign_owner;
   std::unique_ptr<ResultCopies> work;
   CallBuffers buffers = {};
-  std::unique_ptr<PairBuffers> pairs = nullptr;  ///< Of unequal ones; becomes `work` if it has copies.
+  std::unique_ptr<PairBuffers> pairs =
+      nullptr;  ///< Of unequal ones; becomes `work` if it has copies.
 };
 
 }  // namespace hycoll

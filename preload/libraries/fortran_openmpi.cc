@@ -2,18 +2,14 @@
 // and the module mpi call mpi_allreduce_ and the like, mpi_f08 calls ompi_allreduce_f: both are
 // taken here. (MPICH's call the functions of C.)
 
+#include "preload/libraries/fortran_openmpi.h"
+
 #include <mpi.h>
 
-// Where Fortran's MPI_IN_PLACE and MPI_BOTTOM lie: common blocks that Open MPI shares with Fortran.
-extern "C" int mpi_fortran_in_place_;
-extern "C" int mpi_fortran_bottom_;
+using hycoll::preload::fortran::buffer_of;
+using hycoll::preload::fortran::put;
 
 namespace {
-
-void* buffer_of(void* given) {
-  if (given == &mpi_fortran_in_place_) return MPI_IN_PLACE;
-  return given == &mpi_fortran_bottom_ ? MPI_BOTTOM : given;
-}
 
 /// The arguments that the reductions share, as C has them.
 struct Reduction {
@@ -32,27 +28,7 @@ struct Reduction {
         communicator(PMPI_Comm_f2c(*f_communicator)) {}
 };
 
-/// mpi_f08 may leave the error out.
-void put(MPI_Fint* error, int code) {
-  if (error != nullptr) *error = code;
-}
-
-/// The same of a call that makes a request, `start(request)`.
-template <class Start>
-void put(MPI_Fint* error, MPI_Fint* request, const Start& start) {
-  MPI_Request made = MPI_REQUEST_NULL;
-  const int code = start(&made);
-  if (code == MPI_SUCCESS) *request = PMPI_Request_c2f(made);
-  put(error, code);
-}
-
 }  // namespace
-
-#define HYCOLL_FORTRAN_NAMES(lower, upper, arguments)                         \
-  void mpi_##lower##_ arguments __attribute__((alias("ompi_" #lower "_f")));  \
-  void mpi_##lower##__ arguments __attribute__((alias("ompi_" #lower "_f"))); \
-  void mpi_##lower arguments __attribute__((alias("ompi_" #lower "_f")));     \
-  void MPI_##upper arguments __attribute__((alias("ompi_" #lower "_f")));
 
 extern "C" {
 

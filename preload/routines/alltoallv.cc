@@ -53,8 +53,8 @@ struct Exchange {
   /// What is wrong with what this process passes is wrong with the call, and the MPI library
   /// reports it.
   Candidate candidate(Routine routine) const {
-    const bool has_error = received.has_error(process_count) ||
-                           (!is_in_place() && sent.has_error(process_count));
+    const bool has_error =
+        received.has_error(process_count) || (!is_in_place() && sent.has_error(process_count));
     return {.routine = routine,
             .communicator = communicator,
             .element_count = process_count > 0 && has_error ? -1 : 0,
@@ -68,8 +68,8 @@ class Translation {
  public:
   template <class Count, class Displacement>
   Call call(const Exchange<Count, Displacement>& of) {
-    const bool has_types = of.received.types != nullptr ||
-                           (!of.is_in_place() && of.sent.type != of.received.type);
+    const bool has_types =
+        of.received.types != nullptr || (!of.is_in_place() && of.sent.type != of.received.type);
     const auto take = [&](const Blocks<Count, Displacement>& blocks, PairLists& lists) {
       lists.take(std::span(blocks.counts, size_of(of)),
                  std::span(blocks.displacements, size_of(of)));
@@ -124,72 +124,71 @@ namespace preload = hycoll::preload;
 
 // One function for each form: counts of type int, and of type MPI_Count from MPI 4 on, when
 // displacements of an alltoallw are of type MPI_Aint.
-#define HYCOLL_PRELOAD_ALLTOALLV(suffix, count_type, displacement_type)                          \
-  int MPI_Alltoallv##suffix(const void* input, const count_type* sent,                           \
-                            const displacement_type* sent_at, MPI_Datatype sent_type,            \
-                            void* output, const count_type* counts, const displacement_type* at, \
-                            MPI_Datatype type, MPI_Comm communicator) {                          \
-    return preload::serve_exchange<count_type, displacement_type>(                               \
-        preload::Routine::alltoallv,                                                             \
-        {input,                                                                                  \
-         {sent, sent_at, sent_type, nullptr},                                                    \
-         output,                                                                                 \
-         {counts, at, type, nullptr},                                                            \
-         communicator},                                                                          \
-        [&] {                                                                                    \
-          return PMPI_Alltoallv##suffix(input, sent, sent_at, sent_type, output, counts, at,     \
-                                        type, communicator);                                     \
-        });                                                                                      \
-  }                                                                                              \
-  int MPI_Alltoallw##suffix(const void* input, const count_type* sent,                           \
-                            const displacement_type* sent_at, const MPI_Datatype* sent_types,    \
-                            void* output, const count_type* counts, const displacement_type* at, \
-                            const MPI_Datatype* types, MPI_Comm communicator) {                  \
-    return preload::serve_exchange<count_type, displacement_type>(                               \
-        preload::Routine::alltoallw,                                                             \
-        {input,                                                                                  \
-         {sent, sent_at, MPI_DATATYPE_NULL, sent_types},                                         \
-         output,                                                                                 \
-         {counts, at, MPI_DATATYPE_NULL, types},                                                 \
-         communicator},                                                                          \
-        [&] {                                                                                    \
-          return PMPI_Alltoallw##suffix(input, sent, sent_at, sent_types, output, counts, at,    \
-                                        types, communicator);                                    \
-        });                                                                                      \
-  }                                                                                              \
-  int MPI_Ialltoallv##suffix(const void* input, const count_type* sent,                          \
-                             const displacement_type* sent_at, MPI_Datatype sent_type,           \
-                             void* output, const count_type* counts,                             \
-                             const displacement_type* at, MPI_Datatype type,                     \
-                             MPI_Comm communicator, MPI_Request* request) {                      \
-    return preload::start_exchange<count_type, displacement_type>(                               \
-        preload::Routine::ialltoallv,                                                            \
-        {input,                                                                                  \
-         {sent, sent_at, sent_type, nullptr},                                                    \
-         output,                                                                                 \
-         {counts, at, type, nullptr},                                                            \
-         communicator},                                                                          \
-        request, [&] {                                                                           \
-          return PMPI_Ialltoallv##suffix(input, sent, sent_at, sent_type, output, counts, at,    \
-                                         type, communicator, request);                           \
-        });                                                                                      \
-  }                                                                                              \
-  int MPI_Ialltoallw##suffix(const void* input, const count_type* sent,                          \
-                             const displacement_type* sent_at, const MPI_Datatype* sent_types,   \
-                             void* output, const count_type* counts,                             \
-                             const displacement_type* at, const MPI_Datatype* types,             \
-                             MPI_Comm communicator, MPI_Request* request) {                      \
-    return preload::start_exchange<count_type, displacement_type>(                               \
-        preload::Routine::ialltoallw,                                                            \
-        {input,                                                                                  \
-         {sent, sent_at, MPI_DATATYPE_NULL, sent_types},                                         \
-         output,                                                                                 \
-         {counts, at, MPI_DATATYPE_NULL, types},                                                 \
-         communicator},                                                                          \
-        request, [&] {                                                                           \
-          return PMPI_Ialltoallw##suffix(input, sent, sent_at, sent_types, output, counts, at,   \
-                                         types, communicator, request);                          \
-        });                                                                                      \
+#define HYCOLL_PRELOAD_ALLTOALLV(suffix, count_type, displacement_type)                            \
+  int MPI_Alltoallv##suffix(const void* input, const count_type* sent,                             \
+                            const displacement_type* sent_at, MPI_Datatype sent_type,              \
+                            void* output, const count_type* counts, const displacement_type* at,   \
+                            MPI_Datatype type, MPI_Comm communicator) {                            \
+    return preload::serve_exchange<count_type, displacement_type>(                                 \
+        preload::Routine::alltoallv,                                                               \
+        {input,                                                                                    \
+         {sent, sent_at, sent_type, nullptr},                                                      \
+         output,                                                                                   \
+         {counts, at, type, nullptr},                                                              \
+         communicator},                                                                            \
+        [&] {                                                                                      \
+          return PMPI_Alltoallv##suffix(input, sent, sent_at, sent_type, output, counts, at, type, \
+                                        communicator);                                             \
+        });                                                                                        \
+  }                                                                                                \
+  int MPI_Alltoallw##suffix(const void* input, const count_type* sent,                             \
+                            const displacement_type* sent_at, const MPI_Datatype* sent_types,      \
+                            void* output, const count_type* counts, const displacement_type* at,   \
+                            const MPI_Datatype* types, MPI_Comm communicator) {                    \
+    return preload::serve_exchange<count_type, displacement_type>(                                 \
+        preload::Routine::alltoallw,                                                               \
+        {input,                                                                                    \
+         {sent, sent_at, MPI_DATATYPE_NULL, sent_types},                                           \
+         output,                                                                                   \
+         {counts, at, MPI_DATATYPE_NULL, types},                                                   \
+         communicator},                                                                            \
+        [&] {                                                                                      \
+          return PMPI_Alltoallw##suffix(input, sent, sent_at, sent_types, output, counts, at,      \
+                                        types, communicator);                                      \
+        });                                                                                        \
+  }                                                                                                \
+  int MPI_Ialltoallv##suffix(const void* input, const count_type* sent,                            \
+                             const displacement_type* sent_at, MPI_Datatype sent_type,             \
+                             void* output, const count_type* counts, const displacement_type* at,  \
+                             MPI_Datatype type, MPI_Comm communicator, MPI_Request* request) {     \
+    return preload::start_exchange<count_type, displacement_type>(                                 \
+        preload::Routine::ialltoallv,                                                              \
+        {input,                                                                                    \
+         {sent, sent_at, sent_type, nullptr},                                                      \
+         output,                                                                                   \
+         {counts, at, type, nullptr},                                                              \
+         communicator},                                                                            \
+        request, [&] {                                                                             \
+          return PMPI_Ialltoallv##suffix(input, sent, sent_at, sent_type, output, counts, at,      \
+                                         type, communicator, request);                             \
+        });                                                                                        \
+  }                                                                                                \
+  int MPI_Ialltoallw##suffix(const void* input, const count_type* sent,                            \
+                             const displacement_type* sent_at, const MPI_Datatype* sent_types,     \
+                             void* output, const count_type* counts, const displacement_type* at,  \
+                             const MPI_Datatype* types, MPI_Comm communicator,                     \
+                             MPI_Request* request) {                                               \
+    return preload::start_exchange<count_type, displacement_type>(                                 \
+        preload::Routine::ialltoallw,                                                              \
+        {input,                                                                                    \
+         {sent, sent_at, MPI_DATATYPE_NULL, sent_types},                                           \
+         output,                                                                                   \
+         {counts, at, MPI_DATATYPE_NULL, types},                                                   \
+         communicator},                                                                            \
+        request, [&] {                                                                             \
+          return PMPI_Ialltoallw##suffix(input, sent, sent_at, sent_types, output, counts, at,     \
+                                         types, communicator, request);                            \
+        });                                                                                        \
   }
 
 extern "C" {

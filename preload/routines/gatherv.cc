@@ -307,70 +307,70 @@ using hycoll::Collective;
 using preload::Routine;
 
 // One function for each form: counts of type int, and of type MPI_Count from MPI 4 on.
-#define HYCOLL_PRELOAD_GATHERV(suffix, count_type, displacement_type)                            \
-  int MPI_Gatherv##suffix(const void* input, count_type input_count, MPI_Datatype input_type,    \
-                          void* output, const count_type* counts,                                \
-                          const displacement_type* displacements, MPI_Datatype type, int root,   \
-                          MPI_Comm communicator) {                                               \
-    return preload::move<count_type, displacement_type>(                                         \
-        Routine::gatherv,                                                                        \
-        {.collective = Collective::gather,                                                       \
-         .blocks = {output, counts, displacements, type},                                        \
-         .own = {input, input_count, input_type},                                                \
-         .root = root,                                                                           \
-         .communicator = communicator},                                                          \
-        [&] {                                                                                    \
-          return PMPI_Gatherv##suffix(input, input_count, input_type, output, counts,            \
-                                      displacements, type, root, communicator);                  \
-        });                                                                                      \
-  }                                                                                              \
-  int MPI_Scatterv##suffix(const void* input, const count_type* counts,                          \
-                           const displacement_type* displacements, MPI_Datatype type,            \
-                           void* output, count_type output_count, MPI_Datatype output_type,      \
-                           int root, MPI_Comm communicator) {                                    \
-    return preload::move<count_type, displacement_type>(                                         \
-        Routine::scatterv,                                                                       \
-        {.collective = Collective::scatter,                                                      \
-         .blocks = {input, counts, displacements, type},                                         \
-         .own = {output, output_count, output_type},                                             \
-         .root = root,                                                                           \
-         .communicator = communicator},                                                          \
-        [&] {                                                                                    \
-          return PMPI_Scatterv##suffix(input, counts, displacements, type, output, output_count, \
-                                       output_type, root, communicator);                         \
-        });                                                                                      \
-  }                                                                                              \
-  int MPI_Igatherv##suffix(const void* input, count_type input_count, MPI_Datatype input_type,   \
-                           void* output, const count_type* counts,                               \
-                           const displacement_type* displacements, MPI_Datatype type, int root,  \
-                           MPI_Comm communicator, MPI_Request* request) {                        \
-    return preload::start_move<count_type, displacement_type>(                                   \
-        Routine::igatherv,                                                                       \
-        {.collective = Collective::gather,                                                       \
-         .blocks = {output, counts, displacements, type},                                        \
-         .own = {input, input_count, input_type},                                                \
-         .root = root,                                                                           \
-         .communicator = communicator},                                                          \
-        request, [&] {                                                                           \
-          return PMPI_Igatherv##suffix(input, input_count, input_type, output, counts,           \
-                                       displacements, type, root, communicator, request);        \
-        });                                                                                      \
-  }                                                                                              \
-  int MPI_Iscatterv##suffix(const void* input, const count_type* counts,                         \
-                            const displacement_type* displacements, MPI_Datatype type,           \
-                            void* output, count_type output_count, MPI_Datatype output_type,     \
-                            int root, MPI_Comm communicator, MPI_Request* request) {             \
-    return preload::start_move<count_type, displacement_type>(                                   \
-        Routine::iscatterv,                                                                      \
-        {.collective = Collective::scatter,                                                      \
-         .blocks = {input, counts, displacements, type},                                         \
-         .own = {output, output_count, output_type},                                             \
-         .root = root,                                                                           \
-         .communicator = communicator},                                                          \
-        request, [&] {                                                                           \
-          return PMPI_Iscatterv##suffix(input, counts, displacements, type, output,              \
-                                        output_count, output_type, root, communicator, request); \
-        });                                                                                      \
+#define HYCOLL_PRELOAD_GATHERV(suffix, count_type, displacement_type)                             \
+  int MPI_Gatherv##suffix(const void* input, count_type input_count, MPI_Datatype input_type,     \
+                          void* output, const count_type* counts,                                 \
+                          const displacement_type* displacements, MPI_Datatype type, int root,    \
+                          MPI_Comm communicator) {                                                \
+    return preload::move<count_type, displacement_type>(                                          \
+        Routine::gatherv,                                                                         \
+        {.collective = Collective::gather,                                                        \
+         .blocks = {output, counts, displacements, type},                                         \
+         .own = {input, input_count, input_type},                                                 \
+         .root = root,                                                                            \
+         .communicator = communicator},                                                           \
+        [&] {                                                                                     \
+          return PMPI_Gatherv##suffix(input, input_count, input_type, output, counts,             \
+                                      displacements, type, root, communicator);                   \
+        });                                                                                       \
+  }                                                                                               \
+  int MPI_Scatterv##suffix(const void* input, const count_type* counts,                           \
+                           const displacement_type* displacements, MPI_Datatype type,             \
+                           void* output, count_type output_count, MPI_Datatype output_type,       \
+                           int root, MPI_Comm communicator) {                                     \
+    return preload::move<count_type, displacement_type>(                                          \
+        Routine::scatterv,                                                                        \
+        {.collective = Collective::scatter,                                                       \
+         .blocks = {input, counts, displacements, type},                                          \
+         .own = {output, output_count, output_type},                                              \
+         .root = root,                                                                            \
+         .communicator = communicator},                                                           \
+        [&] {                                                                                     \
+          return PMPI_Scatterv##suffix(input, counts, displacements, type, output, output_count,  \
+                                       output_type, root, communicator);                          \
+        });                                                                                       \
+  }                                                                                               \
+  int MPI_Igatherv##suffix(const void* input, count_type input_count, MPI_Datatype input_type,    \
+                           void* output, const count_type* counts,                                \
+                           const displacement_type* displacements, MPI_Datatype type, int root,   \
+                           MPI_Comm communicator, MPI_Request* request) {                         \
+    return preload::start_move<count_type, displacement_type>(                                    \
+        Routine::igatherv,                                                                        \
+        {.collective = Collective::gather,                                                        \
+         .blocks = {output, counts, displacements, type},                                         \
+         .own = {input, input_count, input_type},                                                 \
+         .root = root,                                                                            \
+         .communicator = communicator},                                                           \
+        request, [&] {                                                                            \
+          return PMPI_Igatherv##suffix(input, input_count, input_type, output, counts,            \
+                                       displacements, type, root, communicator, request);         \
+        });                                                                                       \
+  }                                                                                               \
+  int MPI_Iscatterv##suffix(const void* input, const count_type* counts,                          \
+                            const displacement_type* displacements, MPI_Datatype type,            \
+                            void* output, count_type output_count, MPI_Datatype output_type,      \
+                            int root, MPI_Comm communicator, MPI_Request* request) {              \
+    return preload::start_move<count_type, displacement_type>(                                    \
+        Routine::iscatterv,                                                                       \
+        {.collective = Collective::scatter,                                                       \
+         .blocks = {input, counts, displacements, type},                                          \
+         .own = {output, output_count, output_type},                                              \
+         .root = root,                                                                            \
+         .communicator = communicator},                                                           \
+        request, [&] {                                                                            \
+          return PMPI_Iscatterv##suffix(input, counts, displacements, type, output, output_count, \
+                                        output_type, root, communicator, request);                \
+        });                                                                                       \
   }
 
 extern "C" {

@@ -133,9 +133,7 @@ constexpr Collective collective_of(Routine routine) noexcept {
 
 /// Whether it moves data of any type, which may be described by different types on different
 /// processes, and combines nothing.
-constexpr bool moves_data(Routine routine) noexcept {
-  return !combines(collective_of(routine));
-}
+constexpr bool moves_data(Routine routine) noexcept { return !combines(collective_of(routine)); }
 
 /// A set of routines.
 using RoutineSet = std::bitset<kRoutineCount>;

@@ -30,6 +30,7 @@ program fortran
     call scatter()
     call gather()
     call rooted()
+    call unequal()
     call nonblocking()
     sum = merge(round, -1, rank == 0)
     call MPI_Bcast(sum, 3, MPI_INTEGER, 0, MPI_COMM_WORLD, error)
@@ -96,6 +97,48 @@ contains
     else
       call MPI_Gather([rank, round], 2, MPI_INTEGER, all_ranks, 2, MPI_INTEGER, 0, MPI_COMM_WORLD, error)
     end if
+  end subroutine
+
+  ! Blocks of different lengths: process p has p + 1 integers for everybody.
+  subroutine unequal()
+    integer :: lengths(0:processes - 1), places(0:processes - 1), sent(0:processes - 1), sent_places(0:processes - 1)
+    integer :: bytes(0:processes - 1), sent_bytes(0:processes - 1), types(0:processes - 1)
+    integer :: own(rank + 1), all_ranks(processes * (processes + 1) / 2), expected(processes * (processes + 1) / 2)
+    integer :: request, i, j
+    lengths = [(i + 1, i = 0, processes - 1)]
+    places = [(i * (i + 1) / 2, i = 0, processes - 1)]
+    expected = [((i + round, j = 0, i), i = 0, processes - 1)]
+    own = rank + round
+    all_ranks = -1
+    call MPI_Allgatherv(own, rank + 1, MPI_INTEGER, all_ranks, lengths, places, MPI_INTEGER, MPI_COMM_WORLD, error)
+    call require(all(all_ranks == expected) .and. error == MPI_SUCCESS)
+    all_ranks = -1
+    call MPI_Gatherv(own, rank + 1, MPI_INTEGER, all_ranks, lengths, places, MPI_INTEGER, 0, MPI_COMM_WORLD, error)
+    call require(rank /= 0 .or. all(all_ranks == expected))
+    own = -1
+    call MPI_Scatterv(all_ranks, lengths, places, MPI_INTEGER, own, rank + 1, MPI_INTEGER, 0, MPI_COMM_WORLD, error)
+    call require(all(own == rank + round))
+    all_ranks = -1
+    call MPI_Igatherv(own, rank + 1, MPI_INTEGER, all_ranks, lengths, places, MPI_INTEGER, 0, MPI_COMM_WORLD, request, error)
+    call MPI_Wait(request, MPI_STATUS_IGNORE, error)
+    call require(rank /= 0 .or. all(all_ranks == expected))
+    ! Everybody sends the same integers to all.
+    sent = rank + 1
+    sent_places = 0
+    all_ranks = -1
+    call MPI_Alltoallv(own, sent, sent_places, MPI_INTEGER, all_ranks, lengths, places, MPI_INTEGER, MPI_COMM_WORLD, error)
+    call require(all(all_ranks == expected) .and. error == MPI_SUCCESS)
+    all_ranks = -1
+    call MPI_Ialltoallv(own, sent, sent_places, MPI_INTEGER, all_ranks, lengths, places, MPI_INTEGER, MPI_COMM_WORLD, &
+      request, error)
+    call MPI_Wait(request, MPI_STATUS_IGNORE, error)
+    call require(all(all_ranks == expected))
+    types = MPI_INTEGER
+    bytes = 4 * places
+    sent_bytes = 0
+    all_ranks = -1
+    call MPI_Alltoallw(own, sent, sent_bytes, types, all_ranks, lengths, bytes, types, MPI_COMM_WORLD, error)
+    call require(all(all_ranks == expected) .and. error == MPI_SUCCESS)
   end subroutine
 
   subroutine nonblocking()

@@ -141,14 +141,13 @@ class Buffers {
 
   /// The program frees its datatypes at once.
   int make() {
-    const int code =
-        trial_.kind == Kind::alltoallv
-            ? MPI_Alltoallv(input(), sent_.counts(), sent_.elements(), sent_.type(),
-                            output_.data(), received_.counts(), received_.elements(),
-                            received_.type(), communicator_)
-            : MPI_Alltoallw(input(), sent_.counts(), sent_.bytes(), sent_.types(), output_.data(),
-                            received_.counts(), received_.bytes(), received_.types(),
-                            communicator_);
+    const int code = trial_.kind == Kind::alltoallv
+                         ? MPI_Alltoallv(input(), sent_.counts(), sent_.elements(), sent_.type(),
+                                         output_.data(), received_.counts(), received_.elements(),
+                                         received_.type(), communicator_)
+                         : MPI_Alltoallw(input(), sent_.counts(), sent_.bytes(), sent_.types(),
+                                         output_.data(), received_.counts(), received_.bytes(),
+                                         received_.types(), communicator_);
     free_types();
     return code;
   }
@@ -168,8 +167,8 @@ class Buffers {
 
   void check() {
     free_types();
-    REQUIRE_HERE(output_ == received_.filled(trial_.round,
-                                             [&](int from) { return from * size_ + rank_; }));
+    REQUIRE_HERE(output_ ==
+                 received_.filled(trial_.round, [&](int from) { return from * size_ + rank_; }));
   }
 
  private:
@@ -201,7 +200,8 @@ void all_ways(Kind kind, int units, bool only_blocking, int& round, MPI_Comm com
                   .sent_way = (sent_way + 2 * shift) % kWays,
                   .received_way = (received_way + shift) % kWays,
                   .is_in_place = round % 3 == 0,
-                  .is_apart = (round + shift) % 4 > 1,
+                  // On one process Open MPI 4.1.4 alone takes bytes for elements.
+                  .is_apart = size_of(communicator) > 1 && (round + shift) % 4 > 1,
                   .round = round};
       Buffers buffers(trial, communicator);
       REQUIRE_HERE(buffers.make() == MPI_SUCCESS);
@@ -218,9 +218,7 @@ void all_ways(Kind kind, int units, bool only_blocking, int& round, MPI_Comm com
 void many_in_a_row(MPI_Comm communicator) {
   const int size = size_of(communicator);
   const int rank = rank_of(communicator);
-  const auto count_of = [](int round, int from, int to) {
-    return (from * 7 + to * 3 + round) % 5;
-  };
+  const auto count_of = [](int round, int from, int to) { return (from * 7 + to * 3 + round) % 5; };
   for (int round = 0; round < 500; ++round) {
     std::vector<int> sent;
     std::vector<int> sent_at;

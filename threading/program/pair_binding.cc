@@ -132,8 +132,8 @@ void PairBinding::take_needs(const Schedule& schedule, int node,
     }
   }
   for (const ProgramRecipe::Extent& extent : recipe.instructions) {
-    form.instructions.push_back({.first = needed.index_of(extent.first_chunk),
-                                 .count = extent.chunk_count});
+    form.instructions.push_back(
+        {.first = needed.index_of(extent.first_chunk), .count = extent.chunk_count});
   }
   std::map<int, int> scratch;  // by the schedule's number
   for (std::size_t o = 0; o < recipe.operands.size(); ++o) {

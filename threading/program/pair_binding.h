@@ -44,8 +44,8 @@ struct BoundPairs {
 /// operand. Immutable.
 ///
 /// In staging every block has as much room as the longest one of the node, so that nobody needs to
-/// know what others stage. Blocks longer than `limit_bytes()` pass in slices of that length, each of
-/// them in a run of its own: the same on all nodes, whatever their blocks are.
+/// know what others stage. Blocks longer than `limit_bytes()` pass in slices of that length, each
+/// of them in a run of its own: the same on all nodes, whatever their blocks are.
 class PairBinding {
  public:
   /// `limit_bytes`: SIZE_MAX where nothing is staged. `options` as bind_schedule() takes them, but
@@ -67,7 +67,8 @@ class PairBinding {
   BoundPairs memory_for(WorkerRange workers) const;
 
   /// Reads what the workers need of blocks. `blocks_of(slot)`: what the node's member of this index
-  /// tells, ToldBlocks; of others than the worker's own asked only where the worker touches its buffers.
+  /// tells, ToldBlocks; of others than the worker's own asked only where the worker touches its
+  /// buffers.
   template <class BlocksOf>
   void read(WorkerRange workers, const BlocksOf& blocks_of, BoundPairs& bound) const {
     bound.mismatch.reset();

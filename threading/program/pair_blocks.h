@@ -71,9 +71,7 @@ class MemberBlocks {
   }
 
   /// What the others see, at an address that stays.
-  ToldBlocks told() const noexcept {
-    return {blocks_.data(), static_cast<int>(member_count_)};
-  }
+  ToldBlocks told() const noexcept { return {blocks_.data(), static_cast<int>(member_count_)}; }
   void* address() noexcept { return blocks_.data(); }
   std::size_t size_bytes() const noexcept { return blocks_.size() * sizeof(PairBlock); }
 

@@ -177,14 +177,14 @@ std::string try_lengths(Caller& caller, std::initializer_list<std::size_t> longe
       for (const bool has_types : {false, true}) {
         for (const Form form : kForms) {
           ++round;
-          note(first, try_call(caller, gapped,
-                               {.lengths = Lengths(length, round),
-                                .order = round % 2 == 0 ? Order::reversed
-                                                        : Order::one_after_the_other,
-                                .placement = placement,
-                                .form = form,
-                                .has_types = has_types,
-                                .turn = round}));
+          note(first,
+               try_call(caller, gapped,
+                        {.lengths = Lengths(length, round),
+                         .order = round % 2 == 0 ? Order::reversed : Order::one_after_the_other,
+                         .placement = placement,
+                         .form = form,
+                         .has_types = has_types,
+                         .turn = round}));
         }
       }
     }

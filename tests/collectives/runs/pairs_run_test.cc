@@ -64,9 +64,8 @@ class Job {
     std::vector<std::string> complaints(static_cast<std::size_t>(shape().worker_count()));
     std::vector<std::thread> threads;
     for (int worker = 0; worker < shape().worker_count(); ++worker) {
-      threads.emplace_back([&, worker] {
-        complaints[static_cast<std::size_t>(worker)] = work(worker, calls);
-      });
+      threads.emplace_back(
+          [&, worker] { complaints[static_cast<std::size_t>(worker)] = work(worker, calls); });
     }
     for (std::thread& thread : threads) thread.join();
     for (const std::string& complaint : complaints) {
@@ -117,8 +116,8 @@ class Job {
                               .reducer = {},
                               .signature = signature.packed()};
       PairsRun(executor, memory, pairs, arguments, [&] { return ++runs; }).finish();
-      const bool is_right = column.holds(
-          [&](int from, std::size_t i) { return value_of(call, from, member, i); });
+      const bool is_right =
+          column.holds([&](int from, std::size_t i) { return value_of(call, from, member, i); });
       if (!is_right && complaint.empty()) {
         complaint = fmt::format("call {} is wrong on member {}", call, member);
       }
@@ -186,9 +185,9 @@ std::vector<Shape> shapes() {
     for (const int count : members) nodes.push_back({.node = {.members = count, .workers = count}});
     return Shape(nodes, lanes);
   };
-  return {shape_of({1}, 1),       shape_of({2}, 2),       shape_of({3}, 1),
-          shape_of({4}, 4),       shape_of({1, 1, 1}, 1), shape_of({2, 3}, 1),
-          shape_of({2, 3}, 2),    shape_of({1, 2, 2}, 1), shape_of({3, 1, 2}, 3),
+  return {shape_of({1}, 1),      shape_of({2}, 2),       shape_of({3}, 1),
+          shape_of({4}, 4),      shape_of({1, 1, 1}, 1), shape_of({2, 3}, 1),
+          shape_of({2, 3}, 2),   shape_of({1, 2, 2}, 1), shape_of({3, 1, 2}, 3),
           shape_of({2, 2, 2}, 2)};
 }
 
@@ -233,7 +232,8 @@ TEST_CASE("members that do not mean the same by a block") {
   std::vector<MemberBlocks> blocks(2, MemberBlocks(2));
   blocks[0].row()[1].size_bytes = 5;
   blocks[1].column()[0].size_bytes = 4;
-  binding.read({}, [&](int slot) { return blocks[static_cast<std::size_t>(slot)].told(); }, bound);
+  binding.read(
+      {}, [&](int slot) { return blocks[static_cast<std::size_t>(slot)].told(); }, bound);
   REQUIRE(bound.mismatch);
   CHECK(std::string(bound.mismatch->what()) ==
         "alltoall: rank 0 has 5 bytes for rank 1, which expects 4; pass the same size on both");
