@@ -153,6 +153,10 @@ PreparedCall Caller::make_next(const Call& call, Waiting waiting) {
     PreparedCall prepared = resolve(call);
     find_plan(prepared);
     provide_for(*prepared.plan, waiting);
+    if (prepared.query.has_unequal_pairs && identity_.gate != nullptr &&
+        waiting == Waiting::allowed) {
+      compare_pairs(*prepared.plan->pairs);
+    }
     enter(prepared.arguments);
     return prepared;
   });

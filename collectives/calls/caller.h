@@ -178,6 +178,9 @@ class Caller : public RunsOwner {
   void find_plan(PreparedCall& prepared);
   /// Of unequal pairs: one of the call's own.
   Telling telling_for(const PairBinding& binding) const;
+  /// Before a call whose members are compared: whether all mean the same by their blocks, by calls
+  /// of its own. Throws on all members or on none.
+  void compare_pairs(UnequalPairs& pairs);
   PlanPointer plan_of_pairs(const Plan& found, PreparedCall& prepared);
   PlanQuery query_for(const Call& call, const Reduction& reduction) const;
   /// The query's block counts are valid until the next one.

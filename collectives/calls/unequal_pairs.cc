@@ -2,9 +2,14 @@
 
 #include "collectives/plans/unequal_pairs.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "collectives/calls/caller.h"
 #include "collectives/runs/pair_buffers.h"
@@ -71,6 +76,32 @@ PlanPointer Caller::plan_of_pairs(const Plan& found, PreparedCall& prepared) {
     pair_buffers_ = std::move(prepared.pairs);
   }
   return pairs_plan_;
+}
+
+void Caller::compare_pairs(UnequalPairs& pairs) {
+  const auto sizes_of = [](std::span<const PairBlock> blocks) {
+    std::vector<std::uint64_t> sizes;
+    for (const PairBlock& block : blocks) sizes.push_back(block.size_bytes);
+    return sizes;
+  };
+  const std::vector<std::uint64_t> sent = sizes_of(pairs.blocks().row());
+  const std::vector<std::uint64_t> expected = sizes_of(pairs.blocks().column());
+  std::vector<std::uint64_t> coming(sent.size());
+  run(calls::alltoall(sent.data(), coming.data(), 1, DataType::uint64));
+  const auto differs = std::ranges::mismatch(coming, expected);
+  const bool is_wrong = differs.in1 != coming.end();
+  std::uint64_t noticed_by = is_wrong ? static_cast<std::uint64_t>(identity_.rank) + 1 : 0;
+  run(calls::allreduce(&noticed_by, &noticed_by, 1, DataType::uint64, Operator::max));
+  if (noticed_by == 0) return;
+  if (is_wrong) {
+    throw different_ends(
+        {.from = static_cast<int>(differs.in1 - coming.begin()), .to = identity_.rank},
+        *differs.in1, *differs.in2);
+  }
+  throw Error(ErrorKind::mismatch,
+              fmt::format("alltoall: rank {} expects a block of another size than it is sent; its "
+                          "error says which",
+                          noticed_by - 1));
 }
 
 }  // namespace hycoll

@@ -71,7 +71,8 @@ class UnequalPairs {
                   told.data_for(telling_.worker), size_bytes);
     }
     if (sent.size_bytes == received.size_bytes) return std::nullopt;
-    return different_ends({.from = from, .to = telling_.worker}, sent, received);
+    return different_ends({.from = from, .to = telling_.worker}, sent.size_bytes,
+                          received.size_bytes);
   }
 
   /// What `blocks_of(slot)`, ToldBlocks, tells is read. Throws std::bad_alloc.

@@ -33,10 +33,6 @@ void check_root(const Call& call, int member_count) {
 
 void check_block_counts(const Call& call, int member_count) {
   if (call.block_counts.empty()) return;
-  if (has_pairs(call.collective)) {
-    refuse(call, "block_counts has {} entries, but all blocks are equal; pass count alone",
-           call.block_counts.size());
-  }
   if (call.block_counts.size() == static_cast<std::size_t>(member_count)) return;
   refuse(call, "block_counts has {} entries for {} members; give one count for each",
          call.block_counts.size(), member_count);

@@ -45,11 +45,11 @@ class ChunkSet {
 
 }  // namespace
 
-Error different_ends(const Pair& pair, const PairBlock& sent, const PairBlock& received) {
+Error different_ends(const Pair& pair, std::size_t sent_bytes, std::size_t received_bytes) {
   return Error(ErrorKind::invalid_argument,
                fmt::format("alltoall: rank {} has {} bytes for rank {}, which expects {}; pass the "
                            "same size on both",
-                           pair.from, sent.size_bytes, pair.to, received.size_bytes));
+                           pair.from, sent_bytes, pair.to, received_bytes));
 }
 
 PairBinding::PairBinding(const Schedule& schedule, int node, const BindingOptions& options,
@@ -206,7 +206,7 @@ void PairBinding::note(const Need& need, std::size_t index, const PairBlock* sen
   }
   worker.sizes[index] = std::min(sent->size_bytes, received->size_bytes);
   if (sent->size_bytes == received->size_bytes || bound.mismatch) return;
-  bound.mismatch = different_ends(need.pair, *sent, *received);
+  bound.mismatch = different_ends(need.pair, sent->size_bytes, received->size_bytes);
 }
 
 std::size_t PairBinding::run_count(const BoundPairs& bound) const noexcept {

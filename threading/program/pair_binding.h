@@ -18,7 +18,7 @@
 namespace hycoll {
 
 /// Two members that do not mean the same by their block.
-Error different_ends(const Pair& pair, const PairBlock& sent, const PairBlock& received);
+Error different_ends(const Pair& pair, std::size_t sent_bytes, std::size_t received_bytes);
 
 /// What one call's binding changes: of one thread at a time.
 struct BoundPairs {

@@ -25,7 +25,9 @@ struct Room {
   std::vector<std::int64_t> input = std::vector<std::int64_t>(kRoom, 3);
   std::vector<std::int64_t> output = std::vector<std::int64_t>(kRoom, kPoison);
   std::vector<std::size_t> block_counts;
-  std::deque<std::vector<std::ptrdiff_t>> displacements;  // stay where they are
+  // These stay where they are.
+  std::deque<std::vector<std::ptrdiff_t>> displacements;
+  std::deque<std::vector<std::size_t>> counts;
 
   bool is_untouched() const {
     return std::count(output.begin(), output.end(), kPoison) == std::ssize(output) &&

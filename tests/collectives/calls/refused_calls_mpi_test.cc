@@ -16,6 +16,7 @@
 
 #include "core/base/collective_traits.h"
 #include "tests/collectives/calls/refused_calls.h"
+#include "tests/support/process_options.h"
 
 namespace hycoll::tests {
 namespace {
@@ -71,8 +72,6 @@ void add_wrong_buffers(std::vector<WrongCall>& wrong, const Call& good, Room& ro
   wrong.push_back({call, "more than memory"});
 }
 
-constexpr std::size_t kOneCount = 100;
-
 /// Of blocks of 10 elements. Members that have not all blocks do not look at displacements.
 void add_wrong_displacements(std::vector<WrongCall>& wrong, Room& room, int members) {
   const auto size = static_cast<std::size_t>(members);
@@ -113,6 +112,53 @@ void add_wrong_displacements(std::vector<WrongCall>& wrong, Room& room, int memb
   }
 }
 
+/// Of all-to-alls of unequal blocks.
+void add_wrong_pairs(std::vector<WrongCall>& wrong, Room& room, int members) {
+  const auto size = static_cast<std::size_t>(members);
+  const std::vector<std::size_t>& tens = room.counts.emplace_back(size, 10);
+  const Call good =
+      calls::alltoallv(room.input.data(), {tens}, room.output.data(), {tens}, DataType::int64);
+  Call call = good;
+  call.received_counts = {};
+  wrong.push_back({call, fmt::format("alltoall: received_counts has 0 entries for {} members; give "
+                                     "one for each",
+                                     members)});
+  call = good;
+  call.block_counts = room.counts.emplace_back(size + 1, 10);
+  wrong.push_back({call, fmt::format("block_counts has {} entries for {}", members + 1, members)});
+  call = good;
+  call.received_displacements = room.displacements.emplace_back(size + 2, 0);
+  wrong.push_back({call, fmt::format("received_displacements has {} entries", members + 2)});
+  call = good;
+  call.input = nullptr;
+  wrong.push_back({call, "alltoall: input is null with block_counts[0] = 10"});
+  call = good;
+  call.type = ElementType(MPI_DATATYPE_NULL);
+  wrong.push_back({call, "alltoall: type is MPI_DATATYPE_NULL"});
+  call = good;
+  call.displacements = room.displacements.emplace_back(size, PTRDIFF_MAX / 4);
+  wrong.push_back({call, fmt::format("displacements[0] is {} elements of 8 bytes, beyond what "
+                                     "memory can have",
+                                     PTRDIFF_MAX / 4)});
+  call = good;
+  call.block_counts = room.counts.emplace_back(size, SIZE_MAX / 4);
+  wrong.push_back({call, "more than memory can have"});
+  call = good;
+  call.output_size = 10 * size + 1;
+  wrong.push_back({call, fmt::format("output has {} elements, but must have {} (the sum of "
+                                     "received_counts)",
+                                     call.output_size, 10 * size)});
+  if (members == 1) return;
+  std::vector<std::ptrdiff_t>& overlapping = room.displacements.emplace_back(size);
+  for (std::size_t i = 0; i < size; ++i) overlapping[i] = static_cast<std::ptrdiff_t>(20 * i);
+  overlapping.front() = 11;
+  call = good;
+  call.received_displacements = overlapping;
+  wrong.push_back({call,
+                   "the blocks of ranks 0 and 1 overlap in the output: the former has 80 "
+                   "bytes, and the latter begins 72 bytes behind it"});
+}
+
 /// What every member refuses by itself.
 std::vector<WrongCall> wrong_calls(Room& room, int members) {
   std::vector<WrongCall> wrong;
@@ -146,9 +192,6 @@ std::vector<WrongCall> wrong_calls(Room& room, int members) {
     moved.type = ElementType(MPI_DATATYPE_NULL);
     wrong.push_back({moved, name + ": type is MPI_DATATYPE_NULL"});
   }
-  Call pairs = sum_of(room, Collective::alltoall, 100);
-  pairs.block_counts = std::span(&kOneCount, 1);
-  wrong.push_back({pairs, "alltoall: block_counts has 1 entries, but all blocks are equal"});
   Call blocks = sum_of(room, Collective::reduce_scatter, 0);
   room.block_counts.assign(static_cast<std::size_t>(members) + 1, 10);
   blocks.block_counts = room.block_counts;
@@ -159,6 +202,7 @@ std::vector<WrongCall> wrong_calls(Room& room, int members) {
         {blocks, fmt::format("block_counts has {} entries for {} members", members + 1, members)});
   }
   add_wrong_displacements(wrong, room, members);
+  add_wrong_pairs(wrong, room, members);
   return wrong;
 }
 
@@ -228,6 +272,56 @@ TEST_CASE("what one member refuses, where all are compared") {
   for (const int refusing : {0, 2}) {
     CHECK(in_every_thread(team, [&](Member& member) { return try_refusals(member, refusing); }) ==
           "");
+  }
+}
+
+/// What one member sends is not what another one expects.
+template <class Caller>
+std::string try_different_ends(Caller& caller, Form form, bool all_learn) {
+  const auto size = static_cast<std::size_t>(caller.size());
+  const int rank = caller.rank();
+  std::string first;
+  for (const std::size_t count : {std::size_t{3}, std::size_t{20'000}}) {
+    std::vector<std::size_t> sent(size, count);
+    const std::vector<std::size_t> received(size, count);
+    // The first one has less for the last one.
+    if (rank == 0) --sent.back();
+    Room room;
+    room.input.resize(size * count, 3);
+    room.output.resize(size * count, kPoison);
+    const Call call = calls::alltoallv(room.input.data(), {sent}, room.output.data(), {received},
+                                       DataType::int64);
+    std::string text;
+    try {
+      make(caller, call, form);
+    } catch (const Error& error) {
+      text = error.what();
+    }
+    const std::string complaint = fmt::format(
+        "alltoall: rank 0 has {} bytes for rank {}, which expects {}; pass the same "
+        "size on both",
+        8 * (count - 1), size - 1, 8 * count);
+    const bool notices = rank + 1 == caller.size();
+    if (notices && text != complaint) note(first, "unexpected: '" + text + "'");
+    if (!notices && all_learn && text.empty()) note(first, "not all have learnt of it");
+  }
+  note(first, complaint_about_next(caller));
+  return first;
+}
+
+TEST_CASE("blocks of which two members do not mean the same") {
+  for (const Form form : {Form::blocking, Form::nonblocking}) {
+    Team team(MPI_COMM_SELF, 3);
+    CHECK(in_every_thread(
+              team, [&](Member& member) { return try_different_ends(member, form, false); }) == "");
+  }
+  if (Communicator(MPI_COMM_WORLD, comparing_options()).size() == 1) return;
+  // Between nodes, before data move.
+  for (const int nodes : {1, 2}) {
+    Options options = options_with(nodes);
+    options.checking = Options::Checking::all_processes;
+    Communicator communicator(MPI_COMM_WORLD, options);
+    CHECK(try_different_ends(communicator, Form::blocking, true) == "");
   }
 }
 
