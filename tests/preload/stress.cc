@@ -1,7 +1,7 @@
 // Random collectives of random sizes and operators on random communicators, several of which live
 // at once, by several threads; blocking and nonblocking, in place and not; vectors as single
 // elements of long datatypes; broadcasts of data that every rank describes by a random datatype of
-// its own.
+// its own; blocks that are moved, of random lengths.
 //
 // usage: stress [GAMES [SEED [THREADS]]]
 // Each thread plays so many games, of some rounds each; with STRESS_SECONDS in the environment it
@@ -21,6 +21,7 @@
 
 #include "tests/collectives/elements/random_datatypes.h"
 #include "tests/preload/programs.h"
+#include "tests/preload/stress_movements.h"
 
 namespace {
 
@@ -100,9 +101,10 @@ enum class Kind {
   reduce_scatter,
   broadcast,
   typed_broadcast,
+  movement,
   barrier
 };
-constexpr int kKinds = 9;
+constexpr int kKinds = 10;
 
 /// A call as all ranks have drawn it.
 struct Round {
@@ -163,7 +165,8 @@ class Trial {
         MPI_Bcast(output, n, type, round_.root, on);
         return;
       case Kind::typed_broadcast:
-        return;  // TypedBroadcast
+      case Kind::movement:
+        return;  // TypedBroadcast, StressMovement
       case Kind::barrier:
         MPI_Barrier(on);
         return;
@@ -199,6 +202,7 @@ class Trial {
       case Kind::broadcast:
         return expect(round_.root, round_.root + 1, 0);
       case Kind::typed_broadcast:
+      case Kind::movement:
       case Kind::barrier:
         return;
     }
@@ -374,6 +378,11 @@ class Player {
       TypedBroadcast broadcast(drawn);
       broadcast.call();
       broadcast.check();
+      return;
+    }
+    if (drawn.kind == Kind::movement) {
+      programs::StressMovement(drawn.number, communicator, drawn.count, drawn.root)
+          .call_and_check();
       return;
     }
     auto trial = std::make_unique<Trial>(drawn);

@@ -203,6 +203,15 @@ TEST_CASE("blocks that pass through staging in many slices") {
   CHECK(try_lengths(communicator, {60'000}) == "");
 }
 
+TEST_CASE("between threads of several processes of a node") {
+  for (const int nodes : {1, 2}) {
+    Team team(MPI_COMM_WORLD, 2, options_with(nodes));
+    CHECK(in_every_thread(team, [](Member& member) {
+            return try_lengths(member, {3, 5'000});
+          }) == "");
+  }
+}
+
 TEST_CASE("calls with ever other lengths, several under way at once") {
   in_every_layout([](auto& caller) {
     const auto size = static_cast<std::size_t>(caller.size());
