@@ -52,13 +52,15 @@ Telling Caller::telling_for(const PairBinding& binding) const {
 PlanPointer Caller::plan_of_pairs(const Plan& found, PreparedCall& prepared) {
   Plan* plan = pairs_plan_.get_if_alone();
   if (plan == nullptr || plan->pair_binding != found.pair_binding) {
+    pairs_plan_ = {};
+    auto pairs = std::make_unique<UnequalPairs>(found.pair_binding, identity_.workers,
+                                                telling_for(*found.pair_binding));
     plan = new Plan;
     pairs_plan_ = PlanPointer(plan);
     plan->query = found.query;
     plan->selected = found.selected;
     plan->pair_binding = found.pair_binding;
-    plan->pairs = std::make_unique<UnequalPairs>(found.pair_binding, identity_.workers,
-                                                 telling_for(*found.pair_binding));
+    plan->pairs = std::move(pairs);
   }
   UnequalPairs& pairs = *plan->pairs;
   prepared.pairs->describe(pairs.blocks());
