@@ -3,11 +3,13 @@
 // One node: lines while a member reads no more than a few hundred bytes there, then a lane per
 // worker, whose leader writes its member's block to all outputs. Several nodes: the cheapest
 // (selection_costs.h) of doubling and a circulant graph, through lines or one leader, for short
-// blocks, and of the ring, with as many lanes as are worth it, for others.
+// blocks, and of the ring, with as many lanes as are worth it, and of exchanges between neighbours
+// for others.
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <limits>
 #include <span>
 
 #include "collectives/plans/selection.h"
@@ -75,6 +77,15 @@ double ring(const LaneCosts& costs, double /*segments*/) {
   return led(costs, exchange, costs.nodes);
 }
 
+/// Shorter blocks than take the card as long as a message takes are better doubled.
+double neighbours(const LaneCosts& costs, double /*segments*/) {
+  if (costs.card < costs.nodes * costs.own_alpha) return std::numeric_limits<double>::infinity();
+  const double steps = costs.nodes / 2;
+  const double exchange =
+      time_of(costs, {.count = steps, .part = costs.without_own(costs.nodes) / steps});
+  return led(costs, exchange, kDoubledParts);
+}
+
 constexpr Candidate candidate(std::string_view algorithm, Candidate::Lanes lanes,
                               double (*cost)(const LaneCosts&, double)) {
   return {algorithm, OperandOrder::canonical, Cut::nothing, lanes, cost};
@@ -84,7 +95,9 @@ constexpr std::array kCandidates = {
     candidate("lines-circulant", Candidate::Lanes::lines, circulant<in_lines>),
     candidate("circulant", Candidate::Lanes::one, circulant<led>),
     candidate("multi-leader-ring", Candidate::Lanes::any, ring),
-    // Powers of two of nodes only.
+    // Even numbers of nodes only,
+    candidate("neighbour-exchange", Candidate::Lanes::one, neighbours),
+    // and powers of two.
     candidate("lines-recursive-doubling", Candidate::Lanes::lines, doubled<in_lines>),
     candidate("recursive-doubling", Candidate::Lanes::one, doubled<led>),
 };
@@ -93,8 +106,9 @@ constexpr std::array kCandidates = {
 
 SelectedPlan select_allgather(const SelectionQuery& query) {
   if (query.node_count() == 1) return select_on_one_node(query);
-  const bool all_serve = std::has_single_bit(query.node_count());
-  return cheapest(query, std::span(kCandidates).first(kCandidates.size() - (all_serve ? 0 : 2)));
+  const std::size_t nodes = query.node_count();
+  const std::size_t without = std::has_single_bit(nodes) ? 0 : nodes % 2 == 0 ? 2 : 3;
+  return cheapest(query, std::span(kCandidates).first(kCandidates.size() - without));
 }
 
 }  // namespace hycoll

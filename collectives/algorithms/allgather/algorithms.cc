@@ -11,8 +11,9 @@ namespace {
 constexpr std::string_view kRingSource =
     "MPICH (Thakur, Rabenseifner, Gropp 2005); DPML (Bayatpour et al., SC'17)";
 constexpr std::string_view kDoublingSource = "MPICH (Thakur, Rabenseifner, Gropp 2005)";
-constexpr std::string_view kCirculantSource =
-    "Traeff 2024; Bruck et al. 1997, in the other direction";
+constexpr std::string_view kCirculantSource = "Traeff 2024";
+constexpr std::string_view kBruckSource = "Bruck et al. 1997; MPICH (Thakur et al. 2005)";
+constexpr std::string_view kNeighbourSource = "neighbour exchange (Chen et al. 2005)";
 
 constexpr AlgorithmForm kMultiLeader{Collective::allgather, generate_multi_leader_allgather};
 constexpr AlgorithmForm kLines{Collective::allgather, generate_lines_allgather};
@@ -23,12 +24,18 @@ constexpr Algorithm lines(std::string_view name, const Exchange& exchange) {
       "a power of two of nodes with 1 lane, whose leaders own a member");
 }
 
+constexpr std::string_view words_for(const Exchange& exchange) {
+  return exchange.nodes_served == NodesServed::even
+             ? "one node, or an even number of nodes, with 1 lane"
+             : "a power of two of nodes with 1 lane";
+}
+
 constexpr Algorithm single_leader(std::string_view name, const Exchange& exchange,
                                   std::string_view source) {
   return for_nodes_served<serves_one_lane>(
       kMultiLeader.with_one_leader(
           name, exchange, "one leader per node exchanges the blocks of its members", source),
-      "a power of two of nodes with 1 lane");
+      words_for(exchange));
 }
 
 constexpr std::array kAlgorithms = {
@@ -37,6 +44,8 @@ constexpr std::array kAlgorithms = {
     single_leader("ring", kRingAllgather, kRingSource),
     single_leader("recursive-doubling", kDoublingAllgather, kDoublingSource),
     single_leader("circulant", kCirculantAllgather, kCirculantSource),
+    single_leader("bruck", kBruckAllgather, kBruckSource),
+    single_leader("neighbour-exchange", kNeighbourAllgather, kNeighbourSource),
     kMultiLeader.with_many_leaders(
         "multi-leader-ring", kRingAllgather,
         "L leaders per node, each exchanges its share of every node's blocks", kRingSource),

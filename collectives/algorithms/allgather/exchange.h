@@ -21,11 +21,18 @@ inline constexpr Exchange kRingAllgather{.order = OperandOrder::canonical,
 
 /// For several nodes' parts at once: one lane.
 inline constexpr Exchange kDoublingAllgather{.order = OperandOrder::canonical,
-                                             .needs_power_of_two = true,
+                                             .nodes_served = NodesServed::powers_of_two,
                                              .allgather = append_doubling_allgather};
 /// The same for any number of nodes.
 inline constexpr Exchange kCirculantAllgather{.order = OperandOrder::canonical,
                                               .allgather = append_circulant_allgather};
+inline constexpr Exchange kBruckAllgather{.order = OperandOrder::canonical,
+                                          .allgather = append_bruck_allgather};
+
+/// For two neighbouring nodes' parts at once: one lane.
+inline constexpr Exchange kNeighbourAllgather{.order = OperandOrder::canonical,
+                                              .nodes_served = NodesServed::even,
+                                              .allgather = append_neighbour_allgather};
 
 }  // namespace hycoll
 

@@ -88,7 +88,7 @@ inline constexpr Exchange kScatterRing = scatter_exchange(append_scatter_ring);
 inline constexpr Exchange kScatterRingOpt = scatter_exchange(append_scatter_ring_opt);
 inline constexpr Exchange kScatterCirculant = scatter_exchange(append_scatter_circulant);
 constexpr Exchange for_powers_of_two(Exchange exchange) {
-  exchange.needs_power_of_two = true;
+  exchange.nodes_served = NodesServed::powers_of_two;
   return exchange;
 }
 inline constexpr Exchange kScatterDoubling =

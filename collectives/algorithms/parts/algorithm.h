@@ -124,14 +124,21 @@ bool serves_powers_of_two(const Shape& shape) {
   return also(shape) && std::has_single_bit(static_cast<unsigned>(shape.node_count()));
 }
 
+/// One node exchanges nothing.
+template <bool (*also)(const Shape&)>
+bool serves_even_numbers(const Shape& shape) {
+  return also(shape) && (shape.node_count() == 1 || shape.node_count() % 2 == 0);
+}
+
 /// The algorithm, for the numbers of nodes that its exchange serves; `words` say so if that is not
 /// any number.
 template <bool (*also)(const Shape&)>
 constexpr Algorithm for_nodes_served(Algorithm algorithm, std::string_view words) {
-  if (algorithm.exchange.needs_power_of_two) {
-    algorithm.serves = words;
-    algorithm.serves_shape = serves_powers_of_two<also>;
-  }
+  if (algorithm.exchange.nodes_served == NodesServed::any) return algorithm;
+  algorithm.serves = words;
+  algorithm.serves_shape = algorithm.exchange.nodes_served == NodesServed::even
+                               ? serves_even_numbers<also>
+                               : serves_powers_of_two<also>;
   return algorithm;
 }
 

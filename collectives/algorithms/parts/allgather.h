@@ -47,8 +47,16 @@ void append_ring_allgather(ScheduleBuilder& builder, const GatheredBlocks& gathe
 void append_doubling_allgather(ScheduleBuilder& builder, const GatheredBlocks& gathered);
 
 /// The reduce-scatter of circulant.h backwards: in each of ceil(lg N) steps every node doubles what
-/// it has, at last to N blocks.
+/// it has, or one less, up to N blocks.
 void append_circulant_allgather(ScheduleBuilder& builder, const GatheredBlocks& gathered);
+
+/// The same over distances 1, 2, 4, ...: every node doubles what it has, and gets the rest in the
+/// last step. Among a power of two of nodes the two are the same.
+void append_bruck_allgather(ScheduleBuilder& builder, const GatheredBlocks& gathered);
+
+/// Every node exchanges its block with one of its neighbours, and then, in turn with the other and
+/// with this one, the pair of blocks that it has got last. Requires an even number of nodes.
+void append_neighbour_allgather(ScheduleBuilder& builder, const GatheredBlocks& gathered);
 
 }  // namespace hycoll
 

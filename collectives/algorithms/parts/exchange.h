@@ -48,6 +48,9 @@ int chunk_per_node_and_segment(int node_count, int segments) noexcept;
 /// As many as the largest power of two of nodes (fold.h).
 int chunk_per_partner(int node_count, int segments) noexcept;
 
+/// The numbers of nodes that an exchange serves.
+enum class NodesServed : std::uint8_t { any, even, powers_of_two };
+
 struct LaneVector;
 struct RootedVector;
 struct PartedVector;
@@ -66,7 +69,7 @@ struct Exchange {
   Segmentation segmentation = Segmentation::none;  ///< Of the exchange alone: none or messages.
   MessageSize messages = MessageSize::vector;
   ExchangeHelp help = ExchangeHelp::none;
-  bool needs_power_of_two = false;  ///< Of nodes.
+  NodesServed nodes_served = NodesServed::any;
   int (*chunks_per_lane)(int node_count, int segments) = one_chunk;
 
   // All require at least two nodes; null for other collectives.

@@ -67,6 +67,18 @@ TEST_CASE("every node sends all blocks but one, in the steps of its exchange") {
     // What reaches over the last block takes two.
     CHECK(circulant.node_message_count <= 2 * rounds);
     CHECK(circulant.node_sent_chunk_count == others);
+    const Resources bruck = resources_of("bruck", shape);
+    CHECK(bruck.node_message_count >= rounds);
+    CHECK(bruck.node_message_count <= 2 * rounds);
+    CHECK(bruck.node_sent_chunk_count == others);
+    const bool is_even = nodes % 2 == 0;
+    CHECK(find_algorithm(Collective::allgather, "neighbour-exchange").serves_shape(shape) ==
+          is_even);
+    if (is_even) {
+      const Resources neighbours = resources_of("neighbour-exchange", shape);
+      CHECK(neighbours.node_message_count == others / 2 + 1);
+      CHECK(neighbours.node_sent_chunk_count == others);
+    }
     const bool is_power = std::has_single_bit(static_cast<unsigned>(nodes));
     for (const std::string_view name : {"recursive-doubling", "lines-recursive-doubling"}) {
       CHECK(find_algorithm(Collective::allgather, name).serves_shape(shape) == is_power);
@@ -75,6 +87,52 @@ TEST_CASE("every node sends all blocks but one, in the steps of its exchange") {
       CHECK(resources_of(name, shape).node_sent_chunk_count == others);
     }
   }
+}
+
+/// What the nodes send, message by message in their order: distance backwards, blocks.
+std::vector<std::vector<int>> messages_of(std::string_view name, int nodes, int node) {
+  const Schedule schedule =
+      find_algorithm(Collective::allgather, name).generate(Shape::uniform(nodes, 1, 1));
+  std::vector<std::vector<int>> messages;
+  for (const Strand& strand : schedule.strands) {
+    if (strand.worker != node) continue;
+    for (const Step& step : strand.steps) {
+      if (step.kind != StepKind::send) continue;
+      const Span& sent = schedule.sources(step).front();
+      messages.push_back(
+          {(node + nodes - step.peer_node) % nodes, sent.first_chunk, sent.chunk_count});
+    }
+  }
+  return messages;
+}
+
+TEST_CASE("Bruck's messages are those of the circulant graph among powers of two of nodes only") {
+  for (int nodes = 2; nodes <= (tests::kIsSanitized ? 9 : 20); ++nodes) {
+    CAPTURE(nodes);
+    bool are_same = true;
+    for (int node = 0; node < nodes; ++node) {
+      are_same =
+          are_same && messages_of("bruck", nodes, node) == messages_of("circulant", nodes, node);
+    }
+    // Three nodes, too: distances 1 and 2, one block each.
+    CHECK(are_same == (std::has_single_bit(static_cast<unsigned>(nodes)) || nodes == 3));
+  }
+}
+
+TEST_CASE("Bruck's distances are the powers of two, and the last message has the rest") {
+  using Messages = std::vector<std::vector<int>>;
+  CHECK(messages_of("bruck", 7, 0) == Messages{{1, 0, 1}, {2, 0, 2}, {4, 0, 3}});
+  // Over the last block to the first one.
+  CHECK(messages_of("bruck", 7, 6) ==
+        Messages{{1, 6, 1}, {2, 6, 1}, {2, 0, 1}, {4, 6, 1}, {4, 0, 2}});
+}
+
+TEST_CASE("neighbours exchange pairs of blocks in turn") {
+  using Messages = std::vector<std::vector<int>>;
+  CHECK(messages_of("neighbour-exchange", 8, 2) ==
+        Messages{{7, 2, 1}, {1, 2, 2}, {7, 0, 2}, {1, 4, 2}});
+  CHECK(messages_of("neighbour-exchange", 8, 3) ==
+        Messages{{1, 3, 1}, {7, 2, 2}, {1, 4, 2}, {7, 0, 2}});
 }
 
 TEST_CASE("each lane sends its share of every node's part") {

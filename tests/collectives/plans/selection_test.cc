@@ -343,6 +343,12 @@ TEST_CASE("many nodes: no power of two is needed for logarithmic numbers of step
   CHECK(chosen(Collective::scan, 1024, {1, 1}, 32 * kKiB) == "dpml-recursive-doubling");
 }
 
+TEST_CASE("neighbours exchange long blocks, where each has one") {
+  CHECK(chosen(Collective::allgather, 14, {1, 1}, 14 * 64 * kKiB) == "neighbour-exchange");
+  CHECK(chosen(Collective::allgather, 15, {1, 1}, 15 * 64 * kKiB) == "multi-leader-ring");
+  CHECK(chosen(Collective::allgather, 14, {1, 1}, 14 * kKiB) == "circulant");
+}
+
 TEST_CASE("of two processes that stage the root of a long reduce does all") {
   SelectionQuery query{
       .collective = Collective::reduce, .nodes = {{2, 2}}, .size_bytes = 64 * kKiB};
