@@ -15,6 +15,7 @@
 #include "core/base/errors.h"
 #include "core/drawing/statistics_timeline.h"
 #include "core/drawing/turns_timeline.h"
+#include "core/schedule/packs.h"
 #include "core/schedule/schedule_text.h"
 
 namespace hycoll {
@@ -430,7 +431,7 @@ void Drawing::draw_arrow(int from, double from_time, int to, double to_time,
 
 std::string to_svg(const Schedule& schedule, const Partition& partition,
                    std::size_t element_size_bytes) {
-  HYCOLL_ASSERT(partition.chunk_count() == schedule.chunk_count,
+  HYCOLL_ASSERT(partition.chunk_count() == number_count(schedule),
                 "the partition must have the schedule's chunks");
   return Drawing(schedule, partition, element_size_bytes).draw();
 }

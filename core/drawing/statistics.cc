@@ -5,6 +5,7 @@
 
 #include "core/base/errors.h"
 #include "core/drawing/statistics_timeline.h"
+#include "core/schedule/packs.h"
 
 namespace hycoll {
 namespace {
@@ -134,7 +135,7 @@ ScheduleStatistics statistics(const Schedule& schedule) {
 
 ScheduleStatistics statistics(const Schedule& schedule, const Partition& partition,
                               std::size_t element_size_bytes) {
-  HYCOLL_ASSERT(partition.chunk_count() == schedule.chunk_count,
+  HYCOLL_ASSERT(partition.chunk_count() == number_count(schedule),
                 "the partition must have the schedule's chunks");
   return count(schedule, VolumeOfChunks(partition, element_size_bytes));
 }

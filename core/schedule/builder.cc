@@ -1,9 +1,13 @@
 #include "core/schedule/builder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <climits>
 #include <utility>
 
 #include "core/base/errors.h"
+#include "core/schedule/packs.h"
 
 namespace hycoll {
 
@@ -19,6 +23,7 @@ ScheduleBuilder::ScheduleBuilder(const CollectiveTraits& collective, std::string
                 .flags = {},
                 .strands = {},
                 .spans = {},
+                .packed = {},
                 .dependencies = {}},
       reader_(request.reader) {
   HYCOLL_ASSERT(chunk_count >= 1, "a schedule needs a chunk");
@@ -48,11 +53,11 @@ ChunkRange ScheduleBuilder::output_chunks(int member) const {
                                schedule_.root, member);
 }
 
-BufferId ScheduleBuilder::add_buffer(BufferRole role, int owner, ChunkRange chunks) {
-  HYCOLL_ASSERT(chunks.first >= 0 && chunks.count >= 0 &&
-                    chunks.first + chunks.count <= schedule_.chunk_count,
+BufferId ScheduleBuilder::add_buffer(BufferRole role, int owner, ChunkRange numbers) {
+  const int all = role == BufferRole::scratch ? number_count(schedule_) : schedule_.chunk_count;
+  HYCOLL_ASSERT(numbers.first >= 0 && numbers.count >= 0 && numbers.count <= all - numbers.first,
                 "a buffer holds chunks of the partition");
-  schedule_.buffers.push_back({role, owner, chunks.first, chunks.count});
+  schedule_.buffers.push_back({role, owner, numbers.first, numbers.count});
   return static_cast<BufferId>(schedule_.buffers.size()) - 1;
 }
 
@@ -62,6 +67,35 @@ BufferId ScheduleBuilder::add_staging(int node, ChunkRange chunks) {
 
 BufferId ScheduleBuilder::add_scratch(int worker, ChunkRange chunks) {
   return add_workers_buffer(BufferRole::scratch, worker, chunks);
+}
+
+BufferId ScheduleBuilder::add_pack(int worker, std::span<const ChunkRange> ranges) {
+  HYCOLL_ASSERT(has_pairs(schedule_.collective), "chunks in packs are equally long");
+  HYCOLL_ASSERT(!ranges.empty(), "there is something in a pack");
+  if (!part().workers.holds(worker)) return kElsewhere;
+  const int first = number_count(schedule_);
+  int next = first;
+  for (const ChunkRange& chunks : ranges) {
+    HYCOLL_ASSERT(chunks.first >= 0 && chunks.count > 0 &&
+                      chunks.count <= schedule_.chunk_count - chunks.first,
+                  "a pack holds chunks of the partition");
+    if (chunks.count > INT_MAX - next) {
+      throw Error(
+          ErrorKind::unsupported,
+          fmt::format("algorithm '{}' packs more blocks than can be numbered; choose another "
+                      "algorithm, or fewer members",
+                      schedule_.algorithm));
+    }
+    schedule_.packed.push_back({.first_number = next, .chunks = chunks});
+    next += chunks.count;
+  }
+  return add_buffer(BufferRole::scratch, worker, {first, next - first});
+}
+
+Span ScheduleBuilder::in_pack(BufferId pack, ChunkRange cells) const {
+  if (pack == kElsewhere) return span_of(pack, cells);
+  const Buffer& buffer = schedule_.buffers[static_cast<std::size_t>(pack)];
+  return span_of(pack, {buffer.first_chunk + cells.first, cells.count});
 }
 
 BufferId ScheduleBuilder::add_lines(int worker, ChunkRange chunks) {
@@ -76,9 +110,14 @@ BufferId ScheduleBuilder::add_workers_buffer(BufferRole role, int worker, ChunkR
   return part().workers.holds(worker) ? add_buffer(role, worker, chunks) : kElsewhere;
 }
 
-BufferId ScheduleBuilder::repeat_buffer(const Buffer& buffer) {
-  HYCOLL_ASSERT(!is_of_member(buffer.role), "members' buffers are there from the start");
-  return add_buffer(buffer.role, buffer.owner, {buffer.first_chunk, buffer.chunk_count});
+void ScheduleBuilder::repeat_buffers(const Schedule& schedule) {
+  HYCOLL_ASSERT(schedule_.packed.empty(), "packs' numbers follow the partition's");
+  schedule_.packed = schedule.packed;
+  for (const Buffer& buffer : schedule.buffers) {
+    // Members' buffers are there from the start.
+    if (is_of_member(buffer.role)) continue;
+    add_buffer(buffer.role, buffer.owner, {buffer.first_chunk, buffer.chunk_count});
+  }
 }
 
 StrandId ScheduleBuilder::add_strand(int worker) {

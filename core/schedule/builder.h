@@ -78,11 +78,17 @@ class ScheduleBuilder {
 
   BufferId add_staging(int node, ChunkRange chunks);
   BufferId add_scratch(int worker, ChunkRange chunks);
+  /// A pack (packs.h) of some ranges of chunks, in this order. Requires a collective with pairs.
+  /// Throws Error (unsupported) if there are more numbers than an int can be.
+  BufferId add_pack(int worker, std::span<const ChunkRange> ranges);
+  /// Neighbouring cells of a pack.
+  Span in_pack(BufferId pack, ChunkRange cells) const;
   BufferId add_lines(int worker, ChunkRange chunks);
   BufferId add_stream(int worker, ChunkRange chunks);
 
-  /// A staging, scratch or lines buffer like one of another schedule.
-  BufferId repeat_buffer(const Buffer& buffer);
+  /// The staging, scratch and lines buffers of another schedule, in their order. Requires that
+  /// there are no such buffers yet.
+  void repeat_buffers(const Schedule& schedule);
 
   /// The worker's first strand, which every worker has, or a further one.
   StrandId main_strand(int worker) const {
@@ -128,7 +134,7 @@ class ScheduleBuilder {
   Schedule finish() &&;
 
  private:
-  BufferId add_buffer(BufferRole role, int owner, ChunkRange chunks);
+  BufferId add_buffer(BufferRole role, int owner, ChunkRange numbers);
   BufferId add_workers_buffer(BufferRole role, int worker, ChunkRange chunks);
   Step next_signal(StrandId strand, FlagId flag);
   void add_step(StrandId strand, Step step, std::span<const Span> destinations,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/schedule/packs.h"
 #include "core/schedule/table.h"
 #include "core/schedule/walk.h"
 
@@ -106,7 +107,7 @@ class MessageCheck {
   std::optional<Finding> check_chunks(int id, const Step& step, int other) const {
     const Span& mine = span_of(step);
     const Span& theirs = span_of(index_.step(other));
-    if (mine.first_chunk == theirs.first_chunk && mine.chunk_count == theirs.chunk_count) return {};
+    if (hold_the_same(index_.schedule, mine, theirs)) return {};
     return finding(id, fmt::format("has {} chunks from {} on, its partner ({}) {} from {} on",
                                    mine.chunk_count, mine.first_chunk, place_of(other),
                                    theirs.chunk_count, theirs.first_chunk));

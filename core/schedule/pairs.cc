@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/base/collective_traits.h"
+#include "core/schedule/packs.h"
 
 namespace hycoll {
 namespace {
@@ -62,19 +63,17 @@ int cell_in(const Schedule& schedule, const Span& span) {
 }
 
 int chunk_in(const Schedule& schedule, const Buffer& buffer, int cell) {
-  if (!is_of_pairs(schedule, buffer)) return buffer.first_chunk + cell;
+  if (!is_of_pairs(schedule, buffer)) return chunk_at(schedule, buffer.first_chunk + cell);
   return chunk_of(schedule.shape, pair_at(buffer, cell));
 }
 
 bool holds(const Schedule& schedule, const Buffer& buffer, const Span& span) {
-  if (span.chunk_count < 1 || span.first_chunk < 0 ||
-      span.chunk_count > schedule.chunk_count - span.first_chunk) {
-    return false;
-  }
+  if (span.chunk_count < 1 || span.first_chunk < 0) return false;
   if (!is_of_pairs(schedule, buffer)) {
     return span.first_chunk >= buffer.first_chunk &&
            span.chunk_count <= buffer.chunk_count - (span.first_chunk - buffer.first_chunk);
   }
+  if (span.chunk_count > schedule.chunk_count - span.first_chunk) return false;
   const int first = cell_in(schedule, buffer, span.first_chunk);
   for (int chunk = 0; chunk < span.chunk_count; ++chunk) {
     if (first + chunk >= buffer.chunk_count ||

@@ -36,7 +36,7 @@ ChunkRange tile_of(const Shape& shape, int from_node, int to_node);
 ChunkRange tile_for(const Shape& shape, int from_node, int to);
 
 /// Where a chunk lies in a buffer of a schedule, counted in chunks from its begin. Requires a chunk
-/// that the buffer holds.
+/// that the buffer holds; of a pack the chunk's number there.
 int cell_in(const Schedule& schedule, const Buffer& buffer, int chunk);
 /// Of the first chunk of a span, whose others follow.
 int cell_in(const Schedule& schedule, const Span& span);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/errors.h"
+#include "core/schedule/packs.h"
 
 namespace hycoll {
 namespace {
@@ -17,6 +18,7 @@ namespace {
 /// those that it does not have.
 struct Renumbering {
   std::vector<int> buffers;
+  std::vector<int> in_packs;  ///< By buffer: what is added to numbers in it.
   std::vector<int> strands;
   std::vector<int> flags;
 };
@@ -32,6 +34,7 @@ void append_steps(const Schedule& from, const Strand& strand, const Renumbering&
       copy.flag = numbers.flags[static_cast<std::size_t>(step.flag)];
     for (int s = 0; s < step.destination_count + step.source_count; ++s) {
       Span span = from.spans[static_cast<std::size_t>(step.first_span + s)];
+      span.first_chunk += numbers.in_packs[static_cast<std::size_t>(span.buffer)];
       span.buffer = numbers.buffers[static_cast<std::size_t>(span.buffer)];
       to.spans.push_back(span);
     }
@@ -57,6 +60,7 @@ Schedule frame_of(const Schedule& schedule, const ShapePart& part) {
           .flags = {},
           .strands = {},
           .spans = {},
+          .packed = {},
           .dependencies = {}};
 }
 
@@ -65,18 +69,35 @@ bool belongs_to(const Buffer& buffer, const ShapePart& part) {
   return (is_of_member(buffer.role) ? part.members : part.workers).holds(buffer.owner);
 }
 
+/// Adds a buffer of another schedule, that is no member's; of a pack with its chunks, under the
+/// next numbers. Notes its number, and how those in it differ.
+void append_buffer(const Schedule& from, const Buffer& buffer, Schedule& to, Renumbering& numbers) {
+  numbers.buffers.push_back(static_cast<int>(to.buffers.size()));
+  numbers.in_packs.push_back(is_pack(from, buffer) ? number_count(to) - buffer.first_chunk : 0);
+  const int difference = numbers.in_packs.back();
+  if (is_pack(from, buffer)) {
+    auto next =
+        std::ranges::lower_bound(from.packed, buffer.first_chunk, {}, &PackedChunks::first_number);
+    const int end = buffer.first_chunk + buffer.chunk_count;
+    for (; next != from.packed.end() && next->first_number < end; ++next) {
+      to.packed.push_back({next->first_number + difference, next->chunks});
+    }
+  }
+  to.buffers.push_back(
+      {buffer.role, buffer.owner, buffer.first_chunk + difference, buffer.chunk_count});
+}
+
 /// Adds a part to a schedule that has all members' buffers, and all workers' main strands.
 void append_part(const Schedule& part, Schedule& to) {
   Renumbering numbers;
   for (const Buffer& buffer : part.buffers) {
-    if (buffer.role == BufferRole::input) {
-      numbers.buffers.push_back(to.input(buffer.owner));
-    } else if (buffer.role == BufferRole::output) {
-      numbers.buffers.push_back(to.output(buffer.owner));
-    } else {
-      numbers.buffers.push_back(static_cast<int>(to.buffers.size()));
-      to.buffers.push_back(buffer);
+    if (!is_of_member(buffer.role)) {
+      append_buffer(part, buffer, to, numbers);
+      continue;
     }
+    numbers.buffers.push_back(buffer.role == BufferRole::input ? to.input(buffer.owner)
+                                                               : to.output(buffer.owner));
+    numbers.in_packs.push_back(0);
   }
   for (std::size_t s = 0; s < part.strands.size(); ++s) {
     const int worker = part.strands[s].worker;
@@ -105,8 +126,10 @@ std::vector<int> as_they_are(std::size_t count) {
 Schedule with_steps_of(const Schedule& part, int worker) {
   Schedule own = frame_of(part, part.part);
   own.buffers = part.buffers;
+  own.packed = part.packed;
   own.flags = part.flags;
   const Renumbering same{.buffers = as_they_are(part.buffers.size()),
+                         .in_packs = std::vector<int>(part.buffers.size(), 0),
                          .strands = as_they_are(part.strands.size()),
                          .flags = as_they_are(part.flags.size())};
   for (const Strand& strand : part.strands) {
@@ -122,9 +145,12 @@ Schedule restricted_to(const Schedule& schedule, NumberRange nodes) {
   Schedule part = frame_of(schedule, part_of(schedule.shape, nodes));
   Renumbering numbers;
   for (const Buffer& buffer : schedule.buffers) {
-    const bool is_kept = belongs_to(buffer, part.part);
-    numbers.buffers.push_back(is_kept ? static_cast<int>(part.buffers.size()) : kElsewhere);
-    if (is_kept) part.buffers.push_back(buffer);
+    if (belongs_to(buffer, part.part)) {
+      append_buffer(schedule, buffer, part, numbers);
+    } else {
+      numbers.buffers.push_back(kElsewhere);
+      numbers.in_packs.push_back(0);
+    }
   }
   for (const Strand& strand : schedule.strands) {
     const bool is_kept = part.part.workers.holds(strand.worker);
@@ -161,6 +187,9 @@ std::optional<std::string> check_parts(const Schedule& whole,
     }
     if (part.flags != expected.flags) {
       return differs("flag", first_difference(part.flags, expected.flags));
+    }
+    if (part.packed != expected.packed) {
+      return differs("packed range", first_difference(part.packed, expected.packed));
     }
     return differs("strand", first_difference(part.strands, expected.strands));
   }

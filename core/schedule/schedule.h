@@ -54,9 +54,17 @@ struct ChunkRange {
   friend bool operator==(const ChunkRange&, const ChunkRange&) = default;
 };
 
+/// Neighbouring chunks that lie in a pack (packs.h), under numbers of their own.
+struct PackedChunks {
+  int first_number;
+  ChunkRange chunks;
+  friend bool operator==(const PackedChunks&, const PackedChunks&) = default;
+};
+
 /// A place for the chunks [first_chunk, first_chunk + chunk_count) of the schedule's partition. A
 /// row or a column of pairs has other chunks, as many as members: pairs.h tells which, and
-/// first_chunk is 0.
+/// first_chunk is 0. So has a pack: packs.h tells which, and first_chunk is the first of its
+/// numbers.
 struct Buffer {
   BufferRole role;
   int owner;
@@ -157,7 +165,8 @@ struct Schedule {
   std::vector<Flag> flags;
   std::vector<Strand> strands;
   std::vector<Span> spans;
-  std::vector<int> dependencies;  ///< Step indices within the strand of the step that has them.
+  std::vector<PackedChunks> packed;  ///< By their numbers, which follow each other.
+  std::vector<int> dependencies;     ///< Step indices within the strand of the step that has them.
 
   bool is_whole() const { return part.nodes.count == shape.node_count(); }
 

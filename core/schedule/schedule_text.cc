@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/base/collective_traits.h"
+#include "core/schedule/packs.h"
 
 namespace hycoll {
 namespace {
@@ -22,6 +23,22 @@ std::string join_buffers(const Schedule& schedule, std::span<const Span> spans,
   for (const Span& span : spans) {
     if (!text.empty()) text += separator;
     text += describe_buffer(schedule, span.buffer);
+  }
+  return text;
+}
+
+/// Its chunks as [first, end), several such ranges where they lie in a pack.
+std::string list_chunks(const Schedule& schedule, const Span& span) {
+  std::string text;
+  for (int chunk = 0; chunk < span.chunk_count;) {
+    const int first = chunk_at(schedule, span.first_chunk + chunk);
+    int count = 1;
+    while (chunk + count < span.chunk_count &&
+           chunk_at(schedule, span.first_chunk + chunk + count) == first + count) {
+      ++count;
+    }
+    text += fmt::format("{}[{}, {})", text.empty() ? "" : " ", first, first + count);
+    chunk += count;
   }
   return text;
 }
@@ -136,7 +153,7 @@ std::string describe_step(const Schedule& schedule, const Step& step) {
   const std::string to = join_buffers(schedule, destinations, ", ");
   const std::string from =
       join_buffers(schedule, sources, step.kind == StepKind::reduce ? " op " : ", ");
-  text += fmt::format("  [{}, {})  ", span.first_chunk, span.first_chunk + span.chunk_count);
+  text += "  " + list_chunks(schedule, span) + "  ";
   switch (step.kind) {
     case StepKind::send:
       return text + fmt::format("{} -> node {}, lane {}, tag {}", from, step.peer_node, step.lane,

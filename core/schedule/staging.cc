@@ -187,9 +187,7 @@ class StagingPlaces {
 ScheduleBuilder builder_like(const Schedule& direct, const Shape& shape) {
   ScheduleBuilder builder(direct.collective, direct.algorithm, shape, direct.chunk_count,
                           direct.root, direct.part.nodes);
-  for (const Buffer& buffer : direct.buffers) {
-    if (!is_of_member(buffer.role)) builder.repeat_buffer(buffer);
-  }
+  builder.repeat_buffers(direct);
   for (std::size_t s = at(builder.strand_count()); s < direct.strands.size(); ++s) {
     builder.add_strand(direct.strands[s].worker);
   }
@@ -261,11 +259,16 @@ class StagedSteps {
   }
 
  private:
+  /// Where an operand lies, and its first chunk there, whose others follow.
+  struct Place {
+    int buffer;
+    int first_chunk;
+  };
   /// The operands of a part of a step in which each lies in one buffer.
   struct Part {
-    std::vector<int> destinations;  // buffers
-    std::vector<int> sources;
-    ChunkRange chunks;
+    std::vector<Place> destinations;
+    std::vector<Place> sources;
+    int chunk_count;
   };
   struct Copy {
     int level;
@@ -290,12 +293,17 @@ class StagedSteps {
     parts_.clear();
     for (int chunk = 0; chunk < whole.chunk_count; ++chunk) {
       find_operands(destinations, sources, chunk);
-      if (parts_.empty() || parts_.back().destinations != destinations_ ||
-          parts_.back().sources != sources_) {
-        parts_.push_back({destinations_, sources_, {whole.first_chunk + chunk, 0}});
+      if (parts_.empty() || !lie_in(destinations_, parts_.back().destinations) ||
+          !lie_in(sources_, parts_.back().sources)) {
+        parts_.push_back({destinations_, sources_, 0});
       }
-      ++parts_.back().chunks.count;
+      ++parts_.back().chunk_count;
     }
+  }
+
+  /// Whether operands lie in the same buffers.
+  static bool lie_in(std::span<const Place> operands, std::span<const Place> others) {
+    return std::ranges::equal(operands, others, {}, &Place::buffer, &Place::buffer);
   }
 
   /// None where nobody needs what the step makes.
@@ -304,17 +312,20 @@ class StagedSteps {
     sources_.clear();
     for (const Span& span : destinations) {
       if (!flow_.is_member_buffer(span.buffer) || flow_.is_kept(flow_.written(span, chunk))) {
-        destinations_.push_back(span.buffer);
+        destinations_.push_back({span.buffer, span.first_chunk + chunk});
       }
     }
     const int produced = flow_.produced();
     const BufferId staging = produced < 0 ? kNone : places_.of(produced + chunk);
-    if (staging != kNone) destinations_.push_back(staging);
+    if (staging != kNone) {
+      destinations_.push_back({staging, flow_.computed(produced + chunk).chunk});
+    }
     if (destinations_.empty() && !destinations.empty()) return;
     for (std::size_t s = 0; s < sources.size(); ++s) {
       const bool is_reachable =
           !flow_.is_member_buffer(sources[s].buffer) || flow_.is_read_directly(sources, s, chunk);
-      sources_.push_back(is_reachable ? sources[s].buffer : staging_of(sources[s], s, chunk));
+      sources_.push_back({is_reachable ? sources[s].buffer : staging_of(sources[s], s, chunk),
+                          sources[s].first_chunk + chunk});
     }
   }
 
@@ -331,10 +342,10 @@ class StagedSteps {
       return kNone;
     }
     spans_.clear();
-    for (const std::vector<int>* const buffers : {&part.destinations, &part.sources}) {
-      for (const int buffer : *buffers) {
+    for (const std::vector<Place>* const places : {&part.destinations, &part.sources}) {
+      for (const auto& [buffer, first_chunk] : *places) {
         HYCOLL_ASSERT(buffer != kNone, "what others read is staged");
-        spans_.push_back(span_of(buffer, part.chunks));
+        spans_.push_back(span_of(buffer, {first_chunk, part.chunk_count}));
       }
     }
     const std::span<const Span> spans = spans_;
@@ -347,8 +358,13 @@ class StagedSteps {
     HYCOLL_ASSERT(step.kind == StepKind::send, "what is received lies in one buffer");
     const ChunkRange chunks{whole.first_chunk, whole.chunk_count};
     const BufferId message = synchroniser_.add_scratch(strand, chunks);
-    for (const Part& part : parts_) copy(strand, message, part.sources.front(), part.chunks);
-    return add_part(strand, step, {.destinations = {}, .sources = {message}, .chunks = chunks});
+    for (const Part& part : parts_) {
+      const auto& [buffer, first_chunk] = part.sources.front();
+      copy(strand, message, buffer, {first_chunk, part.chunk_count});
+    }
+    return add_part(
+        strand, step,
+        {.destinations = {}, .sources = {{message, chunks.first}}, .chunk_count = chunks.count});
   }
 
   void find_copies(int member) {
@@ -386,8 +402,8 @@ class StagedSteps {
   const ScheduleBuilder& builder_;
   std::vector<std::vector<int>> asynchronous_;  // per strand: its asynchronous direct steps
   // Of the step or member at hand.
-  std::vector<int> destinations_;
-  std::vector<int> sources_;
+  std::vector<Place> destinations_;
+  std::vector<Place> sources_;
   std::vector<Part> parts_;
   std::vector<Span> spans_;
   std::vector<Copy> copies_;
@@ -445,6 +461,7 @@ class OrderedSchedule {
                    .flags = schedule.flags,
                    .strands = {},
                    .spans = {},
+                   .packed = schedule.packed,
                    .dependencies = {}};
     for (const Strand& strand : schedule.strands) frame.strands.push_back({strand.worker, {}});
     return frame;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/schedule/cells.h"
+#include "core/schedule/packs.h"
 #include "core/schedule/pairs.h"
 #include "core/schedule/schedule_text.h"
 #include "core/verifier/accesses.h"
@@ -150,8 +151,8 @@ class RaceCheck {
   }
 
   Finding describe(const Access& access, const Access& other, int buffer, int chunk) const {
-    const std::string where =
-        fmt::format("chunk {} of {}", chunk, describe_buffer(index_.schedule, buffer));
+    const std::string where = fmt::format("chunk {} of {}", chunk_at(index_.schedule, chunk),
+                                          describe_buffer(index_.schedule, buffer));
     if (access.who < 0) {
       const StepPlace& at = index_.place[static_cast<std::size_t>(other.who)];
       return {at.strand, at.step,

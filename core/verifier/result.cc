@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/schedule/cells.h"
+#include "core/schedule/packs.h"
 #include "core/schedule/pairs.h"
 #include "core/schedule/schedule_text.h"
 #include "core/verifier/checks.h"
@@ -98,10 +99,12 @@ class SymbolicExecution {
       const auto undefined = std::find(read.begin(), read.end(), kUndefined);
       if (undefined == read.end()) continue;
       const StepPlace& at = index_.place[static_cast<std::size_t>(id)];
-      return Finding{at.strand, at.step,
-                     fmt::format("reads chunk {} of {}, which nobody has written",
-                                 source.first_chunk + (undefined - read.begin()),
-                                 describe_buffer(index_.schedule, source.buffer))};
+      return Finding{
+          at.strand, at.step,
+          fmt::format("reads chunk {} of {}, which nobody has written",
+                      chunk_at(index_.schedule,
+                               source.first_chunk + static_cast<int>(undefined - read.begin())),
+                      describe_buffer(index_.schedule, source.buffer))};
     }
     return {};
   }

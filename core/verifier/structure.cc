@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/collective_traits.h"
+#include "core/schedule/packs.h"
 #include "core/schedule/schedule_text.h"
 
 namespace hycoll::verifier {
@@ -60,10 +61,11 @@ Problem check_buffer(const Schedule& schedule, std::size_t id) {
   if (buffer.owner < 0 || buffer.owner >= owners) {
     return fmt::format("buffer {} names owner {} of {}", id, buffer.owner, owners);
   }
+  const int chunks = is_pack(schedule, buffer) ? number_count(schedule) : schedule.chunk_count;
   if (buffer.first_chunk < 0 || buffer.chunk_count < 0 ||
-      buffer.chunk_count > schedule.chunk_count - buffer.first_chunk) {
+      buffer.chunk_count > chunks - buffer.first_chunk) {
     return fmt::format("buffer {} has {} chunks from {} on, the partition has {}", id,
-                       buffer.chunk_count, buffer.first_chunk, schedule.chunk_count);
+                       buffer.chunk_count, buffer.first_chunk, chunks);
   }
   const int members = schedule.shape.member_count();
   const bool is_first = std::cmp_less(id, members);
@@ -106,6 +108,47 @@ Problem check_collective(const Schedule& schedule) {
   return {};
 }
 
+/// What is in packs, and that every number there is of one of them.
+Problem check_packs(const Schedule& schedule) {
+  if (schedule.packed.empty()) return {};
+  if (!has_pairs(schedule.collective)) {
+    return fmt::format("there are packs, but the chunks of {} are not equally long",
+                       schedule.collective.name);
+  }
+  std::vector<int> begins;  // of the packs
+  int next_number = schedule.chunk_count;
+  for (const Buffer& buffer : schedule.buffers) {
+    if (!is_pack(schedule, buffer)) continue;
+    if (buffer.first_chunk != next_number) {
+      return fmt::format("a pack has numbers from {} on, expected {}", buffer.first_chunk,
+                         next_number);
+    }
+    begins.push_back(next_number);
+    next_number += buffer.chunk_count;
+  }
+  if (next_number != number_count(schedule)) {
+    return fmt::format("{} numbers are in packs, expected {}", next_number - schedule.chunk_count,
+                       number_count(schedule) - schedule.chunk_count);
+  }
+  auto begin = begins.begin();
+  int expected = schedule.chunk_count;
+  for (const auto& [first_number, chunks] : schedule.packed) {
+    if (first_number != expected) {
+      return fmt::format("packed chunks have numbers from {} on, expected {}", first_number,
+                         expected);
+    }
+    if (chunks.first < 0 || chunks.count < 1 ||
+        chunks.count > schedule.chunk_count - chunks.first) {
+      return fmt::format("a pack has {} chunks from {} on, the partition has {}", chunks.count,
+                         chunks.first, schedule.chunk_count);
+    }
+    if (begin != begins.end() && *begin == first_number) ++begin;
+    expected += chunks.count;
+  }
+  if (begin == begins.end()) return {};
+  return fmt::format("a pack begins inside packed chunks, at number {}", *begin);
+}
+
 }  // namespace
 
 Problem check_frame(const Schedule& schedule) {
@@ -116,6 +159,7 @@ Problem check_frame(const Schedule& schedule) {
     return fmt::format("{} buffers are too few for the inputs and outputs of {} members",
                        schedule.buffers.size(), members);
   }
+  if (Problem problem = check_packs(schedule); !problem.empty()) return problem;
   for (std::size_t id = 0; id < schedule.buffers.size(); ++id) {
     if (Problem problem = check_buffer(schedule, id); !problem.empty()) return problem;
   }

@@ -100,6 +100,7 @@ class Abridgement {
                   .flags = schedule.flags,
                   .strands = {},
                   .spans = {},
+                  .packed = schedule.packed,
                   .dependencies = {}} {}
 
   Schedule make() && {
@@ -215,7 +216,8 @@ class NodeWatch : public StepWatch {
 /// A schedule without its steps.
 std::size_t frame_bytes(const Schedule& frame) {
   return sizeof(Schedule) + frame.buffers.size() * sizeof(Buffer) +
-         frame.flags.size() * sizeof(Flag) + frame.strands.size() * sizeof(Strand);
+         frame.flags.size() * sizeof(Flag) + frame.strands.size() * sizeof(Strand) +
+         frame.packed.size() * sizeof(PackedChunks);
 }
 
 std::size_t step_bytes(const StrandCounts& strand) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/errors.h"
+#include "core/schedule/packs.h"
 #include "core/schedule/pairs.h"
 #include "threading/program/program_recipe.h"
 #include "threading/program/staging_slices.h"
@@ -118,7 +119,7 @@ void PairBinding::take_needs(const Schedule& schedule, int node,
   }
   needed.order();
   for (const int chunk : needed.chunks()) {
-    const Pair pair = pair_of(schedule.shape, chunk);
+    const Pair pair = pair_of(schedule.shape, chunk_at(schedule, chunk));
     const auto slot_of = [&](int member) {
       return schedule.shape.node_of_member(member) == node ? member - first_member : -1;
     };

@@ -8,6 +8,7 @@
 
 #include "core/base/collective_traits.h"
 #include "core/base/errors.h"
+#include "core/schedule/packs.h"
 #include "core/schedule/pairs.h"
 #include "threading/memory/node_memory.h"
 #include "threading/program/program_needs.h"
@@ -334,8 +335,10 @@ class Binder {
 
   /// One part of a step, by its chunks.
   Instruction bind_data_step(Program& program, const Step& step, const Span& chunks) {
+    // Numbers in packs differ from those of the same chunks elsewhere.
+    const int skipped = chunks.first_chunk - chunks_of(step).first_chunk;
     const auto part_of = [&](const Span& span) {
-      return Span{span.buffer, chunks.first_chunk, chunks.chunk_count};
+      return Span{span.buffer, span.first_chunk + skipped, chunks.chunk_count};
     };
     Instruction instruction{.kind = kind_of(step)};
     instruction.lane = step.lane;
@@ -469,7 +472,7 @@ bool is_whole(const VectorExtent& extent) noexcept {
 
 Chunking::Chunking(const Schedule& schedule)
     : block_count(has_blocks(schedule.collective) ? schedule.shape.member_count() : 0),
-      chunk_count(schedule.chunk_count),
+      chunk_count(number_count(schedule)),
       has_pairs(hycoll::has_pairs(schedule.collective)) {}
 
 Partition partition_for(const Chunking& chunking, const VectorExtent& extent,

@@ -171,7 +171,7 @@ std::vector<Program> bind_schedule(const Schedule& schedule, int node, const Vec
 /// How the chunks of a schedule cut a vector: the same on all nodes.
 struct Chunking {
   int block_count = 0;  ///< Of what a member has of all others; 0: the vector is one.
-  int chunk_count = 1;
+  int chunk_count = 1;  ///< With pairs the numbers of chunks (packs.h), all of them equally long.
   bool has_pairs = false;  ///< Each chunk is a block, of one pair of members.
 
   explicit Chunking(const Schedule& schedule);

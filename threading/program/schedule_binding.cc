@@ -41,7 +41,7 @@ std::size_t memory_bytes(const Schedule& schedule) noexcept {
   };
   std::size_t bytes = sizeof(Schedule) + size_bytes(schedule.buffers) + size_bytes(schedule.flags) +
                       size_bytes(schedule.strands) + size_bytes(schedule.spans) +
-                      size_bytes(schedule.dependencies);
+                      size_bytes(schedule.packed) + size_bytes(schedule.dependencies);
   for (const Strand& strand : schedule.strands) bytes += size_bytes(strand.steps);
   return bytes;
 }
@@ -75,6 +75,7 @@ ScheduleBinding::ScheduleBinding(Schedule schedule, int node, const BindingOptio
   // As it is kept for long.
   for (Strand& strand : schedule_.strands) strand.steps.shrink_to_fit();
   schedule_.spans.shrink_to_fit();
+  schedule_.packed.shrink_to_fit();
   schedule_.dependencies.shrink_to_fit();
   note_placed_buffers();
   note_member_chunks();

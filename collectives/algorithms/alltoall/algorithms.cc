@@ -12,6 +12,8 @@ namespace {
 constexpr std::string_view kFlatSource = "MPICH (Thakur, Rabenseifner, Gropp 2005)";
 constexpr std::string_view kLeaderSource = "ONMPML (multi-leader all-to-all)";
 
+constexpr std::string_view kBruckSource = "Bruck et al. 1997; ONMPML, table 1";
+
 constexpr AlgorithmForm kMultiLeader{Collective::alltoall, generate_multi_leader_alltoall};
 constexpr AlgorithmForm kLines{Collective::alltoall, generate_lines_alltoall};
 
@@ -55,6 +57,24 @@ constexpr Algorithm many_leaders(std::string_view name, const Exchange& exchange
   return algorithm;
 }
 
+constexpr Algorithm bruck(Algorithm algorithm) {
+  algorithm.source = kBruckSource;
+  return algorithm;
+}
+
+template <int radix>
+constexpr Algorithm one_leader_bruck(std::string_view name) {
+  return bruck(one_leader(name, kBruckAlltoall<radix>,
+                          "one leader per node, few messages that others pass on"));
+}
+
+template <int radix>
+constexpr Algorithm many_leaders_bruck(std::string_view name) {
+  return bruck(
+      many_leaders(name, kBruckAlltoall<radix>,
+                   "L leaders per node, each a share of few messages that others pass on"));
+}
+
 constexpr std::array kAlgorithms = {
     lines("lines"),
     flat("linear", kShiftedAlltoall, "every block by itself, all messages at once"),
@@ -67,6 +87,12 @@ constexpr std::array kAlgorithms = {
                  "L leaders, each for every L-th node: gathering, messages, scattering overlap"),
     many_leaders("multi-leader-pairwise", kPairwiseAlltoall,
                  "L leaders, each for every L-th node, one message each way at a time"),
+    one_leader_bruck<2>("bruck-2"),
+    one_leader_bruck<4>("bruck-4"),
+    one_leader_bruck<8>("bruck-8"),
+    many_leaders_bruck<2>("multi-leader-bruck-2"),
+    many_leaders_bruck<4>("multi-leader-bruck-4"),
+    many_leaders_bruck<8>("multi-leader-bruck-8"),
 };
 
 }  // namespace

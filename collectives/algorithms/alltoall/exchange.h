@@ -18,10 +18,13 @@ struct TileRound {
   ChunkRange received;
 };
 
-/// The rounds of one lane on one node. The whole is what all nodes append.
+/// What one lane does on one node. The whole is what all nodes append.
 struct ExchangedTiles {
   int lane;
-  StrandId strand;  ///< The leader's.
+  int node;
+  int worker;       ///< The leader.
+  StrandId strand;  ///< Its.
+  /// Exchanges of two nodes each: the lane's messages.
   std::vector<TileRound> rounds;
   /// Appends what puts together what a round sends; returns where it is then.
   std::function<Span(const TileRound& round)> gather;
@@ -29,6 +32,12 @@ struct ExchangedTiles {
   std::function<Span(const TileRound& round)> place;
   /// Appends what is done with what a round has received.
   std::function<void(const TileRound& round)> scatter;
+  /// Exchanges that pass on others' tiles: the lane's share of what one node has for another one.
+  std::function<ChunkRange(int from_node, int to_node)> tile;
+  /// Appends what puts together a share that the node has for another one, and what is done with
+  /// one that it has got.
+  std::function<void(Span place, ChunkRange tile)> collect;
+  std::function<void(ChunkRange tile, Span place)> deliver;
 };
 
 /// Every receive first, then round by round what is sent as soon as it is put together, and then
@@ -41,6 +50,15 @@ void append_pairwise_alltoall(ScheduleBuilder& builder, const ExchangedTiles& ti
 /// Three phases: everything is put together, then exchanged, then scattered.
 void append_phased_alltoall(ScheduleBuilder& builder, const ExchangedTiles& tiles);
 
+/// Bruck's algorithm, of a radix of 2 or more: ceil(log_radix N) steps, in which nodes pass on what
+/// is for others; see bruck.cc.
+void append_bruck_alltoall(ScheduleBuilder& builder, const ExchangedTiles& tiles, int radix);
+
+template <int radix>
+void append_bruck_alltoall(ScheduleBuilder& builder, const ExchangedTiles& tiles) {
+  append_bruck_alltoall(builder, tiles, radix);
+}
+
 inline constexpr Exchange kShiftedAlltoall{.order = OperandOrder::canonical,
                                            .messages = MessageSize::block,
                                            .alltoall = append_shifted_alltoall};
@@ -50,6 +68,9 @@ inline constexpr Exchange kPairwiseAlltoall{.order = OperandOrder::canonical,
 inline constexpr Exchange kPhasedAlltoall{.order = OperandOrder::canonical,
                                           .messages = MessageSize::block,
                                           .alltoall = append_phased_alltoall};
+template <int radix>
+inline constexpr Exchange kBruckAlltoall{.order = OperandOrder::canonical,
+                                         .alltoall = append_bruck_alltoall<radix>};
 
 }  // namespace hycoll
 

@@ -16,7 +16,8 @@
 // Gathering, exchange and scattering in phases: L-a2a with one leader, MPML with several, and NMPML
 // where these are spread over the node's NUMA domains (Options::placement). Overlapped, all
 // receives first, each tile sent as soon as it is gathered, and scattered when it has arrived:
-// ONMPML.
+// ONMPML. By Bruck's algorithm (bruck.cc) leaders pass on what is for others, in few long messages:
+// then all lanes have a share of every tile.
 //
 // Source: the paper of ONMPML (multi-leader all-to-all; sections 5.1 to 5.4). There leaders gather
 // by the sender's order and transpose when a tile has arrived; here the gathering sorts.
@@ -65,6 +66,11 @@ ChunkRange tile_for(const Shape& shape, int from_node, const MemberRange& to) {
   return {.first = first.first, .count = first.count * to.count};
 }
 
+/// A lane's share of what one node has for another one, or for itself, if all lanes share it.
+ChunkRange share_of_tile(const Shape& shape, int from_node, int to_node, int lane) {
+  return tile_for(shape, from_node, share_of_members(shape, to_node, shape.lane_count(), lane));
+}
+
 /// The rounds of one lane. Alike on all nodes is which share of which distance is whose.
 std::vector<TileRound> rounds_of(const Shape& shape, int node, int lane) {
   const int node_count = shape.node_count();
@@ -97,13 +103,20 @@ class LaneTiles {
   void append(const Exchange& exchange) {
     const Shape& shape = builder_.shape();
     if (shape.node_count() > 1) {
-      exchange.alltoall(builder_,
-                        {.lane = lane_,
-                         .strand = strand(),
-                         .rounds = rounds_of(shape, phases_.node(), lane_),
-                         .gather = [&](const TileRound& round) { return gathered(round.sent); },
-                         .place = [&](const TileRound& round) { return place_for(round.received); },
-                         .scatter = [&](const TileRound& round) { scatter(round.received); }});
+      exchange.alltoall(
+          builder_,
+          {.lane = lane_,
+           .node = phases_.node(),
+           .worker = worker_,
+           .strand = strand(),
+           .rounds = rounds_of(shape, phases_.node(), lane_),
+           .gather = [&](const TileRound& round) { return gathered(round.sent); },
+           .place = [&](const TileRound& round) { return place_for(round.received); },
+           .scatter = [&](const TileRound& round) { scatter(round.received); },
+           .tile = [&](int from_node,
+                       int to_node) { return share_of_tile(shape, from_node, to_node, lane_); },
+           .collect = [&](Span place, ChunkRange tile) { collect(place, tile); },
+           .deliver = [&](ChunkRange tile, Span place) { deliver(tile, place); }});
     }
     append_inside();
   }
@@ -111,9 +124,27 @@ class LaneTiles {
  private:
   StrandId strand() const { return phases_.leader(lane_); }
 
-  void copy_from_input(BufferId to, int chunk) {
+  void copy_from_input(Span place, int chunk) {
     const BufferId input = builder_.input(pair_of(builder_.shape(), chunk).from);
-    builder_.copy(strand(), span_of(to, {chunk, 1}), span_of(input, {chunk, 1}));
+    builder_.copy(strand(), place, span_of(input, {chunk, 1}));
+  }
+
+  void collect(Span place, ChunkRange tile) {
+    for (int i = 0; i < tile.count; ++i) {
+      copy_from_input(span_of(place.buffer, {place.first_chunk + i, 1}), tile.first + i);
+    }
+  }
+
+  void deliver(ChunkRange tile, Span place) {
+    const Shape& shape = builder_.shape();
+    const int from_node = shape.node_of_member(pair_in(tile).from);
+    for (int done = 0; done < tile.count;) {
+      const int to = pair_of(shape, tile.first + done).to;
+      const ChunkRange blocks = hycoll::tile_for(shape, from_node, to);
+      builder_.copy(strand(), span_of(builder_.output(to), blocks),
+                    span_of(place.buffer, {place.first_chunk + done, blocks.count}));
+      done += blocks.count;
+    }
   }
 
   /// The first one of a tile.
@@ -128,11 +159,9 @@ class LaneTiles {
   Span gathered(ChunkRange tile) {
     const int from = pair_in(tile).from;
     if (is_alone(tile, from)) return span_of(builder_.input(from), tile);
-    const BufferId scratch = builder_.add_scratch(worker_, tile);
-    for (int chunk = tile.first; chunk < tile.first + tile.count; ++chunk) {
-      copy_from_input(scratch, chunk);
-    }
-    return span_of(scratch, tile);
+    const Span place = span_of(builder_.add_scratch(worker_, tile), tile);
+    collect(place, tile);
+    return place;
   }
 
   Span place_for(ChunkRange tile) {
@@ -145,14 +174,7 @@ class LaneTiles {
 
   void scatter(ChunkRange tile) {
     if (is_alone(tile, pair_in(tile).to)) return;
-    const BufferId scratch = places_.at(tile.first);
-    for (int chunk = tile.first; chunk < tile.first + tile.count;) {
-      const Pair pair = pair_of(builder_.shape(), chunk);
-      const ChunkRange blocks =
-          hycoll::tile_for(builder_.shape(), builder_.shape().node_of_member(pair.from), pair.to);
-      builder_.copy(strand(), span_of(builder_.output(pair.to), blocks), span_of(scratch, blocks));
-      chunk += blocks.count;
-    }
+    deliver(tile, span_of(places_.at(tile.first), tile));
   }
 
   /// What stays on the node.
@@ -162,7 +184,7 @@ class LaneTiles {
     for (int to = own.first; to < own.first + own.count; ++to) {
       const ChunkRange blocks = hycoll::tile_for(shape, phases_.node(), to);
       for (int chunk = blocks.first; chunk < blocks.first + blocks.count; ++chunk) {
-        copy_from_input(builder_.output(to), chunk);
+        copy_from_input(span_of(builder_.output(to), {chunk, 1}), chunk);
       }
     }
   }

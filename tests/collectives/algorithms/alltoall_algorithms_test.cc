@@ -7,7 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/algorithms/alltoall/alltoall.h"
 #include "collectives/algorithms/registry.h"
+#include "core/drawing/statistics.h"
+#include "core/schedule/packs.h"
+#include "core/schedule/parts.h"
 #include "core/schedule/staging.h"
 #include "core/verifier/verifier.h"
 #include "tests/support/sanitized.h"
@@ -126,6 +130,115 @@ TEST_CASE("overlapped, receives come first and what is gathered is sent at once;
   const Schedule phased = schedule_of("l-a2a", shape);
   CHECK(first_and_last(phased.strands.front(), StepKind::recv).first ==
         first_and_last(phased.strands.front(), StepKind::copy).first + 27);
+}
+
+/// The digits of the distances 1, ..., N - 1 that are not 0, and those that there are at all: what
+/// a node sends in tiles, and in messages.
+struct BruckCounts {
+  std::size_t tiles = 0;
+  std::size_t messages = 0;
+  std::size_t steps = 0;
+};
+
+BruckCounts bruck_counts(int nodes, int radix) {
+  BruckCounts counts;
+  for (std::size_t unit = 1; unit < static_cast<std::size_t>(nodes);
+       unit *= static_cast<std::size_t>(radix)) {
+    std::vector<bool> is_there(static_cast<std::size_t>(radix), false);
+    for (std::size_t distance = 1; distance < static_cast<std::size_t>(nodes); ++distance) {
+      const std::size_t digit = distance / unit % static_cast<std::size_t>(radix);
+      if (digit == 0) continue;
+      ++counts.tiles;
+      is_there[digit] = true;
+    }
+    counts.messages += static_cast<std::size_t>(std::ranges::count(is_there, true));
+    ++counts.steps;
+  }
+  return counts;
+}
+
+template <int radix>
+Schedule bruck(const Shape& shape) {
+  return generate_multi_leader_alltoall(
+      "bruck", shape, {.collective = Collective::alltoall, .exchange = kBruckAlltoall<radix>});
+}
+
+void check_bruck(int radix, const Shape& shape, const Schedule& schedule) {
+  CAPTURE(radix);
+  CAPTURE(shape.node_count());
+  const Verdict verdict = verify(schedule);
+  REQUIRE_MESSAGE(verdict.correct, verdict.failure);
+  const BruckCounts counts = bruck_counts(shape.node_count(), radix);
+  const auto members = static_cast<std::size_t>(shape.node(0).members);
+  const auto lanes = static_cast<std::size_t>(shape.lane_count());
+  CHECK(verdict.resources.node_message_count == lanes * counts.messages);
+  CHECK(verdict.resources.node_sent_chunk_count == counts.tiles * members * members);
+  CHECK(verdict.resources.node_memory_chunk_count == 2 * counts.tiles * members * members);
+  CHECK(statistics(schedule).critical_message_count == counts.steps);
+  const auto most = static_cast<std::size_t>(radix - 1) * counts.steps;
+  CHECK(counts.messages <= most);
+  std::size_t power = 1;
+  while (power < static_cast<std::size_t>(shape.node_count())) {
+    power *= static_cast<std::size_t>(radix);
+  }
+  if (power == static_cast<std::size_t>(shape.node_count())) CHECK(counts.messages == most);
+}
+
+TEST_CASE("Bruck of any radix: ceil(log_r N) steps of r - 1 messages, of each leader") {
+  for (int nodes = 2; nodes <= (tests::kIsSanitized ? 9 : 28); ++nodes) {
+    for (const int lanes : {1, 2}) {
+      const Shape shape = Shape::uniform(nodes, 2, lanes);
+      check_bruck(2, shape, bruck<2>(shape));
+      check_bruck(3, shape, bruck<3>(shape));
+      check_bruck(4, shape, bruck<4>(shape));
+      check_bruck(5, shape, bruck<5>(shape));
+      check_bruck(8, shape, bruck<8>(shape));
+      check_bruck(40, shape, bruck<40>(shape));
+    }
+  }
+  CHECK(bruck_counts(64, 2).messages == 6);
+  CHECK(bruck_counts(64, 4).messages == 9);
+  CHECK(bruck_counts(64, 8).messages == 14);
+  CHECK(bruck_counts(5, 4).messages == 4);
+  CHECK(bruck_counts(5, 2).tiles == 5);
+}
+
+TEST_CASE("with a digit for every distance Bruck's tiles go straight to where they belong") {
+  const Shape shape = Shape::uniform(7, 2, 1);
+  const Resources straight = verify(bruck<8>(shape)).resources;
+  const Resources led = resources_of("l-a2a", shape);
+  CHECK(straight.node_message_count == led.node_message_count);
+  CHECK(straight.node_sent_chunk_count == led.node_sent_chunk_count);
+  CHECK(straight.node_memory_chunk_count == led.node_memory_chunk_count);
+}
+
+/// The copies of a node whose source is a pack and whose destination, too.
+int passed_on(const Schedule& schedule, int node) {
+  int copies = 0;
+  for (const Strand& strand : schedule.strands) {
+    if (schedule.shape.node_of_worker(strand.worker) != node) continue;
+    for (const Step& step : strand.steps) {
+      if (step.kind != StepKind::copy) continue;
+      copies += is_pack(schedule, schedule.buffer_of(schedule.sources(step).front())) &&
+                is_pack(schedule, schedule.buffer_of(schedule.destinations(step).front()));
+    }
+  }
+  return copies;
+}
+
+TEST_CASE("tiles that go on together are copied at once, and lie together where they can") {
+  for (const int nodes : {8, 16, 32}) {
+    CAPTURE(nodes);
+    const Schedule schedule = bruck<2>(Shape::uniform(nodes, 1, 1));
+    // A run for each distance's upper digits: nodes / 2 - 1 in step 0, half of them in step 1, ...
+    int runs = 0;
+    for (int some = nodes / 2; some > 1; some /= 2) runs += some - 1;
+    CHECK(passed_on(schedule, 0) == runs);
+  }
+  // Without a run that reaches over the last node a range for each one, of each of three messages
+  // each way.
+  const Schedule last = bruck<2>(Shape::uniform(8, 1, 1));
+  CHECK(restricted_to(last, only_node(7)).packed.size() <= 2 * (4 + 2 + 1) + 2);
 }
 
 TEST_CASE("more members than pairs can be numbered of are refused") {

@@ -471,6 +471,7 @@ std::vector<Schedule> all_examples() {
     examples.push_back(ring_allgather_example(members));
   }
   examples.push_back(paired_allgather_example());
+  examples.push_back(packed_alltoall_example());
   return examples;
 }
 

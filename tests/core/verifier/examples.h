@@ -79,6 +79,11 @@ Schedule ring_allgather_example(int node_count);
 /// exchanges both at once with the other node, and copies the vector to its neighbour.
 Schedule paired_allgather_example();
 
+/// 2 nodes of 2 members, all-to-all: worker 0 of each node exchanges with the other one what their
+/// nodes have for each other in one message, in a pack in which the senders' blocks come one after
+/// the other.
+Schedule packed_alltoall_example();
+
 /// All of the above, in several sizes.
 std::vector<Schedule> all_examples();
 

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "core/schedule/packs.h"
 #include "core/schedule/pairs.h"
 #include "tests/core/verifier/reference_races.h"
 #include "tests/core/verifier/reference_steps.h"
@@ -14,11 +15,19 @@
 namespace hycoll::testing {
 namespace {
 
-using Message = std::tuple<int, int, int, int, int, int>;  // lane, from, to, tag, chunks
+using Message = std::tuple<int, int, int, int, std::vector<int>>;  // lane, from, to, tag, chunks
 
 /// The steps that complete together with each asynchronous step, itself included; empty if the
 /// messages do not match.
 using Partners = std::map<StepId, std::vector<StepId>>;
+
+std::vector<int> chunks_in(const Schedule& schedule, const Span& span) {
+  std::vector<int> chunks;
+  for (int chunk = 0; chunk < span.chunk_count; ++chunk) {
+    chunks.push_back(chunk_at(schedule, span.first_chunk + chunk));
+  }
+  return chunks;
+}
 
 bool natives_in_order(const Schedule& schedule) {
   struct Call {
@@ -69,8 +78,8 @@ Partners match(const Schedule& schedule) {
     const bool is_send = step.kind == StepKind::send;
     const int from = is_send ? here : step.peer_node;
     const int to = is_send ? step.peer_node : here;
-    (is_send ? sends : recvs)[{step.lane, from, to, step.tag, span.first_chunk, span.chunk_count}]
-        .push_back(id);
+    (is_send ? sends : recvs)[{step.lane, from, to, step.tag, chunks_in(schedule, span)}].push_back(
+        id);
     if (is_send && !tags.insert({step.lane, from, to, step.tag}).second) return {};
   }
   if (sends.size() != recvs.size() || !natives_in_order(schedule)) return {};
@@ -312,11 +321,11 @@ class ReferenceExecution {
 
   void combine(const std::vector<StepId>& group, bool is_native) {
     const Span& span = any_span(schedule_, step_of(schedule_, group.front()));
-    for (int chunk = span.first_chunk; chunk < span.first_chunk + span.chunk_count; ++chunk) {
+    for (int chunk = 0; chunk < span.chunk_count; ++chunk) {
       std::map<int, Value> by_node;
       for (const StepId id : group) {
         for (const Span& source : schedule_.sources(step_of(schedule_, id))) {
-          by_node[node_of(schedule_, id)] = read(source, chunk);
+          by_node[node_of(schedule_, id)] = read(source, source.first_chunk + chunk);
         }
       }
       Value result;
@@ -327,7 +336,7 @@ class ReferenceExecution {
       if (is_native) result.text = "native(" + result.text + ")";
       for (const StepId id : group) {
         for (const Span& to : schedule_.destinations(step_of(schedule_, id))) {
-          value(to, chunk) = result;
+          value(to, to.first_chunk + chunk) = result;
         }
       }
     }
@@ -335,14 +344,16 @@ class ReferenceExecution {
 
   void reduce(const Step& step) {
     const Span& span = any_span(schedule_, step);
-    for (int chunk = span.first_chunk; chunk < span.first_chunk + span.chunk_count; ++chunk) {
+    for (int chunk = 0; chunk < span.chunk_count; ++chunk) {
       Value result;
       for (const Span& source : schedule_.sources(step)) {
-        const Value operand = read(source, chunk);
+        const Value operand = read(source, source.first_chunk + chunk);
         result.text = result.text.empty() ? operand.text : "(" + result.text + operand.text + ")";
         result.members.insert(result.members.end(), operand.members.begin(), operand.members.end());
       }
-      for (const Span& to : schedule_.destinations(step)) value(to, chunk) = result;
+      for (const Span& to : schedule_.destinations(step)) {
+        value(to, to.first_chunk + chunk) = result;
+      }
     }
   }
 
