@@ -226,6 +226,13 @@ void require_suitable(const Algorithm& algorithm, const SelectionQuery& query) {
                     "the {} aggregator(s) too; choose another algorithm, or no aggregators",
                     name_of(query.collective), algorithm.name, query.aggregators));
   }
+  if (query.has_unequal_pairs && algorithm.exchange.passes_on_blocks && query.node_count() > 1) {
+    throw Error(
+        ErrorKind::unsupported,
+        fmt::format("{} algorithm '{}' passes on what other nodes exchange, whose lengths a "
+                    "node does not know where they differ; choose 'onmpml', or 'auto'",
+                    name_of(query.collective), algorithm.name));
+  }
   if (uses_aggregators(algorithm)) require_aggregators(algorithm, query);
 }
 

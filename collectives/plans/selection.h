@@ -23,6 +23,8 @@ struct SelectionQuery {
   std::size_t size_bytes = 0;  ///< Of the vector: the longer of a member's buffers.
   OperandOrder order = OperandOrder::any;  ///< At least this is needed.
   NativeReduction native = NativeReduction::possible;
+  /// Of an all-to-all: only the two members of a pair know how long its block is.
+  bool has_unequal_pairs = false;
   int requested_lanes = 0;  ///< 0: selection decides.
   /// "auto"; or a name, for the collectives that have an algorithm of that name; or a list such as
   /// "allreduce:dpml-ring:4,reduce:dpml-binomial", whose parts are [COLLECTIVE:]NAME[:LANES]; the

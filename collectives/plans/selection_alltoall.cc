@@ -2,10 +2,14 @@
 //
 // One node: lines between few members while a member reads no more than a few hundred bytes there,
 // then a lane per worker, whose leader writes what is for its member. Several nodes: with as many
-// leaders as are worth it (selection_costs.h), overlapped or in phases.
+// leaders as are worth it (selection_costs.h), overlapped or in phases; by Bruck's algorithm where
+// many nodes have little for one another.
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <limits>
+#include <span>
 
 #include "collectives/algorithms/alltoall/alltoall.h"
 #include "collectives/plans/selection.h"
@@ -28,11 +32,9 @@ SelectedPlan select_on_one_node(const SelectionQuery& query) {
   return plan;
 }
 
-/// The messages of one worker, on a node that may have few of them.
+/// The messages of one worker, which on a node of few workers leads several lanes.
 double rounds_of(const LaneCosts& costs) {
-  constexpr double kMostLanesInTurn = 4;
-  const double own = std::max((costs.nodes - 1) / costs.lanes, 1.0);
-  return costs.lanes_of_worker > kMostLanesInTurn ? own * costs.lanes_of_worker : own;
+  return std::max((costs.nodes - 1) / costs.lanes, 1.0) * costs.lanes_of_worker;
 }
 
 /// What a node's leaders do for one lane's rounds, and the card for all of them.
@@ -75,18 +77,56 @@ double phased_leaders(const LaneCosts& costs, double /*segments*/) {
   return costs.own_alpha + led.hearing + led.copies + std::max(led.messages, card);
 }
 
+/// A node passes on what is for others: fewer messages one after another, and more bytes. With a
+/// digit for every distance it is no more than what the others do.
+template <int radix>
+double bruck(const LaneCosts& costs, double /*segments*/) {
+  const auto nodes = static_cast<std::size_t>(costs.nodes);
+  if (nodes <= radix) return std::numeric_limits<double>::infinity();
+  double steps = 0;
+  double messages = 0;
+  double tiles = 0;
+  for (std::size_t unit = 1; unit < nodes; unit *= radix) {
+    const std::size_t zeros =
+        nodes / (unit * radix) * unit + std::min(nodes % (unit * radix), unit);
+    steps += 1;
+    messages += static_cast<double>(std::min<std::size_t>(radix - 1, (nodes - 1) / unit));
+    tiles += static_cast<double>(nodes - zeros);
+  }
+  const double moved = costs.members * costs.elsewhere * tiles / (costs.nodes - 1);  // in rows
+  const double copies = (costs.members + moved) * costs.vector_copy / costs.lanes;
+  const double hearing = costs.members == 1 ? 0 : costs.hearing_of_members + costs.hearing_of_lanes;
+  return hearing + steps * (costs.own_alpha - costs.message_of_lane) + messages * costs.message +
+         overlapped(copies * costs.lanes_of_worker, moved * costs.card, messages);
+}
+
 constexpr Candidate candidate(std::string_view algorithm,
                               double (*cost)(const LaneCosts&, double)) {
   return {algorithm, OperandOrder::canonical, Cut::nothing, Candidate::Lanes::any, cost};
 }
 
-constexpr std::array kCandidates = {candidate(kOverlapped, overlapped_leaders),
-                                    candidate("mpml", phased_leaders)};
+constexpr std::array kCandidates = {
+    candidate(kOverlapped, overlapped_leaders),
+    candidate("mpml", phased_leaders),
+    // Where everybody knows how long others' blocks are, and they can be numbered.
+    candidate("multi-leader-bruck-2", bruck<2>),
+    candidate("multi-leader-bruck-4", bruck<4>),
+    candidate("multi-leader-bruck-8", bruck<8>),
+};
+constexpr std::size_t kOwnTilesOnly = 2;
+
+bool may_pass_on(const SelectionQuery& query) {
+  std::int64_t members = 0;
+  for (const NodeRun& run : query.nodes) members += std::int64_t{run.count} * run.node.members;
+  return !query.has_unequal_pairs && members <= kMostPackedMembers;
+}
 
 }  // namespace
 
 SelectedPlan select_alltoall(const SelectionQuery& query) {
-  return query.node_count() == 1 ? select_on_one_node(query) : cheapest(query, kCandidates);
+  if (query.node_count() == 1) return select_on_one_node(query);
+  return cheapest(
+      query, std::span(kCandidates).first(may_pass_on(query) ? kCandidates.size() : kOwnTilesOnly));
 }
 
 }  // namespace hycoll

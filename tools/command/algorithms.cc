@@ -63,7 +63,8 @@ constexpr std::array kAlltoallDesigns = {
                    "l-a2a"},
     AlltoallDesign{"PAIRWISE-SLR", "MPI P2P", "MPI P2P", true, false, false, false, true,
                    "multi-leader-pairwise, 1 lane"},
-    AlltoallDesign{"BRUCK-SLR", "MPI P2P", "MPI P2P", true, false, false, false, true, ""},
+    AlltoallDesign{"BRUCK-SLR", "MPI P2P", "MPI P2P", true, false, false, false, true,
+                   "bruck-2, bruck-4, bruck-8"},
     AlltoallDesign{"ONMPML", "RDMA", "shared heap", true, true, true, true, true, "onmpml"},
 };
 

@@ -17,10 +17,10 @@ constexpr std::string_view kBruckSource = "Bruck et al. 1997; ONMPML, table 1";
 constexpr AlgorithmForm kMultiLeader{Collective::alltoall, generate_multi_leader_alltoall};
 constexpr AlgorithmForm kLines{Collective::alltoall, generate_lines_alltoall};
 
-/// What is served, of shapes whose pairs can be numbered.
-template <bool (*also)(const Shape&)>
+/// What is served, of shapes whose pairs can be numbered, also in packs.
+template <bool (*also)(const Shape&), int most_members = kMostPairedMembers>
 bool serves_pairs(const Shape& shape) {
-  return shape.member_count() <= kMostPairedMembers && also(shape);
+  return shape.member_count() <= most_members && also(shape);
 }
 
 bool serves_lines(const Shape& shape) {
@@ -57,22 +57,22 @@ constexpr Algorithm many_leaders(std::string_view name, const Exchange& exchange
   return algorithm;
 }
 
-constexpr Algorithm bruck(Algorithm algorithm) {
-  algorithm.source = kBruckSource;
+template <int radix>
+constexpr Algorithm one_leader_bruck(std::string_view name) {
+  Algorithm algorithm = kMultiLeader.with_one_leader(
+      name, kBruckAlltoall<radix>, "one leader per node, few messages that others pass on",
+      kBruckSource);
+  algorithm.serves_shape = serves_pairs<serves_one_lane, kMostPackedMembers>;
   return algorithm;
 }
 
 template <int radix>
-constexpr Algorithm one_leader_bruck(std::string_view name) {
-  return bruck(one_leader(name, kBruckAlltoall<radix>,
-                          "one leader per node, few messages that others pass on"));
-}
-
-template <int radix>
 constexpr Algorithm many_leaders_bruck(std::string_view name) {
-  return bruck(
-      many_leaders(name, kBruckAlltoall<radix>,
-                   "L leaders per node, each a share of few messages that others pass on"));
+  Algorithm algorithm = kMultiLeader.with_many_leaders(
+      name, kBruckAlltoall<radix>,
+      "L leaders per node, each a share of few messages that others pass on", kBruckSource);
+  algorithm.serves_shape = serves_pairs<serves_any_shape, kMostPackedMembers>;
+  return algorithm;
 }
 
 constexpr std::array kAlgorithms = {

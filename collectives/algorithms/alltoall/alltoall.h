@@ -19,6 +19,10 @@ Schedule generate_multi_leader_alltoall(std::string name, const Shape& shape,
 Schedule generate_lines_alltoall(std::string name, const Shape& shape,
                                  const GeneratorParameters& parameters);
 
+/// The most members whose nodes can pass on what is for others: the pairs themselves, and those in
+/// packs, which a node sends and receives once at most, have to be numbered.
+inline constexpr int kMostPackedMembers = 26'754;
+
 /// The members that have lines for one another.
 inline constexpr int kMostMembersWithLines = 3;
 

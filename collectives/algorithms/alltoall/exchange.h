@@ -70,6 +70,7 @@ inline constexpr Exchange kPhasedAlltoall{.order = OperandOrder::canonical,
                                           .alltoall = append_phased_alltoall};
 template <int radix>
 inline constexpr Exchange kBruckAlltoall{.order = OperandOrder::canonical,
+                                         .passes_on_blocks = true,
                                          .alltoall = append_bruck_alltoall<radix>};
 
 }  // namespace hycoll

@@ -70,6 +70,7 @@ struct Exchange {
   MessageSize messages = MessageSize::vector;
   ExchangeHelp help = ExchangeHelp::none;
   NodesServed nodes_served = NodesServed::any;
+  bool passes_on_blocks = false;  ///< Of others, whose lengths a node has to know.
   int (*chunks_per_lane)(int node_count, int segments) = one_chunk;
 
   // All require at least two nodes; null for other collectives.

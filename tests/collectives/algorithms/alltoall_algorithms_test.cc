@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <climits>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -28,6 +30,14 @@ Resources resources_of(std::string_view name, const Shape& shape) {
   REQUIRE_MESSAGE(verdict.correct, verdict.failure);
   return verdict.resources;
 }
+
+/// Is shown steps that nobody keeps.
+class Heedless : public StepReader {
+ public:
+  Heedless() : StepReader(Dependencies::ignored) {}
+  void read(const Schedule&, int, const Step&, std::span<const Span>, std::span<const Span>,
+            std::span<const int>) override {}
+};
 
 void prove_all(const Shape& shape) {
   for (const Algorithm& algorithm : algorithms_of(Collective::alltoall)) {
@@ -239,6 +249,25 @@ TEST_CASE("tiles that go on together are copied at once, and lie together where 
   // each way.
   const Schedule last = bruck<2>(Shape::uniform(8, 1, 1));
   CHECK(restricted_to(last, only_node(7)).packed.size() <= 2 * (4 + 2 + 1) + 2);
+}
+
+TEST_CASE("a node's packs can be numbered, however unequal the nodes are") {
+  // What passes through small nodes is most where two or three others have nearly all members.
+  for (const std::vector<int>& members :
+       {std::vector{200, 1, 1, 200}, {100, 1, 1, 100, 1, 1, 100}, {1, 300, 1, 1, 1}}) {
+    std::vector<Node> nodes;
+    for (const int count : members) nodes.push_back({.members = count, .workers = count});
+    const Shape shape(nodes, 1);
+    int most = 0;
+    for (int node = 0; node < shape.node_count(); ++node) {
+      Heedless reader;
+      const Schedule frame = find_algorithm(Collective::alltoall, "bruck-2")
+                                 .generate(shape, 1, 0, {only_node(node), &reader});
+      most = std::max(most, number_count(frame));
+    }
+    CHECK(most <= 3 * shape.member_count() * shape.member_count());
+  }
+  static_assert(std::int64_t{3} * kMostPackedMembers * kMostPackedMembers <= INT_MAX);
 }
 
 TEST_CASE("more members than pairs can be numbered of are refused") {

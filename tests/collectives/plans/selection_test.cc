@@ -349,6 +349,31 @@ TEST_CASE("neighbours exchange long blocks, where each has one") {
   CHECK(chosen(Collective::allgather, 14, {1, 1}, 14 * kKiB) == "circulant");
 }
 
+TEST_CASE("many nodes that have little for one another pass it on, if they know how much it is") {
+  SelectionQuery query{
+      .collective = Collective::alltoall, .nodes = {{{1, 1}, 64}}, .size_bytes = 64 * 64};
+  CHECK(select(query).algorithm.starts_with("multi-leader-bruck-"));
+  query.size_bytes = 64 * 64 * kKiB;
+  CHECK(select(query).algorithm == "onmpml");
+  query.size_bytes = 64 * 64;
+  query.has_unequal_pairs = true;
+  CHECK(select(query).algorithm == "onmpml");
+  query.requested_algorithm = "bruck-4";
+  CHECK_THROWS_WITH_AS(select(query),
+                       "alltoall algorithm 'bruck-4' passes on what other nodes exchange, whose "
+                       "lengths a node does not know where they differ; choose 'onmpml', or 'auto'",
+                       Error);
+  query.has_unequal_pairs = false;
+  CHECK(select(query).algorithm == "bruck-4");
+  // As many as their pairs, and those in packs, can be numbered of.
+  query.requested_algorithm = "auto";
+  query.nodes = {{{1, 1}, 26'754}};
+  query.size_bytes = 26'754 * 8;
+  CHECK(select(query).algorithm.starts_with("multi-leader-bruck-"));
+  query.nodes = {{{1, 1}, 26'755}};
+  CHECK(select(query).algorithm == "mpml");
+}
+
 TEST_CASE("of two processes that stage the root of a long reduce does all") {
   SelectionQuery query{
       .collective = Collective::reduce, .nodes = {{2, 2}}, .size_bytes = 64 * kKiB};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -125,7 +126,12 @@ std::optional<double> PlanPricer::with_fewer_nodes(int node_count, double size_b
       return walks_.time_us(plan_with(nodes), bytes, scale, kInfinite);
     };
     const double far = at(more);
-    return far + (far - at(more / 2)) * (node_count - more) / (more / 2);
+    const double doubled = far - at(more / 2);
+    // Bruck's steps go with the logarithm of the nodes, and there are never fewer.
+    if (has_pairs(plan.algorithm->collective) && !sends_blocks) {
+      return far + std::max(doubled, 0.0) * std::log2(static_cast<double>(node_count) / more);
+    }
+    return far + doubled * (node_count - more) / (more / 2);
   }
   return {};
 }
