@@ -153,7 +153,9 @@ TEST_CASE("the algorithms of alltoall are listed with the design space that they
   CHECK(methods.contains("ONMPML"));
   const ChildResult text = hycoll({"algorithms", "alltoall"});
   CHECK(text.status == 0);
-  for (const char* part : {"onmpml", "SA-orig", "NUMA-aware"}) CHECK(contains(text.output, part));
+  for (const char* part : {"onmpml", "SA-orig", "NUMA-aware", "bruck-2, bruck-4, bruck-8"}) {
+    CHECK(contains(text.output, part));
+  }
 }
 
 TEST_CASE("a plan on a described machine counts cache lines by distance") {
