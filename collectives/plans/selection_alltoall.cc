@@ -32,9 +32,11 @@ SelectedPlan select_on_one_node(const SelectionQuery& query) {
   return plan;
 }
 
-/// The messages of one worker, which on a node of few workers leads several lanes.
+/// The messages of one worker, on a node that may have few of them.
 double rounds_of(const LaneCosts& costs) {
-  return std::max((costs.nodes - 1) / costs.lanes, 1.0) * costs.lanes_of_worker;
+  constexpr double kMostLanesInTurn = 4;
+  const double own = std::max((costs.nodes - 1) / costs.lanes, 1.0);
+  return costs.lanes_of_worker > kMostLanesInTurn ? own * costs.lanes_of_worker : own;
 }
 
 /// What a node's leaders do for one lane's rounds, and the card for all of them.
@@ -77,8 +79,10 @@ double phased_leaders(const LaneCosts& costs, double /*segments*/) {
   return costs.own_alpha + led.hearing + led.copies + std::max(led.messages, card);
 }
 
-/// A node passes on what is for others: fewer messages one after another, and more bytes. With a
-/// digit for every distance it is no more than what the others do.
+/// A node passes on what is for others: fewer messages one after another, and more bytes, which are
+/// not worth it where they keep the card longer than the messages that a leader would send, however
+/// much these are in one another's way. With a digit for every distance it is no more than what the
+/// others do.
 template <int radix>
 double bruck(const LaneCosts& costs, double /*segments*/) {
   const auto nodes = static_cast<std::size_t>(costs.nodes);
@@ -93,11 +97,18 @@ double bruck(const LaneCosts& costs, double /*segments*/) {
     messages += static_cast<double>(std::min<std::size_t>(radix - 1, (nodes - 1) / unit));
     tiles += static_cast<double>(nodes - zeros);
   }
-  const double moved = costs.members * costs.elsewhere * tiles / (costs.nodes - 1);  // in rows
-  const double copies = (costs.members + moved) * costs.vector_copy / costs.lanes;
+  const double hops = tiles / (costs.nodes - 1);
+  const double own = costs.members * costs.elsewhere;  // in rows
+  const double passed_on = own * (hops - 1);
+  if (passed_on * costs.card > rounds_of(costs) * costs.message_of_lane) {
+    return std::numeric_limits<double>::infinity();
+  }
+  // A worker that leads many lanes has few members, but passes on as much as others.
+  const double copies = std::max((costs.members + own + passed_on) / costs.lanes,
+                                 passed_on * costs.lanes_of_worker / costs.lanes);
   const double hearing = costs.members == 1 ? 0 : costs.hearing_of_members + costs.hearing_of_lanes;
   return hearing + steps * (costs.own_alpha - costs.message_of_lane) + messages * costs.message +
-         overlapped(copies * costs.lanes_of_worker, moved * costs.card, messages);
+         overlapped(copies * costs.vector_copy, (own + passed_on) * costs.card, messages);
 }
 
 constexpr Candidate candidate(std::string_view algorithm,

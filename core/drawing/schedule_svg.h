@@ -24,7 +24,7 @@ inline constexpr int kMaximumDrawnWorkers = 64;
 /// memory, is left out. Steps too short to be seen are drawn longer, which adds about a quarter to
 /// the whole at most. Steps without elements take part like all others.
 ///
-/// Requires a schedule that verify() accepts and a partition of schedule.chunk_count chunks.
+/// Requires a schedule that verify() accepts and a partition of number_count() chunks (packs.h).
 std::string to_svg(const Schedule& schedule, const Partition& partition,
                    std::size_t element_size_bytes);
 

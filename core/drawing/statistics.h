@@ -52,7 +52,8 @@ struct ScheduleStatistics {
 /// part of one. Pure.
 ScheduleStatistics statistics(const Schedule& schedule);
 
-/// The same with volumes in bytes. Requires a partition of schedule.chunk_count chunks.
+/// The same with volumes in bytes. Requires a partition of number_count()
+/// chunks (packs.h).
 ScheduleStatistics statistics(const Schedule& schedule, const Partition& partition,
                               std::size_t element_size_bytes);
 

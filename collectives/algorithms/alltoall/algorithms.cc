@@ -62,6 +62,7 @@ constexpr Algorithm one_leader_bruck(std::string_view name) {
   Algorithm algorithm = kMultiLeader.with_one_leader(
       name, kBruckAlltoall<radix>, "one leader per node, few messages that others pass on",
       kBruckSource);
+  algorithm.serves = "shapes with 1 lane and at most 26,754 members";
   algorithm.serves_shape = serves_pairs<serves_one_lane, kMostPackedMembers>;
   return algorithm;
 }
@@ -71,6 +72,7 @@ constexpr Algorithm many_leaders_bruck(std::string_view name) {
   Algorithm algorithm = kMultiLeader.with_many_leaders(
       name, kBruckAlltoall<radix>,
       "L leaders per node, each a share of few messages that others pass on", kBruckSource);
+  algorithm.serves = "shapes of at most 26,754 members with direct visibility";
   algorithm.serves_shape = serves_pairs<serves_any_shape, kMostPackedMembers>;
   return algorithm;
 }

@@ -15,8 +15,9 @@
 // The circulant graph and Bruck's algorithm are one procedure over different distances: each node
 // sends what it has, from its own block on, to the node at a distance before it. Bruck's distances
 // are the powers of two, the graph's are N halved again and again, rounded up: the same for a power
-// of two, otherwise other messages, as many of them and as many blocks in all. Bruck's blocks lie
-// in the order of their distance until a rotation at the end; here they arrive where they belong.
+// of two and one less, otherwise other messages, as many of them and as many blocks in all. Bruck's
+// blocks lie in the order of their distance until a rotation at the end; here they arrive where
+// they belong.
 //
 // Sent: n (N - 1) / N elements by every node for equal blocks, the least possible.
 //

@@ -51,7 +51,7 @@ void append_doubling_allgather(ScheduleBuilder& builder, const GatheredBlocks& g
 void append_circulant_allgather(ScheduleBuilder& builder, const GatheredBlocks& gathered);
 
 /// The same over distances 1, 2, 4, ...: every node doubles what it has, and gets the rest in the
-/// last step. Among a power of two of nodes the two are the same.
+/// last step. Among a power of two of nodes, or one less, the two are the same.
 void append_bruck_allgather(ScheduleBuilder& builder, const GatheredBlocks& gathered);
 
 /// Every node exchanges its block with one of its neighbours, and then, in turn with the other and

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/schedule/packs.h"
 #include "core/schedule/schedule_text.h"
 #include "tests/core/verifier/examples.h"
 
@@ -75,7 +76,7 @@ TEST_CASE("drawings are XML with a title for every step, at any size") {
       CAPTURE(schedule.algorithm);
       CAPTURE(elements);
       const std::string svg =
-          to_svg(schedule, Partition::balanced(elements, schedule.chunk_count), 8);
+          to_svg(schedule, Partition::balanced(elements, number_count(schedule)), 8);
       CHECK(xml_problem(svg) == "");
       CHECK(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
       CHECK(count(svg, "<title>") == schedule.step_count());
@@ -96,7 +97,7 @@ TEST_CASE("drawings are XML with a title for every step, at any size") {
 
 TEST_CASE("messages, signals and lines are arrows") {
   const auto draw = [](const Schedule& schedule) {
-    return to_svg(schedule, Partition::uniform(1, schedule.chunk_count), 8);
+    return to_svg(schedule, Partition::uniform(1, number_count(schedule)), 8);
   };
   const std::string_view arrow = "class=\"arrow ";
   const std::string_view dashed = "class=\"arrow announce\"";
@@ -110,7 +111,7 @@ TEST_CASE("messages, signals and lines are arrows") {
 
 TEST_CASE("lanes are told apart by the colours of messages and the labels of strands") {
   const auto draw = [](const Schedule& schedule) {
-    return to_svg(schedule, Partition::uniform(1, schedule.chunk_count), 8);
+    return to_svg(schedule, Partition::uniform(1, number_count(schedule)), 8);
   };
   const std::string one_lane = draw(testing::exchange_example());
   CHECK(count(one_lane, "class=\"arrow lane0\"") == 2);
@@ -133,7 +134,7 @@ TEST_CASE("lanes are told apart by the colours of messages and the labels of str
 
 TEST_CASE("boxes lie inside the drawing") {
   for (const Schedule& schedule : testing::all_examples()) {
-    const std::string svg = to_svg(schedule, Partition::uniform(1000, schedule.chunk_count), 8);
+    const std::string svg = to_svg(schedule, Partition::uniform(1000, number_count(schedule)), 8);
     const double width = attribute(svg, "width");
     const double height = attribute(svg, "height");
     for (std::size_t at = svg.find("</title><rect"); at != std::string::npos;
@@ -148,7 +149,7 @@ TEST_CASE("boxes lie inside the drawing") {
 
 TEST_CASE("only the first nodes are drawn when there are too many workers") {
   const auto draw = [](const Schedule& schedule) {
-    return to_svg(schedule, Partition::uniform(1, schedule.chunk_count), 8);
+    return to_svg(schedule, Partition::uniform(1, number_count(schedule)), 8);
   };
   const std::string all = draw(testing::native_example(kMaximumDrawnWorkers / 2));
   CHECK(count(all, "are drawn") == 0);
@@ -163,7 +164,7 @@ TEST_CASE("only the first nodes are drawn when there are too many workers") {
 
 TEST_CASE("the root and the aggregators are named") {
   const auto draw = [](const Schedule& schedule) {
-    return to_svg(schedule, Partition::uniform(1, schedule.chunk_count), 8);
+    return to_svg(schedule, Partition::uniform(1, number_count(schedule)), 8);
   };
   const std::string reduce = draw(testing::aggregator_example(Collective::reduce));
   CHECK(count(reduce, ">reduce aggregator<") == 1);

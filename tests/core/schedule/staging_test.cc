@@ -144,12 +144,11 @@ void check_staging_is_needed(const Schedule& schedule) {
   for (const Strand& strand : schedule.strands) {
     for (const Step& step : strand.steps) {
       for (const Span& span : schedule.destinations(step)) {
-        if (schedule.buffers[static_cast<std::size_t>(span.buffer)].role != BufferRole::staging) {
-          continue;
-        }
+        if (schedule.buffer_of(span).role != BufferRole::staging) continue;
         CHECK(writer.try_emplace(span.buffer, strand.worker).first->second == strand.worker);
       }
       for (const Span& span : schedule.sources(step)) {
+        if (schedule.buffer_of(span).role != BufferRole::staging) continue;
         auto& needed = is_needed[span.buffer];
         needed.resize(static_cast<std::size_t>(schedule.chunk_count));
         for (int chunk = 0; chunk < span.chunk_count; ++chunk) {

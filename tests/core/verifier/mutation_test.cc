@@ -303,6 +303,7 @@ TEST_CASE("examples: mutants survive only where they change nothing, in exact nu
       {"allgather 'ring' of 3", {{Mutation::other_buffer, 6}}},
       // Signals announce sends of memory that nobody else writes before the next run.
       {"allgather 'paired' of 4", {{Mutation::drop_dependency, 2}}},
+      {"alltoall 'packed' of 4", {{Mutation::drop_dependency, 2}}},
   };
   int mutant_count = 0;
   for (const Schedule& schedule : testing::all_examples()) {
