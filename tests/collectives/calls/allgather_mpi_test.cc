@@ -66,14 +66,15 @@ TEST_CASE("blocks without data") {
   });
 }
 
-/// What a call complains about; nothing if it is refused because doubling serves powers of two.
+/// What a call complains about; nothing if it is refused because the exchange does not serve any
+/// number of nodes.
 template <class Call>
 std::string complaint_of(const Algorithm& algorithm, const Call& call) {
   try {
     return call();
   } catch (const Error& error) {
     const bool is_refusal = error.kind() == ErrorKind::unsupported &&
-                            algorithm.name.find("doubling") != std::string_view::npos;
+                            algorithm.exchange.nodes_served != NodesServed::any;
     return is_refusal ? "" : error.what();
   }
 }

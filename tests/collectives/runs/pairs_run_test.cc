@@ -198,6 +198,8 @@ int try_all(const Way& way) {
     if (algorithm.name == "lines") continue;
     for (const Shape& shape : shapes()) {
       if (!algorithm.serves_shape(shape)) continue;
+      // Selection refuses these.
+      if (algorithm.exchange.passes_on_blocks && shape.node_count() > 1) continue;
       const bool is_told_data = way.most_data_bytes > 0 && shape.node_count() > 1;
       if (is_told_data) continue;
       CAPTURE(algorithm.name);
