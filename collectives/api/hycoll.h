@@ -119,6 +119,12 @@ struct Options {
   /// process's life.
   enum class Transport { automatic, mpi, ucx } transport = Transport::automatic;
 
+  /// Over UCX, whether long messages are put into memory of the receiving lane, from where it
+  /// copies them, up to 16 MiB for each lane; where the network needs the receiver's help for that,
+  /// as TCP does, or the memory is refused, they go as they do without. `automatic`: if that is
+  /// measured to be faster, once in a process's life.
+  enum class Puts { automatic, off, on } puts = Puts::automatic;
+
   /// An algorithm's name as `hycoll algorithms` lists them, or "auto".
   std::string algorithm = "auto";
 
@@ -176,7 +182,7 @@ struct Options {
   /// HYCOLL_REPRODUCIBLE=0|1, HYCOLL_AGGREGATORS, HYCOLL_LAYOUT=per_node|processes,
   /// HYCOLL_NODE=machine|numa, HYCOLL_STAGING_KIB, HYCOLL_STAGING_LIMIT, HYCOLL_SINGLE_COPY_KIB,
   /// HYCOLL_EMULATE_NODES=K or K:cyclic, HYCOLL_GROUPS, HYCOLL_LATENCIES,
-  /// HYCOLL_TRANSPORT=auto|mpi|ucx. Throws Error when a value cannot be read.
+  /// HYCOLL_TRANSPORT=auto|mpi|ucx, HYCOLL_PUTS=auto|0|1. Throws Error when a value cannot be read.
   static Options from_environment();
 };
 

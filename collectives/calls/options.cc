@@ -58,6 +58,14 @@ Options::Transport parse_transport(std::string_view name) {
       fmt::format("HYCOLL_TRANSPORT='{}': expected auto, mpi or ucx; correct or unset it", name));
 }
 
+Options::Puts parse_puts(std::string_view name) {
+  if (name == "auto") return Options::Puts::automatic;
+  if (name == "0") return Options::Puts::off;
+  if (name == "1") return Options::Puts::on;
+  throw Error(ErrorKind::invalid_argument,
+              fmt::format("HYCOLL_PUTS='{}': expected auto, 0 or 1; correct or unset it", name));
+}
+
 /// "K" or "K:cyclic".
 void read_emulated_nodes(Options& options) {
   constexpr const char* kVariable = "HYCOLL_EMULATE_NODES";
@@ -122,6 +130,7 @@ Options Options::from_environment() {
   if (const char* transport = std::getenv("HYCOLL_TRANSPORT")) {
     options.transport = parse_transport(transport);
   }
+  if (const char* puts = std::getenv("HYCOLL_PUTS")) options.puts = parse_puts(puts);
   return options;
 }
 

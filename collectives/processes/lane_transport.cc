@@ -22,24 +22,36 @@ enum Knowledge : int { kMissing, kUnmeasured, kSilent, kSlower, kFaster };
 
 /// What this process has measured, if anything.
 struct Measured {
-  std::mutex mutex;
-  std::optional<TransportRace> race;  // guarded by mutex
+  std::optional<TransportRace> ucx;
+  std::optional<TransportRace> puts;
 };
-Measured measured;
 
-std::optional<TransportRace> known_race() {
-  const std::scoped_lock lock(measured.mutex);
-  return measured.race;
-}
+class MeasuredOnce {
+ public:
+  Measured known() {
+    const std::scoped_lock lock(mutex_);
+    return measured_;
+  }
+  void keep(const Measured& measured) {
+    const std::scoped_lock lock(mutex_);
+    measured_ = measured;
+  }
+
+ private:
+  std::mutex mutex_;
+  Measured measured_;  // guarded by mutex_
+};
+MeasuredOnce measured_once;
 
 Knowledge knowledge_from(const TransportRace& race) {
-  if (!race.ucx_arrives()) return kSilent;
-  return race.ucx_is_faster() ? kFaster : kSlower;
+  if (!race.new_arrives()) return kSilent;
+  return race.new_is_faster() ? kFaster : kSlower;
 }
 
-void keep(const TransportRace& race) {
-  const std::scoped_lock lock(measured.mutex);
-  measured.race = race;
+/// `cannot_use`: this process cannot use what the race is about.
+Knowledge knowledge_from(const std::optional<TransportRace>& race, bool cannot_use) {
+  if (cannot_use) return kMissing;
+  return race ? knowledge_from(*race) : kUnmeasured;
 }
 
 /// Of the last lanes over UCX that this process has opened.
@@ -71,15 +83,20 @@ struct OwnUcx {
       "and UCX_NET_DEVICES, or do without UCX: HYCOLL_TRANSPORT=mpi");
 }
 
-OwnUcx look_for_ucx(bool may_have_lanes) {
+/// What `context` gives this process.
+OwnUcx look_for_ucx(const UcxContext& (*context)(), bool may_have_lanes) {
   OwnUcx own;
   try {
-    own.context = &UcxContext::shared();
+    own.context = &context();
     if (may_have_lanes) own.worker = UcxWorker::take(*own.context);
   } catch (const Error& error) {
     own.failure = error;
   }
   return own;
+}
+
+void hand_on(OwnUcx& own) {
+  if (own.worker != nullptr) UcxWorker::hand_on(std::move(own.worker));
 }
 
 }  // namespace
@@ -89,36 +106,61 @@ LaneTransport LaneTransport::agreed(const ProcessGroup& group) {
   LaneTransport transport;
   if (asked == Options::Transport::mpi) return transport;
   const bool is_asked_for = asked == Options::Transport::ucx;
-  std::optional<TransportRace> race = known_race();
-  OwnUcx own = look_for_ucx(is_asked_for || !race || race->ucx_is_faster());
-  const Knowledge known = own.failure ? kMissing : race ? knowledge_from(*race) : kUnmeasured;
+  Measured measured = measured_once.known();
+  const bool may_have_lanes = is_asked_for || !measured.ucx || measured.ucx->new_is_faster();
+  OwnUcx own = look_for_ucx(&UcxContext::shared, may_have_lanes);
+  const Options::Puts asked_puts = group.options().puts;
+  const bool may_put = may_have_lanes && (asked_puts == Options::Puts::on ||
+                                          (asked_puts == Options::Puts::automatic &&
+                                           (!measured.puts || measured.puts->new_is_faster())));
+  OwnUcx own_puts;
+  if (may_put) own_puts = look_for_ucx(&UcxContext::with_puts, true);
   // The least that anybody knows, and the largest generation.
-  std::array<int, 2> least = {known, -1 - last_generation.load(std::memory_order_relaxed)};
+  std::array<int, 3> least = {
+      knowledge_from(measured.ucx, own.failure.has_value()),
+      knowledge_from(measured.puts, own_puts.context == nullptr || own_puts.failure),
+      -1 - last_generation.load(std::memory_order_relaxed)};
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()), MPI_INT,
                           MPI_MIN, group.control()),
             "MPI_Allreduce");
-  auto [knowledge, negative_generation] = least;
+  auto [knowledge, knowledge_of_puts, negative_generation] = least;
+  int generation = -negative_generation;
   if (is_asked_for && knowledge == kMissing) group.agree(own.failure);
-  transport.peers_ = next_lanes(group, -negative_generation);
   if (knowledge == kUnmeasured) {
-    if (own.worker != nullptr) UcxWorker::hand_on(std::move(own.worker));
-    race = race_transports(*own.context, group.control(), transport.peers_);
+    hand_on(own);
+    measured.ucx = race_transports(*own.context, group.control(), next_lanes(group, generation++));
     own.worker = UcxWorker::take(*own.context);
-    keep(*race);
-    knowledge = knowledge_from(*race);
-    transport.peers_ = next_lanes(group, 1 - negative_generation);
+    knowledge = knowledge_from(*measured.ucx);
   }
   if (is_asked_for && knowledge == kSilent) throw_silent();
-  const std::string why = own.failure             ? own.failure->what()
-                          : knowledge == kMissing ? "a process cannot use UCX"
-                          : is_asked_for          ? "asked for"
-                                                  : race->text();
-  if (is_asked_for || knowledge == kFaster) {
-    transport.ucx_ = own.context;
-    if (own.worker != nullptr) UcxWorker::hand_on(std::move(own.worker));
+  const bool takes_ucx = is_asked_for || knowledge == kFaster;
+  if (takes_ucx && asked_puts == Options::Puts::automatic && knowledge_of_puts == kUnmeasured) {
+    hand_on(own);
+    hand_on(own_puts);
+    measured.puts = race_puts(group.control(), next_lanes(group, generation));
+    generation += 2;
+    knowledge_of_puts = knowledge_from(*measured.puts);
   }
-  transport.description_ = fmt::format(
-      "{} ({})", transport.ucx_ == nullptr ? "MPI" : "UCX " + own.context->library().version, why);
+  measured_once.keep(measured);
+  transport.peers_ = next_lanes(group, generation);
+  std::string why = own.failure             ? own.failure->what()
+                    : knowledge == kMissing ? "a process cannot use UCX"
+                    : is_asked_for          ? "asked for"
+                                            : measured.ucx->text("over UCX", "over MPI");
+  if (takes_ucx) {
+    hand_on(own);
+    hand_on(own_puts);
+    transport.takes_puts_ = knowledge_of_puts != kMissing && asked_puts != Options::Puts::off &&
+                            (asked_puts == Options::Puts::on || knowledge_of_puts == kFaster);
+    transport.ucx_ = transport.takes_puts_ ? own_puts.context : own.context;
+    if (asked_puts == Options::Puts::automatic && measured.puts) {
+      why += "; " + measured.puts->text("with puts", "without");
+    }
+  }
+  transport.description_ = transport.ucx_ == nullptr
+                               ? fmt::format("MPI ({})", why)
+                               : fmt::format("UCX {}{} ({})", own.context->library().version,
+                                             transport.takes_puts_ ? " with puts" : "", why);
   return transport;
 }
 

@@ -16,9 +16,10 @@ class LaneTransport {
  public:
   /// Collective over the group: what its options ask for. Options::Transport::automatic takes UCX
   /// if all processes have it and it has been measured to be faster than MPI, once in a process's
-  /// life. Throws Error (environment) on all processes if UCX is asked for and one of them cannot
-  /// use it: there is none, it may not use what the machine has, a lane's worker cannot be made, or
-  /// no message comes.
+  /// life; Options::puts, those where all processes can make lanes that do. Throws Error
+  /// (environment) on all processes if UCX is asked for and one of them cannot use it: there is
+  /// none, it may not use what the machine has, a lane's worker cannot be made, or no message
+  /// comes.
   static LaneTransport agreed(const ProcessGroup& group);
 
   /// As the constructor of MpiEndpoint, over this transport.
@@ -28,9 +29,12 @@ class LaneTransport {
 
   /// Which it is, and why, e.g. "UCX 1.13.1 (8 B in ...)".
   const std::string& description() const noexcept { return description_; }
+  /// Whether long messages are put where that is possible.
+  bool takes_puts() const noexcept { return takes_puts_; }
 
  private:
   const UcxContext* ucx_ = nullptr;  // null: MPI
+  bool takes_puts_ = false;
   UcxPeers peers_;
   std::string description_ = "MPI";
 };

@@ -83,7 +83,7 @@ ProcessGroup::ProcessGroup(MPI_Comm parent, const Options& options, MpiCallers c
 }
 
 void ProcessGroup::agree_on_options() {
-  const std::array<NumberedOption, 14> numbers = {{
+  const std::array<NumberedOption, 15> numbers = {{
       {.name = "aggregators (HYCOLL_AGGREGATORS)", .value = options_.aggregators},
       {.name = "layout (HYCOLL_LAYOUT; 0: per_node, 1: processes)",
        .value = static_cast<int>(options_.layout)},
@@ -103,6 +103,7 @@ void ProcessGroup::agree_on_options() {
        .value = static_cast<int>(options_.emulated_dealing)},
       {.name = "transport (HYCOLL_TRANSPORT; 0: auto, 1: mpi, 2: ucx)",
        .value = static_cast<int>(options_.transport)},
+      {.name = "puts (HYCOLL_PUTS; 0: auto, 1: 0, 2: 1)", .value = static_cast<int>(options_.puts)},
       NumberedOption::of_words("groups (HYCOLL_GROUPS)", options_.groups),
       NumberedOption::of_words("latencies (HYCOLL_LATENCIES)", options_.latencies),
   }};

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstddef>
@@ -36,18 +37,21 @@ Lanes lanes_over_mpi(int count) {
 }
 
 /// Peers on this machine, or treated as if they were on another one.
-enum class Way { ucx_here, ucx_elsewhere };
+enum class Way { ucx_here, ucx_elsewhere, ucx_here_puts, ucx_elsewhere_puts };
 
-Lanes lanes_over_ucx(int count, Way way) {
+bool has_puts(Way way) { return way == Way::ucx_here_puts || way == Way::ucx_elsewhere_puts; }
+bool is_here(Way way) { return way == Way::ucx_here || way == Way::ucx_here_puts; }
+
+Lanes lanes_over_ucx(int count, Way way, UcxPeers peers = {}) {
   static std::uint32_t generation = 0;
-  ++generation;
+  peers.generation = ++generation;
+  peers.runs_here = [way](int) { return is_here(way); };
   const auto messages = std::make_shared<const MpiCommunicator>(MPI_COMM_WORLD);
   Lanes lanes;
   for (int lane = 0; lane < count; ++lane) {
     lanes.push_back(std::make_unique<UcxEndpoint>(
-        UcxContext::shared(), messages, messages, lane, count, nullptr,
-        UcxPeers{.runs_here = [way](int) { return way == Way::ucx_here; },
-                 .generation = generation}));
+        has_puts(way) ? UcxContext::with_puts() : UcxContext::shared(), messages, messages, lane,
+        count, nullptr, peers));
   }
   return lanes;
 }
@@ -59,7 +63,7 @@ void with_each_transport(int lane_count, const std::function<void(Lanes&)>& chec
     check(lanes);
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  for (const Way way : {Way::ucx_here, Way::ucx_elsewhere}) {
+  for (const Way way : {Way::ucx_here, Way::ucx_elsewhere, Way::ucx_here_puts}) {
     INFO("over UCX");
     CAPTURE(way);
     Lanes lanes = lanes_over_ucx(lane_count, way);
@@ -82,7 +86,7 @@ int right() { return (world_rank() + 1) % world_size(); }
 int left() { return (world_rank() + world_size() - 1) % world_size(); }
 
 void wait_for(Endpoint& lane, EndpointRequest& request) {
-  while (!lane.test(request)) continue;
+  while (!lane.test(request)) std::this_thread::yield();
 }
 
 /// As a leader of several lanes does.
@@ -340,6 +344,107 @@ TEST_CASE("what has been sent arrives without its sender's help") {
   });
 }
 
+/// Exchanges as many long messages with the neighbours as it takes until they are put, and some
+/// more; returns how many of those the process has put.
+std::uint64_t puts_among(Endpoint& lane, int to, int from, int messages) {
+  constexpr std::size_t kBytes = 100'000;
+  constexpr int kFirst = 3;  // an offer, which may have to wait for the connection
+  std::uint64_t puts_before = 0;
+  for (int i = 0; i < kFirst + messages; ++i) {
+    if (i == kFirst) puts_before = UcxEndpoint::put_count();
+    const auto sent = message(world_rank(), i, kBytes);
+    std::vector<std::uint8_t> received(kBytes);
+    EndpointRequest receive = lane.receive(from, 0, received.data(), kBytes);
+    EndpointRequest send = lane.send(to, 0, sent.data(), kBytes);
+    wait_for(lane, send);
+    wait_for(lane, receive);
+    CHECK(received == message(from, i, kBytes));
+    lane.advance();
+  }
+  return UcxEndpoint::put_count() - puts_before;
+}
+
+TEST_CASE("long messages are put, where that needs no help of the one who receives them") {
+  if (world_size() == 1) return;
+  for (const Way way : {Way::ucx_here, Way::ucx_here_puts, Way::ucx_elsewhere_puts}) {
+    CAPTURE(way);
+    Lanes lanes = lanes_over_ucx(1, way);
+    const std::uint64_t puts = puts_among(*lanes.front(), right(), left(), 20);
+    // Between machines there is TCP here.
+    CHECK(puts == (way == Way::ucx_here_puts ? 20 : 0));
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+TEST_CASE("what is put keeps its place among messages with equal tags, and its room is bounded") {
+  if (world_size() == 1) return;
+  constexpr int kMessages = 60;
+  const auto bytes_of = [](int i) {
+    return std::array<std::size_t, 5>{40'000, 7, 300'000, 524'288, 700'000}[i % 5];
+  };
+  Lanes lanes = lanes_over_ucx(1, Way::ucx_here_puts);
+  Endpoint& lane = *lanes.front();
+  puts_among(lane, right(), left(), 1);
+  const std::uint64_t puts_before = UcxEndpoint::put_count();
+  std::vector<std::vector<std::uint8_t>> sent;
+  std::vector<EndpointRequest> sends;
+  for (int i = 0; i < kMessages; ++i) {
+    sent.push_back(message(world_rank(), i, bytes_of(i)));
+    sends.push_back(lane.send(right(), 5, sent.back().data(), sent.back().size()));
+  }
+  CHECK(UcxEndpoint::put_count() > puts_before);
+  for (int i = 0; i < kMessages; ++i) {
+    std::vector<std::uint8_t> received(bytes_of(i));
+    EndpointRequest receive = lane.receive(left(), 5, received.data(), received.size());
+    wait_for(lane, receive);
+    CHECK(received == message(left(), i, received.size()));
+  }
+  for (EndpointRequest& send : sends) wait_for(lane, send);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST_CASE("what is put into a receive of another length, or one that is given up, is noticed") {
+  if (world_size() == 1) return;
+  Lanes lanes = lanes_over_ucx(1, Way::ucx_here_puts);
+  Endpoint& lane = *lanes.front();
+  puts_among(lane, right(), left(), 1);
+  const std::uint64_t puts_before = UcxEndpoint::put_count();
+  const auto sent = message(world_rank(), 0, 50'000);
+  // Shorter than a notice, as long, longer, and longer than the message.
+  const std::array<std::size_t, 6> lengths = {8, 32, 100, 40'000, 60'000, 600'000};
+  for (const std::size_t length : lengths) {
+    CAPTURE(length);
+    std::vector<std::uint8_t> received(length);
+    EndpointRequest receive = lane.receive(left(), 6, received.data(), length);
+    EndpointRequest send = lane.send(right(), 6, sent.data(), sent.size());
+    wait_for(lane, send);
+    CHECK_THROWS_WITH_AS(wait_for(lane, receive), doctest::Contains("HYCOLL_CHECK=1"), Error);
+  }
+  std::vector<std::uint8_t> untouched(50'000);
+  EndpointRequest receive = lane.receive(left(), 6, untouched.data(), untouched.size());
+  CHECK(lane.cancel(receive));
+  MPI_Barrier(MPI_COMM_WORLD);
+  lane.discard(left(), 6, untouched.size());
+  EndpointRequest send = lane.send(right(), 6, sent.data(), sent.size());
+  wait_for(lane, send);
+  CHECK(puts_among(lane, right(), left(), 10) == 10);
+  CHECK(untouched == std::vector<std::uint8_t>(50'000));
+  CHECK(UcxEndpoint::put_count() - puts_before >= lengths.size());
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST_CASE("a landing that is not used for long is given to another peer") {
+  if (world_size() < 3) return;
+  Lanes lanes = lanes_over_ucx(1, Way::ucx_here_puts, {.most_landings = 1, .long_unused = 20});
+  Endpoint& lane = *lanes.front();
+  CHECK(puts_among(lane, right(), left(), 10) == 10);
+  CHECK(puts_among(lane, left(), right(), 10) == 0);
+  puts_among(lane, left(), right(), 80);
+  CHECK(puts_among(lane, left(), right(), 10) == 10);
+  CHECK(puts_among(lane, right(), left(), 10) == 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 TEST_CASE("who waits for a peer elsewhere that has ended gets an error that names it") {
   if (world_size() == 1) return;
   Lanes lanes = lanes_over_ucx(1, Way::ucx_elsewhere);
@@ -364,7 +469,7 @@ TEST_CASE("who waits for a peer elsewhere that has ended gets an error that name
 
 TEST_CASE("lanes hand their workers on, and do not get each other's messages") {
   for (int round = 0; round < 20; ++round) {
-    Lanes lanes = lanes_over_ucx(2, Way::ucx_here);
+    Lanes lanes = lanes_over_ucx(2, round % 2 == 0 ? Way::ucx_here : Way::ucx_here_puts);
     int lane_number = 0;
     for (const auto& lane : lanes) {
       int sent = 100 * round + 10 * world_rank() + lane_number;

@@ -1,4 +1,4 @@
-// hycoll bench endpoints: the messages of leaders, over MPI and over UCX.
+// hycoll bench endpoints: the messages of leaders, over MPI, over UCX, and over UCX with puts.
 
 #include <fmt/format.h>
 
@@ -29,8 +29,9 @@ namespace {
 
 constexpr const char* kSummary = "Measure the messages of leaders over MPI and over UCX";
 constexpr const char* kExplanation =
-    "Measures how many messages leaders exchange, over each transport that there is: one leader "
-    "alone, and all together, each bound to a core of its own with its own lane. Under mpiexec "
+    "Measures how many messages leaders exchange, over each transport that there is (MPI, UCX, and "
+    "UCX whose long messages are put where they are expected): one leader alone, and all together, "
+    "each bound to a core of its own with its own lane. Under mpiexec "
     "neighbouring processes 0-1, 2-3, ... exchange with one another; a process that is alone, or "
     "of an odd number, with itself.\n"
     "  hycoll bench endpoints --leaders 2 --sizes 8,4Ki,1Mi\n"
@@ -63,13 +64,13 @@ std::vector<LeadersRate> rates_of(const measure::LeaderConcurrency& measured) {
 }
 
 void print_header(std::FILE* human) {
-  fmt::print(human, "{:>7} {:<12} {:>7} {:>12} {:>10} {:>9}\n", "bytes", "transport", "leaders",
+  fmt::print(human, "{:>7} {:<22} {:>7} {:>12} {:>10} {:>9}\n", "bytes", "transport", "leaders",
              "messages/s", "latency us", "times one");
 }
 
 void print_rate(std::FILE* human, std::size_t size_bytes, const TransportRate& its) {
   for (const LeadersRate& rate : rates_of(its.leaders)) {
-    fmt::print(human, "{:>7} {:<12} {:>7} {:>12.0f} {:>10} {:>9}\n", short_size(size_bytes),
+    fmt::print(human, "{:>7} {:<22} {:>7} {:>12.0f} {:>10} {:>9}\n", short_size(size_bytes),
                its.transport, rate.leaders, rate.messages_per_s, time_text(rate.latency_us()),
                ratio_text(rate.messages_per_s / its.leaders.one_messages_per_s));
   }

@@ -268,7 +268,8 @@ ExitStatus run_info(const MpiSession& session, const InfoOptions& options) {
   const std::vector<TransportRate> transports =
       measure_transports(session.world, share, measured_cores(session, share), 8);
   const std::string transport =
-      LeaderLanes(session.world, Options::Transport::automatic, 1).description();
+      LeaderLanes(session.world, Options::Transport::automatic, Options::Puts::automatic, 1)
+          .description();
   if (!session.speaks()) return kSuccess;
 
   // A process alone on a machine of several cores is expected to use them all.

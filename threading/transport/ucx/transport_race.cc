@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <span>
@@ -58,7 +59,7 @@ double median(std::array<double, kRounds> times) {
   return times[kRounds / 2];
 }
 
-TransportRace race(Endpoint& over_mpi, Endpoint& over_ucx, int peer,
+TransportRace race(Endpoint& old_lane, Endpoint& new_lane, int peer,
                    std::span<const std::byte> sent, std::span<std::byte> received) {
   TransportRace times;
   for (std::size_t i = 0; i < TransportRace::kBytes.size(); ++i) {
@@ -66,40 +67,28 @@ TransportRace race(Endpoint& over_mpi, Endpoint& over_ucx, int peer,
       return exchange_us(lane, peer, sent.first(TransportRace::kBytes[i]),
                          received.first(TransportRace::kBytes[i]), kExchanges[i]);
     };
-    // The first exchange connects.
-    time_us(over_ucx);
+    // The first exchanges connect.
+    time_us(old_lane);
+    time_us(new_lane);
     // Each is first as often as second, and the median counts: of the fastest one some may owe to
     // networks that let a burst through.
-    std::array<double, kRounds> over_mpi_us{};
-    std::array<double, kRounds> over_ucx_us{};
+    std::array<double, kRounds> old_us{};
+    std::array<double, kRounds> new_us{};
     for (std::size_t round = 0; round < kRounds; ++round) {
-      if (round % 2 == 0) over_mpi_us[round] = time_us(over_mpi);
-      over_ucx_us[round] = time_us(over_ucx);
-      if (round % 2 != 0) over_mpi_us[round] = time_us(over_mpi);
+      if (round % 2 == 0) old_us[round] = time_us(old_lane);
+      new_us[round] = time_us(new_lane);
+      if (round % 2 != 0) old_us[round] = time_us(old_lane);
     }
-    times.mpi_us[i] = median(over_mpi_us);
-    times.ucx_us[i] = median(over_ucx_us);
+    times.old_us[i] = median(old_us);
+    times.new_us[i] = median(new_us);
   }
   return times;
 }
 
-}  // namespace
+using Messages = std::shared_ptr<const MpiCommunicator>;
+using LaneMaker = std::function<std::unique_ptr<Endpoint>(const Messages& messages)>;
 
-bool TransportRace::ucx_is_faster() const {
-  double ratio = 1;
-  for (std::size_t i = 0; i < kBytes.size(); ++i) ratio *= ucx_us[i] / mpi_us[i];
-  return ratio < 1;
-}
-
-bool TransportRace::ucx_arrives() const { return std::isfinite(ucx_us[0]); }
-
-std::string TransportRace::text() const {
-  if (!ucx_arrives()) return "no message has come over UCX";
-  return fmt::format("8 B in {:.2f} us over UCX, {:.2f} over MPI; 128 KiB in {:.1f}, {:.1f}",
-                     ucx_us[0], mpi_us[0], ucx_us[1], mpi_us[1]);
-}
-
-TransportRace race_transports(const UcxContext& ucx, MPI_Comm communicator, const UcxPeers& peers) {
+TransportRace race(MPI_Comm communicator, const LaneMaker& make_old, const LaneMaker& make_new) {
   const auto messages = std::make_shared<const MpiCommunicator>(communicator);
   int rank = 0;
   int size = 1;
@@ -111,21 +100,57 @@ TransportRace race_transports(const UcxContext& ucx, MPI_Comm communicator, cons
     // They outlive the endpoints: a message that has not gone is read as long as these live.
     const std::vector<std::byte> sent(TransportRace::kBytes.back());
     std::vector<std::byte> received(TransportRace::kBytes.back());
-    MpiEndpoint over_mpi(messages, nullptr, 0, 1, nullptr);
-    UcxEndpoint over_ucx(ucx, messages, nullptr, 0, 1, nullptr, peers);
+    const std::unique_ptr<Endpoint> old_lane = make_old(messages);
+    const std::unique_ptr<Endpoint> new_lane = make_new(messages);
     try {
-      result = race(over_mpi, over_ucx, last - rank, sent, received);
+      result = race(*old_lane, *new_lane, last - rank, sent, received);
     } catch (const Error&) {
       // So does the other one, at once or when it has waited for this one.
-      result.ucx_us.fill(std::numeric_limits<double>::infinity());
+      result.new_us.fill(std::numeric_limits<double>::infinity());
     }
   }
-  for (auto* times : {&result.mpi_us, &result.ucx_us}) {
+  for (auto* times : {&result.old_us, &result.new_us}) {
     check_mpi(MPI_Bcast(times->data(), static_cast<int>(times->size()), MPI_DOUBLE, 0,
                         messages->handle()),
               "MPI_Bcast");
   }
   return result;
+}
+
+LaneMaker lanes_over(const UcxContext& ucx, const UcxPeers& peers) {
+  return [&ucx, peers](const Messages& messages) {
+    return std::make_unique<UcxEndpoint>(ucx, messages, nullptr, 0, 1, nullptr, peers);
+  };
+}
+
+}  // namespace
+
+bool TransportRace::new_is_faster() const {
+  double ratio = 1;
+  for (std::size_t i = 0; i < kBytes.size(); ++i) ratio *= new_us[i] / old_us[i];
+  return ratio < 1;
+}
+
+bool TransportRace::new_arrives() const { return std::isfinite(new_us[0]); }
+
+std::string TransportRace::text(std::string_view new_way, std::string_view old_way) const {
+  if (!new_arrives()) return fmt::format("no message has come {}", new_way);
+  return fmt::format("8 B in {:.2f} us {}, {:.2f} {}; 128 KiB in {:.1f}, {:.1f}", new_us[0],
+                     new_way, old_us[0], old_way, new_us[1], old_us[1]);
+}
+
+TransportRace race_transports(const UcxContext& ucx, MPI_Comm communicator, const UcxPeers& peers) {
+  const LaneMaker over_mpi = [](const Messages& messages) {
+    return std::make_unique<MpiEndpoint>(messages, nullptr, 0, 1, nullptr);
+  };
+  return race(communicator, over_mpi, lanes_over(ucx, peers));
+}
+
+TransportRace race_puts(MPI_Comm communicator, const UcxPeers& peers) {
+  UcxPeers others = peers;
+  ++others.generation;
+  return race(communicator, lanes_over(UcxContext::shared(), peers),
+              lanes_over(UcxContext::with_puts(), others));
 }
 
 }  // namespace hycoll

@@ -6,31 +6,37 @@
 #include <array>
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "threading/transport/ucx/ucx_context.h"
 #include "threading/transport/ucx/ucx_endpoint.h"
 
 namespace hycoll {
 
-/// How long messages take over MPI and over UCX, both ways at once.
+/// How long messages take over what lanes have had, and over what they could have instead, both
+/// ways at once.
 struct TransportRace {
   /// The lengths that are measured.
   static constexpr std::array<std::size_t, 2> kBytes = {8, 128 << 10};
 
-  std::array<double, kBytes.size()> mpi_us{};
-  std::array<double, kBytes.size()> ucx_us{};
+  std::array<double, kBytes.size()> old_us{};
+  std::array<double, kBytes.size()> new_us{};
 
   /// In the geometric mean of the lengths.
-  bool ucx_is_faster() const;
-  /// Whether messages over UCX come at all.
-  bool ucx_arrives() const;
+  bool new_is_faster() const;
+  /// Whether messages over it come at all.
+  bool new_arrives() const;
   /// E.g. "8 B in 0.40 us over UCX, 0.71 over MPI; 128 KiB in 21.0, 24.1".
-  std::string text() const;
+  std::string text(std::string_view new_way, std::string_view old_way) const;
 };
 
-/// Measured between the communicator's first and its last process, alternately; all processes have
-/// the same figures. Collective; takes some milliseconds.
+/// UCX against MPI, measured between the communicator's first and its last process, alternately;
+/// all processes have the same figures. Collective; takes some milliseconds.
 TransportRace race_transports(const UcxContext& ucx, MPI_Comm communicator, const UcxPeers& peers);
+
+/// Likewise UCX with puts against UCX without. Takes two generations, of which that of `peers` is
+/// the first.
+TransportRace race_puts(MPI_Comm communicator, const UcxPeers& peers);
 
 }  // namespace hycoll
 

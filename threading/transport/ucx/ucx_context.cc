@@ -42,20 +42,28 @@ void check_ucx(const UcxLibrary& ucx, ucs_status_t status, const char* what) {
 const UcxContext& UcxContext::shared() {
   // Never destroyed: when a process ends, UCX may have put itself away already. If it throws, the
   // next call tries again.
-  static const UcxContext* const context = [] {
-    const FoundUcx& found = found_ucx();
-    if (found.library == nullptr) {
-      throw Error(ErrorKind::environment,
-                  fmt::format("UCX cannot be used: {}. Install it, or do without: "
-                              "HYCOLL_TRANSPORT=mpi",
-                              found.why_not));
-    }
-    return new UcxContext(*found.library);
-  }();
+  static const UcxContext* const context = make(false);
   return *context;
 }
 
-UcxContext::UcxContext(const UcxLibrary& library) : library_(&library) {
+const UcxContext& UcxContext::with_puts() {
+  static const UcxContext* const context = make(true);  // as above
+  return *context;
+}
+
+const UcxContext* UcxContext::make(bool has_puts) {
+  const FoundUcx& found = found_ucx();
+  if (found.library == nullptr) {
+    throw Error(ErrorKind::environment,
+                fmt::format("UCX cannot be used: {}. Install it, or do without: "
+                            "HYCOLL_TRANSPORT=mpi",
+                            found.why_not));
+  }
+  return new UcxContext(*found.library, has_puts);
+}
+
+UcxContext::UcxContext(const UcxLibrary& library, bool has_puts)
+    : library_(&library), has_puts_(has_puts) {
   require_descriptors();
   ucp_config_t* config = nullptr;
   check_ucx(library, library.config_read(nullptr, nullptr, &config), "ucp_config_read");
@@ -67,7 +75,7 @@ UcxContext::UcxContext(const UcxLibrary& library) : library_(&library) {
   if (std::getenv("UCX_MAX_RNDV_LANES") == nullptr) set("MAX_RNDV_LANES", "1");
   ucp_params_t params{};
   params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED;
-  params.features = UCP_FEATURE_TAG;
+  params.features = UCP_FEATURE_TAG | (has_puts ? UCP_FEATURE_RMA : 0);
   params.mt_workers_shared =
       1;  // each worker has one thread at a time, but they share this context
   const ucs_status_t status =

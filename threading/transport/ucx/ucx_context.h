@@ -26,16 +26,23 @@ class UcxContext {
   /// use. Any thread.
   static const UcxContext& shared();
 
+  /// The same, with which memory can be written into, too (UcxLanding). One of its own, for with
+  /// it UCX may look after a further network with every message.
+  static const UcxContext& with_puts();
+
   UcxContext(const UcxContext&) = delete;
   UcxContext& operator=(const UcxContext&) = delete;
 
   const UcxLibrary& library() const noexcept { return *library_; }
   ucp_context_h handle() const noexcept { return handle_; }
+  bool has_puts() const noexcept { return has_puts_; }
 
  private:
-  explicit UcxContext(const UcxLibrary& library);
+  UcxContext(const UcxLibrary& library, bool has_puts);
+  static const UcxContext* make(bool has_puts);
 
   const UcxLibrary* library_;
+  bool has_puts_;
   ucp_context_h handle_ = nullptr;
 };
 

@@ -26,10 +26,6 @@ constexpr std::chrono::seconds kPatience = UcxWorker::kPatience;
 /// is used again, or with its end.
 constexpr std::chrono::milliseconds kBriefPatience{2};
 
-/// Room for a peer's answer, beyond what the lane's own address takes: those of one job differ
-/// little.
-constexpr std::size_t kAnswerSlackBytes = 4096;
-
 /// The length of a message that is longer than its receive.
 constexpr std::size_t kTooLong = std::numeric_limits<std::size_t>::max();
 
@@ -46,7 +42,8 @@ UcxEndpoint::UcxEndpoint(const UcxContext& context, std::shared_ptr<const MpiCom
                          PeerNames peer_names, UcxPeers peers)
     : MpiEndpoint(std::move(messages), std::move(leaders), lane, lane_count, std::move(peer_names)),
       context_(&context),
-      are_(std::move(peers)) {}
+      are_(std::move(peers)),
+      may_land_(context.has_puts()) {}
 
 int UcxEndpoint::tag_count() const {
   return std::min(MpiEndpoint::tag_count(), (1 << kTagBits) / kTagEpochs) - 1;
@@ -65,119 +62,6 @@ std::unique_lock<std::mutex> UcxEndpoint::use() {
   return worker_->use();
 }
 
-UcxEndpoint::Peer& UcxEndpoint::peer(int number) {
-  const auto [known, is_new] = peers_.try_emplace(number);
-  Peer& peer = known->second;
-  if (!is_new) return peer;
-  peer.number = number;
-  if (number == own_rank()) {
-    peer.connection = &worker_->connection_to(worker_->address(), true);
-  } else {
-    unknown_.push_back(&peer);
-  }
-  return peer;
-}
-
-void UcxEndpoint::introduce_to(Peer& peer) {
-  peer.is_introduced = true;
-  check_mpi(MPI_Isend(introduction_.data(), static_cast<int>(introduction_.size()), MPI_BYTE,
-                      peer.number, introduction_tag(), messages(), &peer.introduction),
-            "MPI_Isend");
-  const std::size_t room_bytes = introduction_.size() + kAnswerSlackBytes;
-  auto room = std::make_unique_for_overwrite<std::byte[]>(room_bytes);
-  Operation& answer = take_operation(peer, answer_tag());
-  answer.room = std::move(room);
-  answer.size_bytes = room_bytes;
-  peer.answer = &answer;
-  start_receive(answer, answer.room.get());
-}
-
-void UcxEndpoint::answer(Peer& peer) {
-  const std::span address = worker_->address();
-  Operation& answer = take_operation(peer, answer_tag());
-  answer.size_bytes = 1 + address.size();
-  answer.room = std::make_unique_for_overwrite<std::byte[]>(answer.size_bytes);
-  answer.room[0] = std::byte{peer.is_introduced};
-  std::ranges::copy(address, answer.room.get() + 1);
-  answer.source = answer.room.get();
-  answer.is_left_alone = true;
-  send(answer);
-}
-
-void UcxEndpoint::connect(Peer& peer, std::span<const std::byte> address) {
-  if (peer.connection != nullptr) return;
-  peer.connection = &worker_->connection_to(address, are_.runs_here(peer.number));
-  for (Operation* const operation : std::exchange(peer.waiting, {})) start(*operation);
-}
-
-std::vector<std::byte> UcxEndpoint::arrived_address(int number) const {
-  for (;;) {
-    int has_arrived = 0;
-    MPI_Message message = MPI_MESSAGE_NULL;
-    MPI_Status status;
-    check_mpi(MPI_Improbe(number, introduction_tag(), messages(), &has_arrived, &message, &status),
-              "MPI_Improbe");
-    if (has_arrived == 0) return {};
-    int size_bytes = 0;
-    check_mpi(MPI_Get_count(&status, MPI_BYTE, &size_bytes), "MPI_Get_count");
-    std::vector<std::byte> bytes(static_cast<std::size_t>(size_bytes));
-    check_mpi(MPI_Mrecv(bytes.data(), size_bytes, MPI_BYTE, &message, MPI_STATUS_IGNORE),
-              "MPI_Mrecv");
-    std::uint32_t generation = 0;
-    std::memcpy(&generation, bytes.data(), sizeof generation);
-    if (generation != are_.generation) continue;
-    bytes.erase(bytes.begin(), bytes.begin() + sizeof generation);
-    return bytes;
-  }
-}
-
-void UcxEndpoint::take_answer(Peer& peer) {
-  Operation& answer = *peer.answer;
-  if (answer.open_parts > 0) return;
-  peer.answer = nullptr;
-  if (answer.status == UCS_OK) {
-    peer.is_to_introduce_itself = !peer.has_introduced_itself && answer.room[0] != std::byte{0};
-    connect(peer, std::span<const std::byte>(answer.room.get() + 1, answer.received_bytes - 1));
-  }
-  const ucs_status_t status = answer.status;
-  give_back(answer);
-  if (status != UCS_OK) throw_failed(peer.number, status);
-}
-
-bool UcxEndpoint::meet(Peer& peer) {
-  if (peer.answer != nullptr) take_answer(peer);
-  const bool is_acquainted = peer.is_introduced && peer.answer == nullptr;
-  if (is_acquainted && !peer.is_to_introduce_itself) return true;
-  const std::vector<std::byte> address = arrived_address(peer.number);
-  if (address.empty()) return false;
-  peer.has_introduced_itself = true;
-  peer.is_to_introduce_itself = false;
-  connect(peer, address);
-  answer(peer);
-  return peer.answer == nullptr;
-}
-
-void UcxEndpoint::take_addresses() {
-  for (std::size_t i = 0; i < unknown_.size();) {
-    if (!meet(*unknown_[i])) {
-      ++i;
-      continue;
-    }
-    unknown_[i] = unknown_.back();
-    unknown_.pop_back();
-  }
-}
-
-void UcxEndpoint::await_last_addresses() {
-  const auto until = std::chrono::steady_clock::now() + kPatience;
-  const auto is_to_come = [](const Peer* peer) {
-    return peer->answer != nullptr || peer->is_to_introduce_itself;
-  };
-  while (std::ranges::any_of(unknown_, is_to_come) && std::chrono::steady_clock::now() < until) {
-    drive();
-  }
-}
-
 UcxEndpoint::Operation& UcxEndpoint::take_operation(Peer& peer, int tag) {
   if (idle_operations_.empty()) idle_operations_.push_back(&operations_.emplace_back());
   Operation& operation = *idle_operations_.back();
@@ -189,11 +73,14 @@ UcxEndpoint::Operation& UcxEndpoint::take_operation(Peer& peer, int tag) {
   return operation;
 }
 
-ucp_tag_t UcxEndpoint::ucx_tag(const Operation& operation, int sender) const {
+ucp_tag_t UcxEndpoint::ucx_tag(int tag, int sender) const {
   const ucp_tag_t lanes = are_.generation % (1u << kGenerationBits);
-  return (operation.acknowledges == nullptr ? 0 : kAcknowledges) |
-         (lanes << kSenderBits | static_cast<ucp_tag_t>(sender)) << kTagBits |
-         static_cast<ucp_tag_t>(operation.tag);
+  return (lanes << kSenderBits | static_cast<ucp_tag_t>(sender)) << kTagBits |
+         static_cast<ucp_tag_t>(tag);
+}
+
+ucp_tag_t UcxEndpoint::ucx_tag(const Operation& operation, int sender) const {
+  return (operation.acknowledges == nullptr ? 0 : kAcknowledges) | ucx_tag(operation.tag, sender);
 }
 
 void UcxEndpoint::give_back(Operation& operation) {
@@ -227,7 +114,10 @@ void UcxEndpoint::on_received(void* /*request*/, ucs_status_t status,
   if (status == UCS_OK) received.received_bytes = is_too_long ? kTooLong : info->length;
   if (received.received_bytes >= UcxContext::kLongBytes) {
     ++received.open_parts;
+    received.peer->uses_landing = false;
     received.endpoint->to_acknowledge_.push_back(&received);
+  } else if (received.received_bytes == sizeof(LandingNotice)) {
+    received.endpoint->read_landed(received);
   }
   received.endpoint->end_part(received, status);
 }
@@ -241,6 +131,7 @@ void UcxEndpoint::send_acknowledgements() {
     received.acknowledgement = &acknowledgement;
     send(acknowledgement);
   }
+  if (!read_from_.empty()) tell_read();
 }
 
 void UcxEndpoint::start(Operation& operation) {
@@ -274,6 +165,8 @@ EndpointRequest UcxEndpoint::request_of(Operation& operation) {
 void UcxEndpoint::send(Operation& operation) {
   if (operation.peer->connection == nullptr) {
     operation.peer->waiting.push_back(&operation);
+  } else if (is_behind(*operation.peer, operation.tag, operation.peer->held.size())) {
+    operation.peer->held.push_back(&operation);
   } else {
     start(operation);
   }
@@ -288,6 +181,7 @@ EndpointRequest UcxEndpoint::send(int number, int tag, const void* source, std::
   operation.source = source;
   operation.size_bytes = size_bytes;
   if (size_bytes >= UcxContext::kLongBytes) {
+    if (context_->has_puts() && put(operation)) return request_of(operation);
     Operation& acknowledgement = take_operation(to, tag);
     acknowledgement.acknowledges = &operation;
     operation.acknowledgement = &acknowledgement;
@@ -301,6 +195,7 @@ EndpointRequest UcxEndpoint::send(int number, int tag, const void* source, std::
 
 void UcxEndpoint::start_receive(Operation& operation, void* destination) {
   operation.is_receive = true;
+  operation.destination = destination;
   ucp_request_param_t params{};
   // The length of what has arrived before is told through the callback only, which is called at
   // once then.
@@ -327,6 +222,9 @@ EndpointRequest UcxEndpoint::receive(int number, int tag, void* destination,
                                      std::size_t size_bytes) {
   const auto use = this->use();
   Operation& operation = start_receive(number, tag, destination, size_bytes);
+  if (may_land_ && size_bytes >= UcxContext::kLongBytes && size_bytes <= UcxLanding::kMostBytes) {
+    offer_landing(*operation.peer);
+  }
   send_acknowledgements();
   return request_of(operation);
 }
@@ -340,6 +238,7 @@ void UcxEndpoint::advance() {
 void UcxEndpoint::drive() {
   if (!unknown_.empty()) take_addresses();
   worker_->progress();
+  if (!holding_.empty()) advance_held();
   send_acknowledgements();
 }
 
@@ -454,9 +353,10 @@ bool UcxEndpoint::end_operations() {
   }
   const auto until = std::chrono::steady_clock::now() + kPatience;
   const auto is_under_way = [](const Operation& operation) { return operation.request != nullptr; };
-  while (std::ranges::any_of(operations_, is_under_way)) {
+  while (!holding_.empty() || std::ranges::any_of(operations_, is_under_way)) {
     if (std::chrono::steady_clock::now() > until) return false;
     worker_->progress();
+    if (!holding_.empty()) advance_held();
     send_acknowledgements();
   }
   return worker_->flush() && are_over;
@@ -475,7 +375,8 @@ UcxEndpoint::~UcxEndpoint() {
   try {
     const auto use = worker_->use();
     await_last_addresses();
-    is_clean = end_operations() && worker_->ended_count() == 0;
+    is_clean = end_operations();
+    is_clean = drop_landings() && is_clean && worker_->ended_count() == 0;
   } catch (const Error&) {
     // Whom that was for cannot be reached.
   }

@@ -3,6 +3,8 @@
 
 #include <ucp/api/ucp.h>
 
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +18,7 @@
 
 #include "threading/transport/mpi/mpi_endpoint.h"
 #include "threading/transport/ucx/ucx_context.h"
+#include "threading/transport/ucx/ucx_landing.h"
 #include "threading/transport/ucx/ucx_worker.h"
 
 namespace hycoll {
@@ -24,12 +27,19 @@ namespace hycoll {
 struct UcxPeers {
   /// Whether the process with this number runs on the caller's machine. UCX cannot tell when such a
   /// one has ended, which the launcher does; of others the lane learns it.
-  std::function<bool(int peer)> runs_here;
+  std::function<bool(int peer)> runs_here = nullptr;
 
   /// The same for all peers, and another one than that of any other lane that one of them has had:
   /// workers pass from lane to lane, and MPI libraries give the messages of a communicator that is
   /// gone to its successors.
   std::uint32_t generation = 0;
+
+  /// Landings that the lane has at once, and those of its peers that it uses.
+  std::size_t most_landings = 16;
+
+  /// A peer's landing goes back when so many long messages of the lane were not for it; who has
+  /// given one back, or got none, is offered one after so many.
+  std::uint32_t long_unused = 256;
 };
 
 /// A lane over UCX: its messages go through a worker of its own, which only the lane's leader
@@ -46,6 +56,11 @@ struct UcxPeers {
 /// when nobody needs it any more. UCX completes the receive of a long message when its sender has
 /// yet to be answered, which may have to wait; hence an acknowledgement of the lane's own behind
 /// that, after which the receiver has nothing left to say and the sender nothing to wait for.
+///
+/// With a context that has puts, who receives long messages of a peer offers it a landing
+/// (UcxLanding). From then on the peer puts those for which there is room there, and sends a notice
+/// in their place, which matches as they would; the receiver copies them out. So nobody waits for
+/// anybody. Whatever cannot be put goes as before, and nobody waits for an offer.
 class UcxEndpoint : public MpiEndpoint {
  public:
   /// As MpiEndpoint; all peers must make theirs over UCX.
@@ -64,6 +79,9 @@ class UcxEndpoint : public MpiEndpoint {
   void advance() override;
   int tag_count() const override;
 
+  /// How many messages the process has put. Any thread.
+  static std::uint64_t put_count() noexcept { return put_count_.load(std::memory_order_relaxed); }
+
  private:
   struct Peer;
   /// A message, with all that has to be over before nobody needs this side any more.
@@ -77,6 +95,7 @@ class UcxEndpoint : public MpiEndpoint {
     int open_parts = 0;  ///< of the message and its acknowledgement: not over yet
     int tag = 0;
     const void* source = nullptr;
+    void* destination = nullptr;
     std::size_t size_bytes = 0;
     std::size_t received_bytes = 0;
     /// What tells a long message's sender that it has been read: sent by one side, received by the
@@ -84,6 +103,8 @@ class UcxEndpoint : public MpiEndpoint {
     Operation* acknowledgement = nullptr;
     Operation* acknowledges = nullptr;            ///< the other way round
     std::unique_ptr<std::byte[]> room = nullptr;  ///< of a message that is the endpoint's own
+    LandingNotice notice;                         ///< that follows what is put
+    std::array<ucs_status_ptr_t, 2> puts{};       ///< UCX's requests: before the notice may leave
   };
 
   struct Peer {
@@ -95,11 +116,20 @@ class UcxEndpoint : public MpiEndpoint {
     bool is_to_introduce_itself = false;          ///< it says that it has done so
     std::vector<Operation*> waiting;              ///< for the connection, in their order
     MPI_Request introduction = MPI_REQUEST_NULL;  ///< under way to it
+    std::unique_ptr<UcxTarget> target;            ///< where messages for it are put
+    /// Those for it that are being put, and those with equal tags behind them, in their order.
+    std::vector<Operation*> held;
+    std::unique_ptr<UcxLanding> landing;     ///< where it puts messages
+    bool uses_landing = false;               ///< its last long message was there
+    std::uint32_t receives_until_offer = 0;  ///< of long messages, before it is offered one
   };
 
   const UcxLibrary& ucx() const noexcept { return worker_->ucx(); }
   /// Beyond those of the lane's messages.
   int answer_tag() const { return tag_count() * kTagEpochs; }
+  /// Of what is said about landings: to those who put, and by them.
+  int landing_tag() const { return answer_tag() + 1; }
+  int return_tag() const { return answer_tag() + 2; }
   int introduction_tag() const { return own_tag(answer_tag()); }
   Peer& peer(int number);
   void introduce_to(Peer& peer);
@@ -126,6 +156,7 @@ class UcxEndpoint : public MpiEndpoint {
   Operation& take_operation(Peer& peer, int tag);
   void give_back(Operation& operation);
   /// What UCX matches its message by.
+  ucp_tag_t ucx_tag(int tag, int sender) const;
   ucp_tag_t ucx_tag(const Operation& operation, int sender) const;
   /// Now, or when its peer is connected.
   void send(Operation& operation);
@@ -143,6 +174,35 @@ class UcxEndpoint : public MpiEndpoint {
   /// Ends what is under way without having its effect; whether it was still to come.
   bool give_up(Operation& operation);
   static bool is_lost(const Peer& peer);
+  /// In ucx_endpoint_puts.cc.
+  /// Puts the message, if that can be done at once; false: nothing has happened.
+  bool put(Operation& operation);
+  /// Whether what is put has arrived; its status says how.
+  bool has_landed(Operation& operation);
+  /// Starts those whose turn has come.
+  void advance_held(Peer& peer);
+  void advance_held();
+  static bool is_behind(const Peer& peer, int tag, std::size_t place);
+  /// Takes offers, and what has become free.
+  void hear_of_landing(Peer& peer);
+  void accept_offer(Peer& peer, std::span<const std::byte> offer);
+  void return_unused_targets();
+  void tell_of_return(Peer& peer);
+  /// Offers a landing to a peer that is expected to send a long message.
+  void offer_landing(Peer& peer);
+  /// Whether the peer has given its landing back.
+  bool take_return(Peer& peer);
+  bool make_room_for_landing();
+  /// The next message with this tag that has arrived from the peer; empty if there is none.
+  std::vector<std::byte> arrived(const Peer& peer, int tag);
+  void tell(Peer& peer, int tag, std::span<const std::byte> bytes);
+  /// If what has been received is a notice: copies the message that it tells of.
+  void read_landed(Operation& received);
+  /// Tells peers which of their blocks have been read. Not from UCX's callbacks.
+  void tell_read();
+  /// Waits, for kPatience at most, until all that has been put has been read; whether it has.
+  bool drop_landings();
+
   [[noreturn]] void throw_long(int peer, std::size_t expected_bytes) const;
   [[noreturn]] void throw_failed(int peer, ucs_status_t status) const;
   /// Gives up what the lane still receives. Returns whether nothing of it can come any more.
@@ -161,6 +221,13 @@ class UcxEndpoint : public MpiEndpoint {
   std::deque<Operation> operations_;
   std::vector<Operation*> idle_operations_;
   std::vector<Operation*> to_acknowledge_;
+  bool may_land_;                 // whether memory for landings is given, as far as is known
+  std::vector<Peer*> holding_;    // with something held
+  std::vector<Peer*> read_from_;  // that wait to be told so
+  std::vector<Peer*> targets_;    // with a target
+  std::vector<Peer*> landings_;   // with a landing
+  std::uint64_t long_send_count_ = 0;
+  static std::atomic<std::uint64_t> put_count_;
 };
 
 }  // namespace hycoll

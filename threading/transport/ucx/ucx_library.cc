@@ -65,6 +65,14 @@ FoundUcx look() {
       find(ucp, "ucp_ep_print_info", ucx.ep_print_info) &&
       find(ucp, "ucp_ep_close_nbx", ucx.ep_close) && find(ucp, "ucp_tag_send_nbx", ucx.tag_send) &&
       find(ucp, "ucp_tag_recv_nbx", ucx.tag_receive) &&
+      find(ucp, "ucp_tag_probe_nb", ucx.tag_probe) &&
+      find(ucp, "ucp_tag_msg_recv_nbx", ucx.tag_receive_probed) &&
+      find(ucp, "ucp_mem_map", ucx.mem_map) && find(ucp, "ucp_mem_unmap", ucx.mem_unmap) &&
+      find(ucp, "ucp_mem_query", ucx.mem_query) && find(ucp, "ucp_rkey_pack", ucx.rkey_pack) &&
+      find(ucp, "ucp_rkey_buffer_release", ucx.rkey_buffer_release) &&
+      find(ucp, "ucp_ep_rkey_unpack", ucx.ep_rkey_unpack) &&
+      find(ucp, "ucp_rkey_ptr", ucx.rkey_ptr) && find(ucp, "ucp_rkey_destroy", ucx.rkey_destroy) &&
+      find(ucp, "ucp_put_nbx", ucx.put) &&
       find(ucp, "ucp_request_check_status", ucx.request_status) &&
       find(ucp, "ucp_request_cancel", ucx.request_cancel) &&
       find(ucp, "ucp_request_free", ucx.request_free) &&

@@ -28,6 +28,17 @@ struct UcxLibrary {
   decltype(&ucp_ep_close_nbx) ep_close = nullptr;
   decltype(&ucp_tag_send_nbx) tag_send = nullptr;
   decltype(&ucp_tag_recv_nbx) tag_receive = nullptr;
+  decltype(&ucp_tag_probe_nb) tag_probe = nullptr;
+  decltype(&ucp_tag_msg_recv_nbx) tag_receive_probed = nullptr;
+  decltype(&ucp_mem_map) mem_map = nullptr;
+  decltype(&ucp_mem_unmap) mem_unmap = nullptr;
+  decltype(&ucp_mem_query) mem_query = nullptr;
+  decltype(&ucp_rkey_pack) rkey_pack = nullptr;
+  decltype(&ucp_rkey_buffer_release) rkey_buffer_release = nullptr;
+  decltype(&ucp_ep_rkey_unpack) ep_rkey_unpack = nullptr;
+  decltype(&ucp_rkey_ptr) rkey_ptr = nullptr;
+  decltype(&ucp_rkey_destroy) rkey_destroy = nullptr;
+  decltype(&ucp_put_nbx) put = nullptr;
   decltype(&ucp_request_check_status) request_status = nullptr;
   decltype(&ucp_request_cancel) request_cancel = nullptr;
   decltype(&ucp_request_free) request_free = nullptr;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <mutex>
 #include <string_view>
 #include <utility>
@@ -30,9 +31,11 @@ std::unique_ptr<UcxWorker> UcxWorker::take(const UcxContext& context) {
   {
     IdleWorkers& idle = idle_workers();
     const std::scoped_lock lock(idle.mutex);
-    if (!idle.workers.empty()) {
-      std::unique_ptr<UcxWorker> worker = std::move(idle.workers.back());
-      idle.workers.pop_back();
+    const auto is_of_context = [&](const auto& worker) { return worker->context_ == &context; };
+    const auto last = std::find_if(idle.workers.rbegin(), idle.workers.rend(), is_of_context);
+    if (last != idle.workers.rend()) {
+      std::unique_ptr<UcxWorker> worker = std::move(*last);
+      idle.workers.erase(std::next(last).base());
       return worker;
     }
   }
@@ -93,22 +96,22 @@ UcxWorker::Connection& UcxWorker::connection_to(std::span<const std::byte> addre
   const ucs_status_t status = ucx().ep_create(handle_, &params, &connection.handle);
   if (status != UCS_OK) connections_.erase(known);
   check_ucx(ucx(), status, "ucp_ep_create");
-  may_hold_back_ = may_hold_back_ || may_hold_back(connection.handle);
+  connection.is_over_tcp = is_over_tcp(connection.handle);
+  // There a message is sent, for UCX, when a part of it fits into the socket's buffer.
+  may_hold_back_ = may_hold_back_ || connection.is_over_tcp;
   return connection;
 }
 
-bool UcxWorker::may_hold_back(ucp_ep_h connection) const {
-  // Over TCP a message is sent, for UCX, when a part of it fits into the socket's buffer.
+bool UcxWorker::is_over_tcp(ucp_ep_h connection) const {
   char* text = nullptr;
   std::size_t size_bytes = 0;
   std::FILE* const file = open_memstream(&text, &size_bytes);
   if (file == nullptr) return true;
   ucx().ep_print_info(connection, file);
   std::fclose(file);
-  const bool is_over_tcp =
-      std::string_view(text, size_bytes).find("tcp/") != std::string_view::npos;
+  const bool names_tcp = std::string_view(text, size_bytes).find("tcp/") != std::string_view::npos;
   std::free(text);
-  return is_over_tcp;
+  return names_tcp;
 }
 
 void UcxWorker::on_end(void* connection, ucp_ep_h /*handle*/, ucs_status_t status) {

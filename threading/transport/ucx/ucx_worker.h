@@ -30,6 +30,7 @@ class UcxWorker {
   struct Connection {
     UcxWorker* worker = nullptr;
     ucp_ep_h handle = nullptr;
+    bool is_over_tcp = false;
     ucs_status_t status = UCS_OK;  ///< what it ended with
     std::chrono::steady_clock::time_point ended_at;
   };
@@ -73,8 +74,7 @@ class UcxWorker {
 
  private:
   explicit UcxWorker(const UcxContext& context);
-  /// Whether messages that have been sent, for UCX, may still need this side.
-  bool may_hold_back(ucp_ep_h connection) const;
+  bool is_over_tcp(ucp_ep_h connection) const;
   std::unique_lock<std::mutex> use_against_caretaker();
   bool have_left(std::span<const ucs_status_ptr_t> requests) const;
   static void on_end(void* connection, ucp_ep_h handle, ucs_status_t status);
@@ -86,6 +86,7 @@ class UcxWorker {
   std::vector<std::byte> address_;
   std::unordered_map<std::string, Connection> connections_;  // by address and kind
   int ended_count_ = 0;
+  /// Whether messages that have been sent, for UCX, may still need this side.
   bool may_hold_back_ = false;
   bool has_caretaker_ = false;
 

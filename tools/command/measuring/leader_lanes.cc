@@ -1,20 +1,24 @@
 #include "tools/command/measuring/leader_lanes.h"
 
+#include <utility>
+
 #include "core/base/errors.h"
 
 namespace hycoll::command {
 namespace {
 
-Options options_with(Options::Transport transport) {
+Options options_with(Options::Transport transport, Options::Puts puts) {
   Options options;
   options.transport = transport;
+  options.puts = puts;
   return options;
 }
 
 }  // namespace
 
-LeaderLanes::LeaderLanes(MPI_Comm comm, Options::Transport transport, int leader_count)
-    : group_(comm, options_with(transport)),
+LeaderLanes::LeaderLanes(MPI_Comm comm, Options::Transport transport, Options::Puts puts,
+                         int leader_count)
+    : group_(comm, options_with(transport, puts)),
       transport_(LaneTransport::agreed(group_)),
       communicators_(group_.control(), leader_count) {}
 
@@ -29,11 +33,19 @@ std::vector<TransportRate> measure_transports(MPI_Comm comm, const Topology& top
                                               std::span<const Core> cores, std::size_t size_bytes) {
   std::vector<std::unique_ptr<LeaderLanes>> transports;
   std::vector<measure::LaneMaker> makers;
-  for (const auto transport : {Options::Transport::mpi, Options::Transport::ucx}) {
+  struct Way {
+    Options::Transport transport;
+    Options::Puts puts;
+  };
+  for (const Way way : {Way{Options::Transport::mpi, Options::Puts::off},
+                        Way{Options::Transport::ucx, Options::Puts::off},
+                        Way{Options::Transport::ucx, Options::Puts::on}}) {
     try {
-      const auto& lanes = transports.emplace_back(
-          std::make_unique<LeaderLanes>(comm, transport, static_cast<int>(cores.size())));
+      auto lanes = std::make_unique<LeaderLanes>(comm, way.transport, way.puts,
+                                                 static_cast<int>(cores.size()));
+      if (lanes->takes_puts() != (way.puts == Options::Puts::on)) continue;
       makers.emplace_back([&lanes = *lanes](int leader) { return lanes.open(leader); });
+      transports.push_back(std::move(lanes));
     } catch (const Error& error) {
       // On all processes.
       if (error.kind() != ErrorKind::environment) throw;

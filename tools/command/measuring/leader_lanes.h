@@ -22,13 +22,14 @@ namespace hycoll::command {
 class LeaderLanes {
  public:
   /// Collective over `comm`. Throws Error on all processes if one of them cannot use the transport.
-  LeaderLanes(MPI_Comm comm, Options::Transport transport, int leader_count);
+  LeaderLanes(MPI_Comm comm, Options::Transport transport, Options::Puts puts, int leader_count);
 
   /// For messages between the processes of `comm`. Once for each leader; local.
   std::unique_ptr<Endpoint> open(int leader) const;
 
-  /// "MPI", "UCX 1.13.1".
+  /// "MPI", "UCX 1.13.1", "UCX 1.13.1 with puts".
   std::string name() const;
+  bool takes_puts() const noexcept { return transport_.takes_puts(); }
   /// As Communicator::transport().
   const std::string& description() const noexcept { return transport_.description(); }
 
@@ -44,8 +45,8 @@ struct TransportRate {
   measure::LeaderConcurrency leaders;
 };
 
-/// Over MPI, and over UCX if all processes can use it: measure::measure_leader_concurrency.
-/// Collective.
+/// Over MPI, and over UCX if all processes can use it, without puts and with:
+/// measure::measure_leader_concurrency. Collective.
 std::vector<TransportRate> measure_transports(MPI_Comm comm, const Topology& topology,
                                               std::span<const Core> cores, std::size_t size_bytes);
 
