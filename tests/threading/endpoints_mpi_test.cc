@@ -322,23 +322,28 @@ TEST_CASE("what has been sent arrives without its sender's help") {
     wait_for(lane, greeting);
     greeting = lane.receive(peer, 0, &number, sizeof number);
     wait_for(lane, greeting);
-    int sent_count = 0;
-    if (world_rank() % 2 == 0) {
-      EndpointRequest last = lane.send(peer, 0, expected.data(), kBytes);
-      for (; sent_count < kMostMessages && is_over(last); ++sent_count) {
-        last = lane.send(peer, 0, expected.data(), kBytes);
-      }
-      MPI_Send(&sent_count, 1, MPI_INT, peer, 0, MPI_COMM_WORLD);
-      MPI_Recv(nullptr, 0, MPI_BYTE, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      wait_for(lane, last);
-    } else {
-      MPI_Recv(&sent_count, 1, MPI_INT, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      std::vector<std::uint8_t> received(kBytes);
-      for (int i = 0; i <= sent_count; ++i) {
-        if (i == sent_count) MPI_Send(nullptr, 0, MPI_BYTE, peer, 0, MPI_COMM_WORLD);
-        EndpointRequest request = lane.receive(peer, 0, received.data(), kBytes);
-        wait_for(lane, request);
-        CHECK(received == expected);
+    // What helps the first time must help again, though it has not been over when the sender went
+    // on.
+    for (int round = 0; round < 2; ++round) {
+      int sent_count = 0;
+      if (world_rank() % 2 == 0) {
+        EndpointRequest last = lane.send(peer, 0, expected.data(), kBytes);
+        for (; sent_count < kMostMessages && is_over(last); ++sent_count) {
+          last = lane.send(peer, 0, expected.data(), kBytes);
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        MPI_Send(&sent_count, 1, MPI_INT, peer, 0, MPI_COMM_WORLD);
+        MPI_Recv(nullptr, 0, MPI_BYTE, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        wait_for(lane, last);
+      } else {
+        MPI_Recv(&sent_count, 1, MPI_INT, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        std::vector<std::uint8_t> received(kBytes);
+        for (int i = 0; i <= sent_count; ++i) {
+          if (i == sent_count) MPI_Send(nullptr, 0, MPI_BYTE, peer, 0, MPI_COMM_WORLD);
+          EndpointRequest request = lane.receive(peer, 0, received.data(), kBytes);
+          wait_for(lane, request);
+          CHECK(received == expected);
+        }
       }
     }
   });

@@ -141,10 +141,13 @@ std::unique_lock<std::mutex> UcxWorker::use_against_caretaker() {
 
 UcxWorker::Care UcxWorker::look_after() {
   if (!is_looked_after_.load(std::memory_order_relaxed)) return Care::not_needed;
-  const std::uint64_t uses = use_count_.load(std::memory_order_relaxed);
-  if (std::exchange(last_use_count_, uses) != uses) return Care::in_use;
   const std::unique_lock lock(use_, std::try_to_lock);
   if (!lock) return Care::in_use;
+  const std::uint64_t uses = use_count_.load(std::memory_order_relaxed);
+  if (std::exchange(last_use_count_, uses) != uses) {
+    is_flush_old_ = true;
+    return Care::in_use;
+  }
   if (leaving_.empty()) {
     const ucp_request_param_t params{};
     for (const auto& [address, connection] : connections_) {
@@ -152,11 +155,13 @@ UcxWorker::Care UcxWorker::look_after() {
       ucs_status_ptr_t const flush = ucx().ep_flush(connection.handle, &params);
       if (UCS_PTR_IS_PTR(flush)) leaving_.push_back(flush);
     }
+    is_flush_old_ = false;
   }
   progress();
   if (!have_left(leaving_)) return Care::left;
   for (ucs_status_ptr_t const request : leaving_) ucx().request_free(request);
   leaving_.clear();
+  if (is_flush_old_) return Care::left;
   is_looked_after_.store(false, std::memory_order_relaxed);
   return Care::not_needed;
 }

@@ -94,6 +94,7 @@ class UcxWorker {
   std::atomic<std::uint64_t> use_count_{0};
   std::atomic<bool> is_looked_after_{false};
   std::uint64_t last_use_count_ = 0;       // that the caretaker has seen
+  bool is_flush_old_ = false;              // by the caretaker: there has been a use since
   std::vector<ucs_status_ptr_t> leaving_;  // guarded by use_; what the caretaker waits for
 };
 
