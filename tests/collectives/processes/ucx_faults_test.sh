@@ -53,3 +53,13 @@ for transport in auto ucx; do
   run "$transport" locked
   says_twice "^reduced over (UCX|MPI)"
 done
+
+# Puts that are asked for and cannot be had: the calls go on without them.
+export HYCOLL_PUTS=1
+run ucx locked
+says_twice "^reduced over UCX .* with puts"
+run ucx UCX_TLS=tcp
+says_twice "^reduced over UCX .* with puts"
+# No segments, so puts would be messages.
+run ucx UCX_ALLOC_PRIO=mmap,heap
+says_twice "^reduced over UCX .* with puts"
