@@ -82,7 +82,7 @@ std::vector<SetupStep> map_steps(const MapSizes& sizes) {
 
 std::vector<SetupStep> communicator_steps(const CommunicatorSizes& sizes) {
   std::vector<SetupStep> steps = {
-      {"options", Kind::allreduce, Among::all, 28 * kInt},
+      {"options", Kind::allreduce, Among::all, 30 * kInt},
       {"terms", Kind::allreduce, Among::all, 3 * kInt},
       {"segment", Kind::broadcast, Among::node, 104},
       {"segment", Kind::allreduce, Among::node, kInt},
@@ -112,7 +112,7 @@ std::vector<SetupStep> communicator_steps(const CommunicatorSizes& sizes) {
     if (sizes.leader_kinds > 1 && sizes.is_one_machine) {
       steps.push_back({"leaders", Kind::allgather, Among::all, kInt});
     }
-    steps.push_back({"transport", Kind::allreduce, Among::all, 2 * kInt});
+    steps.push_back({"transport", Kind::allreduce, Among::all, 3 * kInt});
   }
   if (sizes.has_groups) steps.push_back({"latencies", Kind::broadcast, Among::all, 40});
   return steps;

@@ -63,7 +63,13 @@ std::unique_lock<std::mutex> UcxEndpoint::use() {
 }
 
 UcxEndpoint::Operation& UcxEndpoint::take_operation(Peer& peer, int tag) {
-  if (idle_operations_.empty()) idle_operations_.push_back(&operations_.emplace_back());
+  if (idle_operations_.empty()) {
+    idle_operations_.push_back(&operations_.emplace_back());
+    // What UCX calls must not throw: these have room for all operations.
+    idle_operations_.reserve(operations_.size());
+    to_acknowledge_.reserve(operations_.size());
+    read_from_.reserve(operations_.size());
+  }
   Operation& operation = *idle_operations_.back();
   idle_operations_.pop_back();
   operation.endpoint = this;
@@ -131,7 +137,7 @@ void UcxEndpoint::send_acknowledgements() {
     received.acknowledgement = &acknowledgement;
     send(acknowledgement);
   }
-  if (!read_from_.empty()) tell_read();
+  while (!read_from_.empty()) tell_read();
 }
 
 void UcxEndpoint::start(Operation& operation) {

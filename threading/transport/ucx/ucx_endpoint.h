@@ -198,7 +198,7 @@ class UcxEndpoint : public MpiEndpoint {
   void tell(Peer& peer, int tag, std::span<const std::byte> bytes);
   /// If what has been received is a notice: copies the message that it tells of.
   void read_landed(Operation& received);
-  /// Tells peers which of their blocks have been read. Not from UCX's callbacks.
+  /// Tells one of these peers which of its blocks have been read. Not from UCX's callbacks.
   void tell_read();
   /// Waits, for kPatience at most, until all that has been put has been read; whether it has.
   bool drop_landings();

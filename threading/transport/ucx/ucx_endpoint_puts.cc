@@ -13,6 +13,16 @@
 #include "threading/transport/ucx/ucx_endpoint.h"
 
 namespace hycoll {
+namespace {
+
+/// For one more.
+template <class Element>
+void make_room(std::vector<Element>& elements) {
+  if (elements.size() == elements.capacity()) elements.reserve(2 * elements.size() + 1);
+}
+
+}  // namespace
+
 std::atomic<std::uint64_t> UcxEndpoint::put_count_{0};
 
 bool UcxEndpoint::is_behind(const Peer& peer, int tag, std::size_t place) {
@@ -24,6 +34,9 @@ bool UcxEndpoint::put(Operation& operation) {
   if (++long_send_count_ % are_.long_unused == 0) return_unused_targets();
   Peer& peer = *operation.peer;
   if (operation.size_bytes > UcxLanding::kMostBytes || peer.connection == nullptr) return false;
+  // Nothing is refused once it is on its way.
+  make_room(peer.held);
+  make_room(holding_);
   auto notice = peer.target == nullptr ? std::nullopt : peer.target->take(operation.size_bytes);
   if (!notice) {
     hear_of_landing(peer);
@@ -216,10 +229,10 @@ void UcxEndpoint::read_landed(Operation& received) {
 }
 
 void UcxEndpoint::tell_read() {
-  for (Peer* const peer : std::exchange(read_from_, {})) {
-    const LandingBlocks blocks = peer->landing->take_read();
-    if (blocks != 0) tell(*peer, landing_tag(), std::as_bytes(std::span(&blocks, 1)));
-  }
+  Peer& peer = *read_from_.back();
+  read_from_.pop_back();
+  const LandingBlocks blocks = peer.landing == nullptr ? 0 : peer.landing->take_read();
+  if (blocks != 0) tell(peer, landing_tag(), std::as_bytes(std::span(&blocks, 1)));
 }
 
 bool UcxEndpoint::drop_landings() {
