@@ -18,7 +18,7 @@ void append_aggregation_tree(ScheduleBuilder& builder, const LaneVector& vector)
                            .source = vector.source,
                            .result = vector.result}};
   }
-  append_aggregation(builder, aggregation_tree(builder.shape()), part);
+  append_aggregation(builder, AggregationTree(builder.shape()), part);
 }
 
 }  // namespace hycoll

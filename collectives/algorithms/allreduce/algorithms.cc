@@ -1,5 +1,6 @@
 // The allreduce algorithms that can be called by name.
 
+#include <algorithm>
 #include <array>
 
 #include "collectives/algorithms/allreduce/allreduce.h"
@@ -72,10 +73,10 @@ bool serves_node_leader(const Shape& shape) {
 
 /// An aggregator's one worker combines what comes in on all lanes.
 bool serves_socket_leader(const Shape& shape) {
-  for (int node = 0; node < shape.node_count(); ++node) {
-    if (shape.node(node).members == 0 && shape.node(node).workers > 1) return false;
-  }
-  return has_aggregators_last(shape);
+  const auto has_one_task = [](const NodeRun& run) {
+    return run.node.members > 0 || run.node.workers == 1;
+  };
+  return std::ranges::all_of(shape.node_runs(), has_one_task) && has_aggregators_last(shape);
 }
 
 constexpr Algorithm node_leader() {

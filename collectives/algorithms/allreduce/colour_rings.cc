@@ -144,10 +144,8 @@ class ColourNode {
 
 /// The same shape with all lanes driven by one worker of each node.
 Shape with_network_worker(const Shape& shape) {
-  std::vector<Node> nodes;
-  for (int node = 0; node < shape.node_count(); ++node) nodes.push_back(shape.node(node));
   const auto lanes = static_cast<std::size_t>(shape.lane_count());
-  return Shape(std::move(nodes), shape.lane_count(), shape.visibility(),
+  return Shape(shape.node_runs(), shape.lane_count(), shape.visibility(),
                std::vector<int>(lanes, kNetworkWorker));
 }
 

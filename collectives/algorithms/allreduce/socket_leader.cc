@@ -37,23 +37,16 @@ int first_of_socket(const Node& node, int socket, int socket_count) {
   return static_cast<int>(static_cast<long long>(node.members) * socket / socket_count);
 }
 
-std::vector<Node> nodes_of(const Shape& shape) {
-  std::vector<Node> nodes;
-  for (int node = 0; node < shape.node_count(); ++node) nodes.push_back(shape.node(node));
-  return nodes;
-}
-
 /// The same shape with each lane driven by the owner of its socket's first member.
 Shape with_socket_leaders(const Shape& shape) {
-  const std::vector<Node> nodes = nodes_of(shape);
+  const std::vector<NodeRun> runs = shape.node_runs();
   const Node& largest =
-      *std::max_element(nodes.begin(), nodes.end(),
-                        [](const Node& a, const Node& b) { return a.members < b.members; });
+      std::ranges::max_element(runs, {}, [](const NodeRun& run) { return run.node.members; })->node;
   std::vector<int> leaders;
   for (int lane = 0; lane < shape.lane_count(); ++lane) {
     leaders.push_back(first_of_socket(largest, lane, shape.lane_count()));
   }
-  return Shape(nodes, shape.lane_count(), shape.visibility(), leaders);
+  return Shape(runs, shape.lane_count(), shape.visibility(), leaders);
 }
 
 /// A socket that has members: its lane, and the flag by which its leader says that all have
@@ -176,7 +169,7 @@ Schedule generate_socket_leader_allreduce(std::string name, const Shape& asked,
   ScheduleBuilder builder(Collective::allreduce, std::move(name), shape, part_count,
                           parameters.root, parameters.nodes);
   const VectorParts parts = cut_vector(1, part_count, tracks_per_lane(shape, part_count), 1);
-  const AggregationTree tree = aggregation_tree(shape);
+  const AggregationTree tree(shape);
   for (const int node : builder.nodes()) SocketLeaders(builder, tree, parts, node).append();
   return std::move(builder).finish();
 }

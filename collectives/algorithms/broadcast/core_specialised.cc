@@ -45,20 +45,20 @@ constexpr int kInjection = 0;
 constexpr int kReception = 1;
 
 /// An aggregator passes on what comes from the root's side to all of its other neighbours.
-void append_multicast(ScheduleBuilder& builder, const AggregationTree::Vertex& vertex, int from,
-                      int host_count) {
-  const int worker = builder.shape().first_worker(vertex.node);
+void append_multicast(ScheduleBuilder& builder, const AggregationTree& tree, int node, int from) {
+  const int worker = builder.shape().first_worker(node);
   const StrandId strand = builder.main_strand(worker);
   const BufferId buffer = builder.add_scratch(worker, builder.all_chunks());
   for (int segment = 0; segment < builder.chunk_count(); ++segment) {
     builder.recv(strand, kInjection, from, span_of(buffer, {segment, 1}));
   }
-  std::vector<int> neighbours = vertex.children;
-  if (vertex.parent >= 0) neighbours.insert(neighbours.begin(), vertex.parent);
+  std::vector<int> neighbours = tree.children(node);
+  const int parent = tree.parent(node);
+  if (parent >= 0) neighbours.insert(neighbours.begin(), parent);
   for (int segment = 0; segment < builder.chunk_count(); ++segment) {
     for (const int to : neighbours) {
       if (to == from) continue;
-      const int lane = to < host_count ? kReception : kInjection;
+      const int lane = tree.is_host(to) ? kReception : kInjection;
       builder.send(strand, lane, to, span_of(buffer, {segment, 1}));
     }
   }
@@ -66,24 +66,18 @@ void append_multicast(ScheduleBuilder& builder, const AggregationTree::Vertex& v
 
 /// What an aggregator does; nothing if it is not used.
 void append_aggregator(ScheduleBuilder& builder, const AggregationTree& tree, int node) {
-  const int host_count = static_cast<int>(tree.host_parents.size());
-  const auto index = static_cast<std::size_t>(node - host_count);
-  if (index >= tree.vertices.size()) return;
-  const AggregationTree::Vertex& vertex = tree.vertices[index];
+  if (!tree.is_used(node)) return;
   int below = builder.shape().node_of_member(builder.root());
-  int above = tree.host_parents[static_cast<std::size_t>(below)];
-  while (above >= 0 && above != node) {
-    below =
-        std::exchange(above, tree.vertices[static_cast<std::size_t>(above - host_count)].parent);
-  }
-  append_multicast(builder, vertex, above == node ? below : vertex.parent, host_count);
+  int above = tree.parent(below);
+  while (above >= 0 && above != node) below = std::exchange(above, tree.parent(above));
+  append_multicast(builder, tree, node, above == node ? below : tree.parent(node));
 }
 
 /// A host below the aggregators.
 SpecialisedPlace place_below(const AggregationTree& tree, int host, int root_node) {
   SpecialisedPlace place{.injection = kInjection, .reception = kReception};
-  if (tree.host_parents.size() == 1) return place;
-  const int parent = tree.host_parents[static_cast<std::size_t>(host)];
+  if (tree.host_count() == 1) return place;
+  const int parent = tree.parent(host);
   if (host == root_node) {
     place.to = {parent};
   } else {
@@ -122,8 +116,8 @@ Schedule generate_core_specialised_broadcast(std::string name, const Shape& shap
                           parameters.root, parameters.nodes);
   const int root_node = shape.node_of_member(parameters.root);
   std::optional<AggregationTree> tree;
-  if (shape.has_aggregators()) tree = aggregation_tree(shape);
-  const int hosts = tree ? static_cast<int>(tree->host_parents.size()) : shape.node_count();
+  if (shape.has_aggregators()) tree.emplace(shape);
+  const int hosts = tree ? tree->host_count() : shape.node_count();
   for (const int node : builder.nodes()) {
     if (node >= hosts) {
       if (hosts > 1) append_aggregator(builder, *tree, node);

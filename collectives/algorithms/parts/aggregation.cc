@@ -35,12 +35,12 @@ class Aggregation {
       : builder_(builder), tree_(tree), part_(part) {}
 
   void append() {
-    if (is_host(part_.node)) return contribute();
-    const int index = part_.node - static_cast<int>(tree_.host_parents.size());
-    if (index >= static_cast<int>(tree_.vertices.size())) return;  // not used
-    const auto& vertex = tree_.vertices[static_cast<std::size_t>(index)];
-    combine(vertex);
-    multicast(vertex);
+    if (tree_.is_host(part_.node)) return contribute();
+    if (!tree_.is_used(part_.node)) return;
+    parent_ = tree_.parent(part_.node);
+    children_ = tree_.children(part_.node);
+    combine();
+    multicast();
   }
 
  private:
@@ -48,17 +48,13 @@ class Aggregation {
 
   Span on(BufferId buffer) const { return span_of(buffer, part_.chunks); }
 
-  bool is_host(int node) const {
-    return static_cast<std::size_t>(node) < tree_.host_parents.size();
-  }
-
   /// The lanes on which a child and its parent exchange, in rank order.
   std::vector<int> lanes_of(int child) const {
-    return is_host(child) ? part_.lanes(child) : std::vector{kTreeLane};
+    return tree_.is_host(child) ? part_.lanes(child) : std::vector{kTreeLane};
   }
 
   void contribute() {
-    const int parent = tree_.host_parents[static_cast<std::size_t>(part_.node)];
+    const int parent = tree_.parent(part_.node);
     for (const Contribution& own : part_.contributions) {
       builder_.send(own.strand, own.lane, parent, on(own.source));
     }
@@ -68,10 +64,10 @@ class Aggregation {
   }
 
   /// The first vector is received where the others are reduced into.
-  void combine(const AggregationTree::Vertex& vertex) {
-    const int worker = builder_.shape().leader(vertex.node, kTreeLane);
+  void combine() {
+    const int worker = builder_.shape().leader(part_.node, kTreeLane);
     BufferId received = kNoBuffer;
-    for (const int child : vertex.children) {
+    for (const int child : children_) {
       for (const int lane : lanes_of(child)) {
         const bool is_first = combined_ == kNoBuffer;
         BufferId& buffer = is_first ? combined_ : received;
@@ -81,13 +77,13 @@ class Aggregation {
         builder_.reduce(part_.strand, {on(combined_)}, {on(combined_), on(received)});
       }
     }
-    if (vertex.parent >= 0) builder_.send(part_.strand, kTreeLane, vertex.parent, on(combined_));
+    if (parent_ >= 0) builder_.send(part_.strand, kTreeLane, parent_, on(combined_));
   }
 
-  void multicast(const AggregationTree::Vertex& vertex) {
+  void multicast() {
     const Span combined = on(combined_);
-    if (vertex.parent >= 0) builder_.recv(part_.strand, kTreeLane, vertex.parent, combined);
-    for (const int child : vertex.children) {
+    if (parent_ >= 0) builder_.recv(part_.strand, kTreeLane, parent_, combined);
+    for (const int child : children_) {
       for (const int lane : lanes_of(child)) builder_.send(part_.strand, lane, child, combined);
     }
   }
@@ -95,6 +91,8 @@ class Aggregation {
   ScheduleBuilder& builder_;
   const AggregationTree& tree_;
   const AggregatedPart& part_;
+  int parent_ = -1;  // of an aggregator
+  std::vector<int> children_;
   BufferId combined_ = kNoBuffer;
 };
 
@@ -102,44 +100,90 @@ class Aggregation {
 
 int host_count(const Shape& shape) {
   int hosts = 0;
-  while (hosts < shape.node_count() && shape.node(hosts).members > 0) ++hosts;
+  for (const NodeRun& run : shape.node_runs()) {
+    if (run.node.members == 0) break;
+    hosts += run.count;
+  }
   return hosts;
 }
 
 bool has_aggregators_last(const Shape& shape) {
-  const int hosts = host_count(shape);
-  if (hosts == 0 || hosts == shape.node_count()) return false;
-  for (int node = hosts; node < shape.node_count(); ++node) {
-    if (shape.node(node).members > 0) return false;
-  }
-  return shape.visibility() == Visibility::direct;
+  const std::vector<NodeRun> runs = shape.node_runs();
+  const auto aggregates = [](const NodeRun& run) { return run.node.members == 0; };
+  const auto first = std::ranges::find_if(runs, aggregates);
+  return first != runs.begin() && first != runs.end() &&
+         std::all_of(first, runs.end(), aggregates) && shape.visibility() == Visibility::direct;
 }
 
-AggregationTree aggregation_tree(const Shape& shape) {
+AggregationTree::AggregationTree(const Shape& shape) {
   HYCOLL_ASSERT(has_aggregators_last(shape), "an aggregation tree needs aggregators");
-  const int hosts = host_count(shape);
+  const int hosts = hycoll::host_count(shape);
   const int aggregators = std::min(shape.node_count() - hosts, std::max(1, hosts - 1));
-  AggregationTree tree;
-  tree.host_parents.resize(static_cast<std::size_t>(hosts), -1);
-  std::vector<int> roots;  // of the trees so far, from left to right
-  for (int host = 0; host < hosts; ++host) roots.push_back(host);
-  std::size_t next = 0;
-  for (int i = 0; i < aggregators; ++i) {
-    const int edges = hosts - 1 + aggregators;
-    const auto fan_in = static_cast<std::size_t>(edges / aggregators + (i < edges % aggregators));
-    if (roots.size() - next < fan_in) next = 0;
-    const auto first = roots.begin() + static_cast<std::ptrdiff_t>(next);
-    const auto last = first + static_cast<std::ptrdiff_t>(fan_in);
-    tree.vertices.push_back({.node = hosts + i, .parent = -1, .children = {first, last}});
-    for (auto child = first; child != last; ++child) {
-      (*child < hosts ? tree.host_parents[static_cast<std::size_t>(*child)]
-                      : tree.vertices[static_cast<std::size_t>(*child - hosts)].parent) = hosts + i;
+  const int edges = hosts - 1 + aggregators;
+  fan_in_ = edges / aggregators;
+  const int all_wide = edges % aggregators;
+  Pass pass{.roots = hosts, .first_aggregator = 0};
+  while (pass.first_aggregator < aggregators) {
+    const int wide_left = std::max(0, all_wide - pass.first_aggregator);
+    pass.wide = std::min(wide_left, pass.roots / (fan_in_ + 1));
+    if (pass.wide == wide_left) {
+      pass.narrow = std::min(aggregators - pass.first_aggregator - pass.wide,
+                             (pass.roots - pass.wide * (fan_in_ + 1)) / fan_in_);
     }
-    *first = hosts + i;
-    roots.erase(first + 1, last);
-    ++next;
+    passes_.push_back(pass);
+    pass = {.roots = pass.roots - taken(pass) + aggregators_of(pass),
+            .first_aggregator = pass.first_aggregator + aggregators_of(pass)};
   }
-  return tree;
+  HYCOLL_ASSERT(pass.roots == 1, "one node is left");
+  passes_.push_back(pass);
+}
+
+std::size_t AggregationTree::pass_of(int aggregator) const {
+  const auto behind =
+      std::ranges::upper_bound(passes_, aggregator - host_count(), {}, &Pass::first_aggregator);
+  return static_cast<std::size_t>(behind - passes_.begin()) - 1;
+}
+
+int AggregationTree::root_at(std::size_t pass, int position) const {
+  for (; pass > 0; --pass) {
+    const Pass& before = passes_[pass - 1];
+    const int made = aggregators_of(before);
+    if (position < made) return host_count() + before.first_aggregator + position;
+    position += taken(before) - made;
+  }
+  return position;
+}
+
+int AggregationTree::parent(int node) const {
+  std::size_t pass = 0;
+  int position = node;
+  if (!is_host(node)) {
+    pass = pass_of(node);
+    position = node - host_count() - passes_[pass].first_aggregator;
+    ++pass;
+  }
+  for (; pass + 1 < passes_.size(); ++pass) {
+    const Pass& here = passes_[pass];
+    if (position < taken(here)) {
+      const int in_wide = here.wide * (fan_in_ + 1);
+      const int index = position < in_wide ? position / (fan_in_ + 1)
+                                           : here.wide + (position - in_wide) / fan_in_;
+      return host_count() + here.first_aggregator + index;
+    }
+    position += aggregators_of(here) - taken(here);
+  }
+  return -1;
+}
+
+std::vector<int> AggregationTree::children(int aggregator) const {
+  const std::size_t pass = pass_of(aggregator);
+  const int index = aggregator - host_count() - passes_[pass].first_aggregator;
+  const int end = first_child(passes_[pass], index + 1);
+  std::vector<int> children;
+  for (int position = first_child(passes_[pass], index); position < end; ++position) {
+    children.push_back(root_at(pass, position));
+  }
+  return children;
 }
 
 void append_aggregation(ScheduleBuilder& builder, const AggregationTree& tree,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -229,38 +230,64 @@ TEST_CASE("socket leaders touch only the buffers of their own socket's members")
 
 /// The hosts below a node of the tree, from left to right.
 std::vector<int> hosts_below(const AggregationTree& tree, int node) {
-  const int hosts = static_cast<int>(tree.host_parents.size());
-  if (node < hosts) return {node};
+  if (tree.is_host(node)) return {node};
   std::vector<int> below;
-  for (const int child : tree.vertices[static_cast<std::size_t>(node - hosts)].children) {
+  for (const int child : tree.children(node)) {
     std::ranges::copy(hosts_below(tree, child), std::back_inserter(below));
   }
   return below;
 }
 
+/// A tree's children by aggregator as its definition says, with a list of the trees so far.
+std::vector<std::vector<int>> taken_in_turn(int hosts, int aggregators) {
+  std::vector<std::vector<int>> children;
+  std::vector<int> roots(static_cast<std::size_t>(hosts));
+  std::iota(roots.begin(), roots.end(), 0);
+  std::size_t next = 0;
+  for (int i = 0; i < aggregators; ++i) {
+    const int edges = hosts - 1 + aggregators;
+    const auto fan_in = static_cast<std::size_t>(edges / aggregators + (i < edges % aggregators));
+    if (roots.size() - next < fan_in) next = 0;
+    const auto first = roots.begin() + static_cast<std::ptrdiff_t>(next);
+    const auto last = first + static_cast<std::ptrdiff_t>(fan_in);
+    children.emplace_back(first, last);
+    *first = hosts + i;
+    roots.erase(first + 1, last);
+    ++next;
+  }
+  return children;
+}
+
 TEST_CASE("an aggregation tree has all hosts in rank order and equal numbers of children") {
   for (int hosts = 1; hosts <= 40; ++hosts) {
-    for (int aggregators = 1; aggregators <= 12; ++aggregators) {
+    for (int aggregators = 1; aggregators <= 42; ++aggregators) {
       CAPTURE(hosts);
       CAPTURE(aggregators);
       std::vector<Node> nodes(static_cast<std::size_t>(hosts), Node{1, 1});
       nodes.resize(static_cast<std::size_t>(hosts + aggregators), Node{0, 1});
-      const AggregationTree tree = aggregation_tree(Shape(nodes, 1));
-      REQUIRE(tree.vertices.size() ==
-              static_cast<std::size_t>(std::min(aggregators, std::max(1, hosts - 1))));
+      const AggregationTree tree(Shape(nodes, 1));
+      REQUIRE(tree.host_count() == hosts);
+      REQUIRE(tree.aggregator_count() == std::min(aggregators, std::max(1, hosts - 1)));
+      const auto expected = taken_in_turn(hosts, tree.aggregator_count());
       std::size_t fewest = nodes.size();
       std::size_t most = 0;
-      for (const auto& vertex : tree.vertices) {
-        fewest = std::min(fewest, vertex.children.size());
-        most = std::max(most, vertex.children.size());
-        const bool is_root = &vertex == &tree.vertices.back();
-        CHECK((vertex.parent < 0) == is_root);
-        CHECK((is_root || vertex.parent > vertex.node));
-        const std::vector<int> below = hosts_below(tree, vertex.node);
-        for (std::size_t i = 1; i < below.size(); ++i) CHECK(below[i] == below[i - 1] + 1);
+      for (int i = 0; i < tree.aggregator_count(); ++i) {
+        const int node = hosts + i;
+        const std::vector<int> children = tree.children(node);
+        CHECK(children == expected[static_cast<std::size_t>(i)]);
+        for (const int child : children) CHECK(tree.parent(child) == node);
+        fewest = std::min(fewest, children.size());
+        most = std::max(most, children.size());
+        const bool is_root = i + 1 == tree.aggregator_count();
+        CHECK((tree.parent(node) < 0) == is_root);
+        CHECK((is_root || tree.parent(node) > node));
+        const std::vector<int> below = hosts_below(tree, node);
+        for (std::size_t b = 1; b < below.size(); ++b) CHECK(below[b] == below[b - 1] + 1);
         if (is_root) CHECK(below.size() == static_cast<std::size_t>(hosts));
       }
       CHECK(most - fewest <= 1);
+      CHECK(tree.is_used(hosts + tree.aggregator_count() - 1));
+      CHECK_FALSE(tree.is_used(hosts + tree.aggregator_count()));
     }
   }
 }
