@@ -25,7 +25,9 @@ ScheduleBuilder::ScheduleBuilder(const CollectiveTraits& collective, std::string
                 .spans = {},
                 .packed = {},
                 .dependencies = {}},
-      reader_(request.reader) {
+      reader_(request.reader),
+      ignores_dependencies_(reader_ != nullptr &&
+                            reader_->dependencies() == Dependencies::ignored) {
   HYCOLL_ASSERT(chunk_count >= 1, "a schedule needs a chunk");
   schedule_.part = part_of(schedule_.shape, request.nodes);
   const int member_count = schedule_.shape.member_count();
@@ -138,22 +140,22 @@ FlagId ScheduleBuilder::add_flag(StrandId writer) {
 void ScheduleBuilder::send(StrandId strand, int lane, int to_node, Span source) {
   if (strand == kElsewhere) return;
   Step step{.kind = StepKind::send, .lane = lane, .peer_node = to_node};
-  step.tag = sent_.next(key_of(lane, node_of(strand), to_node));
-  add_step(strand, step, {}, std::span(&source, 1));
+  step.tag = sent_.next(key_of(lane, strand, to_node));
+  add_step(strand, std::move(step), {}, std::span(&source, 1));
 }
 
 void ScheduleBuilder::recv(StrandId strand, int lane, int from_node, Span destination) {
   if (strand == kElsewhere) return;
   Step step{.kind = StepKind::recv, .lane = lane, .peer_node = from_node};
-  step.tag = received_.next(key_of(lane, node_of(strand), from_node));
-  add_step(strand, step, std::span(&destination, 1), {});
+  step.tag = received_.next(key_of(lane, strand, from_node));
+  add_step(strand, std::move(step), std::span(&destination, 1), {});
 }
 
 void ScheduleBuilder::native_allreduce(StrandId strand, int lane, Span destination, Span source) {
   if (strand == kElsewhere) return;
   Step step{.kind = StepKind::native, .lane = lane};
-  step.tag = native_.next(key_of(lane, node_of(strand), 0));
-  add_step(strand, step, std::span(&destination, 1), std::span(&source, 1));
+  step.tag = native_.next(key_of(lane, strand, 0));
+  add_step(strand, std::move(step), std::span(&destination, 1), std::span(&source, 1));
 }
 
 void ScheduleBuilder::reduce(StrandId strand, std::span<const Span> destinations,
@@ -215,20 +217,23 @@ void ScheduleBuilder::wait(StrandId strand, FlagId flag) {
 void ScheduleBuilder::wait(StrandId strand, FlagId flag, int value) {
   if (strand == kElsewhere) return;
   HYCOLL_ASSERT(value >= 1, "nothing has been signalled that could be waited for");
-  append(strand, {.kind = StepKind::wait,
-                  .flag = flag,
-                  .value = value,
-                  .first_dependency = static_cast<int>(schedule_.dependencies.size())});
+  Step step{.kind = StepKind::wait, .flag = flag, .value = value};
+  if (reader_ != nullptr) return reader_->read(schedule_, strand, step, {}, {}, {});
+  step.first_dependency = static_cast<int>(schedule_.dependencies.size());
+  append(strand, step);
 }
 
-void ScheduleBuilder::add_step(StrandId strand, Step step, std::span<const Span> destinations,
+void ScheduleBuilder::add_step(StrandId strand, Step&& step, std::span<const Span> destinations,
                                std::span<const Span> sources) {
   if (strand == kElsewhere) return;
+  step.destination_count = static_cast<int>(destinations.size());
+  step.source_count = static_cast<int>(sources.size());
+  if (ignores_dependencies_) {
+    return reader_->read(schedule_, strand, step, destinations, sources, {});
+  }
   infer_dependencies(strand, step, destinations, sources);
   auto& steps = schedule_.strands[static_cast<std::size_t>(strand)].steps;
   step.first_span = static_cast<int>(schedule_.spans.size());
-  step.destination_count = static_cast<int>(destinations.size());
-  step.source_count = static_cast<int>(sources.size());
   if (is_shown(strand, step, destinations, sources)) return;
   schedule_.spans.insert(schedule_.spans.end(), destinations.begin(), destinations.end());
   schedule_.spans.insert(schedule_.spans.end(), sources.begin(), sources.end());
@@ -241,6 +246,7 @@ void ScheduleBuilder::add_step(StrandId strand, Step step, std::span<const Span>
 }
 
 void ScheduleBuilder::append(StrandId strand, const Step& step) {
+  if (ignores_dependencies_) return reader_->read(schedule_, strand, step, {}, {}, {});
   if (is_shown(strand, step, {}, {})) return;
   Step appended = step;
   appended.first_span = static_cast<int>(schedule_.spans.size());
@@ -252,7 +258,7 @@ bool ScheduleBuilder::is_shown(StrandId strand, const Step& step,
   if (reader_ == nullptr) return false;
   reader_->read(schedule_, strand, step, destinations, sources, schedule_.dependencies_of(step));
   schedule_.dependencies.resize(static_cast<std::size_t>(step.first_dependency));
-  return !is_asynchronous(step.kind) || reader_->dependencies() == Dependencies::ignored;
+  return !is_asynchronous(step.kind);
 }
 
 void ScheduleBuilder::infer_dependencies(StrandId strand, Step& step,
@@ -301,14 +307,12 @@ void ScheduleBuilder::for_each_access(const Step& step, const Visit& visit) cons
   for (const Span& span : schedule_.sources(step)) visit(access_of(span, false));
 }
 
-int ScheduleBuilder::node_of(StrandId strand) const {
-  return nodes().count == 1 ? nodes().first : shape().node_of_worker(worker_of(strand));
-}
-
-std::uint64_t ScheduleBuilder::key_of(int lane, int node, int peer_node) const {
-  const auto node_count = static_cast<std::uint64_t>(shape().node_count());
-  const auto sides = static_cast<std::uint64_t>(node - nodes().first) * node_count +
-                     static_cast<std::uint64_t>(peer_node);
+std::uint64_t ScheduleBuilder::key_of(int lane, StrandId strand, int peer_node) const {
+  auto sides = static_cast<std::uint64_t>(peer_node);
+  if (nodes().count > 1) {
+    const int node = shape().node_of_worker(worker_of(strand)) - nodes().first;
+    sides += static_cast<std::uint64_t>(node) * static_cast<std::uint64_t>(shape().node_count());
+  }
   return static_cast<std::uint64_t>(lane) << 48 | sides;
 }
 

@@ -137,10 +137,11 @@ class ScheduleBuilder {
   BufferId add_buffer(BufferRole role, int owner, ChunkRange numbers);
   BufferId add_workers_buffer(BufferRole role, int worker, ChunkRange chunks);
   Step next_signal(StrandId strand, FlagId flag);
-  void add_step(StrandId strand, Step step, std::span<const Span> destinations,
+  void add_step(StrandId strand, Step&& step, std::span<const Span> destinations,
                 std::span<const Span> sources);
   void append(StrandId strand, const Step& step);
-  /// Whether the step has been shown to a reader and need not be kept.
+  /// Whether the step has been shown to a reader, who wants to know dependencies, and need not be
+  /// kept.
   bool is_shown(StrandId strand, const Step& step, std::span<const Span> destinations,
                 std::span<const Span> sources);
   void infer_dependencies(StrandId strand, Step& step, std::span<const Span> destinations,
@@ -152,12 +153,12 @@ class ScheduleBuilder {
   /// Calls visit(access) for each operand of a step.
   template <class Visit>
   void for_each_access(const Step& step, const Visit& visit) const;
-  int node_of(StrandId strand) const;
   /// What tells the messages of a lane from one of the nodes here from those of others.
-  std::uint64_t key_of(int lane, int node, int peer_node) const;
+  std::uint64_t key_of(int lane, StrandId strand, int peer_node) const;
 
   Schedule schedule_;
   StepReader* reader_;                         // null: steps are kept
+  bool ignores_dependencies_;                  // nobody wants to know them
   std::vector<OutstandingSteps> outstanding_;  // per strand
   std::vector<int> signalled_;                 // per flag
   CountTable sent_;

@@ -1,7 +1,6 @@
 #include "core/schedule/staging.h"
 
 #include <algorithm>
-#include <compare>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "core/schedule/builder.h"
 #include "core/schedule/pairs.h"
 #include "core/schedule/parts.h"
+#include "core/schedule/staging_places.h"
 #include "core/schedule/value_flow.h"
 #include "core/schedule/walk.h"
 
@@ -33,154 +33,6 @@ class Reading : public StepReader {
 
  private:
   Show show_;
-};
-
-/// The chunks of a member's input, by their cells.
-class InputCells {
- public:
-  InputCells(const Schedule& schedule, BufferId input)
-      : schedule_(schedule), buffer_(schedule.buffers[at(input)]) {}
-
-  int count() const { return buffer_.chunk_count; }
-  int chunk(int cell) const { return chunk_in(schedule_, buffer_, cell); }
-  /// Whether a cell is there, and its chunk the next one behind that of the cell before.
-  bool continue_at(int cell) const { return cell < count() && chunk(cell) == chunk(cell - 1) + 1; }
-
- private:
-  const Schedule& schedule_;
-  const Buffer buffer_;
-};
-
-/// Where the values that have to be staged lie: where their first place was, in the staging of the
-/// worker that produces them, in a buffer for each run of neighbouring chunks. A value may replace
-/// an earlier one of the same place unless this has got further places.
-class StagingPlaces {
- public:
-  /// Adds the buffers, worker by worker.
-  StagingPlaces(const ValueFlow& flow, ScheduleBuilder& builder)
-      : flow_(flow),
-        builder_(builder),
-        of_computed_(flow.computed().size(), kNone),
-        is_rewritten_(builder.schedule().buffers.size(), true) {
-    const std::vector<StagedValue> values = computed_values();
-    auto next = values.begin();
-    int member = builder.members().first;
-    const int member_end = member + builder.members().count;
-    for (const int worker : builder.part().workers) {
-      if (member < member_end && builder.shape().worker_of_member(member) == worker) {
-        place_inputs(member++);
-      }
-      for (; next != values.end() && next->worker == worker;) next = place_run(next, values.end());
-    }
-    HYCOLL_ASSERT(member == member_end && next == values.end(), "members are in workers' order");
-  }
-
-  /// The buffer of a value; kNone if it is not staged.
-  BufferId of(int value) const {
-    if (!flow_.is_input(value)) return of_computed_[at(value - flow_.input_count())];
-    const auto behind = std::ranges::upper_bound(inputs_, value, {}, &InputRun::first_value);
-    if (behind == inputs_.begin()) return kNone;
-    const InputRun& run = *(behind - 1);
-    return value - run.first_value < run.count ? run.buffer : kNone;
-  }
-
-  /// The same of a chunk of an input.
-  BufferId of_input(int input, int chunk) const { return of(flow_.input_value(input, chunk)); }
-
-  /// By buffer, whether several values lie in a chunk one after the other.
-  const std::vector<bool>& is_rewritten() const noexcept { return is_rewritten_; }
-
- private:
-  struct InputRun {
-    int first_value;
-    int count;
-    BufferId buffer;
-  };
-  /// `layer`: how many of the same worker, home and chunk it cannot replace.
-  struct StagedValue {
-    int worker;
-    int home;
-    int layer;
-    int chunk;
-    int value;
-    friend auto operator<=>(const StagedValue&, const StagedValue&) = default;
-
-    bool has_place_of(const StagedValue& other) const {
-      return worker == other.worker && home == other.home && chunk == other.chunk;
-    }
-    bool is_beside(const StagedValue& other) const {
-      return worker == other.worker && home == other.home && layer == other.layer &&
-             (chunk == other.chunk || chunk == other.chunk + 1);
-    }
-  };
-  using Values = std::vector<StagedValue>::const_iterator;
-
-  BufferId add_staging(ChunkRange chunks) {
-    const BufferId buffer = builder_.add_staging(builder_.nodes().first, chunks);
-    is_rewritten_.resize(at(buffer) + 1, false);
-    return buffer;
-  }
-
-  void place_inputs(int member) {
-    const InputCells cells(builder_.schedule(), builder_.input(member));
-    const int first_value = flow_.first_input_value(builder_.input(member));
-    const auto is_staged = [&](int cell) { return flow_.is_input_staged(first_value + cell); };
-    for (int cell = 0; cell < cells.count();) {
-      if (!is_staged(cell)) {
-        ++cell;
-        continue;
-      }
-      int count = 1;
-      while (cells.continue_at(cell + count) && is_staged(cell + count)) ++count;
-      inputs_.push_back({.first_value = first_value + cell,
-                         .count = count,
-                         .buffer = add_staging({cells.chunk(cell), count})});
-      cell += count;
-    }
-  }
-
-  Values place_run(Values begin, Values end) {
-    Values last = begin;
-    bool is_rewritten = false;
-    while (last + 1 != end && (last + 1)->is_beside(*last)) {
-      is_rewritten = is_rewritten || (last + 1)->chunk == last->chunk;
-      ++last;
-    }
-    const BufferId buffer = add_staging({begin->chunk, last->chunk - begin->chunk + 1});
-    is_rewritten_[at(buffer)] = is_rewritten;
-    for (; begin <= last; ++begin) of_computed_[at(begin->value - flow_.input_count())] = buffer;
-    return begin;
-  }
-
-  std::vector<StagedValue> computed_values() const {
-    const std::span<const ComputedValue> computed = flow_.computed();
-    std::vector<StagedValue> values;
-    values.reserve(
-        at(static_cast<int>(std::ranges::count_if(computed, &ComputedValue::is_staged))));
-    for (std::size_t v = 0; v < computed.size(); ++v) {
-      if (!computed[v].is_staged) continue;
-      values.push_back({.worker = computed[v].worker,
-                        .home = computed[v].home,
-                        .layer = 0,
-                        .chunk = computed[v].chunk,
-                        .value = flow_.input_count() + static_cast<int>(v)});
-    }
-    // With their places, and in the order of their making.
-    std::ranges::sort(values);
-    for (std::size_t v = 1; v < values.size(); ++v) {
-      if (!values[v].has_place_of(values[v - 1])) continue;
-      const bool has_further_places = flow_.computed(values[v - 1].value).place_count > 1;
-      values[v].layer = values[v - 1].layer + (has_further_places ? 1 : 0);
-    }
-    std::ranges::sort(values);
-    return values;
-  }
-
-  const ValueFlow& flow_;
-  ScheduleBuilder& builder_;
-  std::vector<InputRun> inputs_;
-  std::vector<BufferId> of_computed_;
-  std::vector<bool> is_rewritten_;
 };
 
 /// A builder with what of a schedule is no member's, and the strands.
@@ -212,7 +64,7 @@ class StagedSteps {
       const StrandId strand = strand_of(member);
       for (int cell = 0; cell < cells.count();) {
         const int first_value = flow_.first_input_value(input) + cell;
-        const BufferId staging = places_.of(first_value);
+        const BufferId staging = places_.of_input(input, first_value);
         int count = 1;
         while (cells.continue_at(cell + count) && !flow_.is_cut(first_value + count) &&
                flow_.is_input_staged(first_value + count) == (staging != kNone)) {
@@ -332,7 +184,7 @@ class StagedSteps {
   BufferId staging_of(const Span& span, std::size_t number, int chunk) const {
     const HeldValue held = flow_.source(number, chunk);
     return held.kind() == HeldValue::Kind::input
-               ? places_.of_input(span.buffer, span.first_chunk + chunk)
+               ? places_.of_input(span.buffer, flow_.value_of(held))
                : places_.of(flow_.value_of(held));
   }
 

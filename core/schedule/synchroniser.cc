@@ -15,88 +15,14 @@ namespace hycoll {
 namespace {
 
 constexpr int kNever = INT_MAX;
-constexpr int kBits = 64;
 
 }  // namespace
-
-Synchroniser::Knowledge::Knowledge(int strand_count)
-    : strands_(at(strand_count)), furthest_(at(strand_count), 0) {}
-
-bool Synchroniser::Knowledge::knows(StrandId by, const Moment& moment) {
-  Known& known = strands_[at(by)];
-  if (known.clock.empty()) return false;
-  const int& reached = known.clock[at(moment.strand)];
-  if (reached >= moment.position) return true;
-  if (known.rows.empty() || furthest_[at(moment.strand)] < moment.position) return false;
-  look_up(known);
-  return reached >= moment.position;
-}
-
-void Synchroniser::Knowledge::look_up(Known& known) const {
-  for (const NumberRange& learned : known.rows) {
-    for (const int r : learned) {
-      const std::vector<int>& row = rows_[at(r)];
-      for (std::size_t i = 0; i < row.size(); ++i) {
-        known.clock[i] = std::max(known.clock[i], row[i]);
-      }
-    }
-  }
-  known.rows.clear();
-}
-
-void Synchroniser::Knowledge::keep(const Moment& moment) {
-  Known& known = strands_[at(moment.strand)];
-  if (known.clock.empty()) return;
-  if (!known.kept.empty() && known.kept.back().position == moment.position) return;
-  if (known.row == kNothing) {
-    look_up(known);
-    known.row = static_cast<int>(rows_.size());
-    rows_.push_back(known.clock);
-    for (std::size_t i = 0; i < furthest_.size(); ++i) {
-      furthest_[i] = std::max(furthest_[i], known.clock[i]);
-    }
-  }
-  known.kept.push_back({.position = moment.position, .row = known.row});
-}
-
-int Synchroniser::Knowledge::row_of(const Moment& moment) const {
-  const Known& known = strands_[at(moment.strand)];
-  const auto found = std::ranges::lower_bound(known.kept, moment.position, {}, &Moments::position);
-  if (found != known.kept.end() && found->position == moment.position) return found->row;
-  HYCOLL_ASSERT(known.clock.empty() || moment.position <= known.first_learned,
-                "what others may wait for is kept");
-  return kNothing;
-}
-
-std::span<const int> Synchroniser::Knowledge::of(const Moment& moment) const {
-  const int row = row_of(moment);
-  if (row == kNothing) return {};
-  return rows_[at(row)];
-}
-
-void Synchroniser::Knowledge::learn(StrandId strand, int position, const Moment& moment) {
-  const int row = row_of(moment);
-  Known& known = strands_[at(strand)];
-  if (known.clock.empty()) {
-    known.clock.resize(strands_.size(), 0);
-    known.first_learned = position;
-  }
-  if (row != kNothing) {
-    // Most often one after the other.
-    const bool continues =
-        !known.rows.empty() && known.rows.back().first + known.rows.back().count == row;
-    if (!continues) known.rows.push_back({.first = row, .count = 0});
-    ++known.rows.back().count;
-  }
-  int& reached = known.clock[at(moment.strand)];
-  reached = std::max(reached, moment.position);
-  known.row = kNothing;
-}
 
 Synchroniser::Synchroniser(ScheduleBuilder builder, const std::vector<bool>& is_rewritten,
                            NumberRange workers, StepWatch* watch)
     : builder_(std::move(builder)),
       watch_(watch),
+      has_pairs_(has_pairs(builder_.schedule().collective)),
       knowledge_(builder_.strand_count()),
       states_(at(builder_.strand_count())),
       first_scratch_(static_cast<int>(builder_.schedule().buffers.size())),
@@ -141,7 +67,7 @@ void Synchroniser::place_cells(const std::vector<bool>& is_rewritten) {
     if (!is_shared_.back()) continue;
     const auto input = at(builder_.input(member));
     const auto output = at(builder_.output(member));
-    if (has_pairs(builder_.schedule().collective)) {
+    if (has_pairs_) {
       place(input, 0, buffers[input].chunk_count, true);
       place(output, 0, buffers[output].chunk_count, true);
       continue;
@@ -222,6 +148,7 @@ void Synchroniser::for_each_reader(int cell, const Visit& visit) const {
 }
 
 int Synchroniser::place_of(const Span& span) const {
+  if (!has_pairs_) return span.first_chunk;
   const Schedule& schedule = builder_.schedule();
   return schedule.buffer_of(span).first_chunk + cell_in(schedule, span);
 }
@@ -302,12 +229,9 @@ void Synchroniser::need(StrandId strand, const Earlier& earlier, bool ends) {
 void Synchroniser::add_waits(StrandId strand) {
   new_waits_.clear();
   if (needed_.empty()) return;
-  for (const Moment& moment : needed_) needed_of_[at(moment.strand)] = 0;
-  if (!std::ranges::is_sorted(needed_)) std::ranges::sort(needed_);
-  find_implied();
-  for (std::size_t n = 0; n < needed_.size(); ++n) {
-    const Moment& moment = needed_[n];
-    if (implied_[n] >= moment.position) continue;
+  for (const StrandMoment& moment : needed_) needed_of_[at(moment.strand)] = 0;
+  if (needed_.size() > 1) leave_out_implied();
+  for (const StrandMoment& moment : needed_) {
     new_waits_.push_back(moment);
     set_awaited(moment.strand, moment.position);
     knowledge_.learn(strand, state(strand).length, moment);
@@ -315,10 +239,10 @@ void Synchroniser::add_waits(StrandId strand) {
   needed_.clear();
 }
 
-/// How far each strand in needed_ is known to be by those who know what the others there know.
-void Synchroniser::find_implied() {
+/// From needed_ what is known by those who know what the others there know; sorts the rest.
+void Synchroniser::leave_out_implied() {
+  if (!std::ranges::is_sorted(needed_)) std::ranges::sort(needed_);
   implied_.assign(needed_.size(), 0);
-  if (needed_.size() < 2) return;
   for (std::size_t by = 0; by < needed_.size(); ++by) {
     const std::span<const int> known = knowledge_.of(needed_[by]);
     for (std::size_t n = 0; !known.empty() && n < needed_.size(); ++n) {
@@ -326,6 +250,11 @@ void Synchroniser::find_implied() {
       implied_[n] = std::max(implied_[n], known[at(needed_[n].strand)]);
     }
   }
+  std::size_t left = 0;
+  for (std::size_t n = 0; n < needed_.size(); ++n) {
+    if (implied_[n] < needed_[n].position) needed_[left++] = needed_[n];
+  }
+  needed_.resize(left);
 }
 
 void Synchroniser::set_awaited(StrandId strand, int position) {
@@ -408,30 +337,6 @@ void Synchroniser::record(StrandId strand, const Step& step, std::span<const Spa
   }
 }
 
-WatchedSchedule Synchroniser::finish() && {
-  for (StrandId s = 0; some_are_shared_ && std::cmp_less(s, states_.size()); ++s) {
-    knowledge_.keep({s, state(s).length});
-  }
-  for (const int member : builder_.members()) find_last_waits(member);
-  writers_ = {};
-  readings_ = {};
-  knowledge_ = Knowledge(0);
-  add_arrivals();
-  add_flags();
-  for (StrandId s = 0; std::cmp_less(s, states_.size()); ++s) {
-    if (state(s).is_wanted) {
-      emit(s);
-    } else {
-      emit_tail(s);
-    }
-    state(s).records = {};
-  }
-  await_arrivals();
-  Schedule schedule = std::move(builder_).finish();
-  number_scratch(schedule);
-  return {.schedule = std::move(schedule), .counts = std::move(counts_)};
-}
-
 /// The owner leaves when all its strands have ended, and the others are done with its buffers.
 void Synchroniser::find_last_waits(int member) {
   last_waits_.emplace_back();
@@ -453,146 +358,6 @@ void Synchroniser::find_last_waits(int member) {
   add_waits(strand);
   last_waits_.back() = new_waits_;
   counts_.strands[at(strand)].steps += new_waits_.size();
-}
-
-/// As every main strand's first step, so that the executor need not announce it; where a node has
-/// one worker, nobody waits for it.
-void Synchroniser::add_arrivals() {
-  const NumberRange workers = builder_.part().workers;
-  if (workers.count == 1) return;
-  for (const int worker : workers) {
-    const StrandId strand = builder_.main_strand(worker);
-    arrived_.push_back(builder_.add_flag(strand));
-    builder_.signal(strand, arrived_.back());
-    StrandCounts& counts = counts_.strands[at(strand)];
-    counts.steps += at(workers.count);
-    counts.watched_steps += 2;
-  }
-}
-
-void Synchroniser::add_flags() {
-  for (StrandId s = 0; std::cmp_less(s, states_.size()); ++s) {
-    StrandState& strand = state(s);
-    std::ranges::sort(strand.announced);
-    const auto repeated = std::ranges::unique(strand.announced);
-    strand.announced.erase(repeated.begin(), repeated.end());
-    for (const Announcement& announcement : strand.announced) {
-      set_awaited(s, announcement.position);
-    }
-    const int signals =
-        std::accumulate(strand.awaited.begin(), strand.awaited.end(), 0,
-                        [](int count, std::uint64_t bits) { return count + std::popcount(bits); });
-    counts_.strands[at(s)].steps += at(signals);
-    counts_.most_signals = std::max({counts_.most_signals, signals, arrived_.empty() ? 0 : 1});
-    flags_.push_back(signals == 0 ? kNone : builder_.add_flag(s));
-  }
-}
-
-/// By strand: in which order strands went on shall not be seen.
-void Synchroniser::number_scratch(Schedule& schedule) const {
-  std::vector<std::size_t> order(scratch_strands_.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return scratch_strands_[i]; });
-  std::vector<int> numbers(order.size());
-  std::vector<Buffer> buffers;
-  for (const std::size_t i : order) {
-    numbers[i] = first_scratch_ + static_cast<int>(buffers.size());
-    buffers.push_back(schedule.buffers[at(first_scratch_) + i]);
-  }
-  std::ranges::copy(buffers, schedule.buffers.begin() + first_scratch_);
-  for (Span& span : schedule.spans) {
-    if (span.buffer >= first_scratch_) span.buffer = numbers[at(span.buffer - first_scratch_)];
-  }
-}
-
-void Synchroniser::emit(StrandId strand) {
-  const StrandState& own = state(strand);
-  int next_signal = 0;
-  std::size_t next_announced = 0;
-  for (const Record& record : own.records) {
-    emit_signals(strand, next_signal, record.position + 1, next_announced);
-    for (int o = 0; o < record.owner_count; ++o) {
-      builder_.wait(strand, arrival_of(owners_[at(record.first_owner + o)]), 1);
-    }
-    emit_waits(strand, std::span(waits_).subspan(at(record.first_wait), at(record.wait_count)));
-    emit_step(strand, record);
-  }
-  emit_signals(strand, next_signal, own.length + 1, next_announced);
-  for (const int member : builder_.members()) {
-    if (owner_strand(member) != strand) continue;
-    emit_waits(strand, last_waits_[at(member - builder_.members().first)]);
-  }
-}
-
-/// Of a strand that is not wanted what is watched, and how it ends: by a wait for somebody's entry
-/// only if no signal comes behind that.
-void Synchroniser::emit_tail(StrandId strand) {
-  const StrandState& own = state(strand);
-  const auto tail = own.tail == kNone ? own.records.size() : at(own.tail);
-  const bool ends_so =
-      tail < own.records.size() &&
-      (flags_[at(strand)] == kNone ||
-       own.awaited.size() * kBits <= at(own.records[tail].position) ||
-       signals_until(strand, own.records[tail].position) ==
-           signals_until(strand, static_cast<int>(own.awaited.size()) * kBits - 1));
-  for (std::size_t r = 0; r < own.records.size(); ++r) {
-    const Record& record = own.records[r];
-    if (!record.is_watched && !ends_so) continue;
-    if (r == tail && ends_so) {
-      builder_.wait(strand, arrival_of(owners_[at(record.first_owner + record.owner_count - 1)]),
-                    1);
-    }
-    emit_step(strand, record);
-  }
-}
-
-void Synchroniser::emit_step(StrandId strand, const Record& record) {
-  const Step& step = record.step;
-  const auto spans = std::span(spans_).subspan(at(step.first_span),
-                                               at(step.destination_count + step.source_count));
-  builder_.repeat(strand, step, spans.first(at(step.destination_count)),
-                  spans.subspan(at(step.destination_count)));
-}
-
-void Synchroniser::emit_waits(StrandId strand, std::span<const Moment> waits) {
-  for (const Moment& wait : waits) {
-    builder_.wait(strand, flags_[at(wait.strand)], signals_until(wait.strand, wait.position));
-  }
-}
-
-/// The signals that are due before the strand's data step number `end`, from `next` on.
-void Synchroniser::emit_signals(StrandId strand, int& next, int end, std::size_t& next_announced) {
-  const StrandState& own = state(strand);
-  const int known = std::min(end, static_cast<int>(own.awaited.size()) * kBits);
-  for (; next < known; ++next) {
-    const std::uint64_t bits = own.awaited[at(next / kBits)];
-    if ((bits >> (next % kBits) & 1) == 0) continue;
-    announced_.clear();
-    for (; next_announced < own.announced.size() && own.announced[next_announced].position == next;
-         ++next_announced) {
-      const int asynchronous = own.announced[next_announced].asynchronous;
-      const Step& step = own.records[at(asynchronous_[at(asynchronous)].step)].step;
-      const auto spans = std::span(spans_).subspan(at(step.first_span),
-                                                   at(step.destination_count + step.source_count));
-      announced_.insert(announced_.end(), spans.begin(), spans.end());
-    }
-    builder_.signal(strand, flags_[at(strand)], announced_);
-  }
-}
-
-void Synchroniser::await_arrivals() {
-  const NumberRange workers = builder_.part().workers;
-  if (workers.count == 1) return;
-  for (const int worker : workers) {
-    const StrandId strand = builder_.main_strand(worker);
-    const int last = workers.first + workers.count - 1;
-    // Of those who are not wanted only how they end is kept.
-    const int last_other = worker == last ? last - 1 : last;
-    const int first = state(strand).is_wanted ? workers.first : last_other;
-    for (int other = first; other <= last_other; ++other) {
-      if (other != worker) builder_.wait(strand, arrival_of(other), 1);
-    }
-  }
 }
 
 }  // namespace hycoll

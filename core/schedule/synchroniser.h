@@ -9,6 +9,7 @@
 
 #include "core/schedule/builder.h"
 #include "core/schedule/schedule.h"
+#include "core/schedule/strand_knowledge.h"
 
 namespace hycoll {
 
@@ -101,13 +102,6 @@ class Synchroniser {
   WatchedSchedule finish() &&;
 
  private:
-  /// A moment in a strand: before its data step number `position`.
-  struct Moment {
-    StrandId strand;
-    int position;
-    friend auto operator<=>(const Moment&, const Moment&) = default;
-  };
-
   /// An earlier step: its number in its strand, or ~number among all asynchronous ones.
   struct Earlier {
     StrandId strand = kNone;
@@ -131,43 +125,6 @@ class Synchroniser {
     bool remembers_readers = false;
   };
 
-  /// Which positions of the other strands each strand knows to be reached, as it goes on. Of what
-  /// strands have known only that is kept which others may learn by waiting for them, and what
-  /// strands learn they look up when it may matter.
-  class Knowledge {
-   public:
-    explicit Knowledge(int strand_count);
-
-    bool knows(StrandId by, const Moment& moment);
-    /// Remembers what the strand of a moment knows now. In ascending order.
-    void keep(const Moment& moment);
-    /// What the strand of a moment that has been kept knew then; empty if that was nothing.
-    std::span<const int> of(const Moment& moment) const;
-    /// Waiting before its step number `position` a strand learns what another one knew.
-    void learn(StrandId strand, int position, const Moment& moment);
-
-   private:
-    static constexpr int kNothing = -1;
-    struct Moments {
-      int position;
-      int row;
-    };
-    struct Known {
-      std::vector<int> clock;         // by strand; none of who knows nothing
-      std::vector<NumberRange> rows;  // that it has learned besides, and are not in the clock yet
-      int row = kNothing;             // where all that it knows has been kept
-      int first_learned = 0;          // before which step it first knew something
-      std::vector<Moments> kept;
-    };
-
-    int row_of(const Moment& moment) const;
-    void look_up(Known& known) const;
-
-    std::vector<Known> strands_;
-    std::vector<std::vector<int>> rows_;
-    std::vector<int> furthest_;  // by strand, in any row
-  };
-
   /// A step that is kept.
   struct Record {
     Step step;  // its spans are in spans_
@@ -183,6 +140,7 @@ class Synchroniser {
     int asynchronous;
     friend auto operator<=>(const Announcement&, const Announcement&) = default;
   };
+  static constexpr int kBits = 64;  // of a word of positions
   struct StrandState {
     int length = 0;  // data steps
     bool is_wanted = true;
@@ -211,7 +169,7 @@ class Synchroniser {
   void find_unknown_owners(StrandId strand, std::span<const Span> spans);
   void need(StrandId strand, const Earlier& earlier, bool ends);
   void add_waits(StrandId strand);
-  void find_implied();
+  void leave_out_implied();
   void note(StrandId strand, const Step& step, std::span<const Span> destinations,
             std::span<const Span> sources);
   void record(StrandId strand, const Step& step, std::span<const Span> destinations,
@@ -227,7 +185,7 @@ class Synchroniser {
   void emit(StrandId strand);
   void emit_tail(StrandId strand);
   void emit_step(StrandId strand, const Record& record);
-  void emit_waits(StrandId strand, std::span<const Moment> waits);
+  void emit_waits(StrandId strand, std::span<const StrandMoment> waits);
   void emit_signals(StrandId strand, int& next, int end, std::size_t& next_announced);
   void await_arrivals();
   FlagId arrival_of(int worker) const {
@@ -236,6 +194,7 @@ class Synchroniser {
 
   ScheduleBuilder builder_;
   StepWatch* watch_;
+  bool has_pairs_;
   NodeCounts counts_;
   std::vector<Cells> places_;        // per buffer
   std::vector<Earlier> writers_;     // per cell
@@ -244,13 +203,13 @@ class Synchroniser {
   std::vector<bool> is_shared_;  // per member: several strands touch its buffers
   bool some_are_shared_ = false;
   std::vector<Asynchronous> asynchronous_;
-  Knowledge knowledge_;
+  StrandKnowledge knowledge_;
   std::vector<StrandState> states_;
   std::vector<Span> spans_;
-  std::vector<Moment> waits_;
+  std::vector<StrandMoment> waits_;
   std::vector<int> owners_;
-  std::vector<std::vector<Moment>> last_waits_;  // per member
-  std::vector<StrandId> scratch_strands_;        // of the buffers from first_scratch_ on
+  std::vector<std::vector<StrandMoment>> last_waits_;  // per member
+  std::vector<StrandId> scratch_strands_;              // of the buffers from first_scratch_ on
   int first_scratch_;
   std::vector<FlagId> arrived_;  // per worker
   std::vector<FlagId> flags_;    // per strand
@@ -258,10 +217,10 @@ class Synchroniser {
   // Of the step at hand.
   std::vector<Earlier> earlier_;
   bool touches_remembered_ = false;
-  std::vector<Moment> needed_;
+  std::vector<StrandMoment> needed_;
   std::vector<int> needed_of_;  // per strand: where it is in needed_, from 1 on; 0: nowhere
   std::vector<int> implied_;    // by what is needed
-  std::vector<Moment> new_waits_;
+  std::vector<StrandMoment> new_waits_;
   std::vector<int> new_owners_;
   std::vector<Span> announced_;
 };

@@ -18,26 +18,40 @@
 namespace hycoll {
 namespace {
 
-/// Of the steps that move or combine data those on which programs of other workers depend.
+/// Of the steps that move or combine data of a node those on which programs of other workers
+/// depend.
 class TellingSteps {
  public:
   /// What such programs have to know of a step. Of each strand the steps are asked for in their
   /// order.
   Kept keeps(const Schedule& frame, int worker, const Step& step,
              std::span<const Span> destinations, std::span<const Span> sources) {
+    if (owners_.empty()) learn(frame);
     const bool is_first = writes_staging_first(frame, destinations);
-    const bool makes_first = makes_output_first(frame, step, destinations);
-    if (touches_others(frame, worker, destinations) || touches_others(frame, worker, sources)) {
-      return Kept::all;
-    }
+    const bool makes_first = makes_output_first(step, destinations);
+    if (touches_others(worker, destinations) || touches_others(worker, sources)) return Kept::all;
     return is_first || makes_first ? Kept::destinations : Kept::nothing;
   }
 
  private:
+  void learn(const Schedule& frame) {
+    for (const int member : frame.part.members) {
+      owners_.push_back(frame.shape.worker_of_member(member));
+    }
+    first_output_buffer_ = frame.part.members.count;
+    owners_.insert(owners_.end(), owners_.begin(), owners_.end());
+    is_one_node_ = frame.shape.node_count() == 1;
+    has_blocks_ = has_blocks(frame.collective);
+    has_pairs_ = has_pairs(frame.collective);
+  }
+
+  bool is_of_member(const Span& span) const { return std::cmp_less(span.buffer, owners_.size()); }
+
   /// Whose staging a buffer lies in (staging_workers()).
   bool writes_staging_first(const Schedule& frame, std::span<const Span> destinations) {
     bool is_first = false;
     for (const Span& span : destinations) {
+      if (is_of_member(span)) continue;
       const auto id = static_cast<std::size_t>(span.buffer);
       if (frame.buffers[id].role != BufferRole::staging) continue;
       if (is_written_.size() <= id) is_written_.resize(frame.buffers.size(), false);
@@ -47,40 +61,34 @@ class TellingSteps {
     return is_first;
   }
 
-  bool touches_others(const Schedule& frame, int worker, std::span<const Span> spans) {
-    if (owners_.empty()) {
-      for (const int member : frame.part.members) {
-        owners_.push_back(frame.shape.worker_of_member(member));
-      }
-    }
-    const int member_count = frame.part.members.count;
+  bool touches_others(int worker, std::span<const Span> spans) const {
     return std::ranges::any_of(spans, [&](const Span& span) {
-      if (span.buffer >= 2 * member_count) return false;
-      return owners_[static_cast<std::size_t>(span.buffer % member_count)] != worker;
+      return is_of_member(span) && owners_[static_cast<std::size_t>(span.buffer)] != worker;
     });
   }
 
   /// One instruction that makes outputs, which nobody reads before the call is over, tells of all.
   /// Of a vector's chunks the last are empty first; which blocks are empty nobody knows; the blocks
   /// of pairs are all alike.
-  bool makes_output_first(const Schedule& frame, const Step& step,
-                          std::span<const Span> destinations) {
-    const bool is_final = frame.shape.node_count() == 1 || step.kind == StepKind::copy;
+  bool makes_output_first(const Step& step, std::span<const Span> destinations) {
+    const bool is_final = is_one_node_ || step.kind == StepKind::copy;
     const bool makes_outputs = is_final && !destinations.empty() &&
                                std::ranges::all_of(destinations, [&](const Span& span) {
-                                 const int buffer = span.buffer - frame.part.members.count;
-                                 return buffer >= 0 && buffer < frame.part.members.count;
+                                 return span.buffer >= first_output_buffer_ && is_of_member(span);
                                });
     if (!makes_outputs) return false;
     const int chunk = destinations.front().first_chunk;
-    const bool is_known = has_pairs(frame.collective)
-                              ? first_output_ != INT_MAX
-                              : chunk >= first_output_ && !has_blocks(frame.collective);
+    const bool is_known =
+        has_pairs_ ? first_output_ != INT_MAX : chunk >= first_output_ && !has_blocks_;
     first_output_ = std::min(first_output_, chunk);
     return !is_known;
   }
 
-  std::vector<int> owners_;       // by member
+  std::vector<int> owners_;  // by member's buffer
+  int first_output_buffer_ = 0;
+  bool is_one_node_ = false;
+  bool has_blocks_ = false;
+  bool has_pairs_ = false;
   std::vector<bool> is_written_;  // by staging buffer
   int first_output_ = INT_MAX;    // of outputs that are made
 };
@@ -247,32 +255,25 @@ std::size_t most_bytes(const Schedule& frame, std::span<const StrandCounts> stra
       [](std::size_t bytes, const StrandCounts& strand) { return bytes + step_bytes(strand); });
 }
 
-/// Counts a part whose steps it is shown, and, where its workers are several processes, what
+/// Counts a part whose steps it is shown and whose workers are several processes, with what
 /// abridged_for() keeps of the others' steps.
 class PartReader final : public StepReader {
  public:
-  explicit PartReader(const Processes* processes)
+  explicit PartReader(const Processes& processes)
       : StepReader(Dependencies::ignored), processes_(processes) {}
 
   void read(const Schedule& frame, int strand, const Step& step, std::span<const Span> destinations,
             std::span<const Span> sources, std::span<const int> dependencies) override {
     needs_.read(frame, strand, step, destinations, sources, dependencies);
-    if (processes_ == nullptr) return;
     const auto at = static_cast<std::size_t>(strand);
     if (watched_.size() <= at) watched_.resize(at + 1);
     watched_[at].read(frame, frame.strands[at].worker, step, destinations, sources);
   }
 
   PartNeeds found(const Schedule& frame) const {
-    PartNeeds part{.needs = needs_.needs(frame)};
-    if (processes_ == nullptr) {
-      part.most_bytes = most_bytes(frame, needs_.strands());
-      return part;
-    }
     std::vector<StrandCounts> strands = needs_.strands();
     for (std::size_t s = 0; s < strands.size(); ++s) watched_[s].count(strands[s]);
-    part.most_bytes = most_bytes(frame, strands, *processes_);
-    return part;
+    return {.needs = needs_.needs(frame), .most_bytes = most_bytes(frame, strands, processes_)};
   }
 
  private:
@@ -317,10 +318,22 @@ class PartReader final : public StepReader {
     Counts tail_;  // from the last wait on, if no signal comes behind it
   };
 
-  const Processes* processes_;
+  const Processes& processes_;
   NeedsReader needs_;
   std::vector<Watched> watched_;  // by strand
 };
+
+/// What is found of a part whose steps `show` shows a reader, and whose frame it returns.
+template <class Show>
+PartNeeds shown_needs(const Show& show, const Processes* processes) {
+  if (processes != nullptr) {
+    PartReader reader(*processes);
+    return reader.found(show(reader));
+  }
+  NeedsReader reader;
+  const Schedule& frame = show(reader);
+  return {.needs = reader.needs(frame), .most_bytes = most_bytes(frame, reader.strands())};
+}
 
 }  // namespace
 
@@ -360,14 +373,15 @@ void PartNeeds::add(const PartNeeds& other) {
 }
 
 PartNeeds part_needs(const StepReplay& part, const Processes* processes) {
-  PartReader reader(processes);
-  return reader.found(part(reader));
+  return shown_needs(part, processes);
 }
 
 PartNeeds part_needs(const Schedule& part, const Processes* processes) {
-  PartReader reader(processes);
-  show_steps(part, reader);
-  return reader.found(part);
+  const auto show = [&](StepReader& reader) -> const Schedule& {
+    show_steps(part, reader);
+    return part;
+  };
+  return shown_needs(show, processes);
 }
 
 }  // namespace hycoll

@@ -44,7 +44,7 @@ bool touches_several_blocks(const Schedule& frame, std::span<const Span> destina
   return std::ranges::any_of(destinations, holds_them) || std::ranges::any_of(sources, holds_them);
 }
 
-/// Lines are written whole, by a copy with one destination.
+/// Of a step with lines or streams. Lines are written whole, by a copy with one destination.
 void count_lines(const Schedule& frame, const Step& step, std::span<const Span> destinations,
                  std::span<const Span> sources, ProgramNeeds& needs) {
   const auto is_lines = [&](const Span& span) {
@@ -147,9 +147,9 @@ void count_step(const Schedule& frame, const Step& step, std::span<const Span> d
   needs.operands = std::max(
       {needs.operands, static_cast<int>(destinations.size()), static_cast<int>(sources.size())});
   if (is_asynchronous(step.kind)) needs.tags = std::max(needs.tags, step.tag + 1);
-  count_lines(frame, step, destinations, sources, needs);
-  const bool is_in_one_piece = is_asynchronous(step.kind) || holds_signals(frame, destinations) ||
-                               holds_signals(frame, sources);
+  const bool has_signals = holds_signals(frame, destinations) || holds_signals(frame, sources);
+  if (has_signals) count_lines(frame, step, destinations, sources, needs);
+  const bool is_in_one_piece = is_asynchronous(step.kind) || has_signals;
   if (is_in_one_piece && has_blocks(frame.collective) &&
       touches_several_blocks(frame, destinations, sources)) {
     needs.moves_several_blocks = true;
@@ -166,8 +166,8 @@ void RaisedFlags::note(int strand, const Step& step) {
 void NeedsReader::read(const Schedule& frame, int strand, const Step& step,
                        std::span<const Span> destinations, std::span<const Span> sources,
                        std::span<const int> /*dependencies*/) {
-  raised_.note(strand, step);
   StrandCounts& counts = grown_to(strands_, strand, {});
+  if (counts.steps == 0 || step.kind == StepKind::signal) raised_.note(strand, step);
   ++counts.steps;
   if (step.kind == StepKind::signal) needs_.signals = std::max(needs_.signals, step.value);
   if (step.kind == StepKind::signal || step.kind == StepKind::wait) return;

@@ -42,7 +42,8 @@ struct RaisedFlags {
   std::vector<int> times;         ///< By flag, as far as they have been raised.
   std::vector<int> first_raised;  ///< By strand: the flag that its very first step raises.
 
-  /// Of each strand the steps are noted in their order.
+  /// Of each strand the steps are noted in their order; those that raise nothing tell something
+  /// only if they are the first.
   void note(int strand, const Step& step);
 };
 
