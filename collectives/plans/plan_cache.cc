@@ -5,6 +5,7 @@
 #include <iterator>
 #include <new>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "core/base/collective_traits.h"
@@ -104,19 +105,6 @@ PlanKey PlanCache::key_of(const PlanQuery& query, std::size_t size_bytes,
   return key;
 }
 
-std::shared_ptr<const PlanClass> PlanCache::make_class(const PlanKey& key) const {
-  using Clock = std::chrono::steady_clock;
-  const Clock::time_point start = Clock::now();
-  try {
-    auto made = std::make_shared<const PlanClass>(options_, key, account_->limit_bytes());
-    const std::chrono::duration<double> time = Clock::now() - start;
-    add_to_plan_statistics({.made = 1, .seconds = time.count()});
-    return made;
-  } catch (const std::bad_alloc&) {
-    throw NoMemoryForPlan();
-  }
-}
-
 std::shared_ptr<const PlanClass> PlanCache::find_class(const PlanKey& key) {
   const std::lock_guard lock(mutex_);
   const auto found = by_key_.find(key);
@@ -125,21 +113,84 @@ std::shared_ptr<const PlanClass> PlanCache::find_class(const PlanKey& key) {
     add_to_plan_statistics({.found = 1});
     return found->second->plans;
   }
-  // What throws leaves nothing behind.
-  std::list<Entry> entry;
-  entry.push_back({.plans = make_class(key), .memory = std::make_unique<PlanAccount::Entry>()});
-  by_key_.emplace(key, entry.begin());
-  entries_.splice(entries_.begin(), entry);
-  const Entry& made = entries_.front();
-  made.memory->set(account_, made.plans->size_bytes());
-  return made.plans;
+  const auto start = std::chrono::steady_clock::now();
+  const std::size_t known = entries_.size();
+  try {
+    const Entry& entry = make_entry(key);
+    const bool is_new = entries_.size() > known;
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+    add_to_plan_statistics(
+        {.made = is_new ? 1u : 0u, .found = is_new ? 0u : 1u, .seconds = time.count()});
+    return entry.plans;
+  } catch (const std::bad_alloc&) {
+    throw NoMemoryForPlan();
+  }
+}
+
+/// What throws leaves nothing behind.
+const PlanCache::Entry& PlanCache::make_entry(const PlanKey& key) {
+  std::optional<AbridgedPart> own;
+  const PlanParts asked_for(options_, key, account_->limit_bytes());
+  CommonNeeds common = asked_for.common_needs(own);
+  const PlanKey own_key = asked_for.own_key();
+  const auto [first, last] = by_own_key_.equal_range(own_key);
+  const auto same = std::find_if(first, last, [&](const ByOwnKey::value_type& alike) {
+    return alike.second->plans->common() == common;
+  });
+  if (same != last) return share_entry(key, same->second);
+  const PlanParts parts(options_, own_key, account_->limit_bytes());
+  return add_entry(key,
+                   std::make_shared<const PlanClass>(parts, std::move(common), std::move(own)));
+}
+
+const PlanCache::Entry& PlanCache::add_entry(const PlanKey& key,
+                                             std::shared_ptr<const PlanClass> plans) {
+  Entries added;
+  added.push_back(
+      {.plans = std::move(plans), .memory = std::make_unique<PlanAccount::Entry>(), .keys = {key}});
+  const auto of_own_key = by_own_key_.emplace(added.front().plans->key(), added.begin());
+  try {
+    by_key_.emplace(key, added.begin());
+  } catch (...) {
+    by_own_key_.erase(of_own_key);
+    throw;
+  }
+  entries_.splice(entries_.begin(), added);
+  count(entries_.front());
+  return entries_.front();
+}
+
+const PlanCache::Entry& PlanCache::share_entry(const PlanKey& key, Entries::iterator entry) {
+  entry->keys.push_back(key);
+  try {
+    by_key_.emplace(key, entry);
+  } catch (...) {
+    entry->keys.pop_back();
+    throw;
+  }
+  entries_.splice(entries_.begin(), entries_, entry);
+  count(*entry);
+  return *entry;
+}
+
+void PlanCache::count(const Entry& entry) {
+  // In a node of a table, too.
+  constexpr std::size_t kKeyBytes = 2 * sizeof(PlanKey) + 4 * sizeof(void*);
+  entry.memory->set(account_, entry.plans->size_bytes() + entry.keys.size() * kKeyBytes);
+}
+
+PlanCache::ByOwnKey::iterator PlanCache::find_entry(const PlanClass& plans) {
+  const auto [first, last] = by_own_key_.equal_range(plans.key());
+  const auto found = std::find_if(first, last, [&](const ByOwnKey::value_type& alike) {
+    return alike.second->plans.get() == &plans;
+  });
+  return found == last ? by_own_key_.end() : found;
 }
 
 void PlanCache::recount(const PlanClass& plans) {
   const std::lock_guard lock(mutex_);
-  const auto found = by_key_.find(plans.key());
-  if (found == by_key_.end() || found->second->plans.get() != &plans) return;
-  found->second->memory->set(account_, plans.size_bytes());
+  const auto found = find_entry(plans);
+  if (found != by_own_key_.end()) count(*found->second);
 }
 
 void PlanCache::relieve(const PlanClass& in_use) {
@@ -155,7 +206,8 @@ void PlanCache::relieve(const PlanClass& in_use) {
       entries_.splice(entries_.begin(), entries_, last);
       continue;
     }
-    by_key_.erase(last->plans->key());
+    for (const PlanKey& key : last->keys) by_key_.erase(key);
+    by_own_key_.erase(find_entry(*last->plans));
     entries_.erase(last);
     ++given_up.evicted;
   }
@@ -184,13 +236,13 @@ const Plan& RecentPlans::find_other(const PlanQuery& query) {
   slot.last_use = ++uses_;
   if (slot.plan != nullptr && slot.plan->serves(query)) {
     count_found();
-    if (classes_[slot.class_index].get() == slot.plans) slot.plans->note_use();
+    if (classes_[slot.class_index].plans.get() == slot.plans) slot.plans->note_use();
     last_ = slot.plan.get();
     return *last_;
   }
   const std::size_t size_bytes = cache_.size_bytes_of(query);
   slot.class_index = find_class(cache_.key_of(query, size_bytes, selection_));
-  const PlanClass& plans = *classes_[slot.class_index];
+  const PlanClass& plans = *classes_[slot.class_index].plans;
   // What throws leaves no plan behind.
   last_ = nullptr;
   PlanPointer held = std::exchange(slot.plan, {});
@@ -217,12 +269,12 @@ std::size_t RecentPlans::find_class(const PlanKey& key) {
     classes_ = {};
   }
   const std::size_t index = std::hash<PlanKey>{}(key) % kClasses;
-  std::shared_ptr<const PlanClass>& known = classes_[index];
-  if (known != nullptr && known->key() == key) {
+  KnownClass& known = classes_[index];
+  if (known.plans != nullptr && known.key == key) {
     count_found();
-    known->note_use();
+    known.plans->note_use();
   } else {
-    known = cache_.find_class(key);
+    known = {.key = key, .plans = cache_.find_class(key)};
   }
   return index;
 }

@@ -42,8 +42,9 @@ class PlanCache {
   PlanKey key_of(const PlanQuery& query, std::size_t size_bytes, SelectionQuery& selection) const;
   const SelectionQuery& selection() const noexcept { return selection_; }
 
-  /// The class of a key; made if there is none. Whoever makes plans of it sees afterwards whether
-  /// all fits: old plans go before classes. Errors: as PlanClass.
+  /// The class of a key; made if there is none, unless there is one of which this process's part is
+  /// the same: of another root on the same node. Whoever makes plans of it sees afterwards whether
+  /// all fits: old plans go before classes. Errors: as PlanClass and PlanParts::common_needs().
   std::shared_ptr<const PlanClass> find_class(const PlanKey& key);
 
   /// After bindings to new forms: counts what a class takes by now.
@@ -76,9 +77,19 @@ class PlanCache {
   struct Entry {
     std::shared_ptr<const PlanClass> plans;
     std::unique_ptr<PlanAccount::Entry> memory;
+    std::vector<PlanKey> keys = {};  // whose class it is
   };
+  using Entries = std::list<Entry>;
+  using ByKey = std::unordered_map<PlanKey, Entries::iterator>;
+  using ByOwnKey = std::unordered_multimap<PlanKey, Entries::iterator>;
 
-  std::shared_ptr<const PlanClass> make_class(const PlanKey& key) const;
+  const Entry& make_entry(const PlanKey& key);
+  const Entry& add_entry(const PlanKey& key, std::shared_ptr<const PlanClass> plans);
+  const Entry& share_entry(const PlanKey& key, Entries::iterator entry);
+  /// The entry of a class; the end if it has been given up.
+  ByOwnKey::iterator find_entry(const PlanClass& plans);
+  /// What an entry takes, to be counted.
+  void count(const Entry& entry);
 
   const Options options_;
   const std::unique_ptr<const InsideCosts> inside_;  // null where all nodes are flat
@@ -87,8 +98,9 @@ class PlanCache {
   bool may_reach_;  // the processes of a node that is alone may reach each other's buffers
   std::shared_ptr<PlanAccount> account_;
   std::mutex mutex_;
-  std::list<Entry> entries_;  // guarded by mutex_; latest first
-  std::unordered_map<PlanKey, std::list<Entry>::iterator> by_key_;  // guarded by mutex_
+  Entries entries_;      // guarded by mutex_; latest first
+  ByKey by_key_;         // guarded by mutex_
+  ByOwnKey by_own_key_;  // guarded by mutex_; by the classes' own keys
   std::atomic<std::uint64_t> evictions_{0};
 };
 
@@ -131,6 +143,12 @@ class RecentPlans {
   void relieve(const Slot& in_use, const PlanClass& plans);
   void count_found() noexcept;
 
+  /// A class, and of which of its keys it has been asked for.
+  struct KnownClass {
+    PlanKey key;
+    std::shared_ptr<const PlanClass> plans;
+  };
+
   static constexpr std::size_t kSlots = 64;
   static constexpr std::size_t kClasses = 64;
   PlanCache& cache_;
@@ -138,7 +156,7 @@ class RecentPlans {
   SelectionQuery selection_;
   const Plan* last_ = nullptr;  // one of slots_
   std::array<Slot, kSlots> slots_;
-  std::array<std::shared_ptr<const PlanClass>, kClasses> classes_;
+  std::array<KnownClass, kClasses> classes_;
   std::uint64_t evictions_seen_ = 0;
   std::uint64_t uses_ = 0;
   std::uint64_t found_ = 0;  // not in plan_statistics() yet

@@ -81,8 +81,7 @@ StagingPlaces::Values StagingPlaces::place_run(ScheduleBuilder& builder, Values 
     is_rewritten = is_rewritten || (last + 1)->chunk == last->chunk;
     ++last;
   }
-  const BufferId buffer =
-      add_staging(builder, {begin->chunk, last->chunk - begin->chunk + 1});
+  const BufferId buffer = add_staging(builder, {begin->chunk, last->chunk - begin->chunk + 1});
   is_rewritten_[at(buffer)] = is_rewritten;
   for (; begin <= last; ++begin) of_computed_[at(begin->value - flow_.input_count())] = buffer;
   return begin;

@@ -1,6 +1,7 @@
 #ifndef HYCOLL_THREADING_PROGRAM_STAGING_SLICES_H_
 #define HYCOLL_THREADING_PROGRAM_STAGING_SLICES_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -32,6 +33,12 @@ class StagingUse {
   std::size_t bytes(const VectorExtent& extent, std::size_t element_bytes) const;
 
   const std::string& algorithm() const noexcept { return algorithm_; }
+
+  /// Whether the same slices follow from both, which are of schedules of one algorithm on one
+  /// shape.
+  friend bool operator==(const StagingUse& a, const StagingUse& b) {
+    return std::ranges::is_permutation(a.workers_, b.workers_);
+  }
 
  private:
   Chunking chunking_;

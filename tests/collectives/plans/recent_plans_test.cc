@@ -209,6 +209,43 @@ TEST_CASE("a plan that is held stays as it is, and its memory goes with it") {
   CHECK(account->held_bytes() == 0);
 }
 
+TEST_CASE("roots on another node share what is made, and all have the plans of their own") {
+  const int own_node = 2;
+  const std::vector<NodeRun> nodes = {{.node = {.members = 3, .workers = 3}, .count = 4},
+                                      {.node = {.members = 2, .workers = 4}, .count = 2}};
+  const int member_count = 16;
+  for (const auto options_of : {of_threads, of_processes}) {
+    PlanCache::Options options = options_of(1, 16'384 * kKib);
+    options.nodes = nodes;
+    options.node = own_node;
+    for (const Collective collective :
+         {Collective::broadcast, Collective::reduce, Collective::gather, Collective::scatter}) {
+      for (const std::size_t count : {1, 3000, 1'000'000}) {
+        CAPTURE(name_of(collective));
+        CAPTURE(count);
+        PlanCache plans(options);
+        RecentPlans recent(plans);
+        const auto query_of = [&](int root) {
+          return PlanQuery{
+              .collective = collective, .root = root, .element_bytes = 1, .extent = {count}};
+        };
+        const std::uint64_t made = plan_statistics().made;
+        for (int root = 0; root < member_count; ++root) recent.find(query_of(root));
+        // One for each other node, at most two where its owners differ, and the own node's roots.
+        CHECK(plan_statistics().made - made <= 5 * 2 + 3);
+        for (int root = 0; root < member_count; ++root) {
+          CAPTURE(root);
+          const std::uint64_t made_before = plan_statistics().made;
+          const Plan& plan = recent.find(query_of(root));
+          CHECK(plan_statistics().made == made_before);
+          PlanCache others(options);
+          CHECK(are_equal(plan, *others.find(query_of(root))));
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("what has not been used for longest is given up first") {
   const int members = 16;
   PlanCache::Options options{.nodes = {{.node = {.members = members, .workers = members}}},

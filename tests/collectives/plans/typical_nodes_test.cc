@@ -51,14 +51,16 @@ Needs most_of(const Schedule& whole, std::span<const int> nodes) {
   return most;
 }
 
+std::vector<command::SweepCase> sweep() {
+  return command::sweep_cases({.node_counts = {2, 3, 4, 5, 6, 7, 9, 13, 16},
+                               .member_counts = {1, 2, 4},
+                               .lane_counts = {1, 2, 3},
+                               .visibility = Visibility::direct});
+}
+
 TEST_CASE("some typical node needs as much of anything as any node") {
-  const std::vector<command::SweepCase> cases =
-      command::sweep_cases({.node_counts = {2, 3, 4, 5, 6, 7, 9, 13, 16},
-                            .member_counts = {1, 2, 4},
-                            .lane_counts = {1, 2, 3},
-                            .visibility = Visibility::direct});
   std::size_t proved = 0;
-  for (const command::SweepCase& proof : cases) {
+  for (const command::SweepCase& proof : sweep()) {
     const Schedule whole = proof.generate();
     std::vector<int> all;
     for (const int node : whole.part.nodes) all.push_back(node);
@@ -73,6 +75,32 @@ TEST_CASE("some typical node needs as much of anything as any node") {
     ++proved;
   }
   CHECK(proved > 1000);
+}
+
+/// As PlanParts::own_key() relies on.
+TEST_CASE("which member of a node the root is only its own node sees") {
+  std::size_t compared = 0;
+  for (const command::SweepCase& proof : sweep()) {
+    if (!has_root(proof.algorithm->collective)) continue;
+    const int root_node = proof.shape.node_of_member(proof.root);
+    const int first = proof.shape.first_member(root_node);
+    CAPTURE(proof.algorithm->name);
+    CAPTURE(proof.shape.node_count());
+    CAPTURE(proof.shape.lane_count());
+    CAPTURE(first);
+    for (int root = first; root < first + proof.shape.node(root_node).members; ++root) {
+      if (root == proof.root) continue;
+      for (int node = 0; node < proof.shape.node_count(); ++node) {
+        if (node == root_node) continue;
+        Schedule other =
+            proof.algorithm->generate(proof.shape, proof.segments, root, only_node(node));
+        other.root = proof.root;
+        CHECK(other == proof.generate(only_node(node)));
+        ++compared;
+      }
+    }
+  }
+  CHECK(compared > 1000);
 }
 
 TEST_CASE("of equal nodes a few stand for all, of unequal ones each run") {
