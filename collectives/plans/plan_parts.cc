@@ -37,10 +37,10 @@ CommonNeeds PlanParts::common_needs(std::optional<AbridgedPart>& own) const {
   if (options_.peers == Peers::processes) {
     const std::vector<int> typical = typical_nodes(shape_for(key_.selected), key_.root);
     if (std::ranges::binary_search(typical, options_.node)) own = own_staged();
-    const bool crosses = (own && own->crosses_processes) ||
-                         std::ranges::any_of(typical, [&](int node) {
-                           return !(own && node == options_.node) && crosses_processes(node);
-                         });
+    const bool crosses =
+        (own && own->crosses_processes) || std::ranges::any_of(typical, [&](int node) {
+          return !(own && node == options_.node) && crosses_processes(node);
+        });
     if (crosses || (!own && crosses_processes(options_.node))) return common_needs_staged(own);
   }
   const PartNeeds all = direct_needs(key_.selected, 0);

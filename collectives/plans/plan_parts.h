@@ -15,10 +15,12 @@ namespace hycoll {
 /// What all nodes have to know alike of the plans of a key: it follows from the parts of the
 /// typical nodes (decision 45).
 struct CommonNeeds {
-  ProgramNeeds needs;                 ///< Of the staged schedule where one is needed.
-  std::optional<StagingUse> staging;  ///< None where workers need nothing that others' members pass.
-  std::optional<ProgramNeeds> direct;  ///< Of the direct schedule besides the staged one, if wanted.
-  std::size_t most_bytes = 0;          ///< No process keeps more of the first schedule.
+  ProgramNeeds needs;  ///< Of the staged schedule where one is needed.
+  std::optional<StagingUse>
+      staging;  ///< None where workers need nothing that others' members pass.
+  std::optional<ProgramNeeds>
+      direct;                  ///< Of the direct schedule besides the staged one, if wanted.
+  std::size_t most_bytes = 0;  ///< No process keeps more of the first schedule.
 
   /// Whether the same programs follow from both.
   friend bool operator==(const CommonNeeds& a, const CommonNeeds& b) {

@@ -28,7 +28,6 @@
 // sends each half as soon as it is counted; worker 0 of the second one adds its own and sends the
 // sum back, and both raise counters for their workers 1, which copy the half to the other member.
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -149,12 +148,14 @@ Shape with_network_worker(const Shape& shape) {
                std::vector<int>(lanes, kNetworkWorker));
 }
 
-/// In the chain along a ring, whose root is its last node.
-TreePlace place_in_ring(const Ring& ring, int node) {
-  const auto count = static_cast<int>(ring.size());
-  const auto number = static_cast<int>(std::find(ring.rbegin(), ring.rend(), node) - ring.rbegin());
-  return renamed(place_in_chain(number, count),
-                 [&](int other) { return ring[static_cast<std::size_t>(count - 1 - other)]; });
+/// In the chain along a lane's ring, whose root is its last node.
+TreePlace place_in_ring(const LaneRings& rings, int lane, int node) {
+  const int first = rings.first(lane);
+  const int next = rings.next(lane, node);
+  TreePlace place;
+  if (next != first) place.parent = next;
+  if (node != first) place.children = {rings.previous(lane, node)};
+  return place;
 }
 
 }  // namespace
@@ -168,7 +169,7 @@ Schedule generate_colour_rings_allreduce(std::string name, const Shape& asked,
                           shape.lane_count() * parts_per_lane, parameters.root, parameters.nodes);
   const VectorParts parts =
       cut_vector(shape.lane_count(), parts_per_lane, tracks_per_lane(shape, parts_per_lane), 1);
-  const std::vector<Ring> rings = rings_for_lanes(shape.node_count(), shape.lane_count());
+  const LaneRings rings(shape.node_count(), shape.lane_count());
   for (const int n : builder.nodes()) {
     ColourNode node(builder, n, parts);
     for (const VectorPart& part : parts.parts) {
@@ -179,7 +180,7 @@ Schedule generate_colour_rings_allreduce(std::string name, const Shape& asked,
                        .strand = node.network(part.track),
                        .source = node.append_reduction(part),
                        .result = node.result(),
-                       .place = place_in_ring(rings[static_cast<std::size_t>(part.lane)], n)});
+                       .place = place_in_ring(rings, part.lane, n)});
       node.append_announcement(part);
     }
     for (const VectorPart& part : parts.parts) node.append_copy(part);

@@ -2,6 +2,7 @@
 #define HYCOLL_COLLECTIVES_ALGORITHMS_PARTS_TORUS_H_
 
 #include <array>
+#include <cstddef>
 #include <vector>
 
 #include "collectives/algorithms/parts/trees.h"
@@ -23,24 +24,49 @@ struct TorusDimensions {
 /// node_count >= 1.
 TorusDimensions torus_dimensions(int node_count);
 
-/// Nodes in the order of a ring: each one is linked to the next, and the last one to the first.
-using Ring = std::vector<int>;
-
 /// Rings through all nodes of a torus, no two of which use the same link: as many as a node has
 /// pairs of links. That is three where all dimensions are three or more; two where two dimensions
 /// are three or more, or where one is and the others are two; otherwise one. Where nodes have fewer
-/// than two links (one or two nodes) the only ring is the nodes in order.
-///
-/// The links of the dimensions form rings already, disjoint but short (two dimensions of two make
-/// one of four nodes). Two rings of a kind become one wherever four nodes make a square of two
-/// kinds of links, opposite sides alike: the sides change hands. A kind that is still in several
-/// rings after many tries is left out; tests/collectives/algorithms/torus_test.cc shows that this
-/// does not happen up to 6 x 6 x 6 and 8 x 8. Deterministic: the same rings on every node.
-///
-/// Source: that three dimensions have three such rings is a theorem of M. F. Foregger, Hamiltonian
-/// decompositions of products of cycles, Discrete Mathematics 24, 1978; the search is this
-/// project's.
-std::vector<Ring> edge_disjoint_rings(const TorusDimensions& torus);
+/// than two links (one or two nodes) the only ring is the nodes in order. Nothing is kept by node:
+/// what comes next is computed from the node's coordinates. See torus_rings.cc.
+class TorusRings {
+ public:
+  explicit TorusRings(const TorusDimensions& torus);
+
+  int count() const noexcept;
+
+  /// The node to which a ring leads from this one, and that from which it comes.
+  int next(int ring, int node) const;
+  int previous(int ring, int node) const;
+
+ private:
+  /// A dimension of three or more, or two of two nodes; `strides` of the nodes' numbers.
+  struct Circle {
+    int length;
+    std::array<int, 2> strides;
+  };
+  struct Step {
+    std::size_t circle;
+    int by;
+    friend bool operator==(const Step&, const Step&) = default;
+  };
+  /// Where a ring passes from the first layer to the second one, and back.
+  struct Turn {
+    int from;
+    int to;
+  };
+
+  bool is_in_second_layer(int node) const;
+  int place(const Circle& circle, int node) const;
+  int moved(const Circle& circle, int node, int step) const;
+  Step step(int ring, int node) const;
+  int next_in_layer(int ring, int node) const;
+  int previous_in_layer(int ring, int node) const;
+
+  std::vector<Circle> circles_;  // odd ones first
+  int layer_stride_ = 0;         // 0: there are no layers
+  std::vector<Turn> turns_;      // by ring, between layers
+};
 
 /// Trees through all nodes of a torus from one root, no two of which use the same link in the same
 /// direction: one for each link of a node where all dimensions of two or more are three or more (6
@@ -82,10 +108,26 @@ class EdgeDisjointTrees {
   std::vector<Dimension> dimensions_;  // of two nodes or more
 };
 
-/// Rings for `lane_count` lanes on `node_count` nodes: those of torus_dimensions(node_count), each
-/// starting at another node. Lanes beyond the disjoint rings use them again, every second time the
-/// other way round.
-std::vector<Ring> rings_for_lanes(int node_count, int lane_count);
+/// Rings for lanes on some nodes: those of torus_dimensions(node_count), each starting at another
+/// node. Lanes beyond the disjoint rings use them again, every second time the other way round.
+class LaneRings {
+ public:
+  LaneRings(int node_count, int lane_count)
+      : node_count_(node_count), lane_count_(lane_count), rings_(torus_dimensions(node_count)) {}
+
+  /// Where a lane's ring starts.
+  int first(int lane) const;
+  int next(int lane, int node) const;
+  int previous(int lane, int node) const;
+
+ private:
+  int ring(int lane) const { return lane % rings_.count(); }
+  bool is_reversed(int lane) const { return lane / rings_.count() % 2 == 1; }
+
+  int node_count_;
+  int lane_count_;
+  TorusRings rings_;
+};
 
 }  // namespace hycoll
 

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
+#include <numeric>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace hycoll {
@@ -17,8 +20,19 @@ struct Link {
   friend auto operator<=>(const Link&, const Link&) = default;
 };
 
+/// Nodes in the order of a ring, from one on until it comes again, or there are more than all.
+template <class Next>
+std::vector<int> ring_from(int first, int node_count, const Next& next) {
+  std::vector<int> ring = {first};
+  for (int node = next(first); node != first && std::cmp_less_equal(ring.size(), node_count);
+       node = next(node)) {
+    ring.push_back(node);
+  }
+  return ring;
+}
+
 /// The links of a ring, the closing one included.
-std::vector<Link> links_of(const Ring& ring) {
+std::vector<Link> links_of(const std::vector<int>& ring) {
   std::vector<Link> links;
   for (std::size_t i = 0; i < ring.size(); ++i) {
     const int a = ring[i];
@@ -26,6 +40,13 @@ std::vector<Link> links_of(const Ring& ring) {
     links.push_back({std::min(a, b), std::max(a, b)});
   }
   return links;
+}
+
+bool visits_all(std::vector<int> ring, int node_count) {
+  std::ranges::sort(ring);
+  std::vector<int> all(static_cast<std::size_t>(node_count));
+  std::iota(all.begin(), all.end(), 0);
+  return ring == all;
 }
 
 /// Whether two nodes are neighbours: their coordinates differ in one dimension, by one or around.
@@ -52,36 +73,41 @@ std::size_t expected_ring_count(const TorusDimensions& torus) {
 
 void check_rings(const TorusDimensions& torus) {
   CAPTURE(torus.length);
-  const std::vector<Ring> rings = edge_disjoint_rings(torus);
-  REQUIRE(rings.size() == expected_ring_count(torus));
-  std::set<Link> used;
-  for (const Ring& ring : rings) {
-    REQUIRE(std::set<int>(ring.begin(), ring.end()).size() == ring.size());
-    REQUIRE(*std::min_element(ring.begin(), ring.end()) == 0);
-    REQUIRE(*std::max_element(ring.begin(), ring.end()) == torus.node_count() - 1);
-    REQUIRE(ring.size() == static_cast<std::size_t>(torus.node_count()));
-    if (torus.node_count() <= 2) continue;  // a ring needs three nodes
-    for (const Link& link : links_of(ring)) {
-      REQUIRE(is_link(torus, link));
-      REQUIRE(used.insert(link).second);
-    }
+  const int node_count = torus.node_count();
+  const TorusRings rings(torus);
+  REQUIRE(std::cmp_equal(rings.count(), expected_ring_count(torus)));
+  std::vector<Link> used;
+  for (int number = 0; number < rings.count(); ++number) {
+    const auto ring = ring_from(0, node_count, [&](int node) { return rings.next(number, node); });
+    REQUIRE(visits_all(ring, node_count));
+    REQUIRE(std::ranges::all_of(
+        ring, [&](int node) { return rings.previous(number, rings.next(number, node)) == node; }));
+    if (node_count <= 2) continue;  // a ring needs three nodes
+    std::ranges::copy(links_of(ring), std::back_inserter(used));
   }
+  REQUIRE(std::ranges::all_of(used, [&](const Link& link) { return is_link(torus, link); }));
+  std::ranges::sort(used);
+  REQUIRE(std::ranges::adjacent_find(used) == used.end());
 }
 
 TEST_CASE("the rings of every small torus visit all nodes and share no link") {
-  for (int x = 1; x <= 6; ++x) {
-    for (int y = 1; y <= 6; ++y) {
-      for (int z = 1; z <= 6; ++z) check_rings({{x, y, z}});
+  for (int x = 1; x <= 13; ++x) {
+    for (int y = 1; y <= 13; ++y) {
+      for (int z = 1; z <= 13; ++z) check_rings({{x, y, z}});
     }
   }
-  for (int x = 1; x <= 8; ++x) {
-    for (int y = 1; y <= 8; ++y) check_rings({{x, y, 1}});
+  for (int x = 1; x <= 30; ++x) {
+    for (int y = 1; y <= 30; ++y) check_rings({{x, y, 1}});
   }
 }
 
-TEST_CASE("larger tori have their rings, too") {
+TEST_CASE("so do those of the tori of all numbers of nodes, and of long ones") {
+  for (int nodes = 1; nodes <= 2500; ++nodes) check_rings(torus_dimensions(nodes));
+  for (const int nodes : {4096, 10'240, 16'384, 65'536, 65'537}) {
+    check_rings(torus_dimensions(nodes));
+  }
   for (const TorusDimensions& torus :
-       {TorusDimensions{{8, 8, 8}}, {{16, 8, 4}}, {{11, 7, 5}}, {{32, 32, 1}}, {{9, 2, 7}}}) {
+       {TorusDimensions{{101, 3, 3}}, {{4, 100, 3}}, {{51, 4, 4}}, {{3, 51, 52}}, {{50, 40, 30}}}) {
     check_rings(torus);
   }
 }
@@ -107,22 +133,26 @@ TEST_CASE("every lane has a ring through all nodes, and lanes start at different
     for (int lanes = 1; lanes <= 9; ++lanes) {
       CAPTURE(nodes);
       CAPTURE(lanes);
-      const std::vector<Ring> rings = rings_for_lanes(nodes, lanes);
-      REQUIRE(rings.size() == static_cast<std::size_t>(lanes));
-      for (Ring ring : rings) {
-        std::sort(ring.begin(), ring.end());
-        for (int node = 0; node < nodes; ++node) {
-          REQUIRE(ring[static_cast<std::size_t>(node)] == node);
-        }
+      const LaneRings rings(nodes, lanes);
+      std::set<int> firsts;
+      for (int lane = 0; lane < lanes; ++lane) {
+        const int first = rings.first(lane);
+        firsts.insert(first);
+        const auto ring = ring_from(first, nodes, [&](int node) { return rings.next(lane, node); });
+        CHECK(visits_all(ring, nodes));
+        CHECK(rings.previous(lane, first) == ring.back());
       }
+      CHECK(std::cmp_equal(firsts.size(), std::min(lanes, nodes)));
     }
   }
-  const auto disjoint = edge_disjoint_rings(torus_dimensions(27)).size();
-  REQUIRE(disjoint == 3);
+  REQUIRE(TorusRings(torus_dimensions(27)).count() == 3);
+  const LaneRings rings(27, 4);
   std::set<Link> used;
-  for (const Ring& ring : rings_for_lanes(27, 3)) {
+  for (int lane = 0; lane < 3; ++lane) {
+    const auto ring = ring_from(0, 27, [&](int node) { return rings.next(lane, node); });
     for (const Link& link : links_of(ring)) CHECK(used.insert(link).second);
   }
+  for (int node = 0; node < 27; ++node) CHECK(rings.next(3, node) == rings.previous(0, node));
 }
 
 /// A link in one direction.
