@@ -1,5 +1,7 @@
 #include "collectives/plans/plan_class.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 

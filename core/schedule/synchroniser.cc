@@ -109,8 +109,10 @@ int Synchroniser::add(StrandId strand, const Step& step, std::span<const Span> d
   find_conflicts({strand, asynchronous == kNone ? own.length : ~asynchronous}, destinations,
                  sources);
   new_owners_.clear();
-  find_unknown_owners(strand, sources);
-  find_unknown_owners(strand, destinations);
+  if (some_are_shared_) {
+    find_unknown_owners(strand, sources);
+    find_unknown_owners(strand, destinations);
+  }
   for (const Earlier& earlier : earlier_) need(strand, earlier, false);
   add_waits(strand);
   note(strand, step, destinations, sources);
@@ -188,7 +190,6 @@ void Synchroniser::find_conflicts(const Earlier& self, std::span<const Span> des
 /// The others' workers whose members' buffers a step touches, unless its strand knows already that
 /// they have entered.
 void Synchroniser::find_unknown_owners(StrandId strand, std::span<const Span> spans) {
-  if (!some_are_shared_) return;
   const int own_worker = builder_.worker_of(strand);
   for (const Span& span : spans) {
     if (span.buffer >= 2 * builder_.members().count) continue;

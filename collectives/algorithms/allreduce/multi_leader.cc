@@ -74,14 +74,16 @@ bool LeaderGroup::is_finished_by_reduction() const {
 BufferId LeaderGroup::append_reduction(const VectorPart& part) {
   const StrandId strand = leader(part.track).strand;
   if (part.turn == 1) members_.await_all(strand);
+  if (members_.count() == 1) return builder_.input(members_.first());
+  const bool is_finished = is_finished_by_reduction();
   std::vector<Span> inputs;
   std::vector<Span> outputs;
+  inputs.reserve(static_cast<std::size_t>(members_.count()));
   for (int member = members_.first(); member <= members_.last(); ++member) {
     inputs.push_back(span_of(builder_.input(member), part.chunks));
-    outputs.push_back(span_of(builder_.output(member), part.chunks));
+    if (is_finished) outputs.push_back(span_of(builder_.output(member), part.chunks));
   }
-  if (members_.count() == 1) return builder_.input(members_.first());
-  if (!is_finished_by_reduction()) outputs = {span_of(result(part.track), part.chunks)};
+  if (!is_finished) outputs = {span_of(result(part.track), part.chunks)};
   builder_.reduce(strand, outputs, inputs);
   return result(part.track);
 }
