@@ -11,7 +11,6 @@
 #include "collectives/plans/plan_parts.h"
 #include "threading/program/abridgement.h"
 #include "threading/program/pair_binding.h"
-#include "threading/program/pair_binding.h"
 #include "threading/program/program.h"
 #include "threading/program/schedule_binding.h"
 
@@ -60,13 +59,13 @@ class PlanClass {
   const PlanOptions& options_;
   const PlanKey key_;
   const CommonNeeds common_;
-  bool is_native_ = false;                 // the MPI library exchanges
+  bool is_native_ = false;                    // the MPI library exchanges
   std::shared_ptr<const PairBinding> pairs_;  // of unequal pairs, and then nothing else
-  std::optional<ScheduleBinding> whole_;   // none where workers need what others' members pass
-  std::optional<ScheduleBinding> staged_;  // there
-  std::optional<ScheduleBinding> direct_;  // there, if the algorithm can
-  bool is_direct_sliced_ = false;          // as the staged one is
-  bool may_be_copied_ = false;             // by the kernel
+  std::optional<ScheduleBinding> whole_;      // none where workers need what others' members pass
+  std::optional<ScheduleBinding> staged_;     // there
+  std::optional<ScheduleBinding> direct_;     // there, if the algorithm can
+  bool is_direct_sliced_ = false;             // as the staged one is
+  bool may_be_copied_ = false;                // by the kernel
   mutable std::atomic<bool> is_used_{false};
 };
 

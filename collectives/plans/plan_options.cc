@@ -21,9 +21,10 @@ std::size_t std::hash<hycoll::PlanKey>::operator()(const hycoll::PlanKey& key) c
   for (const hycoll::SelectedPlan* const selected : {&key.selected, &key.reaching}) {
     // Names stay where they are.
     h ^= reinterpret_cast<std::uintptr_t>(selected->algorithm.data());
-    h = h * kMultiplier + (key.has_unequal_pairs ? 1 : 0) + (static_cast<std::size_t>(selected->segments) << 24 |
-                           static_cast<std::size_t>(selected->group_levels) << 16 |
-                           static_cast<std::size_t>(selected->lanes));
+    h = h * kMultiplier + (key.has_unequal_pairs ? 1 : 0) +
+        (static_cast<std::size_t>(selected->segments) << 24 |
+         static_cast<std::size_t>(selected->group_levels) << 16 |
+         static_cast<std::size_t>(selected->lanes));
   }
   return h ^ h >> 29;
 }

@@ -39,12 +39,9 @@ namespace {
 
 /// By how many of both lengths are even.
 constexpr std::array<std::array<std::string_view, 2>, 3> kTwoRings = {{
-    {{"xxYxyYXxyyyYYyxXYYyyxYYyx",
-      "XyxyYyxYxxxxxxyyXXXXyyXXX"}},
-    {{"XYyXyxYyYxyXXYXyxxxYyYXXXyxxxY",
-      "xxYxYYxxxyYYxyxxYYyxXXYyYxYYyx"}},
-    {{"xxYyYyYXXXYXxyxxxxXyYXXXYyxxxxXXYyXy",
-      "XYyXXXyYyxyxyYXYyYxxyYyYyXXYyYyxxYxY"}},
+    {{"xxYxyYXxyyyYYyxXYYyyxYYyx", "XyxyYyxYxxxxxxyyXXXXyyXXX"}},
+    {{"XYyXyxYyYxyXXYXyxxxYyYXXXyxxxY", "xxYxYYxxxyYYxyxxYYyxXXYyYxYYyx"}},
+    {{"xxYyYyYXXXYXxyxxxxXyYXXXYyxxxxXXYyXy", "XYyXXXyYyxyxyYXYyYxxyYyYyXXYyYyxxYxY"}},
 }};
 
 /// By how many of the three lengths are even.
@@ -151,7 +148,8 @@ TorusRings::TorusRings(const TorusDimensions& torus) {
     circles_.push_back({.length = 4, .strides = {strides_of_two[0], strides_of_two[1]}});
   }
   if (strides_of_two.size() % 2 == 1) layer_stride_ = strides_of_two.back();
-  std::ranges::stable_sort(circles_, {}, [](const Circle& circle) { return is_even(circle.length); });
+  std::ranges::stable_sort(circles_, {},
+                           [](const Circle& circle) { return is_even(circle.length); });
   if (layer_stride_ == 0) return;
   for (int node = 0; std::cmp_less(turns_.size(), count()); ++node) {
     const int ring = static_cast<int>(turns_.size());
@@ -164,9 +162,7 @@ TorusRings::TorusRings(const TorusDimensions& torus) {
   }
 }
 
-int TorusRings::count() const noexcept {
-  return std::max(1, static_cast<int>(circles_.size()));
-}
+int TorusRings::count() const noexcept { return std::max(1, static_cast<int>(circles_.size())); }
 
 int TorusRings::next(int ring, int node) const {
   if (layer_stride_ == 0) return next_in_layer(ring, node);
