@@ -75,6 +75,7 @@ void PlanClass::make_pairs(const Schedule& own) {
   }
   pairs_ = std::make_shared<const PairBinding>(own, options_.node, binding_options(common_.needs),
                                                limit);
+  common_.staging.reset();  // of each pair of members
 }
 
 void PlanClass::make_direct(const PlanParts& parts) {

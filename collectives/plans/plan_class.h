@@ -35,6 +35,7 @@ class PlanClass {
             BindingMemory& memory, Plan& plan) const;
 
   const PlanKey& key() const noexcept { return key_; }
+  /// Of unequal pairs, whose key has no root to share a class with another, without the staging.
   const CommonNeeds& common() const noexcept { return common_; }
 
   /// It has been used since the last look.
@@ -58,7 +59,7 @@ class PlanClass {
 
   const PlanOptions& options_;
   const PlanKey key_;
-  const CommonNeeds common_;
+  CommonNeeds common_;                        // of unequal pairs without their staging
   bool is_native_ = false;                    // the MPI library exchanges
   std::shared_ptr<const PairBinding> pairs_;  // of unequal pairs, and then nothing else
   std::optional<ScheduleBinding> whole_;      // none where workers need what others' members pass

@@ -48,10 +48,20 @@ void StagingUse::add(const Schedule& part) {
     used[static_cast<std::size_t>(workers[id] - part.part.workers.first)].push_back(
         {.first = buffer.first_chunk, .count = buffer.chunk_count});
   }
+  const auto by_chunk = [](const ChunkRange& a, const ChunkRange& b) {
+    return std::pair(a.first, a.count) < std::pair(b.first, b.count);
+  };
+  const auto includes = [&](const std::vector<ChunkRange>& all,
+                            const std::vector<ChunkRange>& some) {
+    return std::ranges::includes(all, some, by_chunk);
+  };
   for (std::vector<ChunkRange>& ranges : used) {
-    if (!ranges.empty() && std::ranges::find(workers_, ranges) == workers_.end()) {
-      workers_.push_back(std::move(ranges));
-    }
+    std::ranges::sort(ranges, by_chunk);
+    // Of two workers one of whom keeps all that the other does the other needs no more.
+    const auto keeps_all = [&](const auto& known) { return includes(known, ranges); };
+    if (ranges.empty() || std::ranges::any_of(workers_, keeps_all)) continue;
+    std::erase_if(workers_, [&](const auto& known) { return includes(ranges, known); });
+    workers_.push_back(std::move(ranges));
   }
 }
 

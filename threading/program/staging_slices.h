@@ -43,7 +43,7 @@ class StagingUse {
  private:
   Chunking chunking_;
   std::string algorithm_;
-  std::vector<std::vector<ChunkRange>> workers_;  // those that are different
+  std::vector<std::vector<ChunkRange>> workers_;  // but of those who keep what another one does, too
 };
 
 /// The staging that the worker with most of it needs in one run, on any node.
