@@ -193,6 +193,8 @@ class MemoryRefused : public Error {
   using Error::Error;
 };
 
+struct OwnMemory;  // of collectives/calls/own_memory.h, for hycoll's own command
+
 /// One member per process, worked on by a pool of leader threads (layout `per_node`), or together
 /// with the other processes of the machine (layout `processes`).
 ///
@@ -295,6 +297,7 @@ class Communicator : public CollectiveCalls<Communicator> {
   Choice choice(const Call& call) const;
 
  private:
+  friend OwnMemory own_memory(const Communicator& communicator);
   struct State;
   /// Gives the memory of its own up for that of others: Options::Memory::in_turn. Collective.
   void take_turns();

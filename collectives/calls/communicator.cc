@@ -11,6 +11,7 @@
 #include "collectives/calls/call_gate.h"
 #include "collectives/calls/caller.h"
 #include "collectives/calls/node_process_member.h"
+#include "collectives/calls/own_memory.h"
 #include "collectives/plans/plan_cache.h"
 #include "collectives/processes/node_grouping.h"
 #include "collectives/processes/node_processes.h"
@@ -218,6 +219,8 @@ struct Communicator::State {
     return group.options().checking == Options::Checking::process &&
            group.options().bits == Bits::same_on_all_members;
   }
+  /// What this has, and the regrouped one.
+  void add_own_memory(OwnMemory& all) const;
   /// Provides all memory if the calls need it by which the members agree on providing it.
   void provide_for_agreements();
   /// Makes the same once more, over the processes in another order, if there are fewer nodes in it.
@@ -250,6 +253,21 @@ void Communicator::State::provide_for_agreements() {
   }
   group.agree(failure);
   processes->end_expansion(true);
+}
+
+void Communicator::State::add_own_memory(OwnMemory& all) const {
+  const auto executors = processes != nullptr ? processes->executors() : workers->executors();
+  for (const auto& executor : executors) all.exchange_buffers.push_back(executor->scratch());
+  if (processes != nullptr && processes->has_rest()) {
+    all.staging.push_back(processes->memory().further(processes->worker()));
+  }
+  if (regrouped != nullptr) regrouped->add_own_memory(all);
+}
+
+OwnMemory own_memory(const Communicator& communicator) {
+  OwnMemory all;
+  communicator.state_->add_own_memory(all);
+  return all;
 }
 
 void Communicator::State::regroup() {

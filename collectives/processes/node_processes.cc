@@ -37,8 +37,11 @@ Core on_machine(const Topology& topology, Core core) {
 }
 
 /// The cores of the workers of a node whose processes have so many threads each.
-std::vector<Core> gather_cores(MPI_Comm neighbours, const std::vector<Core>& own,
+std::vector<Core> gather_cores(MPI_Comm neighbours, const Topology& topology,
+                               std::span<const Core> cores_here,
                                std::span<const int> thread_counts) {
+  std::vector<Core> own;
+  for (const Core& core : cores_here) own.push_back(on_machine(topology, core));
   constexpr int kInts = 5;
   static_assert(sizeof(Core) == kInts * sizeof(int));
   std::vector<int> counts;
@@ -62,6 +65,12 @@ std::vector<Core> place(const ProcessGroup& group, int thread_count) {
   const bool is_leaders_only = thread_count == 1 || requested == Placement::one_per_package;
   return place_workers(group.topology(), thread_count,
                        is_leaders_only ? Placement::compact : requested);
+}
+
+std::vector<int> domains_of(std::span<const Core> cores) {
+  std::vector<int> domains;
+  for (const Core& core : cores) domains.push_back(core.numa_domain);
+  return domains;
 }
 
 /// The group, if this layout serves its options.
@@ -95,13 +104,17 @@ NodeProcesses::NodeProcesses(ProcessGroup& group, ThreadNumbering threads)
                       ? MpiCommunicator::borrowed(group.control())
                       : std::make_shared<const MpiCommunicator>(group.control(), node_)),
       cores_(place(group, threads_.count_of(group.rank()))),
+      node_cores_(gather_cores(neighbours_->handle(), group.topology(), cores_,
+                               neighbours_thread_counts())),
       wait_policy_(group.wait_policy(thread_count())),
       use_(obtain_segment(group, {.neighbours = neighbours_->handle(),
                                   .process = group.rank() - node_begin(),
-                                  .threads = ThreadNumbering(neighbours_thread_counts())})) {
+                                  .threads = ThreadNumbering(neighbours_thread_counts()),
+                                  .domains = domains_of(node_cores_)})) {
   place_leaders(group);
   open_lanes(group);
   neighbours_.reset();
+  node_cores_ = {};
   std::vector<Endpoint*> endpoints;
   for (const auto& lane : lanes_) endpoints.push_back(lane.get());
   for (int thread = 0; thread < thread_count(); ++thread) {
@@ -173,20 +186,16 @@ void NodeProcesses::place_leaders(const ProcessGroup& group) {
   group.check_lanes(fewest_workers(nodes));
   const int requested = group.requested_lanes();
   lane_count_ = group.lane_count(nodes);
-  std::vector<Core> own;
-  for (const Core& core : cores_) own.push_back(on_machine(group.topology(), core));
-  const std::vector<Core> cores =
-      gather_cores(neighbours_->handle(), own, neighbours_thread_counts());
   const Placement placement = parse_placement(group.options().placement);
   std::optional<Error> failure;
   try {
-    if (requested > 0) lane_workers(cores, requested, placement);
+    if (requested > 0) lane_workers(node_cores_, requested, placement);
   } catch (const Error& error) {
     failure = error;
   }
   group.agree(failure);
-  own_leaders_ = leaders_of(cores, lane_count_, placement);
-  inside_ = agree_on_inside(group, nodes, own_leaders_, places_of(group, cores),
+  own_leaders_ = leaders_of(node_cores_, lane_count_, placement);
+  inside_ = agree_on_inside(group, nodes, own_leaders_, places_of(group, node_cores_),
                             [&](int node) { return grouping_.first_rank_of(node); });
 }
 

@@ -112,6 +112,7 @@ class NodeProcesses {
   int worker_ = 0;
   std::shared_ptr<const MpiCommunicator> neighbours_;  // this node's; until it is set up
   std::vector<Core> cores_;                            // this process's
+  std::vector<Core> node_cores_;  // of all workers of this node; until it is set up
   WaitPolicy wait_policy_;
   int lane_count_ = 1;
   std::vector<int> own_leaders_;  // this node's, by lane

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "collectives/processes/arena_exchange.h"
+#include "collectives/processes/memory_homes.h"
 #include "collectives/processes/node_distance.h"
 #include "collectives/processes/single_copy.h"
 
@@ -124,11 +125,26 @@ bool NodeSegment::attach(const NodeMembership& node, SharedSegment::Kind kind,
   const bool is_there = handle.size_bytes > 0;
   try {
     if (is_there && node.process != 0) segment_ = SharedSegment(handle);
-    if (is_there) reserve(node);
+    if (is_there) {
+      settle(node);
+      reserve(node);
+    }
   } catch (const Error& error) {
     failure = error;
   }
   return holds_on_all(is_there && !failure, node.neighbours);
+}
+
+void NodeSegment::settle(const NodeMembership& node) {
+  for (const NodeMemory::Part part : {NodeMemory::Part::compact, NodeMemory::Part::rest}) {
+    std::vector<MemoryHome> homes =
+        memory_homes(part, first_worker_, node.thread_count(), staging_bytes_, node.domains);
+    // A thread that is alone touches its areas itself, where it really runs.
+    if (node.thread_count() == 1) {
+      std::erase_if(homes, [](const MemoryHome& home) { return home.domains.size() == 1; });
+    }
+    settle_memory(segment_.bytes(), homes);
+  }
 }
 
 void NodeSegment::reserve(const NodeMembership& node) {

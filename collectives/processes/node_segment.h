@@ -33,6 +33,8 @@ struct NodeMembership {
   MPI_Comm neighbours;      ///< They, in order.
   int process;              ///< This one among them.
   ThreadNumbering threads;  ///< Theirs: the node's workers.
+  /// In which NUMA domain each of these runs, by os_index.
+  std::vector<int> domains;
 
   int process_count() const noexcept { return threads.process_count(); }
   int first_worker() const { return threads.first_of(process); }
@@ -132,6 +134,8 @@ class NodeSegment {
   /// The same, of this kind.
   bool attach(const NodeMembership& node, SharedSegment::Kind kind, std::optional<Error>& failure);
   void reserve(const NodeMembership& node);
+  /// Says where what this process provides is to lie, before there is memory for it.
+  void settle(const NodeMembership& node);
   void construct(const NodeMembership& node);
   void announce_addresses(const ProcessGroup& group, const NodeMembership& node);
   /// Finds out how far the processes are from one another. Requires that all have constructed their

@@ -83,6 +83,7 @@ std::vector<SetupStep> map_steps(const MapSizes& sizes) {
 std::vector<SetupStep> communicator_steps(const CommunicatorSizes& sizes) {
   std::vector<SetupStep> steps = {
       {"options", Kind::allreduce, Among::all, 30 * kInt},
+      {"cores", Kind::allgather, Among::node, 5 * kInt},
       {"terms", Kind::allreduce, Among::all, 3 * kInt},
       {"segment", Kind::broadcast, Among::node, 104},
       {"segment", Kind::allreduce, Among::node, kInt},
@@ -93,7 +94,6 @@ std::vector<SetupStep> communicator_steps(const CommunicatorSizes& sizes) {
       {"segment", Kind::barrier, Among::node, 0},
       {"distance", Kind::allreduce, Among::node, 16},
       {"segment", Kind::allreduce, Among::all, kInt},
-      {"cores", Kind::allgather, Among::node, 5 * kInt},
       {"cores", Kind::allreduce, Among::all, kInt},
   };
   const auto numbers = static_cast<std::size_t>(sizes.lane_count + sizes.group_numbers);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "collectives/processes/memory_homes.h"
 #include "collectives/processes/node_distance.h"
 #include "core/base/errors.h"
 #include "numa/placement/binding.h"
@@ -64,8 +65,12 @@ NodeWorkers::NodeWorkers(ProcessGroup& group, int worker_count, MemberCount memb
       wait_policy_(group.wait_policy(workers_here(group, worker_count))),
       cores_(worker_cores(group.topology(), workers_here(group, worker_count),
                           parse_placement(group.options().placement), members)),
-      memory_(workers_here(group, worker_count),
-              staging_set_pair_bytes(group, worker_count, members)) {
+      block_(group.topology(),
+             NodeMemory::block_bytes(count(), staging_set_pair_bytes(group, worker_count, members)),
+             cores_.front().numa_domain),
+      memory_(block_.bytes(), count(), staging_set_pair_bytes(group, worker_count, members),
+              nullptr) {
+  make_memory(group);
   // Who stages does so because workers are far from one another.
   memory_.set_far(may_stage());
   may_measure_ = !group.cores_are_shared() && count() <= group.topology().usable_core_count();
@@ -87,6 +92,19 @@ NodeWorkers::NodeWorkers(ProcessGroup& group, int worker_count, MemberCount memb
         memory_, worker, group.endpoints(), helpers_.get(),
         group.executor_options(cores_[static_cast<std::size_t>(worker)], first_rank_, members_here_,
                                group.size(), wait_policy_)));
+  }
+}
+
+void NodeWorkers::make_memory(const ProcessGroup& group) {
+  std::vector<int> domains;
+  for (const Core& core : cores_) {
+    const auto domain = static_cast<std::size_t>(core.numa_domain);
+    domains.push_back(group.topology().numa_domains()[domain].os_index);
+  }
+  const std::size_t further_bytes = memory_.further(0).size();
+  for (const NodeMemory::Part part : {NodeMemory::Part::compact, NodeMemory::Part::rest}) {
+    settle_memory(block_.bytes(), memory_homes(part, 0, count(), further_bytes, domains));
+    for (int worker = 0; worker < count(); ++worker) memory_.construct_worker(worker, part);
   }
 }
 

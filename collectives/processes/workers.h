@@ -10,6 +10,7 @@
 #include "collectives/processes/leaders.h"
 #include "collectives/processes/node_inside.h"
 #include "collectives/processes/process_group.h"
+#include "numa/placement/memory.h"
 #include "threading/execution/executor.h"
 #include "threading/execution/task_kernels.h"
 #include "threading/memory/node_memory.h"
@@ -55,6 +56,8 @@ class NodeWorkers {
   void make_task_kernels(const ProcessGroup& group);
   /// Throws Error unless the leaders that the options ask for can be placed.
   void check_leaders(const ProcessGroup& group) const;
+  /// Initialises the memory that the workers share, each one's areas where it runs.
+  void make_memory(const ProcessGroup& group);
   /// Exchanges who leads and is near whom, and counts sockets; fails on every process if one cannot
   /// place its leaders.
   void agree_on_leaders(const ProcessGroup& group, MemberCount members);
@@ -68,6 +71,7 @@ class NodeWorkers {
   int lane_count_ = 1;
   int socket_count_ = 1;
   NodeInside inside_;
+  NumaBuffer block_;  // of memory_
   NodeMemory memory_;
   bool may_measure_ = false;
   std::unique_ptr<TaskKernels> helpers_;    // cores without a worker

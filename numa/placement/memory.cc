@@ -1,6 +1,7 @@
 #include "numa/placement/memory.h"
 
 #include <fmt/format.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -118,6 +119,17 @@ NumaBuffer::~NumaBuffer() { release(); }
 
 void NumaBuffer::release() noexcept {
   if (mapping_ != nullptr) munmap(mapping_, mapping_bytes_);
+}
+
+int domain_of_unit(const Topology& topology, int processing_unit_os_index, int otherwise) noexcept {
+  const std::optional<int> core = topology.core_of(processing_unit_os_index);
+  if (!core) return otherwise;
+  return topology.cores()[static_cast<std::size_t>(*core)].numa_domain;
+}
+
+int domain_here(const Topology& topology, int otherwise) noexcept {
+  if (!topology.is_this_machine() || topology.numa_domains().size() == 1) return otherwise;
+  return domain_of_unit(topology, sched_getcpu(), otherwise);
 }
 
 std::optional<int> domain_of(const Topology& topology, const void* address) {

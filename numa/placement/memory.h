@@ -59,6 +59,14 @@ class NumaBuffer {
   bool bound_ = false;
 };
 
+/// The index of the NUMA domain that memory of the calling thread's own belongs in: the one in
+/// which the thread runs now, whether it is bound or not; `otherwise` if the topology does not have
+/// that one, has no other one to choose, or does not describe this machine.
+int domain_here(const Topology& topology, int otherwise) noexcept;
+
+/// The same of a thread that runs on this processing unit. Pure.
+int domain_of_unit(const Topology& topology, int processing_unit_os_index, int otherwise) noexcept;
+
 /// The index of the NUMA domain in which the page of `address` lies now; std::nullopt if no page is
 /// there yet (never touched), if it lies in a domain that is not in the topology, or if the system
 /// does not tell. Errors: unsupported, if the topology does not describe this machine.

@@ -1,6 +1,7 @@
 // The hycoll command as users meet it: its arguments, good and bad ones, plans, proofs, counts, the
 // machine. HYCOLL_COMMAND names it.
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <set>
@@ -360,6 +361,29 @@ TEST_CASE("info knows the machine and draws it") {
   }
   CHECK(lanes == std::set<int>{0, 1});
   CHECK(contains(text_of(directory.file("a.svg")), "<svg"));
+  CHECK(!context.contains("memory"));
+}
+
+TEST_CASE("info tells where the pages of hycoll's memory lie") {
+  const Json memory = json_of({"info", "--memory", "--json", "-"}).at("context").at("memory");
+  CHECK(memory.at("processes") == 1);
+  const auto pages_of = [&](const char* kind, const char* what) {
+    return memory.at("pages").at(kind).at(what);
+  };
+  if (!memory.at("why_not_told").is_null()) {
+    CHECK(pages_of("heap", "not_told") > 0);
+    return;
+  }
+  std::size_t heap_pages = 0;
+  for (const auto& [domain, pages] : pages_of("heap", "in_domain").items()) {
+    heap_pages += pages.get<std::size_t>();
+  }
+  // Two blocks of 256 KiB, all of which was written.
+  CHECK(heap_pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) >= 2 * 256 * 1024);
+  CHECK(pages_of("heap", "not_touched") == 0);
+  CHECK(pages_of("staging", "not_told") == 0);
+  // A process alone exchanges nothing.
+  CHECK(pages_of("exchange buffers", "in_domain").empty());
 }
 
 }  // namespace

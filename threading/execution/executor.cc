@@ -11,12 +11,13 @@ namespace {
 
 constexpr std::size_t kMinimumScratchBytes = 4096;
 
-/// Grows a buffer of one worker; only between runs, when nobody holds an address in it.
+/// Grows a buffer of one worker, by the thread that fills and empties it; only between runs, when
+/// nobody holds an address in it.
 void ensure(NumaBuffer& buffer, std::size_t size_bytes, const ExecutorOptions& options) {
   if (size_bytes <= buffer.size_bytes()) return;
   buffer = NumaBuffer();  // gives the old memory back first
   buffer = NumaBuffer(*options.topology, std::max(size_bytes, kMinimumScratchBytes),
-                      options.numa_domain);
+                      domain_here(*options.topology, options.numa_domain));
 }
 
 /// Whether an instruction looks at what others write, and waits for it.

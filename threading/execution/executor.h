@@ -65,8 +65,9 @@ enum class RunningAhead : std::uint8_t { forbidden, allowed };
 struct ExecutorOptions {
   WaitPolicy wait_policy;
   const Topology* topology = nullptr;  ///< Of this machine; must outlive the executor.
-  int numa_domain = 0;                 ///< Where the worker's scratch is to lie.
-  int first_rank = 0;                  ///< The number of the node's first member, for messages.
+  /// Where the worker's scratch is to lie if the thread that executes it runs outside the topology.
+  int numa_domain = 0;
+  int first_rank = 0;  ///< The number of the node's first member, for messages.
   /// How users number a member; null: the same.
   std::function<int(int member)> user_rank_of = nullptr;
   int member_count = 1;  ///< Members of the node: the owners of its first workers.
@@ -173,6 +174,10 @@ class WorkerExecutor {
   /// Looks for failures of others in this run, for mismatches, and for members that are missing
   /// since the waiter's first slow turn. What it finds is thrown by advance().
   void look_for_trouble(Waiter& waiter);
+
+  /// What the worker's schedules keep for themselves, such as what a leader gathers to send it, and
+  /// receives to hand it on: as much as the largest one so far has needed.
+  std::span<const std::byte> scratch() const noexcept { return scratch_.bytes(); }
 
   /// What the run is waiting for, in words. Only when advance() has returned Progress::blocked.
   std::string describe_wait() const;

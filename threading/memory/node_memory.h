@@ -302,6 +302,10 @@ class NodeMemory {
   static Extent extent_of(Part part, int first, int count, int worker_count,
                           std::size_t further_bytes);
 
+  /// Where the node's broadcast FIFO lies: what workers of all processes write and all of them
+  /// read.
+  static Extent fifo_extent(int worker_count, std::size_t further_bytes) noexcept;
+
   /// Initialises a worker's area of a part. Its pages come to lie in the NUMA domain of the calling
   /// thread, unless they have been touched before.
   void construct_worker(int worker, Part part);
@@ -513,7 +517,6 @@ class NodeMemory {
   /// Where the areas of a part begin: a worker's, or, for their number, what follows.
   static std::size_t area_begin(Part part, int worker, int worker_count,
                                 std::size_t further_bytes) noexcept;
-  static Extent fifo_extent(int worker_count, std::size_t further_bytes) noexcept;
   std::byte* compact_area_begin(int worker) const noexcept {
     return block_ + sizeof(NodeCells) + static_cast<std::size_t>(worker) * compact_area_bytes();
   }

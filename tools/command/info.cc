@@ -25,6 +25,7 @@
 #include "tools/command/measuring/leader_lanes.h"
 #include "tools/command/measuring/machine_context.h"
 #include "tools/command/measuring/mpi_session.h"
+#include "tools/command/memory_pages.h"
 #include "tools/measure/leader_concurrency.h"
 #include "tools/measure/machine_state.h"
 
@@ -45,6 +46,7 @@ struct InfoOptions {
   int lanes = 0;    // 0: one per worker
   std::string placement = std::string(placement_name(Placement::spread));
   std::string svg_path;
+  bool memory = false;
   OutputOptions output;
 };
 
@@ -81,7 +83,8 @@ struct Findings {
   measure::MachineState state;
   CoreLatencies latencies;
   std::vector<TransportRate> transports;
-  std::string transport;  ///< That `auto` takes between these processes, and why.
+  std::string transport;              ///< That `auto` takes between these processes, and why.
+  std::optional<MemoryPages> memory;  ///< If asked for.
   std::optional<std::string> warning;
   std::string thread_level;
   int ranks;
@@ -204,6 +207,7 @@ void print(std::FILE* human, const Findings& found) {
                      lanes.empty() ? std::string(", no leader")
                                    : fmt::format(", leads lane {}", fmt::join(lanes, ", "))));
   }
+  if (found.memory) fmt::print(human, "\n{}", memory_pages_text(*found.memory));
   if (found.warning) line("WARNING", *found.warning);
 }
 
@@ -228,6 +232,7 @@ Report report_of(const Findings& found) {
                     {"transports", transports_json(found.transports)},
                     {"transport", found.transport},
                     {"warning", found.warning ? Json(*found.warning) : Json()}};
+  if (found.memory) report.context["memory"] = to_json(*found.memory);
   for (std::size_t i = 0; i < found.placed.workers.size(); ++i) {
     const Core& core = found.placed.workers[i];
     report.records.push_back({{"worker", i},
@@ -270,6 +275,8 @@ ExitStatus run_info(const MpiSession& session, const InfoOptions& options) {
   const std::string transport =
       LeaderLanes(session.world, Options::Transport::automatic, Options::Puts::automatic, 1)
           .description();
+  std::optional<MemoryPages> memory;
+  if (options.memory) memory = used_memory_pages(session);
   if (!session.speaks()) return kSuccess;
 
   // A process alone on a machine of several cores is expected to use them all.
@@ -281,6 +288,7 @@ ExitStatus run_info(const MpiSession& session, const InfoOptions& options) {
                        .latencies = latencies,
                        .transports = transports,
                        .transport = transport,
+                       .memory = memory,
                        .warning = confinement_warning(machine, std::max(threads, 1)),
                        .thread_level = session.thread_level,
                        .ranks = session.size};
@@ -306,6 +314,10 @@ class Info final : public Subcommand {
         .show_default();
     line_.add_option("--svg", options_.svg_path, "Draw the machine with its leaders; - is stdout")
         .type_name("FILE");
+    line_.add_flag(
+        "--memory", options_.memory,
+        "Make two all-to-alls, and tell in which NUMA domains the pages of staging, heap "
+        "and exchange buffers lie");
     options_.output.add_to(line_);
   }
 
