@@ -231,10 +231,10 @@ TEST_CASE("roots on another node share what is made, and all have the plans of t
         };
         const std::uint64_t made = plan_statistics().made;
         for (int root = 0; root < member_count; ++root) recent.find(query_of(root));
-        // One for each other node, and the own node's roots. What processes stage of blocks differs
-        // with the root, whose own block is not staged, and so does how long a block may be.
+        // One for each other node, two where its needs differ, and the own node's roots. What
+        // processes stage of blocks differs with the root, whose own block is not staged.
         const bool is_shared = options.peers == Peers::nodes || !has_blocks(collective);
-        CHECK(plan_statistics().made - made <= (is_shared ? 5 + 3 : member_count));
+        CHECK(plan_statistics().made - made <= (is_shared ? 5 * 2 + 3 : member_count));
         for (int root = 0; root < member_count; ++root) {
           CAPTURE(root);
           const std::uint64_t made_before = plan_statistics().made;
