@@ -367,7 +367,7 @@ TEST_CASE("info knows the machine and draws it") {
 TEST_CASE("info tells where the pages of hycoll's memory lie") {
   const Json memory = json_of({"info", "--memory", "--json", "-"}).at("context").at("memory");
   CHECK(memory.at("processes") == 1);
-  const auto pages_of = [&](const char* kind, const char* what) {
+  const auto pages_of = [&](const char* kind, const char* what) -> const Json& {
     return memory.at("pages").at(kind).at(what);
   };
   if (!memory.at("why_not_told").is_null()) {
