@@ -1,12 +1,15 @@
 #include "core/drawing/line_transfers.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "core/base/errors.h"
 #include "core/drawing/statistics_timeline.h"
+#include "core/schedule/pairs.h"
 
 namespace hycoll {
 namespace {
@@ -20,11 +23,35 @@ int crossed_by(Proximity proximity) {
   return std::max(0, static_cast<int>(proximity) - static_cast<int>(Proximity::cache));
 }
 
+/// Lines of a buffer, as apart intervals.
+class LineSet {
+ public:
+  /// Adds [begin, end); returns how many of them are new.
+  std::size_t add(std::size_t begin, std::size_t end) {
+    std::size_t added = end - begin;
+    auto next = ends_.upper_bound(begin);
+    if (next != ends_.begin() && std::prev(next)->second >= begin) --next;
+    while (next != ends_.end() && next->first <= end) {
+      const std::size_t first = std::max(begin, next->first);
+      const std::size_t last = std::min(end, next->second);
+      if (first < last) added -= last - first;
+      begin = std::min(begin, next->first);
+      end = std::max(end, next->second);
+      next = ends_.erase(next);
+    }
+    ends_.emplace(begin, end);
+    return added;
+  }
+
+ private:
+  std::map<std::size_t, std::size_t> ends_;  // by begin
+};
+
 /// What a step reads or writes that is another worker's.
 struct Transfer {
   int from = -1;  ///< Worker.
   int to = -1;
-  std::size_t lines = 0;
+  std::size_t lines = 0;  ///< None if the worker has them already.
   std::size_t bytes = 0;
   Proximity proximity = Proximity::cache;
   int available_by = -1;  ///< The step that makes it available; -1: before the reader is ready.
@@ -95,8 +122,7 @@ class Transfers {
     const bool has_signals = walk_.index.is_awaited(span);
     const std::size_t data =
         partition_.range(span.first_chunk, span.chunk_count).size() * element_bytes_;
-    const std::size_t payload = has_signals ? kPayloadBytes : kLineBytes;
-    const std::size_t lines = std::max<std::size_t>((data + payload - 1) / payload, has_signals);
+    const std::size_t lines = has_signals ? signalled_lines(data) : plain_lines(id, span, is_read);
     const int other = home_of(span);
     add(id, {.from = is_read ? other : worker_of(id),
              .to = is_read ? worker_of(id) : other,
@@ -105,6 +131,33 @@ class Transfers {
              .available_by = is_read && has_signals ? last_writer(span) : -1,
              .place = span.buffer,
              .is_read = is_read});
+  }
+
+  static std::size_t signalled_lines(std::size_t data) {
+    return std::max<std::size_t>((data + kPayloadBytes - 1) / kPayloadBytes, 1);
+  }
+
+  /// Of a member's buffer, which begins with a line, those that the worker does not have yet.
+  std::size_t plain_lines(int id, const Span& span, bool is_read) {
+    const Buffer& buffer = schedule().buffer_of(span);
+    const ElementRange elements = partition_.range(span.first_chunk, span.chunk_count);
+    if (!is_of_member(buffer.role)) {
+      return (elements.size() * element_bytes_ + kLineBytes - 1) / kLineBytes;
+    }
+    if (elements.size() == 0) return 0;
+    const std::size_t begin = begin_in(buffer, span, elements) * element_bytes_;
+    const std::size_t end = begin + elements.size() * element_bytes_;
+    return had_[{worker_of(id), span.buffer, is_read}].add(begin / kLineBytes,
+                                                           (end + kLineBytes - 1) / kLineBytes);
+  }
+
+  /// Where a span begins in a member's buffer, in elements.
+  std::size_t begin_in(const Buffer& buffer, const Span& span, const ElementRange& elements) {
+    if (!has_pairs(schedule().collective)) {
+      return elements.begin - partition_.range(buffer.first_chunk, 1).begin;
+    }
+    const std::size_t block = elements.size() / static_cast<std::size_t>(span.chunk_count);
+    return block * static_cast<std::size_t>(cell_in(schedule(), span));
   }
 
   int last_writer(const Span& span) const {
@@ -121,7 +174,7 @@ class Transfers {
   }
 
   void add(int id, Transfer transfer) {
-    if (transfer.from == transfer.to || transfer.lines == 0) return;
+    if (transfer.from == transfer.to) return;
     const WorkerPlace& from = place_of(transfer.from);
     const WorkerPlace& to = place_of(transfer.to);
     transfer.proximity = from.cache == to.cache       ? Proximity::cache
@@ -136,7 +189,8 @@ class Transfers {
   std::size_t element_bytes_;
   std::span<const WorkerPlace> places_;
   std::vector<std::vector<Transfer>> of_step_;
-  std::vector<int> staging_writer_;  // by buffer
+  std::vector<int> staging_writer_;                    // by buffer
+  std::map<std::tuple<int, int, bool>, LineSet> had_;  // by worker, buffer, whether it was read
 };
 
 /// When the last step ends if a transfer takes so long, and steps take nothing else.
@@ -177,6 +231,7 @@ class Chain {
     if (step.kind == StepKind::wait)
       ready = std::max(ready, end_of(walk_.index.awaited_signal(step)));
     for (const Transfer& transfer : transfers_.of(id)) {
+      if (transfer.lines == 0) continue;
       ready = std::max(ready, arrival(state, transfer));
     }
     end_[static_cast<std::size_t>(id)] = ready;

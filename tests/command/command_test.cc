@@ -154,7 +154,8 @@ TEST_CASE("the algorithms of alltoall are listed with the design space that they
   CHECK(methods.contains("ONMPML"));
   const ChildResult text = hycoll({"algorithms", "alltoall"});
   CHECK(text.status == 0);
-  for (const char* part : {"onmpml", "SA-orig", "NUMA-aware", "bruck-2, bruck-4, bruck-8"}) {
+  for (const char* part :
+       {"onmpml", "SA-orig", "NUMA-aware", "bruck-2, bruck-4, bruck-8", "sh-numa-co"}) {
     CHECK(contains(text.output, part));
   }
 }
@@ -181,6 +182,25 @@ TEST_CASE("a plan on a described machine counts cache lines by distance") {
   CHECK(unknown.at("package_bytes").is_null());
   check_refused({"plan", "--members", "5", "--topology", "core:4"}, {"--topology", "4 cores", "5"});
   check_refused({"plan", "--topology", "nonsense"}, {"nonsense"});
+}
+
+TEST_CASE("a plan counts what leaders spread over the domains spare each of these") {
+  const auto plan_of = [](const std::string& placement) {
+    return json_of({"plan", "alltoall", "--algorithm", "mpml", "--nodes", "3", "--members", "32",
+                    "--lanes", "4", "--bytes", "24Ki", "--topology", "pack:2 numa:2 core:8",
+                    "--placement", placement, "--json", "-"})
+        .at("records")
+        .at(0);
+  };
+  const Json compact = plan_of("compact");
+  const Json spread = plan_of("spread");
+  CHECK(compact.at("placement") == "compact");
+  // Every leader reads and writes three of four domains' members; four leaders of one domain pass
+  // all of it through that.
+  CHECK(spread.at("domain_bytes").get<int>() * 3 <= compact.at("domain_bytes").get<int>());
+  CHECK(compact.at("messages") == spread.at("messages"));
+  check_refused({"plan", "--placement", "spread"}, {"--placement", "--topology"});
+  check_refused({"plan", "--topology", "core:4", "--placement", "wide"}, {"wide", "compact"});
 }
 
 TEST_CASE("every collective has a plan that says what it needs") {

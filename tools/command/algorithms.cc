@@ -57,7 +57,8 @@ struct AlltoallDesign {
 };
 
 constexpr std::array kAlltoallDesigns = {
-    AlltoallDesign{"SH-NUMA-CO", "MVAPICH2", "shared heap", true, false, true, false, true, ""},
+    AlltoallDesign{"SH-NUMA-CO", "MVAPICH2", "shared heap", true, false, true, false, true,
+                   "sh-numa-co"},
     AlltoallDesign{"SA-orig", "MVAPICH", "shared memory", true, true, false, true, false, "mpml"},
     AlltoallDesign{"elan_alltoall", "RDMA", "shared memory", true, false, false, true, false,
                    "l-a2a"},

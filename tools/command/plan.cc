@@ -47,6 +47,8 @@ constexpr const char* kExplanation =
     "  hycoll plan allreduce --algorithm node-leader --nodes 4 --aggregators 1\n"
     "  hycoll plan --nodes 1 --members 128 --bytes 8 --topology 'pack:2 numa:4 l3:4 core:4' "
     "--algorithm lines-tree-recursive-doubling\n"
+    "  hycoll plan alltoall --nodes 4 --members 64 --lanes 8 --algorithm mpml --topology 'pack:2 "
+    "numa:4 l3:4 core:2' --placement spread\n"
     "  hycoll plan broadcast --nodes 256 --members 64 --bytes 1Mi --price "
     "alpha=1.5us,reduce=10GB/s\n"
     "A shape too large for memory can be looked at node by node: --of-node, which proves nothing "
@@ -72,8 +74,9 @@ struct PlanOptions {
   bool reproducible = false;
   bool list = false;
   std::string svg_path;
-  std::string topology;  // "": nodes without groups
-  std::string price;     // "": none
+  std::string topology;   // "": nodes without groups
+  std::string placement;  // of the leaders; "": worker l drives lane l
+  std::string price;      // "": none
   OutputOptions output;
 };
 
@@ -174,13 +177,30 @@ Schedule make_schedule(const PlanOptions& options, const Algorithm& algorithm, c
 }
 
 std::optional<PlanMachine> machine_of(const PlanOptions& options, int worker_count) {
-  if (options.topology.empty()) return {};
+  if (options.topology.empty()) {
+    if (options.placement.empty()) return {};
+    throw Error(ErrorKind::invalid_argument,
+                fmt::format("--placement '{}' without --topology: there are no domains to choose "
+                            "leaders from. Describe the machine of a node, or leave it away",
+                            options.placement));
+  }
   if (options.aggregators > 0) {
     throw Error(ErrorKind::invalid_argument,
                 "--topology with --aggregators: nodes without members have no such machine. Leave "
                 "one of them away");
   }
   return PlanMachine(options.topology, worker_count);
+}
+
+/// The shape on that machine: who leads, and which workers are near one another.
+Shape on_machine(const Shape& shape, const PlanMachine& machine, const PlanOptions& options,
+                 int group_levels) {
+  const Shape grouped = shape.with_groups(with_levels(machine.near(), group_levels));
+  if (options.placement.empty()) return grouped;
+  const LeaderRun leaders{
+      .workers = machine.leaders(shape.lane_count(), parse_placement(options.placement)),
+      .count = shape.node_count()};
+  return grouped.with_leaders(std::span(&leaders, 1));
 }
 
 BoundSchedule generate(const PlanOptions& options, Routine routine) {
@@ -210,8 +230,7 @@ BoundSchedule generate(const PlanOptions& options, Routine routine) {
   const int segments = options.segments > 0 ? options.segments : selected.segments;
   const Shape flat =
       with_reach(Shape(with_aggregators(nodes, selected.aggregators), selected.lanes), options);
-  const Shape shape =
-      machine ? flat.with_groups(with_levels(machine->near(), selected.group_levels)) : flat;
+  const Shape shape = machine ? on_machine(flat, *machine, options, selected.group_levels) : flat;
   Schedule schedule =
       make_schedule(options, find_algorithm(collective, selected.algorithm), shape, segments);
   Partition partition = partition_for(schedule, vector.extent, vector.element_bytes);
@@ -325,6 +344,7 @@ Json record_of(const PlanOptions& options, Routine routine, const BoundSchedule&
           {"critical_messages", if_whole(counts.critical_message_count)},
           {"critical_steps", if_whole(counts.critical_step_count)},
           {"topology", options.topology.empty() ? Json() : Json(options.topology)},
+          {"placement", options.placement.empty() ? Json() : Json(options.placement)},
           {"verified", is_whole}};
 }
 
@@ -451,6 +471,11 @@ class Plan final : public Subcommand {
                     "algorithms that follow them, and counts of cache lines by distance. hwloc's "
                     "synthetic descriptions: \"pack:2 numa:4 l3:4 core:4\"")
         .type_name("TEXT");
+    line_
+        .add_option("--placement", options_.placement,
+                    "With --topology: the workers that lead, compact, spread or one_per_package "
+                    "(default: worker L drives lane L)")
+        .type_name("NAME");
     add_type_option(line_, options_.type);
     add_reproducible_option(line_, options_.reproducible);
   }

@@ -4,10 +4,10 @@
 
 #include <array>
 
+#include "collectives/processes/leaders.h"
 #include "collectives/processes/node_groups.h"
 #include "core/base/errors.h"
 #include "numa/topology/neighbourhoods.h"
-#include "numa/topology/topology.h"
 
 namespace hycoll::command {
 namespace {
@@ -31,10 +31,15 @@ PlanMachine::PlanMachine(const std::string& description, int worker_count) {
   }
   std::vector<CorePlace> places;
   for (const Core& core : topology.cores().first(static_cast<std::size_t>(worker_count))) {
+    cores_.push_back(core);
     places_.push_back(drawn_place_of(core));
     places.push_back(place_of(core));
   }
   near_ = groups_of_places(places);
+}
+
+std::vector<int> PlanMachine::leaders(int lane_count, Placement placement) const {
+  return leaders_of(cores_, lane_count, placement);
 }
 
 LineTransfers PlanMachine::transfers(const Schedule& schedule, const Partition& partition,

@@ -11,6 +11,8 @@
 #include "core/base/partition.h"
 #include "core/drawing/line_transfers.h"
 #include "core/schedule/schedule.h"
+#include "numa/placement/placement.h"
+#include "numa/topology/topology.h"
 #include "tools/command/line/output.h"
 
 namespace hycoll::command {
@@ -23,6 +25,9 @@ class PlanMachine {
   /// more workers than cores.
   PlanMachine(const std::string& description, int worker_count);
 
+  /// Which workers of a node drive its lanes, by lane.
+  std::vector<int> leaders(int lane_count, Placement placement) const;
+
   /// Which of the workers of a node are near one another.
   const NearRun& near() const noexcept { return near_; }
 
@@ -30,7 +35,9 @@ class PlanMachine {
                           std::size_t element_bytes) const;
 
  private:
-  std::vector<WorkerPlace> places_;  // by worker of a node
+  // By worker of a node.
+  std::vector<Core> cores_;
+  std::vector<WorkerPlace> places_;
   NearRun near_;
 };
 

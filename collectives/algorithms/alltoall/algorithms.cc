@@ -15,6 +15,7 @@ constexpr std::string_view kLeaderSource = "ONMPML (multi-leader all-to-all)";
 constexpr std::string_view kBruckSource = "Bruck et al. 1997; ONMPML, table 1";
 
 constexpr AlgorithmForm kMultiLeader{Collective::alltoall, generate_multi_leader_alltoall};
+constexpr AlgorithmForm kCacheOblivious{Collective::alltoall, generate_cache_oblivious_alltoall};
 constexpr AlgorithmForm kLines{Collective::alltoall, generate_lines_alltoall};
 
 /// What is served, of shapes whose pairs can be numbered, also in packs.
@@ -57,6 +58,14 @@ constexpr Algorithm many_leaders(std::string_view name, const Exchange& exchange
   return algorithm;
 }
 
+constexpr Algorithm cache_oblivious(std::string_view name) {
+  Algorithm algorithm = kCacheOblivious.with_many_leaders(
+      name, kShiftedAlltoall, "as onmpml, with blocks inside the node taken along a Z-curve",
+      "Li, Zhang, Hoefler 2017; ONMPML, table 1");
+  algorithm.serves_shape = serves_pairs<serves_any_shape>;
+  return algorithm;
+}
+
 template <int radix>
 constexpr Algorithm one_leader_bruck(std::string_view name) {
   Algorithm algorithm = kMultiLeader.with_one_leader(
@@ -89,6 +98,7 @@ constexpr std::array kAlgorithms = {
                  "L leaders, each for every L-th node: gathering, messages, scattering overlap"),
     many_leaders("multi-leader-pairwise", kPairwiseAlltoall,
                  "L leaders, each for every L-th node, one message each way at a time"),
+    cache_oblivious("sh-numa-co"),
     one_leader_bruck<2>("bruck-2"),
     one_leader_bruck<4>("bruck-4"),
     one_leader_bruck<8>("bruck-8"),

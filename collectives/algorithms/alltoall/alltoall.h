@@ -14,6 +14,11 @@ namespace hycoll {
 Schedule generate_multi_leader_alltoall(std::string name, const Shape& shape,
                                         const GeneratorParameters& parameters);
 
+/// The same with what stays on a node dealt out along a Z-curve; see cache_oblivious.cc. Serves
+/// every shape with Visibility::direct.
+Schedule generate_cache_oblivious_alltoall(std::string name, const Shape& shape,
+                                           const GeneratorParameters& parameters);
+
 /// All-to-all of short blocks between few members of one node, through signal-carrying lines; see
 /// lines.cc.
 Schedule generate_lines_alltoall(std::string name, const Shape& shape,

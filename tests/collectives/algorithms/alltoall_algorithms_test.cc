@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstdint>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -140,6 +141,91 @@ TEST_CASE("overlapped, receives come first and what is gathered is sent at once;
   const Schedule phased = schedule_of("l-a2a", shape);
   CHECK(first_and_last(phased.strands.front(), StepKind::recv).first ==
         first_and_last(phased.strands.front(), StepKind::copy).first + 27);
+}
+
+/// The members whose buffers the copies of a worker touch.
+std::set<int> members_touched(const Schedule& schedule, int worker) {
+  std::set<int> members;
+  for (const Strand& strand : schedule.strands) {
+    if (strand.worker != worker) continue;
+    for (const Step& step : strand.steps) {
+      if (step.kind != StepKind::copy) continue;
+      members.insert(schedule.buffer_of(schedule.sources(step).front()).owner);
+      members.insert(schedule.buffer_of(schedule.destinations(step).front()).owner);
+    }
+  }
+  return members;
+}
+
+int steps_of(const Schedule& schedule, StepKind kind) {
+  int count = 0;
+  for (const Strand& strand : schedule.strands) {
+    count += static_cast<int>(
+        std::ranges::count_if(strand.steps, [&](const Step& step) { return step.kind == kind; }));
+  }
+  return count;
+}
+
+TEST_CASE("along the Z-curve a leader touches few members, and waits for these only") {
+  const Shape shape = Shape::uniform(1, 16, 16);
+  const Schedule schedule = schedule_of("sh-numa-co", shape);
+  for (int worker = 0; worker < 16; ++worker) {
+    // Quarter by quarter: first half of the senders for the first of the receivers, and so on.
+    const int quarter = worker / 4;
+    const int sixteenth = worker % 4;
+    const int from = quarter / 2 * 8 + sixteenth / 2 * 4;
+    const int to = quarter % 2 * 8 + sixteenth % 2 * 4;
+    std::set<int> expected;
+    for (int i = 0; i < 4; ++i) expected.insert({from + i, to + i});
+    CHECK(members_touched(schedule, worker) == expected);
+  }
+  CHECK(steps_of(schedule, StepKind::copy) == 16 * 16);
+  // Of 16 pieces 4 lie on the diagonal and touch 4 members, the others 8; leaders do not wait for
+  // themselves. Twice: leaders for members, and these for leaders.
+  int waits = 0;
+  for (int worker = 0; worker < 16; ++worker) {
+    const std::set<int> touched = members_touched(schedule, worker);
+    waits += 2 * static_cast<int>(touched.size() - touched.count(worker));
+  }
+  CHECK(steps_of(schedule, StepKind::wait) == waits);
+  CHECK(waits <= 2 * (4 * 4 + 12 * 8));
+  CHECK(steps_of(schedule_of("onmpml", shape), StepKind::wait) == 2 * 16 * 15);
+}
+
+TEST_CASE("pieces of the curve follow their leaders' workers, wherever these are") {
+  const Shape shape = Shape::uniform(1, 4, 2).with_leaders({{3, 1}});
+  const Schedule schedule = schedule_of("sh-numa-co", shape);
+  CHECK(verify(schedule).correct);
+  const auto has_copied = [&](int worker, int from) {
+    return members_touched(schedule, worker).count(from) > 0;
+  };
+  // Two pieces: senders 0 and 1 for all, then 2 and 3 for all; all receive.
+  for (const int worker : {1, 3}) {
+    for (int member = 0; member < 4; ++member) CHECK(has_copied(worker, member));
+  }
+  const Strand& first = *std::ranges::find_if(
+      schedule.strands, [](const Strand& strand) { return strand.worker == 1; });
+  for (const Step& step : first.steps) {
+    if (step.kind != StepKind::copy) continue;
+    CHECK(schedule.buffer_of(schedule.sources(step).front()).owner < 2);
+  }
+}
+
+TEST_CASE("tiles are gathered along the curve, and lie as others do") {
+  const Shape shape = Shape::uniform(2, 4, 1);
+  const Schedule schedule = schedule_of("sh-numa-co", shape);
+  std::vector<int> senders;
+  for (const Step& step : schedule.strands.front().steps) {
+    if (step.kind == StepKind::send) break;
+    if (step.kind != StepKind::copy) continue;
+    senders.push_back(schedule.buffer_of(schedule.sources(step).front()).owner);
+  }
+  CHECK(senders == std::vector{0, 1, 0, 1, 2, 3, 2, 3, 0, 1, 0, 1, 2, 3, 2, 3});
+  const Resources counted = verify(schedule).resources;
+  const Resources plain = resources_of("onmpml", shape);
+  CHECK(counted.message_count == plain.message_count);
+  CHECK(counted.node_sent_chunk_count == plain.node_sent_chunk_count);
+  CHECK(counted.node_memory_chunk_count == plain.node_memory_chunk_count);
 }
 
 /// The digits of the distances 1, ..., N - 1 that are not 0, and those that there are at all: what

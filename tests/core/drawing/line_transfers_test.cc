@@ -90,6 +90,23 @@ TEST_CASE("buffers of members are their owners', whoever reads and writes them")
   CHECK(counted.crossings[2] >= 2 * 16 * 8 * kPart / 64);
 }
 
+TEST_CASE("what a worker has of a line it need not get again") {
+  // Eight blocks of 8 bytes are a line: of 16 members a leader for each receiver reads two lines of
+  // every other one's input, of which it needs one; pieces of four senders and receivers are a line
+  // of each.
+  const Shape shape = Shape::uniform(1, 16, 16);
+  const LineTransfers rows = count(Collective::alltoall, "onmpml", shape, 16 * 16);
+  CHECK(rows.count == 16 * 15 + 2 * 16 * 15);
+  const LineTransfers squares = count(Collective::alltoall, "sh-numa-co", shape, 16 * 16);
+  CHECK(squares.count < rows.count / 2);
+  CHECK(squares.crossings[2] < rows.crossings[2] / 2);
+  // Long blocks are read once where receivers copy, and some twice in squares.
+  const LineTransfers long_rows = count(Collective::alltoall, "onmpml", shape, 16 * 16 * 64);
+  const LineTransfers long_squares = count(Collective::alltoall, "sh-numa-co", shape, 16 * 16 * 64);
+  CHECK(long_rows.count == 8 * 16 * 15 + 2 * 16 * 15);
+  CHECK(long_squares.count > long_rows.count);
+}
+
 TEST_CASE("nodes have a machine each, and messages cost nothing") {
   const Shape shape = Shape::uniform(3, 4, 1).with_groups(Groups::of_sizes(4, std::vector{2}));
   const LineTransfers counted =

@@ -1,0 +1,140 @@
+#include "collectives/algorithms/alltoall/lane_tiles.h"
+
+#include <vector>
+
+#include "collectives/algorithms/parts/z_curve.h"
+
+namespace hycoll {
+namespace {
+
+/// What a node has for some neighbouring members of one.
+ChunkRange tile_for(const Shape& shape, int from_node, NumberRange to) {
+  if (to.count == 0) return {};
+  const ChunkRange first = tile_for(shape, from_node, to.first);
+  return {.first = first.first, .count = first.count * to.count};
+}
+
+/// A lane's share of what one node has for another one, or for itself, if all lanes share it.
+ChunkRange share_of_tile(const Shape& shape, int from_node, int to_node, int lane) {
+  return tile_for(shape, from_node, share_of_members(shape, to_node, shape.lane_count(), lane));
+}
+
+/// The rounds of one lane. Alike on all nodes is which share of which distance is whose.
+std::vector<TileRound> rounds_of(const Shape& shape, int node, int lane) {
+  const int node_count = shape.node_count();
+  const int lane_count = shape.lane_count();
+  const int share_count = (lane_count + node_count - 2) / (node_count - 1);
+  std::vector<TileRound> rounds;
+  for (int number = lane; number < (node_count - 1) * share_count; number += lane_count) {
+    const int distance = 1 + number / share_count;
+    const int share = number % share_count;
+    const int to = (node + distance) % node_count;
+    const int from = (node + node_count - distance) % node_count;
+    rounds.push_back(
+        {.to_node = to,
+         .sent = tile_for(shape, node, share_of_members(shape, to, share_count, share)),
+         .from_node = from,
+         .received = tile_for(shape, from, share_of_members(shape, node, share_count, share))});
+  }
+  return rounds;
+}
+
+}  // namespace
+
+NumberRange share_of_members(const Shape& shape, int node, int share_count, int share) {
+  const int members = shape.node(node).members;
+  const int first = members * share / share_count;
+  return {.first = shape.first_member(node) + first,
+          .count = members * (share + 1) / share_count - first};
+}
+
+LaneTiles::LaneTiles(ScheduleBuilder& builder, const NodePhases& phases, int lane, BlockOrder order)
+    : builder_(builder),
+      phases_(phases),
+      lane_(lane),
+      order_(order),
+      worker_(builder.shape().leader(phases.node(), lane)) {}
+
+void LaneTiles::exchange(const Exchange& exchange) {
+  const Shape& shape = builder_.shape();
+  if (shape.node_count() == 1) return;
+  exchange.alltoall(
+      builder_,
+      {.lane = lane_,
+       .node = phases_.node(),
+       .worker = worker_,
+       .strand = strand(),
+       .rounds = rounds_of(shape, phases_.node(), lane_),
+       .gather = [&](const TileRound& round) { return gathered(round.sent); },
+       .place = [&](const TileRound& round) { return place_for(round.received); },
+       .scatter = [&](const TileRound& round) { scatter(round.received); },
+       .tile = [&](int from_node,
+                   int to_node) { return share_of_tile(shape, from_node, to_node, lane_); },
+       .collect = [&](Span place, ChunkRange tile) { collect(place, tile); },
+       .deliver = [&](ChunkRange tile, Span place) { deliver(tile, place); }});
+}
+
+void LaneTiles::copy_inside(const Pair& pair) {
+  const int chunk = chunk_of(builder_.shape(), pair);
+  copy_from_input(span_of(builder_.output(pair.to), {chunk, 1}), chunk);
+}
+
+void LaneTiles::copy_from_input(Span place, int chunk) {
+  const BufferId input = builder_.input(pair_of(builder_.shape(), chunk).from);
+  builder_.copy(strand(), place, span_of(input, {chunk, 1}));
+}
+
+void LaneTiles::collect(Span place, ChunkRange tile) {
+  const auto collect_one = [&](int i) {
+    copy_from_input(span_of(place.buffer, {place.first_chunk + i, 1}), tile.first + i);
+  };
+  if (order_ == BlockOrder::by_receiver) {
+    for (int i = 0; i < tile.count; ++i) collect_one(i);
+    return;
+  }
+  const int senders = phases_.member_count();
+  const NumberRange rows{0, tile.count / senders};
+  visit_z_curve(rows, {0, senders}, share_of_curve(rows, {0, senders}, 1, 0),
+                [&](int to, int from) { collect_one(to * senders + from); });
+}
+
+void LaneTiles::deliver(ChunkRange tile, Span place) {
+  const Shape& shape = builder_.shape();
+  const int from_node = shape.node_of_member(first_pair(tile).from);
+  for (int done = 0; done < tile.count;) {
+    const int to = pair_of(shape, tile.first + done).to;
+    const ChunkRange blocks = hycoll::tile_for(shape, from_node, to);
+    builder_.copy(strand(), span_of(builder_.output(to), blocks),
+                  span_of(place.buffer, {place.first_chunk + done, blocks.count}));
+    done += blocks.count;
+  }
+}
+
+bool LaneTiles::is_alone(ChunkRange tile, int member) const {
+  const bool is_own =
+      phases_.member_count() == 1 || builder_.shape().worker_of_member(member) == worker_;
+  return tile.count == 1 && is_own;
+}
+
+Span LaneTiles::gathered(ChunkRange tile) {
+  const int from = first_pair(tile).from;
+  if (is_alone(tile, from)) return span_of(builder_.input(from), tile);
+  const Span place = span_of(builder_.add_scratch(worker_, tile), tile);
+  collect(place, tile);
+  return place;
+}
+
+Span LaneTiles::place_for(ChunkRange tile) {
+  const int to = first_pair(tile).to;
+  if (is_alone(tile, to)) return span_of(builder_.output(to), tile);
+  const BufferId scratch = builder_.add_scratch(worker_, tile);
+  places_.emplace(tile.first, scratch);
+  return span_of(scratch, tile);
+}
+
+void LaneTiles::scatter(ChunkRange tile) {
+  if (is_alone(tile, first_pair(tile).to)) return;
+  deliver(tile, span_of(places_.at(tile.first), tile));
+}
+
+}  // namespace hycoll

@@ -1,0 +1,60 @@
+#ifndef HYCOLL_COLLECTIVES_ALGORITHMS_ALLTOALL_LANE_TILES_H_
+#define HYCOLL_COLLECTIVES_ALGORITHMS_ALLTOALL_LANE_TILES_H_
+
+#include <map>
+
+#include "collectives/algorithms/alltoall/exchange.h"
+#include "collectives/algorithms/parts/node_phases.h"
+#include "core/schedule/builder.h"
+#include "core/schedule/number_range.h"
+#include "core/schedule/pairs.h"
+
+namespace hycoll {
+
+/// The order in which a leader takes the blocks of many members for many others.
+enum class BlockOrder {
+  by_receiver,  ///< All that one member is to have, by sender, then what the next one is to have.
+  z_curve,      ///< Quarter by quarter of senders and receivers; see z_curve.h.
+};
+
+/// Of the members of a node one of so many shares, as equal as can be.
+NumberRange share_of_members(const Shape& shape, int node, int share_count, int share);
+
+/// The steps of one lane's leader in an all-to-all: what it gathers of its members' blocks,
+/// exchanges with other nodes, and scatters. Each tile lies sorted by who is to have it. A single
+/// block of a member's that is its node's only one, or leads itself, is sent from where it is, and
+/// received where it belongs.
+class LaneTiles {
+ public:
+  LaneTiles(ScheduleBuilder& builder, const NodePhases& phases, int lane, BlockOrder order);
+
+  /// What passes between the node and others. Every member of the node has entered. Nothing on one
+  /// node.
+  void exchange(const Exchange& exchange);
+
+  /// The block of a member of the node for another one, or itself.
+  void copy_inside(const Pair& pair);
+
+ private:
+  StrandId strand() const { return phases_.leader(lane_); }
+
+  void copy_from_input(Span place, int chunk);
+  void collect(Span place, ChunkRange tile);
+  void deliver(ChunkRange tile, Span place);
+  Pair first_pair(ChunkRange tile) const { return pair_of(builder_.shape(), tile.first); }
+  bool is_alone(ChunkRange tile, int member) const;
+  Span gathered(ChunkRange tile);
+  Span place_for(ChunkRange tile);
+  void scatter(ChunkRange tile);
+
+  ScheduleBuilder& builder_;
+  const NodePhases& phases_;
+  int lane_;
+  BlockOrder order_;
+  int worker_;
+  std::map<int, BufferId> places_;  // by the first chunk of what arrives there
+};
+
+}  // namespace hycoll
+
+#endif  // HYCOLL_COLLECTIVES_ALGORITHMS_ALLTOALL_LANE_TILES_H_
