@@ -1,7 +1,8 @@
 // Which all-to-all a call uses.
 //
 // One node: lines between few members while a member reads no more than a few hundred bytes there,
-// then a lane per worker, whose leader writes what is for its member. Several nodes: with as many
+// then a lane per worker, whose leader writes what is for its member, or along the Z-curve while
+// several blocks lie in one cache line and leaders reach all buffers. Several nodes: with as many
 // leaders as are worth it (selection_costs.h), overlapped or in phases; by Bruck's algorithm where
 // many nodes have little for one another.
 
@@ -20,6 +21,16 @@ namespace hycoll {
 namespace {
 
 constexpr std::string_view kOverlapped = "onmpml";
+constexpr std::string_view kCacheOblivious = "sh-numa-co";
+
+/// Through staging its blocks would go over a third process. Fewer members are a square of one
+/// each.
+bool shares_lines(const SelectionQuery& query, int members, std::size_t block_bytes) {
+  constexpr std::size_t kLineBytes = 64;
+  constexpr int kLeastMembers = 4;
+  return members >= kLeastMembers && block_bytes < kLineBytes && !query.has_unequal_pairs &&
+         query.visibility == Visibility::direct;
+}
 
 SelectedPlan select_on_one_node(const SelectionQuery& query) {
   const int members = query.nodes.front().node.members;
@@ -28,7 +39,9 @@ SelectedPlan select_on_one_node(const SelectionQuery& query) {
   const bool through_lines =
       members <= kMostMembersWithLines && reads_through_lines(query, read_bytes);
   SelectedPlan plan = through_lines ? plan_lines(query) : plan_lanes(query);
-  plan.algorithm = through_lines ? "lines" : kOverlapped;
+  plan.algorithm = through_lines                               ? "lines"
+                   : shares_lines(query, members, block_bytes) ? kCacheOblivious
+                                                               : kOverlapped;
   return plan;
 }
 

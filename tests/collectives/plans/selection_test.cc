@@ -379,6 +379,25 @@ TEST_CASE("many nodes that have little for one another pass it on, if they know 
   CHECK(select(query).algorithm == "onmpml");
 }
 
+TEST_CASE("members who have less than a cache line for each other exchange it along the Z-curve") {
+  SelectionQuery query{
+      .collective = Collective::alltoall, .nodes = {{{16, 16}, 1}}, .size_bytes = 16 * 63};
+  CHECK(select(query).algorithm == "sh-numa-co");
+  CHECK(select(query).lanes == 16);
+  query.size_bytes = 16 * 64;
+  CHECK(select(query).algorithm == "onmpml");
+  query.size_bytes = 16 * 8;
+  query.visibility = Visibility::staged;
+  CHECK(select(query).algorithm == "onmpml");
+  query.visibility = Visibility::direct;
+  query.has_unequal_pairs = true;
+  CHECK(select(query).algorithm == "onmpml");
+  query.has_unequal_pairs = false;
+  query.nodes = {{{3, 3}, 1}};
+  query.size_bytes = 3 * 8;
+  CHECK(select(query).algorithm == "lines");
+}
+
 TEST_CASE("of two processes that stage the root of a long reduce does all") {
   SelectionQuery query{
       .collective = Collective::reduce, .nodes = {{2, 2}}, .size_bytes = 64 * kKiB};
