@@ -57,10 +57,7 @@ class Binder {
   std::vector<Program> bind() {
     place_flags();
     place_buffers();
-    for (std::size_t s = 0; s < schedule_.strands.size(); ++s) {
-      const int worker = schedule_.strands[s].worker;
-      if (schedule_.shape.node_of_worker(worker) == node_) bind_strand(static_cast<int>(s));
-    }
+    for (const int strand : own_strands()) bind_strand(strand);
     for (Program& program : programs_) {
       std::erase_if(program.strands,
                     [](const StrandProgram& strand) { return strand.instructions.empty(); });
@@ -119,6 +116,21 @@ class Binder {
       ++parts.back().chunk_count;
     }
     return parts;
+  }
+
+  /// Of the node. Those that begin by receiving come first: workers go over their strands in this
+  /// order, and what comes before anybody is there to receive it takes longer.
+  std::vector<int> own_strands() const {
+    std::vector<int> strands;
+    for (std::size_t s = 0; s < schedule_.strands.size(); ++s) {
+      const int worker = schedule_.strands[s].worker;
+      if (schedule_.shape.node_of_worker(worker) == node_) strands.push_back(static_cast<int>(s));
+    }
+    std::ranges::stable_partition(strands, [&](int strand) {
+      const std::vector<Step>& steps = schedule_.strands[static_cast<std::size_t>(strand)].steps;
+      return !steps.empty() && steps.front().kind == StepKind::recv;
+    });
+    return strands;
   }
 
   void place_flags() {

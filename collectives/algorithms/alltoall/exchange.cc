@@ -12,6 +12,10 @@
 
 #include "collectives/algorithms/alltoall/exchange.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
 namespace hycoll {
 namespace {
 
@@ -31,15 +35,73 @@ void gather_and_send(ScheduleBuilder& builder, const ExchangedTiles& tiles,
 }
 
 void scatter(const ExchangedTiles& tiles, const TileRound& round) {
-  if (round.received.count > 0) tiles.scatter(round);
+  if (round.received.count > 0) tiles.scatter(round, tiles.strand);
 }
+
+/// Strands of a leader's that receive and scatter: what one waits for keeps no other one waiting.
+class Arrivals {
+ public:
+  /// Of those that one strand receives each waits for the one before, so many rounds before it.
+  static constexpr std::size_t kMostStrands = 8;
+
+  /// What lies where it belongs, or is the only one to be scattered, is received by the strand that
+  /// sends.
+  Arrivals(ScheduleBuilder& builder, const ExchangedTiles& tiles)
+      : builder_(builder), tiles_(tiles), strand_of_(tiles.rounds.size(), tiles.strand) {
+    std::vector<std::size_t> scattered;
+    for (std::size_t r = 0; r < tiles.rounds.size(); ++r) {
+      const TileRound& round = tiles.rounds[r];
+      if (round.received.count > 0 && !tiles.is_in_place(round)) scattered.push_back(r);
+    }
+    if (scattered.size() < 2) return;
+    for (std::size_t s = 0; s < std::min(scattered.size(), kMostStrands); ++s) {
+      strands_.push_back(builder.add_strand(tiles.worker));
+    }
+    for (std::size_t i = 0; i < scattered.size(); ++i) {
+      strand_of_[scattered[i]] = strands_[i % strands_.size()];
+    }
+  }
+
+  void receive_all() {
+    for (std::size_t r = 0; r < strand_of_.size(); ++r) {
+      const TileRound& round = tiles_.rounds[r];
+      if (round.received.count == 0) continue;
+      builder_.recv(strand_of_[r], tiles_.lane, round.from_node, tiles_.place(round));
+    }
+    if (strands_.empty()) return;
+    // The leader has heard of all members, into whose outputs the others scatter.
+    const FlagId entered = builder_.add_flag(tiles_.strand);
+    builder_.signal(tiles_.strand, entered, {});
+    for (const StrandId strand : strands_) builder_.wait(strand, entered);
+  }
+
+  /// The leader goes on when all is scattered.
+  void scatter_all() {
+    for (std::size_t r = 0; r < strand_of_.size(); ++r) {
+      const TileRound& round = tiles_.rounds[r];
+      if (round.received.count > 0) tiles_.scatter(round, strand_of_[r]);
+    }
+    for (const StrandId strand : strands_) {
+      const FlagId scattered = builder_.add_flag(strand);
+      builder_.signal(strand, scattered);
+      builder_.wait(tiles_.strand, scattered);
+    }
+  }
+
+ private:
+  ScheduleBuilder& builder_;
+  const ExchangedTiles& tiles_;
+  std::vector<StrandId> strands_;
+  std::vector<StrandId> strand_of_;  // by round
+};
 
 }  // namespace
 
 void append_shifted_alltoall(ScheduleBuilder& builder, const ExchangedTiles& tiles) {
-  for (const TileRound& round : tiles.rounds) receive(builder, tiles, round);
+  Arrivals arrivals(builder, tiles);
+  arrivals.receive_all();
   for (const TileRound& round : tiles.rounds) gather_and_send(builder, tiles, round);
-  for (const TileRound& round : tiles.rounds) scatter(tiles, round);
+  arrivals.scatter_all();
 }
 
 void append_pairwise_alltoall(ScheduleBuilder& builder, const ExchangedTiles& tiles) {

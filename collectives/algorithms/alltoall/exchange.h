@@ -30,8 +30,10 @@ struct ExchangedTiles {
   std::function<Span(const TileRound& round)> gather;
   /// Where a round receives.
   std::function<Span(const TileRound& round)> place;
-  /// Appends what is done with what a round has received.
-  std::function<void(const TileRound& round)> scatter;
+  /// Appends to a strand of the leader's what is done with what a round has received.
+  std::function<void(const TileRound& round, StrandId strand)> scatter;
+  /// Whether that is nothing: what the round receives lies where it belongs.
+  std::function<bool(const TileRound& round)> is_in_place;
   /// Exchanges that pass on others' tiles: the lane's share of what one node has for another one.
   std::function<ChunkRange(int from_node, int to_node)> tile;
   /// Appends what puts together a share that the node has for another one, and what is done with
@@ -40,8 +42,8 @@ struct ExchangedTiles {
   std::function<void(ChunkRange tile, Span place)> deliver;
 };
 
-/// Every receive first, then round by round what is sent as soon as it is put together, and then
-/// what has arrived: gathering, messages and scattering overlap.
+/// Every receive first, then round by round what is sent as soon as it is put together; what has
+/// arrived is scattered in any order: gathering, messages and scattering overlap.
 void append_shifted_alltoall(ScheduleBuilder& builder, const ExchangedTiles& tiles);
 
 /// One round after the other: a message to one node and one from another are under way at a time.

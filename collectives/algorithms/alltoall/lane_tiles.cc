@@ -67,11 +67,15 @@ void LaneTiles::exchange(const Exchange& exchange) {
        .rounds = rounds_of(shape, phases_.node(), lane_),
        .gather = [&](const TileRound& round) { return gathered(round.sent); },
        .place = [&](const TileRound& round) { return place_for(round.received); },
-       .scatter = [&](const TileRound& round) { scatter(round.received); },
+       .scatter = [&](const TileRound& round, StrandId strand) { scatter(round.received, strand); },
+       .is_in_place =
+           [&](const TileRound& round) {
+             return is_alone(round.received, first_pair(round.received).to);
+           },
        .tile = [&](int from_node,
                    int to_node) { return share_of_tile(shape, from_node, to_node, lane_); },
        .collect = [&](Span place, ChunkRange tile) { collect(place, tile); },
-       .deliver = [&](ChunkRange tile, Span place) { deliver(tile, place); }});
+       .deliver = [&](ChunkRange tile, Span place) { deliver(strand(), tile, place); }});
 }
 
 void LaneTiles::copy_inside(const Pair& pair) {
@@ -98,13 +102,13 @@ void LaneTiles::collect(Span place, ChunkRange tile) {
                 [&](int to, int from) { collect_one(to * senders + from); });
 }
 
-void LaneTiles::deliver(ChunkRange tile, Span place) {
+void LaneTiles::deliver(StrandId strand, ChunkRange tile, Span place) {
   const Shape& shape = builder_.shape();
   const int from_node = shape.node_of_member(first_pair(tile).from);
   for (int done = 0; done < tile.count;) {
     const int to = pair_of(shape, tile.first + done).to;
     const ChunkRange blocks = hycoll::tile_for(shape, from_node, to);
-    builder_.copy(strand(), span_of(builder_.output(to), blocks),
+    builder_.copy(strand, span_of(builder_.output(to), blocks),
                   span_of(place.buffer, {place.first_chunk + done, blocks.count}));
     done += blocks.count;
   }
@@ -132,9 +136,9 @@ Span LaneTiles::place_for(ChunkRange tile) {
   return span_of(scratch, tile);
 }
 
-void LaneTiles::scatter(ChunkRange tile) {
+void LaneTiles::scatter(ChunkRange tile, StrandId strand) {
   if (is_alone(tile, first_pair(tile).to)) return;
-  deliver(tile, span_of(places_.at(tile.first), tile));
+  deliver(strand, tile, span_of(places_.at(tile.first), tile));
 }
 
 }  // namespace hycoll

@@ -40,12 +40,12 @@ class LaneTiles {
 
   void copy_from_input(Span place, int chunk);
   void collect(Span place, ChunkRange tile);
-  void deliver(ChunkRange tile, Span place);
+  void deliver(StrandId strand, ChunkRange tile, Span place);
   Pair first_pair(ChunkRange tile) const { return pair_of(builder_.shape(), tile.first); }
   bool is_alone(ChunkRange tile, int member) const;
   Span gathered(ChunkRange tile);
   Span place_for(ChunkRange tile);
-  void scatter(ChunkRange tile);
+  void scatter(ChunkRange tile, StrandId strand);
 
   ScheduleBuilder& builder_;
   const NodePhases& phases_;

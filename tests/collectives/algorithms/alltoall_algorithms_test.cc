@@ -126,21 +126,44 @@ std::pair<std::size_t, std::size_t> first_and_last(const Strand& strand, StepKin
           static_cast<std::size_t>(last.base() - strand.steps.begin()) - 1};
 }
 
-TEST_CASE("overlapped, receives come first and what is gathered is sent at once; in phases, last") {
+TEST_CASE("overlapped, what is gathered is sent at once; in phases, last") {
   const Shape shape = Shape::uniform(4, 3, 1);
   const Schedule overlapped = schedule_of("onmpml", shape);
-  const auto [first_receive, last_receive] =
-      first_and_last(overlapped.strands.front(), StepKind::recv);
-  const auto [first_send, last_send] = first_and_last(overlapped.strands.front(), StepKind::send);
-  const std::size_t first_copy = first_and_last(overlapped.strands.front(), StepKind::copy).first;
-  CHECK(last_receive < first_copy);
-  CHECK(last_receive - first_receive == 2);
+  const Strand& leader = overlapped.strands.front();
+  const auto [first_send, last_send] = first_and_last(leader, StepKind::send);
   // Behind the blocks of three members for three, and so on.
-  CHECK(first_send == first_copy + 9);
+  CHECK(first_send == first_and_last(leader, StepKind::copy).first + 9);
   CHECK(last_send == first_send + 2 * 10);
   const Schedule phased = schedule_of("l-a2a", shape);
   CHECK(first_and_last(phased.strands.front(), StepKind::recv).first ==
         first_and_last(phased.strands.front(), StepKind::copy).first + 27);
+}
+
+/// The further strands of a worker, by what they do first.
+std::vector<const Strand*> receiving_strands(const Schedule& schedule, int worker) {
+  std::vector<const Strand*> strands;
+  for (const Strand& strand : schedule.strands) {
+    if (strand.worker == worker && !strand.steps.empty() &&
+        strand.steps.front().kind == StepKind::recv) {
+      strands.push_back(&strand);
+    }
+  }
+  return strands;
+}
+
+TEST_CASE("overlapped, what has arrived is scattered in any order, by few strands") {
+  const Schedule four = schedule_of("onmpml", Shape::uniform(4, 3, 1));
+  const std::vector<const Strand*> strands = receiving_strands(four, 0);
+  CHECK(strands.size() == 3);
+  for (const Strand* strand : strands) {
+    CHECK(std::ranges::count(strand->steps, StepKind::recv, &Step::kind) == 1);
+    CHECK(std::ranges::count(strand->steps, StepKind::copy, &Step::kind) == 3);
+  }
+  CHECK(receiving_strands(schedule_of("onmpml", Shape::uniform(20, 2, 1)), 0).size() == 8);
+  // One arrival, arrivals that lie where they belong, and phases need none.
+  CHECK(receiving_strands(schedule_of("onmpml", Shape::uniform(2, 3, 1)), 0).empty());
+  CHECK(receiving_strands(schedule_of("linear", Shape::uniform(4, 1, 1)), 0).empty());
+  CHECK(receiving_strands(schedule_of("mpml", Shape::uniform(4, 3, 1)), 0).empty());
 }
 
 /// The members whose buffers the copies of a worker touch.
