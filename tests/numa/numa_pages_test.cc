@@ -207,8 +207,8 @@ int move_pages_there(int, unsigned long count, void** pages, const int* nodes, i
   return 0;
 }
 
-long bind_there(void* start, unsigned long size, int mode, const unsigned long* mask,
-                unsigned long, unsigned) {
+long bind_there(void* start, unsigned long size, int mode, const unsigned long* mask, unsigned long,
+                unsigned) {
   machine->begin = reinterpret_cast<std::uintptr_t>(start);
   machine->size = size;
   machine->policy = mode;

@@ -43,7 +43,8 @@ class StagingUse {
  private:
   Chunking chunking_;
   std::string algorithm_;
-  std::vector<std::vector<ChunkRange>> workers_;  // but of those who keep what another one does, too
+  std::vector<std::vector<ChunkRange>>
+      workers_;  // but of those who keep what another one does, too
 };
 
 /// The staging that the worker with most of it needs in one run, on any node.

@@ -113,8 +113,7 @@ MemoryPages used_memory_pages(const MpiSession& session) {
   MPI_Comm_split_type(session.world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
   const CountsByKind counts = summed(counts_here(session), machine);
   MPI_Comm_free(&machine);
-  MemoryPages memory{
-      .kinds = {}, .processes = session.local_size, .why_not = found_numa().why_not};
+  MemoryPages memory{.kinds = {}, .processes = session.local_size, .why_not = found_numa().why_not};
   if (!session.speaks()) return memory;
   for (std::size_t kind = 0; kind < kKinds; ++kind) {
     memory.kinds.push_back({.name = kNames[kind], .pages = counts[kind]});
