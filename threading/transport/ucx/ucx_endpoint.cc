@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <span>
 #include <utility>
 
@@ -68,7 +69,6 @@ UcxEndpoint::Operation& UcxEndpoint::take_operation(Peer& peer, int tag) {
     // What UCX calls must not throw: these have room for all operations.
     idle_operations_.reserve(operations_.size());
     to_acknowledge_.reserve(operations_.size());
-    read_from_.reserve(operations_.size());
   }
   Operation& operation = *idle_operations_.back();
   idle_operations_.pop_back();
@@ -131,13 +131,24 @@ void UcxEndpoint::on_received(void* /*request*/, ucs_status_t status,
 void UcxEndpoint::send_acknowledgements() {
   while (!to_acknowledge_.empty()) {
     Operation& received = *to_acknowledge_.back();
-    to_acknowledge_.pop_back();
+    make_room(received.peer->waiting);
+    make_room(received.peer->held);
     Operation& acknowledgement = take_operation(*received.peer, received.tag);
+    to_acknowledge_.pop_back();
     acknowledgement.acknowledges = &received;
     received.acknowledgement = &acknowledgement;
     send(acknowledgement);
   }
   while (!read_from_.empty()) tell_read();
+}
+
+void UcxEndpoint::catch_up() {
+  try {
+    if (!unknown_.empty()) take_addresses();
+    send_acknowledgements();
+  } catch (const std::bad_alloc&) {
+    // Nothing is lost: next time.
+  }
 }
 
 void UcxEndpoint::start(Operation& operation) {
@@ -183,6 +194,9 @@ EndpointRequest UcxEndpoint::send(int number, int tag, const void* source, std::
   Peer& to = peer(number);
   if (to.connection == nullptr) take_addresses();
   if (to.connection == nullptr && !to.is_introduced) introduce_to(to);
+  // Nothing is refused once a part of it is on its way.
+  make_room(to.waiting);
+  make_room(to.held);
   Operation& operation = take_operation(to, tag);
   operation.source = source;
   operation.size_bytes = size_bytes;
@@ -195,7 +209,7 @@ EndpointRequest UcxEndpoint::send(int number, int tag, const void* source, std::
     start_receive(acknowledgement, nullptr);
   }
   send(operation);
-  send_acknowledgements();
+  catch_up();
   return request_of(operation);
 }
 
@@ -227,11 +241,11 @@ UcxEndpoint::Operation& UcxEndpoint::start_receive(int number, int tag, void* de
 EndpointRequest UcxEndpoint::receive(int number, int tag, void* destination,
                                      std::size_t size_bytes) {
   const auto use = this->use();
-  Operation& operation = start_receive(number, tag, destination, size_bytes);
   if (may_land_ && size_bytes >= UcxContext::kLongBytes && size_bytes <= UcxLanding::kMostBytes) {
-    offer_landing(*operation.peer);
+    offer_landing(peer(number));
   }
-  send_acknowledgements();
+  Operation& operation = start_receive(number, tag, destination, size_bytes);
+  catch_up();
   return request_of(operation);
 }
 
@@ -242,10 +256,9 @@ void UcxEndpoint::advance() {
 }
 
 void UcxEndpoint::drive() {
-  if (!unknown_.empty()) take_addresses();
   worker_->progress();
   if (!holding_.empty()) advance_held();
-  send_acknowledgements();
+  catch_up();
 }
 
 bool UcxEndpoint::test(EndpointRequest& request) {
@@ -344,7 +357,7 @@ void UcxEndpoint::discard(int number, int tag, std::size_t size_bytes) {
   operation.room = std::move(room);
   operation.is_left_alone = true;
   if (operation.open_parts == 0) give_back(operation);
-  send_acknowledgements();
+  catch_up();
 }
 
 bool UcxEndpoint::end_operations() {
@@ -363,7 +376,7 @@ bool UcxEndpoint::end_operations() {
     if (std::chrono::steady_clock::now() > until) return false;
     worker_->progress();
     if (!holding_.empty()) advance_held();
-    send_acknowledgements();
+    catch_up();
   }
   return worker_->flush() && are_over;
 }

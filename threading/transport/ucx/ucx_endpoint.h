@@ -114,6 +114,7 @@ class UcxEndpoint : public MpiEndpoint {
     Operation* answer = nullptr;                  ///< that is to come to that
     bool has_introduced_itself = false;           ///< its address has come, over MPI
     bool is_to_introduce_itself = false;          ///< it says that it has done so
+    std::vector<std::byte> address;               ///< that has come, and is not answered yet
     std::vector<Operation*> waiting;              ///< for the connection, in their order
     MPI_Request introduction = MPI_REQUEST_NULL;  ///< under way to it
     std::unique_ptr<UcxTarget> target;            ///< where messages for it are put
@@ -125,6 +126,11 @@ class UcxEndpoint : public MpiEndpoint {
   };
 
   const UcxLibrary& ucx() const noexcept { return worker_->ucx(); }
+  /// For one more element.
+  template <class Element>
+  static void make_room(std::vector<Element>& elements) {
+    if (elements.size() == elements.capacity()) elements.reserve(2 * elements.size() + 1);
+  }
   /// Beyond those of the lane's messages.
   int answer_tag() const { return tag_count() * kTagEpochs; }
   /// Of what is said about landings: to those who put, and by them.
@@ -158,7 +164,7 @@ class UcxEndpoint : public MpiEndpoint {
   /// What UCX matches its message by.
   ucp_tag_t ucx_tag(int tag, int sender) const;
   ucp_tag_t ucx_tag(const Operation& operation, int sender) const;
-  /// Now, or when its peer is connected.
+  /// Now, or when its peer is connected. Requires room among those that wait.
   void send(Operation& operation);
   void start(Operation& operation);
   /// With the operation's size in bytes.
@@ -169,13 +175,16 @@ class UcxEndpoint : public MpiEndpoint {
   void end_part(Operation& operation, ucs_status_t status);
   /// Of long messages that have been received. Not from UCX's callbacks.
   void send_acknowledgements();
+  /// Says what is to be said to peers. What memory is refused for is said next time.
+  void catch_up();
   EndpointRequest request_of(Operation& operation);
   void leave_alone(Operation& operation);
   /// Ends what is under way without having its effect; whether it was still to come.
   bool give_up(Operation& operation);
   static bool is_lost(const Peer& peer);
   /// In ucx_endpoint_puts.cc.
-  /// Puts the message, if that can be done at once; false: nothing has happened.
+  /// Puts the message, if that can be done at once; false: nothing has happened. Requires room
+  /// among those held.
   bool put(Operation& operation);
   /// Whether what is put has arrived; its status says how.
   bool has_landed(Operation& operation);

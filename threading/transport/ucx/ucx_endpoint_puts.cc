@@ -13,16 +13,6 @@
 #include "threading/transport/ucx/ucx_endpoint.h"
 
 namespace hycoll {
-namespace {
-
-/// For one more.
-template <class Element>
-void make_room(std::vector<Element>& elements) {
-  if (elements.size() == elements.capacity()) elements.reserve(2 * elements.size() + 1);
-}
-
-}  // namespace
-
 std::atomic<std::uint64_t> UcxEndpoint::put_count_{0};
 
 bool UcxEndpoint::is_behind(const Peer& peer, int tag, std::size_t place) {
@@ -35,7 +25,6 @@ bool UcxEndpoint::put(Operation& operation) {
   Peer& peer = *operation.peer;
   if (operation.size_bytes > UcxLanding::kMostBytes || peer.connection == nullptr) return false;
   // Nothing is refused once it is on its way.
-  make_room(peer.held);
   make_room(holding_);
   auto notice = peer.target == nullptr ? std::nullopt : peer.target->take(operation.size_bytes);
   if (!notice) {
@@ -106,10 +95,13 @@ void UcxEndpoint::advance_held() {
 
 std::vector<std::byte> UcxEndpoint::arrived(const Peer& peer, int tag) {
   ucp_tag_recv_info_t info;
-  ucp_tag_message_h const message =
-      ucx().tag_probe(worker_->handle(), ucx_tag(tag, peer.number), ~ucp_tag_t{0}, 1, &info);
-  if (message == nullptr) return {};
-  std::vector<std::byte> bytes(info.length);
+  const auto probe = [&](int removes) {
+    return ucx().tag_probe(worker_->handle(), ucx_tag(tag, peer.number), ~ucp_tag_t{0}, removes,
+                           &info);
+  };
+  if (probe(0) == nullptr) return {};
+  std::vector<std::byte> bytes(info.length);  // before it is nowhere else
+  ucp_tag_message_h const message = probe(1);
   const ucp_request_param_t params{};
   ucs_status_ptr_t const request =
       ucx().tag_receive_probed(worker_->handle(), bytes.data(), bytes.size(), message, &params);
@@ -121,9 +113,12 @@ std::vector<std::byte> UcxEndpoint::arrived(const Peer& peer, int tag) {
 }
 
 void UcxEndpoint::tell(Peer& peer, int tag, std::span<const std::byte> bytes) {
+  auto room = std::make_unique_for_overwrite<std::byte[]>(bytes.size());
+  make_room(peer.waiting);
+  make_room(peer.held);
   Operation& message = take_operation(peer, tag);
-  message.room = std::make_unique_for_overwrite<std::byte[]>(bytes.size());
-  std::ranges::copy(bytes, message.room.get());
+  std::ranges::copy(bytes, room.get());
+  message.room = std::move(room);
   message.source = message.room.get();
   message.size_bytes = bytes.size();
   message.is_left_alone = true;
@@ -189,17 +184,19 @@ void UcxEndpoint::offer_landing(Peer& peer) {
     peer.receives_until_offer = are_.long_unused;
     return;
   }
-  peer.landing = UcxLanding::make(*context_);
+  auto landing = UcxLanding::make(*context_);
   const std::vector<std::byte> offer =
-      peer.landing == nullptr ? std::vector<std::byte>{} : peer.landing->offer();
+      landing == nullptr ? std::vector<std::byte>{} : landing->offer();
   if (offer.empty()) {
     // It is not going to be better next time, and UCX may have said so.
     may_land_ = false;
-    peer.landing.reset();
     return;
   }
-  landings_.push_back(&peer);
+  read_from_.reserve(peers_.size());
+  make_room(landings_);
   tell(peer, landing_tag(), offer);
+  peer.landing = std::move(landing);
+  landings_.push_back(&peer);
 }
 
 bool UcxEndpoint::take_return(Peer& peer) {
@@ -225,14 +222,18 @@ void UcxEndpoint::read_landed(Operation& received) {
   peer.landing->read(*notice, destination);
   received.received_bytes = notice->size_bytes;
   peer.uses_landing = true;
-  read_from_.push_back(&peer);
+  // Once for each peer: there is room, for what UCX calls must not throw.
+  if (std::ranges::find(read_from_, &peer) == read_from_.end()) read_from_.push_back(&peer);
 }
 
 void UcxEndpoint::tell_read() {
   Peer& peer = *read_from_.back();
+  const LandingBlocks blocks = peer.landing == nullptr ? 0 : peer.landing->read_blocks();
+  if (blocks != 0) {
+    tell(peer, landing_tag(), std::as_bytes(std::span(&blocks, 1)));
+    peer.landing->forget_read();
+  }
   read_from_.pop_back();
-  const LandingBlocks blocks = peer.landing == nullptr ? 0 : peer.landing->take_read();
-  if (blocks != 0) tell(peer, landing_tag(), std::as_bytes(std::span(&blocks, 1)));
 }
 
 bool UcxEndpoint::drop_landings() {

@@ -78,8 +78,6 @@ void UcxLanding::read(const LandingNotice& notice, std::span<std::byte> destinat
   read_ |= notice.blocks();
 }
 
-LandingBlocks UcxLanding::take_read() noexcept { return std::exchange(read_, 0); }
-
 std::unique_ptr<UcxTarget> UcxTarget::from_offer(const UcxLibrary& ucx, ucp_ep_h connection,
                                                  std::span<const std::byte> offer,
                                                  bool may_have_puts) {

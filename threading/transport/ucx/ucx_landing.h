@@ -53,8 +53,9 @@ class UcxLanding {
   /// knows of it.
   void read(const LandingNotice& notice, std::span<std::byte> destination) noexcept;
 
-  /// Blocks that have been read since the last call.
-  LandingBlocks take_read() noexcept;
+  /// Blocks that have been read since forget_read().
+  LandingBlocks read_blocks() const noexcept { return read_; }
+  void forget_read() noexcept { read_ = 0; }
 
  private:
   explicit UcxLanding(const UcxContext& context) : context_(&context) {}
