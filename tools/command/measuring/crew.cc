@@ -5,6 +5,24 @@
 #include "threading/memory/waiter.h"
 
 namespace hycoll::command {
+namespace {
+
+/// Completes a request as those wait who share cores with others. Inside of a blocking call of MPI
+/// a thread may keep a core for as long as the scheduler lets it: from one that has yet to leave
+/// the call, for a slice, which would count as the time of what is measured next; and where the
+/// other threads of its process take naps, some Linux kernels (6.18) restore its credit with each
+/// nap, and processes of other sessions on that core never run again.
+/// Past a preloaded library (PMPI), whose calls are what is measured.
+void wait_giving_way(MPI_Request& request) {
+  Waiter waiter{WaitPolicy{}};
+  for (int done = 0;;) {
+    PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done != 0) return;
+    if (waiter.turn()) waiter.give_way();
+  }
+}
+
+}  // namespace
 
 Crew::Crew(MPI_Comm comm, int thread_count)
     : comm_(comm),
@@ -47,18 +65,10 @@ void Crew::meet_in_process() {
   }
 }
 
-// Where processes share cores, MPI_Barrier may keep a core from one that has yet to leave it, for a
-// whole slice of the scheduler, which would count as the time of what is measured next.
-// Past a preloaded library (PMPI), whose calls are what is measured.
 void Crew::meet_processes() {
   MPI_Request request = MPI_REQUEST_NULL;
   PMPI_Ibarrier(comm_, &request);
-  Waiter waiter{WaitPolicy{}};
-  for (int done = 0;;) {
-    PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    if (done != 0) return;
-    if (waiter.turn()) waiter.give_way();
-  }
+  wait_giving_way(request);
 }
 
 void Crew::meet(int thread) {
@@ -75,8 +85,10 @@ void Crew::maximum_over(MPI_Comm comm, int thread, std::span<double> values) {
     for (const std::span<double> others : posted_) {
       for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::max(values[i], others[i]);
     }
-    PMPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE,
-                   MPI_MAX, comm);
+    MPI_Request request = MPI_REQUEST_NULL;
+    PMPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE,
+                    MPI_MAX, comm, &request);
+    wait_giving_way(request);
   }
   meet_in_process();
   if (thread != 0) std::copy(posted_[0].begin(), posted_[0].end(), values.begin());
