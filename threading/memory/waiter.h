@@ -36,7 +36,7 @@ struct WaitPolicy {
   }
   /// For more workers than cores: whoever is waited for may need this core.
   static constexpr WaitPolicy oversubscribed() noexcept {
-    return {.eager_turns = 16, .spin_turns = 32, .naps = true};
+    return {.eager_turns = 2, .spin_turns = 4, .naps = true};
   }
 };
 
