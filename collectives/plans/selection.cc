@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstdlib>
 #include <charconv>
 #include <numeric>
 #include <optional>
@@ -17,6 +19,7 @@ namespace {
 
 constexpr std::size_t kSegmentBytes = 256 * 1024;
 constexpr int kMaximumSegments = 16;
+constexpr std::size_t kMostTileSegments = 256;
 /// What passes through many nodes is cut into messages that MPI libraries send without a handshake:
 /// MPICH over TCP begins to shake hands between 16 and 20 KiB, Open MPI at 64 KiB.
 constexpr std::size_t kPipelinedBytes = 16 * 1024;
@@ -279,6 +282,18 @@ int segments_for(std::size_t message_bytes) noexcept {
   return static_cast<int>(std::clamp<std::size_t>(segments, 1, kMaximumSegments));
 }
 
+int tile_segments(const SelectionQuery& query, int lanes) noexcept {
+  if (query.visibility == Visibility::staged) return 1;  // staging cuts vectors into slices
+  const auto others = static_cast<int>(query.node_count()) - 1;
+  const int shares = (lanes + others - 1) / others;
+  const std::size_t tile_bytes = query.size_bytes / query.node_count() *
+                                 static_cast<std::size_t>(most_members(query.nodes)) /
+                                 static_cast<std::size_t>(shares);
+  static const std::size_t kTileSegmentBytes = getenv("HYCOLL_X_TILE") ? atol(getenv("HYCOLL_X_TILE")) : 256 * 1024;
+  const std::size_t segments = std::bit_ceil(std::max<std::size_t>(tile_bytes / kTileSegmentBytes, 1));
+  return static_cast<int>(std::min<std::size_t>(segments, kMostTileSegments));
+}
+
 int pipelined_segments(const SelectionQuery& query, std::size_t lane_bytes) noexcept {
   const std::size_t node_count = query.node_count();
   // Between two nodes nothing is passed on, and staging cuts vectors into slices of its own.
@@ -364,7 +379,9 @@ SelectedPlan select(const SelectionQuery& query) {
   const bool is_pipelined = begins_at_root(query.collective) && !aggregates &&
                             algorithm->segmentation == Segmentation::messages;
   const bool sends_blocks = algorithm->exchange.messages == MessageSize::block;
-  plan.segments = is_pipelined ? pipelined_segments(query, lane_bytes)
+  const bool sends_tiles = query.collective == Collective::alltoall && query.node_count() > 1;
+  plan.segments = sends_tiles    ? tile_segments(query, plan.lanes)
+                  : is_pipelined ? pipelined_segments(query, lane_bytes)
                                : segments_for(sends_blocks ? block_bytes : lane_bytes);
   return plan;
 }

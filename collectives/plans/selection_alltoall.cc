@@ -45,11 +45,9 @@ SelectedPlan select_on_one_node(const SelectionQuery& query) {
   return plan;
 }
 
-/// The messages of one worker, on a node that may have few of them.
+/// The messages of one worker, on the node that has fewest of them.
 double rounds_of(const LaneCosts& costs) {
-  constexpr double kMostLanesInTurn = 4;
-  const double own = std::max((costs.nodes - 1) / costs.lanes, 1.0);
-  return costs.lanes_of_worker > kMostLanesInTurn ? own * costs.lanes_of_worker : own;
+  return std::max((costs.nodes - 1) / costs.lanes, 1.0) * costs.lanes_of_worker;
 }
 
 /// What a node's leaders do for one lane's rounds, and the card for all of them.
@@ -92,6 +90,24 @@ double phased_leaders(const LaneCosts& costs, double /*segments*/) {
   return costs.own_alpha + led.hearing + led.copies + std::max(led.messages, card);
 }
 
+/// A leader has two segments under way each way, and copies others meanwhile: it waits for half of
+/// the card's time, a single one for all of it. With few segments, messages keep others from
+/// leaving.
+double windowed_leaders(const LaneCosts& costs, double segments) {
+  // Nothing is gathered, or all of a message at once.
+  if (costs.members == 1 || segments == 1) return std::numeric_limits<double>::infinity();
+  const Led led(costs);
+  const double card = led.moved * costs.card;
+  const double waiting = costs.lanes > 1 ? card / 2 : card;
+  // A leader's own blocks leave from where they are, and arrive where they belong, one by one.
+  const double uncopied = segments >= costs.members * costs.members
+                              ? 2 * costs.elsewhere * costs.vector_copy / costs.lanes
+                              : 0;
+  return costs.own_alpha + led.hearing +
+         std::max(card * in_the_way(costs, 1 + 1 / segments),
+                  segments * led.messages + led.copies - uncopied + waiting);
+}
+
 /// A node passes on what is for others: fewer messages one after another, and more bytes, which are
 /// not worth it where they keep the card longer than the messages that a leader would send, however
 /// much these are in one another's way. With a digit for every distance it is no more than what the
@@ -125,19 +141,20 @@ double bruck(const LaneCosts& costs, double /*segments*/) {
 }
 
 constexpr Candidate candidate(std::string_view algorithm,
-                              double (*cost)(const LaneCosts&, double)) {
-  return {algorithm, OperandOrder::canonical, Cut::nothing, Candidate::Lanes::any, cost};
+                              double (*cost)(const LaneCosts&, double), Cut cut = Cut::nothing) {
+  return {algorithm, OperandOrder::canonical, cut, Candidate::Lanes::any, cost};
 }
 
 constexpr std::array kCandidates = {
     candidate(kOverlapped, overlapped_leaders),
     candidate("mpml", phased_leaders),
+    candidate("multi-leader-pairwise", windowed_leaders, Cut::tile),
     // Where everybody knows how long others' blocks are, and they can be numbered.
     candidate("multi-leader-bruck-2", bruck<2>),
     candidate("multi-leader-bruck-4", bruck<4>),
     candidate("multi-leader-bruck-8", bruck<8>),
 };
-constexpr std::size_t kOwnTilesOnly = 2;
+constexpr std::size_t kOwnTilesOnly = 3;
 
 bool may_pass_on(const SelectionQuery& query) {
   std::int64_t members = 0;

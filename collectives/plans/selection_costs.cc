@@ -26,7 +26,7 @@ double total_members(std::span<const NodeRun> nodes) {
   return total;
 }
 
-int segments_of(const SelectionQuery& query, Cut cut, std::size_t lane_bytes) {
+int segments_of(const SelectionQuery& query, Cut cut, int lanes, std::size_t lane_bytes) {
   switch (cut) {
     case Cut::nothing:
       return 1;
@@ -34,6 +34,8 @@ int segments_of(const SelectionQuery& query, Cut cut, std::size_t lane_bytes) {
       return segments_for(lane_bytes);
     case Cut::block:
       return segments_for(lane_bytes / query.node_count());
+    case Cut::tile:
+      return tile_segments(query, lanes);
     case Cut::pipelined:
       return pipelined_segments(query, lane_bytes);
   }
@@ -157,7 +159,7 @@ SelectedPlan cheapest(const SelectionQuery& query, std::span<const Candidate> ca
     const LaneCosts costs(query, lanes);
     for (const Candidate& candidate : candidates) {
       if (!serves(candidate, query, lanes)) continue;
-      const int segments = segments_of(query, candidate.cut, costs.lane_bytes);
+      const int segments = segments_of(query, candidate.cut, lanes, costs.lane_bytes);
       const double cost = candidate.cost(costs, segments);
       if (cost >= least) continue;
       least = cost;

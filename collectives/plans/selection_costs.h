@@ -74,7 +74,7 @@ Rounds halving(double count, double blocks);  ///< Combines.
 Rounds doubling(double count, double blocks);
 
 /// What is cut: by selection's own rule, or nothing.
-enum class Cut : std::uint8_t { nothing, lane, block, pipelined };
+enum class Cut : std::uint8_t { nothing, lane, block, tile, pipelined };
 
 /// An algorithm that a rule may take, with its formula.
 struct Candidate {

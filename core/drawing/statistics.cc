@@ -1,6 +1,7 @@
 #include "core/drawing/statistics.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "core/base/errors.h"
@@ -71,8 +72,16 @@ void count_step(const Schedule& schedule, const Step& step, const VolumeOfChunks
   }
 }
 
-void count_buffer(const Buffer& buffer, const VolumeOfChunks& volume_of, NodeStatistics& node) {
-  const Volume size = volume_of(buffer.first_chunk, buffer.chunk_count);
+/// `places`: the volumes, by number, of places in scratch that several share.
+void count_buffer(const Buffer& buffer, const VolumeOfChunks& volume_of, NodeStatistics& node,
+                  std::map<int, Volume>& places) {
+  Volume size = volume_of(buffer.first_chunk, buffer.chunk_count);
+  if (buffer.shares_with >= 0) {
+    Volume& place = places[buffer.shares_with];
+    const Volume before = place;
+    place = std::max(place, size);
+    size = place - before;
+  }
   if (buffer.role == BufferRole::staging) node.staging += size;
   if (buffer.role == BufferRole::scratch) node.scratch += size;
   if (buffer.role == BufferRole::lines) node.lines += size;
@@ -85,8 +94,10 @@ ScheduleStatistics count_steps(const Schedule& schedule, const VolumeOfChunks& v
   const auto counts_of = [&](int node) -> NodeStatistics& {
     return result.nodes[static_cast<std::size_t>(node - nodes.first)];
   };
+  std::map<int, Volume> places;
   for (const Buffer& buffer : schedule.buffers) {
-    count_buffer(buffer, volume_of, counts_of(verifier::node_of_buffer(schedule.shape, buffer)));
+    count_buffer(buffer, volume_of, counts_of(verifier::node_of_buffer(schedule.shape, buffer)),
+                 places);
   }
   for (const Strand& strand : schedule.strands) {
     NodeStatistics& node = counts_of(schedule.shape.node_of_worker(strand.worker));

@@ -71,6 +71,21 @@ BufferId ScheduleBuilder::add_scratch(int worker, ChunkRange chunks) {
   return add_workers_buffer(BufferRole::scratch, worker, chunks);
 }
 
+BufferId ScheduleBuilder::add_shared_scratch(int worker, ChunkRange chunks) {
+  const BufferId id = add_scratch(worker, chunks);
+  if (id != kElsewhere) schedule_.buffers.back().shares_with = id;
+  return id;
+}
+
+BufferId ScheduleBuilder::add_scratch_over(BufferId first, ChunkRange chunks) {
+  if (first == kElsewhere) return kElsewhere;
+  const Buffer& place = schedule_.buffers[static_cast<std::size_t>(first)];
+  HYCOLL_ASSERT(place.shares_with == first, "a place is that of the first buffer there");
+  const BufferId id = add_buffer(BufferRole::scratch, place.owner, chunks);
+  schedule_.buffers.back().shares_with = first;
+  return id;
+}
+
 BufferId ScheduleBuilder::add_pack(int worker, std::span<const ChunkRange> ranges) {
   HYCOLL_ASSERT(has_pairs(schedule_.collective), "chunks in packs are equally long");
   HYCOLL_ASSERT(!ranges.empty(), "there is something in a pack");
@@ -118,7 +133,10 @@ void ScheduleBuilder::repeat_buffers(const Schedule& schedule) {
   for (const Buffer& buffer : schedule.buffers) {
     // Members' buffers are there from the start.
     if (is_of_member(buffer.role)) continue;
-    add_buffer(buffer.role, buffer.owner, {buffer.first_chunk, buffer.chunk_count});
+    const BufferId id =
+        add_buffer(buffer.role, buffer.owner, {buffer.first_chunk, buffer.chunk_count});
+    HYCOLL_ASSERT(&buffer - schedule.buffers.data() == id, "the members' buffers are as many");
+    schedule_.buffers.back().shares_with = buffer.shares_with;
   }
 }
 
@@ -295,6 +313,10 @@ int ScheduleBuilder::add_dependencies() {
 MemoryAccess ScheduleBuilder::access_of(const Span& span, bool writes) const {
   // A member's input and output may be the same memory, so they always count as such here.
   const Buffer& buffer = schedule_.buffer_of(span);
+  if (buffer.shares_with >= 0) {
+    // Where the chunks of others lie there depends on their lengths.
+    return {.memory = buffer.shares_with, .first_chunk = 0, .chunk_count = 1, .writes = writes};
+  }
   return {.memory = is_of_member(buffer.role) ? input(buffer.owner) : span.buffer,
           .first_chunk = span.first_chunk,
           .chunk_count = span.chunk_count,

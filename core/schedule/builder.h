@@ -78,6 +78,11 @@ class ScheduleBuilder {
 
   BufferId add_staging(int node, ChunkRange chunks);
   BufferId add_scratch(int worker, ChunkRange chunks);
+  /// Scratch in a place that others may share.
+  BufferId add_shared_scratch(int worker, ChunkRange chunks);
+  /// Scratch where `first` lies, which add_shared_scratch() has made: a step that writes one of
+  /// them waits for those that use the others.
+  BufferId add_scratch_over(BufferId first, ChunkRange chunks);
   /// A pack (packs.h) of some ranges of chunks, in this order. Requires a collective with pairs.
   /// Throws Error (unsupported) if there are more numbers than an int can be.
   BufferId add_pack(int worker, std::span<const ChunkRange> ranges);

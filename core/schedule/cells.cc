@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <utility>
 
 #include "core/base/collective_traits.h"
 
@@ -20,6 +22,21 @@ void place_over(const Buffer& input, const Buffer& output, int& input_cell, int&
 }
 
 }  // namespace
+
+std::vector<int> place_sizes(const Schedule& schedule) {
+  std::vector<int> sizes;
+  for (const Buffer& buffer : schedule.buffers) {
+    sizes.push_back(buffer.chunk_count);
+    if (buffer.shares_with < 0) continue;
+    int& place = sizes[static_cast<std::size_t>(buffer.shares_with)];
+    place = std::max(place, buffer.chunk_count);
+  }
+  for (std::size_t id = 0; id < sizes.size(); ++id) {
+    const int first = schedule.buffers[id].shares_with;
+    if (first >= 0) sizes[id] = sizes[static_cast<std::size_t>(first)];
+  }
+  return sizes;
+}
 
 std::string_view name_of(Aliasing aliasing) noexcept {
   constexpr std::array<std::string_view, 2> names = {"distinct", "in-place"};
@@ -46,9 +63,16 @@ Cells place_cells(const Schedule& schedule, Aliasing aliasing, Sets sets) {
       place(output, false);
     }
   }
+  const std::vector<int> sizes = place_sizes(schedule);
   for (std::size_t id = 0; id < schedule.buffers.size(); ++id) {
-    const BufferRole role = schedule.buffers[id].role;
-    if (!is_of_member(role)) place(id, sets == Sets::two && alternates(role));
+    const Buffer& buffer = schedule.buffers[id];
+    if (is_of_member(buffer.role)) continue;
+    if (buffer.shares_with >= 0 && std::cmp_not_equal(buffer.shares_with, id)) {
+      cells.first[id] = cells.first[static_cast<std::size_t>(buffer.shares_with)];
+      continue;
+    }
+    place(id, sets == Sets::two && alternates(buffer.role));
+    cells.count += sizes[id] - buffer.chunk_count;
   }
   return cells;
 }

@@ -27,6 +27,9 @@ constexpr bool alternates(BufferRole role) noexcept {
   return role == BufferRole::lines || role == BufferRole::staging;
 }
 
+/// Of each buffer the chunks that its place has room for: those of the largest buffer there.
+std::vector<int> place_sizes(const Schedule& schedule);
+
 /// Where the chunks of the buffers lie in memory, whose cells hold a chunk each.
 struct Cells {
   std::vector<int> first;  ///< Of each buffer; those of its further chunks follow. Of two sets, the

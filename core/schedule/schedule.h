@@ -70,6 +70,10 @@ struct Buffer {
   int owner;
   int first_chunk;
   int chunk_count;
+  /// Scratch in a place that it shares with others of its worker, as large as the largest of them:
+  /// the first of these, itself for that one. What one of them holds is lost when another one is
+  /// written. One strand at a time uses the place. -1: it has a place of its own.
+  int shares_with = -1;
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };
 

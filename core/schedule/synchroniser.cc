@@ -85,9 +85,10 @@ void Synchroniser::place_cells(const std::vector<bool>& is_rewritten) {
   }
   for (std::size_t id = 0; id < buffers.size(); ++id) {
     const Buffer& buffer = buffers[id];
-    const bool is_scratch = buffer.role == BufferRole::scratch;
+    // A shared place is used by one strand.
+    const bool may_be_touched = buffer.role == BufferRole::scratch && buffer.shares_with < 0;
     const bool is_touched_by_several =
-        is_scratch && strands_of_worker[at(buffer.owner - workers.first)] > 1;
+        may_be_touched && strands_of_worker[at(buffer.owner - workers.first)] > 1;
     if (buffer.role == BufferRole::staging) {
       place(id, buffer.first_chunk, buffer.chunk_count, is_rewritten[id]);
     } else if (is_touched_by_several) {

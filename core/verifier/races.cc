@@ -48,9 +48,17 @@ class RaceCheck {
   int first_cell_of(const Span& span) const {
     const auto id = static_cast<std::size_t>(span.buffer);
     const Buffer& buffer = index_.schedule.buffers[id];
+    if (buffer.shares_with >= 0) return cells_.first[id];
     const bool second_set = alternates(buffer.role) && run_ % 2 == 1;
     return cells_.first[id] + cell_in(index_.schedule, span) +
            (second_set ? buffer.chunk_count : 0);
+  }
+
+  /// Of a place that buffers share one cell stands for all of it: which bytes of others a chunk
+  /// lies over depends on lengths.
+  int cell_count_of(const Span& span) const {
+    return index_.schedule.buffer_of(span).shares_with >= 0 ? std::min(span.chunk_count, 1)
+                                                            : span.chunk_count;
   }
 
   /// Between two runs the callers use the buffers of their members, as they like.
@@ -109,7 +117,7 @@ class RaceCheck {
     for (const Span& span : index_.schedule.sources(step)) {
       const int first = first_cell_of(span);
       const bool is_awaited = index_.is_awaited(span);
-      for (int chunk = 0; chunk < span.chunk_count; ++chunk) {
+      for (int chunk = 0; chunk < cell_count_of(span); ++chunk) {
         if (is_awaited) {
           history_.add_ordered_read(first + chunk, access);
         } else if (const Access* other = history_.add_read(first + chunk, access, clock)) {
@@ -119,7 +127,7 @@ class RaceCheck {
     }
     for (const Span& span : index_.schedule.destinations(step)) {
       const int first = first_cell_of(span);
-      for (int chunk = 0; chunk < span.chunk_count; ++chunk) {
+      for (int chunk = 0; chunk < cell_count_of(span); ++chunk) {
         const Access* other = history_.add_write(first + chunk, access, clock);
         if (other == nullptr) continue;
         return describe(access, *other, span.buffer, span.first_chunk + chunk);

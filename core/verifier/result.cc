@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "core/schedule/cells.h"
@@ -71,6 +72,7 @@ class SymbolicExecution {
   std::optional<Finding> execute(int id) {
     const Step& step = index_.step(id);
     if (auto finding = check_defined(id, step)) return finding;
+    for (const Span& span : index_.schedule.destinations(step)) take_place(span);
     const int partner = matches_.partner[static_cast<std::size_t>(id)];
     switch (step.kind) {
       case StepKind::send:
@@ -91,6 +93,17 @@ class SymbolicExecution {
         return {};
     }
     return {};
+  }
+
+  /// What other buffers held in a place that they share with the one that is written is lost.
+  void take_place(const Span& span) {
+    const int place = index_.schedule.buffer_of(span).shares_with;
+    if (place < 0) return;
+    int& holder = holders_.try_emplace(place, span.buffer).first->second;
+    if (holder == span.buffer) return;
+    std::ranges::fill(buffer_values(holder), kUndefined);
+    holder = span.buffer;
+    std::ranges::fill(buffer_values(holder), kUndefined);
   }
 
   std::optional<Finding> check_defined(int id, const Step& step) {
@@ -155,6 +168,7 @@ class SymbolicExecution {
   std::vector<Expression> values_;
   std::vector<bool> is_issued_;
   std::vector<int> missing_natives_;  // per group
+  std::map<int, int> holders_;        // by shared place: the buffer that was written last
   Expressions expressions_;
 };
 

@@ -55,6 +55,15 @@ Problem check_member_buffer(const Schedule& schedule, std::size_t id) {
       expected.first);
 }
 
+/// Whether a buffer may lie where another one does.
+bool is_place(const Schedule& schedule, std::size_t id, int first) {
+  if (first < 0 || std::cmp_greater(first, id)) return false;
+  const Buffer& buffer = schedule.buffers[id];
+  const Buffer& place = schedule.buffers[static_cast<std::size_t>(first)];
+  return buffer.role == BufferRole::scratch && place.role == BufferRole::scratch &&
+         buffer.owner == place.owner && place.shares_with == first;
+}
+
 Problem check_buffer(const Schedule& schedule, std::size_t id) {
   const Buffer& buffer = schedule.buffers[id];
   const int owners = owner_count(schedule.shape, buffer.role);
@@ -66,6 +75,10 @@ Problem check_buffer(const Schedule& schedule, std::size_t id) {
       buffer.chunk_count > chunks - buffer.first_chunk) {
     return fmt::format("buffer {} has {} chunks from {} on, the partition has {}", id,
                        buffer.chunk_count, buffer.first_chunk, chunks);
+  }
+  if (buffer.shares_with != -1 && !is_place(schedule, id, buffer.shares_with)) {
+    return fmt::format("buffer {} lies where buffer {} does, which is no shared scratch of worker {}",
+                       id, buffer.shares_with, buffer.owner);
   }
   const int members = schedule.shape.member_count();
   const bool is_first = std::cmp_less(id, members);

@@ -137,6 +137,7 @@ void PairBinding::take_needs(const Schedule& schedule, int node,
         {.first = needed.index_of(extent.first_chunk), .count = extent.chunk_count});
   }
   std::map<int, int> scratch;  // by the schedule's number
+  std::map<int, int> shared;   // the first one at a place, by the place's number
   for (std::size_t o = 0; o < recipe.operands.size(); ++o) {
     const ProgramRecipe::Place& from = recipe.operands[o];
     const Operand& operand = form.program.operands[o];
@@ -159,12 +160,16 @@ void PairBinding::take_needs(const Schedule& schedule, int node,
           place.chunks_before = staged[index_of(from.buffer)].chunks_before;
           break;
         }
-        const auto [known, is_new] =
-            scratch.try_emplace(from.buffer, static_cast<int>(form.scratch.size()));
+        const auto number = static_cast<int>(form.scratch.size());
+        const auto [known, is_new] = scratch.try_emplace(from.buffer, number);
         place.scratch = known->second;
         if (is_new) {
+          const Buffer& buffer = buffer_of(from);
+          const bool shares = buffer.shares_with >= 0;
           form.scratch.push_back(
-              {.first = place.buffer_need, .count = buffer_of(from).chunk_count});
+              {.needs = {.first = place.buffer_need, .count = buffer.chunk_count},
+               .lies_at =
+                   shares ? shared.try_emplace(buffer.shares_with, number).first->second : number});
         }
         break;
       }
@@ -236,9 +241,21 @@ void PairBinding::bind(const WorkerForm& form, std::size_t slice_begin, std::siz
     return begin_of(needs.first + needs.count) - begin_of(needs.first);
   };
   program.scratch_bytes = 0;
+  // First the size of each place, at its first buffer, then where it begins.
+  std::ranges::fill(worker.scratch_begins, 0);
+  for (const ScratchBuffer& buffer : form.scratch) {
+    std::size_t& place_bytes = worker.scratch_begins[index_of(buffer.lies_at)];
+    place_bytes = std::max(place_bytes, padded_to_lines(size_of(buffer.needs)));
+  }
   for (std::size_t s = 0; s < form.scratch.size(); ++s) {
+    const std::size_t first = index_of(form.scratch[s].lies_at);
+    if (first != s) {
+      worker.scratch_begins[s] = worker.scratch_begins[first];
+      continue;
+    }
+    const std::size_t place_bytes = worker.scratch_begins[s];
     worker.scratch_begins[s] = program.scratch_bytes;
-    program.scratch_bytes += padded_to_lines(size_of(form.scratch[s]));
+    program.scratch_bytes += place_bytes;
   }
   program.staging_bytes = form.staged_chunks * stride;
   const NeedRange* needs = form.instructions.data();
@@ -274,7 +291,8 @@ std::size_t PairBinding::size_bytes() const noexcept {
   for (const WorkerForm& form : forms_) {
     bytes += sizeof(WorkerForm) + memory_bytes(form.program) +
              form.needs.capacity() * sizeof(Need) +
-             (form.instructions.capacity() + form.scratch.capacity()) * sizeof(NeedRange) +
+             form.instructions.capacity() * sizeof(NeedRange) +
+             form.scratch.capacity() * sizeof(ScratchBuffer) +
              form.operands.capacity() * sizeof(Place);
   }
   return bytes;

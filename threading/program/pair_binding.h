@@ -123,12 +123,16 @@ class PairBinding {
     int scratch = 0;                ///< Which of the worker's buffers there.
     std::size_t chunks_before = 0;  ///< In staging, before the buffer.
   };
+  struct ScratchBuffer {
+    NeedRange needs;
+    int lies_at;  ///< The first one at its place.
+  };
   struct WorkerForm {
     Program program;
     std::vector<Need> needs;
     std::vector<NeedRange> instructions;
     std::vector<Place> operands;
-    std::vector<NeedRange> scratch;  ///< Its buffers there.
+    std::vector<ScratchBuffer> scratch;
     std::size_t staged_chunks = 0;   ///< In its staging.
   };
   /// A buffer of a schedule that lies in a worker's staging.

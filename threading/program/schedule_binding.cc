@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <span>
+#include <utility>
 
 #include "core/base/collective_traits.h"
 #include "core/base/errors.h"
@@ -94,9 +95,14 @@ void ScheduleBinding::note_placed_buffers() {
     if (!is_staging && buffer.role != BufferRole::scratch) continue;
     const int worker = (is_staging ? staging_owners[b] : buffer.owner) - first_worker;
     if (worker < 0 || worker >= schedule_.shape.node(node_).workers) continue;
-    place_of_buffer_[b] = static_cast<int>(placed_.size());
+    const auto number = static_cast<int>(placed_.size());
+    place_of_buffer_[b] = number;
+    const bool shares = buffer.shares_with >= 0 && std::cmp_less(buffer.shares_with, b);
+    const auto first = static_cast<std::size_t>(shares ? buffer.shares_with : static_cast<int>(b));
+    some_share_places_ = some_share_places_ || shares;
     placed_.push_back({.worker = worker,
                        .is_staging = is_staging,
+                       .lies_at = place_of_buffer_[first],
                        .chunks = {.first = buffer.first_chunk, .count = buffer.chunk_count}});
   }
 }
@@ -123,12 +129,40 @@ void ScheduleBinding::find_places(const Partition& partition, std::size_t elemen
   memory.staged_bytes.assign(workers, 0);
   memory.scratch_bytes.assign(workers, 0);
   memory.buffer_begins.clear();
+  if (some_share_places_) return find_shared_places(partition, element_bytes, memory);
   for (const PlacedBuffer& buffer : placed_) {
-    std::vector<std::size_t>& all = buffer.is_staging ? memory.staged_bytes : memory.scratch_bytes;
-    std::size_t& used = all[static_cast<std::size_t>(buffer.worker)];
+    std::size_t& used = memory.used_by(buffer.worker, buffer.is_staging);
     memory.buffer_begins.push_back(used);
-    used += padded_to_lines(partition.range(buffer.chunks.first, buffer.chunks.count).size() *
-                            element_bytes);
+    used += bytes_of(buffer, partition, element_bytes);
+  }
+}
+
+std::size_t ScheduleBinding::bytes_of(const PlacedBuffer& buffer, const Partition& partition,
+                                      std::size_t element_bytes) {
+  return padded_to_lines(partition.range(buffer.chunks.first, buffer.chunks.count).size() *
+                         element_bytes);
+}
+
+void ScheduleBinding::find_shared_places(const Partition& partition, std::size_t element_bytes,
+                                         BindingMemory& memory) const {
+  // First the size of each place, at its first buffer, then where it begins.
+  std::vector<std::size_t>& begins = memory.buffer_begins;
+  begins.assign(placed_.size(), 0);
+  for (const PlacedBuffer& buffer : placed_) {
+    std::size_t& place_bytes = begins[static_cast<std::size_t>(buffer.lies_at)];
+    place_bytes = std::max(place_bytes, bytes_of(buffer, partition, element_bytes));
+  }
+  for (std::size_t b = 0; b < placed_.size(); ++b) {
+    const PlacedBuffer& buffer = placed_[b];
+    const auto first = static_cast<std::size_t>(buffer.lies_at);
+    if (first != b) {
+      begins[b] = begins[first];
+      continue;
+    }
+    std::size_t& used = memory.used_by(buffer.worker, buffer.is_staging);
+    const std::size_t place_bytes = begins[b];
+    begins[b] = used;
+    used += place_bytes;
   }
 }
 

@@ -27,6 +27,11 @@ class BindingMemory {
   std::vector<std::size_t> scratch_bytes;  ///< The same.
   std::vector<int> filled_chunks;          ///< Of each block.
 
+  /// Of a worker of the node, in its staging or scratch.
+  std::size_t& used_by(int worker, bool is_staging) noexcept {
+    return (is_staging ? staged_bytes : scratch_bytes)[static_cast<std::size_t>(worker)];
+  }
+
   /// As take_program_numbers(1).
   std::uint64_t next_number() noexcept;
 
@@ -75,6 +80,7 @@ class ScheduleBinding {
   struct PlacedBuffer {
     int worker;  ///< On the node.
     bool is_staging;
+    int lies_at;  ///< The first one at its place.
     ChunkRange chunks;
   };
   /// Chunks that so many buffers of the node's members hold.
@@ -88,6 +94,10 @@ class ScheduleBinding {
   void note_member_chunks();
   void find_places(const Partition& partition, std::size_t element_bytes,
                    BindingMemory& memory) const;
+  void find_shared_places(const Partition& partition, std::size_t element_bytes,
+                          BindingMemory& memory) const;
+  static std::size_t bytes_of(const PlacedBuffer& buffer, const Partition& partition,
+                              std::size_t element_bytes);
   void count_filled_chunks(const VectorExtent& extent, const Partition& partition,
                            std::size_t element_bytes, std::vector<int>& filled) const;
   /// The partition is that of the extent.
@@ -114,6 +124,7 @@ class ScheduleBinding {
   Chunking chunking_;
   std::vector<int> place_of_buffer_;  // among placed_; -1: none
   std::vector<PlacedBuffer> placed_;
+  bool some_share_places_ = false;
   std::vector<MemberChunks> member_chunks_;
   std::size_t schedule_bytes_;
   mutable std::mutex mutex_;                         // of whoever adds a form

@@ -203,6 +203,7 @@ class BruckLane {
 void append_bruck_alltoall(ScheduleBuilder& builder, const ExchangedTiles& tiles, int radix) {
   HYCOLL_ASSERT(radix >= 2, "a radix has digits");
   BruckLane(builder, tiles, radix).append();
+  tiles.copy_inside();
 }
 
 }  // namespace hycoll

@@ -87,8 +87,9 @@ Schedule generate_cache_oblivious_alltoall(std::string name, const Shape& shape,
       touched.push_back(shape.node_count() == 1 ? members_of(piece) : all_members(phases));
       for (const int member : touched.back()) phases.await_member(lane, member);
       LaneTiles tiles(builder, phases, lane, BlockOrder::z_curve);
-      tiles.exchange(parameters.exchange);
-      for (const Pair& pair : piece) tiles.copy_inside(pair);
+      tiles.exchange(parameters, [&] {
+        for (const Pair& pair : piece) tiles.copy_inside(pair);
+      });
       phases.announce(lane);
     }
     for (std::size_t number = 0; number < lanes.size(); ++number) {

@@ -6,6 +6,8 @@
 // Sent: n (N - 1) / N elements by every node of equal ones, where n is what its members have in
 // all.
 //
+// Scratch: every tile that is sent or received by itself, or two of each way in turn.
+//
 // Sources: all receives and sends at once: isend-irecv of MPICH (R. Thakur, R. Rabenseifner, W.
 // Gropp, 2005), and ONMPML where leaders gather (section 5.4); round by round: pairwise exchange
 // (same); phases: L-a2a, MPML and NMPML (algorithms 1 and 3 of the same paper as ONMPML).
@@ -101,18 +103,39 @@ void append_shifted_alltoall(ScheduleBuilder& builder, const ExchangedTiles& til
   Arrivals arrivals(builder, tiles);
   arrivals.receive_all();
   for (const TileRound& round : tiles.rounds) gather_and_send(builder, tiles, round);
+  tiles.copy_inside();
   arrivals.scatter_all();
 }
 
 void append_pairwise_alltoall(ScheduleBuilder& builder, const ExchangedTiles& tiles) {
+  if (tiles.rounds.empty()) return tiles.copy_inside();
   // A signal comes behind all messages that are under way: nobody waits for this one.
   const FlagId over = builder.add_flag(tiles.strand);
   for (const TileRound& round : tiles.rounds) {
     receive(builder, tiles, round);
     gather_and_send(builder, tiles, round);
+    if (&round == &tiles.rounds.front()) tiles.copy_inside();
     builder.signal(tiles.strand, over);
     scatter(tiles, round);
   }
+}
+
+void append_windowed_alltoall(ScheduleBuilder& builder, const ExchangedTiles& tiles) {
+  if (tiles.rounds.empty()) return tiles.copy_inside();
+  constexpr std::size_t kSlots = 2;
+  std::vector<TileRound> rounds = tiles.rounds;
+  for (std::size_t r = 0; r < rounds.size(); ++r) rounds[r].slot = static_cast<int>(r % kSlots);
+  // What lies where it belongs is in nobody's way; a signal comes behind all that is under way.
+  const FlagId over = builder.add_flag(tiles.strand);
+  receive(builder, tiles, rounds.front());
+  for (std::size_t r = 0; r < rounds.size(); ++r) {
+    gather_and_send(builder, tiles, rounds[r]);
+    if (r == 0) tiles.copy_inside();
+    if (tiles.is_in_place(rounds[r])) builder.signal(tiles.strand, over);
+    if (r + 1 < rounds.size()) receive(builder, tiles, rounds[r + 1]);
+    scatter(tiles, rounds[r]);
+  }
+  builder.signal(tiles.strand, over);
 }
 
 void append_phased_alltoall(ScheduleBuilder& builder, const ExchangedTiles& tiles) {
@@ -125,6 +148,7 @@ void append_phased_alltoall(ScheduleBuilder& builder, const ExchangedTiles& tile
     receive(builder, tiles, round);
     if (round.sent.count > 0) send(builder, tiles, round, gathered[r]);
   }
+  tiles.copy_inside();
   builder.signal(tiles.strand, builder.add_flag(tiles.strand));
   for (const TileRound& round : tiles.rounds) scatter(tiles, round);
 }

@@ -16,6 +16,9 @@ struct TileRound {
   ChunkRange sent;
   int from_node;
   ChunkRange received;
+  /// What it gathers and receives lies where that of other rounds of the same slot does; -1: it has
+  /// a place of its own.
+  int slot = -1;
 };
 
 /// What one lane does on one node. The whole is what all nodes append.
@@ -24,7 +27,7 @@ struct ExchangedTiles {
   int node;
   int worker;       ///< The leader.
   StrandId strand;  ///< Its.
-  /// Exchanges of two nodes each: the lane's messages.
+  /// Exchanges of two nodes each: the lane's messages, cut into segments.
   std::vector<TileRound> rounds;
   /// Appends what puts together what a round sends; returns where it is then.
   std::function<Span(const TileRound& round)> gather;
@@ -32,7 +35,9 @@ struct ExchangedTiles {
   std::function<Span(const TileRound& round)> place;
   /// Appends to a strand of the leader's what is done with what a round has received.
   std::function<void(const TileRound& round, StrandId strand)> scatter;
-  /// Whether that is nothing: what the round receives lies where it belongs.
+  /// Appends what is done inside the node, once, while messages are under way.
+  std::function<void()> copy_inside;
+  /// Whether a round's scattering is nothing: what it receives lies where it belongs.
   std::function<bool(const TileRound& round)> is_in_place;
   /// Exchanges that pass on others' tiles: the lane's share of what one node has for another one.
   std::function<ChunkRange(int from_node, int to_node)> tile;
@@ -48,6 +53,11 @@ void append_shifted_alltoall(ScheduleBuilder& builder, const ExchangedTiles& til
 
 /// One round after the other: a message to one node and one from another are under way at a time.
 void append_pairwise_alltoall(ScheduleBuilder& builder, const ExchangedTiles& tiles);
+
+/// The same with gathering, messages and scattering of two rounds at a time: in scratch for two
+/// messages each way, however many there are, the leader gathers one while the one before is under
+/// way.
+void append_windowed_alltoall(ScheduleBuilder& builder, const ExchangedTiles& tiles);
 
 /// Three phases: everything is put together, then exchanged, then scattered.
 void append_phased_alltoall(ScheduleBuilder& builder, const ExchangedTiles& tiles);
@@ -67,6 +77,10 @@ inline constexpr Exchange kShiftedAlltoall{.order = OperandOrder::canonical,
 inline constexpr Exchange kPairwiseAlltoall{.order = OperandOrder::canonical,
                                             .messages = MessageSize::block,
                                             .alltoall = append_pairwise_alltoall};
+inline constexpr Exchange kWindowedAlltoall{.order = OperandOrder::canonical,
+                                            .segmentation = Segmentation::messages,
+                                            .messages = MessageSize::block,
+                                            .alltoall = append_windowed_alltoall};
 inline constexpr Exchange kPhasedAlltoall{.order = OperandOrder::canonical,
                                           .messages = MessageSize::block,
                                           .alltoall = append_phased_alltoall};

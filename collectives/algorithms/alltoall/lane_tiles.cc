@@ -1,5 +1,7 @@
 #include "collectives/algorithms/alltoall/lane_tiles.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "collectives/algorithms/parts/z_curve.h"
@@ -19,8 +21,18 @@ ChunkRange share_of_tile(const Shape& shape, int from_node, int to_node, int lan
   return tile_for(shape, from_node, share_of_members(shape, to_node, shape.lane_count(), lane));
 }
 
+/// One of so many segments of a tile, which has no more of them than blocks.
+ChunkRange piece_of(ChunkRange tile, int segment_count, int segment) {
+  const int pieces = std::min(segment_count, tile.count);
+  if (segment >= pieces) return {};
+  const auto end = [&](int segments) {
+    return static_cast<int>(std::int64_t{tile.count} * segments / pieces);
+  };
+  return {.first = tile.first + end(segment), .count = end(segment + 1) - end(segment)};
+}
+
 /// The rounds of one lane. Alike on all nodes is which share of which distance is whose.
-std::vector<TileRound> rounds_of(const Shape& shape, int node, int lane) {
+std::vector<TileRound> rounds_of(const Shape& shape, int node, int lane, int segment_count) {
   const int node_count = shape.node_count();
   const int lane_count = shape.lane_count();
   const int share_count = (lane_count + node_count - 2) / (node_count - 1);
@@ -30,11 +42,16 @@ std::vector<TileRound> rounds_of(const Shape& shape, int node, int lane) {
     const int share = number % share_count;
     const int to = (node + distance) % node_count;
     const int from = (node + node_count - distance) % node_count;
-    rounds.push_back(
-        {.to_node = to,
-         .sent = tile_for(shape, node, share_of_members(shape, to, share_count, share)),
-         .from_node = from,
-         .received = tile_for(shape, from, share_of_members(shape, node, share_count, share))});
+    const ChunkRange sent = tile_for(shape, node, share_of_members(shape, to, share_count, share));
+    const ChunkRange received =
+        tile_for(shape, from, share_of_members(shape, node, share_count, share));
+    const int longest = std::max(sent.count, received.count);
+    for (int segment = 0; segment < std::min(segment_count, longest); ++segment) {
+      rounds.push_back({.to_node = to,
+                        .sent = piece_of(sent, segment_count, segment),
+                        .from_node = from,
+                        .received = piece_of(received, segment_count, segment)});
+    }
   }
   return rounds;
 }
@@ -55,22 +72,29 @@ LaneTiles::LaneTiles(ScheduleBuilder& builder, const NodePhases& phases, int lan
       order_(order),
       worker_(builder.shape().leader(phases.node(), lane)) {}
 
-void LaneTiles::exchange(const Exchange& exchange) {
+void LaneTiles::exchange(const GeneratorParameters& parameters,
+                         const std::function<void()>& copy_inside) {
   const Shape& shape = builder_.shape();
-  if (shape.node_count() == 1) return;
+  if (shape.node_count() == 1) return copy_inside();
+  const Exchange& exchange = parameters.exchange;
+  const int segments =
+      exchange.segmentation == Segmentation::messages ? parameters.segments : 1;
+  const std::vector<TileRound> rounds = rounds_of(shape, phases_.node(), lane_, segments);
   exchange.alltoall(
       builder_,
       {.lane = lane_,
        .node = phases_.node(),
        .worker = worker_,
        .strand = strand(),
-       .rounds = rounds_of(shape, phases_.node(), lane_),
-       .gather = [&](const TileRound& round) { return gathered(round.sent); },
-       .place = [&](const TileRound& round) { return place_for(round.received); },
+       .rounds = rounds,
+       .gather = [&](const TileRound& round) { return gathered(round.sent, round.slot); },
+       .place = [&](const TileRound& round) { return place_for(round.received, round.slot); },
        .scatter = [&](const TileRound& round, StrandId strand) { scatter(round.received, strand); },
+       .copy_inside = copy_inside,
        .is_in_place =
            [&](const TileRound& round) {
-             return is_alone(round.received, first_pair(round.received).to);
+             return round.received.count == 0 ||
+                    is_alone(round.received, first_pair(round.received).to);
            },
        .tile = [&](int from_node,
                    int to_node) { return share_of_tile(shape, from_node, to_node, lane_); },
@@ -107,7 +131,10 @@ void LaneTiles::deliver(StrandId strand, ChunkRange tile, Span place) {
   const int from_node = shape.node_of_member(first_pair(tile).from);
   for (int done = 0; done < tile.count;) {
     const int to = pair_of(shape, tile.first + done).to;
-    const ChunkRange blocks = hycoll::tile_for(shape, from_node, to);
+    const ChunkRange all = hycoll::tile_for(shape, from_node, to);
+    const int first = tile.first + done;
+    const ChunkRange blocks{
+        .first = first, .count = std::min(all.first + all.count, tile.first + tile.count) - first};
     builder_.copy(strand, span_of(builder_.output(to), blocks),
                   span_of(place.buffer, {place.first_chunk + done, blocks.count}));
     done += blocks.count;
@@ -120,18 +147,25 @@ bool LaneTiles::is_alone(ChunkRange tile, int member) const {
   return tile.count == 1 && is_own;
 }
 
-Span LaneTiles::gathered(ChunkRange tile) {
+BufferId LaneTiles::add_scratch(ChunkRange tile, int slot, std::map<int, BufferId>& slots) {
+  if (slot < 0) return builder_.add_scratch(worker_, tile);
+  const auto known = slots.find(slot);
+  if (known != slots.end()) return builder_.add_scratch_over(known->second, tile);
+  return slots[slot] = builder_.add_shared_scratch(worker_, tile);
+}
+
+Span LaneTiles::gathered(ChunkRange tile, int slot) {
   const int from = first_pair(tile).from;
   if (is_alone(tile, from)) return span_of(builder_.input(from), tile);
-  const Span place = span_of(builder_.add_scratch(worker_, tile), tile);
+  const Span place = span_of(add_scratch(tile, slot, sending_), tile);
   collect(place, tile);
   return place;
 }
 
-Span LaneTiles::place_for(ChunkRange tile) {
+Span LaneTiles::place_for(ChunkRange tile, int slot) {
   const int to = first_pair(tile).to;
   if (is_alone(tile, to)) return span_of(builder_.output(to), tile);
-  const BufferId scratch = builder_.add_scratch(worker_, tile);
+  const BufferId scratch = add_scratch(tile, slot, receiving_);
   places_.emplace(tile.first, scratch);
   return span_of(scratch, tile);
 }

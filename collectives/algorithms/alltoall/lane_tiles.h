@@ -1,9 +1,11 @@
 #ifndef HYCOLL_COLLECTIVES_ALGORITHMS_ALLTOALL_LANE_TILES_H_
 #define HYCOLL_COLLECTIVES_ALGORITHMS_ALLTOALL_LANE_TILES_H_
 
+#include <functional>
 #include <map>
 
 #include "collectives/algorithms/alltoall/exchange.h"
+#include "collectives/algorithms/parts/algorithm.h"
 #include "collectives/algorithms/parts/node_phases.h"
 #include "core/schedule/builder.h"
 #include "core/schedule/number_range.h"
@@ -28,9 +30,9 @@ class LaneTiles {
  public:
   LaneTiles(ScheduleBuilder& builder, const NodePhases& phases, int lane, BlockOrder order);
 
-  /// What passes between the node and others. Every member of the node has entered. Nothing on one
-  /// node.
-  void exchange(const Exchange& exchange);
+  /// What passes between the node and others, and meanwhile what `copy_inside` appends: on one node
+  /// nothing but that. Every member of the node has entered.
+  void exchange(const GeneratorParameters& parameters, const std::function<void()>& copy_inside);
 
   /// The block of a member of the node for another one, or itself.
   void copy_inside(const Pair& pair);
@@ -43,8 +45,9 @@ class LaneTiles {
   void deliver(StrandId strand, ChunkRange tile, Span place);
   Pair first_pair(ChunkRange tile) const { return pair_of(builder_.shape(), tile.first); }
   bool is_alone(ChunkRange tile, int member) const;
-  Span gathered(ChunkRange tile);
-  Span place_for(ChunkRange tile);
+  BufferId add_scratch(ChunkRange tile, int slot, std::map<int, BufferId>& slots);
+  Span gathered(ChunkRange tile, int slot);
+  Span place_for(ChunkRange tile, int slot);
   void scatter(ChunkRange tile, StrandId strand);
 
   ScheduleBuilder& builder_;
@@ -52,7 +55,9 @@ class LaneTiles {
   int lane_;
   BlockOrder order_;
   int worker_;
-  std::map<int, BufferId> places_;  // by the first chunk of what arrives there
+  std::map<int, BufferId> places_;     // by the first chunk of what arrives there
+  std::map<int, BufferId> sending_;    // by slot, the first buffer of its place
+  std::map<int, BufferId> receiving_;  // the same
 };
 
 }  // namespace hycoll

@@ -63,8 +63,9 @@ Schedule generate_multi_leader_alltoall(std::string name, const Shape& shape,
     for (int lane = 0; lane < shape.lane_count(); ++lane) {
       phases.await_members(lane);
       LaneTiles tiles(builder, phases, lane, BlockOrder::by_receiver);
-      tiles.exchange(parameters.exchange);
-      copy_inside(tiles, phases, share_of_members(shape, node, shape.lane_count(), lane));
+      tiles.exchange(parameters, [&] {
+        copy_inside(tiles, phases, share_of_members(shape, node, shape.lane_count(), lane));
+      });
       phases.announce(lane);
     }
     for (int member = phases.first_member(); member <= phases.last_member(); ++member) {
