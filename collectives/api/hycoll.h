@@ -97,6 +97,13 @@ struct Options {
   /// needed. A call whose plan alone takes more is refused.
   int plan_cache_kib = 16 * 1024;
 
+  /// What the leaders of a node may hold of an all-to-all that they gather and scatter, in KiB, at
+  /// least 1: where what they hold by themselves, twice what the node sends, would be more, they
+  /// exchange it in segments that follow one another through so much memory, but through four
+  /// blocks for each leader at least. Not of blocks whose lengths only the members of a pair know,
+  /// nor of an algorithm that is asked for by another name than `multi-leader-pairwise`.
+  int exchange_kib = 64 * 1024;
+
   /// Layout `processes`, for tests on one machine: the processes of every machine (or NUMA domain)
   /// form so many nodes. 0: one. They are dealt to them in blocks of neighbouring ranks, or in
   /// turn.

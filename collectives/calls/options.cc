@@ -119,6 +119,9 @@ Options Options::from_environment() {
   if (const auto kib = read_number("HYCOLL_PLAN_CACHE_KIB", 1'000'000'000)) {
     options.plan_cache_kib = *kib;
   }
+  if (const auto kib = read_number("HYCOLL_EXCHANGE_KIB", 1'000'000'000)) {
+    options.exchange_kib = *kib;
+  }
   if (const auto mib = read_number("HYCOLL_STAGING_LIMIT", 1'000'000'000)) {
     options.staging_limit_mib = *mib;
   }

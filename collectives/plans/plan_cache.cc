@@ -51,7 +51,8 @@ PlanCache::PlanCache(Options options)
                  .sockets = options_.sockets,
                  .visibility =
                      options_.peers == Peers::processes ? Visibility::staged : Visibility::direct,
-                 .inside = inside_.get()},
+                 .inside = inside_.get(),
+                 .exchange_limit_bytes = options_.exchange_limit_bytes},
       account_(std::make_shared<PlanAccount>(options_.limit_bytes)) {
   check_requested_algorithm(options_.requested_algorithm);
   int node_count = 0;

@@ -54,6 +54,7 @@ struct PlanOptions {
   bool shares_heaps = false;
   /// What the plans may take together.
   std::size_t limit_bytes = std::size_t{16} << 20;
+  std::size_t exchange_limit_bytes = kDefaultExchangeBytes;  ///< As SelectionQuery has it.
 
   /// Which calls the kernel copies, if their plans may run where the buffers are.
   KernelCopies kernel_copies(Collective collective, std::size_t size_bytes) const noexcept;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <charconv>
 #include <numeric>
 #include <optional>
@@ -19,7 +18,8 @@ namespace {
 
 constexpr std::size_t kSegmentBytes = 256 * 1024;
 constexpr int kMaximumSegments = 16;
-constexpr std::size_t kMostTileSegments = 256;
+/// Of what a leader of an all-to-all has for another node.
+constexpr std::size_t kTileSegmentBytes = 256 * 1024;
 /// What passes through many nodes is cut into messages that MPI libraries send without a handshake:
 /// MPICH over TCP begins to shake hands between 16 and 20 KiB, Open MPI at 64 KiB.
 constexpr std::size_t kPipelinedBytes = 16 * 1024;
@@ -283,15 +283,19 @@ int segments_for(std::size_t message_bytes) noexcept {
 }
 
 int tile_segments(const SelectionQuery& query, int lanes) noexcept {
-  if (query.visibility == Visibility::staged) return 1;  // staging cuts vectors into slices
+  // Staging cuts vectors into slices.
+  if (query.visibility == Visibility::staged) return 1;
   const auto others = static_cast<int>(query.node_count()) - 1;
   const int shares = (lanes + others - 1) / others;
-  const std::size_t tile_bytes = query.size_bytes / query.node_count() *
-                                 static_cast<std::size_t>(most_members(query.nodes)) /
-                                 static_cast<std::size_t>(shares);
-  static const std::size_t kTileSegmentBytes = getenv("HYCOLL_X_TILE") ? atol(getenv("HYCOLL_X_TILE")) : 256 * 1024;
-  const std::size_t segments = std::bit_ceil(std::max<std::size_t>(tile_bytes / kTileSegmentBytes, 1));
-  return static_cast<int>(std::min<std::size_t>(segments, kMostTileSegments));
+  const auto members = static_cast<std::size_t>(most_members(query.nodes));
+  const std::size_t tile_bytes =
+      query.size_bytes / query.node_count() * members / static_cast<std::size_t>(shares);
+  // Two are sent and two received at a time.
+  const std::size_t most_bytes = query.exchange_limit_bytes / (4 * static_cast<std::size_t>(lanes));
+  const std::size_t segment_bytes = std::clamp<std::size_t>(most_bytes, 1, kTileSegmentBytes);
+  const std::size_t segments = (tile_bytes + segment_bytes - 1) / segment_bytes;
+  // Few classes of plans, for whatever lengths. A block is not cut.
+  return static_cast<int>(std::bit_ceil(std::clamp<std::size_t>(segments, 1, members * members)));
 }
 
 int pipelined_segments(const SelectionQuery& query, std::size_t lane_bytes) noexcept {
@@ -382,7 +386,7 @@ SelectedPlan select(const SelectionQuery& query) {
   const bool sends_tiles = query.collective == Collective::alltoall && query.node_count() > 1;
   plan.segments = sends_tiles    ? tile_segments(query, plan.lanes)
                   : is_pipelined ? pipelined_segments(query, lane_bytes)
-                               : segments_for(sends_blocks ? block_bytes : lane_bytes);
+                                 : segments_for(sends_blocks ? block_bytes : lane_bytes);
   return plan;
 }
 

@@ -15,6 +15,9 @@ namespace hycoll {
 /// Whether the MPI library could reduce the elements by itself.
 enum class NativeReduction : std::uint8_t { possible, impossible };
 
+/// What Options::exchange_kib is where nobody says otherwise.
+inline constexpr std::size_t kDefaultExchangeBytes = std::size_t{64} << 20;
+
 /// What selection looks at. The same on all processes, so that all decide alike.
 struct SelectionQuery {
   Collective collective = Collective::allreduce;
@@ -37,6 +40,8 @@ struct SelectionQuery {
   Visibility visibility = Visibility::direct;
   /// What calls take inside the nodes, where workers are in groups; null elsewhere.
   const InsideCosts* inside = nullptr;
+  /// What a node's leaders may hold of an all-to-all.
+  std::size_t exchange_limit_bytes = kDefaultExchangeBytes;
 
   std::size_t node_count() const noexcept;
 };

@@ -3,8 +3,9 @@
 // One node: lines between few members while a member reads no more than a few hundred bytes there,
 // then a lane per worker, whose leader writes what is for its member, or along the Z-curve while
 // several blocks lie in one cache line and leaders reach all buffers. Several nodes: with as many
-// leaders as are worth it (selection_costs.h), overlapped or in phases; by Bruck's algorithm where
-// many nodes have little for one another.
+// leaders as are worth it (selection_costs.h), overlapped, in phases or in segments, in segments
+// where all of it would be more than leaders may hold; by Bruck's algorithm where many nodes have
+// little for one another.
 
 #include <algorithm>
 #include <array>
@@ -93,9 +94,7 @@ double phased_leaders(const LaneCosts& costs, double /*segments*/) {
 /// A leader has two segments under way each way, and copies others meanwhile: it waits for half of
 /// the card's time, a single one for all of it. With few segments, messages keep others from
 /// leaving.
-double windowed_leaders(const LaneCosts& costs, double segments) {
-  // Nothing is gathered, or all of a message at once.
-  if (costs.members == 1 || segments == 1) return std::numeric_limits<double>::infinity();
+double bounded_leaders(const LaneCosts& costs, double segments) {
   const Led led(costs);
   const double card = led.moved * costs.card;
   const double waiting = costs.lanes > 1 ? card / 2 : card;
@@ -106,6 +105,13 @@ double windowed_leaders(const LaneCosts& costs, double segments) {
   return costs.own_alpha + led.hearing +
          std::max(card * in_the_way(costs, 1 + 1 / segments),
                   segments * led.messages + led.copies - uncopied + waiting);
+}
+
+/// The same where nothing forces them to it: not where nothing is gathered, or all of a message at
+/// once.
+double windowed_leaders(const LaneCosts& costs, double segments) {
+  if (costs.members == 1 || segments == 1) return std::numeric_limits<double>::infinity();
+  return bounded_leaders(costs, segments);
 }
 
 /// A node passes on what is for others: fewer messages one after another, and more bytes, which are
@@ -140,8 +146,8 @@ double bruck(const LaneCosts& costs, double /*segments*/) {
          overlapped(copies * costs.vector_copy, (own + passed_on) * costs.card, messages);
 }
 
-constexpr Candidate candidate(std::string_view algorithm,
-                              double (*cost)(const LaneCosts&, double), Cut cut = Cut::nothing) {
+constexpr Candidate candidate(std::string_view algorithm, double (*cost)(const LaneCosts&, double),
+                              Cut cut = Cut::nothing) {
   return {algorithm, OperandOrder::canonical, cut, Candidate::Lanes::any, cost};
 }
 
@@ -156,6 +162,21 @@ constexpr std::array kCandidates = {
 };
 constexpr std::size_t kOwnTilesOnly = 3;
 
+constexpr std::array kBoundedCandidates = {
+    candidate("multi-leader-pairwise", bounded_leaders, Cut::tile),
+};
+
+/// Whether leaders may hold all that their node sends, and all that it receives.
+bool may_hold_all(const SelectionQuery& query) {
+  const double members = most_members(query.nodes);
+  if (members == 1 || query.visibility == Visibility::staged || query.has_unequal_pairs) {
+    return true;  // nothing is held, it is sliced, or nobody knows
+  }
+  const double elsewhere = LaneCosts(query, 1).elsewhere;
+  return 2 * members * elsewhere * static_cast<double>(query.size_bytes) <=
+         static_cast<double>(query.exchange_limit_bytes);
+}
+
 bool may_pass_on(const SelectionQuery& query) {
   std::int64_t members = 0;
   for (const NodeRun& run : query.nodes) members += std::int64_t{run.count} * run.node.members;
@@ -166,6 +187,7 @@ bool may_pass_on(const SelectionQuery& query) {
 
 SelectedPlan select_alltoall(const SelectionQuery& query) {
   if (query.node_count() == 1) return select_on_one_node(query);
+  if (!may_hold_all(query)) return cheapest(query, kBoundedCandidates);
   return cheapest(
       query, std::span(kCandidates).first(may_pass_on(query) ? kCandidates.size() : kOwnTilesOnly));
 }

@@ -218,7 +218,8 @@ PlanCache::Options NodeProcesses::plan_options(const ProcessGroup& group) const 
                              .workers = {.first = worker_, .count = thread_count()},
                              .streaming_staging_bytes = kStreamingStagingBytes,
                              .shares_heaps = shares_heaps(),
-                             .limit_bytes = group.plan_limit_bytes()};
+                             .limit_bytes = group.plan_limit_bytes(),
+                             .exchange_limit_bytes = group.exchange_limit_bytes()};
   if (shareable() != nullptr && shareable()->copies()) {
     const std::optional<int> kib = group.options().single_copy_kib;
     if (kib) {

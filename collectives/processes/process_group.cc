@@ -83,13 +83,14 @@ ProcessGroup::ProcessGroup(MPI_Comm parent, const Options& options, MpiCallers c
 }
 
 void ProcessGroup::agree_on_options() {
-  const std::array<NumberedOption, 15> numbers = {{
+  const std::array<NumberedOption, 16> numbers = {{
       {.name = "aggregators (HYCOLL_AGGREGATORS)", .value = options_.aggregators},
       {.name = "layout (HYCOLL_LAYOUT; 0: per_node, 1: processes)",
        .value = static_cast<int>(options_.layout)},
       {.name = "lanes (HYCOLL_LANES)", .value = requested_lanes()},
       {.name = "staging_kib (HYCOLL_STAGING_KIB)", .value = options_.staging_kib},
       {.name = "plan_cache_kib (HYCOLL_PLAN_CACHE_KIB)", .value = options_.plan_cache_kib},
+      {.name = "exchange_kib (HYCOLL_EXCHANGE_KIB)", .value = options_.exchange_kib},
       {.name = "staging_limit_mib (HYCOLL_STAGING_LIMIT; -1: not set)",
        .value = options_.staging_limit_mib.value_or(-1)},
       {.name = "memory (0: at_once, 1: when_needed, 2: in_turn)",
@@ -116,6 +117,12 @@ void ProcessGroup::agree_on_options() {
                 fmt::format("Options::plan_cache_kib (HYCOLL_PLAN_CACHE_KIB) is {}; ask for 1 or "
                             "more, 16384 are the default",
                             options_.plan_cache_kib));
+  }
+  if (options_.exchange_kib < 1) {
+    throw Error(ErrorKind::invalid_argument,
+                fmt::format("Options::exchange_kib (HYCOLL_EXCHANGE_KIB) is {}; ask for 1 or more, "
+                            "65536 are the default",
+                            options_.exchange_kib));
   }
 }
 

@@ -152,6 +152,10 @@ class ProcessGroup {
   std::size_t plan_limit_bytes() const noexcept {
     return static_cast<std::size_t>(options_.plan_cache_kib) << 10;
   }
+  /// What leaders may hold of an all-to-all.
+  std::size_t exchange_limit_bytes() const noexcept {
+    return static_cast<std::size_t>(options_.exchange_kib) << 10;
+  }
   /// Where calls of one size stop fitting into the caches: see BindingOptions.
   std::size_t streaming_threshold_bytes() const;
 

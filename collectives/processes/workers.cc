@@ -166,7 +166,8 @@ PlanCache::Options NodeWorkers::plan_options(const ProcessGroup& group) const {
           .transfer_times = inside_.times,
           .streaming_threshold_bytes = group.streaming_threshold_bytes(),
           .tag_count = group.tag_count(),
-          .limit_bytes = group.plan_limit_bytes()};
+          .limit_bytes = group.plan_limit_bytes(),
+          .exchange_limit_bytes = group.exchange_limit_bytes()};
 }
 
 PlanCache::Options NodeWorkers::staging_plan_options(const ProcessGroup& group) const {

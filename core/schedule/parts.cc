@@ -83,9 +83,8 @@ void append_buffer(const Schedule& from, const Buffer& buffer, Schedule& to, Ren
       to.packed.push_back({next->first_number + difference, next->chunks});
     }
   }
-  const int shares_with = buffer.shares_with < 0
-                              ? -1
-                              : numbers.buffers[static_cast<std::size_t>(buffer.shares_with)];
+  const int shares_with =
+      buffer.shares_with < 0 ? -1 : numbers.buffers[static_cast<std::size_t>(buffer.shares_with)];
   to.buffers.push_back({buffer.role, buffer.owner, buffer.first_chunk + difference,
                         buffer.chunk_count, shares_with});
 }

@@ -77,8 +77,9 @@ Problem check_buffer(const Schedule& schedule, std::size_t id) {
                        buffer.chunk_count, buffer.first_chunk, chunks);
   }
   if (buffer.shares_with != -1 && !is_place(schedule, id, buffer.shares_with)) {
-    return fmt::format("buffer {} lies where buffer {} does, which is no shared scratch of worker {}",
-                       id, buffer.shares_with, buffer.owner);
+    return fmt::format(
+        "buffer {} lies where buffer {} does, which is no shared scratch of worker {}", id,
+        buffer.shares_with, buffer.owner);
   }
   const int members = schedule.shape.member_count();
   const bool is_first = std::cmp_less(id, members);

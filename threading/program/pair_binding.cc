@@ -289,11 +289,10 @@ void PairBinding::bind(const WorkerForm& form, std::size_t slice_begin, std::siz
 std::size_t PairBinding::size_bytes() const noexcept {
   std::size_t bytes = sizeof(PairBinding);
   for (const WorkerForm& form : forms_) {
-    bytes += sizeof(WorkerForm) + memory_bytes(form.program) +
-             form.needs.capacity() * sizeof(Need) +
-             form.instructions.capacity() * sizeof(NeedRange) +
-             form.scratch.capacity() * sizeof(ScratchBuffer) +
-             form.operands.capacity() * sizeof(Place);
+    bytes +=
+        sizeof(WorkerForm) + memory_bytes(form.program) + form.needs.capacity() * sizeof(Need) +
+        form.instructions.capacity() * sizeof(NeedRange) +
+        form.scratch.capacity() * sizeof(ScratchBuffer) + form.operands.capacity() * sizeof(Place);
   }
   return bytes;
 }

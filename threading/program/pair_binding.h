@@ -133,7 +133,7 @@ class PairBinding {
     std::vector<NeedRange> instructions;
     std::vector<Place> operands;
     std::vector<ScratchBuffer> scratch;
-    std::size_t staged_chunks = 0;   ///< In its staging.
+    std::size_t staged_chunks = 0;  ///< In its staging.
   };
   /// A buffer of a schedule that lies in a worker's staging.
   struct StagedBuffer {

@@ -186,8 +186,8 @@ class Binder {
     return first >= 0 && std::cmp_less(first, buffer);
   }
 
-  /// What the largest buffer takes that lies where this one does; of those that lie where one before
-  /// does, what they take themselves.
+  /// What the largest buffer takes that lies where this one does; of those that lie where one
+  /// before does, what they take themselves.
   std::vector<std::size_t> bytes_of_places() const {
     std::vector<std::size_t> sizes;
     for (std::size_t b = 0; b < schedule_.buffers.size(); ++b) {

@@ -77,8 +77,7 @@ void LaneTiles::exchange(const GeneratorParameters& parameters,
   const Shape& shape = builder_.shape();
   if (shape.node_count() == 1) return copy_inside();
   const Exchange& exchange = parameters.exchange;
-  const int segments =
-      exchange.segmentation == Segmentation::messages ? parameters.segments : 1;
+  const int segments = exchange.segmentation == Segmentation::messages ? parameters.segments : 1;
   const std::vector<TileRound> rounds = rounds_of(shape, phases_.node(), lane_, segments);
   exchange.alltoall(
       builder_,
