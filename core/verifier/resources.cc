@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <utility>
 
+#include "core/schedule/cells.h"
 #include "core/verifier/checks.h"
 
 namespace hycoll::verifier {
@@ -29,11 +31,12 @@ Resources measure_resources(const Index& index) {
   std::vector<std::size_t> memory(node_count, 0);
   std::vector<std::size_t> messages(node_count, 0);
   std::vector<std::size_t> sent(node_count, 0);
+  const std::vector<int> sizes = place_sizes(schedule);
   for (std::size_t id = 0; id < schedule.buffers.size(); ++id) {
     const Buffer& buffer = schedule.buffers[id];
-    if (is_of_member(buffer.role)) continue;
-    memory[static_cast<std::size_t>(index.buffer_node[id])] +=
-        static_cast<std::size_t>(buffer.chunk_count);
+    const bool shares = buffer.shares_with >= 0 && std::cmp_not_equal(buffer.shares_with, id);
+    if (is_of_member(buffer.role) || shares) continue;
+    memory[static_cast<std::size_t>(index.buffer_node[id])] += static_cast<std::size_t>(sizes[id]);
   }
   Resources resources;
   std::vector<bool> is_over;

@@ -86,6 +86,7 @@ TEST_CASE(
 TEST_CASE("leaders send one message for each pair of nodes, instead of one for each of members") {
   for (const std::string_view name : {"l-a2a", "mpml", "onmpml", "multi-leader-pairwise"}) {
     CAPTURE(name);
+    const bool holds_all = name != "multi-leader-pairwise";
     for (const int members : {2, 3, 4}) {
       for (const int nodes : {2, 3, 5}) {
         const Resources led = resources_of(name, Shape::uniform(nodes, members, 1));
@@ -93,10 +94,33 @@ TEST_CASE("leaders send one message for each pair of nodes, instead of one for e
         const auto blocks = static_cast<std::size_t>(members) * static_cast<std::size_t>(members);
         CHECK(led.message_count == others * static_cast<std::size_t>(nodes));
         CHECK(led.node_sent_chunk_count == others * blocks);
-        CHECK(led.node_memory_chunk_count == 2 * others * blocks);
+        const std::size_t held = holds_all ? others : std::min<std::size_t>(others, 2);
+        CHECK(led.node_memory_chunk_count == 2 * held * blocks);
       }
     }
   }
+}
+
+TEST_CASE("in segments, leaders hold two of them each way, however many nodes there are") {
+  const Algorithm& algorithm = find_algorithm(Collective::alltoall, "multi-leader-pairwise");
+  for (const int nodes : {2, 3, 5, 8}) {
+    for (const int segments : {1, 2, 4, 8, 16, 100}) {
+      CAPTURE(nodes);
+      CAPTURE(segments);
+      const Verdict verdict = verify(algorithm.generate(Shape::uniform(nodes, 4, 1), segments));
+      REQUIRE_MESSAGE(verdict.correct, verdict.failure);
+      const auto others = static_cast<std::size_t>(nodes) - 1;
+      const auto pieces = static_cast<std::size_t>(std::min(segments, 16));
+      CHECK(verdict.resources.node_message_count == others * pieces);
+      CHECK(verdict.resources.node_sent_chunk_count == others * 16);
+      // But for the leader's own blocks, one by one.
+      const std::size_t slots = 2 * std::min<std::size_t>(others * pieces, 2);
+      CHECK(verdict.resources.node_memory_chunk_count <= slots * (16 / pieces));
+    }
+  }
+  // Its own blocks lie where they are.
+  const Verdict single = verify(algorithm.generate(Shape::uniform(2, 2, 2), 2));
+  CHECK(single.resources.node_memory_chunk_count == 4);
 }
 
 TEST_CASE("leaders are dealt the other nodes in turn, and share a tile where there are fewer") {

@@ -161,5 +161,36 @@ TEST_CASE("every algorithm among processes, in slices of their staging, and of d
   }
 }
 
+TEST_CASE("leaders who may hold little exchange in segments, on nodes of unequal threads") {
+  const int threads = 1 + (world_rank() * 2 + 1) % 3;
+  for (const int kib : {1, 16, 64 * 1024}) {
+    CAPTURE(kib);
+    Options options;
+    options.exchange_kib = kib;
+    Team team(MPI_COMM_WORLD, threads, options);
+    const auto try_all = [](Member& member) {
+      std::string first;
+      for (const std::size_t count : {std::size_t{1}, std::size_t{90}, std::size_t{9'000}}) {
+        const CollectiveReference reference{.collective = Collective::alltoall,
+                                            .member_count = member.size(),
+                                            .count = count,
+                                            .block_counts = {}};
+        for (const Placement placement : {Placement::separate, Placement::in_place}) {
+          CallTrial trial(reference, member.rank(), placement);
+          int round = 0;
+          note(first, call_in_every_form(member, trial, round));
+        }
+      }
+      note(first, try_types(member, {1, 700, 9'000}));
+      return first;
+    };
+    CHECK(in_every_thread(team, try_all) == "");
+  }
+  Options nothing;
+  nothing.exchange_kib = 0;
+  CHECK_THROWS_WITH_AS(Communicator(MPI_COMM_WORLD, nothing),
+                       doctest::Contains("HYCOLL_EXCHANGE_KIB"), Error);
+}
+
 }  // namespace
 }  // namespace hycoll::tests

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -13,6 +14,8 @@
 
 #include "collectives/algorithms/registry.h"
 #include "core/base/collective_traits.h"
+#include "core/base/partition.h"
+#include "core/drawing/statistics.h"
 #include "core/schedule/schedule_text.h"
 #include "threading/memory/node_memory.h"
 
@@ -396,6 +399,44 @@ TEST_CASE("members who have less than a cache line for each other exchange it al
   query.nodes = {{{3, 3}, 1}};
   query.size_bytes = 3 * 8;
   CHECK(select(query).algorithm == "lines");
+}
+
+TEST_CASE("leaders exchange long blocks in segments, and all that they may not hold at once") {
+  SelectionQuery query{
+      .collective = Collective::alltoall, .nodes = {{{2, 2}, 4}}, .size_bytes = 64 * kKiB};
+  CHECK(select(query).algorithm == "onmpml");
+  CHECK(select(query).segments == 1);
+  query.size_bytes = 4096 * kKiB;
+  CHECK(select(query).algorithm == "multi-leader-pairwise");
+  CHECK(select(query).segments == 4);  // of 1 MiB, a block each
+  // Twice what a node sends: 2 x 2 members x 3/4 of what each has.
+  query.nodes = {{{16, 16}, 64}};
+  query.size_bytes = 1024 * kKiB;
+  const SelectedPlan free = select(query);
+  CHECK(free.algorithm != "multi-leader-pairwise");
+  query.exchange_limit_bytes = 8192 * kKiB;
+  const SelectedPlan bounded = select(query);
+  CHECK(bounded.algorithm == "multi-leader-pairwise");
+  query.exchange_limit_bytes = 64 * kKiB;
+  const SelectedPlan narrow = select(query);
+  CHECK(narrow.algorithm == "multi-leader-pairwise");
+  CHECK(narrow.segments > bounded.segments);
+  CHECK(narrow.segments <= 16 * 16);
+  for (const SelectedPlan& plan : {bounded, narrow}) {
+    const Shape shape = Shape::uniform(64, 16, plan.lanes);
+    const Schedule part = find_algorithm(Collective::alltoall, plan.algorithm)
+                              .generate(shape, plan.segments, 0, only_node(3));
+    const Partition partition = Partition::uniform(kKiB, part.chunk_count);
+    const std::size_t scratch = statistics(part, partition, 1).nodes.front().scratch;
+    const std::size_t least = 4 * static_cast<std::size_t>(plan.lanes) * kKiB;
+    CHECK(scratch <= std::max(query.exchange_limit_bytes, least));
+  }
+  // What is staged is cut into slices, of unequal blocks only the members of a pair know.
+  query.visibility = Visibility::staged;
+  CHECK(select(query).algorithm != "multi-leader-pairwise");
+  query.visibility = Visibility::direct;
+  query.has_unequal_pairs = true;
+  CHECK(select(query).algorithm != "multi-leader-pairwise");
 }
 
 TEST_CASE("of two processes that stage the root of a long reduce does all") {

@@ -204,8 +204,11 @@ int try_all(const Way& way) {
       if (is_told_data) continue;
       CAPTURE(algorithm.name);
       CAPTURE(shape.node_count());
-      CHECK(Job(algorithm.generate(shape, 1, 0), way).run(12) == "");
-      ++tried;
+      for (const int segments : {1, 2, 3}) {
+        if (segments > 1 && algorithm.segmentation == Segmentation::none) break;
+        CHECK(Job(algorithm.generate(shape, segments, 0), way).run(12) == "");
+        ++tried;
+      }
     }
   }
   return tried;
