@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 namespace hycoll {
@@ -54,12 +55,13 @@ std::vector<std::byte> UcxLanding::offer() const {
   if (context_->library().rkey_pack(context_->handle(), memory_, &key, &key_bytes) != UCS_OK) {
     return {};
   }
+  const auto release = [&](void* packed) { context_->library().rkey_buffer_release(packed); };
+  const std::unique_ptr<void, decltype(release)> packed(key, release);
   const OfferHead head = {.cookie = {cookie_[0], cookie_[1]},
                           .start = reinterpret_cast<std::uintptr_t>(start_)};
   std::vector<std::byte> offer(sizeof head + key_bytes);
   std::memcpy(offer.data(), &head, sizeof head);
   std::memcpy(offer.data() + sizeof head, key, key_bytes);
-  context_->library().rkey_buffer_release(key);
   return offer;
 }
 
