@@ -46,9 +46,18 @@ SelectedPlan select_on_one_node(const SelectionQuery& query) {
   return plan;
 }
 
-/// The messages of one worker, on the node that has fewest of them.
+/// The messages of one worker, on a node that may have few of them.
 double rounds_of(const LaneCosts& costs) {
-  return std::max((costs.nodes - 1) / costs.lanes, 1.0) * costs.lanes_of_worker;
+  constexpr double kMostLanesInTurn = 4;
+  const double own = std::max((costs.nodes - 1) / costs.lanes, 1.0);
+  return costs.lanes_of_worker > kMostLanesInTurn ? own * costs.lanes_of_worker : own;
+}
+
+/// A worker who leads many lanes, on a node that has few, sends their messages one after the other,
+/// whatever the others wait for.
+double with_busiest_worker(const LaneCosts& costs, double time) {
+  const double rounds = std::max((costs.nodes - 1) / costs.lanes, 1.0);
+  return std::max(time, costs.own_alpha + rounds * costs.lanes_of_worker * costs.message_of_lane);
 }
 
 /// What a node's leaders do for one lane's rounds, and the card for all of them.
@@ -81,14 +90,16 @@ double overlapped_leaders(const LaneCosts& costs, double /*segments*/) {
   const double card = led.moved * costs.card * in_the_way(costs, 1.6);
   if (costs.members == 1) return costs.own_alpha + std::max(led.messages + led.copies, card);
   const double rounds = std::max((costs.nodes - 1) / costs.lanes, 1.0);
-  return costs.own_alpha + led.hearing + overlapped(led.messages + led.copies, card, rounds);
+  return with_busiest_worker(
+      costs, costs.own_alpha + led.hearing + overlapped(led.messages + led.copies, card, rounds));
 }
 
 /// In phases everything is under way at once, so that hardly anything waits.
 double phased_leaders(const LaneCosts& costs, double /*segments*/) {
   const Led led(costs);
   const double card = led.moved * costs.card * in_the_way(costs, 1.15);
-  return costs.own_alpha + led.hearing + led.copies + std::max(led.messages, card);
+  return with_busiest_worker(
+      costs, costs.own_alpha + led.hearing + led.copies + std::max(led.messages, card));
 }
 
 /// A leader has two segments under way each way, and copies others meanwhile: it waits for half of
