@@ -125,13 +125,17 @@ void append_windowed_alltoall(ScheduleBuilder& builder, const ExchangedTiles& ti
   constexpr std::size_t kSlots = 2;
   std::vector<TileRound> rounds = tiles.rounds;
   for (std::size_t r = 0; r < rounds.size(); ++r) rounds[r].slot = static_cast<int>(r % kSlots);
-  // What lies where it belongs is in nobody's way; a signal comes behind all that is under way.
+  // Messages between members' own buffers are in no slot's way: a signal comes behind all that is
+  // under way.
   const FlagId over = builder.add_flag(tiles.strand);
   receive(builder, tiles, rounds.front());
   for (std::size_t r = 0; r < rounds.size(); ++r) {
-    gather_and_send(builder, tiles, rounds[r]);
+    const Span gathered = rounds[r].sent.count > 0 ? tiles.gather(rounds[r]) : Span{};
+    if (rounds[r].sent.count > 0) send(builder, tiles, rounds[r], gathered);
     if (r == 0) tiles.copy_inside();
-    if (tiles.is_in_place(rounds[r])) builder.signal(tiles.strand, over);
+    const bool is_held =
+        rounds[r].sent.count > 0 && builder.role_of(gathered.buffer) == BufferRole::scratch;
+    if (!is_held && tiles.is_in_place(rounds[r])) builder.signal(tiles.strand, over);
     if (r + 1 < rounds.size()) receive(builder, tiles, rounds[r + 1]);
     scatter(tiles, rounds[r]);
   }

@@ -17,6 +17,7 @@
 #include "tests/support/call_sweeps.h"
 #include "tests/support/every_layout.h"
 #include "tests/support/process_options.h"
+#include "tests/support/world.h"
 
 namespace hycoll::tests {
 namespace {

@@ -422,20 +422,20 @@ TEST_CASE("leaders exchange long blocks in segments, and all that they may not h
   CHECK(narrow.algorithm == "multi-leader-pairwise");
   CHECK(narrow.segments > bounded.segments);
   CHECK(narrow.segments <= 16 * 16);
-  for (const SelectedPlan& plan : {bounded, narrow}) {
+  const auto holds_at_most = [](const SelectedPlan& plan, std::size_t limit_bytes) {
     const Shape shape = Shape::uniform(64, 16, plan.lanes);
     const Schedule part = find_algorithm(Collective::alltoall, plan.algorithm)
                               .generate(shape, plan.segments, 0, only_node(3));
     const Partition partition = Partition::uniform(kKiB, part.chunk_count);
     const std::size_t scratch = statistics(part, partition, 1).nodes.front().scratch;
     const std::size_t least = 4 * static_cast<std::size_t>(plan.lanes) * kKiB;
-    CHECK(scratch <= std::max(query.exchange_limit_bytes, least));
-  }
-  // What is staged is cut into slices, of unequal blocks only the members of a pair know.
+    return scratch <= std::max(limit_bytes, least);
+  };
+  CHECK_FALSE(holds_at_most(free, 8192 * kKiB));
+  CHECK(holds_at_most(bounded, 8192 * kKiB));
+  CHECK(holds_at_most(narrow, 64 * kKiB));
+  // What is staged is cut into slices.
   query.visibility = Visibility::staged;
-  CHECK(select(query).algorithm != "multi-leader-pairwise");
-  query.visibility = Visibility::direct;
-  query.has_unequal_pairs = true;
   CHECK(select(query).algorithm != "multi-leader-pairwise");
 }
 
