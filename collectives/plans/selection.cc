@@ -284,7 +284,7 @@ int segments_for(std::size_t message_bytes) noexcept {
 
 int tile_segments(const SelectionQuery& query, int lanes) noexcept {
   // Staging cuts vectors into slices.
-  if (query.visibility == Visibility::staged) return 1;
+  if (query.node_count() == 1 || query.visibility == Visibility::staged) return 1;
   const auto others = static_cast<int>(query.node_count()) - 1;
   const int shares = (lanes + others - 1) / others;
   const auto members = static_cast<std::size_t>(most_members(query.nodes));
@@ -383,8 +383,10 @@ SelectedPlan select(const SelectionQuery& query) {
   const bool is_pipelined = begins_at_root(query.collective) && !aggregates &&
                             algorithm->segmentation == Segmentation::messages;
   const bool sends_blocks = algorithm->exchange.messages == MessageSize::block;
-  const bool sends_tiles = query.collective == Collective::alltoall && query.node_count() > 1;
-  plan.segments = sends_tiles    ? tile_segments(query, plan.lanes)
+  const bool is_whole = algorithm->segmentation == Segmentation::none;
+  const bool sends_tiles = query.collective == Collective::alltoall;
+  plan.segments = is_whole       ? 1
+                  : sends_tiles  ? tile_segments(query, plan.lanes)
                   : is_pipelined ? pipelined_segments(query, lane_bytes)
                                  : segments_for(sends_blocks ? block_bytes : lane_bytes);
   return plan;
