@@ -82,7 +82,7 @@ std::vector<SetupStep> map_steps(const MapSizes& sizes) {
 
 std::vector<SetupStep> communicator_steps(const CommunicatorSizes& sizes) {
   std::vector<SetupStep> steps = {
-      {"options", Kind::allreduce, Among::all, 30 * kInt},
+      {"options", Kind::allreduce, Among::all, 32 * kInt},
       {"cores", Kind::allgather, Among::node, 5 * kInt},
       {"terms", Kind::allreduce, Among::all, 3 * kInt},
       {"segment", Kind::broadcast, Among::node, 104},

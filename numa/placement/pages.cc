@@ -77,7 +77,8 @@ std::vector<int> places_of(const NumaLibrary& numa, const PageRange& pages) {
   return places;
 }
 
-/// -EFAULT is said of pages that read as zeros and were never written, too.
+/// Of pages that have been read and never written some kernels say -EFAULT, too, others where their
+/// page of zeros lies.
 bool is_absent(int place) { return place == -ENOENT || place == -EFAULT; }
 
 /// Whether all have moved.
