@@ -24,7 +24,7 @@
 // Messages: N (N - 1) in all, of M^2 blocks, for M members on each of N nodes; more where leaders
 // share tiles.
 // Scratch: a node of several members has each tile that it sends, and each that it receives, once:
-// 2 M^2 (N - 1) blocks, twice what it sends.
+// 2 M^2 (N - 1) blocks, twice what it sends; in segments, each leader four of them.
 // Serves: any shape with direct visibility.
 //
 // Example, 3 nodes of 2 members, 2 lanes: worker 0 gathers the blocks of members 0 and 1 for 2 and
