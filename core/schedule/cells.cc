@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <utility>
 
 #include "core/base/collective_traits.h"
 
@@ -67,7 +66,7 @@ Cells place_cells(const Schedule& schedule, Aliasing aliasing, Sets sets) {
   for (std::size_t id = 0; id < schedule.buffers.size(); ++id) {
     const Buffer& buffer = schedule.buffers[id];
     if (is_of_member(buffer.role)) continue;
-    if (buffer.shares_with >= 0 && std::cmp_not_equal(buffer.shares_with, id)) {
+    if (lies_over_another(buffer, id)) {
       cells.first[id] = cells.first[static_cast<std::size_t>(buffer.shares_with)];
       continue;
     }

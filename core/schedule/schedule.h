@@ -1,10 +1,12 @@
 #ifndef HYCOLL_CORE_SCHEDULE_SCHEDULE_H_
 #define HYCOLL_CORE_SCHEDULE_SCHEDULE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/collective_traits.h"
@@ -76,6 +78,11 @@ struct Buffer {
   int shares_with = -1;
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };
+
+/// Whether the place of a buffer, which has this number, is that of one before.
+constexpr bool lies_over_another(const Buffer& buffer, std::size_t number) noexcept {
+  return buffer.shares_with >= 0 && std::cmp_less(buffer.shares_with, number);
+}
 
 /// Neighbouring chunks of one buffer. The chunk numbers are those of the partition: copying and
 /// reducing work on the same chunks everywhere, so a span also says which elements it holds.

@@ -117,7 +117,8 @@ class RaceCheck {
     for (const Span& span : index_.schedule.sources(step)) {
       const int first = first_cell_of(span);
       const bool is_awaited = index_.is_awaited(span);
-      for (int chunk = 0; chunk < cell_count_of(span); ++chunk) {
+      const int count = cell_count_of(span);
+      for (int chunk = 0; chunk < count; ++chunk) {
         if (is_awaited) {
           history_.add_ordered_read(first + chunk, access);
         } else if (const Access* other = history_.add_read(first + chunk, access, clock)) {
@@ -127,7 +128,8 @@ class RaceCheck {
     }
     for (const Span& span : index_.schedule.destinations(step)) {
       const int first = first_cell_of(span);
-      for (int chunk = 0; chunk < cell_count_of(span); ++chunk) {
+      const int count = cell_count_of(span);
+      for (int chunk = 0; chunk < count; ++chunk) {
         const Access* other = history_.add_write(first + chunk, access, clock);
         if (other == nullptr) continue;
         return describe(access, *other, span.buffer, span.first_chunk + chunk);

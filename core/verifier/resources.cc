@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <utility>
 
 #include "core/schedule/cells.h"
 #include "core/verifier/checks.h"
@@ -34,8 +33,7 @@ Resources measure_resources(const Index& index) {
   const std::vector<int> sizes = place_sizes(schedule);
   for (std::size_t id = 0; id < schedule.buffers.size(); ++id) {
     const Buffer& buffer = schedule.buffers[id];
-    const bool shares = buffer.shares_with >= 0 && std::cmp_not_equal(buffer.shares_with, id);
-    if (is_of_member(buffer.role) || shares) continue;
+    if (is_of_member(buffer.role) || lies_over_another(buffer, id)) continue;
     memory[static_cast<std::size_t>(index.buffer_node[id])] += static_cast<std::size_t>(sizes[id]);
   }
   Resources resources;

@@ -168,7 +168,7 @@ class Binder {
       const auto w = static_cast<std::size_t>(worker);
       if (buffer.role == BufferRole::stream) {
         base.lines_buffer = narrowed<std::uint16_t>(b);
-      } else if (shares_place_before(b)) {
+      } else if (lies_over_another(buffer, b)) {
         base.offset_bytes = buffers_[static_cast<std::size_t>(buffer.shares_with)].offset_bytes;
       } else if (buffer.role != BufferRole::lines) {
         std::size_t& used = is_staging ? programs_[w].staging_bytes : programs_[w].scratch_bytes;
@@ -180,12 +180,6 @@ class Binder {
     }
   }
 
-  /// Whether the place of a buffer is that of one before.
-  bool shares_place_before(std::size_t buffer) const {
-    const int first = schedule_.buffers[buffer].shares_with;
-    return first >= 0 && std::cmp_less(first, buffer);
-  }
-
   /// What the largest buffer takes that lies where this one does; of those that lie where one
   /// before does, what they take themselves.
   std::vector<std::size_t> bytes_of_places() const {
@@ -194,7 +188,7 @@ class Binder {
       const Buffer& buffer = schedule_.buffers[b];
       sizes.push_back(is_of_member(buffer.role) ? 0
                                                 : padded_bytes(buffer, partition_, element_bytes_));
-      if (!shares_place_before(b)) continue;
+      if (!lies_over_another(buffer, b)) continue;
       std::size_t& place = sizes[static_cast<std::size_t>(buffer.shares_with)];
       place = std::max(place, sizes[b]);
     }

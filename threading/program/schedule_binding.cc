@@ -97,8 +97,8 @@ void ScheduleBinding::note_placed_buffers() {
     if (worker < 0 || worker >= schedule_.shape.node(node_).workers) continue;
     const auto number = static_cast<int>(placed_.size());
     place_of_buffer_[b] = number;
-    const bool shares = buffer.shares_with >= 0 && std::cmp_less(buffer.shares_with, b);
-    const auto first = static_cast<std::size_t>(shares ? buffer.shares_with : static_cast<int>(b));
+    const bool shares = lies_over_another(buffer, b);
+    const std::size_t first = shares ? static_cast<std::size_t>(buffer.shares_with) : b;
     some_share_places_ = some_share_places_ || shares;
     placed_.push_back({.worker = worker,
                        .is_staging = is_staging,
