@@ -132,7 +132,6 @@ double windowed_leaders(const LaneCosts& costs, double segments) {
 template <int radix>
 double bruck(const LaneCosts& costs, double /*segments*/) {
   const auto nodes = static_cast<std::size_t>(costs.nodes);
-  if (nodes <= radix) return std::numeric_limits<double>::infinity();
   double steps = 0;
   double messages = 0;
   double tiles = 0;

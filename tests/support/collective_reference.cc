@@ -1,5 +1,7 @@
 #include "tests/support/collective_reference.h"
 
+#include <numeric>
+
 #include "core/base/collective_traits.h"
 
 namespace hycoll::tests {
@@ -9,9 +11,8 @@ std::size_t CollectiveReference::block_size(int member) const {
 }
 
 std::size_t CollectiveReference::block_begin(int member) const {
-  std::size_t begin = 0;
-  for (int m = 0; m < member; ++m) begin += block_size(m);
-  return begin;
+  if (block_counts.empty()) return static_cast<std::size_t>(member) * count;
+  return std::accumulate(block_counts.begin(), block_counts.begin() + member, std::size_t{0});
 }
 
 bool CollectiveReference::is_gathered() const {
@@ -73,9 +74,7 @@ std::int64_t CollectiveReference::expected(int member, int call, std::size_t ind
   int last = member_count - 1;
   if (collective == Collective::scan) last = member;
   if (collective == Collective::exscan) last = member - 1;
-  std::int64_t sum = 0;
-  for (int m = 0; m <= last; ++m) sum += element(m, call, output_begin(member) + index);
-  return sum;
+  return sum_of_elements(last + 1, call, output_begin(member) + index);
 }
 
 }  // namespace hycoll::tests

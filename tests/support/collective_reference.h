@@ -37,6 +37,14 @@ struct CollectiveReference {
   std::int64_t expected(int member, int call, std::size_t index) const;
 
  private:
+  /// Of so many members, the first ones.
+  static std::int64_t sum_of_elements(int members, int call, std::size_t index) {
+    const std::int64_t of_numbers = std::int64_t{members} * (members - 1) / 2;
+    const std::int64_t of_threes = std::int64_t{3} * members;
+    return static_cast<std::int64_t>(index % 10'007 + 1) * (of_numbers + of_threes) +
+           1'003LL * call * members;
+  }
+
   bool is_gathered() const;
   std::size_t block_size(int member) const;
   std::size_t block_begin(int member) const;

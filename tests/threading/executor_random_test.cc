@@ -67,7 +67,8 @@ class Buffers64 {
 
   RandomDriver::Buffers enter(int member, int call) {
     std::int64_t* const values = input(member);
-    for (std::size_t i = 0; i < reference_.input_size(member); ++i) {
+    const std::size_t input_size = reference_.input_size(member);
+    for (std::size_t i = 0; i < input_size; ++i) {
       values[i] = reference_.element(member, call, i);
     }
     return {.input = values, .output = output(member)};
@@ -75,17 +76,19 @@ class Buffers64 {
 
   void leave(int member, int call) {
     const std::int64_t* const values = input(member);
+    const std::int64_t* const results = output(member);
+    const std::size_t input_size = reference_.input_size(member);
     const std::size_t begin = reference_.output_begin(member);
     const std::size_t size = reference_.output_size(member);
+    const bool is_replaced = in_place_ && !reference_.is_input_in_output(member);
     for (std::size_t i = 0; i < size; ++i) {
-      if (output(member)[i] != reference_.expected(member, call, i)) ++wrong_;
+      if (results[i] != reference_.expected(member, call, i)) ++wrong_;
     }
-    for (std::size_t i = 0; i < reference_.input_size(member); ++i) {
-      const bool replaced =
-          in_place_ && !reference_.is_input_in_output(member) && i >= begin && i < begin + size;
-      if (!replaced && values[i] != reference_.element(member, call, i)) ++wrong_;
+    for (std::size_t i = 0; i < input_size; ++i) {
+      if (is_replaced && i >= begin && i < begin + size) continue;
+      if (values[i] != reference_.element(member, call, i)) ++wrong_;
     }
-    inputs_[static_cast<std::size_t>(member)].assign(reference_.input_size(member), kPoison);
+    inputs_[static_cast<std::size_t>(member)].assign(input_size, kPoison);
     outputs_[static_cast<std::size_t>(member)].assign(size, kPoison);
   }
 

@@ -125,7 +125,8 @@ class ThreadedRun {
   }
 
   void check(const std::int32_t* result, int member, int call) {
-    for (std::size_t i = 0; i < reference_.output_size(member); ++i) {
+    const std::size_t size = reference_.output_size(member);
+    for (std::size_t i = 0; i < size; ++i) {
       if (result[i] != reference_.expected(member, call, i)) ++wrong_;
     }
   }
