@@ -97,7 +97,7 @@ double overlapped_leaders(const LaneCosts& costs, double /*segments*/) {
 /// In phases everything is under way at once, so that hardly anything waits.
 double phased_leaders(const LaneCosts& costs, double /*segments*/) {
   const Led led(costs);
-  const double card = led.moved * costs.card * in_the_way(costs, 1.15);
+  const double card = led.moved * costs.card * in_the_way(costs, 1.45);
   return with_busiest_worker(
       costs, costs.own_alpha + led.hearing + led.copies + std::max(led.messages, card));
 }
@@ -127,11 +127,13 @@ double windowed_leaders(const LaneCosts& costs, double segments) {
 
 /// A node passes on what is for others: fewer messages one after another, and more bytes, which are
 /// not worth it where they keep the card longer than the messages that a leader would send, however
-/// much these are in one another's way. With a digit for every distance it is no more than what the
-/// others do.
+/// much these are in one another's way.
 template <int radix>
 double bruck(const LaneCosts& costs, double /*segments*/) {
   const auto nodes = static_cast<std::size_t>(costs.nodes);
+  // With a digit for every distance nothing is passed on. What is left is that all lanes share
+  // every tile, which is worth it where several members have lanes.
+  if (nodes <= radix && costs.members <= 2) return std::numeric_limits<double>::infinity();
   double steps = 0;
   double messages = 0;
   double tiles = 0;

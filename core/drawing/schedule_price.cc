@@ -62,9 +62,9 @@ StepWork work_of(const Schedule& schedule, const Step& step) {
     case StepKind::reduce:
     case StepKind::copy: {
       const double chunks = schedule.destinations(step).front().chunk_count;
-      const int first_copy = step.kind == StepKind::copy ? 0 : 1;
-      work.reduced = chunks * (step.source_count - 1);
-      work.copied = chunks * (step.destination_count - first_copy);
+      const bool reduces = step.kind == StepKind::reduce;
+      work.reduced = reduces ? chunks * (step.source_count - 1) : 0;
+      work.copied = chunks * (step.destination_count - (reduces ? 1 : 0));
       work.looks = static_cast<double>(std::ranges::count_if(
           schedule.sources(step),
           [&](const Span& source) { return carries_signals(schedule.buffer_of(source).role); }));

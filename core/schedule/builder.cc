@@ -195,6 +195,10 @@ void ScheduleBuilder::copy(StrandId strand, Span destination, Span source) {
   copy(strand, std::span(&destination, 1), source);
 }
 
+void ScheduleBuilder::collect(StrandId strand, Span destination, std::span<const Span> sources) {
+  add_step(strand, {.kind = StepKind::copy}, std::span(&destination, 1), sources);
+}
+
 void ScheduleBuilder::repeat(StrandId strand, const Step& step, std::span<const Span> destinations,
                              std::span<const Span> sources) {
   HYCOLL_ASSERT(step.kind != StepKind::signal && step.kind != StepKind::wait,

@@ -118,6 +118,9 @@ class ScheduleBuilder {
               std::initializer_list<Span> sources);
   void copy(StrandId strand, std::span<const Span> destinations, Span source);
   void copy(StrandId strand, Span destination, Span source);
+  /// Collects the sources in one destination, one after the other. Requires a collective with
+  /// pairs.
+  void collect(StrandId strand, Span destination, std::span<const Span> sources);
 
   /// Appends a send, recv, native, reduce or copy of another schedule on the same nodes, with its
   /// lane, peer and tag, but other spans.

@@ -97,7 +97,8 @@ enum class StepKind : std::uint8_t {
   send,    ///< Sends its one source to `peer_node` over `lane`. Asynchronous.
   recv,    ///< Receives its one destination from `peer_node` over `lane`. Asynchronous.
   reduce,  ///< destinations = source_0 op source_1 op ..., in this order, folded from the left.
-  copy,    ///< destinations = the one source.
+  copy,    ///< destinations = the one source. With pairs one destination may be collected from
+           ///< several sources, one after the other, none of which carries signals.
   signal,  ///< Raises `flag` to `value`.
   wait,    ///< Waits until `flag` has reached `value`.
   native,  ///< The MPI library's own allreduce over `lane`, from its one source into its one
@@ -128,6 +129,17 @@ struct Step {
   int dependency_count = 0;
   friend bool operator==(const Step&, const Step&) = default;
 };
+
+/// Whether a step is a copy of several sources.
+constexpr bool collects(const Step& step) noexcept {
+  return step.kind == StepKind::copy && step.source_count > 1;
+}
+
+/// The part of a copy's destination that comes from one of its several sources, after `done` chunks
+/// from those before.
+constexpr Span collected_part(const Span& destination, int done, const Span& source) noexcept {
+  return {destination.buffer, destination.first_chunk + done, source.chunk_count};
+}
 
 /// The tags that every transport has for one schedule: 0..kMostTags - 1. MPI promises 32,767, of
 /// which neighbouring calls take four sets in turn.

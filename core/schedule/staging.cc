@@ -20,7 +20,8 @@ constexpr int kNone = -1;
 
 std::size_t at(int number) { return static_cast<std::size_t>(number); }
 
-/// Shows each step to a function.
+/// Shows each step to a function; a copy that collects, as one copy for each of its sources, for
+/// they may be others' buffers or not.
 template <class Show>
 class Reading : public StepReader {
  public:
@@ -28,7 +29,17 @@ class Reading : public StepReader {
       : StepReader(dependencies), show_(std::move(show)) {}
   void read(const Schedule& frame, int strand, const Step& step, std::span<const Span> destinations,
             std::span<const Span> sources, std::span<const int> dependencies) override {
-    show_(frame, strand, step, destinations, sources, dependencies);
+    if (!collects(step)) {
+      return show_(frame, strand, step, destinations, sources, dependencies);
+    }
+    Step single = step;
+    single.source_count = 1;
+    int done = 0;
+    for (const Span& source : sources) {
+      const Span part = collected_part(destinations.front(), done, source);
+      show_(frame, strand, single, std::span(&part, 1), std::span(&source, 1), dependencies);
+      done += source.chunk_count;
+    }
   }
 
  private:

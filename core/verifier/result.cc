@@ -85,8 +85,10 @@ class SymbolicExecution {
         if (--missing_natives_[static_cast<std::size_t>(partner)] == 0) combine(partner);
         return {};
       case StepKind::reduce:
-      case StepKind::copy:
         reduce(step);
+        return {};
+      case StepKind::copy:
+        copy(step);
         return {};
       case StepKind::signal:
       case StepKind::wait:
@@ -158,6 +160,17 @@ class SymbolicExecution {
         result = expressions_.reduce(result, values(source)[chunk]);
       }
       for (const Span& destination : destinations) values(destination)[chunk] = result;
+    }
+  }
+
+  void copy(const Step& step) {
+    std::size_t done = 0;
+    for (const Span& source : index_.schedule.sources(step)) {
+      const std::span<const Expression> read = values(source);
+      for (const Span& destination : index_.schedule.destinations(step)) {
+        std::ranges::copy(read, values(destination).subspan(done).begin());
+      }
+      done += read.size();
     }
   }
 

@@ -28,7 +28,7 @@ SpanCounts span_counts_of(StepKind kind) {
     case StepKind::reduce:
       return {1, 1, true, true};
     case StepKind::copy:
-      return {1, 1, true, false};
+      return {1, 1, true, true};
     case StepKind::native:
       return {1, 1};
     case StepKind::signal:
@@ -68,6 +68,7 @@ class SpanCheck {
       if (problem.empty()) problem = check_write(context, destinations, i);
       if (!problem.empty()) return problem;
     }
+    if (collects(step)) return check_collected(step, context, first, sources);
     for (const Span& source : sources) {
       Problem problem = check_span(step, context, source, first);
       if (!problem.empty()) return problem;
@@ -76,6 +77,27 @@ class SpanCheck {
   }
 
  private:
+  Problem check_collected(const Step& step, const StepContext& context, const Span& destination,
+                          std::span<const Span> sources) const {
+    int done = 0;
+    for (const Span& source : sources) {
+      if (source.chunk_count < 1 || source.chunk_count > destination.chunk_count - done) {
+        return fmt::format("collects {} chunks after {} in a destination of {}", source.chunk_count,
+                           done, destination.chunk_count);
+      }
+      Problem problem =
+          check_span(step, context, source, collected_part(destination, done, source));
+      if (!problem.empty()) return problem;
+      if (carries_signals(schedule_.buffer_of(source).role)) {
+        return fmt::format("collects from {} {}, which carry signals",
+                           name_of(schedule_.buffer_of(source).role), source.buffer);
+      }
+      done += source.chunk_count;
+    }
+    if (done == destination.chunk_count) return {};
+    return fmt::format("collects {} chunks in a destination of {}", done, destination.chunk_count);
+  }
+
   Problem check_counts(const Step& step) const {
     const SpanCounts expected = span_counts_of(step.kind);
     const bool fits = (step.destination_count == expected.destinations ||
@@ -87,6 +109,14 @@ class SpanCheck {
                          step.destination_count, step.source_count, expected.destinations,
                          expected.or_more_destinations ? " or more" : "", expected.sources,
                          expected.or_more_sources ? " or more" : "");
+    }
+    if (collects(step) && !has_pairs(schedule_.collective)) {
+      return fmt::format("collects {} sources, which only collectives with pairs do",
+                         step.source_count);
+    }
+    if (collects(step) && step.destination_count > 1) {
+      return fmt::format("collects {} sources in {} destinations, expected 1", step.source_count,
+                         step.destination_count);
     }
     const std::size_t total = schedule_.spans.size();
     if (is_within(step.first_span, step.destination_count, total) &&

@@ -1,4 +1,5 @@
-// Schedules bound to nodes: what the executor cannot hold is refused, on all nodes alike.
+// Schedules bound to nodes: what becomes of copies that collect; and what the executor cannot hold
+// is refused, on all nodes alike.
 
 #include "threading/program/program.h"
 
@@ -7,9 +8,11 @@
 #include <cstddef>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/base/errors.h"
 #include "core/schedule/builder.h"
+#include "core/schedule/pairs.h"
 #include "threading/memory/node_memory.h"
 
 namespace hycoll {
@@ -51,6 +54,65 @@ void check_bound(const Schedule& schedule, const BindingOptions& options) {
     CAPTURE(node);
     CHECK_NOTHROW(bind_schedule(schedule, node, {.count = 100}, options));
   }
+}
+
+/// The first worker of a node of three collects what the members have for the last of them: the
+/// inputs of so many neighbours from the first on, and then the others', behind themselves.
+Schedule collected(int neighbours) {
+  const Shape shape = Shape::uniform(1, 3, 1);
+  ScheduleBuilder builder(Collective::alltoall, "collected", shape, 9);
+  const ChunkRange tile = tile_for(shape, 0, 2);
+  const BufferId scratch = builder.add_scratch(0, tile);
+  std::vector<Span> sources;
+  for (int from = 0; from < 3; ++from) {
+    const ChunkRange block{.first = tile.first + from, .count = 1};
+    if (from >= neighbours) {
+      builder.copy(0, span_of(scratch, block), span_of(builder.input(from), block));
+    }
+    sources.push_back(span_of(from < neighbours ? builder.input(from) : scratch, block));
+  }
+  builder.collect(0, span_of(builder.output(2), tile), sources);
+  return std::move(builder).finish();
+}
+
+/// The rows of the instructions of the first worker that write an output.
+std::vector<int> rows_of(const Schedule& schedule, const VectorExtent& extent) {
+  const Program program = bind_schedule(schedule, 0, extent, {.element_bytes = 4}).front();
+  std::vector<int> rows;
+  for (const Instruction& instruction : program.strands.front().instructions) {
+    const Operand& destination = program.operands[instruction.first_operand];
+    if (destination.role != BufferRole::output) continue;
+    CHECK(instruction.kind == InstructionKind::copy);
+    CHECK(instruction.source_count == 1);
+    rows.push_back(instruction.row_count);
+  }
+  return rows;
+}
+
+TEST_CASE(
+    "the same block of neighbouring members is one instruction, what lies elsewhere another") {
+  CHECK(rows_of(collected(3), {.count = 5}) == std::vector{3});
+  CHECK(rows_of(collected(2), {.count = 5}) == std::vector{2, 1});
+  CHECK(rows_of(collected(1), {.count = 5}) == std::vector{1, 1, 1});
+  const Program program =
+      bind_schedule(collected(3), 0, {.count = 5}, {.element_bytes = 4}).front();
+  const Instruction& row = program.strands.front().instructions.front();
+  CHECK(row.size_bytes == 3 * 5 * 4);
+  CHECK(row.reaches_others);
+  CHECK(program.operands[row.first_operand].index == 2);
+  CHECK(program.operands[row.first_operand + 1].index == 0);
+  CHECK(program.operands[row.first_operand + 1].offset_bytes == 2 * 5 * 4);
+}
+
+TEST_CASE("slices of blocks, which have gaps between them, are one instruction each") {
+  CHECK(rows_of(collected(3), {.count = 5, .first = 2, .limit = 2}) == std::vector{1, 1, 1});
+}
+
+TEST_CASE("who reads a row of inputs looks up all of them") {
+  const auto programs = bind_schedule(collected(3), 0, {.count = 5}, {.element_bytes = 4});
+  CHECK_FALSE(programs[0].is_looked_up);
+  CHECK(programs[1].is_looked_up);
+  CHECK(programs[2].is_looked_up);
 }
 
 TEST_CASE("tags that the endpoints do not have are refused on all nodes") {

@@ -413,6 +413,7 @@ void WorkerExecutor::combine(std::span<void* const> destinations,
 
 void WorkerExecutor::issue_copy(const Instruction& instruction) {
   if (instruction.count == 0) return;  // it only waited for lines
+  if (instruction.row_count > 1) return copy_row(instruction);
   if (instruction.reaches_others && is_far(instruction)) return issue_far(instruction);
   const auto all = operands(instruction);
   const std::size_t destination_count = instruction.destination_count;
@@ -422,10 +423,34 @@ void WorkerExecutor::issue_copy(const Instruction& instruction) {
   const std::byte* source = operand.role == BufferRole::lines
                                 ? arrived_source(instruction, operand, 0)
                                 : address(operand);
-  if (tasks_ != nullptr && instruction.size_bytes >= TaskKernels::kMinimumBytes) {
-    tasks_->copy(destinations, source, instruction.size_bytes, stores_of(instruction));
+  copy(destinations, source, instruction.size_bytes, instruction);
+}
+
+inline void WorkerExecutor::copy(std::span<void* const> destinations, const std::byte* source,
+                                 std::size_t size_bytes, const Instruction& instruction) {
+  if (tasks_ != nullptr && size_bytes >= TaskKernels::kMinimumBytes) {
+    tasks_->copy(destinations, source, size_bytes, stores_of(instruction));
   } else {
-    copy_kernel(destinations, source, instruction.size_bytes, stores_of(instruction));
+    copy_kernel(destinations, source, size_bytes, stores_of(instruction));
+  }
+}
+
+void WorkerExecutor::copy_row(const Instruction& instruction) {
+  const auto all = operands(instruction);
+  const std::size_t block_bytes = instruction.size_bytes / instruction.row_count;
+  const bool may_be_far = instruction.reaches_others && memory_.addresses() != nullptr;
+  Operand destination = all[0];
+  Operand source = all[1];
+  for (int block = 0; block < instruction.row_count; ++block) {
+    if (may_be_far && (is_far(destination) || is_far(source))) {
+      const OperandPlace to = place_of(destination);
+      far_steps_.copy(*memory_.addresses(), std::span(&to, 1), place_of(source), block_bytes);
+    } else {
+      void* const to = address(destination);
+      copy(std::span(&to, 1), address(source), block_bytes, instruction);
+    }
+    destination.offset_bytes += block_bytes;
+    ++source.index;
   }
 }
 

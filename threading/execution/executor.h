@@ -230,6 +230,10 @@ class WorkerExecutor {
   void issue_write_lines(const Instruction& instruction);
   void issue_reduce(const Instruction& instruction);
   void issue_copy(const Instruction& instruction);
+  /// With several members' blocks one after the other (Instruction::row_count).
+  void copy_row(const Instruction& instruction);
+  void copy(std::span<void* const> destinations, const std::byte* source, std::size_t size_bytes,
+            const Instruction& instruction);
   /// A reduce or copy with operands in other processes' own memory.
   void issue_far(const Instruction& instruction);
   bool is_far(const Instruction& instruction) const;

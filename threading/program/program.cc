@@ -102,11 +102,65 @@ class Binder {
     return buffers_bytes >= threshold_bytes;
   }
 
-  /// The parts of a step whose operands are contiguous: those of each block, if it touches a buffer
-  /// whose blocks have gaps between their slices.
-  std::vector<Span> parts_of(const Step& step) const {
-    const Span& whole = chunks_of(step);
-    if (gap_before_block_.empty() || !touches_several_blocks(schedule_, step)) return {whole};
+  struct Operands {
+    std::span<const Span> destinations;
+    std::span<const Span> sources;
+    const Span& chunks() const {
+      return destinations.empty() ? sources.front() : destinations.front();
+    }
+  };
+
+  /// Calls visit(operands, chunks, row_count) for each instruction that a step becomes: with some
+  /// of its chunks.
+  template <class Visit>
+  void visit_parts(const Step& step, const Visit& visit) const {
+    const Operands all{schedule_.destinations(step), schedule_.sources(step)};
+    if (!collects(step)) {
+      for (const Span& chunks : parts_of(all, all.chunks())) visit(all, chunks, 1);
+      return;
+    }
+    int done = 0;
+    for (std::span<const Span> left = all.sources; !left.empty();) {
+      const std::size_t row_count = row_length(left);
+      Span part = collected_part(all.destinations.front(), done, left.front());
+      part.chunk_count *= static_cast<int>(row_count);
+      const Operands row{std::span(&part, 1), left.first(1)};
+      for (const Span& chunks : parts_of(row, part)) visit(row, chunks, row_count);
+      done += part.chunk_count;
+      left = left.subspan(row_count);
+    }
+  }
+
+  /// How many of the sources, from the first on, are the same block of neighbouring members'
+  /// inputs. With gaps between blocks instructions have one each.
+  std::size_t row_length(std::span<const Span> sources) const {
+    const Span& first = sources.front();
+    const Buffer& input = schedule_.buffer_of(first);
+    if (!gap_before_block_.empty() || input.role != BufferRole::input) return 1;
+    const auto cell_of = [&](const Span& span) {
+      return cell_in(schedule_, schedule_.buffer_of(span), span.first_chunk);
+    };
+    std::size_t length = 1;
+    const auto continues = [&](const Span& span) {
+      const Buffer& buffer = schedule_.buffer_of(span);
+      return first.chunk_count == 1 && span.chunk_count == 1 && buffer.role == BufferRole::input &&
+             std::cmp_equal(buffer.owner - input.owner, length) &&
+             std::cmp_equal(span.first_chunk - first.first_chunk, length);
+    };
+    while (length < sources.size() && continues(sources[length])) ++length;
+    // Pairs are numbered by receiver before sender: what lies between two of one receiver is its
+    // own.
+    while (cell_of(sources[length - 1]) != cell_of(first)) --length;
+    return length;
+  }
+
+  /// The parts of chunks in which the operands are contiguous: those of each block, if one of them
+  /// is a buffer whose blocks have gaps between their slices.
+  std::vector<Span> parts_of(const Operands& operands, const Span& whole) const {
+    if (gap_before_block_.empty() ||
+        !touches_several_blocks(schedule_, operands.destinations, operands.sources)) {
+      return {whole};
+    }
     const int end = whole.first_chunk + whole.chunk_count;
     std::vector<Span> parts;
     for (int chunk = whole.first_chunk; chunk < end; ++chunk) {
@@ -210,9 +264,10 @@ class Binder {
       }
       const bool is_flag_step = step.kind == StepKind::signal || step.kind == StepKind::wait;
       if (!is_flag_step) {
-        for (const Span& part : parts_of(step)) {
-          if (bytes_of(part) == 0 && !touches_signals(schedule_, step)) continue;
-          Instruction instruction = bind_data_step(program, step, part);
+        visit_parts(step, [&](const Operands& operands, const Span& part, std::size_t row_count) {
+          if (bytes_of(part) == 0 && !touches_signals(schedule_, step)) return;
+          Instruction instruction = bind_data_step(program, step, operands, part);
+          instruction.row_count = narrowed<std::uint16_t>(row_count);
           if (instruction.peer >= 0 && peers_ == Peers::processes) {
             // A lane is used by its leaders only, as is proved.
             instruction.peer =
@@ -222,7 +277,7 @@ class Binder {
             instruction.request = request_of_step[s] = bound.request_count++;
           }
           add_instruction(program, bound, instruction, dependencies);
-        }
+        });
         continue;
       }
       if (step.kind == StepKind::signal && flags_[static_cast<std::size_t>(step.flag)].cell < 0)
@@ -255,11 +310,18 @@ class Binder {
     for (std::size_t w = 0; w < programs_.size(); ++w) {
       for (StrandProgram& strand : programs_[w].strands) {
         for (Instruction& instruction : strand.instructions) {
-          for (const Operand& operand : operands_of(programs_[w], instruction)) {
-            if (!is_of_others(operand, w)) continue;
+          const auto note = [&](const Operand& operand) {
+            if (!is_of_others(operand, w)) return;
             instruction.reaches_others = some_touch_others = true;
             programs_[operand.index].is_looked_up = true;
             programs_[operand.index].touched_before = static_cast<int>(w) + 1;
+          };
+          const std::span<const Operand> operands = operands_of(programs_[w], instruction);
+          std::ranges::for_each(operands, note);
+          for (int follower = 1; follower < instruction.row_count; ++follower) {
+            Operand source = operands.back();
+            source.index = narrowed<std::uint16_t>(source.index + follower);
+            note(source);
           }
         }
       }
@@ -364,9 +426,10 @@ class Binder {
   }
 
   /// One part of a step, by its chunks.
-  Instruction bind_data_step(Program& program, const Step& step, const Span& chunks) {
+  Instruction bind_data_step(Program& program, const Step& step, const Operands& operands,
+                             const Span& chunks) {
     // Numbers in packs differ from those of the same chunks elsewhere.
-    const int skipped = chunks.first_chunk - chunks_of(step).first_chunk;
+    const int skipped = chunks.first_chunk - operands.chunks().first_chunk;
     const auto part_of = [&](const Span& span) {
       return Span{span.buffer, span.first_chunk + skipped, chunks.chunk_count};
     };
@@ -376,18 +439,18 @@ class Binder {
     instruction.tag = step.tag;
     instruction.count = partition_.range(chunks.first_chunk, chunks.chunk_count).size();
     instruction.size_bytes = instruction.count * element_bytes_;
-    instruction.destination_count = narrowed<std::uint16_t>(step.destination_count);
-    instruction.source_count = narrowed<std::uint16_t>(step.source_count);
+    instruction.destination_count = narrowed<std::uint16_t>(operands.destinations.size());
+    instruction.source_count = narrowed<std::uint16_t>(operands.sources.size());
     instruction.first_operand = narrowed<std::uint32_t>(program.operands.size());
     bool fills_staging = false;
     bool final_outputs = schedule_.shape.node_count() == 1 || step.kind == StepKind::copy;
-    for (const Span& span : schedule_.destinations(step)) {
+    for (const Span& span : operands.destinations) {
       add_operand(program, part_of(span));
       const BufferRole role = program.operands.back().role;
       final_outputs = final_outputs && role == BufferRole::output;
       fills_staging = fills_staging || role == BufferRole::staging;
     }
-    for (const Span& span : schedule_.sources(step)) {
+    for (const Span& span : operands.sources) {
       add_operand(program, part_of(span));
       if (program.operands.back().role == BufferRole::lines) ++instruction.lines_source_count;
     }
@@ -424,10 +487,6 @@ class Binder {
                    : InstructionKind::copy;
       }
     }
-  }
-
-  const Span& chunks_of(const Step& step) const {
-    return schedule_.spans[static_cast<std::size_t>(step.first_span)];
   }
 
   void add_operand(Program& program, const Span& span) const {

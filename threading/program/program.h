@@ -52,6 +52,9 @@ struct Instruction {
   std::uint16_t destination_count = 0;
   std::uint16_t source_count = 0;
   std::uint16_t lines_source_count = 0;  ///< Of the sources, those that lie in lines.
+  /// copy: its one source, and the same part of the inputs of the members that follow, so many in
+  /// all, make up its one destination one after the other.
+  std::uint16_t row_count = 1;
   std::uint32_t dependency_count = 0;
   int lane = -1;
   int peer = -1;  ///< As BindingOptions::peers says.

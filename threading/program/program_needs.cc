@@ -33,17 +33,6 @@ bool holds_signals(const Schedule& frame, std::span<const Span> spans) {
       spans, [&](const Span& span) { return carries_signals(frame.buffer_of(span).role); });
 }
 
-bool touches_several_blocks(const Schedule& frame, std::span<const Span> destinations,
-                            std::span<const Span> sources) {
-  const Span& chunks = destinations.empty() ? sources.front() : destinations.front();
-  const int last = chunks.first_chunk + chunks.chunk_count - 1;
-  if (block_of(frame, chunks.first_chunk) == block_of(frame, last)) return false;
-  const auto holds_them = [&](const Span& span) {
-    return holds_all_blocks(frame.collective, frame.buffer_of(span).role);
-  };
-  return std::ranges::any_of(destinations, holds_them) || std::ranges::any_of(sources, holds_them);
-}
-
 /// Of a step with lines or streams. Lines are written whole, by a copy with one destination.
 void count_lines(const Schedule& frame, const Step& step, std::span<const Span> destinations,
                  std::span<const Span> sources, ProgramNeeds& needs) {
@@ -256,8 +245,15 @@ bool holds_all_blocks(const CollectiveTraits& collective, BufferRole role) {
          (role == BufferRole::output && collective.output.extent != Extent::block);
 }
 
-bool touches_several_blocks(const Schedule& schedule, const Step& step) {
-  return touches_several_blocks(schedule, schedule.destinations(step), schedule.sources(step));
+bool touches_several_blocks(const Schedule& frame, std::span<const Span> destinations,
+                            std::span<const Span> sources) {
+  const Span& chunks = destinations.empty() ? sources.front() : destinations.front();
+  const int last = chunks.first_chunk + chunks.chunk_count - 1;
+  if (block_of(frame, chunks.first_chunk) == block_of(frame, last)) return false;
+  const auto holds_them = [&](const Span& span) {
+    return holds_all_blocks(frame.collective, frame.buffer_of(span).role);
+  };
+  return std::ranges::any_of(destinations, holds_them) || std::ranges::any_of(sources, holds_them);
 }
 
 bool touches_signals(const Schedule& schedule, const Step& step) {

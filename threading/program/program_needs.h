@@ -103,9 +103,10 @@ bool natives_may_block(const Schedule& frame, std::span<const StrandCounts> coun
 /// contiguous when a run works on a slice of each.
 bool holds_all_blocks(const CollectiveTraits& collective, BufferRole role);
 
-/// Whether a step touches chunks of several blocks in such a buffer. Requires a collective with
-/// blocks.
-bool touches_several_blocks(const Schedule& schedule, const Step& step);
+/// Whether one of a step's operands is such a buffer, and it touches chunks of several blocks
+/// there. Requires a collective with blocks.
+bool touches_several_blocks(const Schedule& frame, std::span<const Span> destinations,
+                            std::span<const Span> sources);
 
 /// Whether a step touches lines or streams. Such steps stay even if they are empty: what they write
 /// or read is a signal.

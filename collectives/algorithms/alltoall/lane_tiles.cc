@@ -103,22 +103,40 @@ void LaneTiles::exchange(const GeneratorParameters& parameters,
 
 void LaneTiles::copy_inside(const Pair& pair) {
   const int chunk = chunk_of(builder_.shape(), pair);
-  copy_from_input(span_of(builder_.output(pair.to), {chunk, 1}), chunk);
+  builder_.copy(strand(), span_of(builder_.output(pair.to), {chunk, 1}), block_in_input(chunk));
 }
 
-void LaneTiles::copy_from_input(Span place, int chunk) {
-  const BufferId input = builder_.input(pair_of(builder_.shape(), chunk).from);
-  builder_.copy(strand(), place, span_of(input, {chunk, 1}));
+void LaneTiles::copy_inside(int receiver) {
+  const ChunkRange tile = hycoll::tile_for(builder_.shape(), phases_.node(), receiver);
+  collect_of_one_receiver(span_of(builder_.output(receiver), tile), tile);
+}
+
+Span LaneTiles::block_in_input(int chunk) const {
+  return span_of(builder_.input(pair_of(builder_.shape(), chunk).from), {chunk, 1});
+}
+
+void LaneTiles::collect_of_one_receiver(Span place, ChunkRange blocks) {
+  // Senders follow each other as their blocks do.
+  const int first_sender = first_pair(blocks).from;
+  std::vector<Span> sources;
+  sources.reserve(static_cast<std::size_t>(blocks.count));
+  for (int i = 0; i < blocks.count; ++i) {
+    sources.push_back(span_of(builder_.input(first_sender + i), {blocks.first + i, 1}));
+  }
+  builder_.collect(strand(), place, sources);
 }
 
 void LaneTiles::collect(Span place, ChunkRange tile) {
-  const auto collect_one = [&](int i) {
-    copy_from_input(span_of(place.buffer, {place.first_chunk + i, 1}), tile.first + i);
-  };
   if (order_ == BlockOrder::by_receiver) {
-    for (int i = 0; i < tile.count; ++i) collect_one(i);
-    return;
+    return visit_receivers(tile, [&](int /*receiver*/, ChunkRange blocks) {
+      const int done = blocks.first - tile.first;
+      collect_of_one_receiver({place.buffer, place.first_chunk + done, blocks.count}, blocks);
+    });
   }
+  const auto collect_one = [&](int i) {
+    builder_.copy(strand(), {place.buffer, place.first_chunk + i, 1},
+                  block_in_input(tile.first + i));
+  };
   const int senders = phases_.member_count();
   const NumberRange rows{0, tile.count / senders};
   visit_z_curve(rows, {0, senders}, share_of_curve(rows, {0, senders}, 1, 0),
@@ -126,17 +144,24 @@ void LaneTiles::collect(Span place, ChunkRange tile) {
 }
 
 void LaneTiles::deliver(StrandId strand, ChunkRange tile, Span place) {
+  visit_receivers(tile, [&](int receiver, ChunkRange blocks) {
+    const int done = blocks.first - tile.first;
+    builder_.copy(strand, span_of(builder_.output(receiver), blocks),
+                  {place.buffer, place.first_chunk + done, blocks.count});
+  });
+}
+
+template <class Visit>
+void LaneTiles::visit_receivers(ChunkRange tile, const Visit& visit) const {
   const Shape& shape = builder_.shape();
   const int from_node = shape.node_of_member(first_pair(tile).from);
-  for (int done = 0; done < tile.count;) {
-    const int to = pair_of(shape, tile.first + done).to;
-    const ChunkRange all = hycoll::tile_for(shape, from_node, to);
-    const int first = tile.first + done;
-    const ChunkRange blocks{
-        .first = first, .count = std::min(all.first + all.count, tile.first + tile.count) - first};
-    builder_.copy(strand, span_of(builder_.output(to), blocks),
-                  span_of(place.buffer, {place.first_chunk + done, blocks.count}));
-    done += blocks.count;
+  const int end = tile.first + tile.count;
+  for (int first = tile.first; first < end;) {
+    const int receiver = pair_of(shape, first).to;
+    const ChunkRange all = hycoll::tile_for(shape, from_node, receiver);
+    const int count = std::min(all.first + all.count, end) - first;
+    visit(receiver, ChunkRange{.first = first, .count = count});
+    first += count;
   }
 }
 

@@ -36,11 +36,17 @@ class LaneTiles {
 
   /// The block of a member of the node for another one, or itself.
   void copy_inside(const Pair& pair);
+  /// Those of all members of the node for one of them.
+  void copy_inside(int receiver);
 
  private:
   StrandId strand() const { return phases_.leader(lane_); }
 
-  void copy_from_input(Span place, int chunk);
+  Span block_in_input(int chunk) const;
+  /// Calls visit(receiver, blocks) for what each member is to have of a tile, or a piece of one.
+  template <class Visit>
+  void visit_receivers(ChunkRange tile, const Visit& visit) const;
+  void collect_of_one_receiver(Span place, ChunkRange blocks);
   void collect(Span place, ChunkRange tile);
   void deliver(StrandId strand, ChunkRange tile, Span place);
   Pair first_pair(ChunkRange tile) const { return pair_of(builder_.shape(), tile.first); }

@@ -39,18 +39,7 @@
 #include "core/base/errors.h"
 
 namespace hycoll {
-namespace {
-
-/// What stays on the node.
-void copy_inside(LaneTiles& tiles, const NodePhases& phases, NumberRange receivers) {
-  for (const int to : receivers) {
-    for (int from = phases.first_member(); from <= phases.last_member(); ++from) {
-      tiles.copy_inside({.from = from, .to = to});
-    }
-  }
-}
-
-}  // namespace
+namespace {}  // namespace
 
 Schedule generate_multi_leader_alltoall(std::string name, const Shape& shape,
                                         const GeneratorParameters& parameters) {
@@ -64,7 +53,9 @@ Schedule generate_multi_leader_alltoall(std::string name, const Shape& shape,
       phases.await_members(lane);
       LaneTiles tiles(builder, phases, lane, BlockOrder::by_receiver);
       tiles.exchange(parameters, [&] {
-        copy_inside(tiles, phases, share_of_members(shape, node, shape.lane_count(), lane));
+        for (const int receiver : share_of_members(shape, node, shape.lane_count(), lane)) {
+          tiles.copy_inside(receiver);
+        }
       });
       phases.announce(lane);
     }

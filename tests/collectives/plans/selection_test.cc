@@ -359,8 +359,8 @@ TEST_CASE("many nodes that have little for one another pass it on, if they know 
   query.size_bytes = 64 * 64 * kKiB;
   CHECK(select(query).algorithm == "onmpml");
   // Whatever messages in one another's way cost: these bytes are more for certain.
-  query.nodes = {{{4, 4}, 4}};
-  query.size_bytes = 16 * 64 * kKiB;
+  query.nodes = {{{4, 4}, 64}};
+  query.size_bytes = 256 * 64 * kKiB;
   CHECK_FALSE(select(query).algorithm.starts_with("multi-leader-bruck-"));
   query.nodes = {{{1, 1}, 64}};
   query.size_bytes = 64 * 64;

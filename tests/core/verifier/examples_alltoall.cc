@@ -45,10 +45,13 @@ Schedule packed_alltoall_example() {
       for (const int from : {0, 1}) {
         builder.copy(leader, span_of(builder.output(leader + to), block(other(from), leader + to)),
                      builder.in_pack(packs[1], {2 * from + to, 1}));
-        const ChunkRange own = block(leader + from, leader + to);
-        builder.copy(leader, span_of(builder.output(leader + to), own),
-                     span_of(builder.input(leader + from), own));
       }
+      std::vector<Span> inside;
+      for (const int from : {0, 1}) {
+        inside.push_back(span_of(builder.input(leader + from), block(leader + from, leader + to)));
+      }
+      builder.collect(
+          leader, span_of(builder.output(leader + to), tile_for(shape, node, leader + to)), inside);
     }
     const FlagId done = builder.add_flag(leader);
     builder.signal(leader, done);

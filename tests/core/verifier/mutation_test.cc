@@ -67,15 +67,16 @@ BufferRole role_of(const Schedule& schedule, const Span& span) {
   return schedule.buffers[static_cast<std::size_t>(span.buffer)].role;
 }
 
-/// Doing a step twice changes nothing if it does not read what it has written; lines and streams
+/// Doing a step twice changes nothing if it does not combine what it has written; lines and streams
 /// are written once, and streams are read once.
 bool is_idempotent(const Schedule& schedule, const EditableStep& at) {
+  const bool combines_several = at.step.kind == StepKind::reduce && at.sources.size() > 1;
   for (const Span& destination : at.destinations) {
     if (carries_signals(role_of(schedule, destination))) return false;
     for (const Span& source : at.sources) {
       if (role_of(schedule, source) == BufferRole::stream) return false;
       const bool same = memory_of(schedule, source) == memory_of(schedule, destination);
-      if (same && at.sources.size() > 1) return false;
+      if (same && combines_several) return false;
     }
   }
   return true;

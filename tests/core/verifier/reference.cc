@@ -310,7 +310,8 @@ class ReferenceExecution {
     }
     completed_.insert(id);
     use_fifo(id);
-    if (step.kind == StepKind::reduce || step.kind == StepKind::copy) reduce(step);
+    if (step.kind == StepKind::reduce) reduce(step);
+    if (step.kind == StepKind::copy) copy(step);
   }
 
   Value read(const Span& span, int chunk) {
@@ -353,6 +354,20 @@ class ReferenceExecution {
       }
       for (const Span& to : schedule_.destinations(step)) {
         value(to, to.first_chunk + chunk) = result;
+      }
+    }
+  }
+
+  void copy(const Step& step) {
+    std::vector<Value> collected;
+    for (const Span& source : schedule_.sources(step)) {
+      for (int chunk = 0; chunk < source.chunk_count; ++chunk) {
+        collected.push_back(read(source, source.first_chunk + chunk));
+      }
+    }
+    for (const Span& to : schedule_.destinations(step)) {
+      for (int chunk = 0; chunk < to.chunk_count; ++chunk) {
+        value(to, to.first_chunk + chunk) = collected[static_cast<std::size_t>(chunk)];
       }
     }
   }

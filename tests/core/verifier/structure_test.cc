@@ -1,10 +1,13 @@
 #include <doctest/doctest.h>
 
+#include <array>
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <utility>
 
 #include "core/schedule/builder.h"
+#include "core/schedule/pairs.h"
 #include "core/verifier/verifier.h"
 #include "tests/core/verifier/examples.h"
 #include "tests/core/verifier/expectations.h"
@@ -120,7 +123,7 @@ TEST_SUITE("structure") {
         "has 0 destinations and 2 sources, expected 1 or more and 1 or more");
     expect(
         2, [](EditableStep& s) { s.step.kind = StepKind::copy; }, "copy",
-        "has 1 destinations and 2 sources, expected 1 or more and 1");
+        "collects 2 sources, which only collectives with pairs do");
     expect(
         2, [](EditableStep& s) { s.step.kind = StepKind::native; }, "native",
         "has 1 destinations and 2 sources, expected 1 and 1");
@@ -164,6 +167,59 @@ TEST_SUITE("structure") {
     expect(
         central, 1, [](EditableStep& s) { s.destinations[1].buffer = 1; },
         " (reduce): writes the input of member 1");
+  }
+
+  TEST_CASE("copies that collect") {
+    const auto packed = testing::packed_alltoall_example();
+    const auto expect = [&](const std::function<void(EditableStep&)>& change,
+                            const std::string& message) {
+      expect_step_failure(packed, 0, 9, change, check,
+                          "worker 0 (node 0), strand 0, step 9 (copy): " + message);
+    };
+    expect(
+        [](EditableStep& s) {
+          s.destinations.push_back({5, 0, 2});
+        },
+        "collects 2 sources in 2 destinations, expected 1");
+    expect([](EditableStep& s) { s.destinations.front().chunk_count = 1; },
+           "collects 1 chunks after 1 in a destination of 1");
+    expect([](EditableStep& s) { s.sources[1].chunk_count = 0; },
+           "collects 0 chunks after 1 in a destination of 2");
+    expect([](EditableStep& s) { s.sources.push_back(s.sources.back()); },
+           "collects 1 chunks after 2 in a destination of 2");
+    expect([](EditableStep& s) { std::swap(s.sources[0], s.sources[1]); },
+           "mixes 1 chunks from 0 on with 1 from 1 on");
+  }
+
+  TEST_CASE("what is collected carries no signals") {
+    const Shape shape = Shape::uniform(1, 2, 1);
+    ScheduleBuilder builder(Collective::alltoall, "lines", shape, 4);
+    const auto block = [&](int from, int to) {
+      return ChunkRange{.first = chunk_of(shape, {.from = from, .to = to}), .count = 1};
+    };
+    std::array<BufferId, 2> sent{};
+    for (const int member : {0, 1}) {
+      const ChunkRange for_other = block(member, 1 - member);
+      sent[static_cast<std::size_t>(member)] = builder.add_lines(member, for_other);
+      builder.copy(member, span_of(sent[static_cast<std::size_t>(member)], for_other),
+                   span_of(builder.input(member), for_other));
+      const ChunkRange own = block(member, member);
+      builder.copy(member, span_of(builder.output(member), own),
+                   span_of(builder.input(member), own));
+    }
+    for (const int member : {0, 1}) {
+      const ChunkRange from_other = block(1 - member, member);
+      builder.copy(member, span_of(builder.output(member), from_other),
+                   span_of(sent[static_cast<std::size_t>(1 - member)], from_other));
+    }
+    expect_step_failure(
+        std::move(builder).finish(), 1, 2,
+        [&](EditableStep& s) {
+          s.destinations.front().chunk_count = 2;
+          s.sources.push_back(span_of(1, block(1, 1)));
+        },
+        check,
+        "worker 1 (node 0), strand 1, step 2 (copy): collects from lines 4, which carry signals");
   }
 
   TEST_CASE("what a worker may touch") {

@@ -63,6 +63,17 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+/// The steps; a copy that collects counts once for each of its sources.
+std::size_t operation_count(const Schedule& schedule) {
+  std::size_t count = 0;
+  for (const Strand& strand : schedule.strands) {
+    for (const Step& step : strand.steps) {
+      count += collects(step) ? static_cast<std::size_t>(step.source_count) : 1;
+    }
+  }
+  return count;
+}
+
 /// What a process whose threads are the node's workers makes, or one of many that touches its own
 /// member's buffers only.
 AbridgedPart direct_part(const std::vector<NodeRun>& nodes, const SelectedPlan& selected,
@@ -74,7 +85,7 @@ AbridgedPart direct_part(const std::vector<NodeRun>& nodes, const SelectedPlan& 
     all.add(part_needs(algorithm.replay(shape, selected.segments, 0, node), nullptr));
   }
   Schedule schedule = algorithm.generate(shape, selected.segments, 0, only_node(task.node));
-  const std::size_t step_count = schedule.step_count();
+  const std::size_t step_count = operation_count(schedule);
   return {.schedule = std::move(schedule), .needs = all.needs, .step_count = step_count};
 }
 

@@ -28,8 +28,8 @@ struct PlanTask {
 /// What a plan takes: selection, the node's schedule, and the programs that it is bound to, those
 /// of all workers with direct visibility and of the first one where workers are processes.
 struct PlanCost {
-  std::size_t own_steps = 0;              ///< Of the node's schedule.
-  double seconds = 0;                     ///< The least of the repetitions.
+  std::size_t own_steps = 0;  ///< Of the node's schedule; copies that collect count once a source.
+  double seconds = 0;         ///< The least of the repetitions.
   double selection_seconds = 0;           ///< Of selection alone, the least.
   double schedule_seconds = 0;            ///< Of these until it is made, and all needs are known.
   std::size_t memory_bytes = 0;           ///< The most that is allocated meanwhile,
