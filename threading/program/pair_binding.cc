@@ -9,6 +9,7 @@
 #include "core/base/errors.h"
 #include "core/schedule/packs.h"
 #include "core/schedule/pairs.h"
+#include "threading/program/memory_layout.h"
 #include "threading/program/program_recipe.h"
 #include "threading/program/staging_slices.h"
 
@@ -241,22 +242,10 @@ void PairBinding::bind(const WorkerForm& form, std::size_t slice_begin, std::siz
     return begin_of(needs.first + needs.count) - begin_of(needs.first);
   };
   program.scratch_bytes = 0;
-  // First the size of each place, at its first buffer, then where it begins.
-  std::ranges::fill(worker.scratch_begins, 0);
-  for (const ScratchBuffer& buffer : form.scratch) {
-    std::size_t& place_bytes = worker.scratch_begins[index_of(buffer.lies_at)];
-    place_bytes = std::max(place_bytes, padded_to_lines(size_of(buffer.needs)));
-  }
-  for (std::size_t s = 0; s < form.scratch.size(); ++s) {
-    const std::size_t first = index_of(form.scratch[s].lies_at);
-    if (first != s) {
-      worker.scratch_begins[s] = worker.scratch_begins[first];
-      continue;
-    }
-    const std::size_t place_bytes = worker.scratch_begins[s];
-    worker.scratch_begins[s] = program.scratch_bytes;
-    program.scratch_bytes += place_bytes;
-  }
+  lay_out(
+      worker.scratch_begins, [&](std::size_t s) { return index_of(form.scratch[s].lies_at); },
+      [&](std::size_t s) { return padded_to_lines(size_of(form.scratch[s].needs)); },
+      [&](std::size_t) -> std::size_t& { return program.scratch_bytes; });
   program.staging_bytes = form.staged_chunks * stride;
   const NeedRange* needs = form.instructions.data();
   for (StrandProgram& strand : program.strands) {

@@ -11,6 +11,7 @@
 #include "core/schedule/packs.h"
 #include "core/schedule/pairs.h"
 #include "threading/memory/node_memory.h"
+#include "threading/program/memory_layout.h"
 #include "threading/program/program_needs.h"
 #include "threading/program/program_recipe.h"
 #include "threading/program/staging_slices.h"
@@ -204,7 +205,7 @@ class Binder {
     buffers_.resize(schedule_.buffers.size());
     std::vector<int> lines_used(programs_.size(), 0);
     const std::vector<int> staging_owners = staging_workers(schedule_);
-    const std::vector<std::size_t> place_bytes = bytes_of_places();
+    const std::vector<std::size_t> begins = lay_out_own(staging_owners);
     for (std::size_t b = 0; b < schedule_.buffers.size(); ++b) {
       const Buffer& buffer = schedule_.buffers[b];
       Operand& base = buffers_[b];
@@ -215,38 +216,52 @@ class Binder {
         base.index = narrowed<std::uint16_t>(member);
         continue;
       }
-      const bool is_staging = buffer.role == BufferRole::staging;
-      const int worker = (is_staging ? staging_owners[b] : buffer.owner) - first_worker_;
-      if (worker < 0 || worker >= static_cast<int>(programs_.size())) continue;
+      const int worker = worker_of(buffer, staging_owners[b]);
+      if (worker < 0) continue;
       base.index = narrowed<std::uint16_t>(worker);
-      const auto w = static_cast<std::size_t>(worker);
       if (buffer.role == BufferRole::stream) {
         base.lines_buffer = narrowed<std::uint16_t>(b);
-      } else if (lies_over_another(buffer, b)) {
-        base.offset_bytes = buffers_[static_cast<std::size_t>(buffer.shares_with)].offset_bytes;
-      } else if (buffer.role != BufferRole::lines) {
-        std::size_t& used = is_staging ? programs_[w].staging_bytes : programs_[w].scratch_bytes;
-        base.offset_bytes = used;
-        used += place_bytes[b];
+      } else if (buffer.role == BufferRole::lines) {
+        base.lines_buffer = narrowed<std::uint16_t>(lines_used[static_cast<std::size_t>(worker)]++);
       } else {
-        base.lines_buffer = narrowed<std::uint16_t>(lines_used[w]++);
+        base.offset_bytes = begins[b];
       }
     }
   }
 
-  /// What the largest buffer takes that lies where this one does; of those that lie where one
-  /// before does, what they take themselves.
-  std::vector<std::size_t> bytes_of_places() const {
-    std::vector<std::size_t> sizes;
-    for (std::size_t b = 0; b < schedule_.buffers.size(); ++b) {
-      const Buffer& buffer = schedule_.buffers[b];
-      sizes.push_back(is_of_member(buffer.role) ? 0
-                                                : padded_bytes(buffer, partition_, element_bytes_));
-      if (!lies_over_another(buffer, b)) continue;
-      std::size_t& place = sizes[static_cast<std::size_t>(buffer.shares_with)];
-      place = std::max(place, sizes[b]);
-    }
-    return sizes;
+  /// Whose a buffer is that is no member's, among the node's; -1: it is of another node, or nobody
+  /// writes it.
+  int worker_of(const Buffer& buffer, int staging_owner) const {
+    const int owner = buffer.role == BufferRole::staging ? staging_owner : buffer.owner;
+    const int worker = owner - first_worker_;
+    return worker >= 0 && std::cmp_less(worker, programs_.size()) ? worker : -1;
+  }
+
+  /// Where the node's buffers in staging and scratch begin, by number; counts their bytes.
+  std::vector<std::size_t> lay_out_own(const std::vector<int>& staging_owners) {
+    const std::vector<Buffer>& buffers = schedule_.buffers;
+    std::vector<std::size_t> begins(buffers.size());
+    std::size_t elsewhere = 0;
+    lay_out(
+        begins,
+        [&](std::size_t b) {
+          return lies_over_another(buffers[b], b) ? static_cast<std::size_t>(buffers[b].shares_with)
+                                                  : b;
+        },
+        [&](std::size_t b) {
+          return is_of_member(buffers[b].role)
+                     ? 0
+                     : padded_bytes(buffers[b], partition_, element_bytes_);
+        },
+        [&](std::size_t b) -> std::size_t& {
+          const bool is_staging = buffers[b].role == BufferRole::staging;
+          const bool is_placed = is_staging || buffers[b].role == BufferRole::scratch;
+          const int worker = is_placed ? worker_of(buffers[b], staging_owners[b]) : -1;
+          if (worker < 0) return elsewhere;
+          Program& program = programs_[static_cast<std::size_t>(worker)];
+          return is_staging ? program.staging_bytes : program.scratch_bytes;
+        });
+    return begins;
   }
 
   void bind_strand(int strand_index) {

@@ -8,6 +8,7 @@
 #include "core/base/collective_traits.h"
 #include "core/base/errors.h"
 #include "threading/memory/node_memory.h"
+#include "threading/program/memory_layout.h"
 
 namespace hycoll {
 namespace {
@@ -99,7 +100,6 @@ void ScheduleBinding::note_placed_buffers() {
     place_of_buffer_[b] = number;
     const bool shares = lies_over_another(buffer, b);
     const std::size_t first = shares ? static_cast<std::size_t>(buffer.shares_with) : b;
-    some_share_places_ = some_share_places_ || shares;
     placed_.push_back({.worker = worker,
                        .is_staging = is_staging,
                        .lies_at = place_of_buffer_[first],
@@ -128,42 +128,17 @@ void ScheduleBinding::find_places(const Partition& partition, std::size_t elemen
   const auto workers = static_cast<std::size_t>(schedule_.shape.node(node_).workers);
   memory.staged_bytes.assign(workers, 0);
   memory.scratch_bytes.assign(workers, 0);
-  memory.buffer_begins.clear();
-  if (some_share_places_) return find_shared_places(partition, element_bytes, memory);
-  for (const PlacedBuffer& buffer : placed_) {
-    std::size_t& used = memory.used_by(buffer.worker, buffer.is_staging);
-    memory.buffer_begins.push_back(used);
-    used += bytes_of(buffer, partition, element_bytes);
-  }
-}
-
-std::size_t ScheduleBinding::bytes_of(const PlacedBuffer& buffer, const Partition& partition,
-                                      std::size_t element_bytes) {
-  return padded_to_lines(partition.range(buffer.chunks.first, buffer.chunks.count).size() *
-                         element_bytes);
-}
-
-void ScheduleBinding::find_shared_places(const Partition& partition, std::size_t element_bytes,
-                                         BindingMemory& memory) const {
-  // First the size of each place, at its first buffer, then where it begins.
-  std::vector<std::size_t>& begins = memory.buffer_begins;
-  begins.assign(placed_.size(), 0);
-  for (const PlacedBuffer& buffer : placed_) {
-    std::size_t& place_bytes = begins[static_cast<std::size_t>(buffer.lies_at)];
-    place_bytes = std::max(place_bytes, bytes_of(buffer, partition, element_bytes));
-  }
-  for (std::size_t b = 0; b < placed_.size(); ++b) {
-    const PlacedBuffer& buffer = placed_[b];
-    const auto first = static_cast<std::size_t>(buffer.lies_at);
-    if (first != b) {
-      begins[b] = begins[first];
-      continue;
-    }
-    std::size_t& used = memory.used_by(buffer.worker, buffer.is_staging);
-    const std::size_t place_bytes = begins[b];
-    begins[b] = used;
-    used += place_bytes;
-  }
+  memory.buffer_begins.resize(placed_.size());
+  lay_out(
+      memory.buffer_begins,
+      [&](std::size_t b) { return static_cast<std::size_t>(placed_[b].lies_at); },
+      [&](std::size_t b) {
+        const ChunkRange& chunks = placed_[b].chunks;
+        return padded_to_lines(partition.range(chunks.first, chunks.count).size() * element_bytes);
+      },
+      [&](std::size_t b) -> std::size_t& {
+        return memory.used_by(placed_[b].worker, placed_[b].is_staging);
+      });
 }
 
 void ScheduleBinding::count_filled_chunks(const VectorExtent& extent, const Partition& partition,

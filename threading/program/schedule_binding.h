@@ -94,10 +94,6 @@ class ScheduleBinding {
   void note_member_chunks();
   void find_places(const Partition& partition, std::size_t element_bytes,
                    BindingMemory& memory) const;
-  void find_shared_places(const Partition& partition, std::size_t element_bytes,
-                          BindingMemory& memory) const;
-  static std::size_t bytes_of(const PlacedBuffer& buffer, const Partition& partition,
-                              std::size_t element_bytes);
   void count_filled_chunks(const VectorExtent& extent, const Partition& partition,
                            std::size_t element_bytes, std::vector<int>& filled) const;
   /// The partition is that of the extent.
@@ -124,7 +120,6 @@ class ScheduleBinding {
   Chunking chunking_;
   std::vector<int> place_of_buffer_;  // among placed_; -1: none
   std::vector<PlacedBuffer> placed_;
-  bool some_share_places_ = false;
   std::vector<MemberChunks> member_chunks_;
   std::size_t schedule_bytes_;
   mutable std::mutex mutex_;                         // of whoever adds a form
