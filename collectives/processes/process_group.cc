@@ -112,18 +112,14 @@ void ProcessGroup::agree_on_options() {
   // What cannot be read is the same everywhere, and refused by all.
   parse_groups(options_.groups);
   parse_latency_request(options_.latencies);
-  if (options_.plan_cache_kib < 1) {
+  const auto require_positive = [&](int Options::*option, const char* name) {
+    if (options_.*option >= 1) return;
     throw Error(ErrorKind::invalid_argument,
-                fmt::format("Options::plan_cache_kib (HYCOLL_PLAN_CACHE_KIB) is {}; ask for 1 or "
-                            "more, 16384 are the default",
-                            options_.plan_cache_kib));
-  }
-  if (options_.exchange_kib < 1) {
-    throw Error(ErrorKind::invalid_argument,
-                fmt::format("Options::exchange_kib (HYCOLL_EXCHANGE_KIB) is {}; ask for 1 or more, "
-                            "65536 are the default",
-                            options_.exchange_kib));
-  }
+                fmt::format("Options::{} is {}; ask for 1 or more, {} are the default", name,
+                            options_.*option, Options{}.*option));
+  };
+  require_positive(&Options::plan_cache_kib, "plan_cache_kib (HYCOLL_PLAN_CACHE_KIB)");
+  require_positive(&Options::exchange_kib, "exchange_kib (HYCOLL_EXCHANGE_KIB)");
 }
 
 void ProcessGroup::agree_on_aggregators() {

@@ -26,14 +26,20 @@ void receive(ScheduleBuilder& builder, const ExchangedTiles& tiles, const TileRo
   builder.recv(tiles.strand, tiles.lane, round.from_node, tiles.place(round));
 }
 
+/// No chunks if nothing is sent.
+Span gather(const ExchangedTiles& tiles, const TileRound& round) {
+  return round.sent.count > 0 ? tiles.gather(round) : Span{};
+}
+
 void send(ScheduleBuilder& builder, const ExchangedTiles& tiles, const TileRound& round,
           Span gathered) {
+  if (gathered.chunk_count == 0) return;
   builder.send(tiles.strand, tiles.lane, round.to_node, gathered);
 }
 
 void gather_and_send(ScheduleBuilder& builder, const ExchangedTiles& tiles,
                      const TileRound& round) {
-  if (round.sent.count > 0) send(builder, tiles, round, tiles.gather(round));
+  send(builder, tiles, round, gather(tiles, round));
 }
 
 void scatter(const ExchangedTiles& tiles, const TileRound& round) {
@@ -130,11 +136,11 @@ void append_windowed_alltoall(ScheduleBuilder& builder, const ExchangedTiles& ti
   const FlagId over = builder.add_flag(tiles.strand);
   receive(builder, tiles, rounds.front());
   for (std::size_t r = 0; r < rounds.size(); ++r) {
-    const Span gathered = rounds[r].sent.count > 0 ? tiles.gather(rounds[r]) : Span{};
-    if (rounds[r].sent.count > 0) send(builder, tiles, rounds[r], gathered);
+    const Span gathered = gather(tiles, rounds[r]);
+    send(builder, tiles, rounds[r], gathered);
     if (r == 0) tiles.copy_inside();
     const bool is_held =
-        rounds[r].sent.count > 0 && builder.role_of(gathered.buffer) == BufferRole::scratch;
+        gathered.chunk_count > 0 && builder.role_of(gathered.buffer) == BufferRole::scratch;
     if (!is_held && tiles.is_in_place(rounds[r])) builder.signal(tiles.strand, over);
     if (r + 1 < rounds.size()) receive(builder, tiles, rounds[r + 1]);
     scatter(tiles, rounds[r]);
@@ -144,13 +150,10 @@ void append_windowed_alltoall(ScheduleBuilder& builder, const ExchangedTiles& ti
 
 void append_phased_alltoall(ScheduleBuilder& builder, const ExchangedTiles& tiles) {
   std::vector<Span> gathered;
-  for (const TileRound& round : tiles.rounds) {
-    gathered.push_back(round.sent.count > 0 ? tiles.gather(round) : Span{});
-  }
+  for (const TileRound& round : tiles.rounds) gathered.push_back(gather(tiles, round));
   for (std::size_t r = 0; r < tiles.rounds.size(); ++r) {
-    const TileRound& round = tiles.rounds[r];
-    receive(builder, tiles, round);
-    if (round.sent.count > 0) send(builder, tiles, round, gathered[r]);
+    receive(builder, tiles, tiles.rounds[r]);
+    send(builder, tiles, tiles.rounds[r], gathered[r]);
   }
   tiles.copy_inside();
   builder.signal(tiles.strand, builder.add_flag(tiles.strand));
