@@ -52,6 +52,9 @@ void wait_all(std::span<Request> requests);
 ///
 /// All members drive the call, or none. They may enter it at any time, but it must go on whenever
 /// the others need it, for nothing else drives it.
+///
+/// One that has been set up to be started (Communicator::prepare_driven) is made by start(), once
+/// or again and again.
 class DrivenCall {
  public:
   /// Stands for no call, and has completed.
@@ -60,6 +63,10 @@ class DrivenCall {
   DrivenCall& operator=(DrivenCall&&) noexcept;
   /// Requires that the call has completed.
   ~DrivenCall();
+
+  /// Makes the call that has been set up, on the same buffers. Requires that the last start, if
+  /// any, has been delivered. Throws Error; then nothing has been started.
+  void start();
 
   /// Does what can be done now, without waiting. Returns whether the call has completed. Requires
   /// that all calls before it on this communicator have. What it takes was there when the call was
@@ -73,7 +80,7 @@ class DrivenCall {
 
   /// Puts a result that had to be copied where the user wants it, which calls MPI for derived
   /// datatypes; throws the Error that the call has met, if any. Requires that it has completed; to
-  /// be called once.
+  /// be called once for each start.
   void deliver();
 
   struct State;  ///< Of the implementation.

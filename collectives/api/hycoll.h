@@ -261,6 +261,13 @@ class Communicator : public CollectiveCalls<Communicator> {
   /// processes compare their calls (Options::checking), and without memory of its own.
   [[nodiscard]] DrivenCall drive(const Call& call);
 
+  /// The same, to be started any number of times: collective, and waits for the others, so that
+  /// everything that a start takes is there before. No nonblocking call may be under way. The
+  /// buffers, and the datatypes and operator of the call, must last as long as what is returned,
+  /// which must not outlive the communicator; the call's lists need not. Throws Error as drive(),
+  /// and MemoryRefused, on all processes, where there is too little memory.
+  [[nodiscard]] DrivenCall prepare_driven(const Call& call);
+
   /// False if other communicators of the same processes use the same memory in turn
   /// (Options::staging_limit_mib), so that there are blocking calls only. The same on all
   /// processes.
@@ -306,6 +313,8 @@ class Communicator : public CollectiveCalls<Communicator> {
  private:
   friend OwnMemory own_memory(const Communicator& communicator);
   struct State;
+  /// Throws Error unless calls can be driven.
+  void require_driving();
   /// Gives the memory of its own up for that of others: Options::Memory::in_turn. Collective.
   void take_turns();
   std::unique_ptr<State> state_;

@@ -354,29 +354,32 @@ std::unique_ptr<Request::State> Caller::start(const Call& call) {
   return state;
 }
 
+KeptCall::KeptCall(const Call& call)
+    : call_(call),
+      block_counts_(call.block_counts.begin(), call.block_counts.end()),
+      displacements_(call.displacements.begin(), call.displacements.end()),
+      received_counts_(call.received_counts.begin(), call.received_counts.end()),
+      received_displacements_(call.received_displacements.begin(),
+                              call.received_displacements.end()),
+      block_types_(call.block_types.begin(), call.block_types.end()),
+      received_types_(call.received_types.begin(), call.received_types.end()) {
+  call_.block_counts = block_counts_;
+  call_.displacements = displacements_;
+  call_.received_counts = received_counts_;
+  call_.received_displacements = received_displacements_;
+  call_.block_types = block_types_;
+  call_.received_types = received_types_;
+}
+
 std::unique_ptr<Persistent::State> Caller::prepare(const Call& call) {
-  auto state = std::make_unique<Persistent::State>();
+  auto state = std::make_unique<Persistent::State>(call);
   state->caller = this;
-  state->call = call;
-  state->block_counts.assign(call.block_counts.begin(), call.block_counts.end());
-  state->call.block_counts = state->block_counts;
-  state->displacements.assign(call.displacements.begin(), call.displacements.end());
-  state->call.displacements = state->displacements;
-  state->received_counts.assign(call.received_counts.begin(), call.received_counts.end());
-  state->call.received_counts = state->received_counts;
-  state->received_displacements.assign(call.received_displacements.begin(),
-                                       call.received_displacements.end());
-  state->call.received_displacements = state->received_displacements;
-  state->block_types.assign(call.block_types.begin(), call.block_types.end());
-  state->call.block_types = state->block_types;
-  state->received_types.assign(call.received_types.begin(), call.received_types.end());
-  state->call.received_types = state->received_types;
-  state->runs = long_call(state->call);
+  state->runs = long_call(state->kept.call());
   if (state->runs != nullptr) {
     state->request = std::make_unique<Request::State>();
     return state;
   }
-  PreparedCall prepared = resolve(state->call);
+  PreparedCall prepared = resolve(state->kept.call());
   find_plan(prepared);
   if (!prepared.is_custom && prepared.work == nullptr) {
     state->plan = std::move(prepared.plan);
@@ -392,7 +395,7 @@ void Caller::start(Persistent::State& persistent) {
     enter(*persistent.runs, Waiting::forbidden);
     begin(*persistent.runs, *persistent.request);
   } else if (persistent.plan == nullptr) {
-    persistent.request = start(persistent.call);
+    persistent.request = start(persistent.kept.call());
   } else {
     provide_for(*persistent.plan, Waiting::forbidden);
     enter(persistent.arguments);
@@ -406,7 +409,7 @@ void Caller::run(Persistent::State& persistent) {
     enter(*persistent.runs, Waiting::allowed);
     return run(*persistent.runs);
   }
-  if (persistent.plan == nullptr) return run(persistent.call);
+  if (persistent.plan == nullptr) return run(persistent.kept.call());
   provide_for(*persistent.plan, Waiting::allowed);
   enter(persistent.arguments);
   pass_gate(persistent.arguments.call);

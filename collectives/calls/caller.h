@@ -60,6 +60,12 @@ class Caller : public RunsOwner {
   /// Makes the call ready to be driven.
   std::unique_ptr<DrivenCall::State> drive(const Call& call);
 
+  /// Sets up a call to be driven, and provides what its starts take.
+  std::unique_ptr<DrivenCall::State> prepare_driven(const Call& call);
+
+  /// Makes it ready to be driven.
+  void start(DrivenCall::State& driven);
+
   /// Sets up a call: checks it, and makes its plan.
   std::unique_ptr<Persistent::State> prepare(const Call& call);
 
@@ -147,7 +153,14 @@ class Caller : public RunsOwner {
   std::unique_ptr<CallRuns> long_reduction(const Call& call);
   /// Any other, as one run, and the agreement after it.
   std::unique_ptr<CallRuns> single_call(const Call& call);
-  /// Gives the runs their numbers, after provide_for() for all of them.
+  std::unique_ptr<CallRuns> single_call(PreparedCall prepared);
+  /// Throws Error where calls are compared between all processes, for which a call must wait.
+  void require_no_gate() const;
+  /// Gives a driven call's runs their numbers, and what executes them.
+  void enter_driven(DrivenCall::State& driven);
+  /// provide_for() for all of them.
+  void provide_for_all(const CallRuns& runs, Waiting waiting);
+  /// Gives the runs their numbers, after that.
   void enter(CallRuns& runs, Waiting waiting);
   /// The same, if there are any.
   std::unique_ptr<CallRuns> entered(std::unique_ptr<CallRuns> runs, Waiting waiting) {
@@ -245,8 +258,31 @@ struct Request::State {
   void deliver();
 };
 
+/// A call with lists of its own, for later.
+class KeptCall {
+ public:
+  explicit KeptCall(const Call& call);
+  KeptCall(const KeptCall&) = delete;
+  KeptCall& operator=(const KeptCall&) = delete;
+
+  const Call& call() const noexcept { return call_; }
+
+ private:
+  Call call_;
+  std::vector<std::size_t> block_counts_;
+  std::vector<std::ptrdiff_t> displacements_;
+  std::vector<std::size_t> received_counts_;
+  std::vector<std::ptrdiff_t> received_displacements_;
+  std::vector<ElementType> block_types_;
+  std::vector<ElementType> received_types_;
+};
+
 /// A call that its owner drives.
 struct DrivenCall::State {
+  Caller* caller = nullptr;
+  std::optional<KeptCall> kept;  ///< To be started; the runs refer to its lists.
+  /// Whether each start needs runs of its own, for copies of the data.
+  bool is_made_anew = false;
   std::unique_ptr<CallRuns> runs;
   std::unique_ptr<DrivenRun> driver;
   Waiter waiter{WaitPolicy{}};
@@ -254,14 +290,10 @@ struct DrivenCall::State {
 };
 
 struct Persistent::State {
-  Caller* caller;
-  Call call;  ///< Its lists are those of the next members.
-  std::vector<std::size_t> block_counts;
-  std::vector<std::ptrdiff_t> displacements;
-  std::vector<std::size_t> received_counts;
-  std::vector<std::ptrdiff_t> received_displacements;
-  std::vector<ElementType> block_types;
-  std::vector<ElementType> received_types;
+  explicit State(const Call& call) : kept(call) {}
+
+  Caller* caller = nullptr;
+  KeptCall kept;
   /// The plan and the arguments of every start, for calls that need nothing else: no buffers of
   /// their own, and no agreement. Null for others, which are started like any call.
   PlanPointer plan = {};

@@ -332,7 +332,7 @@ Persistent Communicator::prepare(const Call& call) {
       call, [](Caller& caller, const Call& its) { return Persistent(caller.prepare(its)); });
 }
 
-DrivenCall Communicator::drive(const Call& call) {
+void Communicator::require_driving() {
   if (!has_own_memory()) {
     throw MemoryRefused(
         ErrorKind::unsupported,
@@ -340,7 +340,19 @@ DrivenCall Communicator::drive(const Call& call) {
         "Options::staging_limit_mib (HYCOLL_STAGING_LIMIT), or free communicators");
   }
   if (worker_count() > 1) state_->require_background();
+}
+
+DrivenCall Communicator::drive(const Call& call) {
+  require_driving();
   return DrivenCall(state_->caller().drive(call));
+}
+
+DrivenCall Communicator::prepare_driven(const Call& call) {
+  require_driving();
+  auto made = state_->caller().prepare_driven(call);
+  // Starts need the memory, and the caller.
+  state_->may_take_turns = false;
+  return DrivenCall(std::move(made));
 }
 
 bool Communicator::has_own_memory() const noexcept {

@@ -6,24 +6,60 @@
 
 namespace hycoll {
 
+void Caller::require_no_gate() const {
+  if (identity_.gate == nullptr) return;
+  throw Error(ErrorKind::unsupported,
+              "drive: calls that are compared between all processes (HYCOLL_CHECK=1) wait for "
+              "the others; use run or start");
+}
+
 std::unique_ptr<DrivenCall::State> Caller::drive(const Call& call) {
-  if (identity_.gate != nullptr) {
-    throw Error(ErrorKind::unsupported,
-                "drive: calls that are compared between all processes (HYCOLL_CHECK=1) wait for "
-                "the others; use run or start");
-  }
+  require_no_gate();
   auto state = std::make_unique<DrivenCall::State>();
-  state->runs = several_runs(call);
+  state->runs = long_call(call);
   if (state->runs == nullptr) state->runs = single_call(call);
-  enter(*state->runs, Waiting::forbidden);
+  enter_driven(*state);
+  return state;
+}
+
+std::unique_ptr<DrivenCall::State> Caller::prepare_driven(const Call& call) {
+  require_no_gate();
+  auto state = std::make_unique<DrivenCall::State>();
+  state->caller = this;
+  state->is_complete = true;
+  const KeptCall& kept = state->kept.emplace(call);
+  state->runs = long_call(kept.call());
+  if (state->runs == nullptr) {
+    PreparedCall prepared = resolve(kept.call());
+    find_plan(prepared);
+    state->is_made_anew = prepared.work != nullptr;
+    state->runs = single_call(std::move(prepared));
+  }
+  provide_for_all(*state->runs, Waiting::allowed);
+  if (state->is_made_anew) state->runs.reset();
+  return state;
+}
+
+void Caller::start(DrivenCall::State& driven) {
+  if (driven.is_made_anew) {
+    driven.driver.reset();
+    driven.runs = single_call(driven.kept->call());
+  }
+  enter_driven(driven);
+  driven.is_complete = false;
+}
+
+void Caller::enter_driven(DrivenCall::State& driven) {
+  enter(*driven.runs, Waiting::forbidden);
   try {
-    state->driver = driver(*state->runs);
-    announce(*state->runs);
+    if (driven.driver == nullptr || !driven.driver->may_repeat()) {
+      driven.driver = driver(*driven.runs);
+    }
+    announce(*driven.runs);
   } catch (const std::exception&) {
-    take_back(state->runs->first_number());
+    take_back(driven.runs->first_number());
     throw;
   }
-  return state;
 }
 
 std::unique_ptr<DrivenRun> Caller::driver(CallRuns& runs) {
@@ -38,6 +74,12 @@ DrivenCall::DrivenCall(std::unique_ptr<State> state) noexcept : state_(std::move
 DrivenCall::DrivenCall(DrivenCall&&) noexcept = default;
 DrivenCall& DrivenCall::operator=(DrivenCall&&) noexcept = default;
 DrivenCall::~DrivenCall() = default;
+
+void DrivenCall::start() {
+  HYCOLL_ASSERT(state_ != nullptr && state_->caller != nullptr && state_->is_complete,
+                "a call to be started, and not under way");
+  state_->caller->start(*state_);
+}
 
 bool DrivenCall::advance() noexcept {
   if (state_ == nullptr || state_->is_complete) return true;

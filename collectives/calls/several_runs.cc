@@ -14,6 +14,10 @@ namespace hycoll {
 std::unique_ptr<CallRuns> Caller::single_call(const Call& call) {
   PreparedCall prepared = resolve(call);
   find_plan(prepared);
+  return single_call(std::move(prepared));
+}
+
+std::unique_ptr<CallRuns> Caller::single_call(PreparedCall prepared) {
   const Plan* const agreement = prepared.is_custom ? &plans_.find(agreement_query()) : nullptr;
   return std::make_unique<SingleCall>(*this, std::move(prepared), agreement);
 }
@@ -23,8 +27,12 @@ std::unique_ptr<CallRuns> Caller::several_runs(const Call& call) {
   return combines(call.collective) && call.op.is_custom() ? single_call(call) : nullptr;
 }
 
-void Caller::enter(CallRuns& runs, Waiting waiting) {
+void Caller::provide_for_all(const CallRuns& runs, Waiting waiting) {
   for (const Plan* const plan : runs.plans()) provide_for(*plan, waiting);
+}
+
+void Caller::enter(CallRuns& runs, Waiting waiting) {
+  provide_for_all(runs, waiting);
   CallArguments arguments{.reducer = {}, .signature = runs.signature()};
   CallRuns::Before before;
   enter(arguments, runs.number_count());

@@ -29,6 +29,9 @@ class DrivenRun {
 
   /// As WorkerExecutor::look_for_trouble.
   virtual void look_for_trouble(Waiter& waiter) = 0;
+
+  /// Whether it executes the call's runs once more when they have been started again after the end.
+  virtual bool may_repeat() const noexcept = 0;
 };
 
 /// Programs of one worker, one after another. If one of them fails, those that follow fail with it:
@@ -139,6 +142,8 @@ class RunsByOne final : public DrivenRun {
     if (run_ != nullptr) run_->look_for_trouble(waiter);
   }
 
+  bool may_repeat() const noexcept override { return true; }
+
  private:
   bool begin_next() {
     const CallRun* const next = runs_.next();
@@ -167,6 +172,9 @@ class PoolRun final : public DrivenRun {
 
   /// Its threads do.
   void look_for_trouble(Waiter& /*waiter*/) override {}
+
+  /// A job of the pool's is over when it has ended.
+  bool may_repeat() const noexcept override { return false; }
 
  private:
   LeaderPool& pool_;

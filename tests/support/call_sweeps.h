@@ -20,23 +20,45 @@ inline void note(std::string& first, std::string complaint) {
   if (first.empty()) first = std::move(complaint);
 }
 
+inline void drive_to_end(DrivenCall& driven) {
+  for (int turn = 0; !driven.advance(); ++turn) {
+    if (turn % 100 != 0) continue;
+    driven.look_for_trouble();
+    std::this_thread::yield();
+  }
+  driven.deliver();
+}
+
 /// Drives a call to its end; where callers do not drive theirs, a nonblocking one.
 template <class Caller>
 void make_driven(Caller& caller, const Call& call) {
   if constexpr (requires { caller.drive(call); }) {
     DrivenCall driven = caller.drive(call);
-    for (int turn = 0; !driven.advance(); ++turn) {
-      if (turn % 100 != 0) continue;
-      driven.look_for_trouble();
-      std::this_thread::yield();
-    }
-    driven.deliver();
+    drive_to_end(driven);
   } else {
     caller.start(call).wait();
   }
 }
 
-/// Every form of one call: blocking, nonblocking, driven, and persistent several times.
+/// A call that is set up to be driven and started some times, where callers have those; another
+/// call in between, which must not take what it needs. The first complaint.
+template <class Caller>
+std::string start_driven(Caller& caller, CallTrial& trial, int& round) {
+  std::string first;
+  if constexpr (requires { caller.prepare_driven(trial.call()); }) {
+    DrivenCall driven = caller.prepare_driven(trial.call());
+    for (int start = 0; start < 3; ++start) {
+      trial.fill(++round);
+      driven.start();
+      drive_to_end(driven);
+      note(first, trial.complaint());
+      caller.barrier();
+    }
+  }
+  return first;
+}
+
+/// Every form of one call: blocking, nonblocking, driven once and several times, and persistent.
 template <class Caller>
 std::string call_in_every_form(Caller& caller, CallTrial& trial, int& round) {
   std::string first;
@@ -51,6 +73,7 @@ std::string call_in_every_form(Caller& caller, CallTrial& trial, int& round) {
   trial.fill(++round);
   make_driven(caller, trial.call());
   note(first, trial.complaint());
+  note(first, start_driven(caller, trial, round));
 
   Persistent persistent = prepare_by_name(caller, trial.call());
   for (int start = 0; start < 3; ++start) {
