@@ -3,9 +3,6 @@
 
 #include <mpi.h>
 
-#include "preload/session/next.h"
-#include "preload/session/nonblocking_calls.h"
-
 extern "C" {
 
 void mpi_barrier_f08_(const MPI_Fint* communicator, MPI_Fint* error) {
@@ -18,13 +15,6 @@ void mpi_ibarrier_f08_(const MPI_Fint* communicator, MPI_Fint* request, MPI_Fint
   const int code = MPI_Ibarrier(PMPI_Comm_f2c(*communicator), &made);
   if (code == MPI_SUCCESS) *request = PMPI_Request_c2f(made);
   if (error != nullptr) *error = code;
-}
-
-void mpi_request_get_status_f08_(const MPI_Fint* request, void* flag, void* status,
-                                 MPI_Fint* error) {
-  hycoll::preload::NonblockingCalls::instance().poll();  // see MPI_Request_get_status
-  hycoll::preload::next<void(const MPI_Fint*, void*, void*, MPI_Fint*)>(__func__)(request, flag,
-                                                                                  status, error);
 }
 
 }  // extern "C"

@@ -1,5 +1,6 @@
 // Requests that MPICH completes while it waits for them: its generalized requests with a function
-// that polls. It calls that for the requests that a thread waits or tests for, and for no others.
+// that polls. It calls that for the requests that a thread waits or tests for, and for no others
+// (waits_mpich.cc).
 
 #include <dlfcn.h>
 #include <mpi.h>
@@ -18,7 +19,7 @@ StartFunction* start_function() {
   return function;
 }
 
-PendingCall& call_of(void* state) { return *static_cast<PendingCall*>(state); }
+NonblockingCall& call_of(void* state) { return *static_cast<NonblockingCall*>(state); }
 
 int query(void* state, MPI_Status* status) { return call_of(state).answer(status); }
 
@@ -51,16 +52,12 @@ int wait(int count, void** states, double /*timeout*/, MPI_Status* /*status*/) {
 
 bool has_request_hooks() { return start_function() != nullptr; }
 
-int start_request(PendingCall& call) {
+void install_request_hooks() {}
+
+int start_request(NonblockingCall& call) {
   return start_function()(&query, &free_call, &cancel, &poll, &wait, &call, &call.request);
 }
 
 void remove_request_hooks() {}
 
 }  // namespace hycoll::preload
-
-// MPICH does not poll for the requests that this one asks about.
-extern "C" int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
-  hycoll::preload::NonblockingCalls::instance().poll();
-  return PMPI_Request_get_status(request, flag, status);
-}

@@ -23,7 +23,7 @@ std::atomic<bool> is_registered{false};
 
 int poll() { return NonblockingCalls::instance().poll(); }
 
-PendingCall& call_of(void* state) { return *static_cast<PendingCall*>(state); }
+NonblockingCall& call_of(void* state) { return *static_cast<NonblockingCall*>(state); }
 
 int query(void* state, MPI_Status* status) { return call_of(state).answer(status); }
 
@@ -41,11 +41,15 @@ bool has_request_hooks() {
   return find("opal_progress_register") != nullptr && find("opal_progress_unregister") != nullptr;
 }
 
-int start_request(PendingCall& call) {
+void install_request_hooks() {
   // One thread registers; any order will do, for the library has a lock of its own.
   if (!is_registered.exchange(true, std::memory_order_relaxed)) {
     find("opal_progress_register")(&poll);
   }
+}
+
+int start_request(NonblockingCall& call) {
+  install_request_hooks();
   return PMPI_Grequest_start(&query, &free_call, &cancel, &call, &call.request);
 }
 

@@ -1,4 +1,5 @@
-// The program's allgathers of blocks of different lengths, blocking and nonblocking.
+// The program's allgathers of blocks of different lengths, blocking, nonblocking and
+// persistent.
 
 #include <mpi.h>
 
@@ -9,6 +10,7 @@
 #include "collectives/api/hycoll.h"
 #include "preload/routines/elements.h"
 #include "preload/routines/own_block.h"
+#include "preload/routines/persistent_forms.h"
 #include "preload/routines/serve.h"
 
 namespace hycoll::preload {
@@ -61,7 +63,7 @@ class Translation {
  public:
   explicit Translation(const UnequalBlocks<Count, Displacement>& of) : of_(of) {}
 
-  /// With the program's buffers; make_ready() is to follow. `type` is the output's, or stands for
+  /// With the program's buffers. `type` is the output's, or stands for
   /// it. What cannot be becomes a call that hycoll refuses.
   Call call(MPI_Datatype type, const BlockPlaces& places) {
     const auto counts = of_.block_counts();
@@ -72,12 +74,12 @@ class Translation {
     const Call same = calls::allgatherv(input, of_.output, places.counts, ElementType(type),
                                         places.displacements);
     if (of_.is_in_place()) return same;
-    rank_ = static_cast<std::size_t>(rank_in(of_.communicator));
-    const bool is_alike = of_.input_type == of_.type && of_.input_count == of_.counts[rank_];
+    const auto rank = static_cast<std::size_t>(rank_in(of_.communicator));
+    const bool is_alike = of_.input_type == of_.type && of_.input_count == of_.counts[rank];
     if (is_alike && of_.input != of_.output) [[likely]]
       return same;
     block_ = OwnBlock({static_cast<std::size_t>(of_.input_count), of_.input_type},
-                      {places.counts[rank_], of_.type}, "allgather");
+                      {places.counts[rank], of_.type}, "allgather");
     if (!block_.is_whole(of_.input, of_.output)) {
       for (std::size_t& bytes : places.counts) bytes *= block_.to_element_bytes();
       Call refused = calls::allgatherv(of_.input, of_.output, places.counts, DataType::uint8);
@@ -85,21 +87,20 @@ class Translation {
       return refused;
     }
     is_copied_ = !block_.is_direct() || of_.input == of_.output;
+    own_ = block_.element_to(of_.output, of_.displacements[rank]);
     return same;
   }
 
-  /// Copies the input to this process's block of the output, and makes the call one in place, where
-  /// no description fits both.
-  void make_ready(Call& call) const {
-    if (!is_copied_) return;
-    block_.copy(of_.input, block_.element_to(of_.output, of_.displacements[rank_]));
-    call.input = of_.output;
-  }
+  /// Whether no description fits input and output: the process is to copy() its block to the
+  /// output, and the call becomes one in place.
+  bool copies() const noexcept { return is_copied_; }
+  void copy() const { block_.copy(of_.input, own_); }
+  void put_in_place(Call& call) const { call.input = of_.output; }
 
  private:
   UnequalBlocks<Count, Displacement> of_;
   OwnBlock block_;
-  std::size_t rank_ = 0;
+  void* own_ = nullptr;  // this process's block of the output
   bool is_copied_ = false;
 };
 
@@ -113,7 +114,7 @@ int allgatherv(const UnequalBlocks<Count, Displacement>& of, const Library& libr
       [&] {
         return translation.call(of.type, {counts, displacements});
       },
-      library, [&](Call& call) { translation.make_ready(call); });
+      library, [&](Call& call) { make_ready(translation, call); });
 }
 
 template <class Count, class Displacement, class Library>
@@ -125,8 +126,25 @@ int iallgatherv(const UnequalBlocks<Count, Displacement>& of, MPI_Request* reque
         Translation translation(of);
         Call call =
             translation.call(pending.keep(of.type), {pending.block_counts, pending.displacements});
-        translation.make_ready(call);
+        make_ready(translation, call);
         return call;
+      },
+      library);
+}
+
+template <class Count, class Displacement, class Library>
+int allgatherv_init(const UnequalBlocks<Count, Displacement>& of, MPI_Request* request,
+                    const Library& library) {
+  return serve_persistent(
+      of.candidate(Routine::allgatherv_init), request,
+      [&](PersistentCall& persistent) {
+        UnequalBlocks<Count, Displacement> kept = of;
+        if (!of.is_in_place()) kept.input_type = persistent.keep(of.input_type);
+        kept.type = persistent.keep(of.type);
+        Translation translation(kept);
+        const Call call =
+            translation.call(kept.type, {persistent.block_counts, persistent.displacements});
+        return repeated(persistent, translation, call);
       },
       library);
 }
@@ -160,11 +178,26 @@ namespace preload = hycoll::preload;
         });                                                                                        \
   }
 
+#define HYCOLL_PRELOAD_PERSISTENT_ALLGATHERV(prefix, suffix, count_type, displacement_type)     \
+  int prefix##_Allgatherv_init##suffix(                                                         \
+      const void* input, count_type input_count, MPI_Datatype input_type, void* output,         \
+      const count_type* counts, const displacement_type* displacements, MPI_Datatype type,      \
+      MPI_Comm communicator, MPI_Info info, MPI_Request* request) {                             \
+    return preload::allgatherv_init<count_type, displacement_type>(                             \
+        {input, input_count, input_type, output, counts, displacements, type, communicator},    \
+        request, [&] {                                                                          \
+          return P##prefix##_Allgatherv_init##suffix(input, input_count, input_type, output,    \
+                                                     counts, displacements, type, communicator, \
+                                                     info, request);                            \
+        });                                                                                     \
+  }
+
 extern "C" {
 
 HYCOLL_PRELOAD_ALLGATHERV(, int, int)
 #if MPI_VERSION >= 4
 HYCOLL_PRELOAD_ALLGATHERV(_c, MPI_Count, MPI_Aint)
 #endif
+HYCOLL_PRELOAD_PERSISTENT_FORMS(HYCOLL_PRELOAD_PERSISTENT_ALLGATHERV)
 
 }  // extern "C"

@@ -1,4 +1,4 @@
-// The program's all-to-alls of equal blocks, blocking and nonblocking.
+// The program's all-to-alls of equal blocks, blocking, nonblocking and persistent.
 
 #include <mpi.h>
 
@@ -7,6 +7,7 @@
 #include "collectives/api/hycoll.h"
 #include "preload/routines/both_sides.h"
 #include "preload/routines/own_block.h"
+#include "preload/routines/persistent_forms.h"
 #include "preload/routines/serve.h"
 
 namespace hycoll::preload {
@@ -19,7 +20,7 @@ class Translation {
  public:
   explicit Translation(const BothSides<Count>& of) : of_(of) {}
 
-  /// With the program's buffers; make_ready() is to follow. `type` is the output's, or stands for
+  /// With the program's buffers. `type` is the output's, or stands for
   /// it. What cannot be becomes a call that hycoll refuses.
   Call call(MPI_Datatype type) {
     const void* const input = of_.is_in_place() ? of_.output : of_.input;
@@ -41,13 +42,9 @@ class Translation {
     return same;
   }
 
-  /// Copies the input to the output, and makes the call one in place, where no description fits
-  /// both.
-  void make_ready(Call& call) const {
-    if (!is_copied_) return;
-    row_.copy(of_.input, of_.output);
-    call.input = of_.output;
-  }
+  bool copies() const noexcept { return is_copied_; }
+  void copy() const { row_.copy(of_.input, of_.output); }
+  void put_in_place(Call& call) const { call.input = of_.output; }
 
  private:
   BothSides<Count> of_;
@@ -83,11 +80,25 @@ namespace preload = hycoll::preload;
         });                                                                                     \
   }
 
+#define HYCOLL_PRELOAD_PERSISTENT_ALLTOALLS(prefix, suffix, count_type, displacement_type)        \
+  int prefix##_Alltoall_init##suffix(const void* input, count_type input_count,                   \
+                                     MPI_Datatype input_type, void* output, count_type count,     \
+                                     MPI_Datatype type, MPI_Comm communicator, MPI_Info info,     \
+                                     MPI_Request* request) {                                      \
+    return preload::set_up_both_sides<preload::Translation<count_type>, count_type>(              \
+        preload::Routine::alltoall_init,                                                          \
+        {input, input_count, input_type, output, count, type, communicator}, request, [&] {       \
+          return P##prefix##_Alltoall_init##suffix(input, input_count, input_type, output, count, \
+                                                   type, communicator, info, request);            \
+        });                                                                                       \
+  }
+
 extern "C" {
 
 HYCOLL_PRELOAD_ALLTOALLS(, int)
 #if MPI_VERSION >= 4
 HYCOLL_PRELOAD_ALLTOALLS(_c, MPI_Count)
 #endif
+HYCOLL_PRELOAD_PERSISTENT_FORMS(HYCOLL_PRELOAD_PERSISTENT_ALLTOALLS)
 
 }  // extern "C"

@@ -1,14 +1,16 @@
-// The program's all-to-alls of blocks of different lengths, of one type or of many, blocking and
-// nonblocking.
+// The program's all-to-alls of blocks of different lengths, of one type or of many, blocking,
+// nonblocking and persistent.
 
 #include <mpi.h>
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "collectives/api/hycoll.h"
 #include "preload/routines/elements.h"
 #include "preload/routines/pair_lists.h"
+#include "preload/routines/persistent_forms.h"
 #include "preload/routines/serve.h"
 
 namespace hycoll::preload {
@@ -117,6 +119,39 @@ int start_exchange(Routine routine, const Exchange<Count, Displacement>& of, MPI
       [&](PendingCall& /*pending*/) { return Translation::of_thread().call(of); }, library);
 }
 
+/// Blocks whose types outlive the program's; a list of them is in `types`.
+template <class Count, class Displacement>
+Blocks<Count, Displacement> kept(PersistentCall& persistent, Blocks<Count, Displacement> blocks,
+                                 int process_count, std::vector<MPI_Datatype>& types) {
+  if (blocks.types == nullptr) {
+    blocks.type = persistent.keep(blocks.type);
+    return blocks;
+  }
+  for (const MPI_Datatype type : std::span(blocks.types, static_cast<std::size_t>(process_count))) {
+    types.push_back(persistent.keep(type));
+  }
+  blocks.types = types.data();
+  return blocks;
+}
+
+template <class Count, class Displacement, class Library>
+int set_up_exchange(Routine routine, const Exchange<Count, Displacement>& of, MPI_Request* request,
+                    const Library& library) {
+  std::vector<MPI_Datatype> sent_types;
+  std::vector<MPI_Datatype> received_types;
+  return serve_persistent(
+      of.candidate(routine), request,
+      [&](PersistentCall& persistent) {
+        Exchange<Count, Displacement> lasting = of;
+        if (!of.is_in_place()) {
+          lasting.sent = kept(persistent, of.sent, of.process_count, sent_types);
+        }
+        lasting.received = kept(persistent, of.received, of.process_count, received_types);
+        return Translation::of_thread().call(lasting);
+      },
+      library);
+}
+
 }  // namespace
 }  // namespace hycoll::preload
 
@@ -191,11 +226,49 @@ namespace preload = hycoll::preload;
         });                                                                                        \
   }
 
+#define HYCOLL_PRELOAD_PERSISTENT_ALLTOALLV(prefix, suffix, count_type, displacement_type)         \
+  int prefix##_Alltoallv_init##suffix(                                                             \
+      const void* input, const count_type* sent, const displacement_type* sent_at,                 \
+      MPI_Datatype sent_type, void* output, const count_type* counts, const displacement_type* at, \
+      MPI_Datatype type, MPI_Comm communicator, MPI_Info info, MPI_Request* request) {             \
+    return preload::set_up_exchange<count_type, displacement_type>(                                \
+        preload::Routine::alltoallv_init,                                                          \
+        {input,                                                                                    \
+         {sent, sent_at, sent_type, nullptr},                                                      \
+         output,                                                                                   \
+         {counts, at, type, nullptr},                                                              \
+         communicator},                                                                            \
+        request, [&] {                                                                             \
+          return P##prefix##_Alltoallv_init##suffix(input, sent, sent_at, sent_type, output,       \
+                                                    counts, at, type, communicator, info,          \
+                                                    request);                                      \
+        });                                                                                        \
+  }                                                                                                \
+  int prefix##_Alltoallw_init##suffix(                                                             \
+      const void* input, const count_type* sent, const displacement_type* sent_at,                 \
+      const MPI_Datatype* sent_types, void* output, const count_type* counts,                      \
+      const displacement_type* at, const MPI_Datatype* types, MPI_Comm communicator,               \
+      MPI_Info info, MPI_Request* request) {                                                       \
+    return preload::set_up_exchange<count_type, displacement_type>(                                \
+        preload::Routine::alltoallw_init,                                                          \
+        {input,                                                                                    \
+         {sent, sent_at, MPI_DATATYPE_NULL, sent_types},                                           \
+         output,                                                                                   \
+         {counts, at, MPI_DATATYPE_NULL, types},                                                   \
+         communicator},                                                                            \
+        request, [&] {                                                                             \
+          return P##prefix##_Alltoallw_init##suffix(input, sent, sent_at, sent_types, output,      \
+                                                    counts, at, types, communicator, info,         \
+                                                    request);                                      \
+        });                                                                                        \
+  }
+
 extern "C" {
 
 HYCOLL_PRELOAD_ALLTOALLV(, int, int)
 #if MPI_VERSION >= 4
 HYCOLL_PRELOAD_ALLTOALLV(_c, MPI_Count, MPI_Aint)
 #endif
+HYCOLL_PRELOAD_PERSISTENT_FORMS(HYCOLL_PRELOAD_PERSISTENT_ALLTOALLV)
 
 }  // extern "C"

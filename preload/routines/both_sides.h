@@ -34,13 +34,15 @@ struct BothSides {
 };
 
 /// Serves a blocking call. A Translation of the arguments makes hycoll's call(type), with the
-/// output's type or what stands for it, and then its buffers ready: make_ready(call).
+/// output's type or what stands for it. If it copies(), as where no description fits both sides,
+/// the process is to copy() a part of the input to the output, and the call becomes one in place:
+/// put_in_place(call).
 template <class Translation, class Count, class Library>
 int serve_both_sides(Routine routine, const BothSides<Count>& of, const Library& library) {
   Translation translation(of);
   return serve(
       of.candidate(routine), [&] { return translation.call(of.type); }, library,
-      [&](Call& call) { translation.make_ready(call); });
+      [&](Call& call) { make_ready(translation, call); });
 }
 
 /// The same for a nonblocking one.
@@ -52,8 +54,25 @@ int start_both_sides(Routine routine, const BothSides<Count>& of, MPI_Request* r
       [&](PendingCall& pending) {
         Translation translation(of);
         Call call = translation.call(pending.keep(of.type));
-        translation.make_ready(call);
+        make_ready(translation, call);
         return call;
+      },
+      library);
+}
+
+/// The same for a persistent one.
+template <class Translation, class Count, class Library>
+int set_up_both_sides(Routine routine, const BothSides<Count>& of, MPI_Request* request,
+                      const Library& library) {
+  return serve_persistent(
+      of.candidate(routine), request,
+      [&](PersistentCall& persistent) {
+        BothSides<Count> kept = of;
+        if (!of.is_in_place()) kept.input_type = persistent.keep(of.input_type);
+        kept.type = persistent.keep(of.type);
+        Translation translation(kept);
+        const Call call = translation.call(kept.type);
+        return repeated(persistent, translation, call);
       },
       library);
 }

@@ -1,10 +1,11 @@
-// The program's broadcasts, blocking and nonblocking.
+// The program's broadcasts, blocking, nonblocking and persistent.
 
 #include <mpi.h>
 
 #include <cstddef>
 
 #include "collectives/api/hycoll.h"
+#include "preload/routines/persistent_forms.h"
 #include "preload/routines/serve.h"
 
 namespace hycoll::preload {
@@ -26,15 +27,26 @@ int bcast(void* buffer, Count count, MPI_Datatype type, int root, MPI_Comm commu
       library);
 }
 
+template <class Count>
+Call kept_call(PendingCall& pending, void* buffer, Count count, MPI_Datatype type, int root) {
+  return calls::broadcast(buffer, static_cast<std::size_t>(count), ElementType(pending.keep(type)),
+                          root);
+}
+
 template <class Count, class Library>
 int ibcast(void* buffer, Count count, MPI_Datatype type, int root, MPI_Comm communicator,
            MPI_Request* request, const Library& library) {
   return serve_nonblocking(
       candidate(Routine::ibcast, count, type, communicator), request,
-      [&](PendingCall& pending) {
-        return calls::broadcast(buffer, static_cast<std::size_t>(count),
-                                ElementType(pending.keep(type)), root);
-      },
+      [&](PendingCall& pending) { return kept_call(pending, buffer, count, type, root); }, library);
+}
+
+template <class Count, class Library>
+int bcast_init(void* buffer, Count count, MPI_Datatype type, int root, MPI_Comm communicator,
+               MPI_Request* request, const Library& library) {
+  return serve_persistent(
+      candidate(Routine::bcast_init, count, type, communicator), request,
+      [&](PersistentCall& persistent) { return kept_call(persistent, buffer, count, type, root); },
       library);
 }
 
@@ -58,11 +70,21 @@ namespace preload = hycoll::preload;
     });                                                                                        \
   }
 
+#define HYCOLL_PRELOAD_PERSISTENT_BROADCASTS(prefix, suffix, count_type, displacement_type)        \
+  int prefix##_Bcast_init##suffix(void* buffer, count_type count, MPI_Datatype type, int root,     \
+                                  MPI_Comm communicator, MPI_Info info, MPI_Request* request) {    \
+    return preload::bcast_init<count_type>(buffer, count, type, root, communicator, request, [&] { \
+      return P##prefix##_Bcast_init##suffix(buffer, count, type, root, communicator, info,         \
+                                            request);                                              \
+    });                                                                                            \
+  }
+
 extern "C" {
 
 HYCOLL_PRELOAD_BROADCASTS(, int)
 #if MPI_VERSION >= 4
 HYCOLL_PRELOAD_BROADCASTS(_c, MPI_Count)
 #endif
+HYCOLL_PRELOAD_PERSISTENT_FORMS(HYCOLL_PRELOAD_PERSISTENT_BROADCASTS)
 
 }  // extern "C"

@@ -31,6 +31,28 @@ struct Elements {
             .type = type,
             .op = op};
   }
+
+  // hycoll's calls.
+  Call allreduce() const {
+    return calls::allreduce(input_address(), output, size(), element_type(), operation());
+  }
+  Call reduce(int root) const {
+    return calls::reduce(input_address(), output, size(), element_type(), operation(), root);
+  }
+  Call scan() const {
+    return calls::scan(input_address(), output, size(), element_type(), operation());
+  }
+  Call exscan() const {
+    return calls::exscan(input_address(), output, size(), element_type(), operation());
+  }
+  Call reduce_scatter_block() const {
+    return calls::reduce_scatter_block(input_address(), output, size(), element_type(),
+                                       operation());
+  }
+  Call reduce_scatter(std::span<const std::size_t> block_counts) const {
+    return calls::reduce_scatter(input_address(), output, block_counts, element_type(),
+                                 operation());
+  }
 };
 
 /// The elements of all blocks; negative if one of the counts is.

@@ -1,4 +1,4 @@
-// The program's gathers and scatters of equal blocks, blocking and nonblocking.
+// The program's gathers and scatters of equal blocks, blocking, nonblocking and persistent.
 
 #include <mpi.h>
 
@@ -6,6 +6,7 @@
 
 #include "collectives/api/hycoll.h"
 #include "preload/routines/own_block.h"
+#include "preload/routines/persistent_forms.h"
 #include "preload/routines/serve.h"
 
 namespace hycoll::preload {
@@ -66,7 +67,7 @@ class Translation {
   /// The type that the call needs, and that must outlive it.
   MPI_Datatype type() const { return side().type; }
 
-  /// With the program's buffers; make_ready() is to follow. `type` is type(), or stands for it.
+  /// With the program's buffers. `type` is type(), or stands for it.
   /// What cannot be becomes a call that hycoll refuses.
   Call call(MPI_Datatype type) {
     const auto count = static_cast<std::size_t>(side().count);
@@ -87,15 +88,23 @@ class Translation {
     return same;
   }
 
-  /// Copies the root's block, and makes the call one in place, where no description fits both.
-  void make_ready(Call& call) const {
-    if (!is_copied_) return;
+  /// Whether no description fits both: the root is to copy() its block, and the call becomes one in
+  /// place.
+  bool copies() const noexcept { return is_copied_; }
+  void copy() const {
+    const void* const all = of_.blocks.address;
+    // What is written to has come without const.
+    if (of_.collective == Collective::gather) {
+      block_.copy(of_.own.address, block_.block_to(const_cast<void*>(all), of_.rank));
+    } else {
+      block_.copy(block_.block_from(all, of_.rank), const_cast<void*>(of_.own.address));
+    }
+  }
+  void put_in_place(Call& call) const {
     const void* const all = of_.blocks.address;
     if (of_.collective == Collective::gather) {
-      block_.copy(of_.own.address, block_.block_to(call.output, of_.rank));
       call.input = all;
     } else {
-      block_.copy(block_.block_from(all, of_.rank), call.output);
       call.output = const_cast<void*>(all);
     }
   }
@@ -123,7 +132,7 @@ int move(Routine routine, const Movement<Count>& of, const Library& library) {
   Translation<Count> translation(of);
   return serve(
       of.candidate(routine), [&] { return translation.call(translation.type()); }, library,
-      [&](Call& call) { translation.make_ready(call); });
+      [&](Call& call) { make_ready(translation, call); });
 }
 
 template <class Count, class Library>
@@ -133,8 +142,24 @@ int move(Routine routine, const Movement<Count>& of, MPI_Request* request, const
       [&](PendingCall& pending) {
         Translation<Count> translation(of);
         Call call = translation.call(pending.keep(translation.type()));
-        translation.make_ready(call);
+        make_ready(translation, call);
         return call;
+      },
+      library);
+}
+
+template <class Count, class Library>
+int set_up(Routine routine, const Movement<Count>& of, MPI_Request* request,
+           const Library& library) {
+  return serve_persistent(
+      of.candidate(routine), request,
+      [&](PersistentCall& persistent) {
+        Movement<Count> kept = of;
+        if (of.has_blocks()) kept.blocks.type = persistent.keep(of.blocks.type);
+        if (!of.is_in_place()) kept.own.type = persistent.keep(of.own.type);
+        Translation<Count> translation(kept);
+        const Call call = translation.call(translation.type());
+        return repeated(persistent, translation, call);
       },
       library);
 }
@@ -209,11 +234,46 @@ using preload::Routine;
                                      });                                                           \
   }
 
+#define HYCOLL_PRELOAD_PERSISTENT_GATHERS(prefix, suffix, count_type, displacement_type)          \
+  int prefix##_Gather_init##suffix(const void* input, count_type input_count,                     \
+                                   MPI_Datatype input_type, void* output, count_type count,       \
+                                   MPI_Datatype type, int root, MPI_Comm communicator,            \
+                                   MPI_Info info, MPI_Request* request) {                         \
+    return preload::set_up<count_type>(Routine::gather_init,                                      \
+                                       {.collective = Collective::gather,                         \
+                                        .blocks = {output, count, type},                          \
+                                        .own = {input, input_count, input_type},                  \
+                                        .root = root,                                             \
+                                        .communicator = communicator},                            \
+                                       request, [&] {                                             \
+                                         return P##prefix##_Gather_init##suffix(                  \
+                                             input, input_count, input_type, output, count, type, \
+                                             root, communicator, info, request);                  \
+                                       });                                                        \
+  }                                                                                               \
+  int prefix##_Scatter_init##suffix(const void* input, count_type input_count,                    \
+                                    MPI_Datatype input_type, void* output, count_type count,      \
+                                    MPI_Datatype type, int root, MPI_Comm communicator,           \
+                                    MPI_Info info, MPI_Request* request) {                        \
+    return preload::set_up<count_type>(Routine::scatter_init,                                     \
+                                       {.collective = Collective::scatter,                        \
+                                        .blocks = {input, input_count, input_type},               \
+                                        .own = {output, count, type},                             \
+                                        .root = root,                                             \
+                                        .communicator = communicator},                            \
+                                       request, [&] {                                             \
+                                         return P##prefix##_Scatter_init##suffix(                 \
+                                             input, input_count, input_type, output, count, type, \
+                                             root, communicator, info, request);                  \
+                                       });                                                        \
+  }
+
 extern "C" {
 
 HYCOLL_PRELOAD_GATHERS(, int)
 #if MPI_VERSION >= 4
 HYCOLL_PRELOAD_GATHERS(_c, MPI_Count)
 #endif
+HYCOLL_PRELOAD_PERSISTENT_FORMS(HYCOLL_PRELOAD_PERSISTENT_GATHERS)
 
 }  // extern "C"

@@ -1,7 +1,7 @@
 // The program's gathers and scatters of blocks of different lengths, of which the root alone knows
 // all. Blocking: first the processes tell one another how long they are, by a call of hycoll's own.
-// Nonblocking, where no call may depend on the result of another one: all-to-alls in which only the
-// root has blocks for others, or gets some.
+// Nonblocking and persistent, where no call may depend on the result of another one: all-to-alls in
+// which only the root has blocks for others, or gets some.
 
 #include <fmt/format.h>
 #include <mpi.h>
@@ -21,6 +21,7 @@
 #include "core/base/errors.h"
 #include "preload/routines/elements.h"
 #include "preload/routines/pair_lists.h"
+#include "preload/routines/persistent_forms.h"
 #include "preload/routines/serve.h"
 
 namespace hycoll::preload {
@@ -263,7 +264,7 @@ int move(Routine routine, const Movement<Count, Displacement>& of, const Library
       library, [&](Call& call) { translation.make_ready(call); }, [&] { translation.complete(); });
 }
 
-/// The call of a nonblocking form. It looks at lists and types when it is made only.
+/// The call of a form that is not blocking. It looks at lists and types when it is made only.
 template <class Count, class Displacement>
 Call exchange_of(const Movement<Count, Displacement>& of, PairLists& sent, PairLists& received) {
   PairLists& to_root = of.gathers() ? sent : received;
@@ -297,6 +298,22 @@ int start_move(Routine routine, const Movement<Count, Displacement>& of, MPI_Req
   return serve_nonblocking(
       of.candidate(routine), request,
       [&](PendingCall& /*pending*/) { return exchange_of(of, sent, received); }, library);
+}
+
+template <class Count, class Displacement, class Library>
+int set_up_move(Routine routine, const Movement<Count, Displacement>& of, MPI_Request* request,
+                const Library& library) {
+  PairLists sent;
+  PairLists received;
+  return serve_persistent(
+      of.candidate(routine), request,
+      [&](PersistentCall& persistent) {
+        Movement<Count, Displacement> kept = of;
+        if (of.is_root()) kept.blocks.type = persistent.keep(of.blocks.type);
+        if (!of.is_in_place()) kept.own.type = persistent.keep(of.own.type);
+        return exchange_of(kept, sent, received);
+      },
+      library);
 }
 
 }  // namespace
@@ -373,11 +390,48 @@ using preload::Routine;
         });                                                                                       \
   }
 
+#define HYCOLL_PRELOAD_PERSISTENT_GATHERV(prefix, suffix, count_type, displacement_type)          \
+  int prefix##_Gatherv_init##suffix(                                                              \
+      const void* input, count_type input_count, MPI_Datatype input_type, void* output,           \
+      const count_type* counts, const displacement_type* displacements, MPI_Datatype type,        \
+      int root, MPI_Comm communicator, MPI_Info info, MPI_Request* request) {                     \
+    return preload::set_up_move<count_type, displacement_type>(                                   \
+        Routine::gatherv_init,                                                                    \
+        {.collective = Collective::gather,                                                        \
+         .blocks = {output, counts, displacements, type},                                         \
+         .own = {input, input_count, input_type},                                                 \
+         .root = root,                                                                            \
+         .communicator = communicator},                                                           \
+        request, [&] {                                                                            \
+          return P##prefix##_Gatherv_init##suffix(input, input_count, input_type, output, counts, \
+                                                  displacements, type, root, communicator, info,  \
+                                                  request);                                       \
+        });                                                                                       \
+  }                                                                                               \
+  int prefix##_Scatterv_init##suffix(                                                             \
+      const void* input, const count_type* counts, const displacement_type* displacements,        \
+      MPI_Datatype type, void* output, count_type output_count, MPI_Datatype output_type,         \
+      int root, MPI_Comm communicator, MPI_Info info, MPI_Request* request) {                     \
+    return preload::set_up_move<count_type, displacement_type>(                                   \
+        Routine::scatterv_init,                                                                   \
+        {.collective = Collective::scatter,                                                       \
+         .blocks = {input, counts, displacements, type},                                          \
+         .own = {output, output_count, output_type},                                              \
+         .root = root,                                                                            \
+         .communicator = communicator},                                                           \
+        request, [&] {                                                                            \
+          return P##prefix##_Scatterv_init##suffix(input, counts, displacements, type, output,    \
+                                                   output_count, output_type, root, communicator, \
+                                                   info, request);                                \
+        });                                                                                       \
+  }
+
 extern "C" {
 
 HYCOLL_PRELOAD_GATHERV(, int, int)
 #if MPI_VERSION >= 4
 HYCOLL_PRELOAD_GATHERV(_c, MPI_Count, MPI_Aint)
 #endif
+HYCOLL_PRELOAD_PERSISTENT_FORMS(HYCOLL_PRELOAD_PERSISTENT_GATHERV)
 
 }  // extern "C"

@@ -34,8 +34,7 @@ int ireduce_scatter(const void* input, void* output, const Count* counts, MPI_Da
       of.candidate(Routine::ireduce_scatter, communicator), request,
       [&](PendingCall& pending) {
         pending.block_counts.assign(blocks.begin(), blocks.end());
-        return calls::reduce_scatter(of.input_address(), of.output, pending.block_counts,
-                                     of.element_type(), of.operation());
+        return of.reduce_scatter(pending.block_counts);
       },
       library);
 }
@@ -52,11 +51,7 @@ using preload::Routine;
                              MPI_Op op, MPI_Comm communicator, MPI_Request* request) {             \
     const preload::Elements<count_type> of{input, output, count, type, op};                        \
     return preload::reduction(                                                                     \
-        Routine::iallreduce, of, communicator, request,                                            \
-        [&] {                                                                                      \
-          return hycoll::calls::allreduce(of.input_address(), output, of.size(),                   \
-                                          of.element_type(), of.operation());                      \
-        },                                                                                         \
+        Routine::iallreduce, of, communicator, request, [&] { return of.allreduce(); },            \
         [&] {                                                                                      \
           return PMPI_Iallreduce##suffix(input, output, count, type, op, communicator, request);   \
         });                                                                                        \
@@ -65,11 +60,7 @@ using preload::Routine;
                           MPI_Op op, int root, MPI_Comm communicator, MPI_Request* request) {      \
     const preload::Elements<count_type> of{input, output, count, type, op};                        \
     return preload::reduction(                                                                     \
-        Routine::ireduce, of, communicator, request,                                               \
-        [&] {                                                                                      \
-          return hycoll::calls::reduce(of.input_address(), output, of.size(), of.element_type(),   \
-                                       of.operation(), root);                                      \
-        },                                                                                         \
+        Routine::ireduce, of, communicator, request, [&] { return of.reduce(root); },              \
         [&] {                                                                                      \
           return PMPI_Ireduce##suffix(input, output, count, type, op, root, communicator,          \
                                       request);                                                    \
@@ -79,11 +70,7 @@ using preload::Routine;
                         MPI_Op op, MPI_Comm communicator, MPI_Request* request) {                  \
     const preload::Elements<count_type> of{input, output, count, type, op};                        \
     return preload::reduction(                                                                     \
-        Routine::iscan, of, communicator, request,                                                 \
-        [&] {                                                                                      \
-          return hycoll::calls::scan(of.input_address(), output, of.size(), of.element_type(),     \
-                                     of.operation());                                              \
-        },                                                                                         \
+        Routine::iscan, of, communicator, request, [&] { return of.scan(); },                      \
         [&] {                                                                                      \
           return PMPI_Iscan##suffix(input, output, count, type, op, communicator, request);        \
         });                                                                                        \
@@ -92,11 +79,7 @@ using preload::Routine;
                           MPI_Op op, MPI_Comm communicator, MPI_Request* request) {                \
     const preload::Elements<count_type> of{input, output, count, type, op};                        \
     return preload::reduction(                                                                     \
-        Routine::iexscan, of, communicator, request,                                               \
-        [&] {                                                                                      \
-          return hycoll::calls::exscan(of.input_address(), output, of.size(), of.element_type(),   \
-                                       of.operation());                                            \
-        },                                                                                         \
+        Routine::iexscan, of, communicator, request, [&] { return of.exscan(); },                  \
         [&] {                                                                                      \
           return PMPI_Iexscan##suffix(input, output, count, type, op, communicator, request);      \
         });                                                                                        \
@@ -107,10 +90,7 @@ using preload::Routine;
     const preload::Elements<count_type> of{input, output, count, type, op};                        \
     return preload::reduction(                                                                     \
         Routine::ireduce_scatter_block, of, communicator, request,                                 \
-        [&] {                                                                                      \
-          return hycoll::calls::reduce_scatter_block(of.input_address(), output, of.size(),        \
-                                                     of.element_type(), of.operation());           \
-        },                                                                                         \
+        [&] { return of.reduce_scatter_block(); },                                                 \
         [&] {                                                                                      \
           return PMPI_Ireduce_scatter_block##suffix(input, output, count, type, op, communicator,  \
                                                     request);                                      \

@@ -16,56 +16,32 @@ namespace {
 template <class Count, class Library>
 int allreduce(const Elements<Count>& of, MPI_Comm communicator, const Library& library) {
   return serve(
-      of.candidate(Routine::allreduce, communicator),
-      [&] {
-        return calls::allreduce(of.input_address(), of.output, of.size(), of.element_type(),
-                                of.operation());
-      },
-      library);
+      of.candidate(Routine::allreduce, communicator), [&] { return of.allreduce(); }, library);
 }
 
 template <class Count, class Library>
 int reduce(const Elements<Count>& of, int root, MPI_Comm communicator, const Library& library) {
   return serve(
-      of.candidate(Routine::reduce, communicator),
-      [&] {
-        return calls::reduce(of.input_address(), of.output, of.size(), of.element_type(),
-                             of.operation(), root);
-      },
-      library);
+      of.candidate(Routine::reduce, communicator), [&] { return of.reduce(root); }, library);
 }
 
 template <class Count, class Library>
 int scan(const Elements<Count>& of, MPI_Comm communicator, const Library& library) {
   return serve(
-      of.candidate(Routine::scan, communicator),
-      [&] {
-        return calls::scan(of.input_address(), of.output, of.size(), of.element_type(),
-                           of.operation());
-      },
-      library);
+      of.candidate(Routine::scan, communicator), [&] { return of.scan(); }, library);
 }
 
 template <class Count, class Library>
 int exscan(const Elements<Count>& of, MPI_Comm communicator, const Library& library) {
   return serve(
-      of.candidate(Routine::exscan, communicator),
-      [&] {
-        return calls::exscan(of.input_address(), of.output, of.size(), of.element_type(),
-                             of.operation());
-      },
-      library);
+      of.candidate(Routine::exscan, communicator), [&] { return of.exscan(); }, library);
 }
 
 template <class Count, class Library>
 int reduce_scatter_block(const Elements<Count>& of, MPI_Comm communicator, const Library& library) {
   return serve(
       of.candidate(Routine::reduce_scatter_block, communicator),
-      [&] {
-        return calls::reduce_scatter_block(of.input_address(), of.output, of.size(),
-                                           of.element_type(), of.operation());
-      },
-      library);
+      [&] { return of.reduce_scatter_block(); }, library);
 }
 
 template <class Count, class Library>
@@ -81,8 +57,7 @@ int reduce_scatter(const void* input, void* output, const Count* counts, MPI_Dat
       of.candidate(Routine::reduce_scatter, communicator),
       [&] {
         block_counts.assign(blocks.begin(), blocks.end());
-        return calls::reduce_scatter(of.input_address(), of.output, block_counts, of.element_type(),
-                                     of.operation());
+        return of.reduce_scatter(block_counts);
       },
       library);
 }

@@ -16,6 +16,7 @@
 #include "collectives/api/hycoll.h"
 #include "core/base/errors.h"
 #include "preload/session/nonblocking_calls.h"
+#include "preload/session/persistent_calls.h"
 #include "preload/session/session.h"
 #include "threading/program/staging_slices.h"
 
@@ -92,6 +93,25 @@ Call made_by(const MakeCall& make_call, Communicator& server) {
   }
 }
 
+/// Calls `body()`, which returns MPI's error code, or raises the error that it meets. If hycoll
+/// finds on all processes that it cannot make the call, it passes it on; `no_memory` says why if
+/// that is MemoryRefused.
+template <class Library, class Body>
+int made_or_passed_on(const Candidate& candidate, std::string_view no_memory,
+                      const Library& library, const Body& body) {
+  try {
+    return body();
+  } catch (const StagingTooSmall&) {
+    return pass_on(candidate, kTooLongForStaging, library);
+  } catch (const MemoryRefused&) {
+    return pass_on(candidate, no_memory, library);
+  } catch (const Error& error) {
+    return raise_error(candidate.communicator, error);
+  } catch (const std::exception& error) {
+    return raise_error(candidate.communicator, Error(ErrorKind::environment, error.what()));
+  }
+}
+
 /// Makes the call of `make_call` with hycoll, or, if it does not fit the staging or some process
 /// passes memory of a GPU, `library()` with the MPI library. `make_ready(call)` may touch the
 /// buffers, and so may `complete()` after the call. Returns MPI's error code.
@@ -99,7 +119,7 @@ template <class MakeCall, class Library, class MakeReady, class Complete>
 int serve_with(Attachment& attachment, Communicator& server, const Candidate& candidate,
                const MakeCall& make_call, const Library& library, const MakeReady& make_ready,
                const Complete& complete) {
-  try {
+  return made_or_passed_on(candidate, kTooLittleMemory, library, [&] {
     Call call = made_by(make_call, server);
     if (attachment.meets_device_memory(candidate.routine, call)) {
       return pass_on(candidate, "a buffer in the memory of a GPU", library);
@@ -118,15 +138,7 @@ int serve_with(Attachment& attachment, Communicator& server, const Candidate& ca
     report->record(candidate.routine, size_bytes(candidate.element_count, candidate.type),
                    Server::hycoll, server.choice(call).algorithm, seconds.count());
     return MPI_SUCCESS;
-  } catch (const StagingTooSmall&) {
-    return pass_on(candidate, kTooLongForStaging, library);
-  } catch (const MemoryRefused&) {
-    return pass_on(candidate, kTooLittleMemory, library);
-  } catch (const Error& error) {
-    return raise_error(candidate.communicator, error);
-  } catch (const std::exception& error) {
-    return raise_error(candidate.communicator, Error(ErrorKind::environment, error.what()));
-  }
+  });
 }
 
 /// Serves a call of the program's, as serve_with(), with hycoll or with the MPI library. All
@@ -153,38 +165,72 @@ int serve(const Candidate& candidate, const MakeCall& make_call, const Library& 
   return serve_with(*attachment, *server, candidate, make_call, library, make_ready, complete);
 }
 
+/// What the report will say of a call, if one is wanted.
+inline void describe(PendingCall& pending, const Candidate& candidate, Communicator& server,
+                     const Call& call) {
+  if (Session::instance().report() == nullptr) return;
+  pending.size_bytes = size_bytes(candidate.element_count, candidate.type);
+  pending.algorithm = server.choice(call).algorithm;
+  pending.start_time = std::chrono::steady_clock::now();
+}
+
 /// Serves a nonblocking call of the program's, which `make_call(pending)` makes with hycoll; what
 /// must outlive the call is kept in the PendingCall. All processes of the communicator decide
 /// alike.
 template <class MakeCall, class Library>
 int serve_nonblocking(const Candidate& candidate, MPI_Request* request, const MakeCall& make_call,
                       const Library& library) {
-  Session& session = Session::instance();
   Attachment* const attachment = Session::find(candidate.communicator);
   if (attachment == nullptr || request == nullptr) return library();
-  const Verdict verdict = attachment->decide(candidate, session.settings());
+  const Verdict verdict = attachment->decide(candidate, Session::instance().settings());
   if (verdict.server == nullptr) return pass_on(candidate, verdict.reason, library);
-  try {
-    auto pending = std::make_unique<PendingCall>();
-    pending->routine = candidate.routine;
-    pending->communicator = candidate.communicator;
+  return made_or_passed_on(candidate, kMemoryNotThere, library, [&] {
+    auto pending = std::make_unique<NonblockingCall>(candidate.routine, candidate.communicator,
+                                                     attachment->queue());
     const Call call = make_call(*pending);
-    if (session.report() != nullptr) {
-      pending->size_bytes = size_bytes(candidate.element_count, candidate.type);
-      pending->algorithm = verdict.server->choice(call).algorithm;
-      pending->start = std::chrono::steady_clock::now();
-    }
+    describe(*pending, candidate, *verdict.server, call);
     pending->call = verdict.server->drive(call);
-    return NonblockingCalls::instance().start(std::move(pending), attachment->queue(), request);
-  } catch (const StagingTooSmall&) {
-    return pass_on(candidate, kTooLongForStaging, library);
-  } catch (const MemoryRefused&) {
-    return pass_on(candidate, kMemoryNotThere, library);
-  } catch (const Error& error) {
-    return raise_error(candidate.communicator, error);
-  } catch (const std::exception& error) {
-    return raise_error(candidate.communicator, Error(ErrorKind::environment, error.what()));
-  }
+    return NonblockingCalls::instance().start(std::move(pending), request);
+  });
+}
+
+/// Sets up a persistent call of the program's, as `make_call(persistent)` makes it, to be started
+/// with hycoll; or, with the MPI library, by `library()`. What must outlive this function is kept
+/// in the PersistentCall. Collective over the communicator, whose processes decide alike.
+template <class MakeCall, class Library>
+int serve_persistent(const Candidate& candidate, MPI_Request* request, const MakeCall& make_call,
+                     const Library& library) {
+  Attachment* const attachment = Session::find(candidate.communicator);
+  if (attachment == nullptr || request == nullptr) return library();
+  const Verdict verdict = attachment->decide(candidate, Session::instance().settings());
+  if (verdict.server == nullptr) return pass_on(candidate, verdict.reason, library);
+  attachment->finish_nonblocking();
+  return made_or_passed_on(candidate, kTooLittleMemory, library, [&] {
+    auto persistent =
+        std::make_unique<PersistentCall>(*attachment, candidate.routine, candidate.communicator);
+    const Call call = make_call(*persistent);
+    describe(*persistent, candidate, *verdict.server, call);
+    persistent->call = verdict.server->prepare_driven(call);
+    *request = PersistentCalls::instance().add(std::move(persistent));
+    return MPI_SUCCESS;
+  });
+}
+
+/// A call of a translation that may copy what hycoll's call does not find where the program has it.
+template <class Translation>
+void make_ready(const Translation& translation, Call& call) {
+  if (!translation.copies()) return;
+  translation.copy();
+  translation.put_in_place(call);
+}
+
+/// The same for a persistent call, which copies before each start.
+template <class Translation>
+Call repeated(PersistentCall& persistent, const Translation& translation, Call call) {
+  if (!translation.copies()) return call;
+  translation.put_in_place(call);
+  persistent.before_start = [translation] { translation.copy(); };
+  return call;
 }
 
 }  // namespace hycoll::preload

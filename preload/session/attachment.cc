@@ -124,6 +124,11 @@ Attachment::Attachment(MPI_Comm communicator, Report* report)
 
 Attachment::~Attachment() { close(); }
 
+void Attachment::give_up() {
+  // Releases what this owner has done to the one that deletes, and acquires what others have.
+  if (owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+}
+
 void Attachment::close() noexcept {
   if (server_ == nullptr) return;
   finish_nonblocking();
@@ -169,7 +174,7 @@ const Combination& Attachment::combination_of(MPI_Op op, MPI_Datatype type) {
 std::string_view Attachment::examine(const Candidate& candidate) {
   size_bytes_ = 0;
   handles_stay_ = true;
-  if (candidate.routine == Routine::barrier || candidate.routine == Routine::ibarrier) return "";
+  if (is_barrier(candidate.routine)) return "";
   if (candidate.element_count < 0) return "a negative count";
   if (!candidate.has_size) return "";
   if (moves_data(candidate.routine)) {
@@ -198,23 +203,24 @@ Verdict Attachment::decide(const Candidate& candidate, const Settings& settings)
   if (server_ == nullptr && !obstacle_.empty()) return {.reason = obstacle_};
   const std::string_view objection = examine(candidate);
   if (!objection.empty()) return {.reason = objection};
-  const bool is_nonblocking = preload::is_nonblocking(candidate.routine);
-  if (server_ != nullptr) {
-    if (server_->has_scattered_ranks() && depends_on_rank_order(outline_of(candidate))) {
-      return {.reason = "ranks of a machine do not follow each other, and their order counts"};
-    }
-    const std::string_view nonblocking =
-        is_nonblocking ? nonblocking_obstacle(candidate.routine) : "";
-    if (!nonblocking.empty()) return {.reason = nonblocking};
-    if (hands_over_ && library_is_faster(candidate.routine, size_bytes_)) {
-      return {.reason = "the MPI library is faster at this size"};
-    }
-    if (handles_stay_) served_[place_of(candidate)] = candidate;
-    return {.server = server_.get()};
+  if (server_ == nullptr) {
+    if (const auto too_early = deferral(candidate, settings)) return *too_early;
+    attach(candidate.communicator, settings);
+    if (server_ == nullptr) return {.reason = obstacle_};
+    // All are served that hycoll prepares itself for, but for what blocking ones need not.
+    if (!is_persistent(candidate.routine)) return {.server = server_.get()};
   }
-  if (const auto too_early = deferral(candidate, settings)) return *too_early;
-  attach(candidate.communicator, settings);
-  return {.server = server_.get(), .reason = obstacle_};
+  if (server_->has_scattered_ranks() && depends_on_rank_order(outline_of(candidate))) {
+    return {.reason = "ranks of a machine do not follow each other, and their order counts"};
+  }
+  const bool is_blocking = !is_nonblocking(candidate.routine) && !is_persistent(candidate.routine);
+  const std::string_view nonblocking = is_blocking ? "" : nonblocking_obstacle(candidate.routine);
+  if (!nonblocking.empty()) return {.reason = nonblocking};
+  if (hands_over_ && library_is_faster(candidate.routine, size_bytes_)) {
+    return {.reason = "the MPI library is faster at this size"};
+  }
+  if (handles_stay_) served_[place_of(candidate)] = candidate;
+  return {.server = server_.get()};
 }
 
 std::optional<Verdict> Attachment::deferral(const Candidate& candidate, const Settings& settings) {
@@ -227,6 +233,8 @@ std::optional<Verdict> Attachment::deferral(const Candidate& candidate, const Se
     payback_.count_call();
     return Verdict{.reason = "one of the first calls on its communicator (HYCOLL_ATTACH_AFTER)"};
   }
+  // That will be started many times.
+  if (is_persistent(candidate.routine)) return {};
   if (!is_nonblocking && payback_.is_due() && payback_.pays(candidate.communicator)) return {};
   payback_.count_call();
   if (is_nonblocking) return nonblocking;
@@ -310,7 +318,7 @@ std::string_view Attachment::nonblocking_obstacle(Routine routine) const {
   if (!server_->has_own_memory()) {
     return "nonblocking: the communicator shares its memory with others (HYCOLL_STAGING_LIMIT)";
   }
-  if (routine == Routine::ibarrier || moves_data(routine)) return "";
+  if (is_barrier(routine) || moves_data(routine)) return "";
   // The program may free it before the call has completed.
   if (!combination_.has_predefined_op) return "nonblocking: an operator of the program's";
   if (needs_kernels_ && !combination_.has_kernel) {

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -66,6 +67,16 @@ class Attachment {
   Attachment(const Attachment&) = delete;
   Attachment& operator=(const Attachment&) = delete;
 
+  /// One more owner, by one, or one less, of which the last deletes it: the session is one until
+  /// the communicator is freed, and so is every persistent call.
+  void own() noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }
+  void give_up();
+
+  /// Before the session gives it up: the program has no such communicator any more.
+  void lose_communicator() noexcept {
+    if (queue_ != nullptr) queue_->begin_generation();
+  }
+
   /// hycoll's communicator if it has served a call like this one lately; null: decide() tells. Does
   /// what decide() would do.
   Communicator* server_of_like(const Candidate& candidate) const noexcept {
@@ -107,7 +118,8 @@ class Attachment {
   const Combination& combination_of(MPI_Op op, MPI_Datatype type);
   /// Why MPI does not allow the call, or it is nothing to serve; empty otherwise. Notes its size.
   std::string_view examine(const Candidate& candidate);
-  /// Why hycoll cannot serve a nonblocking call that has been examined; empty if it can.
+  /// Why hycoll cannot serve a call that has been examined, and is not blocking, or a start of such
+  /// a one; empty if it can.
   std::string_view nonblocking_obstacle(Routine routine) const;
   /// Why it is too early to prepare hycoll for the communicator, if it is.
   std::optional<Verdict> deferral(const Candidate& candidate, const Settings& settings);
@@ -142,6 +154,7 @@ class Attachment {
   std::size_t size_bytes_ = 0;
   bool handles_stay_ = false;  ///< They are predefined, and always mean the same.
   bool hands_over_ = false;    ///< Whether the MPI library serves what it serves faster.
+  std::atomic<int> owners_{1};
 };
 
 }  // namespace hycoll::preload

@@ -3,7 +3,6 @@
 // which wraps MPI_Init itself, is called on the way. MPI_Finalize needs no function: MPI calls the
 // session at its beginning. And the ends of communicators.
 
-#include <dlfcn.h>
 #include <mpi.h>
 
 #include "preload/session/next.h"
@@ -13,24 +12,12 @@
 using hycoll::preload::leaders_need_threads;
 using hycoll::preload::next;
 using hycoll::preload::Session;
+using hycoll::preload::tool_below;
 
 namespace {
 
 using Init = int(int*, char***);
 using InitThread = int(int*, char***, int, int*);
-
-/// What the loader has below under MPI's name, if that is another library's than what it has under
-/// the name for profiling; null if both are the MPI library's.
-template <class Function>
-Function* tool_below(const char* name, const char* profiling_name) {
-  auto* const below = next<Function>(name);
-  Dl_info tool{};
-  Dl_info library{};
-  const bool is_known =
-      dladdr(reinterpret_cast<void*>(below), &tool) != 0 &&
-      dladdr(reinterpret_cast<void*>(next<Function>(profiling_name)), &library) != 0;
-  return is_known && tool.dli_fbase != library.dli_fbase ? below : nullptr;
-}
 
 /// Returns the code, after opening the session if MPI has been initialised.
 int opened(int code) {

@@ -21,7 +21,7 @@ thread_local int fruitless_polls = 0;
 void record(const PendingCall& call) noexcept {
   Report* const report = Session::instance().report();
   if (report == nullptr) return;
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - call.start;
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - call.start_time;
   try {
     report->record(call.routine, call.size_bytes, Server::hycoll, call.algorithm, seconds.count());
   } catch (const std::bad_alloc&) {
@@ -35,40 +35,6 @@ void drive_network() {
   // Any call that looks at the network drives it; MPICH's on MPI_COMM_SELF does not look.
   int is_there = 0;
   PMPI_Iprobe(0, 0, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE);
-}
-
-int PendingCall::answer(MPI_Status* status) {
-  PMPI_Status_set_elements(status, MPI_BYTE, 0);
-  PMPI_Status_set_cancelled(status, 0);
-  status->MPI_SOURCE = MPI_UNDEFINED;
-  status->MPI_TAG = MPI_UNDEFINED;
-  if (error && error_code == MPI_SUCCESS) {
-    const bool is_freed = queue->generation() != generation;
-    error_code = raise_error(is_freed ? MPI_COMM_SELF : communicator, *error);
-  }
-  return error_code;
-}
-
-MPI_Datatype PendingCall::keep(MPI_Datatype type) {
-  if (ElementType(type).code() != ElementType::kDerivedCode) return type;
-  if (PMPI_Type_dup(type, &kept_type) != MPI_SUCCESS) kept_type = MPI_DATATYPE_NULL;
-  return kept_type;
-}
-
-void PendingCall::deliver() {
-  try {
-    call.deliver();
-  } catch (const Error& met) {
-    error = met;
-  } catch (const std::exception& met) {
-    error.emplace(ErrorKind::environment, met.what());
-  }
-  if (kept_type != MPI_DATATYPE_NULL) PMPI_Type_free(&kept_type);
-}
-
-void PendingCall::give_up() {
-  // Releases what this owner has written to the one that deletes, and acquires what the other has.
-  if (owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
 }
 
 bool CallQueue::try_acquire() noexcept {
@@ -116,12 +82,12 @@ int CallQueue::advance() {
   while (PendingCall* const call = over.pop_front()) {
     ++completed;
     call->deliver();
-    MPI_Request request = call->request;
-    PMPI_Grequest_complete(request);
-    call->is_complete.store(true, std::memory_order_release);  // pairs with finish()
-    call->give_up();
+    call->tell_completion();
     NonblockingCalls::instance().pending_.fetch_sub(1, std::memory_order_relaxed);  // a count
     pending_.fetch_sub(1, std::memory_order_release);  // pairs with is_busy()
+    // The last owner of a persistent call may end the communicator's service, for which no call is
+    // pending.
+    call->give_up();
   }
   return completed;
 }
@@ -175,24 +141,27 @@ void NonblockingCalls::give_back(CallQueue& queue) noexcept {
   queue.is_taken_ = false;
 }
 
-int NonblockingCalls::start(std::unique_ptr<PendingCall> call, CallQueue& queue,
-                            MPI_Request* request) {
-  call->queue = &queue;
-  call->generation = queue.generation();
+int NonblockingCalls::start(std::unique_ptr<NonblockingCall> call, MPI_Request* request) {
   const int code = start_request(*call);
   if (code != MPI_SUCCESS) return code;
   *request = call->request;
+  begin(*call.release());
+  return MPI_SUCCESS;
+}
+
+void NonblockingCalls::begin(PendingCall& call) {
+  call.own();
+  CallQueue& queue = call.queue;
   queue.pending_.fetch_add(1, std::memory_order_relaxed);  // published by the queue's release()
   pending_.fetch_add(1, std::memory_order_relaxed);        // a count
   under_way_.fetch_add(1, std::memory_order_seq_cst);      // see ProgressKeeper::watch()
-  queue.push(call.release());
-  if (!is_under_way()) return MPI_SUCCESS;
+  queue.push(&call);
+  if (!is_under_way()) return;
   try {
     keeper().watch();
   } catch (const std::bad_alloc&) {
     // The call is under way. Without a keeper it goes on when the program asks for it.
   }
-  return MPI_SUCCESS;
 }
 
 ProgressKeeper& NonblockingCalls::keeper() {
@@ -239,10 +208,8 @@ void NonblockingCalls::finish(CallQueue& queue) {
   wait_until(queue.wait_policy_, [&] { return !queue.is_busy(); });
 }
 
-void NonblockingCalls::finish(const PendingCall& call) {
-  // Pairs with the releasing store in CallQueue::advance().
-  wait_until(call.queue->wait_policy_,
-             [&] { return call.is_complete.load(std::memory_order_acquire); });
+void NonblockingCalls::finish(const NonblockingCall& call) {
+  wait_until(call.queue.wait_policy_, [&] { return call.is_complete(); });
 }
 
 void NonblockingCalls::close() noexcept {

@@ -38,9 +38,10 @@ class CallRow {
   PendingCall* last_ = nullptr;  // if there is a first one
 };
 
-/// The nonblocking calls of one communicator, which are executed one after another, in the order in
-/// which they were started. Never destroyed, so that it may be looked at without a lock. Any number
-/// of threads may use it, but calls are started by one thread at a time.
+/// The nonblocking calls of one communicator, and starts of persistent ones, which are executed one
+/// after another, in the order in which they were started. Never destroyed, so that it may be
+/// looked at without a lock. Any number of threads may use it, but calls are started by one thread
+/// at a time.
 class alignas(64) CallQueue {
  public:
   /// Whether calls are there whose requests have not completed.
@@ -96,7 +97,10 @@ class NonblockingCalls final : public LookedAfter {
   void give_back(CallQueue& queue) noexcept;
 
   /// Makes the request of a call that is ready, and starts it. Returns MPI's error code.
-  int start(std::unique_ptr<PendingCall> call, CallQueue& queue, MPI_Request* request);
+  int start(std::unique_ptr<NonblockingCall> call, MPI_Request* request);
+
+  /// Starts a call that is ready and has its request. The queue is one of its owners from now on.
+  void begin(PendingCall& call);
 
   /// Goes on with all calls. The MPI library calls it when a thread waits or tests for requests.
   /// Returns how many requests it has completed.
@@ -105,7 +109,7 @@ class NonblockingCalls final : public LookedAfter {
   /// Returns when the requests of all calls of the queue have completed.
   void finish(CallQueue& queue);
   /// Returns when this one has.
-  void finish(const PendingCall& call);
+  void finish(const NonblockingCall& call);
 
   /// Ends hycoll's own thread. No call may be under way.
   void close() noexcept;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,47 +19,82 @@ namespace hycoll::preload {
 
 class CallQueue;
 
-/// A nonblocking call of the program's under way in hycoll, and the generalized request by which
-/// the program knows it. Belongs to two, and is deleted by the second that gives it up: to its
-/// queue, until the request has completed, and to the MPI library, until the program has no request
-/// any more.
-struct PendingCall {
-  Routine routine = Routine::iallreduce;
-  MPI_Comm communicator = MPI_COMM_NULL;  ///< The program's.
-  const CallQueue* queue = nullptr;
-  std::uint64_t generation = 0;  ///< Of the queue; the communicator has been freed if it differs.
+/// A call of the program's under way in hycoll beside the program, which has a request for it.
+/// Belongs to its queue until the request has completed, and to whoever else may ask for it;
+/// deleted by the last owner that gives it up.
+class PendingCall {
+ public:
+  PendingCall(Routine its_routine, MPI_Comm its_communicator, CallQueue& its_queue) noexcept;
+  virtual ~PendingCall();
+  PendingCall(const PendingCall&) = delete;
+  PendingCall& operator=(const PendingCall&) = delete;
+
+  Routine routine;
+  MPI_Comm communicator;  ///< The program's.
+  CallQueue& queue;
   std::vector<std::size_t> block_counts;
   std::vector<std::ptrdiff_t> displacements;
   DrivenCall call;
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Datatype kept_type = MPI_DATATYPE_NULL;
 
   // For the report, if there is one.
   std::size_t size_bytes = 0;
   std::string algorithm;
-  std::chrono::steady_clock::time_point start;
+  std::chrono::steady_clock::time_point start_time;
 
-  std::optional<Error> error;  ///< What the call has met; valid once it is over.
-  int error_code = MPI_SUCCESS;
-  std::atomic<bool> is_complete{false};  ///< The request is.
-  PendingCall* next = nullptr;           ///< In one of its queue's rows.
+  PendingCall* next = nullptr;  ///< In one of its queue's rows.
 
-  /// The datatype, or a copy of it if the program may free it before the call has completed.
+  /// The datatype, or a copy of it if the program may free it before the call has completed; the
+  /// same one for the same handle.
   MPI_Datatype keep(MPI_Datatype type);
 
   /// After the call: puts its result where the program wants it, and keeps the Error that it has
   /// met.
   void deliver();
 
+  /// Completes the program's request, after that.
+  virtual void tell_completion() = 0;
+
+  /// One more owner, or one less.
+  void own() noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }  // by an owner
+  void give_up();
+
+ protected:
+  void free_kept_types();
+  /// Calls the error handler of the communicator, or, if the program has freed that, of
+  /// MPI_COMM_SELF. Returns the code.
+  int raise(const Error& met) const;
+
+  std::optional<Error> error_;  ///< What the call has met; valid once it has been delivered.
+
+ private:
+  struct KeptType {
+    MPI_Datatype given;
+    MPI_Datatype copy;
+  };
+
+  std::uint64_t generation_;  ///< Of the queue; the communicator has been freed if it differs.
+  std::vector<KeptType> kept_types_;
+  std::atomic<int> owners_{1};
+};
+
+/// A nonblocking call, whose request is a generalized one of the MPI library's. That library owns
+/// the call too, until the program has no request any more.
+class NonblockingCall final : public PendingCall {
+ public:
+  using PendingCall::PendingCall;
+
+  MPI_Request request = MPI_REQUEST_NULL;
+
+  void tell_completion() override;
+  bool is_complete() const noexcept { return is_complete_.load(std::memory_order_acquire); }
+
   /// What the MPI library asks for when the request is waited for: fills in the status, and returns
   /// the call's error code after calling the communicator's error handler.
   int answer(MPI_Status* status);
 
-  /// One of the two owners does without it.
-  void give_up();
-
  private:
-  std::atomic<int> owners_{2};
+  int error_code_ = MPI_SUCCESS;
+  std::atomic<bool> is_complete_{false};
 };
 
 /// How the program's MPI library lets a request be completed from inside of its own waiting: it
@@ -66,8 +102,11 @@ struct PendingCall {
 /// Whether it does at all.
 bool has_request_hooks();
 
+/// From now on it does.
+void install_request_hooks();
+
 /// Makes the request of a call. Returns MPI's error code.
-int start_request(PendingCall& call);
+int start_request(NonblockingCall& call);
 
 /// Lets the MPI library go on with the program's messages, and its own nonblocking collectives.
 void drive_network();

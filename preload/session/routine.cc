@@ -47,16 +47,22 @@ constexpr std::array<std::string_view, kRoutineCount> kNames = {
     "iscatter",
     "iscatterv",
     "allgather_init",
+    "allgatherv_init",
     "allreduce_init",
+    "alltoall_init",
+    "alltoallv_init",
+    "alltoallw_init",
     "barrier_init",
     "bcast_init",
     "exscan_init",
     "gather_init",
+    "gatherv_init",
     "reduce_init",
     "reduce_scatter_init",
     "reduce_scatter_block_init",
     "scan_init",
     "scatter_init",
+    "scatterv_init",
 };
 
 }  // namespace
@@ -83,7 +89,10 @@ RoutineSet parse_routines(std::string_view variable, std::string_view list) {
     }
     const auto index = static_cast<std::size_t>(known - kNames.begin());
     routines.set(index);
-    if (index < kBlockingRoutineCount) routines.set(index + kBlockingRoutineCount);
+    if (index < kBlockingRoutineCount) {
+      routines.set(index + kBlockingRoutineCount);
+      routines.set(index + 2 * kBlockingRoutineCount);
+    }
   }
   return routines;
 }

@@ -13,8 +13,7 @@
 namespace hycoll::preload {
 
 /// MPI's collectives, by the names that settings and reports use. Blocking, nonblocking and
-/// persistent forms count as different routines; persistent ones of what hycoll does not serve do
-/// not count.
+/// persistent forms count as different routines.
 enum class Routine : std::uint8_t {
   allgather,
   allgatherv,
@@ -50,23 +49,38 @@ enum class Routine : std::uint8_t {
   iscan,
   iscatter,
   iscatterv,
-  allgather_init,
+  allgather_init,  // the persistent forms, in the same order
+  allgatherv_init,
   allreduce_init,
+  alltoall_init,
+  alltoallv_init,
+  alltoallw_init,
   barrier_init,
   bcast_init,
   exscan_init,
   gather_init,
+  gatherv_init,
   reduce_init,
   reduce_scatter_init,
   reduce_scatter_block_init,
   scan_init,
   scatter_init,
+  scatterv_init,
 };
 inline constexpr std::size_t kBlockingRoutineCount = 17;
-inline constexpr std::size_t kRoutineCount = 2 * kBlockingRoutineCount + 11;
+inline constexpr std::size_t kRoutineCount = 3 * kBlockingRoutineCount;
 
 constexpr bool is_nonblocking(Routine routine) noexcept {
   return routine >= Routine::iallgather && routine <= Routine::iscatterv;
+}
+
+constexpr bool is_persistent(Routine routine) noexcept {
+  return routine >= Routine::allgather_init;
+}
+
+constexpr bool is_barrier(Routine routine) noexcept {
+  return routine == Routine::barrier || routine == Routine::ibarrier ||
+         routine == Routine::barrier_init;
 }
 
 /// hycoll's collective for one of MPI's. A barrier is an allreduce.
@@ -77,6 +91,7 @@ constexpr Collective collective_of(Routine routine) noexcept {
     case Routine::iallgather:
     case Routine::iallgatherv:
     case Routine::allgather_init:
+    case Routine::allgatherv_init:
       return Collective::allgather;
     case Routine::alltoall:
     case Routine::alltoallv:
@@ -84,6 +99,9 @@ constexpr Collective collective_of(Routine routine) noexcept {
     case Routine::ialltoall:
     case Routine::ialltoallv:
     case Routine::ialltoallw:
+    case Routine::alltoall_init:
+    case Routine::alltoallv_init:
+    case Routine::alltoallw_init:
       return Collective::alltoall;
     case Routine::allreduce:
     case Routine::iallreduce:
@@ -105,6 +123,7 @@ constexpr Collective collective_of(Routine routine) noexcept {
     case Routine::igather:
     case Routine::igatherv:
     case Routine::gather_init:
+    case Routine::gatherv_init:
       return Collective::gather;
     case Routine::reduce:
     case Routine::ireduce:
@@ -126,6 +145,7 @@ constexpr Collective collective_of(Routine routine) noexcept {
     case Routine::iscatter:
     case Routine::iscatterv:
     case Routine::scatter_init:
+    case Routine::scatterv_init:
       return Collective::scatter;
   }
   HYCOLL_ASSERT(false, "a routine");

@@ -14,6 +14,7 @@
 #include "collectives/processes/memory_charge.h"
 #include "collectives/processes/process_map.h"
 #include "core/base/errors.h"
+#include "preload/session/persistent_calls.h"
 #include "threading/transport/mpi/end_job.h"
 
 namespace hycoll::preload {
@@ -199,7 +200,8 @@ int Session::forget(MPI_Comm /*communicator*/, int /*key*/, void* value, void* /
     std::erase(session.attachments_, attachment);
     recent_.forget(attachment);
   }
-  delete attachment;
+  attachment->lose_communicator();
+  attachment->give_up();
   return MPI_SUCCESS;
 }
 
@@ -219,6 +221,7 @@ void Session::close() noexcept {
     const std::lock_guard lock(mutex_);
     recent_.forget_all();
   }
+  PersistentCalls::instance().close();
   for (Attachment* const attachment : attachments_) attachment->close();
   NonblockingCalls::instance().close();
   if (settings_.reports()) {

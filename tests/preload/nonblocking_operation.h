@@ -150,8 +150,8 @@ class Operation {
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
-/// Returns when the request has completed, by one of MPI's functions.
-inline void complete(MPI_Request& request, std::uint64_t way) {
+/// Waits until the request has completed, by one of MPI's functions. Returns what that makes of it.
+inline MPI_Request completed(MPI_Request request, std::uint64_t way) {
   std::array<MPI_Request, 2> two = {MPI_REQUEST_NULL, request};
   std::array<MPI_Status, 2> statuses{};
   std::array<int, 2> indices = {-1, -1};
@@ -197,8 +197,14 @@ inline void complete(MPI_Request& request, std::uint64_t way) {
   }
   int is_cancelled = 1;
   MPI_Test_cancelled(&statuses[1], &is_cancelled);
-  REQUIRE_HERE(is_cancelled == 0 && two[1] == MPI_REQUEST_NULL);
-  request = MPI_REQUEST_NULL;
+  REQUIRE_HERE(is_cancelled == 0);
+  return two[1];
+}
+
+/// The same of a request that must be gone then.
+inline void complete(MPI_Request& request, std::uint64_t way) {
+  request = completed(request, way);
+  REQUIRE_HERE(request == MPI_REQUEST_NULL);
 }
 
 }  // namespace programs
