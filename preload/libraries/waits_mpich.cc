@@ -1,6 +1,6 @@
-// How MPICH's waits and tests go on with starts of persistent calls, whose requests it does not poll
-// for: while some are under way, a wait tests again and again, and hycoll's calls go on in between.
-// Fortran's interfaces and tools get here by the names for profiling.
+// How MPICH's waits and tests go on with starts of persistent calls, whose requests it does not
+// poll for: while some are under way, a wait tests again and again, and hycoll's calls go on in
+// between. Fortran's interfaces and tools get here by the names for profiling.
 
 #include <mpi.h>
 
@@ -126,12 +126,10 @@ HYCOLL_PRELOAD_BY_PROFILING_NAME(Request_get_status,
                                  (request, flag, status))
 HYCOLL_PRELOAD_BY_PROFILING_NAME(Wait, (MPI_Request * request, MPI_Status* status),
                                  (request, status))
-HYCOLL_PRELOAD_BY_PROFILING_NAME(Waitall,
-                                 (int count, MPI_Request* requests, MPI_Status* statuses),
+HYCOLL_PRELOAD_BY_PROFILING_NAME(Waitall, (int count, MPI_Request* requests, MPI_Status* statuses),
                                  (count, requests, statuses))
 HYCOLL_PRELOAD_BY_PROFILING_NAME(Waitany,
-                                 (int count, MPI_Request* requests, int* index,
-                                  MPI_Status* status),
+                                 (int count, MPI_Request* requests, int* index, MPI_Status* status),
                                  (count, requests, index, status))
 HYCOLL_PRELOAD_BY_PROFILING_NAME(Waitsome,
                                  (int count, MPI_Request* requests, int* completed, int* indices,

@@ -18,8 +18,8 @@ PendingCall::PendingCall(Routine its_routine, MPI_Comm its_communicator,
 PendingCall::~PendingCall() { free_kept_types(); }
 
 MPI_Datatype PendingCall::keep(MPI_Datatype type) {
-  const bool is_derived = type != MPI_DATATYPE_NULL &&
-                          ElementType(type).code() == ElementType::kDerivedCode;
+  const bool is_derived =
+      type != MPI_DATATYPE_NULL && ElementType(type).code() == ElementType::kDerivedCode;
   if (!is_derived) return type;
   const auto known = std::ranges::find(kept_types_, type, &KeptType::given);
   if (known != kept_types_.end()) return known->copy;

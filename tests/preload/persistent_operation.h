@@ -170,9 +170,7 @@ class PersistentOperation {
     if (kind_ == Persistent::scatterv) return count_ + to;
     return is_alltoall() ? count_ + (2 * from + to) % 3 : count_ + from;
   }
-  int output_length() const {
-    return kind_ == Persistent::scatterv ? count_ + rank_ : count_;
-  }
+  int output_length() const { return kind_ == Persistent::scatterv ? count_ + rank_ : count_; }
   /// Where, in all blocks of a process, the one for another begins.
   std::size_t offset_at(int from, int to) const {
     int offset = 0;
@@ -254,8 +252,8 @@ class PersistentOperation {
         code = PERSISTENT(Alltoall)(from, n, type, to, n, kType, on, none, made);
         break;
       case Persistent::alltoallv:
-        code = PERSISTENT(Alltoallv)(from, sent, sent_begins, type, to, received, begins, kType,
-                                     on, none, made);
+        code = PERSISTENT(Alltoallv)(from, sent, sent_begins, type, to, received, begins, kType, on,
+                                     none, made);
         break;
       case Persistent::alltoallw:
         code = PERSISTENT(Alltoallw)(from, sent, sent_at.data(), sent_types.data(), to, received,

@@ -1,13 +1,16 @@
 // Random collectives of random sizes and operators on random communicators, several of which live
-// at once, by several threads; blocking and nonblocking, in place and not; vectors as single
-// elements of long datatypes; broadcasts of data that every rank describes by a random datatype of
-// its own; blocks that are moved, of random lengths.
+// at once, by several threads; blocking, nonblocking and persistent, in place and not; vectors as
+// single elements of long datatypes; broadcasts of data that every rank describes by a random
+// datatype of its own; blocks that are moved, of random lengths.
 //
 // usage: stress [GAMES [SEED [THREADS]]]
 // Each thread plays so many games, of some rounds each; with STRESS_SECONDS in the environment it
 // plays for that long instead. STRESS_SEED overrides the argument.
 
 #include <mpi.h>
+#if MPI_VERSION < 4 && defined(OPEN_MPI)
+#include <mpi-ext.h>
+#endif
 
 #include <array>
 #include <cstddef>
@@ -173,13 +176,24 @@ class Trial {
     }
   }
 
-  /// The same for an allreduce, nonblocking.
+  /// The same for an allreduce, nonblocking, or persistent.
   MPI_Request start() {
     MPI_Request request = MPI_REQUEST_NULL;
     const void* const input = is_in_place() ? MPI_IN_PLACE : input_.data();
     const MPI_Op op = block_ == nullptr ? round_.op.op : round_.element_op;
-    MPI_Iallreduce(input, output_.data(), element_count(), element_type(), op, round_.communicator,
-                   &request);
+    if (round_.number % 2 == 0) {
+      MPI_Iallreduce(input, output_.data(), element_count(), element_type(), op,
+                     round_.communicator, &request);
+      return request;
+    }
+#if MPI_VERSION >= 4
+    MPI_Allreduce_init(input, output_.data(), element_count(), element_type(), op,
+                       round_.communicator, MPI_INFO_NULL, &request);
+#else
+    MPIX_Allreduce_init(input, output_.data(), element_count(), element_type(), op,
+                        round_.communicator, MPI_INFO_NULL, &request);
+#endif
+    MPI_Start(&request);
     return request;
   }
 
@@ -401,6 +415,7 @@ class Player {
     for (Pending& pending : pending_) {
       MPI_Wait(&pending.request, MPI_STATUS_IGNORE);
       pending.trial->check();
+      if (pending.request != MPI_REQUEST_NULL) MPI_Request_free(&pending.request);
     }
     pending_.clear();
   }
