@@ -2,7 +2,8 @@
 // by all functions, inactive requests, order, progress, requests and communicators given up early;
 // and random mixes on several communicators.
 // usage: persistent [SECONDS [SEED [THREADS]]]
-// With 0 seconds it does only what MPI libraries by themselves do right.
+// With 0 seconds it does only what MPI libraries by themselves do right, and with several threads
+// nothing that needs the processes to be one node.
 
 #include <malloc.h>
 #include <mpi.h>
@@ -160,7 +161,7 @@ void requests_may_be_mixed(MPI_Comm communicator) {
     ring.check();
   }
   // Startall of none, and of others' only.
-  MPI_Startall(0, nullptr);
+  MPI_Startall(0, requests.data());  // Open MPI takes no null pointer here
   MPI_Request* const others = &ring[0];
   MPI_Startall(2, others);
   MPI_Waitall(2, others, MPI_STATUSES_IGNORE);
@@ -339,6 +340,33 @@ void errors_reach_the_handler(MPI_Comm communicator) {
   MPI_Errhandler_free(&handler);
 }
 
+/// An error that a start meets is the communicator's, and that of whoever waits. The processes are
+/// one node: others do not compare their calls.
+void calls_that_differ_are_errors(MPI_Comm communicator) {
+  MPI_Comm copy = warm_copy(communicator);
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_Comm_create_errhandler(&count_errors, &handler);
+  MPI_Comm_set_errhandler(copy, handler);
+  for (const MPI_Comm waits : {MPI_COMM_WORLD, MPI_COMM_SELF}) {
+    MPI_Comm_set_errhandler(waits, MPI_ERRORS_RETURN);
+  }
+  std::array<int, 8> values{};
+  MPI_Request request = MPI_REQUEST_NULL;
+  PERSISTENT(Allreduce)
+  (MPI_IN_PLACE, values.data(), rank_of(copy) == 0 ? 4 : 5, MPI_INT, MPI_SUM, copy, MPI_INFO_NULL,
+   &request);
+  handled = 0;
+  MPI_Start(&request);
+  REQUIRE_HERE(MPI_Wait(&request, MPI_STATUS_IGNORE) != MPI_SUCCESS && handled == 1);
+  REQUIRE_HERE(request != MPI_REQUEST_NULL);
+  MPI_Request_free(&request);
+  for (const MPI_Comm waits : {MPI_COMM_WORLD, MPI_COMM_SELF}) {
+    MPI_Comm_set_errhandler(waits, MPI_ERRORS_ARE_FATAL);
+  }
+  MPI_Errhandler_free(&handler);
+  MPI_Comm_free(&copy);
+}
+
 /// Random starts of requests on two communicators; which of its own a rank completes when, each
 /// decides for itself.
 class Player {
@@ -446,6 +474,7 @@ int main(int argc, char** argv) {
     handles_may_go_early(communicator);
     calls_leave_nothing_behind(communicator);
     errors_reach_the_handler(communicator);
+    if (thread_count == 1) calls_that_differ_are_errors(communicator);
     play(seconds, seed, thread_count);
   }
   // One is left, inactive.
