@@ -333,6 +333,7 @@ void errors_reach_the_handler(MPI_Comm communicator) {
   MPI_Comm_set_errhandler(communicator, handler);
   std::array<double, 8> values{};
   MPI_Request request = MPI_REQUEST_NULL;
+  handled = 0;
   const int code = PERSISTENT(Reduce)(values.data(), values.data() + 4, 4, MPI_DOUBLE, MPI_SUM,
                                       1000, communicator, MPI_INFO_NULL, &request);
   REQUIRE_HERE(code != MPI_SUCCESS && handled == 1 && request == MPI_REQUEST_NULL);
