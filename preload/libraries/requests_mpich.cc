@@ -58,6 +58,8 @@ int start_request(NonblockingCall& call) {
   return start_function()(&query, &free_call, &cancel, &poll, &wait, &call, &call.request);
 }
 
+bool frees_failed_requests() noexcept { return false; }
+
 void remove_request_hooks() {}
 
 }  // namespace hycoll::preload

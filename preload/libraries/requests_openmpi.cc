@@ -53,6 +53,8 @@ int start_request(NonblockingCall& call) {
   return PMPI_Grequest_start(&query, &free_call, &cancel, &call, &call.request);
 }
 
+bool frees_failed_requests() noexcept { return true; }
+
 void remove_request_hooks() {
   if (is_registered.exchange(false, std::memory_order_relaxed)) {
     find("opal_progress_unregister")(&poll);

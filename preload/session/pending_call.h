@@ -108,6 +108,9 @@ void install_request_hooks();
 /// Makes the request of a call. Returns MPI's error code.
 int start_request(NonblockingCall& call);
 
+/// Whether the MPI library frees persistent requests of which it reports an error.
+bool frees_failed_requests() noexcept;
+
 /// Lets the MPI library go on with the program's messages, and its own nonblocking collectives.
 void drive_network();
 

@@ -67,13 +67,10 @@ int PersistentCall::start(MPI_Request* request) {
 }
 
 void PersistentCall::tell_completion() {
-  // A byte more than is received is an error of whoever waits. Open MPI frees a request that meets
-  // one, though it is persistent: there the communicator's handler alone is told.
-#ifdef OPEN_MPI
-  const int excess = 0;
-#else
+  // A byte more than is received is an error of whoever waits.
   const int excess = error_ ? 1 : 0;
-#endif
+  const bool is_lost =
+      error_ && frees_failed_requests() && PersistentCalls::instance().unlist(request_, *this);
   if (error_) raise(*error_);
   error_.reset();
   // With the message the program may start the call again, or free its request.
@@ -82,6 +79,7 @@ void PersistentCall::tell_completion() {
   const char byte = 0;
   PMPI_Send(&byte, excess, MPI_BYTE, 0, tag_,
             PersistentCalls::instance().communicator_.load(std::memory_order_relaxed));
+  if (is_lost) give_up();
 }
 
 PersistentCalls& PersistentCalls::instance() noexcept {
@@ -94,6 +92,15 @@ PersistentCall* PersistentCalls::find_listed(MPI_Request request) {
   const std::lock_guard lock(mutex_);
   const auto found = calls_.find(request);
   return found == calls_.end() ? nullptr : found->second;
+}
+
+bool PersistentCalls::unlist(MPI_Request request, const PersistentCall& call) {
+  const std::lock_guard lock(mutex_);
+  const auto found = calls_.find(request);
+  if (found == calls_.end() || found->second != &call) return false;
+  calls_.erase(found);
+  count_.fetch_sub(1, std::memory_order_relaxed);  // as in find()
+  return true;
 }
 
 MPI_Comm PersistentCalls::own_communicator() {
@@ -121,6 +128,7 @@ MPI_Request PersistentCalls::add(std::unique_ptr<PersistentCall> call) {
   } else {
     free_tags_.pop_back();
   }
+  call->request_ = made;
   call.release()->tag_ = tag;
   count_.fetch_add(1, std::memory_order_relaxed);  // as in find()
   return made;
@@ -132,11 +140,7 @@ void PersistentCalls::give_back(int tag) {
 }
 
 int PersistentCalls::free(PersistentCall& call, MPI_Request* request) {
-  {
-    const std::lock_guard lock(mutex_);
-    calls_.erase(*request);
-  }
-  count_.fetch_sub(1, std::memory_order_relaxed);  // as in find()
+  unlist(*request, call);
   const int code = free_in_library(request);
   call.give_up();
   return code;

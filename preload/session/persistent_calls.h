@@ -43,6 +43,7 @@ class PersistentCall final : public PendingCall {
   static constexpr int kNoTag = -1;
 
   Attachment& attachment_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
   int tag_ = kNoTag;  // the request's own
   std::atomic<bool> is_under_way_{false};
 };
@@ -77,6 +78,8 @@ class PersistentCalls {
   friend class PersistentCall;
   PersistentCalls() = default;
   PersistentCall* find_listed(MPI_Request request);
+  /// The request may soon be another one's. Returns whether it was the call's still.
+  bool unlist(MPI_Request request, const PersistentCall& call);
   /// hycoll's communicator of this process alone, made when it is needed first; its errors are
   /// returned. Requires mutex_.
   MPI_Comm own_communicator();
