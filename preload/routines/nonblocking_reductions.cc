@@ -2,45 +2,10 @@
 
 #include <mpi.h>
 
-#include <cstddef>
-#include <span>
-
 #include "collectives/api/hycoll.h"
 #include "preload/routines/elements.h"
+#include "preload/routines/reduction_requests.h"
 #include "preload/routines/serve.h"
-
-namespace hycoll::preload {
-namespace {
-
-/// A reduction whose call `make(elements)` makes.
-template <class Count, class Make, class Library>
-int reduction(Routine routine, const Elements<Count>& of, MPI_Comm communicator,
-              MPI_Request* request, const Make& make, const Library& library) {
-  return serve_nonblocking(
-      of.candidate(routine, communicator), request,
-      [&](PendingCall& /*pending*/) { return make(); }, library);
-}
-
-template <class Count, class Library>
-int ireduce_scatter(const void* input, void* output, const Count* counts, MPI_Datatype type,
-                    MPI_Op op, MPI_Comm communicator, MPI_Request* request,
-                    const Library& library) {
-  const int size = counts == nullptr ? 0 : process_count_of(communicator);
-  if (size == 0) return library();
-  const std::span<const Count> blocks(counts, static_cast<std::size_t>(size));
-  const Elements<MPI_Count> of{
-      .input = input, .output = output, .count = sum_of(blocks), .type = type, .op = op};
-  return serve_nonblocking(
-      of.candidate(Routine::ireduce_scatter, communicator), request,
-      [&](PendingCall& pending) {
-        pending.block_counts.assign(blocks.begin(), blocks.end());
-        return of.reduce_scatter(pending.block_counts);
-      },
-      library);
-}
-
-}  // namespace
-}  // namespace hycoll::preload
 
 namespace preload = hycoll::preload;
 using preload::Routine;
@@ -50,8 +15,8 @@ using preload::Routine;
   int MPI_Iallreduce##suffix(const void* input, void* output, count_type count, MPI_Datatype type, \
                              MPI_Op op, MPI_Comm communicator, MPI_Request* request) {             \
     const preload::Elements<count_type> of{input, output, count, type, op};                        \
-    return preload::reduction(                                                                     \
-        Routine::iallreduce, of, communicator, request, [&] { return of.allreduce(); },            \
+    return preload::reduction<Routine::iallreduce>(                                                \
+        of, communicator, request, [&] { return of.allreduce(); },                                 \
         [&] {                                                                                      \
           return PMPI_Iallreduce##suffix(input, output, count, type, op, communicator, request);   \
         });                                                                                        \
@@ -59,8 +24,8 @@ using preload::Routine;
   int MPI_Ireduce##suffix(const void* input, void* output, count_type count, MPI_Datatype type,    \
                           MPI_Op op, int root, MPI_Comm communicator, MPI_Request* request) {      \
     const preload::Elements<count_type> of{input, output, count, type, op};                        \
-    return preload::reduction(                                                                     \
-        Routine::ireduce, of, communicator, request, [&] { return of.reduce(root); },              \
+    return preload::reduction<Routine::ireduce>(                                                   \
+        of, communicator, request, [&] { return of.reduce(root); },                                \
         [&] {                                                                                      \
           return PMPI_Ireduce##suffix(input, output, count, type, op, root, communicator,          \
                                       request);                                                    \
@@ -69,8 +34,8 @@ using preload::Routine;
   int MPI_Iscan##suffix(const void* input, void* output, count_type count, MPI_Datatype type,      \
                         MPI_Op op, MPI_Comm communicator, MPI_Request* request) {                  \
     const preload::Elements<count_type> of{input, output, count, type, op};                        \
-    return preload::reduction(                                                                     \
-        Routine::iscan, of, communicator, request, [&] { return of.scan(); },                      \
+    return preload::reduction<Routine::iscan>(                                                     \
+        of, communicator, request, [&] { return of.scan(); },                                      \
         [&] {                                                                                      \
           return PMPI_Iscan##suffix(input, output, count, type, op, communicator, request);        \
         });                                                                                        \
@@ -78,8 +43,8 @@ using preload::Routine;
   int MPI_Iexscan##suffix(const void* input, void* output, count_type count, MPI_Datatype type,    \
                           MPI_Op op, MPI_Comm communicator, MPI_Request* request) {                \
     const preload::Elements<count_type> of{input, output, count, type, op};                        \
-    return preload::reduction(                                                                     \
-        Routine::iexscan, of, communicator, request, [&] { return of.exscan(); },                  \
+    return preload::reduction<Routine::iexscan>(                                                   \
+        of, communicator, request, [&] { return of.exscan(); },                                    \
         [&] {                                                                                      \
           return PMPI_Iexscan##suffix(input, output, count, type, op, communicator, request);      \
         });                                                                                        \
@@ -88,9 +53,8 @@ using preload::Routine;
                                         MPI_Datatype type, MPI_Op op, MPI_Comm communicator,       \
                                         MPI_Request* request) {                                    \
     const preload::Elements<count_type> of{input, output, count, type, op};                        \
-    return preload::reduction(                                                                     \
-        Routine::ireduce_scatter_block, of, communicator, request,                                 \
-        [&] { return of.reduce_scatter_block(); },                                                 \
+    return preload::reduction<Routine::ireduce_scatter_block>(                                     \
+        of, communicator, request, [&] { return of.reduce_scatter_block(); },                      \
         [&] {                                                                                      \
           return PMPI_Ireduce_scatter_block##suffix(input, output, count, type, op, communicator,  \
                                                     request);                                      \
@@ -99,7 +63,7 @@ using preload::Routine;
   int MPI_Ireduce_scatter##suffix(const void* input, void* output, const count_type* counts,       \
                                   MPI_Datatype type, MPI_Op op, MPI_Comm communicator,             \
                                   MPI_Request* request) {                                          \
-    return preload::ireduce_scatter<count_type>(                                                   \
+    return preload::reduce_scatter<Routine::ireduce_scatter>(                                      \
         input, output, counts, type, op, communicator, request, [&] {                              \
           return PMPI_Ireduce_scatter##suffix(input, output, counts, type, op, communicator,       \
                                               request);                                            \
