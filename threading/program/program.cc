@@ -15,6 +15,7 @@
 #include "threading/program/program_needs.h"
 #include "threading/program/program_recipe.h"
 #include "threading/program/staging_slices.h"
+#include "threading/program/step_parts.h"
 
 namespace hycoll {
 namespace {
@@ -101,76 +102,6 @@ class Binder {
       }
     }
     return buffers_bytes >= threshold_bytes;
-  }
-
-  struct Operands {
-    std::span<const Span> destinations;
-    std::span<const Span> sources;
-    const Span& chunks() const {
-      return destinations.empty() ? sources.front() : destinations.front();
-    }
-  };
-
-  /// Calls visit(operands, chunks, row_count) for each instruction that a step becomes: with some
-  /// of its chunks.
-  template <class Visit>
-  void visit_parts(const Step& step, const Visit& visit) const {
-    const Operands all{schedule_.destinations(step), schedule_.sources(step)};
-    if (!collects(step)) {
-      for (const Span& chunks : parts_of(all, all.chunks())) visit(all, chunks, 1);
-      return;
-    }
-    int done = 0;
-    for (std::span<const Span> left = all.sources; !left.empty();) {
-      const std::size_t row_count = row_length(left);
-      Span part = collected_part(all.destinations.front(), done, left.front());
-      part.chunk_count *= static_cast<int>(row_count);
-      const Operands row{std::span(&part, 1), left.first(1)};
-      for (const Span& chunks : parts_of(row, part)) visit(row, chunks, row_count);
-      done += part.chunk_count;
-      left = left.subspan(row_count);
-    }
-  }
-
-  /// How many of the sources, from the first on, are the same block of neighbouring members'
-  /// inputs. With gaps between blocks instructions have one each.
-  std::size_t row_length(std::span<const Span> sources) const {
-    const Span& first = sources.front();
-    const Buffer& input = schedule_.buffer_of(first);
-    if (!gap_before_block_.empty() || input.role != BufferRole::input) return 1;
-    const auto cell_of = [&](const Span& span) {
-      return cell_in(schedule_, schedule_.buffer_of(span), span.first_chunk);
-    };
-    std::size_t length = 1;
-    const auto continues = [&](const Span& span) {
-      const Buffer& buffer = schedule_.buffer_of(span);
-      return first.chunk_count == 1 && span.chunk_count == 1 && buffer.role == BufferRole::input &&
-             std::cmp_equal(buffer.owner - input.owner, length) &&
-             std::cmp_equal(span.first_chunk - first.first_chunk, length);
-    };
-    while (length < sources.size() && continues(sources[length])) ++length;
-    // Pairs are numbered by receiver before sender: what lies between two of one receiver is its
-    // own.
-    while (cell_of(sources[length - 1]) != cell_of(first)) --length;
-    return length;
-  }
-
-  /// The parts of chunks in which the operands are contiguous: those of each block, if one of them
-  /// is a buffer whose blocks have gaps between their slices.
-  std::vector<Span> parts_of(const Operands& operands, const Span& whole) const {
-    if (gap_before_block_.empty() ||
-        !touches_several_blocks(schedule_, operands.destinations, operands.sources)) {
-      return {whole};
-    }
-    const int end = whole.first_chunk + whole.chunk_count;
-    std::vector<Span> parts;
-    for (int chunk = whole.first_chunk; chunk < end; ++chunk) {
-      if (parts.empty() || block_of(schedule_, chunk) != block_of(schedule_, chunk - 1)) {
-        parts.push_back({whole.buffer, chunk, 0});
-      }
-      ++parts.back().chunk_count;
-    }
-    return parts;
   }
 
   /// Of the node. Those that begin by receiving come first: workers go over their strands in this
@@ -270,6 +201,7 @@ class Binder {
     StrandProgram& bound = program.strands.emplace_back();
     bound.instructions.reserve(strand.steps.size());
     std::vector<int> request_of_step(strand.steps.size(), -1);
+    const StepParts parts(schedule_, !gap_before_block_.empty());
     std::vector<int> dependencies;  // of the next instruction: its own, and those of dropped steps
     for (std::size_t s = 0; s < strand.steps.size(); ++s) {
       const Step& step = strand.steps[s];
@@ -279,10 +211,9 @@ class Binder {
       }
       const bool is_flag_step = step.kind == StepKind::signal || step.kind == StepKind::wait;
       if (!is_flag_step) {
-        visit_parts(step, [&](const Operands& operands, const Span& part, std::size_t row_count) {
-          if (bytes_of(part) == 0 && !touches_signals(schedule_, step)) return;
-          Instruction instruction = bind_data_step(program, step, operands, part);
-          instruction.row_count = narrowed<std::uint16_t>(row_count);
+        parts.visit(step, [&](const StepPart& part) {
+          if (bytes_of(part.chunks) == 0 && !touches_signals(schedule_, step)) return;
+          Instruction instruction = bind_data_step(program, step, part);
           if (instruction.peer >= 0 && peers_ == Peers::processes) {
             // A lane is used by its leaders only, as is proved.
             instruction.peer =
@@ -440,13 +371,10 @@ class Binder {
     return instruction;
   }
 
-  /// One part of a step, by its chunks.
-  Instruction bind_data_step(Program& program, const Step& step, const Operands& operands,
-                             const Span& chunks) {
-    // Numbers in packs differ from those of the same chunks elsewhere.
-    const int skipped = chunks.first_chunk - operands.chunks().first_chunk;
+  Instruction bind_data_step(Program& program, const Step& step, const StepPart& part) {
+    const Span& chunks = part.chunks;
     const auto part_of = [&](const Span& span) {
-      return Span{span.buffer, span.first_chunk + skipped, chunks.chunk_count};
+      return Span{span.buffer, span.first_chunk + part.skipped, chunks.chunk_count};
     };
     Instruction instruction{.kind = kind_of(step)};
     instruction.lane = step.lane;
@@ -454,18 +382,19 @@ class Binder {
     instruction.tag = step.tag;
     instruction.count = partition_.range(chunks.first_chunk, chunks.chunk_count).size();
     instruction.size_bytes = instruction.count * element_bytes_;
-    instruction.destination_count = narrowed<std::uint16_t>(operands.destinations.size());
-    instruction.source_count = narrowed<std::uint16_t>(operands.sources.size());
+    instruction.destination_count = narrowed<std::uint16_t>(part.destinations.size());
+    instruction.source_count = narrowed<std::uint16_t>(part.sources.size());
+    instruction.row_count = narrowed<std::uint16_t>(part.row_count);
     instruction.first_operand = narrowed<std::uint32_t>(program.operands.size());
     bool fills_staging = false;
     bool final_outputs = schedule_.shape.node_count() == 1 || step.kind == StepKind::copy;
-    for (const Span& span : operands.destinations) {
+    for (const Span& span : part.destinations) {
       add_operand(program, part_of(span));
       const BufferRole role = program.operands.back().role;
       final_outputs = final_outputs && role == BufferRole::output;
       fills_staging = fills_staging || role == BufferRole::staging;
     }
-    for (const Span& span : operands.sources) {
+    for (const Span& span : part.sources) {
       add_operand(program, part_of(span));
       if (program.operands.back().role == BufferRole::lines) ++instruction.lines_source_count;
     }
