@@ -22,6 +22,7 @@ namespace {
 
 using programs::add_numbers;
 using programs::complete;
+using programs::HandledErrors;
 using programs::kKinds;
 using programs::kType;
 using programs::Operation;
@@ -223,26 +224,18 @@ void calls_leave_nothing_behind(MPI_Comm communicator) {
   REQUIRE_HERE(after <= before + kCalls * 16);
 }
 
-int handled = 0;
-
-void count_errors(MPI_Comm* /*communicator*/, int* /*code*/, ...) { ++handled; }
-
 void errors_reach_the_handler(MPI_Comm communicator) {
-  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-  MPI_Comm_create_errhandler(&count_errors, &handler);
-  MPI_Comm_set_errhandler(communicator, handler);
+  const HandledErrors handled(communicator);
   std::array<double, 8> values{};
   MPI_Request request = MPI_REQUEST_NULL;
   int code =
       MPI_Iallreduce(MPI_IN_PLACE, values.data(), 4, MPI_DOUBLE, MPI_BAND, communicator, &request);
-  REQUIRE_HERE(code != MPI_SUCCESS && handled == 1);
+  REQUIRE_HERE(code != MPI_SUCCESS && handled.count() == 1);
   if (size_of(communicator) > 1) {
     code = MPI_Ireduce(values.data(), values.data() + 4, 4, MPI_DOUBLE, MPI_SUM, 1000, communicator,
                        &request);
-    REQUIRE_HERE(code != MPI_SUCCESS && handled == 2 && request == MPI_REQUEST_NULL);
+    REQUIRE_HERE(code != MPI_SUCCESS && handled.count() == 2 && request == MPI_REQUEST_NULL);
   }
-  MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
-  MPI_Errhandler_free(&handler);
 }
 
 /// Random calls on three communicators; which of its own requests a rank completes when, each

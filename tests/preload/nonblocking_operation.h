@@ -25,6 +25,32 @@ inline void add_numbers(void* from, void* to, int* count, MPI_Datatype* /*type*/
 /// The program's own operator, with which calls go to the MPI library.
 inline MPI_Op own_sum = MPI_OP_NULL;
 
+/// Counts how often a communicator's error handler is called, while it lives; then errors are
+/// returned.
+class HandledErrors {
+ public:
+  explicit HandledErrors(MPI_Comm communicator) : communicator_(communicator) {
+    count_ = 0;
+    MPI_Comm_create_errhandler(&add, &handler_);
+    MPI_Comm_set_errhandler(communicator, handler_);
+  }
+  ~HandledErrors() {
+    MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
+    MPI_Errhandler_free(&handler_);
+  }
+  HandledErrors(const HandledErrors&) = delete;
+  HandledErrors& operator=(const HandledErrors&) = delete;
+
+  int count() const { return count_; }
+
+ private:
+  static void add(MPI_Comm* /*communicator*/, int* /*code*/, ...) { ++count_; }
+
+  static inline int count_ = 0;
+  MPI_Comm communicator_;
+  MPI_Errhandler handler_ = MPI_ERRHANDLER_NULL;
+};
+
 /// A collective of random numbers, which it checks.
 class Operation {
  public:

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <random>
 #include <thread>
 #include <vector>
@@ -24,6 +25,7 @@
 namespace {
 
 using programs::add_numbers;
+using programs::HandledErrors;
 using programs::kPersistentKinds;
 using programs::kType;
 using programs::Operation;
@@ -323,31 +325,20 @@ void calls_leave_nothing_behind(MPI_Comm communicator) {
   REQUIRE_HERE(after <= before + kRequests * 16);
 }
 
-int handled = 0;
-
-void count_errors(MPI_Comm* /*communicator*/, int* /*code*/, ...) { ++handled; }
-
 void errors_reach_the_handler(MPI_Comm communicator) {
-  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-  MPI_Comm_create_errhandler(&count_errors, &handler);
-  MPI_Comm_set_errhandler(communicator, handler);
+  const HandledErrors handled(communicator);
   std::array<double, 8> values{};
   MPI_Request request = MPI_REQUEST_NULL;
-  handled = 0;
   const int code = PERSISTENT(Reduce)(values.data(), values.data() + 4, 4, MPI_DOUBLE, MPI_SUM,
                                       1000, communicator, MPI_INFO_NULL, &request);
-  REQUIRE_HERE(code != MPI_SUCCESS && handled == 1 && request == MPI_REQUEST_NULL);
-  MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
-  MPI_Errhandler_free(&handler);
+  REQUIRE_HERE(code != MPI_SUCCESS && handled.count() == 1 && request == MPI_REQUEST_NULL);
 }
 
 /// An error that a start meets is the communicator's, and that of whoever waits. The processes are
 /// one node: others do not compare their calls.
 void calls_that_differ_are_errors(MPI_Comm communicator) {
   MPI_Comm copy = warm_copy(communicator);
-  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-  MPI_Comm_create_errhandler(&count_errors, &handler);
-  MPI_Comm_set_errhandler(copy, handler);
+  std::optional<HandledErrors> handled(copy);
   for (const MPI_Comm waits : {MPI_COMM_WORLD, MPI_COMM_SELF}) {
     MPI_Comm_set_errhandler(waits, MPI_ERRORS_RETURN);
   }
@@ -356,15 +347,14 @@ void calls_that_differ_are_errors(MPI_Comm communicator) {
   PERSISTENT(Allreduce)
   (MPI_IN_PLACE, values.data(), rank_of(copy) == 0 ? 4 : 5, MPI_INT, MPI_SUM, copy, MPI_INFO_NULL,
    &request);
-  handled = 0;
   MPI_Start(&request);
-  REQUIRE_HERE(MPI_Wait(&request, MPI_STATUS_IGNORE) != MPI_SUCCESS && handled == 1);
+  REQUIRE_HERE(MPI_Wait(&request, MPI_STATUS_IGNORE) != MPI_SUCCESS && handled->count() == 1);
   // Open MPI has freed it.
   if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
   for (const MPI_Comm waits : {MPI_COMM_WORLD, MPI_COMM_SELF}) {
     MPI_Comm_set_errhandler(waits, MPI_ERRORS_ARE_FATAL);
   }
-  MPI_Errhandler_free(&handler);
+  handled.reset();
   MPI_Comm_free(&copy);
 }
 
