@@ -2,9 +2,9 @@
 //
 // One node: lines while a member reads no more than a few hundred bytes there, then a lane per
 // worker, whose leader writes its member's block to all outputs. Several nodes: the cheapest
-// (selection_costs.h) of doubling and a circulant graph, through lines or one leader, for short
-// blocks, and of the ring, with as many lanes as are worth it, and of exchanges between neighbours
-// for others.
+// (selection_costs.h) of doubling and a circulant graph, through lines or one leader, whom the
+// others follow or not, for short blocks, and of the ring, with as many lanes as are worth it, and
+// of exchanges between neighbours for others.
 
 #include <algorithm>
 #include <array>
@@ -38,6 +38,14 @@ double led(const LaneCosts& costs, double exchange, double parts) {
          costs.hearing_of_lanes;
 }
 
+/// The members copy all that has arrived in so many parts while the exchange goes on.
+double followed(const LaneCosts& costs, double exchange, double parts) {
+  if (costs.members == 1) return exchange;
+  const double collected = costs.vector_copy / costs.nodes;
+  return 2 * costs.hearing_of_members + collected + overlapped(exchange, costs.vector_copy, parts) +
+         costs.hearing_of_lanes;
+}
+
 /// Leaders read their node's blocks in lines before the exchange, and all others what it yields.
 double in_lines(const LaneCosts& costs, double exchange, double /*parts*/) {
   if (costs.members == 1) return exchange;
@@ -60,15 +68,18 @@ double doubled(const LaneCosts& costs, double /*segments*/) {
 /// the card takes: nodes send messages of unequal lengths.
 constexpr double kMostInTheWay = 0.5;
 
-/// What a node sends may reach over the last block to the first one, in a message more.
+/// What a node sends may reach over the last block to the first one, in a message more. With one
+/// node more than a power of two its own block is all that it sends in some step, for which it
+/// waits for nobody.
 template <Inside inside>
 double circulant(const LaneCosts& costs, double /*segments*/) {
   const double in_the_way =
       costs.folds
           ? std::min(kMostInTheWay, costs.card / (2 * costs.steps * costs.own_alpha)) * costs.card
           : 0;
-  const double exchange =
-      time_of(costs, doubling(costs.steps, costs.nodes)) + costs.steps * costs.message + in_the_way;
+  const double at_once = costs.nodes == costs.partners + 1 ? costs.own_alpha : 0;
+  const double exchange = time_of(costs, doubling(costs.steps, costs.nodes)) +
+                          costs.steps * costs.message + in_the_way - at_once;
   return inside(costs, exchange, kDoubledParts);
 }
 
@@ -94,12 +105,14 @@ constexpr Candidate candidate(std::string_view algorithm, Candidate::Lanes lanes
 constexpr std::array kCandidates = {
     candidate("lines-circulant", Candidate::Lanes::lines, circulant<in_lines>),
     candidate("circulant", Candidate::Lanes::one, circulant<led>),
+    candidate("shared-address-circulant", Candidate::Lanes::one, circulant<followed>),
     candidate("multi-leader-ring", Candidate::Lanes::any, ring),
     // Even numbers of nodes only,
     candidate("neighbour-exchange", Candidate::Lanes::one, neighbours),
     // and powers of two.
     candidate("lines-recursive-doubling", Candidate::Lanes::lines, doubled<in_lines>),
     candidate("recursive-doubling", Candidate::Lanes::one, doubled<led>),
+    candidate("shared-address-recursive-doubling", Candidate::Lanes::one, doubled<followed>),
 };
 
 }  // namespace
@@ -107,7 +120,7 @@ constexpr std::array kCandidates = {
 SelectedPlan select_allgather(const SelectionQuery& query) {
   if (query.node_count() == 1) return select_on_one_node(query);
   const std::size_t nodes = query.node_count();
-  const std::size_t without = std::has_single_bit(nodes) ? 0 : nodes % 2 == 0 ? 2 : 3;
+  const std::size_t without = std::has_single_bit(nodes) ? 0 : nodes % 2 == 0 ? 3 : 4;
   return cheapest(query, std::span(kCandidates).first(kCandidates.size() - without));
 }
 

@@ -14,7 +14,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
 #include "collectives/plans/selection.h"
 #include "collectives/plans/selection_costs.h"
@@ -56,8 +55,8 @@ double inside(const LaneCosts& costs) { return costs.inputs + costs.outputs; }
 /// What a node that is no partner of its own hands over, and gets back.
 double folding(const LaneCosts& costs) {
   if (!costs.folds) return 0;
-  return time_of(costs, {.count = 1, .part = 1, .combined = 1}) +
-         time_of(costs, {.count = 1, .part = 1});
+  return time_of(costs, {.count = 1, .part = 1, .combined = 1, .lanes_of_worker = 1}) +
+         time_of(costs, {.count = 1, .part = 1, .lanes_of_worker = 1});
 }
 
 double recursive_doubling(const LaneCosts& costs, double segments) {
@@ -84,8 +83,11 @@ double pipelined_halving_doubling(const LaneCosts& costs, double segments) {
 }
 
 double ring_trips(const LaneCosts& costs, double segments) {
-  Rounds rounds{
-      .count = costs.nodes - 1, .part = 1 / costs.nodes, .combined = 1, .segments = segments};
+  Rounds rounds{.count = costs.nodes - 1,
+                .part = 1 / costs.nodes,
+                .combined = 1,
+                .segments = segments,
+                .sender = Rounds::Sender::has_waited};
   const double reduced = time_of(costs, rounds);
   rounds.combined = 0;
   return reduced + time_of(costs, rounds);
@@ -99,20 +101,19 @@ double pipelined_ring(const LaneCosts& costs, double segments) {
   return overlapped(ring_trips(costs, segments), inside(costs), std::min(segments, 2.0));
 }
 
-/// The blocks are combined apart from the result.
+/// The blocks are combined apart from the result, to which a worker of several lanes copies those
+/// of one while it waits for another.
 double circulant(const LaneCosts& costs, double /*segments*/) {
-  return inside(costs) + time_of(costs, halving(costs.steps, costs.nodes)) +
-         time_of(costs, doubling(costs.steps, costs.nodes)) +
-         costs.vector_copy / costs.lanes * costs.lanes_of_worker;
+  Rounds down = halving(costs.steps, costs.nodes);
+  Rounds up = doubling(costs.steps, costs.nodes);
+  down.sender = up.sender = Rounds::Sender::has_waited;
+  return inside(costs) + time_of(costs, down) + time_of(costs, up) +
+         costs.vector_copy / costs.lanes;
 }
 
 /// The members combine in levels, one pair's vectors at a time; dpml's leader with a single lane
 /// combines those of all.
 double smp_butterfly(const LaneCosts& costs, double /*segments*/) {
-  // Where a small node's worker drives several lanes, the formulas say up to 1.6 times too much for
-  // vectors up to here (hycoll verify --prices): they cannot be compared with one lane.
-  constexpr std::size_t kIncomparableBytes = 64 * 1024;
-  if (costs.lane_bytes <= kIncomparableBytes) return std::numeric_limits<double>::infinity();
   const double levels = std::ceil(std::log2(costs.members));
   return levels * (costs.hearing_of_lanes + costs.own_combine) + halving_and_doubling(costs, 1) +
          costs.outputs;

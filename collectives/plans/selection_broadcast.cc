@@ -57,10 +57,10 @@ double pulled(const LaneCosts& costs, double arrives, double segments) {
          costs.hearing_of_lanes + costs.hearing_of_members;
 }
 
-/// They read it in lines, when the leader knows that they have entered.
+/// They read it in lines, which the leader writes when it knows that they have entered.
 double read_in_lines(const LaneCosts& costs, double arrives, double /*segments*/) {
   if (costs.members == 1) return arrives;
-  return arrives + costs.vector_copy + costs.hearing_of_lanes + costs.hearing_of_members;
+  return arrives + 2 * costs.vector_copy + costs.hearing_of_lanes + costs.hearing_of_members;
 }
 
 /// The same without a look at each of them.

@@ -7,14 +7,15 @@
 
 #include "collectives/plans/selection_lanes.h"
 #include "core/base/machine_prices.h"
+#include "threading/memory/node_memory.h"
 
 namespace hycoll {
 namespace {
 
 constexpr MachinePrices kPrices;
 
-/// The most workers of a node, and the most nodes, on which choices have been measured
-/// (docs/measurements.md).
+/// The most workers of a node, and the most nodes, on which choices have been measured, of nodes
+/// that are alike (docs/measurements.md).
 constexpr int kMostMeasuredWorkers = 2;
 constexpr std::size_t kMostMeasuredNodes = 8;
 
@@ -42,6 +43,12 @@ int segments_of(const SelectionQuery& query, Cut cut, int lanes, std::size_t lan
   return 1;
 }
 
+/// Measurements say that lines are short (selection_lanes.h), prices only that they have an end.
+bool may_be_lines(const SelectionQuery& query) {
+  return query.requested_lanes <= 1 && !is_measured(query) &&
+         query.size_bytes <= kMaximumLinesBytes;
+}
+
 bool serves(const Candidate& candidate, const SelectionQuery& query, int lanes) {
   if (candidate.order < query.order) return false;
   switch (candidate.lanes) {
@@ -50,7 +57,7 @@ bool serves(const Candidate& candidate, const SelectionQuery& query, int lanes) 
     case Candidate::Lanes::one:
       return lanes == 1;
     case Candidate::Lanes::lines:
-      return lanes == 1 && leads_through_lines(query);
+      return lanes == 1 && (leads_through_lines(query) || may_be_lines(query));
   }
   return false;
 }
@@ -58,8 +65,9 @@ bool serves(const Candidate& candidate, const SelectionQuery& query, int lanes) 
 }  // namespace
 
 bool is_measured(const SelectionQuery& query) {
-  return query.node_count() <= kMostMeasuredNodes &&
-         most_workers(query.nodes) <= kMostMeasuredWorkers;
+  const int workers = most_workers(query.nodes);
+  return query.node_count() <= kMostMeasuredNodes && workers <= kMostMeasuredWorkers &&
+         fewest_workers(query.nodes) == workers;
 }
 
 double overlapped(double one, double other, double segments) {
@@ -83,10 +91,12 @@ double time_of(const LaneCosts& costs, const Rounds& rounds) {
   for (double round = 0; round < rounds.count; round += equal) {
     const double card = part * costs.card;
     const double combine = rounds.combined * part * costs.own_combine;
-    const double worker = worker_lanes * std::max(combine, rounds.segments * costs.message_of_lane);
-    // The lanes of one worker wait for each other.
+    const double messages = rounds.segments * costs.message_of_lane;
+    const double worker = worker_lanes * (combine + messages);
+    // Who has waited for a worker of several lanes keeps it waiting in turn.
+    const bool waits_in_turn = rounds.sender == Rounds::Sender::has_waited && worker_lanes > 1;
     const double message =
-        costs.own_alpha + (worker_lanes > 1 ? worker : combine / rounds.segments);
+        costs.own_alpha + combine / rounds.segments + (waits_in_turn ? worker_lanes * messages : 0);
     time += equal * std::max({card, worker, message + card / pieces});
     // What the last lane is behind the first one.
     staggered =

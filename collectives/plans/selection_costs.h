@@ -62,6 +62,8 @@ struct Rounds {
   double combined = 0;         ///< How often what is received is.
   double segments = 1;         ///< Messages that each part is cut into.
   double lanes_of_worker = 0;  ///< 0: those of the node with fewest workers.
+  /// Of what a node receives: whether it has heard of this node in an earlier round.
+  enum class Sender : std::uint8_t { is_fresh, has_waited } sender = Sender::is_fresh;
 };
 
 /// What they take. The card carries the messages of one lane, or of one segment, while others wait

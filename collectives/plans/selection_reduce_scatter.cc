@@ -40,7 +40,7 @@ double messages_of(const LaneCosts& costs, double parts, double ranges) {
 /// others. Inputs are combined while blocks are under way, of which the first one is as large; but
 /// where such a worker holds up the rounds.
 double with_inputs(const LaneCosts& costs, double exchange, double blocks) {
-  const double hidden_in = costs.lanes_of_worker > 1 ? 1 : blocks;
+  const double hidden_in = costs.lanes_of_worker > 1 ? std::min(blocks, 2.0) : blocks;
   return overlapped(costs.inputs, exchange, hidden_in) + costs.hearing_of_lanes;
 }
 
@@ -50,7 +50,7 @@ double pairwise(const LaneCosts& costs, double segments) {
   const double busy =
       std::max(messages * costs.message, costs.inputs + messages * costs.message_of_lane);
   return costs.alpha + part * costs.own_combine + costs.hearing_of_lanes +
-         overlapped(busy, part * costs.card, costs.nodes);
+         overlapped(busy, part * costs.card, costs.lanes_of_worker > 1 ? 1 : costs.nodes);
 }
 
 double ring(const LaneCosts& costs, double segments) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -22,8 +23,20 @@ enum Knowledge : int { kMissing, kUnmeasured, kSilent, kSlower, kFaster };
 
 /// What this process has measured, if anything.
 struct Measured {
-  std::optional<TransportRace> ucx;
-  std::optional<TransportRace> puts;
+  std::optional<TransportRace> ucx;   ///< Against MPI.
+  std::optional<TransportRace> puts;  ///< Against UCX without.
+
+  /// Whether nothing that is known says that MPI is faster.
+  bool may_take_ucx(Options::Puts asked) const {
+    if (!ucx) return true;
+    if (!ucx->new_arrives()) return false;
+    const bool may_help = asked != Options::Puts::off;
+    return ucx->ratio() < 1 || (may_help && (!puts || ucx->ratio() * puts->ratio() < 1));
+  }
+  bool may_put(Options::Puts asked) const {
+    return asked == Options::Puts::on ||
+           (asked == Options::Puts::automatic && (!puts || puts->ratio() < 1));
+  }
 };
 
 class MeasuredOnce {
@@ -43,15 +56,13 @@ class MeasuredOnce {
 };
 MeasuredOnce measured_once;
 
-Knowledge knowledge_from(const TransportRace& race) {
-  if (!race.new_arrives()) return kSilent;
-  return race.new_is_faster() ? kFaster : kSlower;
-}
+Knowledge knowledge_from(double ratio) { return ratio < 1 ? kFaster : kSlower; }
 
 /// `cannot_use`: this process cannot use what the race is about.
 Knowledge knowledge_from(const std::optional<TransportRace>& race, bool cannot_use) {
   if (cannot_use) return kMissing;
-  return race ? knowledge_from(*race) : kUnmeasured;
+  if (!race) return kUnmeasured;
+  return race->new_arrives() ? knowledge_from(race->ratio()) : kSilent;
 }
 
 /// Of the last lanes over UCX that this process has opened.
@@ -99,6 +110,45 @@ void hand_on(OwnUcx& own) {
   if (own.worker != nullptr) UcxWorker::hand_on(std::move(own.worker));
 }
 
+void take_back(OwnUcx& own) { own.worker = UcxWorker::take(*own.context); }
+
+/// What one process knows, or, agreed on, all of them.
+struct AllKnowledge {
+  Knowledge ucx;            ///< Without puts, against MPI.
+  Knowledge puts;           ///< Against UCX without.
+  Knowledge ucx_with_puts;  ///< Against MPI.
+};
+
+/// Puts are missing where they are not wanted, too.
+AllKnowledge knowledge_of(const Measured& measured, const OwnUcx& own, const OwnUcx& own_puts) {
+  const bool cannot_put = own_puts.context == nullptr || own_puts.failure;
+  const Knowledge ucx = knowledge_from(measured.ucx, own.failure.has_value());
+  const Knowledge puts = knowledge_from(measured.puts, cannot_put);
+  const bool has_both = std::min(ucx, puts) >= kSlower;
+  return {.ucx = ucx,
+          .puts = puts,
+          .ucx_with_puts = has_both ? knowledge_from(measured.ucx->ratio() * measured.puts->ratio())
+                                    : std::min(ucx, puts)};
+}
+
+/// The least that anybody knows; raises the generation to the largest one.
+AllKnowledge agree(const AllKnowledge& own, int& generation, MPI_Comm communicator) {
+  std::array<int, 4> least = {own.ucx, own.puts, own.ucx_with_puts, -generation};
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()), MPI_INT,
+                          MPI_MIN, communicator),
+            "MPI_Allreduce");
+  generation = -least[3];
+  return {.ucx = static_cast<Knowledge>(least[0]),
+          .puts = static_cast<Knowledge>(least[1]),
+          .ucx_with_puts = static_cast<Knowledge>(least[2])};
+}
+
+/// Whether UCX is faster than MPI, in the way in which it may be taken.
+bool is_faster(const AllKnowledge& known, Options::Puts asked) {
+  const bool has_to_put = asked == Options::Puts::on && known.puts != kMissing;
+  return known.ucx_with_puts == kFaster || (known.ucx == kFaster && !has_to_put);
+}
+
 }  // namespace
 
 LaneTransport LaneTransport::agreed(const ProcessGroup& group) {
@@ -106,56 +156,54 @@ LaneTransport LaneTransport::agreed(const ProcessGroup& group) {
   LaneTransport transport;
   if (asked == Options::Transport::mpi) return transport;
   const bool is_asked_for = asked == Options::Transport::ucx;
-  Measured measured = measured_once.known();
-  const bool may_have_lanes = is_asked_for || !measured.ucx || measured.ucx->new_is_faster();
-  OwnUcx own = look_for_ucx(&UcxContext::shared, may_have_lanes);
   const Options::Puts asked_puts = group.options().puts;
-  const bool may_put = may_have_lanes && (asked_puts == Options::Puts::on ||
-                                          (asked_puts == Options::Puts::automatic &&
-                                           (!measured.puts || measured.puts->new_is_faster())));
+  const bool races_puts =
+      asked_puts == Options::Puts::automatic || (asked_puts == Options::Puts::on && !is_asked_for);
+  Measured measured = measured_once.known();
+  const bool may_have_lanes = is_asked_for || measured.may_take_ucx(asked_puts);
+  OwnUcx own = look_for_ucx(&UcxContext::shared, may_have_lanes);
   OwnUcx own_puts;
-  if (may_put) own_puts = look_for_ucx(&UcxContext::with_puts, true);
-  // The least that anybody knows, and the largest generation.
-  std::array<int, 3> least = {
-      knowledge_from(measured.ucx, own.failure.has_value()),
-      knowledge_from(measured.puts, own_puts.context == nullptr || own_puts.failure),
-      -1 - last_generation.load(std::memory_order_relaxed)};
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()), MPI_INT,
-                          MPI_MIN, group.control()),
-            "MPI_Allreduce");
-  auto [knowledge, knowledge_of_puts, negative_generation] = least;
-  int generation = -negative_generation;
-  if (is_asked_for && knowledge == kMissing) group.agree(own.failure);
-  if (knowledge == kUnmeasured) {
+  if (may_have_lanes && measured.may_put(asked_puts)) {
+    own_puts = look_for_ucx(&UcxContext::with_puts, true);
+  }
+  int generation = 1 + last_generation.load(std::memory_order_relaxed);
+  const auto agree_on_known = [&] {
+    return agree(knowledge_of(measured, own, own_puts), generation, group.control());
+  };
+  AllKnowledge known = agree_on_known();
+  if (is_asked_for && known.ucx == kMissing) group.agree(own.failure);
+  if (known.ucx == kUnmeasured) {
     hand_on(own);
     measured.ucx = race_transports(*own.context, group.control(), next_lanes(group, generation++));
-    own.worker = UcxWorker::take(*own.context);
-    knowledge = knowledge_from(*measured.ucx);
+    take_back(own);
+    known = agree_on_known();
   }
-  if (is_asked_for && knowledge == kSilent) throw_silent();
-  const bool takes_ucx = is_asked_for || knowledge == kFaster;
-  if (takes_ucx && asked_puts == Options::Puts::automatic && knowledge_of_puts == kUnmeasured) {
+  if (is_asked_for && known.ucx == kSilent) throw_silent();
+  if (races_puts && known.puts == kUnmeasured && known.ucx >= kSlower) {
     hand_on(own);
     hand_on(own_puts);
     measured.puts = race_puts(group.control(), next_lanes(group, generation));
     generation += 2;
-    knowledge_of_puts = knowledge_from(*measured.puts);
+    take_back(own);
+    take_back(own_puts);
+    known = agree_on_known();
   }
   measured_once.keep(measured);
   transport.peers_ = next_lanes(group, generation);
   std::string why = own.failure             ? own.failure->what()
-                    : knowledge == kMissing ? "a process cannot use UCX"
+                    : known.ucx == kMissing ? "a process cannot use UCX"
                     : is_asked_for          ? "asked for"
                                             : measured.ucx->text("over UCX", "over MPI");
-  if (takes_ucx) {
+  if (measured.puts && known.puts >= kSlower && races_puts) {
+    why += "; " + measured.puts->text("with puts", "without");
+  }
+  if (is_asked_for || is_faster(known, asked_puts)) {
     hand_on(own);
     hand_on(own_puts);
-    transport.takes_puts_ = knowledge_of_puts != kMissing && asked_puts != Options::Puts::off &&
-                            (asked_puts == Options::Puts::on || knowledge_of_puts == kFaster);
+    const bool puts_are_worth_it = known.puts == kFaster || (!is_asked_for && known.ucx != kFaster);
+    transport.takes_puts_ =
+        known.puts != kMissing && (asked_puts == Options::Puts::on || puts_are_worth_it);
     transport.ucx_ = transport.takes_puts_ ? own_puts.context : own.context;
-    if (asked_puts == Options::Puts::automatic && measured.puts) {
-      why += "; " + measured.puts->text("with puts", "without");
-    }
   }
   transport.description_ = transport.ucx_ == nullptr
                                ? fmt::format("MPI ({})", why)

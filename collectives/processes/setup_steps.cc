@@ -112,7 +112,7 @@ std::vector<SetupStep> communicator_steps(const CommunicatorSizes& sizes) {
     if (sizes.leader_kinds > 1 && sizes.is_one_machine) {
       steps.push_back({"leaders", Kind::allgather, Among::all, kInt});
     }
-    steps.push_back({"transport", Kind::allreduce, Among::all, 3 * kInt});
+    steps.push_back({"transport", Kind::allreduce, Among::all, 4 * kInt});
   }
   if (sizes.has_groups) steps.push_back({"latencies", Kind::broadcast, Among::all, 40});
   return steps;

@@ -89,6 +89,36 @@ TEST_CASE("what is too large to be walked through is priced by fewer nodes, memb
   }
 }
 
+/// Of several segments, too, and where nodes fold before they exchange in pairs, or do not.
+TEST_CASE("what is too large to be walked through with its segments is priced by fewer nodes") {
+  struct Call {
+    const char* algorithm;
+    int nodes;
+    int segments;
+  };
+  std::vector<Call> calls = {{"dpml-pipelined-halving-doubling", 65, 16}};
+  if (!tests::kIsSanitized) {
+    calls.insert(calls.end(), {{"dpml-pipelined-halving-doubling", 256, 16},
+                               {"dpml-pipelined-halving-doubling", 257, 4},
+                               {"dpml-pipelined-halving-doubling", 250, 16},
+                               {"dpml-recursive-doubling", 511, 8},
+                               {"dpml-pipelined-ring", 65, 16}});
+  }
+  for (const auto& [name, nodes, segments] : calls) {
+    const Algorithm& algorithm = find_algorithm(Collective::allreduce, name);
+    const PriceQuestion question{.collective = Collective::allreduce,
+                                 .nodes = {{{1, 1}, nodes}},
+                                 .size_bytes = std::size_t{4} << 20};
+    PlanPricer pricer(MachinePrices{});
+    CAPTURE(name);
+    CAPTURE(nodes);
+    CAPTURE(segments);
+    const double whole = whole_us(algorithm, question, 1, segments);
+    CHECK(pricer.price_us(algorithm, question, 1, segments) ==
+          doctest::Approx(whole).epsilon(0.25));
+  }
+}
+
 TEST_CASE("bounds without walks are none: nothing takes less") {
   for (const Algorithm* algorithm : all_algorithms()) {
     for (const std::vector<NodeRun>& nodes :
@@ -130,13 +160,25 @@ TEST_CASE("the best is found without pricing all") {
   }
 }
 
+TEST_CASE("calls on more members than any algorithm serves have no price") {
+  const PriceGrid grid{.collectives = {Collective::alltoall},
+                       .node_counts = {400},
+                       .member_counts = {128},
+                       .sizes = {8, 16}};
+  const std::vector<PricedCell> cells = price_grid(grid, MachinePrices{}, [](std::size_t) {});
+  REQUIRE(cells.size() == 4);  // with the last node of one member
+  for (const PricedCell& cell : cells) CHECK_FALSE(cell.is_priced());
+  CHECK(steps_above(1.3, grid, cells).empty());
+}
+
 /// A part of what `hycoll verify --prices` goes over, where formulas decide.
 TEST_CASE("what auto chooses is hardly dearer than the best, and does not jump") {
   PriceGrid grid{
       .collectives = {},
       .node_counts = tests::kIsSanitized ? std::vector{9, 16} : std::vector{9, 16, 17, 33},
-      .member_counts = {1, 16},
-      .sizes = {8, 4096, std::size_t{32} << 10, std::size_t{1} << 20, std::size_t{32} << 20}};
+      .member_counts = {1, 4, 16},
+      .sizes = {8, 4096, std::size_t{16} << 10, std::size_t{64} << 10, std::size_t{1} << 20,
+                std::size_t{32} << 20}};
   for (int c = 0; c < kCollectiveCount; ++c) {
     grid.collectives.push_back(static_cast<Collective>(c));
   }

@@ -16,6 +16,7 @@ constexpr std::string_view kBruckSource = "Bruck et al. 1997; MPICH (Thakur et a
 constexpr std::string_view kNeighbourSource = "neighbour exchange (Chen et al. 2005)";
 
 constexpr AlgorithmForm kMultiLeader{Collective::allgather, generate_multi_leader_allgather};
+constexpr AlgorithmForm kSharedAddress{Collective::allgather, generate_shared_address_allgather};
 constexpr AlgorithmForm kLines{Collective::allgather, generate_lines_allgather};
 
 constexpr Algorithm lines(std::string_view name, const Exchange& exchange) {
@@ -38,6 +39,14 @@ constexpr Algorithm single_leader(std::string_view name, const Exchange& exchang
       words_for(exchange));
 }
 
+constexpr Algorithm shared_address(std::string_view name, const Exchange& exchange) {
+  return for_nodes_served<serves_one_lane>(
+      kSharedAddress.with_one_leader(
+          name, exchange, "one leader per node, from whose buffer the others copy what has arrived",
+          "hycoll; message counters of Blue Gene/P (Mamidala et al.)"),
+      words_for(exchange));
+}
+
 constexpr std::array kAlgorithms = {
     lines("lines-recursive-doubling", kDoublingAllgather),
     lines("lines-circulant", kCirculantAllgather),
@@ -46,6 +55,8 @@ constexpr std::array kAlgorithms = {
     single_leader("circulant", kCirculantAllgather, kCirculantSource),
     single_leader("bruck", kBruckAllgather, kBruckSource),
     single_leader("neighbour-exchange", kNeighbourAllgather, kNeighbourSource),
+    shared_address("shared-address-recursive-doubling", kDoublingAllgather),
+    shared_address("shared-address-circulant", kCirculantAllgather),
     kMultiLeader.with_many_leaders(
         "multi-leader-ring", kRingAllgather,
         "L leaders per node, each exchanges its share of every node's blocks", kRingSource),

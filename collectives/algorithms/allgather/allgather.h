@@ -15,6 +15,11 @@ namespace hycoll {
 Schedule generate_multi_leader_allgather(std::string name, const Shape& shape,
                                          const GeneratorParameters& parameters);
 
+/// Allgather by one leader per node, from whose buffer all others copy; see shared_address.cc.
+/// Serves every shape with one lane and direct visibility that the exchange serves.
+Schedule generate_shared_address_allgather(std::string name, const Shape& shape,
+                                           const GeneratorParameters& parameters);
+
 /// Allgather of short blocks through signal-carrying lines; see lines.cc. Serves every shape with
 /// one lane and direct visibility whose leaders own a member.
 Schedule generate_lines_allgather(std::string name, const Shape& shape,

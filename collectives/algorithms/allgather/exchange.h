@@ -31,6 +31,7 @@ inline constexpr Exchange kBruckAllgather{.order = OperandOrder::canonical,
 
 /// For two neighbouring nodes' parts at once: one lane.
 inline constexpr Exchange kNeighbourAllgather{.order = OperandOrder::canonical,
+                                              .messages = MessageSize::block,
                                               .nodes_served = NodesServed::even,
                                               .allgather = append_neighbour_allgather};
 

@@ -14,6 +14,9 @@ constexpr std::string_view kLeaderSource = "ONMPML (multi-leader all-to-all)";
 
 constexpr std::string_view kBruckSource = "Bruck et al. 1997; ONMPML, table 1";
 
+constexpr std::string_view kServesPairedShape =
+    "shapes of at most 46,340 members with direct visibility";
+
 constexpr AlgorithmForm kMultiLeader{Collective::alltoall, generate_multi_leader_alltoall};
 constexpr AlgorithmForm kCacheOblivious{Collective::alltoall, generate_cache_oblivious_alltoall};
 constexpr AlgorithmForm kLines{Collective::alltoall, generate_lines_alltoall};
@@ -39,7 +42,7 @@ constexpr Algorithm lines(std::string_view name) {
 constexpr Algorithm flat(std::string_view name, const Exchange& exchange,
                          std::string_view summary) {
   Algorithm algorithm = kMultiLeader.with_one_leader(name, exchange, summary, kFlatSource);
-  algorithm.serves = kServesFlatShape;
+  algorithm.serves = "shapes with 1 lane and 1 member on every node, at most 46,340";
   algorithm.serves_shape = serves_pairs<serves_one_lane_and_member>;
   return algorithm;
 }
@@ -47,6 +50,7 @@ constexpr Algorithm flat(std::string_view name, const Exchange& exchange,
 constexpr Algorithm one_leader(std::string_view name, const Exchange& exchange,
                                std::string_view summary) {
   Algorithm algorithm = kMultiLeader.with_one_leader(name, exchange, summary, kLeaderSource);
+  algorithm.serves = "shapes with 1 lane and at most 46,340 members";
   algorithm.serves_shape = serves_pairs<serves_one_lane>;
   return algorithm;
 }
@@ -54,6 +58,7 @@ constexpr Algorithm one_leader(std::string_view name, const Exchange& exchange,
 constexpr Algorithm many_leaders(std::string_view name, const Exchange& exchange,
                                  std::string_view summary) {
   Algorithm algorithm = kMultiLeader.with_many_leaders(name, exchange, summary, kLeaderSource);
+  algorithm.serves = kServesPairedShape;
   algorithm.serves_shape = serves_pairs<serves_any_shape>;
   return algorithm;
 }
@@ -62,6 +67,7 @@ constexpr Algorithm cache_oblivious(std::string_view name) {
   Algorithm algorithm = kCacheOblivious.with_many_leaders(
       name, kShiftedAlltoall, "as onmpml, with blocks inside the node taken along a Z-curve",
       "Li, Zhang, Hoefler 2017; ONMPML, table 1");
+  algorithm.serves = kServesPairedShape;
   algorithm.serves_shape = serves_pairs<serves_any_shape>;
   return algorithm;
 }

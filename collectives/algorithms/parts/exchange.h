@@ -29,7 +29,7 @@ enum class Segmentation : std::uint8_t {
 /// What one message of an exchange carries before it is cut: selection cuts by its size.
 enum class MessageSize : std::uint8_t {
   vector,  ///< The lane's vector, or a large part of it.
-  block,   ///< One of as many blocks of it as there are nodes.
+  block,   ///< One of as many blocks of it as there are nodes, or two.
 };
 
 /// Who takes part in an exchange besides the nodes' leaders.

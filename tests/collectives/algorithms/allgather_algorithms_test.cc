@@ -80,7 +80,8 @@ TEST_CASE("every node sends all blocks but one, in the steps of its exchange") {
       CHECK(neighbours.node_sent_chunk_count == others);
     }
     const bool is_power = std::has_single_bit(static_cast<unsigned>(nodes));
-    for (const std::string_view name : {"recursive-doubling", "lines-recursive-doubling"}) {
+    for (const std::string_view name :
+         {"recursive-doubling", "lines-recursive-doubling", "shared-address-recursive-doubling"}) {
       CHECK(find_algorithm(Collective::allgather, name).serves_shape(shape) == is_power);
       if (!is_power) continue;
       CHECK(resources_of(name, shape).node_message_count == rounds);
@@ -141,6 +142,30 @@ TEST_CASE("each lane sends its share of every node's part") {
   CHECK(lanes.node_message_count == 4 * 3);
   // Blocks of one chunk: 3 members on each of 4 other nodes.
   CHECK(lanes.node_sent_chunk_count == 4 * 3);
+}
+
+TEST_CASE("members follow their leader: one copy of each block each, and no more messages") {
+  for (const Shape& shape : {Shape::uniform(1, 4, 1), Shape::uniform(5, 3, 1)}) {
+    const Schedule schedule =
+        find_algorithm(Collective::allgather, "shared-address-circulant").generate(shape);
+    const int members = shape.member_count() / shape.node_count();
+    std::vector<int> copied(static_cast<std::size_t>(shape.worker_count()), 0);
+    for (const Strand& strand : schedule.strands) {
+      for (const Step& step : strand.steps) {
+        if (step.kind != StepKind::copy) continue;
+        CHECK(schedule.destinations(step).size() == 1);
+        copied[static_cast<std::size_t>(strand.worker)] +=
+            schedule.destinations(step).front().chunk_count;
+      }
+    }
+    for (int worker = 0; worker < shape.worker_count(); ++worker) {
+      // The leader copies the inputs of its node, the others all blocks.
+      const bool leads = worker % members == 0;
+      CHECK(copied[static_cast<std::size_t>(worker)] == (leads ? members : shape.member_count()));
+    }
+    CHECK(resources_of("shared-address-circulant", shape).node_message_count ==
+          resources_of("circulant", shape).node_message_count);
+  }
 }
 
 TEST_CASE("on one node every leader writes its blocks once, in one step for each member") {

@@ -14,7 +14,7 @@
 namespace hycoll {
 
 /// How long messages take over what lanes have had, and over what they could have instead, both
-/// ways at once.
+/// ways at once, and of long ones several.
 struct TransportRace {
   /// The lengths that are measured.
   static constexpr std::array<std::size_t, 2> kBytes = {8, 128 << 10};
@@ -22,8 +22,8 @@ struct TransportRace {
   std::array<double, kBytes.size()> old_us{};
   std::array<double, kBytes.size()> new_us{};
 
-  /// In the geometric mean of the lengths.
-  bool new_is_faster() const;
+  /// What the new takes for each microsecond of the old, in the geometric mean of the lengths.
+  double ratio() const;
   /// Whether messages over it come at all.
   bool new_arrives() const;
   /// E.g. "8 B in 0.40 us over UCX, 0.71 over MPI; 128 KiB in 21.0, 24.1".

@@ -21,6 +21,7 @@ constexpr int kLanesOfSmallerNode = 4;
 
 /// Segments overlap from a few on: with fewer time does not go in a straight line with them.
 constexpr int kFewestSegments = 4;
+constexpr int kFewestNodes = 4;
 
 /// An exchange by a lane that stands for several is not exact: it may be so much dearer than it is
 /// among all.
@@ -87,6 +88,22 @@ SelectionQuery query_of(const PriceQuestion& question) {
           .requested_lanes = question.requested_lanes};
 }
 
+/// Nodes that fold before exchanges of pairs make up as large a part of half as many.
+int half_as_many(int node_count) {
+  const auto partners = static_cast<int>(std::bit_floor(static_cast<unsigned>(node_count)));
+  const int folding = node_count - partners;
+  return partners / 2 + (folding > 0 ? std::max(1, folding / 2) : 0);
+}
+
+/// What so many further doublings of the nodes add: each as much as the last one, as in a tree, or
+/// twice that, as along a chain, or something between.
+double growth_of(double last, double one_before, double doublings) {
+  const double ratio = one_before > 0 ? std::clamp(last / one_before, 1.0, 2.0) : 1;
+  double growth = 0;
+  for (double doubling = 0; doubling < doublings; ++doubling) growth += last *= ratio;
+  return growth;
+}
+
 }  // namespace
 
 double PlanPricer::exchange_us(const Algorithm& algorithm, const PriceQuestion& question,
@@ -104,11 +121,14 @@ double PlanPricer::exchange_us(const Algorithm& algorithm, const PriceQuestion& 
   if (walks_.can_walk(whole)) return walks_.time_us(whole, size_bytes, lane.scale, limit_us);
   const double least = walks_.least_us(whole, size_bytes, lane.scale);
   if (least >= limit_us) return least;
-  if (const auto time_us = with_fewer_segments(whole, size_bytes, lane.scale)) {
-    return std::max(least, *time_us);
+  const auto among = [&](int nodes) { return plan_with(nodes, segments); };
+  const bool sends_blocks = algorithm.exchange.messages == MessageSize::block;
+  std::optional<double> time_us;
+  if (!sends_blocks) time_us = with_halved_nodes(node_count, size_bytes, lane.scale, among);
+  if (!time_us) time_us = with_fewer_segments(whole, size_bytes, lane.scale);
+  if (!time_us && sends_blocks) {
+    time_us = with_fewer_nodes(node_count, size_bytes, lane.scale, among);
   }
-  const auto time_us = with_fewer_nodes(node_count, size_bytes, lane.scale,
-                                        [&](int nodes) { return plan_with(nodes, segments); });
   return time_us ? std::max(least, *time_us) : kInfinite;
 }
 
@@ -117,7 +137,7 @@ std::optional<double> PlanPricer::with_fewer_nodes(int node_count, double size_b
                                                    const LaneScale& scale,
                                                    const PlanWith& plan_with) {
   for (int more = static_cast<int>(std::bit_floor(static_cast<unsigned>(node_count - 1)));
-       more >= 4; more /= 2) {
+       more >= kFewestNodes; more /= 2) {
     const WalkedPlan plan = plan_with(more);
     if (!walks_.can_walk(plan)) continue;
     const bool sends_blocks = plan.algorithm->exchange.messages == MessageSize::block;
@@ -127,11 +147,29 @@ std::optional<double> PlanPricer::with_fewer_nodes(int node_count, double size_b
     };
     const double far = at(more);
     const double doubled = far - at(more / 2);
+    if (sends_blocks) return far + doubled * (node_count - more) / (more / 2);
     // Bruck's steps go with the logarithm of the nodes, and there are never fewer.
-    if (has_pairs(plan.algorithm->collective) && !sends_blocks) {
-      return far + std::max(doubled, 0.0) * std::log2(static_cast<double>(node_count) / more);
-    }
-    return far + doubled * (node_count - more) / (more / 2);
+    return far + std::max(doubled, 0.0) * std::log2(static_cast<double>(node_count) / more);
+  }
+  return {};
+}
+
+template <class PlanWith>
+std::optional<double> PlanPricer::with_halved_nodes(int node_count, double size_bytes,
+                                                    const LaneScale& scale,
+                                                    const PlanWith& plan_with) {
+  const auto at = [&](int nodes) {
+    return walks_.time_us(plan_with(nodes), size_bytes, scale, kInfinite);
+  };
+  double doublings = 1;
+  for (int more = half_as_many(node_count); more >= kFewestNodes;
+       more = half_as_many(more), ++doublings) {
+    if (!walks_.can_walk(plan_with(more))) continue;
+    const int fewer = half_as_many(more);
+    const double far = at(more);
+    const double doubled = far - at(fewer);
+    const double before = fewer < kFewestNodes ? 0 : far - doubled - at(half_as_many(fewer));
+    return far + growth_of(doubled, before, doublings);
   }
   return {};
 }

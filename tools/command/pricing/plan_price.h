@@ -35,11 +35,12 @@ struct PricedPlan {
 /// A schedule of too many steps is not walked through as a whole. Its exchange is that of one lane
 /// among the same nodes with one member each, where the lane has its part of the cards, and what
 /// happens inside the nodes is what two of them take longer with all of their members and lanes
-/// than in that way. If that is still too long, time goes in a straight line with the segments, as
-/// long as they are as long as they are; and where one segment is too many, with the nodes, as long
-/// as blocks (messages of a tree, the vector) are: it is read off these lines at two places that
-/// are not too long. What a node sends in a collective with pairs goes with its members, so that no
-/// member can stand for all: such plans are walked through whole, or on fewer nodes.
+/// than in that way. If that is still too long, fewer nodes and fewer segments tell. Blocks: time
+/// goes in a straight line with the segments, and where one segment is too many, with the nodes, as
+/// long as segments and blocks are as long as they are. Whole vectors, and halves: what the last
+/// doubling of the nodes added, or twice that, as the one before tells, is added by each further
+/// one. What a node sends in a collective with pairs goes with its members, so that no member can
+/// stand for all: such plans are walked through whole, or on fewer nodes.
 class PlanPricer {
  public:
   /// Pricers of several threads may share what they know.
@@ -81,10 +82,14 @@ class PlanPricer {
   /// On a straight line with the segments; nothing if even few of them are too many.
   std::optional<double> with_fewer_segments(const WalkedPlan& plan, double size_bytes,
                                             const LaneScale& scale);
-  /// The same with the nodes; `plan_with(nodes)` is the plan on so many.
+  /// On a straight line with the nodes, for blocks; `plan_with(nodes)` is the plan on so many.
   template <class PlanWith>
   std::optional<double> with_fewer_nodes(int node_count, double size_bytes, const LaneScale& scale,
                                          const PlanWith& plan_with);
+  /// For whole vectors and halves, doubling by doubling.
+  template <class PlanWith>
+  std::optional<double> with_halved_nodes(int node_count, double size_bytes, const LaneScale& scale,
+                                          const PlanWith& plan_with);
   /// Of more than two nodes, with all their members and lanes; infinite if that is too much.
   double price_pairs(const WalkedPlan& plan, double size_bytes);
   /// Of two nodes. From `limit_us` on, something that is not more; infinite if that is too much.

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 #include <string_view>
 #include <vector>
 
@@ -169,17 +170,24 @@ ExitStatus report_plan_prices(const PriceQuestion& question, const std::string& 
 ExitStatus report_price_sweep(const PriceGrid& grid, const MachinePrices& prices,
                               const OutputOptions& output) {
   const auto start = std::chrono::steady_clock::now();
-  std::vector<PricedCell> cells;
+  std::vector<PricedCell> grid_cells;
   {
     ProgressBar progress(cell_count(grid));
-    cells = price_grid(grid, prices, [&](std::size_t count) { progress.advance(count); });
+    grid_cells = price_grid(grid, prices, [&](std::size_t count) { progress.advance(count); });
   }
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
-  const std::vector<PriceStep> steps = steps_above(kListedRatio, grid, cells);
+  const std::vector<PriceStep> steps = steps_above(kListedRatio, grid, grid_cells);
+  std::vector<PricedCell> cells;
+  std::ranges::copy_if(grid_cells, std::back_inserter(cells), &PricedCell::is_priced);
   std::FILE* const human = output.human();
   print_counts(human, grid, cells);
   fmt::print(human, "priced {} calls in {:.1f} s; {} steps of more than {} between neighbours\n",
              cells.size(), time.count(), steps.size(), kListedRatio);
+  if (cells.size() < grid_cells.size()) {
+    fmt::print(human,
+               "left out {} calls that no algorithm serves, or whose schedules are too long\n",
+               grid_cells.size() - cells.size());
+  }
   print_worst(human, cells);
   print_steps(human, steps);
   Report report{.context = {{"command", "verify --prices"},

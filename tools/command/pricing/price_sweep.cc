@@ -35,20 +35,29 @@ std::vector<NodeRun> nodes_of(const Family& family, int node_count) {
   return {{node, node_count - 1}, {{1, 1}, 1}};
 }
 
+bool is_served(const PriceQuestion& question) {
+  const Shape shape(question.nodes, 1);
+  return std::ranges::any_of(algorithms_of(question.collective), [&](const Algorithm& algorithm) {
+    return algorithm.serves_shape(shape);
+  });
+}
+
 PricedCell price_cell(PlanPricer& pricer, const Family& family, int node_count,
                       std::size_t size_bytes) {
   const PriceQuestion question{.collective = family.collective,
                                .nodes = nodes_of(family, node_count),
                                .size_bytes = size_bytes};
-  const PricedPlan chosen = pricer.price_chosen(question);
-  return {.collective = family.collective,
-          .nodes = node_count,
-          .members = family.members,
-          .has_smaller_node = family.has_smaller_node,
-          .is_measured = is_measured({.nodes = question.nodes}),
-          .size_bytes = size_bytes,
-          .chosen = chosen,
-          .best = pricer.price_best(question, chosen.time_us).value_or(chosen)};
+  PricedCell cell{.collective = family.collective,
+                  .nodes = node_count,
+                  .members = family.members,
+                  .has_smaller_node = family.has_smaller_node,
+                  .is_measured = is_measured({.nodes = question.nodes}),
+                  .size_bytes = size_bytes};
+  if (is_served(question)) {
+    cell.chosen = pricer.price_chosen(question);
+    cell.best = pricer.price_best(question, cell.chosen.time_us).value_or(cell.chosen);
+  }
+  return cell;
 }
 
 /// How far `later` is from lying between `earlier` and `most` times that; 1 if it does.
@@ -96,6 +105,7 @@ std::vector<PriceStep> steps_above(double limit, const PriceGrid& grid,
   const std::size_t size_count = grid.sizes.size();
   std::vector<PriceStep> steps;
   const auto add = [&](const PricedCell& from, const PricedCell& to, double most) {
+    if (!from.is_priced() || !to.is_priced()) return;
     const double factor = factor_beyond(from.chosen.time_us, to.chosen.time_us, most);
     const double best_factor = factor_beyond(from.best.time_us, to.best.time_us, most);
     if (factor > limit * best_factor) steps.push_back({&from, &to, factor, best_factor});

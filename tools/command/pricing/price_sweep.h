@@ -1,6 +1,7 @@
 #ifndef HYCOLL_TOOLS_COMMAND_PRICING_PRICE_SWEEP_H_
 #define HYCOLL_TOOLS_COMMAND_PRICING_PRICE_SWEEP_H_
 
+#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <vector>
@@ -19,7 +20,8 @@ struct PriceGrid {
   std::vector<std::size_t> sizes;  ///< Ascending, in bytes.
 };
 
-/// One call: what `auto` takes against the best of all.
+/// One call: what `auto` takes against the best of all. No plans if no algorithm serves so many
+/// members, and infinite times if none can be walked through.
 struct PricedCell {
   Collective collective;
   int nodes = 0;
@@ -27,9 +29,11 @@ struct PricedCell {
   bool has_smaller_node = false;
   bool is_measured = false;  ///< The choice follows measurements, not prices.
   std::size_t size_bytes = 0;
-  PricedPlan chosen;
-  PricedPlan best;  ///< The chosen one if that is cheaper than all with power-of-two lanes.
+  PricedPlan chosen = {};
+  PricedPlan best = {};  ///< The chosen one if that is cheaper than all with power-of-two lanes.
 
+  bool is_priced() const { return chosen.algorithm != nullptr && std::isfinite(chosen.time_us); }
+  /// Requires is_priced().
   double ratio() const { return chosen.time_us / best.time_us; }
 };
 
@@ -52,7 +56,7 @@ struct PriceStep {
 
 /// The steps of more than `limit` times those of the best plans, between neighbouring sizes (time
 /// should grow, by no more than the size) and node counts that differ by 1 or by a tenth (time
-/// should be the same). The largest first. They point into the cells.
+/// should be the same), where both have prices. The largest first. They point into the cells.
 std::vector<PriceStep> steps_above(double limit, const PriceGrid& grid,
                                    const std::vector<PricedCell>& cells);
 
