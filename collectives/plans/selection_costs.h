@@ -62,7 +62,7 @@ struct Rounds {
   double combined = 0;         ///< How often what is received is.
   double segments = 1;         ///< Messages that each part is cut into.
   double lanes_of_worker = 0;  ///< 0: those of the node with fewest workers.
-  /// Of what a node receives: whether it has heard of this node in an earlier round.
+  /// Of what a node receives: whether who sends it has waited for this node in an earlier round.
   enum class Sender : std::uint8_t { is_fresh, has_waited } sender = Sender::is_fresh;
 };
 
