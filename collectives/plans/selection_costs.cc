@@ -43,10 +43,10 @@ int segments_of(const SelectionQuery& query, Cut cut, int lanes, std::size_t lan
   return 1;
 }
 
-/// Measurements say that lines are short (selection_lanes.h), prices only that they have an end.
+/// Measurements say that lines are short, prices only that they have an end.
 bool may_be_lines(const SelectionQuery& query) {
-  return query.requested_lanes <= 1 && !is_measured(query) &&
-         query.size_bytes <= kMaximumLinesBytes;
+  const std::size_t most_bytes = is_measured(query) ? kOneLaneBytes : kMaximumLinesBytes;
+  return query.requested_lanes <= 1 && query.size_bytes <= most_bytes;
 }
 
 bool serves(const Candidate& candidate, const SelectionQuery& query, int lanes) {
@@ -57,7 +57,7 @@ bool serves(const Candidate& candidate, const SelectionQuery& query, int lanes) 
     case Candidate::Lanes::one:
       return lanes == 1;
     case Candidate::Lanes::lines:
-      return lanes == 1 && (leads_through_lines(query) || may_be_lines(query));
+      return lanes == 1 && may_be_lines(query);
   }
   return false;
 }

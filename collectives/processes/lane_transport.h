@@ -17,10 +17,9 @@ class LaneTransport {
   /// Collective over the group: what its options ask for. Options::Transport::automatic takes UCX
   /// if all processes have it and it has been measured to be faster than MPI, without puts or with
   /// them, once in a process's life; Options::puts, those where all processes can make lanes that
-  /// do. Throws Error
-  /// (environment) on all processes if UCX is asked for and one of them cannot use it: there is
-  /// none, it may not use what the machine has, a lane's worker cannot be made, or no message
-  /// comes.
+  /// do. Throws Error (environment) on all processes if UCX is asked for and one of them cannot use
+  /// it: there is none, it may not use what the machine has, a lane's worker cannot be made, or no
+  /// message comes.
   static LaneTransport agreed(const ProcessGroup& group);
 
   /// As the constructor of MpiEndpoint, over this transport.

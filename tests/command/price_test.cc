@@ -177,8 +177,8 @@ TEST_CASE("what auto chooses is hardly dearer than the best, and does not jump")
       .collectives = {},
       .node_counts = tests::kIsSanitized ? std::vector{9, 16} : std::vector{9, 16, 17, 33},
       .member_counts = {1, 4, 16},
-      .sizes = {8, 4096, std::size_t{16} << 10, std::size_t{64} << 10, std::size_t{1} << 20,
-                std::size_t{32} << 20}};
+      .sizes = {8, 4096, std::size_t{16} << 10, std::size_t{32} << 10, std::size_t{64} << 10,
+                std::size_t{1} << 20, std::size_t{32} << 20}};
   for (int c = 0; c < kCollectiveCount; ++c) {
     grid.collectives.push_back(static_cast<Collective>(c));
   }

@@ -20,4 +20,16 @@ GatheredBlocks gathered_shares(const ScheduleBuilder& builder, int node, int lan
           .place = kNoBuffer};
 }
 
+GatheredBlocks collected_shares(ScheduleBuilder& builder, const NodePhases& phases, int lane) {
+  GatheredBlocks blocks = gathered_shares(builder, phases.node(), lane);
+  blocks.strand = phases.leader(lane);
+  blocks.place = builder.output(holding_member(builder.shape(), phases.node(), lane));
+  for (const Span& input :
+       inputs_in(builder, phases.node(), share_of(builder, phases.node(), lane))) {
+    builder.copy(blocks.strand, span_of(blocks.place, {input.first_chunk, input.chunk_count}),
+                 input);
+  }
+  return blocks;
+}
+
 }  // namespace hycoll

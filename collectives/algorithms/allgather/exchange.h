@@ -3,6 +3,7 @@
 
 #include "collectives/algorithms/parts/allgather.h"
 #include "collectives/algorithms/parts/exchange.h"
+#include "collectives/algorithms/parts/node_phases.h"
 #include "core/schedule/builder.h"
 
 namespace hycoll {
@@ -11,6 +12,11 @@ namespace hycoll {
 /// neighbouring nodes follow each other where there is one lane. The strand, the place and what is
 /// appended are still to be filled in.
 GatheredBlocks gathered_shares(const ScheduleBuilder& builder, int node, int lane);
+
+/// The same of a lane whose leader has collected its share of the node's part from the members'
+/// inputs in an output, that of holding_member(): only what is done on arrival is still to be
+/// filled in. Appends the copies.
+GatheredBlocks collected_shares(ScheduleBuilder& builder, const NodePhases& phases, int lane);
 
 // How the leaders of one lane exchange what their nodes have; all are described in
 // parts/allgather.cc. Nothing is combined, so any order is kept.

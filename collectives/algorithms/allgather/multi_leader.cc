@@ -54,20 +54,13 @@ void append_single_node(ScheduleBuilder& builder, const NodePhases& phases, int 
 /// One of several nodes in one lane.
 void append_exchange(ScheduleBuilder& builder, const NodePhases& phases, int lane,
                      const Exchange& exchange) {
-  const StrandId leader = phases.leader(lane);
   const int holder = holding_member(builder.shape(), phases.node(), lane);
-  const BufferId place = builder.output(holder);
-  for (const Span& input :
-       inputs_in(builder, phases.node(), share_of(builder, phases.node(), lane))) {
-    builder.copy(leader, span_of(place, {input.first_chunk, input.chunk_count}), input);
-  }
-  GatheredBlocks blocks = gathered_shares(builder, phases.node(), lane);
-  blocks.strand = leader;
-  blocks.place = place;
+  GatheredBlocks blocks = collected_shares(builder, phases, lane);
   blocks.on_arrival = [&](ChunkRange arrived, OnArrival when) {
     if (when != OnArrival::after_passing_on || phases.member_count() == 1) return;
     const ChunkRange chunks = blocks.chunks(arrived);
-    builder.copy(leader, outputs_but(builder, phases, holder, chunks), span_of(place, chunks));
+    builder.copy(blocks.strand, outputs_but(builder, phases, holder, chunks),
+                 span_of(blocks.place, chunks));
   };
   exchange.allgather(builder, blocks);
 }

@@ -24,7 +24,6 @@
 
 #include "collectives/algorithms/allgather/allgather.h"
 #include "collectives/algorithms/parts/node_phases.h"
-#include "collectives/algorithms/parts/shares.h"
 #include "core/base/errors.h"
 
 namespace hycoll {
@@ -39,28 +38,17 @@ class SharedOutput {
         holder_(holding_member(builder.shape(), phases.node(), 0)),
         place_(builder.output(holder_)) {}
 
-  void append_collection() {
-    phases_.await_members(0);
-    for (const Span& input :
-         inputs_in(builder_, phases_.node(), part_of(builder_, phases_.node()))) {
-      builder_.copy(phases_.leader(0), at({input.first_chunk, input.chunk_count}), input);
-    }
-  }
-
   void append_exchange(const Exchange& exchange) {
-    GatheredBlocks blocks = gathered_shares(builder_, phases_.node(), 0);
-    blocks.strand = phases_.leader(0);
-    blocks.place = place_;
+    phases_.await_members(0);
+    GatheredBlocks blocks = collected_shares(builder_, phases_, 0);
+    if (builder_.shape().node_count() == 1) {
+      announce(builder_.all_chunks());
+      return;
+    }
     blocks.on_arrival = [&](ChunkRange arrived, OnArrival when) {
       if (when == OnArrival::before_passing_on) announce(blocks.chunks(arrived));
     };
     exchange.allgather(builder_, blocks);
-  }
-
-  void announce(ChunkRange chunks) {
-    if (phases_.member_count() == 1) return;
-    phases_.announce(0, at(chunks));
-    announced_.push_back(chunks);
   }
 
   /// Whoever has read what the leader has announced knows that all have entered. The member whose
@@ -70,19 +58,22 @@ class SharedOutput {
     for (int member = phases_.first_member(); member <= phases_.last_member(); ++member) {
       if (member != holder_) append_copies_of(member);
     }
-    if (strand_of(holder_) == phases_.leader(0)) return;
+    if (phases_.strand(holder_) == phases_.leader(0)) return;
     phases_.announce(0);
-    phases_.await_lane(strand_of(holder_), 0, static_cast<int>(announced_.size()) + 1);
+    phases_.await_lane(phases_.strand(holder_), 0, static_cast<int>(announced_.size()) + 1);
   }
 
  private:
   Span at(ChunkRange chunks) const { return span_of(place_, chunks); }
-  StrandId strand_of(int member) const {
-    return builder_.main_strand(builder_.shape().worker_of_member(member));
+
+  void announce(ChunkRange chunks) {
+    if (phases_.member_count() == 1) return;
+    phases_.announce(0, at(chunks));
+    announced_.push_back(chunks);
   }
 
   void append_copies_of(int member) {
-    const StrandId strand = strand_of(member);
+    const StrandId strand = phases_.strand(member);
     int milestone = 0;
     for (const ChunkRange& chunks : announced_) {
       phases_.await_lane(strand, 0, ++milestone);
@@ -90,7 +81,7 @@ class SharedOutput {
     }
     const FlagId copied = builder_.add_flag(strand);
     builder_.signal(strand, copied);
-    builder_.wait(strand_of(holder_), copied);
+    builder_.wait(phases_.strand(holder_), copied);
   }
 
   ScheduleBuilder& builder_;
@@ -110,12 +101,7 @@ Schedule generate_shared_address_allgather(std::string name, const Shape& shape,
   for (const int node : builder.nodes()) {
     NodePhases phases(builder, node);
     SharedOutput output(builder, phases);
-    output.append_collection();
-    if (shape.node_count() == 1) {
-      output.announce(builder.all_chunks());
-    } else {
-      output.append_exchange(parameters.exchange);
-    }
+    output.append_exchange(parameters.exchange);
     output.append_copies();
   }
   return std::move(builder).finish();

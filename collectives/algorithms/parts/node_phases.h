@@ -27,6 +27,9 @@ class NodePhases {
   int last_member() const noexcept { return members_.last(); }
   int member_count() const noexcept { return members_.count(); }
 
+  /// The main strand of a member's worker.
+  StrandId strand(int member) const { return members_.strand(member); }
+
   /// The strand of the lane's leader: a worker's first lane runs on its main strand, every further
   /// one on its own.
   StrandId leader(int lane) const { return leaders_[static_cast<std::size_t>(lane)]; }

@@ -356,11 +356,8 @@ TEST_CASE("many members copy short blocks of many nodes themselves") {
 }
 
 TEST_CASE("what has been measured on equal nodes says nothing of others") {
-  const SelectionQuery equal{.collective = Collective::reduce, .nodes = {{{2, 2}, 2}}};
-  const SelectionQuery unequal{.collective = Collective::reduce,
-                               .nodes = {{{2, 2}, 1}, {{1, 1}, 1}}};
-  CHECK(is_measured(equal));
-  CHECK_FALSE(is_measured(unequal));
+  CHECK(is_measured({.nodes = {{{2, 2}, 2}}}));
+  CHECK_FALSE(is_measured({.nodes = {{{2, 2}, 1}, {{1, 1}, 1}}}));
 }
 
 TEST_CASE("many nodes that have little for one another pass it on, if they know how much it is") {

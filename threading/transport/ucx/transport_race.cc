@@ -51,9 +51,9 @@ void give_up(Endpoint& lane, std::span<Message> messages) {
 double exchange_us(Endpoint& lane, int peer, std::span<const std::byte> sent,
                    std::span<std::byte> received, std::size_t at_once, int exchanges) {
   const std::size_t bytes = sent.size() / at_once;
+  std::vector<Message> messages(at_once);
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < exchanges; ++i) {
-    std::vector<Message> messages(at_once);
     try {
       for (std::size_t m = 0; m < at_once; ++m) {
         messages[m].receive = lane.receive(peer, 0, &received[m * bytes], bytes);
