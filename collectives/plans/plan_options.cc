@@ -1,15 +1,39 @@
 #include "collectives/plans/plan_options.h"
 
-#include "core/base/collective_traits.h"
-
 namespace hycoll {
+namespace {
+
+constexpr std::size_t kKib = 1024;
+
+}  // namespace
 
 KernelCopies PlanOptions::kernel_copies(Collective collective,
                                         std::size_t size_bytes) const noexcept {
   if (size_bytes >= single_copy_bytes) return KernelCopies::everywhere;
-  const bool is_long_from_root =
-      begins_at_root(collective) && size_bytes >= near_broadcast_single_copy_bytes;
-  return is_long_from_root ? KernelCopies::where_near : KernelCopies::never;
+  return size_bytes >= near_single_copies.shortest_bytes(collective) ? KernelCopies::where_near
+                                                                     : KernelCopies::never;
+}
+
+NearSingleCopies NearSingleCopies::among(int members) noexcept {
+  // Members who are alone with one another do not wait for other copies to end.
+  if (members <= 2) return {.broadcast_bytes = 32 * kKib, .scatter_bytes = 32 * kKib};
+  const auto each = static_cast<std::size_t>(members);
+  return {.broadcast_bytes = each * 512 * kKib,
+          .scatter_bytes = each * 128 * kKib,
+          .gather_bytes = each * 64 * kKib};
+}
+
+std::size_t NearSingleCopies::shortest_bytes(Collective collective) const noexcept {
+  switch (collective) {
+    case Collective::broadcast:
+      return broadcast_bytes;
+    case Collective::scatter:
+      return scatter_bytes;
+    case Collective::gather:
+      return gather_bytes;
+    default:
+      return SIZE_MAX;
+  }
 }
 
 }  // namespace hycoll

@@ -14,6 +14,20 @@
 
 namespace hycoll {
 
+/// The shortest vectors that the kernel copies where a node's processes are near one another: each
+/// byte once, where staging copies it twice. Where they are far, what one has just written is
+/// dearer to read from its cache than from staging in memory; and of many processes those that copy
+/// from or to the same one keep each other waiting in the kernel (docs/measurements.md).
+struct NearSingleCopies {
+  std::size_t broadcast_bytes = SIZE_MAX;
+  std::size_t scatter_bytes = SIZE_MAX;
+  std::size_t gather_bytes = SIZE_MAX;
+
+  /// Where a node has so many members.
+  static NearSingleCopies among(int members) noexcept;
+  std::size_t shortest_bytes(Collective collective) const noexcept;
+};
+
 /// Whose plans these are.
 struct PlanOptions {
   /// Members and available workers of every node that has members.
@@ -46,8 +60,8 @@ struct PlanOptions {
   WorkerRange workers = {};
   /// The same: the shortest vectors that the kernel copies between the processes of this node.
   std::size_t single_copy_bytes = SIZE_MAX;
-  /// The same, of broadcasts and scatters, where the processes are near one another.
-  std::size_t near_broadcast_single_copy_bytes = SIZE_MAX;
+  /// The same, where the processes are near one another.
+  NearSingleCopies near_single_copies = {};
   /// As BindingOptions has it.
   std::size_t streaming_staging_bytes = SIZE_MAX;
   /// The same: the node's processes may find their buffers in one another's shared heaps.

@@ -1,10 +1,10 @@
 // Which allgather a call uses.
 //
-// One node: lines while a member reads no more than a few hundred bytes there, then a lane per
-// worker, whose leader writes its member's block to all outputs. Several nodes: the cheapest
-// (selection_costs.h) of doubling and a circulant graph, through lines or one leader, whom the
-// others follow or not, for short blocks, and of the ring, with as many lanes as are worth it, and
-// of exchanges between neighbours for others.
+// One node: lines while a member reads no more than a few hundred bytes there, or, of four members
+// and more, 2 KiB; then a lane per worker, whose leader writes its member's block to all outputs.
+// Several nodes: the cheapest (selection_costs.h) of doubling and a circulant graph, through lines
+// or one leader, whom the others follow or not, for short blocks, and of the ring, with as many
+// lanes as are worth it, and of exchanges between neighbours for others.
 
 #include <algorithm>
 #include <array>
@@ -31,7 +31,7 @@ SelectedPlan select_on_one_node(const SelectionQuery& query) {
 /// The leaders copy their node's blocks before the exchange that takes so long, and all that has
 /// arrived in so many parts while it goes on.
 double led(const LaneCosts& costs, double exchange, double parts) {
-  if (costs.members == 1) return exchange;
+  if (costs.members == 1) return exchange + costs.hearing_of_lanes;
   const double collected = costs.vector_copy / (costs.nodes * costs.lanes);
   const double copies = costs.vector_copy * (costs.members - 1) / costs.lanes;
   return costs.hearing_of_members + collected + overlapped(exchange, copies, parts) +

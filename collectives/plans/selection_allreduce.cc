@@ -17,6 +17,7 @@
 
 #include "collectives/plans/selection.h"
 #include "collectives/plans/selection_costs.h"
+#include "collectives/plans/selection_lanes.h"
 #include "threading/memory/node_memory.h"
 
 namespace hycoll {
@@ -26,6 +27,8 @@ namespace {
 constexpr std::size_t kLinesReadBytes = 512;
 /// The same where others' buffers pass through staging, which synchronises more.
 constexpr std::size_t kLinesReadBytesStaged = 1024;
+/// The same of many members, whose leaders take longer to hear of one another.
+constexpr std::size_t kLinesReadBytesOfMany = 2048;
 /// Several nodes: vectors up to here go through one lane.
 constexpr std::size_t kOneLaneBytes = 4 * 1024;
 /// Short vectors between nodes travel in messages that MPI libraries send without a handshake.
@@ -41,8 +44,9 @@ constexpr std::size_t kRingBlockBytes = 64 * 1024;
 SelectedPlan select_on_one_node(const SelectionQuery& query) {
   const Node& node = query.nodes.front().node;
   const auto others = static_cast<std::size_t>(std::max(1, node.members - 1));
-  const std::size_t through_lines =
-      query.visibility == Visibility::staged ? kLinesReadBytesStaged : kLinesReadBytes;
+  const std::size_t through_lines = has_many_members(query)                  ? kLinesReadBytesOfMany
+                                    : query.visibility == Visibility::staged ? kLinesReadBytesStaged
+                                                                             : kLinesReadBytes;
   if (query.requested_lanes <= 1 && query.size_bytes * others <= through_lines) {
     return {.algorithm = "lines-recursive-doubling", .lanes = 1, .workers_per_node = node.members};
   }

@@ -1,11 +1,11 @@
 // Which all-to-all a call uses.
 //
 // One node: lines between few members while a member reads no more than a few hundred bytes there,
-// then a lane per worker, whose leader writes what is for its member, or along the Z-curve while
-// several blocks lie in one cache line and leaders reach all buffers. Several nodes: with as many
-// leaders as are worth it (selection_costs.h), overlapped, in phases or in segments, in segments
-// where all of it would be more than leaders may hold; by Bruck's algorithm where many nodes have
-// little for one another.
+// then a lane per worker, whose leader writes what is for its member, or along the Z-curve where
+// leaders reach all buffers, and several blocks lie in one cache line or many members have much.
+// Several nodes: with as many leaders as are worth it (selection_costs.h), overlapped, in phases or
+// in segments, in segments where all of it would be more than leaders may hold; by Bruck's
+// algorithm where many nodes have little for one another.
 
 #include <algorithm>
 #include <array>
@@ -24,12 +24,17 @@ namespace {
 constexpr std::string_view kOverlapped = "onmpml";
 constexpr std::string_view kCacheOblivious = "sh-numa-co";
 
-/// Through staging its blocks would go over a third process. Fewer members are a square of one
-/// each.
-bool shares_lines(const SelectionQuery& query, int members, std::size_t block_bytes) {
+/// Where several blocks lie in one cache line, and where many members would otherwise all read
+/// long blocks of the same one. Through staging its blocks would go over a third process. Fewer
+/// members are a square of one each.
+bool follows_curve(const SelectionQuery& query, int members, std::size_t block_bytes) {
   constexpr std::size_t kLineBytes = 64;
   constexpr int kLeastMembers = 4;
-  return members >= kLeastMembers && block_bytes < kLineBytes && !query.has_unequal_pairs &&
+  constexpr std::size_t kLongBytes = std::size_t{64} << 10;
+  constexpr int kMembersInTheWay = 8;
+  const bool shares_lines = members >= kLeastMembers && block_bytes < kLineBytes;
+  const bool is_in_the_way = members >= kMembersInTheWay && query.size_bytes >= kLongBytes;
+  return (shares_lines || is_in_the_way) && !query.has_unequal_pairs &&
          query.visibility == Visibility::direct;
 }
 
@@ -40,9 +45,9 @@ SelectedPlan select_on_one_node(const SelectionQuery& query) {
   const bool through_lines =
       members <= kMostMembersWithLines && reads_through_lines(query, read_bytes);
   SelectedPlan plan = through_lines ? plan_lines(query) : plan_lanes(query);
-  plan.algorithm = through_lines                               ? "lines"
-                   : shares_lines(query, members, block_bytes) ? kCacheOblivious
-                                                               : kOverlapped;
+  plan.algorithm = through_lines                                ? "lines"
+                   : follows_curve(query, members, block_bytes) ? kCacheOblivious
+                                                                : kOverlapped;
   return plan;
 }
 
@@ -63,19 +68,17 @@ double with_busiest_worker(const LaneCosts& costs, double time) {
 /// What a node's leaders do for one lane's rounds, and the card for all of them.
 struct Led {
   explicit Led(const LaneCosts& costs)
-      : messages(rounds_of(costs) * costs.message_of_lane), moved(costs.members * costs.elsewhere) {
+      : messages(rounds_of(costs) * costs.message_of_lane),
+        moved(costs.members * costs.elsewhere),
+        hearing(costs.hearing_of_members + costs.hearing_of_lanes) {
     copies = (costs.members + moved) * costs.vector_copy / costs.lanes;
-    if (costs.members == 1) {
-      copies = (1 - costs.elsewhere) * costs.vector_copy;  // its own block
-      return;
-    }
-    hearing = costs.hearing_of_members + costs.hearing_of_lanes;
+    if (costs.members == 1) copies = (1 - costs.elsewhere) * costs.vector_copy;  // its own block
   }
 
   double messages;
   double moved;  ///< By the card, in rows.
+  double hearing;
   double copies = 0;
-  double hearing = 0;
 };
 
 /// How much longer the card takes where several lanes send to several nodes at once.
@@ -88,7 +91,9 @@ double in_the_way(const LaneCosts& costs, double factor) {
 double overlapped_leaders(const LaneCosts& costs, double /*segments*/) {
   const Led led(costs);
   const double card = led.moved * costs.card * in_the_way(costs, 1.6);
-  if (costs.members == 1) return costs.own_alpha + std::max(led.messages + led.copies, card);
+  if (costs.members == 1) {
+    return costs.own_alpha + led.hearing + std::max(led.messages + led.copies, card);
+  }
   const double rounds = std::max((costs.nodes - 1) / costs.lanes, 1.0);
   return with_busiest_worker(
       costs, costs.own_alpha + led.hearing + overlapped(led.messages + led.copies, card, rounds));
@@ -153,8 +158,8 @@ double bruck(const LaneCosts& costs, double /*segments*/) {
   // A worker that leads many lanes has few members, but passes on as much as others.
   const double copies = std::max((costs.members + own + passed_on) / costs.lanes,
                                  passed_on * costs.lanes_of_worker / costs.lanes);
-  const double hearing = costs.members == 1 ? 0 : costs.hearing_of_members + costs.hearing_of_lanes;
-  return hearing + steps * (costs.own_alpha - costs.message_of_lane) + messages * costs.message +
+  return costs.hearing_of_members + costs.hearing_of_lanes +
+         steps * (costs.own_alpha - costs.message_of_lane) + messages * costs.message +
          overlapped(copies * costs.vector_copy, (own + passed_on) * costs.card, messages);
 }
 

@@ -1,14 +1,15 @@
 // Which broadcast a call uses.
 //
-// One node: lines while a member reads no more than a few hundred bytes there, then several leaders
-// with a lane per worker, who all copy from the root's input. Where buffers are staged only the
-// root can copy in, so the others follow its counter, segment by segment. Several nodes, short
-// vectors: one lane, lines inside the node, a binomial tree between nodes. Several nodes, longer: a
-// lane per kLaneBytes over a binomial tree, which between two nodes is one message; with more nodes
-// the chain once a lane is cut into as many segments as there are nodes, for then it sends
-// everything once, in hardly more steps than scatter and ring, which send twice that. With fewer
-// segments the binomial tree as long as its lg N messages cost less than the steps of the ring,
-// then the ring.
+// One node: lines while a member reads no more than a few hundred bytes there, or, of four
+// members and more, 2 KiB; then several leaders with a lane per worker, who all copy from the
+// root's input, while of many members each copies for itself, up to some ten KiB for each of them.
+// Where buffers are staged only the root can copy in, so the others follow its counter, segment by
+// segment. Several nodes, short vectors: one lane, lines inside the node, a binomial tree between
+// nodes. Several nodes, longer: a lane per kLaneBytes over a binomial tree, which between two nodes
+// is one message; with more nodes the chain once a lane is cut into as many segments as there are
+// nodes, for then it sends everything once, in hardly more steps than scatter and ring, which send
+// twice that. With fewer segments the binomial tree as long as its lg N messages cost less than the
+// steps of the ring, then the ring.
 
 #include <algorithm>
 #include <array>
@@ -40,6 +41,32 @@ int staged_segments(std::size_t size_bytes) {
   return static_cast<int>(std::clamp<std::size_t>(segments, 1, kMaximumStagedSegments));
 }
 
+/// One node: leaders write the more cache lines of others the more members there are, where one who
+/// copies for itself writes its own only. Long vectors are written anyway, and M members share the
+/// work of M - 1.
+bool copies_for_itself(const SelectionQuery& query) {
+  constexpr std::size_t kBytesForEachMember = std::size_t{32} << 10;
+  const auto members = static_cast<std::size_t>(query.nodes.front().node.members);
+  return has_many_members(query) && query.size_bytes <= members * kBytesForEachMember;
+}
+
+SelectedPlan select_on_one_node(const SelectionQuery& query) {
+  if (reads_through_lines(query, query.size_bytes)) {
+    SelectedPlan plan = plan_lines(query);
+    plan.algorithm = "lines-binomial";
+    return plan;
+  }
+  SelectedPlan plan = plan_lanes(query);
+  const bool is_staged = query.visibility == Visibility::staged && query.requested_lanes == 0;
+  if (is_staged) {
+    plan.lanes = 1;
+    plan.segments = staged_segments(query.size_bytes);
+  }
+  plan.algorithm =
+      is_staged || copies_for_itself(query) ? "shared-address-binomial" : "multi-leader-binomial";
+  return plan;
+}
+
 /// What arrives in so much time and so many segments is copied meanwhile.
 using Copied = double (*)(const LaneCosts& costs, double arrives, double segments);
 
@@ -51,7 +78,7 @@ double pushed(const LaneCosts& costs, double arrives, double segments) {
 
 /// Members copy it, one lane after the other, all of which arrive at the same time.
 double pulled(const LaneCosts& costs, double arrives, double segments) {
-  if (costs.members == 1) return arrives;
+  if (costs.members == 1) return arrives + costs.hearing_of_lanes;
   const double lane_copy = costs.vector_copy / costs.lanes;
   return overlapped(arrives, lane_copy, segments) + costs.vector_copy - lane_copy +
          costs.hearing_of_lanes + costs.hearing_of_members;
@@ -185,22 +212,14 @@ constexpr std::array kCandidates = {
 
 SelectedPlan select_broadcast(const SelectionQuery& query) {
   const std::size_t node_count = query.node_count();
-  if (node_count > 1 && !is_measured(query)) {
+  if (node_count == 1) return select_on_one_node(query);
+  if (!is_measured(query)) {
     const bool all_serve = std::has_single_bit(node_count);
     return cheapest(query, std::span(kCandidates).first(kCandidates.size() - (all_serve ? 0 : 2)));
   }
-  const bool through_lines =
-      node_count == 1 ? reads_through_lines(query, query.size_bytes) : leads_through_lines(query);
+  const bool through_lines = leads_through_lines(query);
   SelectedPlan plan = through_lines ? plan_lines(query) : plan_lanes(query);
   plan.algorithm = through_lines ? "lines-binomial" : "multi-leader-binomial";
-  if (node_count == 1) {
-    const bool is_staged = query.visibility == Visibility::staged && query.requested_lanes == 0;
-    if (through_lines || !is_staged) return plan;
-    plan.algorithm = "shared-address-binomial";
-    plan.lanes = 1;
-    plan.segments = staged_segments(query.size_bytes);
-    return plan;
-  }
   if (through_lines) {
     plan.segments = eager_segments(query.size_bytes);
     return plan;

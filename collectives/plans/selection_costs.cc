@@ -19,6 +19,10 @@ constexpr MachinePrices kPrices;
 constexpr int kMostMeasuredWorkers = 2;
 constexpr std::size_t kMostMeasuredNodes = 8;
 
+/// Handing a call to a worker of the process's pool, and hearing that it is done
+/// (docs/measurements.md, "Sixteen cores").
+constexpr double kHelperUs = 0.3;
+
 constexpr double us_of(double bytes, double gb_per_s) { return bytes / (gb_per_s * 1000); }
 
 double total_members(std::span<const NodeRun> nodes) {
@@ -148,7 +152,10 @@ LaneCosts::LaneCosts(const SelectionQuery& query, int lane_count)
   const bool is_output = query.collective == Collective::exscan && members == 1 && nodes > 2;
   handed_on = is_output ? vector_copy / lanes * lanes_of_worker : 0;
   if (members == 1) {
-    inputs = outputs = prefixes = hearing_of_lanes = hearing_of_members = 0;
+    // All workers but one are the pool's.
+    hearing_of_lanes = (std::min(lanes, fewest) - 1) * kHelperUs;
+    outputs = prefixes = hearing_of_lanes;
+    inputs = hearing_of_members = 0;
     return;
   }
   hearing_of_lanes = kPrices.wait_us + lanes * kPrices.gap_us;

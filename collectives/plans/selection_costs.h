@@ -41,7 +41,7 @@ struct LaneCosts {
   double card;              ///< The whole vector on the node's network card, which all lanes share.
   double own_combine;       ///< Combining a lane's vector with another one,
   double combine;           ///< and those of the other lanes of its worker.
-  double hearing_of_lanes;  ///< Of members, that all lanes are done.
+  double hearing_of_lanes;  ///< Of members, that all lanes are done; from the pool's workers, too.
   double hearing_of_members;  ///< Of a leader, that all members have entered.
   double inputs;              ///< Combining a lane's part of the inputs of all members.
   double outputs;             ///< Copying what all lanes have to the outputs of all members.

@@ -27,7 +27,7 @@ SelectedPlan select_on_one_node(const SelectionQuery& query) {
 /// Leaders copy their node's part before the exchange, or after it; with a lane for each member
 /// what they send or receive lies in a member's buffer.
 double led(const LaneCosts& costs, double exchange) {
-  if (costs.members == 1) return exchange;
+  if (costs.members == 1) return exchange + costs.hearing_of_lanes;
   const bool is_copied = costs.lanes < costs.members;
   const double copied = is_copied ? costs.vector_copy / (costs.nodes * costs.lanes) : 0;
   return costs.hearing_of_members + copied + exchange + costs.hearing_of_lanes;

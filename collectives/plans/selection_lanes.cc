@@ -9,6 +9,8 @@
 namespace hycoll {
 namespace {
 
+constexpr std::size_t kKib = 1024;
+
 /// One node: what one member may read through lines before direct access is faster.
 constexpr std::size_t kLinesReadBytes = 512;
 /// The same where a reduce's writers run ahead of a root that would read staging otherwise.
@@ -19,14 +21,39 @@ constexpr std::size_t kEagerBytes = 2 * 1024;
 
 static_assert(kOneLaneBytes <= kMaximumLinesBytes);
 
-}  // namespace
-
-bool reads_through_lines(const SelectionQuery& query, std::size_t read_bytes) {
+std::size_t most_read(const SelectionQuery& query) {
   const bool runs_ahead =
       query.visibility == Visibility::staged && delivers_to_root(query.collective);
-  return query.requested_lanes <= 1 &&
-         read_bytes <= (runs_ahead ? kLinesReadBytesAhead : kLinesReadBytes) &&
-         query.size_bytes <= kMaximumLinesBytes;
+  return runs_ahead ? kLinesReadBytesAhead : kLinesReadBytes;
+}
+
+/// Many leaders take longer to hear of one another, and write to as many outputs.
+std::size_t most_read_of_many(const SelectionQuery& query) {
+  const bool is_staged = query.visibility == Visibility::staged;
+  switch (query.collective) {
+    case Collective::scan:
+    case Collective::exscan:
+      return is_staged ? 16 * kKib : 8 * kKib;
+    case Collective::broadcast:
+      return is_staged ? most_read(query) : 2 * kKib;
+    case Collective::reduce:
+    case Collective::allgather:
+      return 2 * kKib;
+    default:
+      return most_read(query);
+  }
+}
+
+}  // namespace
+
+bool has_many_members(const SelectionQuery& query) {
+  constexpr int kLeast = 4;
+  return query.nodes.front().node.members >= kLeast;
+}
+
+bool reads_through_lines(const SelectionQuery& query, std::size_t read_bytes) {
+  return query.requested_lanes <= 1 && query.size_bytes <= kMaximumLinesBytes &&
+         read_bytes <= (has_many_members(query) ? most_read_of_many(query) : most_read(query));
 }
 
 bool leads_through_lines(const SelectionQuery& query) {

@@ -19,6 +19,10 @@ inline constexpr std::size_t kLongBlockBytes = 64 * 1024;
 /// Up to so many nodes every node may send to every other one at once.
 inline constexpr std::size_t kMostNodesAtOnce = 16;
 
+/// Whether the only node has so many members that they are in one another's way, as 4 to 16 were
+/// where they have been measured (docs/measurements.md, "Sixteen cores").
+bool has_many_members(const SelectionQuery& query);
+
 /// Whether the members of the only node read short vectors through lines: `read_bytes` is what one
 /// of them reads there.
 bool reads_through_lines(const SelectionQuery& query, std::size_t read_bytes);

@@ -1,12 +1,13 @@
 // Which reduce a call uses.
 //
-// One node: lines while the root reads no more than a few hundred bytes there, then dpml with a
-// lane per worker, which passes over memory once; two processes that stage let the root do all.
-// Several nodes, short vectors: one lane, lines
-// inside the node, a binomial tree between nodes. Several nodes, longer: dpml over a binomial tree,
-// which between two nodes is best for all sizes; with more nodes halving or, where these are no
-// power of two, pairwise; for long vectors the ring, or pairwise where operands must stay in order.
-// More nodes, or more workers: the cheapest of these (selection_costs.h).
+// One node: lines while the root reads no more than a few hundred bytes there, or, of four members
+// and more, 2 KiB; then dpml with a lane per worker, which passes over memory once. Two processes
+// that stage let the root do all, as do many members whose inputs together are short. Several
+// nodes, short vectors: one lane, lines inside the node, a binomial tree between nodes. Several
+// nodes, longer: dpml over a binomial tree, which between two nodes is best for all sizes; with
+// more nodes halving or, where these are no power of two, pairwise; for long vectors the ring, or
+// pairwise where operands must stay in order. More nodes, or more workers: the cheapest of these
+// (selection_costs.h).
 
 #include <algorithm>
 #include <array>
@@ -78,23 +79,38 @@ constexpr std::array kCandidates = {
     Candidate{"dpml-ring", OperandOrder::any, Cut::block, Candidate::Lanes::any, ring},
 };
 
+/// The root reads what the other one stages: each one's half would cost half a vector more. Or it
+/// reads so little of many that it is done before leaders have heard of one another.
+bool root_does_all(const SelectionQuery& query) {
+  constexpr std::size_t kReadBytes = std::size_t{16} << 10;
+  constexpr std::size_t kReadBytesStaged = std::size_t{32} << 10;
+  const bool is_staged = query.visibility == Visibility::staged;
+  const auto members = static_cast<std::size_t>(query.nodes.front().node.members);
+  const bool is_staged_pair = is_staged && members == 2;
+  const bool reads_little =
+      has_many_members(query) &&
+      query.size_bytes * members <= (is_staged ? kReadBytesStaged : kReadBytes);
+  return query.requested_lanes == 0 && (is_staged_pair || reads_little);
+}
+
+SelectedPlan select_on_one_node(const SelectionQuery& query) {
+  const auto others = static_cast<std::size_t>(most_members(query.nodes) - 1);
+  const bool through_lines = reads_through_lines(query, query.size_bytes * others);
+  SelectedPlan plan = through_lines ? plan_lines(query) : plan_lanes(query);
+  plan.algorithm = through_lines ? "lines-binomial" : "dpml-binomial";
+  if (!through_lines && root_does_all(query)) plan.lanes = 1;
+  return plan;
+}
+
 }  // namespace
 
 SelectedPlan select_reduce(const SelectionQuery& query) {
   const std::size_t node_count = query.node_count();
-  if (node_count > 1 && !is_measured(query)) return cheapest(query, kCandidates);
-  const bool through_lines =
-      node_count == 1
-          ? reads_through_lines(
-                query, query.size_bytes * static_cast<std::size_t>(most_members(query.nodes) - 1))
-          : leads_through_lines(query);
+  if (node_count == 1) return select_on_one_node(query);
+  if (!is_measured(query)) return cheapest(query, kCandidates);
+  const bool through_lines = leads_through_lines(query);
   SelectedPlan plan = through_lines ? plan_lines(query) : plan_lanes(query);
   plan.algorithm = through_lines ? "lines-binomial" : "dpml-binomial";
-  // The root reads what the other one stages. Each one's half would cost half a vector more.
-  const bool is_staged_pair =
-      query.visibility == Visibility::staged && node_count == 1 && most_members(query.nodes) == 2;
-  if (is_staged_pair && query.requested_lanes == 0) plan.lanes = 1;
-  if (node_count == 1) return plan;
   if (through_lines) {
     plan.segments = eager_segments(query.size_bytes);
     return plan;

@@ -38,10 +38,11 @@ double messages_of(const LaneCosts& costs, double parts, double ranges) {
 
 /// A node's part goes with its members: a worker of several lanes has hardly more to combine than
 /// others. Inputs are combined while blocks are under way, of which the first one is as large, or
-/// half of all where such a worker holds up the rounds.
+/// half of all where such a worker holds up the rounds; but by the workers who combine blocks.
 double with_inputs(const LaneCosts& costs, double exchange, double blocks) {
   const double hidden_in = costs.lanes_of_worker > 1 ? std::min(blocks, 2.0) : blocks;
-  return overlapped(costs.inputs, exchange, hidden_in) + costs.hearing_of_lanes;
+  const double combined = costs.inputs + costs.without_own(costs.nodes) * costs.own_combine;
+  return std::max(overlapped(costs.inputs, exchange, hidden_in), combined) + costs.hearing_of_lanes;
 }
 
 /// Blocks leave while inputs are combined, unless a worker of several lanes keeps the others' cards

@@ -1,13 +1,13 @@
 // Which scan or exscan a call uses.
 //
-// One node: lines while the last member reads no more than a few hundred bytes there, then dpml
-// with a lane per worker, cut into segments that stay in its cache. Several nodes, short vectors:
-// one lane, lines inside the node, and between nodes direct messages or, with many nodes, recursive
-// doubling; with very many nodes and bits that are to be reproducible pairwise, without lines.
-// Several nodes, longer: dpml over recursive doubling, or pairwise for reproducible bits; then
-// pairwise; the chain from as many segments on as there are nodes, for then it sends half of that,
-// and between two nodes always.
-// More nodes, or more workers: the cheapest of these (selection_costs.h).
+// One node: lines while the last member reads no more than a few hundred bytes there, or, of four
+// members and more, some KiB; then dpml with a lane per worker, cut into segments that stay in its
+// cache. Several nodes, short vectors: one lane, lines inside the node, and between nodes direct
+// messages or, with many nodes, recursive doubling; with very many nodes and bits that are to be
+// reproducible pairwise, without lines. Several nodes, longer: dpml over recursive doubling, or
+// pairwise for reproducible bits; then pairwise; the chain from as many segments on as there are
+// nodes, for then it sends half of that, and between two nodes always. More nodes, or more workers:
+// the cheapest of these (selection_costs.h).
 
 #include <algorithm>
 #include <array>

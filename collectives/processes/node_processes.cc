@@ -17,12 +17,6 @@ namespace {
 
 constexpr std::size_t kKib = 1024;
 
-/// The shortest broadcasts that the kernel copies where processes are near one another, unless the
-/// user says otherwise: root and receivers copy at once, and once, while staging copies twice.
-/// Where they are far, what one has just written is dearer to read from its cache than from staging
-/// in memory (docs/measurements.md).
-constexpr std::size_t kNearBroadcastSingleCopyBytes = 32 * kKib;
-
 /// A process's core as all processes of the machine know it.
 Core on_machine(const Topology& topology, Core core) {
   const auto packages = topology.packages();
@@ -225,7 +219,7 @@ PlanCache::Options NodeProcesses::plan_options(const ProcessGroup& group) const 
     if (kib) {
       options.single_copy_bytes = static_cast<std::size_t>(*kib) * kKib;
     } else {
-      options.near_broadcast_single_copy_bytes = kNearBroadcastSingleCopyBytes;
+      options.near_single_copies = NearSingleCopies::among(worker_count());
     }
   }
   return options;

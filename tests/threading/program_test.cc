@@ -115,6 +115,52 @@ TEST_CASE("who reads a row of inputs looks up all of them") {
   CHECK(programs[2].is_looked_up);
 }
 
+/// The first worker of a node of two stages so many chunks, and tells of each.
+Schedule pieces(int count) {
+  ScheduleBuilder builder(Collective::allreduce, "pieces", Shape::uniform(1, 2, 1), count);
+  const FlagId flag = builder.add_flag(0);
+  const BufferId staging = builder.add_staging(0, builder.all_chunks());
+  builder.signal(0, flag);  // has entered
+  for (int chunk = 0; chunk < count; ++chunk) {
+    builder.copy(0, span_of(staging, {chunk, 1}), span_of(builder.input(0), {chunk, 1}));
+    builder.signal(0, flag);
+    builder.wait(1, flag);
+  }
+  return std::move(builder).finish();
+}
+
+/// Whether the signals of a node's first worker are left out, in their order.
+std::vector<bool> left_out(const Schedule& schedule, std::size_t size_bytes) {
+  const Program program = bind_schedule(schedule, 0, {.count = size_bytes}, {}).front();
+  std::vector<bool> result;
+  for (const Instruction& instruction : program.strands.front().instructions) {
+    if (instruction.kind == InstructionKind::signal) result.push_back(instruction.is_left_out);
+  }
+  return result;
+}
+
+TEST_CASE("a signal that is repeated before anything can wait is left out where it says little") {
+  CHECK(left_out(pieces(3), 3 * 64) == std::vector{true, true, true, false});
+  // 2 KiB each: every second one is worth it.
+  CHECK(left_out(pieces(4), 8 << 10) == std::vector{true, true, false, true, false});
+  CHECK(left_out(pieces(3), 3 << 20) == std::vector{true, false, false, false});
+}
+
+TEST_CASE("a signal before a wait is raised, however little it tells of") {
+  ScheduleBuilder builder(Collective::allreduce, "ping-pong", Shape::uniform(1, 2, 1), 1);
+  const FlagId first = builder.add_flag(0);
+  const FlagId second = builder.add_flag(1);
+  for (const FlagId flag : {first, second}) builder.signal(flag == first ? 0 : 1, flag);
+  for (int turn = 0; turn < 3; ++turn) {
+    builder.signal(0, first);
+    builder.wait(1, first);
+    builder.signal(1, second);
+    builder.wait(0, second);
+  }
+  const std::vector<bool> signals = left_out(std::move(builder).finish(), 64);
+  CHECK(signals == std::vector{true, false, false, false});
+}
+
 TEST_CASE("tags that the endpoints do not have are refused on all nodes") {
   check_bound(messages(4), {.tag_count = 4});
   check_refused(messages(4), {.tag_count = 3}, "'messages' needs more tags than");

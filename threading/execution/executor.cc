@@ -294,6 +294,7 @@ bool WorkerExecutor::try_issue_other(StrandState& state, const Instruction& inst
                  .value.load(std::memory_order_acquire) >=
              flag_value(arguments_.call, instruction.value);
     case InstructionKind::signal:
+      if (instruction.is_left_out) return true;
       // Pairs with the acquiring load of a wait above: what was written before is visible after.
       memory_.flag(worker_, instruction.cell)
           .value.store(flag_value(arguments_.call, instruction.value), std::memory_order_release);

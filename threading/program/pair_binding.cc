@@ -11,6 +11,7 @@
 #include "core/schedule/pairs.h"
 #include "threading/program/memory_layout.h"
 #include "threading/program/program_recipe.h"
+#include "threading/program/repeated_signals.h"
 #include "threading/program/staging_slices.h"
 
 namespace hycoll {
@@ -252,6 +253,7 @@ void PairBinding::bind(const WorkerForm& form, std::size_t slice_begin, std::siz
     for (Instruction& instruction : strand.instructions) {
       instruction.count = instruction.size_bytes = size_of(*needs++);
     }
+    leave_out_signals(strand);
   }
   for (std::size_t o = 0; o < form.operands.size(); ++o) {
     const Place& place = form.operands[o];

@@ -14,6 +14,7 @@
 #include "threading/program/memory_layout.h"
 #include "threading/program/program_needs.h"
 #include "threading/program/program_recipe.h"
+#include "threading/program/repeated_signals.h"
 #include "threading/program/staging_slices.h"
 #include "threading/program/step_parts.h"
 
@@ -70,6 +71,12 @@ class Binder {
     choose_staging();
     let_run_ahead();
     note_streams();
+    for (Program& program : programs_) {
+      for (StrandProgram& strand : program.strands) {
+        note_repeated_signals(strand);
+        leave_out_signals(strand);
+      }
+    }
     if (recipes_ != nullptr) keep_wanted(*recipes_);
     keep_wanted(programs_);
     for (Program& program : programs_) program.number = take_program_numbers(1);

@@ -64,6 +64,8 @@ struct Instruction {
   std::uint32_t value = 0;          ///< signal, wait_flag.
   int request = -1;                 ///< Asynchronous: its slot in the strand's requests.
   bool reaches_others = false;      ///< Some operands are buffers of other workers' members.
+  bool is_repeated = false;         ///< signal: see repeated_signals.h.
+  bool is_left_out = false;         ///< signal: nothing is done.
   std::uint32_t first_operand = 0;  ///< Into Program::operands: destinations, then sources.
   std::uint32_t first_dependency =
       0;                  ///< Into Program::dependencies: request slots to complete first.
@@ -75,6 +77,7 @@ struct Instruction {
 struct StrandProgram {
   std::vector<Instruction> instructions;
   int request_count = 0;
+  bool repeats_signals = false;  ///< Some are repeated.
   friend bool operator==(const StrandProgram&, const StrandProgram&) = default;
 };
 

@@ -9,6 +9,7 @@
 #include "core/base/errors.h"
 #include "threading/memory/node_memory.h"
 #include "threading/program/memory_layout.h"
+#include "threading/program/repeated_signals.h"
 
 namespace hycoll {
 namespace {
@@ -276,6 +277,7 @@ void ScheduleBinding::fill(const Numbers& numbers, const ProgramRecipe& recipe, 
           std::max(lines_source_bytes,
                    instruction.lines_source_count * unpacked_stride_bytes(instruction.size_bytes));
     }
+    leave_out_signals(strand);
   }
   const std::size_t* const gaps = memory.gaps.data();
   const std::size_t* const buffer_begins = memory.buffer_begins.data();

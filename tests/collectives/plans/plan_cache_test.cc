@@ -165,6 +165,19 @@ TEST_CASE("a process of a node with several keeps the programs of its own worker
   }
 }
 
+TEST_CASE("of many processes the kernel copies longer vectors, and gathers too") {
+  const auto shortest_kib = [](int members, Collective collective) {
+    return NearSingleCopies::among(members).shortest_bytes(collective) >> 10;
+  };
+  CHECK(shortest_kib(2, Collective::broadcast) == 32);
+  CHECK(shortest_kib(2, Collective::scatter) == 32);
+  CHECK(NearSingleCopies::among(2).shortest_bytes(Collective::gather) == SIZE_MAX);
+  CHECK(shortest_kib(16, Collective::broadcast) == 8192);
+  CHECK(shortest_kib(16, Collective::scatter) == 2048);
+  CHECK(shortest_kib(16, Collective::gather) == 1024);
+  CHECK(NearSingleCopies::among(16).shortest_bytes(Collective::alltoall) == SIZE_MAX);
+}
+
 TEST_CASE("by default the kernel copies long broadcasts, and only where processes are near") {
   const auto query_of = [](Collective collective, std::size_t bytes) {
     return PlanQuery{.collective = collective, .element_bytes = 1, .extent = {.count = bytes}};
@@ -173,7 +186,7 @@ TEST_CASE("by default the kernel copies long broadcasts, and only where processe
                              .leaders = {},
                              .peers = Peers::processes,
                              .staging_bytes = 1 << 20,
-                             .near_broadcast_single_copy_bytes = 100'000};
+                             .near_single_copies = {.broadcast_bytes = 100'000}};
   for (const bool is_named : {false, true}) {
     CAPTURE(is_named);
     if (is_named) options.single_copy_bytes = 200'000;

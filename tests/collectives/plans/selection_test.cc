@@ -208,6 +208,56 @@ TEST_CASE("broadcast") {
   CHECK(plan.lanes == 3);
 }
 
+TEST_CASE("one node of many members: whoever copies for itself writes nobody else's cache lines") {
+  const auto broadcast = [](const Node& node, std::size_t size) {
+    return chosen(Collective::broadcast, 1, node, size);
+  };
+  CHECK(broadcast({4, 4}, 2 * kKiB) == "lines-binomial");
+  CHECK(broadcast({4, 4}, 2 * kKiB + 1) == "shared-address-binomial");
+  CHECK(broadcast({4, 4}, 128 * kKiB) == "shared-address-binomial");
+  CHECK(broadcast({4, 4}, 128 * kKiB + 1) == "multi-leader-binomial");
+  CHECK(broadcast({16, 16}, 512 * kKiB) == "shared-address-binomial");
+  CHECK(broadcast({3, 3}, 2 * kKiB) == "multi-leader-binomial");
+}
+
+TEST_CASE("one node of many members: short vectors go through lines, or one leader, for longer") {
+  const auto choose = [](Collective collective, int members, std::size_t size,
+                         Visibility visibility) {
+    return select({.collective = collective,
+                   .nodes = {{members, members}},
+                   .size_bytes = size,
+                   .visibility = visibility});
+  };
+  for (const Visibility visibility : {Visibility::direct, Visibility::staged}) {
+    const bool is_staged = visibility == Visibility::staged;
+    CAPTURE(is_staged);
+    CHECK(choose(Collective::allreduce, 16, 128, visibility).lanes == 1);
+    CHECK(choose(Collective::allreduce, 16, 256, visibility).lanes == 16);
+    CHECK(choose(Collective::allgather, 16, 2 * kKiB, visibility).algorithm == "lines-circulant");
+    CHECK(choose(Collective::allgather, 16, 4 * kKiB, visibility).algorithm == "multi-leader-ring");
+    CHECK(choose(Collective::reduce, 16, 128, visibility).algorithm == "lines-binomial");
+    CHECK(choose(Collective::reduce, 16, kKiB, visibility).algorithm == "dpml-binomial");
+    CHECK(choose(Collective::reduce, 16, kKiB, visibility).lanes == 1);
+    CHECK(choose(Collective::reduce, 16, 2 * kKiB, visibility).lanes == (is_staged ? 1 : 16));
+    CHECK(choose(Collective::reduce, 16, 4 * kKiB, visibility).lanes == 16);
+    CHECK(choose(Collective::scan, 16, 512, visibility).algorithm == "lines-direct");
+    CHECK(choose(Collective::exscan, 16, kKiB, visibility).lanes == (is_staged ? 1 : 16));
+  }
+}
+
+TEST_CASE("a process alone on its node with many workers wakes those only that are worth it") {
+  for (const int workers : {4, 8}) {
+    CAPTURE(workers);
+    const auto lanes = [&](std::size_t size_bytes) {
+      return select({.nodes = {{{1, workers}, 2}}, .size_bytes = size_bytes}).lanes;
+    };
+    CHECK(lanes(8) == 1);
+    CHECK(lanes(4 * kKiB) == 1);
+    CHECK(lanes(64 * kKiB) > 1);
+    CHECK(lanes(256 * kKiB) == workers);
+  }
+}
+
 TEST_CASE("what several nodes pass on is cut into messages without a handshake") {
   SelectionQuery query{.collective = Collective::broadcast,
                        .nodes = {{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}};
@@ -390,13 +440,18 @@ TEST_CASE("many nodes that have little for one another pass it on, if they know 
   CHECK(select(query).algorithm == "onmpml");
 }
 
-TEST_CASE("members who have less than a cache line for each other exchange it along the Z-curve") {
+TEST_CASE("members exchange less than a cache line, or very much, along the Z-curve") {
   SelectionQuery query{
       .collective = Collective::alltoall, .nodes = {{{16, 16}, 1}}, .size_bytes = 16 * 63};
   CHECK(select(query).algorithm == "sh-numa-co");
   CHECK(select(query).lanes == 16);
   query.size_bytes = 16 * 64;
   CHECK(select(query).algorithm == "onmpml");
+  query.size_bytes = 64 * kKiB;  // many would read from the same member
+  CHECK(select(query).algorithm == "sh-numa-co");
+  query.nodes = {{{4, 4}, 1}};
+  CHECK(select(query).algorithm == "onmpml");
+  query.nodes = {{{16, 16}, 1}};
   query.size_bytes = 16 * 8;
   query.visibility = Visibility::staged;
   CHECK(select(query).algorithm == "onmpml");
