@@ -226,6 +226,7 @@ BoundSchedule generate(const PlanOptions& options, Routine routine) {
               .requested_lanes = options.lanes,
               .requested_algorithm = options.algorithm,
               .aggregators = options.aggregators,
+              .visibility = visibility_argument("--visibility", options.visibility),
               .inside = inside ? &*inside : nullptr});
   const int segments = options.segments > 0 ? options.segments : selected.segments;
   const Shape flat =
