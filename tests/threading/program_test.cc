@@ -134,7 +134,8 @@ std::vector<bool> left_out(const Schedule& schedule, std::size_t size_bytes) {
   const Program program = bind_schedule(schedule, 0, {.count = size_bytes}, {}).front();
   std::vector<bool> result;
   for (const Instruction& instruction : program.strands.front().instructions) {
-    if (instruction.kind == InstructionKind::signal) result.push_back(instruction.is_left_out);
+    const bool is_left_out = instruction.kind == InstructionKind::left_out;
+    if (is_left_out || instruction.kind == InstructionKind::signal) result.push_back(is_left_out);
   }
   return result;
 }

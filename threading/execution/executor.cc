@@ -294,7 +294,6 @@ bool WorkerExecutor::try_issue_other(StrandState& state, const Instruction& inst
                  .value.load(std::memory_order_acquire) >=
              flag_value(arguments_.call, instruction.value);
     case InstructionKind::signal:
-      if (instruction.is_left_out) return true;
       // Pairs with the acquiring load of a wait above: what was written before is visible after.
       memory_.flag(worker_, instruction.cell)
           .value.store(flag_value(arguments_.call, instruction.value), std::memory_order_release);
@@ -303,6 +302,8 @@ bool WorkerExecutor::try_issue_other(StrandState& state, const Instruction& inst
     case InstructionKind::receive:
     case InstructionKind::native:
       issue_message(state, instruction);
+      return true;
+    case InstructionKind::left_out:
       return true;
     case InstructionKind::write_lines:
     case InstructionKind::reduce:

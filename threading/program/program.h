@@ -41,6 +41,7 @@ enum class InstructionKind : std::uint8_t {
   wait_post,
   follow_post,  ///< A wait_post that may be postponed: at the end of a strand of a member whose
                 ///< buffers nobody else touches.
+  left_out,     ///< A signal that is repeated soon (repeated_signals.h): nothing is done.
 };
 
 struct Instruction {
@@ -64,8 +65,7 @@ struct Instruction {
   std::uint32_t value = 0;          ///< signal, wait_flag.
   int request = -1;                 ///< Asynchronous: its slot in the strand's requests.
   bool reaches_others = false;      ///< Some operands are buffers of other workers' members.
-  bool is_repeated = false;         ///< signal: see repeated_signals.h.
-  bool is_left_out = false;         ///< signal: nothing is done.
+  bool is_repeated = false;         ///< signal and left_out: see repeated_signals.h.
   std::uint32_t first_operand = 0;  ///< Into Program::operands: destinations, then sources.
   std::uint32_t first_dependency =
       0;                  ///< Into Program::dependencies: request slots to complete first.
