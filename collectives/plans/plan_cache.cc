@@ -269,7 +269,7 @@ std::size_t RecentPlans::find_class(const PlanKey& key) {
     evictions_seen_ = evictions;
     classes_ = {};
   }
-  const std::size_t index = std::hash<PlanKey>{}(key) % kClasses;
+  const std::size_t index = place_of(key);
   KnownClass& known = classes_[index];
   if (known.plans != nullptr && known.key == key) {
     count_found();
@@ -278,6 +278,18 @@ std::size_t RecentPlans::find_class(const PlanKey& key) {
     known = {.key = key, .plans = cache_.find_class(key)};
   }
   return index;
+}
+
+std::size_t RecentPlans::place_of(const PlanKey& key) const noexcept {
+  constexpr std::size_t kProbes = 8;
+  const std::size_t home = std::hash<PlanKey>{}(key);
+  for (std::size_t probe = 0; probe < kProbes; ++probe) {
+    const std::size_t place = (home + probe) % kClasses;
+    const KnownClass& known = classes_[place];
+    // Classes leave all at once only: behind a place that is free there is none.
+    if (known.plans == nullptr || known.key == key) return place;
+  }
+  return home % kClasses;
 }
 
 void RecentPlans::relieve(const Slot& in_use, const PlanClass& plans) {

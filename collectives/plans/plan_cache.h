@@ -140,6 +140,9 @@ class RecentPlans {
   const Plan& find_other(const PlanQuery& query);
   /// Where it is in classes_.
   std::size_t find_class(const PlanKey& key);
+  /// Where it is, or may come: whoever takes another one's place keeps that from being noted when
+  /// it is used, so that it is given up early.
+  std::size_t place_of(const PlanKey& key) const noexcept;
   void relieve(const Slot& in_use, const PlanClass& plans);
   void count_found() noexcept;
 
