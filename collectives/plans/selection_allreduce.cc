@@ -1,9 +1,9 @@
 // Which allreduce a call uses.
 //
-// One node: lines while the members together read no more than kLinesReadBytes, then dpml with a
-// lane per worker, which passes over memory once.
+// One node: lines while a member reads no more than a few hundred bytes there, or, of four members
+// and more, 2 KiB; then dpml with a lane per worker, which passes over memory once.
 // Several nodes, short vectors: one lane, lines inside the node, recursive doubling between nodes.
-// Several nodes, longer: dpml, with a lane per kLaneBytes up to the workers of the smallest node,
+// Several nodes, longer: dpml, with a lane per 16 KiB up to the workers of the smallest node,
 // over recursive doubling up to kRecursiveDoublingBytes per lane, then halving-doubling, and the
 // ring from kRingBlockBytes per block on; but halving-doubling instead of the ring where operands
 // must stay in order.
@@ -13,28 +13,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
+#include <cstddef>
 
 #include "collectives/plans/selection.h"
 #include "collectives/plans/selection_costs.h"
 #include "collectives/plans/selection_lanes.h"
-#include "threading/memory/node_memory.h"
 
 namespace hycoll {
 namespace {
 
-/// One node: what one member may read through lines before direct access is faster.
-constexpr std::size_t kLinesReadBytes = 512;
-/// The same where others' buffers pass through staging, which synchronises more.
-constexpr std::size_t kLinesReadBytesStaged = 1024;
-/// The same of many members, whose leaders take longer to hear of one another.
-constexpr std::size_t kLinesReadBytesOfMany = 2048;
-/// Several nodes: vectors up to here go through one lane.
-constexpr std::size_t kOneLaneBytes = 4 * 1024;
-/// Short vectors between nodes travel in messages that MPI libraries send without a handshake.
-constexpr std::size_t kEagerBytes = 2 * 1024;
-/// Several nodes: what a further lane is worth.
-constexpr std::size_t kLaneBytes = 16 * 1024;
 constexpr std::size_t kRecursiveDoublingBytes = 16 * 1024;
 /// Between two nodes recursive doubling sends no more than the ring, in half the steps.
 constexpr std::size_t kTwoNodesRecursiveDoublingBytes = 256 * 1024;
@@ -44,10 +31,7 @@ constexpr std::size_t kRingBlockBytes = 64 * 1024;
 SelectedPlan select_on_one_node(const SelectionQuery& query) {
   const Node& node = query.nodes.front().node;
   const auto others = static_cast<std::size_t>(std::max(1, node.members - 1));
-  const std::size_t through_lines = has_many_members(query)                  ? kLinesReadBytesOfMany
-                                    : query.visibility == Visibility::staged ? kLinesReadBytesStaged
-                                                                             : kLinesReadBytes;
-  if (query.requested_lanes <= 1 && query.size_bytes * others <= through_lines) {
+  if (reads_through_lines(query, query.size_bytes * others)) {
     return {.algorithm = "lines-recursive-doubling", .lanes = 1, .workers_per_node = node.members};
   }
   const int lanes = query.requested_lanes > 0 ? query.requested_lanes : node.workers;
@@ -141,24 +125,16 @@ constexpr std::array kCandidates = {
 };
 
 SelectedPlan select_between_nodes(const SelectionQuery& query) {
-  const int members = most_members(query.nodes);
-  const std::size_t one_lane_bytes = std::min(kOneLaneBytes, kMaximumLinesBytes);
-  if (query.requested_lanes <= 1 && query.size_bytes <= one_lane_bytes) {
-    const std::size_t segments = (query.size_bytes + kEagerBytes - 1) / kEagerBytes;
-    return {.algorithm = "lines-recursive-doubling",
-            .lanes = 1,
-            .workers_per_node = members,
-            .segments = static_cast<int>(std::max<std::size_t>(segments, 1))};
+  if (leads_through_lines(query)) {
+    SelectedPlan plan = plan_lines(query);
+    plan.algorithm = "lines-recursive-doubling";
+    plan.segments = eager_segments(query.size_bytes);
+    return plan;
   }
-  const auto useful = static_cast<int>(
-      std::min<std::size_t>(query.size_bytes / kLaneBytes, static_cast<std::size_t>(INT16_MAX)));
-  const int lanes = query.requested_lanes > 0 ? query.requested_lanes
-                                              : std::clamp(useful, 1, fewest_workers(query.nodes));
-  const std::size_t lane_bytes = query.size_bytes / static_cast<std::size_t>(lanes);
+  SelectedPlan plan = plan_lanes(query);
+  plan.algorithm = "dpml-halving-doubling";
+  const std::size_t lane_bytes = query.size_bytes / static_cast<std::size_t>(plan.lanes);
   const std::size_t block_bytes = lane_bytes / query.node_count();
-  SelectedPlan plan{.algorithm = "dpml-halving-doubling",
-                    .lanes = lanes,
-                    .workers_per_node = std::max(members, lanes)};
   const std::size_t recursive_doubling_bytes =
       query.node_count() == 2 ? kTwoNodesRecursiveDoublingBytes : kRecursiveDoublingBytes;
   if (lane_bytes <= recursive_doubling_bytes) {

@@ -13,8 +13,9 @@ constexpr std::size_t kKib = 1024;
 
 /// One node: what one member may read through lines before direct access is faster.
 constexpr std::size_t kLinesReadBytes = 512;
-/// The same where a reduce's writers run ahead of a root that would read staging otherwise.
-constexpr std::size_t kLinesReadBytesAhead = 1024;
+/// The same instead of staging, which synchronises more, or whose writers would not run ahead of a
+/// root.
+constexpr std::size_t kLinesReadBytesStaged = 1024;
 /// Several nodes: what a further lane is worth.
 constexpr std::size_t kLaneBytes = 16 * 1024;
 constexpr std::size_t kEagerBytes = 2 * 1024;
@@ -22,9 +23,10 @@ constexpr std::size_t kEagerBytes = 2 * 1024;
 static_assert(kOneLaneBytes <= kMaximumLinesBytes);
 
 std::size_t most_read(const SelectionQuery& query) {
-  const bool runs_ahead =
-      query.visibility == Visibility::staged && delivers_to_root(query.collective);
-  return runs_ahead ? kLinesReadBytesAhead : kLinesReadBytes;
+  const bool shuns_staging =
+      query.visibility == Visibility::staged &&
+      (delivers_to_root(query.collective) || query.collective == Collective::allreduce);
+  return shuns_staging ? kLinesReadBytesStaged : kLinesReadBytes;
 }
 
 /// Many leaders take longer to hear of one another, and write to as many outputs.
@@ -36,6 +38,7 @@ std::size_t most_read_of_many(const SelectionQuery& query) {
       return is_staged ? 16 * kKib : 8 * kKib;
     case Collective::broadcast:
       return is_staged ? most_read(query) : 2 * kKib;
+    case Collective::allreduce:
     case Collective::reduce:
     case Collective::allgather:
       return 2 * kKib;

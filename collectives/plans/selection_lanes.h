@@ -7,8 +7,7 @@
 
 namespace hycoll {
 
-/// What the rules of reduce, reduce_scatter, scan and exscan share; the numbers are those of
-/// allreduce (selection_allreduce.cc).
+/// What the rules of several collectives share.
 
 /// Several nodes: vectors up to here go through one lane, and through lines inside the nodes.
 inline constexpr std::size_t kOneLaneBytes = 4 * 1024;

@@ -71,12 +71,7 @@ class Binder {
     choose_staging();
     let_run_ahead();
     note_streams();
-    for (Program& program : programs_) {
-      for (StrandProgram& strand : program.strands) {
-        note_repeated_signals(strand);
-        leave_out_signals(strand);
-      }
-    }
+    note_repeated_signals(programs_);
     if (recipes_ != nullptr) keep_wanted(*recipes_);
     keep_wanted(programs_);
     for (Program& program : programs_) program.number = take_program_numbers(1);

@@ -29,9 +29,7 @@ bool never_waits(const Instruction& instruction) {
   }
 }
 
-}  // namespace
-
-void note_repeated_signals(StrandProgram& strand) noexcept {
+void find_repeated(StrandProgram& strand) noexcept {
   strand.repeats_signals = false;
   int coming = -1;  // the flag that is raised next, before anything that may wait
   for (Instruction& instruction : std::views::reverse(strand.instructions)) {
@@ -41,6 +39,17 @@ void note_repeated_signals(StrandProgram& strand) noexcept {
       coming = -1;
     } else if (is_signal(instruction)) {
       coming = instruction.cell;
+    }
+  }
+}
+
+}  // namespace
+
+void note_repeated_signals(std::span<Program> programs) noexcept {
+  for (Program& program : programs) {
+    for (StrandProgram& strand : program.strands) {
+      find_repeated(strand);
+      leave_out_signals(strand);
     }
   }
 }

@@ -1,6 +1,8 @@
 #ifndef HYCOLL_THREADING_PROGRAM_REPEATED_SIGNALS_H_
 #define HYCOLL_THREADING_PROGRAM_REPEATED_SIGNALS_H_
 
+#include <span>
+
 #include "threading/program/program.h"
 
 namespace hycoll {
@@ -10,10 +12,11 @@ namespace hycoll {
 // where what it tells of takes less time than the transfers of its cache line, one for each worker
 // that looks at it. (docs/decisions/0072-signals-that-say-little-are-left-out.md)
 
-/// Finds the signals that the strand repeats: Instruction::is_repeated, StrandProgram::repeats.
-void note_repeated_signals(StrandProgram& strand) noexcept;
+/// Finds the signals that strands repeat (Instruction::is_repeated,
+/// StrandProgram::repeats_signals), and leaves out those that may be.
+void note_repeated_signals(std::span<Program> programs) noexcept;
 
-/// Decides, for the lengths that the strand's instructions have now, which of these are left out.
+/// Decides again, for the lengths that the strand's instructions have now.
 void leave_out_signals(StrandProgram& strand) noexcept;
 
 }  // namespace hycoll
