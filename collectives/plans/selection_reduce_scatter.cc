@@ -63,26 +63,31 @@ double ring(const LaneCosts& costs, double segments) {
   return with_inputs(costs, exchange, costs.nodes);
 }
 
-/// Rounds of so many messages in all.
-double with_messages(const LaneCosts& costs, Rounds rounds, double messages) {
+/// Rounds whose messages keep a worker so long in all.
+double with_messages(const LaneCosts& costs, Rounds rounds, double messages_us) {
   rounds.lanes_of_worker = 1;
-  const double busy = rounds.count * costs.own_alpha + messages * costs.message +
+  const double busy = rounds.count * costs.own_alpha + messages_us +
                       costs.without_own(costs.nodes) * costs.own_combine;
   return with_inputs(costs, std::max(time_of(costs, rounds), busy), 2);
 }
 
+/// Nodes that others fold into have twice as many messages. They are the first ones, so that a
+/// small node is hardly one of them.
 double halving_and_folding(const LaneCosts& costs, double /*segments*/) {
-  const double parts = costs.folds ? 2 * costs.nodes : costs.nodes;
-  const double messages = messages_of(costs, parts - 1, costs.full_steps);
+  const auto messages = [&](double parts) {
+    return messages_of(costs, parts - 1, costs.full_steps);
+  };
+  const double of_folded = costs.folds ? messages(2 * costs.nodes) * costs.message_of_lane : 0;
+  const double messages_us = std::max(messages(costs.nodes) * costs.message, of_folded);
   const double folding = costs.folds ? 2 * costs.alpha + costs.card +
                                            time_of(costs, {.count = 1, .part = 1, .combined = 1})
                                      : 0;
-  return folding + with_messages(costs, halving(costs.full_steps, costs.partners), messages);
+  return folding + with_messages(costs, halving(costs.full_steps, costs.partners), messages_us);
 }
 
 double circulant(const LaneCosts& costs, double /*segments*/) {
   return with_messages(costs, halving(costs.steps, costs.nodes),
-                       messages_of(costs, costs.nodes - 1, 2 * costs.steps));
+                       messages_of(costs, costs.nodes - 1, 2 * costs.steps) * costs.message);
 }
 
 constexpr std::array kCandidates = {

@@ -38,6 +38,14 @@ struct Blocks {
     }
     return false;
   }
+  /// Requires that nothing is wrong.
+  std::size_t bytes(int process_count) const {
+    const auto size = static_cast<std::size_t>(process_count);
+    if (types == nullptr) return size_bytes(sum_of(std::span(counts, size)), type);
+    std::size_t sum = 0;
+    for (std::size_t rank = 0; rank < size; ++rank) sum += size_bytes(counts[rank], types[rank]);
+    return sum;
+  }
 };
 
 /// What a process passes.
@@ -57,11 +65,13 @@ struct Exchange {
   Candidate candidate(Routine routine) const {
     const bool has_error =
         received.has_error(process_count) || (!is_in_place() && sent.has_error(process_count));
+    const bool is_reported = !has_error && Session::instance().report() != nullptr;
     return {.routine = routine,
             .communicator = communicator,
             .element_count = process_count > 0 && has_error ? -1 : 0,
             .has_size = false,
-            .type = MPI_BYTE};
+            .type = MPI_BYTE,
+            .reported_bytes = is_reported ? received.bytes(process_count) : 0};
   }
 };
 

@@ -64,6 +64,13 @@ struct Movement {
     return {blocks.counts, static_cast<std::size_t>(process_count)};
   }
 
+  /// Of the process's own block; nothing if anything is wrong with it.
+  std::size_t own_bytes() const {
+    if (!is_in_place()) return size_bytes(own.count, own.type);
+    if (blocks.counts == nullptr) return 0;
+    return size_bytes(block_counts()[static_cast<std::size_t>(rank)], blocks.type);
+  }
+
   /// What is wrong with what this process passes is wrong with the call, and the MPI library
   /// reports it.
   Candidate candidate(Routine routine) const {
@@ -72,11 +79,13 @@ struct Movement {
       has_error = has_error || blocks.counts == nullptr || blocks.displacements == nullptr ||
                   blocks.type == MPI_DATATYPE_NULL || sum_of(block_counts()) < 0;
     }
+    const bool is_reported = !has_error && Session::instance().report() != nullptr;
     return {.routine = routine,
             .communicator = communicator,
             .element_count = has_error ? -1 : 0,
             .has_size = false,
-            .type = MPI_BYTE};
+            .type = MPI_BYTE,
+            .reported_bytes = is_reported ? own_bytes() : 0};
   }
 };
 

@@ -30,6 +30,12 @@ inline std::size_t size_bytes(MPI_Count count, MPI_Datatype type) {
   return static_cast<std::size_t>(count) * static_cast<std::size_t>(type_bytes);
 }
 
+/// The bytes of a call, for reports.
+inline std::size_t size_bytes(const Candidate& candidate) {
+  return candidate.has_size ? size_bytes(candidate.element_count, candidate.type)
+                            : candidate.reported_bytes;
+}
+
 /// The processes of a communicator, for routines that take a count for each; 0 if hycoll does not
 /// look at the communicator at all.
 inline int process_count_of(MPI_Comm communicator) {
@@ -61,8 +67,8 @@ int pass_on(const Candidate& candidate, std::string_view reason, const Library& 
   const auto start = std::chrono::steady_clock::now();
   const int code = library();
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  report->record(candidate.routine, size_bytes(candidate.element_count, candidate.type),
-                 Server::mpi_library, std::string(reason), seconds.count());
+  report->record(candidate.routine, size_bytes(candidate), Server::mpi_library, std::string(reason),
+                 seconds.count());
   return code;
 }
 
@@ -135,8 +141,8 @@ int serve_with(Attachment& attachment, Communicator& server, const Candidate& ca
     server.run(call);
     complete();
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    report->record(candidate.routine, size_bytes(candidate.element_count, candidate.type),
-                   Server::hycoll, server.choice(call).algorithm, seconds.count());
+    report->record(candidate.routine, size_bytes(candidate), Server::hycoll,
+                   server.choice(call).algorithm, seconds.count());
     return MPI_SUCCESS;
   });
 }
@@ -169,7 +175,7 @@ int serve(const Candidate& candidate, const MakeCall& make_call, const Library& 
 inline void describe(PendingCall& pending, const Candidate& candidate, Communicator& server,
                      const Call& call) {
   if (Session::instance().report() == nullptr) return;
-  pending.size_bytes = size_bytes(candidate.element_count, candidate.type);
+  pending.size_bytes = size_bytes(candidate);
   pending.algorithm = server.choice(call).algorithm;
   pending.start_time = std::chrono::steady_clock::now();
 }

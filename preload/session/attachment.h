@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include "collectives/api/hycoll.h"
 #include "preload/session/device_memory.h"
@@ -33,8 +34,17 @@ struct Candidate {
   bool has_size = true;
   MPI_Datatype type = MPI_INT;
   MPI_Op op = MPI_MAX;
+  /// Of calls without a size, where reports are wanted: what they say. It decides nothing.
+  std::size_t reported_bytes = 0;
 
-  friend bool operator==(const Candidate&, const Candidate&) = default;
+  /// Whether the calls are served alike.
+  friend bool operator==(const Candidate& a, const Candidate& b) {
+    const auto deciding = [](const Candidate& call) {
+      return std::tie(call.routine, call.communicator, call.element_count, call.has_size, call.type,
+                      call.op);
+    };
+    return deciding(a) == deciding(b);
+  }
 };
 
 /// An operator and a type of a reduction's.

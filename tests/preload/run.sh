@@ -59,14 +59,18 @@ file, served, heap_library, reasons, algorithm, shared_kib = sys.argv[1:]
 report = json.load(open(file))
 lines = report["collectives"]
 by_hycoll = {}
+moved_bytes = {}
 for line in lines:
     if line["served_by"] == "hycoll":
         by_hycoll.setdefault(line["collective"], set()).add(line["algorithm"])
+        moved_bytes[line["collective"]] = moved_bytes.get(line["collective"], 0) + line["bytes"]
 handed_over = ["%s: %s" % (line["collective"], line["reason"]) for line in lines if line["served_by"] == "mpi"]
 wrong = []
 for name in served.split(","):
     if name.startswith("!") == (name.strip("!") in by_hycoll):
         wrong.append("served by the wrong library: " + name)
+    elif moved_bytes.get(name) == 0 and "barrier" not in name:
+        wrong.append("no bytes reported: " + name)
     elif algorithm and by_hycoll[name] != {algorithm}:
         wrong.append("not served by %s alone: %s" % (algorithm, name))
 if reasons == "-" and handed_over:

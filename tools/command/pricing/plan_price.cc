@@ -174,6 +174,29 @@ std::optional<double> PlanPricer::with_halved_nodes(int node_count, double size_
   return {};
 }
 
+template <class PlanWith>
+std::optional<double> PlanPricer::with_halved_blocks(int node_count, double size_bytes,
+                                                     const PlanWith& plan_with) {
+  const auto at = [&](int nodes) {
+    return walks_.time_us(plan_with(nodes), size_bytes * nodes / node_count, {}, kInfinite);
+  };
+  double doublings = 1;
+  for (int more = half_as_many(node_count); more >= 4 * kFewestNodes;
+       more = half_as_many(more), ++doublings) {
+    if (!walks_.can_walk(plan_with(more))) continue;
+    const int half = half_as_many(more);
+    const int quarter = half_as_many(half);
+    const double far = at(more);
+    const double middle = at(half);
+    const double doubled = far - middle;
+    const double before = middle - at(quarter);
+    const double of_node = std::max(0.0, (doubled - before) / ((more - half) - (half - quarter)));
+    const double of_doubling = std::max(0.0, doubled - of_node * (more - half));
+    return far + of_node * (node_count - more) + of_doubling * doublings;
+  }
+  return {};
+}
+
 std::optional<double> PlanPricer::with_fewer_segments(const WalkedPlan& plan, double size_bytes,
                                                       const LaneScale& scale) {
   for (int more = plan.segments / 2; more >= kFewestSegments; more /= 2) {
@@ -211,6 +234,11 @@ double PlanPricer::price_below(const Algorithm& algorithm, const PriceQuestion& 
   };
   if (node_count <= 2) return below(walk_two(whole, size_bytes, limit_us), limit_us);
   if (has_pairs(algorithm.collective)) return below(price_pairs(whole, size_bytes), limit_us);
+  const bool parts_differ = has_blocks(algorithm.collective) && question.nodes.size() > 1;
+  if (parts_differ && !walks_.can_walk(whole)) {
+    const auto time_us = price_on_fewer_nodes(whole, size_bytes);
+    if (time_us) return below(*time_us, limit_us);
+  }
   const double margin_us = limit_us * kExchangeMargin;
   const double exchange = exchange_us(algorithm, question, node_count, lanes, segments, margin_us);
   if (exchange >= margin_us) return kInfinite;
@@ -227,12 +255,20 @@ double PlanPricer::price_below(const Algorithm& algorithm, const PriceQuestion& 
 
 double PlanPricer::price_pairs(const WalkedPlan& plan, double size_bytes) {
   if (walks_.can_walk(plan)) return walks_.time_us(plan, size_bytes, {}, kInfinite);
+  return price_on_fewer_nodes(plan, size_bytes).value_or(kInfinite);
+}
+
+std::optional<double> PlanPricer::price_on_fewer_nodes(const WalkedPlan& plan, double size_bytes) {
+  const int node_count = count_of(plan.nodes);
   const auto among = [&](int nodes) {
     WalkedPlan fewer = plan;
     fewer.nodes = {{plan.nodes.front().node, nodes - 1}, {plan.nodes.back().node, 1}};
     return fewer;
   };
-  return with_fewer_nodes(count_of(plan.nodes), size_bytes, {}, among).value_or(kInfinite);
+  const bool sends_blocks = plan.algorithm->exchange.messages == MessageSize::block;
+  return sends_blocks || has_pairs(plan.algorithm->collective)
+             ? with_fewer_nodes(node_count, size_bytes, {}, among)
+             : with_halved_blocks(node_count, size_bytes, among);
 }
 
 double PlanPricer::walk_two(const WalkedPlan& plan, double size_bytes, double limit_us) {

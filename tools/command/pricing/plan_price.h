@@ -40,7 +40,8 @@ struct PricedPlan {
 /// long as segments and blocks are as long as they are. Whole vectors, and halves: what the last
 /// doubling of the nodes added, or twice that, as the one before tells, is added by each further
 /// one. What a node sends in a collective with pairs goes with its members, so that no member can
-/// stand for all: such plans are walked through whole, or on fewer nodes.
+/// stand for all: such plans are walked through whole, or on fewer nodes. So are those with blocks
+/// where a node has fewer members than others, as far as they can be.
 class PlanPricer {
  public:
   /// Pricers of several threads may share what they know.
@@ -90,8 +91,14 @@ class PlanPricer {
   template <class PlanWith>
   std::optional<double> with_halved_nodes(int node_count, double size_bytes, const LaneScale& scale,
                                           const PlanWith& plan_with);
+  /// For halves of all blocks: on a straight line with the nodes and with their logarithm.
+  template <class PlanWith>
+  std::optional<double> with_halved_blocks(int node_count, double size_bytes,
+                                           const PlanWith& plan_with);
   /// Of more than two nodes, with all their members and lanes; infinite if that is too much.
   double price_pairs(const WalkedPlan& plan, double size_bytes);
+  /// The same, of fewer nodes; nothing if even few of them are too many.
+  std::optional<double> price_on_fewer_nodes(const WalkedPlan& plan, double size_bytes);
   /// Of two nodes. From `limit_us` on, something that is not more; infinite if that is too much.
   double walk_two(const WalkedPlan& plan, double size_bytes, double limit_us);
 
