@@ -32,6 +32,26 @@ TEST_CASE("a thread that shares its core, or does not know, sleeps in long waits
   CHECK(sleeps_of_a_wait(WaitPolicy{}, milliseconds(20)) > 0);
 }
 
+/// Turns of a wait until the slow path, where each look takes so long.
+int turns_until_slow(std::chrono::microseconds look) {
+  Waiter waiter(WaitPolicy::own_core());
+  int turns = 1;
+  for (; !waiter.turn(); ++turns) {
+    const auto until = std::chrono::steady_clock::now() + look;
+    while (std::chrono::steady_clock::now() < until) continue;
+  }
+  CHECK(waiter.turn());  // and stays there
+  waiter.reset();
+  CHECK_FALSE(waiter.turn());
+  return turns;
+}
+
+TEST_CASE("a wait whose looks are slow gives way after the time of many quick ones") {
+  CHECK(turns_until_slow(std::chrono::microseconds(10)) <= 64);
+  const auto most = static_cast<int>(WaitPolicy::own_core().spin_turns) + 1;
+  CHECK(turns_until_slow(std::chrono::microseconds(0)) <= most);
+}
+
 TEST_CASE("a long wait is told at times that double") {
   Waiter waiter(WaitPolicy::own_core());
   CHECK_FALSE(waiter.has_passed(milliseconds(0)));

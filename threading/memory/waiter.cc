@@ -15,7 +15,16 @@ constexpr std::chrono::milliseconds kYieldingTime{2};
 constexpr std::chrono::milliseconds kNapInterval{5};
 constexpr std::chrono::milliseconds kTimeToFirstNap{100};
 
+/// What the looks of a patient wait take at a flag.
+constexpr std::chrono::microseconds kLookingTime{20};
+
 }  // namespace
+
+bool Waiter::looks_slowly() noexcept {
+  const auto now = std::chrono::steady_clock::now();
+  if (looking_since_ == std::chrono::steady_clock::time_point{}) looking_since_ = now;
+  return now - looking_since_ > kLookingTime;
+}
 
 void Waiter::give_way() noexcept {
   const auto time = slow_time();

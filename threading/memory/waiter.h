@@ -50,12 +50,13 @@ class Waiter {
   /// Spends one turn. Returns true when the caller should take its slow path in this turn.
   bool turn() noexcept {
     ++turns_;
-    if (turns_ <= policy_.eager_turns) return false;
-    if (turns_ <= policy_.spin_turns) {
-      relax_processor();
-      return false;
+    if (turns_ > policy_.spin_turns) return true;
+    if (turns_ % kTurnsBetweenClocks == 0 && looks_slowly()) {
+      turns_ = policy_.spin_turns;
+      return true;
     }
-    return true;
+    if (turns_ > policy_.eager_turns) relax_processor();
+    return false;
   }
 
   /// Gives the core to somebody else who can use it: for an instant; after a long wait, if the
@@ -74,14 +75,22 @@ class Waiter {
 
   void reset() noexcept {
     turns_ = 0;
+    looking_since_ = {};
     slow_since_ = {};
     next_mark_ = {};
     next_nap_ = {};
   }
 
  private:
+  static constexpr std::uint64_t kTurnsBetweenClocks = 32;
+
+  /// Whether the looks so far have taken longer than all of a flag would: those at a network may be
+  /// calls of the system's.
+  bool looks_slowly() noexcept;
+
   WaitPolicy policy_;
   std::uint64_t turns_ = 0;
+  std::chrono::steady_clock::time_point looking_since_{};  // since the first look at the clock
   std::chrono::steady_clock::time_point slow_since_{};
   std::chrono::steady_clock::duration next_mark_{};  // of has_passed(); 0: the first one
   std::chrono::steady_clock::duration next_nap_{};   // at this slow time, if policy_ has none
