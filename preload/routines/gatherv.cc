@@ -64,10 +64,9 @@ struct Movement {
     return {blocks.counts, static_cast<std::size_t>(process_count)};
   }
 
-  /// Of the process's own block; nothing if anything is wrong with it.
+  /// Of the process's own block. Requires that nothing is wrong.
   std::size_t own_bytes() const {
     if (!is_in_place()) return size_bytes(own.count, own.type);
-    if (blocks.counts == nullptr) return 0;
     return size_bytes(block_counts()[static_cast<std::size_t>(rank)], blocks.type);
   }
 

@@ -155,23 +155,30 @@ std::optional<double> PlanPricer::with_fewer_nodes(int node_count, double size_b
 }
 
 template <class PlanWith>
+std::optional<PlanPricer::Halved> PlanPricer::walkable_half(int node_count, int fewest,
+                                                            const PlanWith& plan_with) {
+  double doublings = 1;
+  for (int nodes = half_as_many(node_count); nodes >= fewest;
+       nodes = half_as_many(nodes), ++doublings) {
+    if (walks_.can_walk(plan_with(nodes))) return Halved{nodes, doublings};
+  }
+  return {};
+}
+
+template <class PlanWith>
 std::optional<double> PlanPricer::with_halved_nodes(int node_count, double size_bytes,
                                                     const LaneScale& scale,
                                                     const PlanWith& plan_with) {
   const auto at = [&](int nodes) {
     return walks_.time_us(plan_with(nodes), size_bytes, scale, kInfinite);
   };
-  double doublings = 1;
-  for (int more = half_as_many(node_count); more >= kFewestNodes;
-       more = half_as_many(more), ++doublings) {
-    if (!walks_.can_walk(plan_with(more))) continue;
-    const int fewer = half_as_many(more);
-    const double far = at(more);
-    const double doubled = far - at(fewer);
-    const double before = fewer < kFewestNodes ? 0 : far - doubled - at(half_as_many(fewer));
-    return far + growth_of(doubled, before, doublings);
-  }
-  return {};
+  const std::optional<Halved> most = walkable_half(node_count, kFewestNodes, plan_with);
+  if (!most) return {};
+  const int fewer = half_as_many(most->nodes);
+  const double far = at(most->nodes);
+  const double doubled = far - at(fewer);
+  const double before = fewer < kFewestNodes ? 0 : far - doubled - at(half_as_many(fewer));
+  return far + growth_of(doubled, before, most->doublings);
 }
 
 template <class PlanWith>
@@ -180,21 +187,18 @@ std::optional<double> PlanPricer::with_halved_blocks(int node_count, double size
   const auto at = [&](int nodes) {
     return walks_.time_us(plan_with(nodes), size_bytes * nodes / node_count, {}, kInfinite);
   };
-  double doublings = 1;
-  for (int more = half_as_many(node_count); more >= 4 * kFewestNodes;
-       more = half_as_many(more), ++doublings) {
-    if (!walks_.can_walk(plan_with(more))) continue;
-    const int half = half_as_many(more);
-    const int quarter = half_as_many(half);
-    const double far = at(more);
-    const double middle = at(half);
-    const double doubled = far - middle;
-    const double before = middle - at(quarter);
-    const double of_node = std::max(0.0, (doubled - before) / ((more - half) - (half - quarter)));
-    const double of_doubling = std::max(0.0, doubled - of_node * (more - half));
-    return far + of_node * (node_count - more) + of_doubling * doublings;
-  }
-  return {};
+  const std::optional<Halved> most = walkable_half(node_count, 4 * kFewestNodes, plan_with);
+  if (!most) return {};
+  const int half = half_as_many(most->nodes);
+  const int quarter = half_as_many(half);
+  const double far = at(most->nodes);
+  const double middle = at(half);
+  const double doubled = far - middle;
+  const double before = middle - at(quarter);
+  const int added = most->nodes - half;
+  const double of_node = std::max(0.0, (doubled - before) / (added - (half - quarter)));
+  const double of_doubling = std::max(0.0, doubled - of_node * added);
+  return far + of_node * (node_count - most->nodes) + of_doubling * most->doublings;
 }
 
 std::optional<double> PlanPricer::with_fewer_segments(const WalkedPlan& plan, double size_bytes,

@@ -87,6 +87,15 @@ class PlanPricer {
   template <class PlanWith>
   std::optional<double> with_fewer_nodes(int node_count, double size_bytes, const LaneScale& scale,
                                          const PlanWith& plan_with);
+  /// Fewer nodes, and how often they are doubled until they are all.
+  struct Halved {
+    int nodes;
+    double doublings;
+  };
+  /// The most nodes, halved again and again, but not below `fewest`, whose plan can be walked
+  /// through.
+  template <class PlanWith>
+  std::optional<Halved> walkable_half(int node_count, int fewest, const PlanWith& plan_with);
   /// For whole vectors and halves, doubling by doubling.
   template <class PlanWith>
   std::optional<double> with_halved_nodes(int node_count, double size_bytes, const LaneScale& scale,
