@@ -128,7 +128,6 @@ SelectedPlan select_between_nodes(const SelectionQuery& query) {
   if (leads_through_lines(query)) {
     SelectedPlan plan = plan_lines(query);
     plan.algorithm = "lines-recursive-doubling";
-    plan.segments = eager_segments(query.size_bytes);
     return plan;
   }
   SelectedPlan plan = plan_lanes(query);

@@ -220,10 +220,7 @@ SelectedPlan select_broadcast(const SelectionQuery& query) {
   const bool through_lines = leads_through_lines(query);
   SelectedPlan plan = through_lines ? plan_lines(query) : plan_lanes(query);
   plan.algorithm = through_lines ? "lines-binomial" : "multi-leader-binomial";
-  if (through_lines) {
-    plan.segments = eager_segments(query.size_bytes);
-    return plan;
-  }
+  if (through_lines) return plan;
   const std::size_t lane_bytes = query.size_bytes / static_cast<std::size_t>(plan.lanes);
   plan.segments = pipelined_segments(query, lane_bytes);
   if (node_count == 2 || lane_bytes <= kFewStepsBytes) return plan;

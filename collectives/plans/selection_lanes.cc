@@ -18,7 +18,6 @@ constexpr std::size_t kLinesReadBytes = 512;
 constexpr std::size_t kLinesReadBytesStaged = 1024;
 /// Several nodes: what a further lane is worth.
 constexpr std::size_t kLaneBytes = 16 * 1024;
-constexpr std::size_t kEagerBytes = 2 * 1024;
 
 static_assert(kOneLaneBytes <= kMaximumLinesBytes);
 
@@ -80,10 +79,6 @@ SelectedPlan plan_lanes(const SelectionQuery& query) {
 
 SelectedPlan plan_lines(const SelectionQuery& query) {
   return {.algorithm = {}, .lanes = 1, .workers_per_node = most_members(query.nodes)};
-}
-
-int eager_segments(std::size_t size_bytes) noexcept {
-  return static_cast<int>(std::max<std::size_t>((size_bytes + kEagerBytes - 1) / kEagerBytes, 1));
 }
 
 }  // namespace hycoll

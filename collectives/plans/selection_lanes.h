@@ -36,9 +36,6 @@ SelectedPlan plan_lanes(const SelectionQuery& query);
 /// A plan for lines; the algorithm is still to be chosen.
 SelectedPlan plan_lines(const SelectionQuery& query);
 
-/// The segments of short vectors whose messages MPI libraries send without a handshake.
-int eager_segments(std::size_t size_bytes) noexcept;
-
 }  // namespace hycoll
 
 #endif  // HYCOLL_COLLECTIVES_PLANS_SELECTION_LANES_H_

@@ -46,12 +46,8 @@ SelectedPlan select_short(const SelectionQuery& query) {
     return plan;
   }
   SelectedPlan plan = plan_lines(query);
-  if (is_canonical || node_count <= kMostNodesAtOnce) {
-    plan.algorithm = "lines-direct";
-  } else {
-    plan.algorithm = "lines-recursive-doubling";
-    plan.segments = eager_segments(query.size_bytes);
-  }
+  const bool is_direct = is_canonical || node_count <= kMostNodesAtOnce;
+  plan.algorithm = is_direct ? "lines-direct" : "lines-recursive-doubling";
   return plan;
 }
 

@@ -92,7 +92,7 @@ TEST_CASE("a member that is late is named by one of those that wait for it, and 
 }
 
 /// Sends everything at once, but says so one by one.
-class SlowEndpoint final : public Endpoint {
+class SlowEndpoint : public Endpoint {
  public:
   EndpointRequest send(int, int, const void*, std::size_t) override { return {.handle = ++sent_}; }
   EndpointRequest receive(int, int, void*, std::size_t) override { return {.handle = ++sent_}; }
@@ -141,6 +141,64 @@ TEST_CASE("a message that has gone its way is progress, so that a wait begins an
   CHECK(executor.advance() == Progress::blocked);
   endpoint.complete_one();
   CHECK(executor.advance() == Progress::finished);
+}
+
+/// One whose looks are like calls of the system's, of which only the last of so many finds that
+/// everything has been sent.
+class DistantEndpoint final : public SlowEndpoint {
+ public:
+  static constexpr int kLooks = 100;
+
+  bool test(EndpointRequest&) override {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(5);
+    while (std::chrono::steady_clock::now() < until) continue;
+    return ++looks_ >= kLooks;
+  }
+  void advance() override { ++advances_; }
+  void progress() override { ++drives_; }
+
+  void begin_run() { looks_ = drives_ = advances_ = 0; }
+  int drives() const { return drives_; }
+  int advances() const { return advances_; }
+
+ private:
+  int looks_ = 0;
+  int drives_ = 0;
+  int advances_ = 0;
+};
+
+TEST_CASE("waits after one whose looks were slow give way at once, and drive others seldom") {
+  const Schedule schedule =
+      find_algorithm(Collective::broadcast, "binomial").generate(Shape::uniform(2, 1, 1));
+  const std::vector<Program> programs =
+      bind_schedule(schedule, 0, {.count = 100}, {.element_bytes = 1});
+  NodeMemory memory(1);
+  const Topology topology = Topology::synthetic("core:2");
+  DistantEndpoint endpoint;
+  WorkerExecutor executor(
+      memory, 0, {&endpoint}, nullptr,
+      {.wait_policy = WaitPolicy::own_core(), .topology = &topology, .on_timeout = {}});
+  std::vector<std::byte> buffer(100);
+  CallNumber call = 0;
+  const auto drives_of_a_run = [&] {
+    endpoint.begin_run();
+    executor.run(programs[0], {.call = ++call,
+                               .input = buffer.data(),
+                               .output = buffer.data(),
+                               .reducer = {},
+                               .signature = {}});
+    CHECK(endpoint.advances() == 0);  // each turn has looked at its message already
+    return endpoint.drives();
+  };
+  // Patient up to the second look at the clock, then in each turn.
+  const int of_patient = drives_of_a_run();
+  CHECK(of_patient >= DistantEndpoint::kLooks - 66);
+  CHECK(of_patient <= DistantEndpoint::kLooks - 62);
+  constexpr int kOfImpatient = DistantEndpoint::kLooks / 16;
+  for (int run = 0; run < 63; ++run) CHECK(drives_of_a_run() == kOfImpatient);
+  // Then looks are timed again.
+  CHECK(drives_of_a_run() == of_patient);
+  CHECK(drives_of_a_run() == kOfImpatient);
 }
 
 }  // namespace

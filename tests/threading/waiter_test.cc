@@ -33,8 +33,7 @@ TEST_CASE("a thread that shares its core, or does not know, sleeps in long waits
 }
 
 /// Turns of a wait until the slow path, where each look takes so long.
-int turns_until_slow(std::chrono::microseconds look) {
-  Waiter waiter(WaitPolicy::own_core());
+int turns_until_slow(Waiter waiter, std::chrono::microseconds look) {
   int turns = 1;
   for (; !waiter.turn(); ++turns) {
     const auto until = std::chrono::steady_clock::now() + look;
@@ -43,13 +42,30 @@ int turns_until_slow(std::chrono::microseconds look) {
   CHECK(waiter.turn());  // and stays there
   waiter.reset();
   CHECK_FALSE(waiter.turn());
+  CHECK(waiter.has_looked_slowly() == (look > std::chrono::microseconds(1)));
   return turns;
 }
 
 TEST_CASE("a wait whose looks are slow gives way after the time of many quick ones") {
-  CHECK(turns_until_slow(std::chrono::microseconds(10)) <= 64);
-  const auto most = static_cast<int>(WaitPolicy::own_core().spin_turns) + 1;
-  CHECK(turns_until_slow(std::chrono::microseconds(0)) <= most);
+  constexpr WaitPolicy kPatient = WaitPolicy::own_core();
+  CHECK(turns_until_slow(Waiter(kPatient), std::chrono::microseconds(10)) <= 64);
+  const auto most = static_cast<int>(kPatient.spin_turns) + 1;
+  CHECK(turns_until_slow(Waiter(kPatient), std::chrono::microseconds(0)) <= most);
+}
+
+TEST_CASE("where looks are known to be slow few are made before the core is given away") {
+  const WaitPolicy policy = WaitPolicy::own_core().with_slow_looks();
+  CHECK_FALSE(policy.naps);  // as before
+  Waiter waiter(policy);
+  int turns = 1;
+  while (!waiter.turn()) ++turns;
+  CHECK(turns == 5);
+  int drives = 0;
+  for (; turns < 64; ++turns) {
+    waiter.turn();
+    drives += waiter.drives_for_all() ? 1 : 0;
+  }
+  CHECK(drives == 4);
 }
 
 TEST_CASE("a long wait is told at times that double") {

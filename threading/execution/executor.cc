@@ -187,8 +187,18 @@ void WorkerExecutor::finish() {
   if (advance() != Progress::finished) wait_for_end();
 }
 
+bool WorkerExecutor::has_pending_messages() const noexcept {
+  return std::any_of(strands_.begin(), strands_.end(), [](const StrandState& state) {
+    return std::any_of(state.pending.begin() + state.first_pending, state.pending.end(),
+                       [](const Endpoint* endpoint) { return endpoint != nullptr; });
+  });
+}
+
 void WorkerExecutor::wait_for_end() {
-  Waiter waiter(options_.wait_policy);
+  const bool for_messages = has_pending_messages();
+  const bool impatiently = for_messages && impatient_waits_ > 0;
+  if (impatiently) --impatient_waits_;
+  Waiter waiter(impatiently ? options_.wait_policy.with_slow_looks() : options_.wait_policy);
   Progress progress = Progress::blocked;
   while (progress != Progress::finished) {
     const bool unhurried =
@@ -202,6 +212,7 @@ void WorkerExecutor::wait_for_end() {
     progress = advance();
     if (progress == Progress::advanced) waiter.reset();
   }
+  if (for_messages && waiter.has_looked_slowly()) impatient_waits_ = kImpatientWaits;
 }
 
 WorkerExecutor::Progress WorkerExecutor::advance(int step_limit) {
@@ -347,6 +358,7 @@ bool WorkerExecutor::completed(StrandState& state, int request) {
     has_progressed_ = true;
   } else {
     state.pending[r] = endpoint;
+    just_tested_ = endpoint;
   }
   return is_over;
 }

@@ -199,6 +199,8 @@ class WorkerExecutor {
     std::array<CallNumber, kSeenTogether> calls{};
   };
   enum class Looking { allowed, forbidden };
+  /// Waits for messages after one whose looks were slow that are taken to look slowly, too.
+  static constexpr int kImpatientWaits = 63;
 
   /// A source, or the part of one, that lies in lines.
   struct LinesPart {
@@ -216,6 +218,12 @@ class WorkerExecutor {
   /// Acquires what a run of the program needs.
   void take_up(const Program& program);
   void begin_strands(const Program& program);
+  /// For everybody in the process.
+  void drive_for_all();
+  /// Lets the run's own messages progress, but for those that have just been looked at.
+  void advance_messages();
+  /// Whether the transport has something of this run to do. Used between issuing steps.
+  bool has_pending_messages() const noexcept;
   /// Waits for the end of a run that has not finished at the first look.
   [[gnu::noinline]] void wait_for_end();
   Progress advance_strands(int step_limit);
@@ -395,6 +403,8 @@ class WorkerExecutor {
   std::optional<BroadcastFifo> fifo_;           // of a worker with a member
   const StrandState* stream_writer_ = nullptr;  // the strand that has a place in the FIFO
   bool has_progressed_ = false;                 // since advance_strands() was called, in a step
+  const Endpoint* just_tested_ = nullptr;       // since advance_messages(), and had something to do
+  int impatient_waits_ = 0;  // for messages, until looks at the network are timed again
   SeparateVector<StrandState> strands_;
   NumaBuffer scratch_;
   NumaBuffer unpacked_;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <exception>
 #include <string>
+#include <utility>
 
 #include "threading/execution/executor.h"
 
@@ -13,18 +14,27 @@ namespace hycoll {
 
 void WorkerExecutor::slow_turn(Waiter& waiter) {
   look_for_trouble(waiter);
-  drive_transport();
+  if (just_tested_ == nullptr || waiter.drives_for_all()) drive_for_all();
+  advance_messages();
   waiter.give_way();
 }
 
 void WorkerExecutor::drive_transport() {
+  drive_for_all();
+  advance_messages();
+}
+
+void WorkerExecutor::drive_for_all() {
   for (Endpoint* endpoint : endpoints_) {
     if (endpoint == nullptr) continue;
     endpoint->progress();
-    break;
+    return;
   }
+}
+
+void WorkerExecutor::advance_messages() {
   // The strands may wait for something else than their messages.
-  const Endpoint* last = nullptr;
+  const Endpoint* last = std::exchange(just_tested_, nullptr);
   for (const StrandState& state : strands_) {
     for (auto r = static_cast<std::size_t>(state.first_pending); r < state.pending.size(); ++r) {
       Endpoint* const endpoint = state.pending[r];

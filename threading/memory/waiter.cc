@@ -17,13 +17,19 @@ constexpr std::chrono::milliseconds kTimeToFirstNap{100};
 
 /// What the looks of a patient wait take at a flag.
 constexpr std::chrono::microseconds kLookingTime{20};
+/// Looks that take longer on average are calls of the system's; those at a network's queues in
+/// memory take some hundred nanoseconds.
+constexpr std::chrono::nanoseconds kSlowLook{400};
 
 }  // namespace
 
 bool Waiter::looks_slowly() noexcept {
   const auto now = std::chrono::steady_clock::now();
   if (looking_since_ == std::chrono::steady_clock::time_point{}) looking_since_ = now;
-  return now - looking_since_ > kLookingTime;
+  const auto time = now - looking_since_;
+  if (time <= kLookingTime) return false;
+  if (time > (turns_ - kTurnsBetweenClocks) * kSlowLook) has_looked_slowly_ = true;
+  return true;
 }
 
 void Waiter::give_way() noexcept {

@@ -27,6 +27,8 @@ struct WaitPolicy {
   /// accesses to its memory are answered later. Without, very long waits sleep a hundredth of the
   /// time.
   bool naps = true;
+  /// Of so many slow turns one drives the transport for everybody in the process.
+  std::uint32_t turns_per_drive = 1;
 
   /// For workers that have cores of their own.
   static constexpr WaitPolicy own_core() noexcept {
@@ -37,6 +39,11 @@ struct WaitPolicy {
   /// For more workers than cores: whoever is waited for may need this core.
   static constexpr WaitPolicy oversubscribed() noexcept {
     return {.eager_turns = 2, .spin_turns = 4, .naps = true};
+  }
+  /// The same for waits whose looks are known to be slow (Waiter::has_looked_slowly()): to give the
+  /// core away between them costs little, and whoever is waited for may need it.
+  constexpr WaitPolicy with_slow_looks() const noexcept {
+    return {.eager_turns = 2, .spin_turns = 4, .naps = naps, .turns_per_drive = 16};
   }
 };
 
@@ -59,6 +66,10 @@ class Waiter {
     return false;
   }
 
+  /// Whether a slow turn should drive the transport for everybody, and not only for what this wait
+  /// is for.
+  bool drives_for_all() const noexcept { return turns_ % policy_.turns_per_drive == 0; }
+
   /// Gives the core to somebody else who can use it: for an instant; after a long wait, if the
   /// policy says so, for some tens of microseconds. To be called in slow turns.
   void give_way() noexcept;
@@ -73,6 +84,10 @@ class Waiter {
   /// true once for each. Never if it is 0.
   bool has_passed(std::chrono::milliseconds interval) noexcept;
 
+  /// Whether its looks were so slow at some time that they must have been calls of the system's.
+  bool has_looked_slowly() const noexcept { return has_looked_slowly_; }
+
+  /// The wait begins anew, for something else.
   void reset() noexcept {
     turns_ = 0;
     looking_since_ = {};
@@ -90,6 +105,7 @@ class Waiter {
 
   WaitPolicy policy_;
   std::uint64_t turns_ = 0;
+  bool has_looked_slowly_ = false;
   std::chrono::steady_clock::time_point looking_since_{};  // since the first look at the clock
   std::chrono::steady_clock::time_point slow_since_{};
   std::chrono::steady_clock::duration next_mark_{};  // of has_passed(); 0: the first one

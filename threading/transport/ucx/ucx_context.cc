@@ -4,9 +4,11 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "core/base/errors.h"
 
@@ -27,6 +29,27 @@ void require_descriptors() {
               fmt::format("UCX needs some {} file descriptors, and {} are left. Raise the limit "
                           "(ulimit -n), or do without UCX: HYCOLL_TRANSPORT=mpi",
                           kDescriptorsNeeded, got));
+}
+
+/// Elements of the queues in shared memory, of which messages that fit into one take a shorter way
+/// than others. UCX's own have 128 bytes; a queue has 256.
+constexpr const char* kQueueElementBytes = "1088";
+
+/// Whether connections may go through UCX's queues in shared memory, whose elements nobody has
+/// asked to be of another size. UCX tells users of variables that it has no use for.
+bool may_choose_queue_elements() {
+  for (const char* name :
+       {"UCX_MM_FIFO_ELEM_SIZE", "UCX_POSIX_FIFO_ELEM_SIZE", "UCX_SYSV_FIFO_ELEM_SIZE"}) {
+    if (std::getenv(name) != nullptr) return false;
+  }
+  const char* const value = std::getenv("UCX_TLS");
+  if (value == nullptr) return true;
+  const std::string_view transports = value;
+  if (transports.starts_with('^')) return false;
+  constexpr std::array kWithQueues{"all", "sm", "shm", "mm", "posix", "sysv"};
+  return std::ranges::any_of(kWithQueues, [&](const char* name) {
+    return transports.find(name) != std::string_view::npos;
+  });
 }
 
 }  // namespace
@@ -73,6 +96,10 @@ UcxContext::UcxContext(const UcxLibrary& library, bool has_puts)
   set("RNDV_THRESH", std::to_string(kLongBytes));
   // Otherwise a leader looks after a second network, for long messages, with every short one.
   if (std::getenv("UCX_MAX_RNDV_LANES") == nullptr) set("MAX_RNDV_LANES", "1");
+  // UCX versions differ in whether this can be said here; without it everything works, too.
+  if (may_choose_queue_elements()) {
+    static_cast<void>(library.config_modify(config, "MM_FIFO_ELEM_SIZE", kQueueElementBytes));
+  }
   ucp_params_t params{};
   params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED;
   params.features = UCP_FEATURE_TAG | (has_puts ? UCP_FEATURE_RMA : 0);
