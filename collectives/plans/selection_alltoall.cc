@@ -81,9 +81,15 @@ struct Led {
   double copies = 0;
 };
 
-/// How much longer the card takes where several lanes send to several nodes at once.
-double in_the_way(const LaneCosts& costs, double factor) {
-  return costs.lanes > 2 && costs.nodes > 2 ? factor : 1;
+bool are_in_the_way(const LaneCosts& costs) { return costs.lanes > 2 && costs.nodes > 2; }
+
+/// How much longer the card takes where several lanes send to several nodes at once: the first
+/// message of each leader waits for those of all others. Where there are more leaders than other
+/// nodes, these share messages, and it takes so many times as long.
+double in_the_way(const LaneCosts& costs, double shared) {
+  if (!are_in_the_way(costs)) return 1;
+  const double others = costs.nodes - 1;
+  return costs.lanes <= others ? 1 + (costs.lanes - 1) / others : shared;
 }
 
 /// A leader's messages, and its copies, take turns with its own messages only. With more than two
@@ -119,7 +125,7 @@ double bounded_leaders(const LaneCosts& costs, double segments) {
                               ? 2 * costs.elsewhere * costs.vector_copy / costs.lanes
                               : 0;
   return costs.own_alpha + led.hearing +
-         std::max(card * in_the_way(costs, 1 + 1 / segments),
+         std::max(are_in_the_way(costs) ? card * (1 + 1 / segments) : card,
                   segments * led.messages + led.copies - uncopied + waiting);
 }
 

@@ -184,6 +184,7 @@ TEST_CASE("what auto chooses is hardly dearer than the best, and does not jump")
   }
   const std::vector<PricedCell> cells = price_grid(grid, MachinePrices{}, [](std::size_t) {});
   REQUIRE(cells.size() == cell_count(grid));
+  std::size_t priced = 0;
   std::size_t good = 0;
   for (const PricedCell& cell : cells) {
     CAPTURE(name_of(cell.collective));
@@ -191,12 +192,20 @@ TEST_CASE("what auto chooses is hardly dearer than the best, and does not jump")
     CAPTURE(cell.members);
     CAPTURE(cell.has_smaller_node);
     CAPTURE(cell.size_bytes);
+    if (!cell.is_priced()) {
+      // Blocks without a byte.
+      CHECK(cell.collective == Collective::alltoall);
+      CHECK(cell.size_bytes == 8);
+      continue;
+    }
+    ++priced;
     CAPTURE(cell.chosen.algorithm->name);
     CAPTURE(cell.best.algorithm->name);
     CHECK(cell.ratio() <= 1.5);
     good += cell.ratio() <= 1.2 ? 1 : 0;
   }
-  CHECK(good * 100 >= cells.size() * 95);
+  CHECK(priced >= cells.size() - 20);
+  CHECK(good * 100 >= priced * 95);
   CHECK(steps_above(1.3, grid, cells).empty());
 }
 

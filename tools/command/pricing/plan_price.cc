@@ -140,6 +140,9 @@ std::optional<double> PlanPricer::with_fewer_nodes(int node_count, double size_b
        more >= kFewestNodes; more /= 2) {
     const WalkedPlan plan = plan_with(more);
     if (!walks_.can_walk(plan)) continue;
+    // With few nodes for each leader, whole messages to one are in the way of the others'.
+    const bool sends_whole = has_pairs(plan.algorithm->collective) && plan.segments == 1;
+    if (sends_whole && more / 2 < 2 * plan.lanes) return {};
     const bool sends_blocks = plan.algorithm->exchange.messages == MessageSize::block;
     const auto at = [&](int nodes) {
       const double bytes = sends_blocks ? size_bytes * nodes / node_count : size_bytes;
@@ -259,7 +262,8 @@ double PlanPricer::price_below(const Algorithm& algorithm, const PriceQuestion& 
 
 double PlanPricer::price_pairs(const WalkedPlan& plan, double size_bytes) {
   if (walks_.can_walk(plan)) return walks_.time_us(plan, size_bytes, {}, kInfinite);
-  return price_on_fewer_nodes(plan, size_bytes).value_or(kInfinite);
+  const double least = walks_.least_us(plan, size_bytes, {});
+  return std::max(least, price_on_fewer_nodes(plan, size_bytes).value_or(kInfinite));
 }
 
 std::optional<double> PlanPricer::price_on_fewer_nodes(const WalkedPlan& plan, double size_bytes) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/collective_traits.h"
+
 namespace hycoll::command {
 namespace {
 
@@ -53,6 +55,8 @@ const KnownWalks::Parts& KnownWalks::parts_of(const WalkedPlan& plan) {
   auto made = std::make_unique<const Parts>(
       Parts{.root = LeastTime(root),
             .middle = LeastTime(middle),
+            .last = plan.nodes.size() > 1 ? std::optional(LeastTime(part(shape.node_count() - 1)))
+                                          : std::nullopt,
             .lines_share = std::max(lines_share_of(root), lines_share_of(middle))});
   const std::lock_guard lock(mutex_);
   auto& parts = plans_[key].parts;
@@ -89,11 +93,12 @@ bool PlanWalks::can_walk(const WalkedPlan& plan) {
     members += run.count * run.node.members;
   }
   if (node_count <= 2) return steps_of_node(plan) * node_count <= kMostStepsOfTwoNodes;
+  const std::size_t most = has_pairs(plan.algorithm->collective) ? kMostStepsOfPairs : kMostSteps;
   // Members have steps of their own: no part needs to be made to know that these are too many.
-  const bool has_many_members = static_cast<std::size_t>(members) > kMostSteps;
+  const bool has_many_members = static_cast<std::size_t>(members) > most;
   if (has_many_members) return false;
   const std::size_t steps = steps_of_node(plan);
-  return steps * node_count <= kMostSteps || steps <= kMostStepsOfNode;
+  return steps * node_count <= most || steps <= kMostStepsOfNode;
 }
 
 double PlanWalks::time_us(const WalkedPlan& plan, double size_bytes, const LaneScale& scale,
@@ -112,8 +117,11 @@ double PlanWalks::time_us(const WalkedPlan& plan, double size_bytes, const LaneS
 
 double PlanWalks::least_us(const WalkedPlan& plan, double size_bytes, const LaneScale& scale) {
   const KnownWalks::Parts& parts = known_->parts_of(plan);
-  return std::max(parts.root.time_us(size_bytes, prices_, scale),
-                  parts.middle.time_us(size_bytes, prices_, scale));
+  const auto least_of = [&](const LeastTime& part) {
+    return part.time_us(size_bytes, prices_, scale);
+  };
+  const double least = std::max(least_of(parts.root), least_of(parts.middle));
+  return parts.last ? std::max(least, least_of(*parts.last)) : least;
 }
 
 std::size_t PlanWalks::steps_of_node(const WalkedPlan& plan) {

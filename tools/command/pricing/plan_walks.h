@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -40,7 +41,8 @@ class KnownWalks {
   struct Parts {
     LeastTime root;
     LeastTime middle;
-    double lines_share;  ///< Of the vector, in the longest lines.
+    std::optional<LeastTime> last;  ///< Where nodes differ.
+    double lines_share;             ///< Of the vector, in the longest lines.
   };
   /// At least so long, or just so long.
   struct Time {
@@ -99,6 +101,8 @@ class PlanWalks {
   double lines_share(const WalkedPlan& plan);
 
   static constexpr std::size_t kMostSteps = 30'000;
+  /// Of collectives with pairs, whose members have all steps of their own.
+  static constexpr std::size_t kMostStepsOfPairs = 50'000;
   /// Of a node, where all nodes together have more than that.
   static constexpr std::size_t kMostStepsOfNode = 160;
   static constexpr std::size_t kMostStepsOfTwoNodes = 500'000;

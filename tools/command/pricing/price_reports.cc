@@ -185,7 +185,8 @@ ExitStatus report_price_sweep(const PriceGrid& grid, const MachinePrices& prices
              cells.size(), time.count(), steps.size(), kListedRatio);
   if (cells.size() < grid_cells.size()) {
     fmt::print(human,
-               "left out {} calls that no algorithm serves, or whose schedules are too long\n",
+               "left out {} calls that no algorithm serves, whose blocks would be empty, or whose "
+               "schedules are too long\n",
                grid_cells.size() - cells.size());
   }
   print_worst(human, cells);

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "collectives/plans/selection_costs.h"
+#include "core/base/collective_traits.h"
 
 namespace hycoll::command {
 namespace {
@@ -35,8 +36,11 @@ std::vector<NodeRun> nodes_of(const Family& family, int node_count) {
   return {{node, node_count - 1}, {{1, 1}, 1}};
 }
 
+/// Whether some algorithm serves so many members, and blocks of so little.
 bool is_served(const PriceQuestion& question) {
   const Shape shape(question.nodes, 1);
+  const auto members = static_cast<std::size_t>(shape.member_count());
+  if (has_pairs(question.collective) && question.size_bytes < members) return false;
   return std::ranges::any_of(algorithms_of(question.collective), [&](const Algorithm& algorithm) {
     return algorithm.serves_shape(shape);
   });
