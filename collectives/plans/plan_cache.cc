@@ -247,6 +247,7 @@ const Plan& RecentPlans::find_other(const PlanQuery& query) {
   // What throws leaves no plan behind.
   last_ = nullptr;
   PlanPointer held = std::exchange(slot.plan, {});
+  if (held != nullptr && held.get_if_alone() == nullptr) exchange_for_free(held, slot);
   Plan* plan = held.get_if_alone();
   if (plan == nullptr) {
     plan = new Plan;
@@ -261,6 +262,17 @@ const Plan& RecentPlans::find_other(const PlanQuery& query) {
   last_ = plan;
   if (cache_.account()->is_exceeded()) relieve(slot, plans);
   return *last_;
+}
+
+void RecentPlans::exchange_for_free(PlanPointer& held, const Slot& slot) {
+  constexpr std::size_t kProbes = 8;
+  const auto home = static_cast<std::size_t>(&slot - slots_.data());
+  for (std::size_t probe = 1; probe <= kProbes; ++probe) {
+    Slot& other = slots_[(home + probe) % kSlots];
+    if (other.plan.get_if_alone() == nullptr) continue;
+    std::swap(other.plan, held);
+    return;
+  }
 }
 
 std::size_t RecentPlans::find_class(const PlanKey& key) {

@@ -138,6 +138,9 @@ class RecentPlans {
   };
 
   const Plan& find_other(const PlanQuery& query);
+  /// Of a slot's plan that others hold: makes it another slot's, whose plan nobody holds, so that
+  /// both will be bound again in their memory. Where it lies then nobody looks for it.
+  void exchange_for_free(PlanPointer& held, const Slot& slot);
   /// Where it is in classes_.
   std::size_t find_class(const PlanKey& key);
   /// Where it is, or may come: whoever takes another one's place keeps that from being noted when

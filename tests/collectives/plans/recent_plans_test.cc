@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <random>
@@ -123,6 +124,34 @@ TEST_CASE("a plan in an old one's memory is the plan that would be made alone") 
       }
       CHECK((crossing > 0) == has_processes);
       CHECK((sliced > 0) == has_processes);
+    }
+  }
+}
+
+TEST_CASE("plans that calls hold stay as they are, whatever is found meanwhile") {
+  for (const auto options : {of_threads, of_processes}) {
+    PlanCache plans(options(1, 1 << 20));
+    RecentPlans recent(plans);
+    Queries queries(2);
+    struct Held {
+      PlanPointer plan;
+      PlanQuery query;
+      std::vector<std::size_t> blocks;
+    };
+    std::array<Held, 40> held;
+    for (int i = 0; i < (kIsSanitized ? 500 : 5000); ++i) {
+      Held& place = held[static_cast<std::size_t>(i) % held.size()];
+      if (place.plan != nullptr) {
+        place.query.extent.block_counts = place.blocks;
+        CHECK(place.plan->serves(place.query));
+        PlanCache others(options(1, 1 << 20));
+        CHECK(are_equal(*place.plan, *others.find(place.query)));
+      }
+      place.query = queries.next();
+      const auto blocks = place.query.extent.block_counts;
+      place.blocks.assign(blocks.begin(), blocks.end());
+      place.plan = &recent.find(place.query);
+      CHECK(&recent.find(place.query) == place.plan.get());
     }
   }
 }
