@@ -195,8 +195,7 @@ bool WorkerExecutor::has_pending_messages() const noexcept {
 }
 
 void WorkerExecutor::wait_for_end() {
-  const bool for_messages = has_pending_messages();
-  const bool impatiently = for_messages && impatient_waits_ > 0;
+  const bool impatiently = impatient_waits_ > 0 && has_pending_messages();
   if (impatiently) --impatient_waits_;
   Waiter waiter(impatiently ? options_.wait_policy.with_slow_looks() : options_.wait_policy);
   Progress progress = Progress::blocked;
@@ -212,7 +211,7 @@ void WorkerExecutor::wait_for_end() {
     progress = advance();
     if (progress == Progress::advanced) waiter.reset();
   }
-  if (for_messages && waiter.has_looked_slowly()) impatient_waits_ = kImpatientWaits;
+  if (waiter.has_looked_slowly()) impatient_waits_ = kImpatientWaits;
 }
 
 WorkerExecutor::Progress WorkerExecutor::advance(int step_limit) {
