@@ -33,6 +33,10 @@ for count in 1 100000; do
   output=$(timeout 60 "$hosts" --mpi "$work" --hosts 3 -- env HYCOLL_TRANSPORT=ucx "$program" kill "$count" 2>&1)
   status=$?
   ((status != 124)) || fail "the job did not end"
+  if grep -q "UCX cannot be used: no libucp" <<<"$output"; then
+    echo "skipped: there is no UCX on this machine"
+    exit 0
+  fi
   ! grep -q "the call has returned" <<<"$output" || fail "the call returned without rank 1"
   grep -q "in allreduce (call 4): process 1 on host host2 cannot be reached any more" <<<"$output" ||
     fail "nobody named process, host and call"
