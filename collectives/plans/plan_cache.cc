@@ -265,7 +265,6 @@ const Plan& RecentPlans::find_other(const PlanQuery& query) {
 }
 
 void RecentPlans::exchange_for_free(PlanPointer& held, const Slot& slot) {
-  constexpr std::size_t kProbes = 8;
   const auto home = static_cast<std::size_t>(&slot - slots_.data());
   for (std::size_t probe = 1; probe <= kProbes; ++probe) {
     Slot& other = slots_[(home + probe) % kSlots];
@@ -293,7 +292,6 @@ std::size_t RecentPlans::find_class(const PlanKey& key) {
 }
 
 std::size_t RecentPlans::place_of(const PlanKey& key) const noexcept {
-  constexpr std::size_t kProbes = 8;
   const std::size_t home = std::hash<PlanKey>{}(key);
   for (std::size_t probe = 0; probe < kProbes; ++probe) {
     const std::size_t place = (home + probe) % kClasses;

@@ -157,6 +157,7 @@ class RecentPlans {
 
   static constexpr std::size_t kSlots = 64;
   static constexpr std::size_t kClasses = 64;
+  static constexpr std::size_t kProbes = 8;  // looked at in either, one after the other
   PlanCache& cache_;
   WorkerRange workers_;
   SelectionQuery selection_;

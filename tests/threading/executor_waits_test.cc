@@ -118,20 +118,43 @@ class SlowEndpoint : public Endpoint {
   std::uintptr_t completed_ = 0;
 };
 
+/// The root of a broadcast of 100 bytes among so many nodes of one member.
+class Root {
+ public:
+  Root(int node_count, Endpoint& endpoint)
+      : programs_(bind_schedule(find_algorithm(Collective::broadcast, "binomial")
+                                    .generate(Shape::uniform(node_count, 1, 1)),
+                                0, {.count = 100}, {.element_bytes = 1})),
+        executor_(
+            memory_, 0, {&endpoint}, nullptr,
+            {.wait_policy = WaitPolicy::own_core(), .topology = &topology_, .on_timeout = {}}) {}
+
+  WorkerExecutor& executor() { return executor_; }
+  void start() { executor_.start(programs_[0], next_call()); }
+  void run() { executor_.run(programs_[0], next_call()); }
+
+ private:
+  CallArguments next_call() {
+    return {.call = ++call_,
+            .input = buffer_.data(),
+            .output = buffer_.data(),
+            .reducer = {},
+            .signature = {}};
+  }
+
+  std::vector<Program> programs_;
+  NodeMemory memory_{1};
+  Topology topology_ = Topology::synthetic("core:2");
+  std::vector<std::byte> buffer_ = std::vector<std::byte>(100);
+  CallNumber call_ = 0;
+  WorkerExecutor executor_;
+};
+
 TEST_CASE("a message that has gone its way is progress, so that a wait begins anew") {
-  const Schedule schedule =
-      find_algorithm(Collective::broadcast, "binomial").generate(Shape::uniform(4, 1, 1));
-  const std::vector<Program> programs =
-      bind_schedule(schedule, 0, {.count = 100}, {.element_bytes = 1});
-  NodeMemory memory(1);
-  const Topology topology = Topology::synthetic("core:2");
   SlowEndpoint endpoint;
-  WorkerExecutor executor(memory, 0, {&endpoint}, nullptr,
-                          {.wait_policy = {}, .topology = &topology, .on_timeout = {}});
-  std::vector<std::byte> buffer(100);
-  executor.start(
-      programs[0],
-      {.call = 1, .input = buffer.data(), .output = buffer.data(), .reducer = {}, .signature = {}});
+  Root root(4, endpoint);
+  root.start();
+  WorkerExecutor& executor = root.executor();
   using Progress = WorkerExecutor::Progress;
   CHECK(executor.advance() == Progress::advanced);
   REQUIRE(endpoint.sent() == 2);
@@ -168,25 +191,11 @@ class DistantEndpoint final : public SlowEndpoint {
 };
 
 TEST_CASE("waits after one whose looks were slow give way at once, and drive others seldom") {
-  const Schedule schedule =
-      find_algorithm(Collective::broadcast, "binomial").generate(Shape::uniform(2, 1, 1));
-  const std::vector<Program> programs =
-      bind_schedule(schedule, 0, {.count = 100}, {.element_bytes = 1});
-  NodeMemory memory(1);
-  const Topology topology = Topology::synthetic("core:2");
   DistantEndpoint endpoint;
-  WorkerExecutor executor(
-      memory, 0, {&endpoint}, nullptr,
-      {.wait_policy = WaitPolicy::own_core(), .topology = &topology, .on_timeout = {}});
-  std::vector<std::byte> buffer(100);
-  CallNumber call = 0;
+  Root root(2, endpoint);
   const auto drives_of_a_run = [&] {
     endpoint.begin_run();
-    executor.run(programs[0], {.call = ++call,
-                               .input = buffer.data(),
-                               .output = buffer.data(),
-                               .reducer = {},
-                               .signature = {}});
+    root.run();
     CHECK(endpoint.advances() == 0);  // each turn has looked at its message already
     return endpoint.drives();
   };

@@ -187,13 +187,6 @@ void WorkerExecutor::finish() {
   if (advance() != Progress::finished) wait_for_end();
 }
 
-bool WorkerExecutor::has_pending_messages() const noexcept {
-  return std::any_of(strands_.begin(), strands_.end(), [](const StrandState& state) {
-    return std::any_of(state.pending.begin() + state.first_pending, state.pending.end(),
-                       [](const Endpoint* endpoint) { return endpoint != nullptr; });
-  });
-}
-
 void WorkerExecutor::wait_for_end() {
   const bool impatiently = impatient_waits_ > 0 && has_pending_messages();
   if (impatiently) --impatient_waits_;

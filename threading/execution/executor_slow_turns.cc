@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <string>
@@ -43,6 +44,13 @@ void WorkerExecutor::advance_messages() {
       last = endpoint;
     }
   }
+}
+
+bool WorkerExecutor::has_pending_messages() const noexcept {
+  return std::any_of(strands_.begin(), strands_.end(), [](const StrandState& state) {
+    return std::any_of(state.pending.begin() + state.first_pending, state.pending.end(),
+                       [](const Endpoint* endpoint) { return endpoint != nullptr; });
+  });
 }
 
 void WorkerExecutor::look_for_trouble(Waiter& waiter) {

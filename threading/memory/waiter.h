@@ -40,10 +40,13 @@ struct WaitPolicy {
   static constexpr WaitPolicy oversubscribed() noexcept {
     return {.eager_turns = 2, .spin_turns = 4, .naps = true};
   }
-  /// The same for waits whose looks are known to be slow (Waiter::has_looked_slowly()): to give the
-  /// core away between them costs little, and whoever is waited for may need it.
+  /// This policy for waits whose looks are known to be slow (Waiter::has_looked_slowly()): to give
+  /// the core away between them costs little, and whoever is waited for may need it.
   constexpr WaitPolicy with_slow_looks() const noexcept {
-    return {.eager_turns = 2, .spin_turns = 4, .naps = naps, .turns_per_drive = 16};
+    WaitPolicy policy = oversubscribed();
+    policy.naps = naps;
+    policy.turns_per_drive = 16;
+    return policy;
   }
 };
 
