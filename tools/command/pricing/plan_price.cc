@@ -22,6 +22,8 @@ constexpr int kLanesOfSmallerNode = 4;
 /// Segments overlap from a few on: with fewer time does not go in a straight line with them.
 constexpr int kFewestSegments = 4;
 constexpr int kFewestNodes = 4;
+/// For each leader, where these send whole messages.
+constexpr int kFewestNodesOfLeader = 4;
 
 /// An exchange by a lane that stands for several is not exact: it may be so much dearer than it is
 /// among all.
@@ -142,7 +144,7 @@ std::optional<double> PlanPricer::with_fewer_nodes(int node_count, double size_b
     if (!walks_.can_walk(plan)) continue;
     // With few nodes for each leader, whole messages to one are in the way of the others'.
     const bool sends_whole = has_pairs(plan.algorithm->collective) && plan.segments == 1;
-    if (sends_whole && more / 2 < 2 * plan.lanes) return {};
+    if (sends_whole && more < kFewestNodesOfLeader * plan.lanes) return {};
     const bool sends_blocks = plan.algorithm->exchange.messages == MessageSize::block;
     const auto at = [&](int nodes) {
       const double bytes = sends_blocks ? size_bytes * nodes / node_count : size_bytes;
@@ -262,8 +264,7 @@ double PlanPricer::price_below(const Algorithm& algorithm, const PriceQuestion& 
 
 double PlanPricer::price_pairs(const WalkedPlan& plan, double size_bytes) {
   if (walks_.can_walk(plan)) return walks_.time_us(plan, size_bytes, {}, kInfinite);
-  const double least = walks_.least_us(plan, size_bytes, {});
-  return std::max(least, price_on_fewer_nodes(plan, size_bytes).value_or(kInfinite));
+  return price_on_fewer_nodes(plan, size_bytes).value_or(kInfinite);
 }
 
 std::optional<double> PlanPricer::price_on_fewer_nodes(const WalkedPlan& plan, double size_bytes) {
@@ -274,9 +275,11 @@ std::optional<double> PlanPricer::price_on_fewer_nodes(const WalkedPlan& plan, d
     return fewer;
   };
   const bool sends_blocks = plan.algorithm->exchange.messages == MessageSize::block;
-  return sends_blocks || has_pairs(plan.algorithm->collective)
-             ? with_fewer_nodes(node_count, size_bytes, {}, among)
-             : with_halved_blocks(node_count, size_bytes, among);
+  const std::optional<double> time_us = sends_blocks || has_pairs(plan.algorithm->collective)
+                                            ? with_fewer_nodes(node_count, size_bytes, {}, among)
+                                            : with_halved_blocks(node_count, size_bytes, among);
+  if (!time_us) return {};
+  return std::max(walks_.least_us(plan, size_bytes, {}), *time_us);
 }
 
 double PlanPricer::walk_two(const WalkedPlan& plan, double size_bytes, double limit_us) {
