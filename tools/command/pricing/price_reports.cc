@@ -183,17 +183,19 @@ ExitStatus report_price_sweep(const PriceGrid& grid, const MachinePrices& prices
   print_counts(human, grid, cells);
   fmt::print(human, "priced {} calls in {:.1f} s; {} steps of more than {} between neighbours\n",
              cells.size(), time.count(), steps.size(), kListedRatio);
-  if (cells.size() < grid_cells.size()) {
+  const std::size_t left_out = grid_cells.size() - cells.size();
+  if (left_out > 0) {
     fmt::print(human,
                "left out {} calls that no algorithm serves, whose blocks would be empty, or whose "
                "schedules are too long\n",
-               grid_cells.size() - cells.size());
+               left_out);
   }
   print_worst(human, cells);
   print_steps(human, steps);
   Report report{.context = {{"command", "verify --prices"},
                             {"prices", to_text(prices)},
                             {"seconds", time.count()},
+                            {"calls_left_out", left_out},
                             {"steps_above", steps.size()}},
                 .records = {}};
   for (const PricedCell& cell : cells) report.records.push_back(record_of(cell));
