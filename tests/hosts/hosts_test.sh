@@ -72,6 +72,36 @@ passes_status() {
   [[ $status == 9 ]]
 }
 
+# Prints "host1 CORES" and so on, as each host sees the cores that it may run on.
+cores_of_hosts() { # arguments of tools/hosts
+  # shellcheck disable=SC2016
+  run_hosts "$@" -- sh -c 'echo "$(uname -n)" $(grep ^Cpus_allowed_list: /proc/self/status)' || {
+    cat "$directory/errors" >&2
+    return 1
+  }
+  sed 's/Cpus_allowed_list://' "$directory/output" | tr -s ' ' | sort
+}
+
+each_host_has_its_core() {
+  local found one=' ([0-9]+)' core=
+  found=$(cores_of_hosts --hosts 2 --cores-per-host 1)
+  if [[ ${found//$'\n'/ } =~ ^host1$one\ host2$one$ && ${BASH_REMATCH[1]} != "${BASH_REMATCH[2]}" ]]; then
+    core=${BASH_REMATCH[2]}
+  else
+    printf 'cores of the hosts: %s\n' "$found"
+    return 1
+  fi
+  # The cores are those of the cores usable here, not the machine's first ones.
+  found=$(
+    taskset -cp "$core" "$BASHPID" >/dev/null
+    cores_of_hosts --hosts 1 --cores-per-host 1
+  )
+  [[ $found == "host1 $core" ]] || {
+    printf 'cores of the host on core %s: %s\n' "$core" "$found"
+    return 1
+  }
+}
+
 # Starts a job that stays, sends the script a signal, expects its exit status.
 ends_by_signal() { # signal, expected status
   : >"$directory/output"
@@ -129,6 +159,7 @@ main() {
   check "refuses an unknown number of hosts" refuses "--hosts is 'many'" --hosts many -- true
   check "refuses an unknown rate" refuses "--rate is 'fast'" --rate fast -- true
   check "refuses a missing program" refuses "no program" --hosts 2
+  check "refuses more cores than there are" refuses "--cores-per-host is '1000'" --cores-per-host 1000 -- true
   check "refuses a program that is not there" refuses "'/nowhere/program'" -- /nowhere/program
 
   local status=0
@@ -139,6 +170,11 @@ main() {
     check "2 hosts are separate" separate_hosts 2 1
     check "3 hosts are separate" separate_hosts 3 1
     check "ranks of one host share its memory" separate_hosts 2 2
+    if (($(nproc) >= 2)); then
+      check "each host has a core of its own" each_host_has_its_core
+    else
+      echo "not checked: cores of each host, of which only one is usable here"
+    fi
     check "two runs at once do not collide" two_at_once
     check "the job's exit status is passed on" passes_status
     check "nothing is left after jobs that ended" nothing_left
