@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 #include <mpi.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
@@ -37,15 +38,16 @@ Lanes lanes_over_mpi(int count) {
 }
 
 /// Peers on this machine, or treated as if they were on another one.
-enum class Way { ucx_here, ucx_elsewhere, ucx_here_puts, ucx_elsewhere_puts };
+enum class Way { ucx_here, ucx_here_unmailed, ucx_elsewhere, ucx_here_puts, ucx_elsewhere_puts };
 
 bool has_puts(Way way) { return way == Way::ucx_here_puts || way == Way::ucx_elsewhere_puts; }
-bool is_here(Way way) { return way == Way::ucx_here || way == Way::ucx_here_puts; }
+bool is_here(Way way) { return way != Way::ucx_elsewhere && way != Way::ucx_elsewhere_puts; }
 
 Lanes lanes_over_ucx(int count, Way way, UcxPeers peers = {}) {
   static std::uint32_t generation = 0;
   peers.generation = ++generation;
   peers.runs_here = [way](int) { return is_here(way); };
+  peers.may_mail = way != Way::ucx_here_unmailed;
   const auto messages = std::make_shared<const MpiCommunicator>(MPI_COMM_WORLD);
   Lanes lanes;
   for (int lane = 0; lane < count; ++lane) {
@@ -63,7 +65,8 @@ void with_each_transport(int lane_count, const std::function<void(Lanes&)>& chec
     check(lanes);
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  for (const Way way : {Way::ucx_here, Way::ucx_elsewhere, Way::ucx_here_puts}) {
+  for (const Way way :
+       {Way::ucx_here, Way::ucx_here_unmailed, Way::ucx_elsewhere, Way::ucx_here_puts}) {
     INFO("over UCX");
     CAPTURE(way);
     Lanes lanes = lanes_over_ucx(lane_count, way);
@@ -367,6 +370,170 @@ std::uint64_t puts_among(Endpoint& lane, int to, int from, int messages) {
     lane.advance();
   }
   return UcxEndpoint::put_count() - puts_before;
+}
+
+/// Exchanges one message of `size_bytes` with the neighbours, tag 0.
+void greet(Endpoint& lane, std::size_t size_bytes = sizeof(int)) {
+  const auto sent = message(world_rank(), 0, size_bytes);
+  std::vector<std::uint8_t> received(size_bytes);
+  EndpointRequest receive = lane.receive(left(), 0, received.data(), size_bytes);
+  EndpointRequest send = lane.send(right(), 0, sent.data(), size_bytes);
+  wait_for(lane, send);
+  wait_for(lane, receive);
+  CHECK(received == message(left(), 0, size_bytes));
+}
+
+TEST_CASE("lanes on one machine agree on mail, whoever of them speaks first") {
+  if (world_size() == 1) return;
+  const std::uint64_t neighbours = world_size() == 2 ? 1 : 2;
+  for (const Way way : {Way::ucx_here, Way::ucx_here_unmailed, Way::ucx_elsewhere}) {
+    CAPTURE(way);
+    const std::uint64_t before = UcxEndpoint::mail_count();
+    Lanes lanes = lanes_over_ucx(1, way);
+    Endpoint& lane = *lanes.front();
+    // One after the other, so that each introduces itself to the next one; then all at once.
+    std::array<int, 1> number = {41};
+    EndpointRequest from_left = lane.receive(left(), 1, number.data(), sizeof number);
+    if (world_rank() > 0) wait_for(lane, from_left);
+    ++number[0];
+    EndpointRequest to_right = lane.send(right(), 1, number.data(), sizeof number);
+    wait_for(lane, to_right);
+    if (world_rank() == 0) {
+      wait_for(lane, from_left);
+      CHECK(number[0] == 41 + world_size());
+    }
+    greet(lane);
+    CHECK(UcxEndpoint::mail_count() - before == (way == Way::ucx_here ? neighbours : 0));
+    MPI_Barrier(MPI_COMM_WORLD);
+    lanes = lanes_over_ucx(1, way);
+    greet(*lanes.front());
+    CHECK(UcxEndpoint::mail_count() - before == (way == Way::ucx_here ? 2 * neighbours : 0));
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+TEST_CASE("memory that is refused for mail leaves lanes on one machine to UCX") {
+  if (world_size() == 1) return;
+  // So that there is a worker, whose memory is not what is refused.
+  Lanes lanes = lanes_over_ucx(1, Way::ucx_here_unmailed);
+  greet(*lanes.front());
+  MPI_Barrier(MPI_COMM_WORLD);
+  lanes = lanes_over_ucx(1, Way::ucx_here);
+  const std::uint64_t before = UcxEndpoint::mail_count();
+  rlimit limit{};
+  getrlimit(RLIMIT_FSIZE, &limit);
+  const rlimit none{.rlim_cur = 4096, .rlim_max = limit.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &none);
+  greet(*lanes.front());
+  setrlimit(RLIMIT_FSIZE, &limit);
+  greet(*lanes.front(), 100'000);
+  greet(*lanes.front());
+  CHECK(UcxEndpoint::mail_count() == before);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST_CASE("receives whose peers are not known yet get messages of all lengths in their order") {
+  with_each_transport(1, [](Lanes& lanes) {
+    constexpr std::array<std::size_t, 6> kLengths = {8, 50'000, 3, 4096, 4097, 0x10000};
+    Endpoint& lane = *lanes.front();
+    std::vector<std::vector<std::uint8_t>> received;
+    std::vector<EndpointRequest> receives;
+    for (const std::size_t length : kLengths) {
+      received.emplace_back(length);
+      receives.push_back(lane.receive(left(), 2, received.back().data(), length));
+    }
+    std::vector<std::vector<std::uint8_t>> sent;
+    std::vector<EndpointRequest> sends;
+    for (std::size_t i = 0; i < kLengths.size(); ++i) {
+      sent.push_back(message(world_rank(), static_cast<int>(i), kLengths[i]));
+      sends.push_back(lane.send(right(), 2, sent.back().data(), kLengths[i]));
+    }
+    for (std::size_t i = kLengths.size(); i-- > 0;) {
+      wait_for(lane, receives[i]);
+      CHECK(received[i] == message(left(), static_cast<int>(i), kLengths[i]));
+    }
+    for (EndpointRequest& send : sends) wait_for(lane, send);
+    MPI_Barrier(MPI_COMM_WORLD);
+  });
+}
+
+TEST_CASE("short messages beyond what there is room for keep their order") {
+  with_each_transport(1, [](Lanes& lanes) {
+    constexpr int kMessages = 1000;
+    Endpoint& lane = *lanes.front();
+    greet(lane);
+    const auto length_of = [](int i) { return static_cast<std::size_t>(1 + i * 37 % 4096); };
+    std::vector<std::vector<std::uint8_t>> sent;
+    std::vector<EndpointRequest> sends;
+    for (int i = 0; i < kMessages; ++i) {
+      sent.push_back(message(world_rank(), i, length_of(i)));
+      sends.push_back(lane.send(right(), 3 + i % 2, sent.back().data(), sent.back().size()));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    // Those with one tag before those with the other.
+    for (int tag = 4; tag >= 3; --tag) {
+      for (int i = tag - 3; i < kMessages; i += 2) {
+        std::vector<std::uint8_t> received(length_of(i));
+        EndpointRequest receive = lane.receive(left(), tag, received.data(), received.size());
+        wait_for(lane, receive);
+        CHECK(received == message(left(), i, received.size()));
+      }
+    }
+    for (EndpointRequest& send : sends) wait_for(lane, send);
+    MPI_Barrier(MPI_COMM_WORLD);
+  });
+}
+
+TEST_CASE("what comes another way than its receive expects it is an error, and no later message") {
+  if (world_size() == 1) return;
+  for (const Way way : {Way::ucx_here, Way::ucx_here_puts}) {
+    CAPTURE(way);
+    Lanes lanes = lanes_over_ucx(1, way);
+    Endpoint& lane = *lanes.front();
+    const auto bytes = message(world_rank(), 0, 100'000);
+    std::vector<std::uint8_t> received(bytes.size());
+    greet(lane);
+    // A short message, and none at all, where a long one is expected.
+    EndpointRequest receive = lane.receive(left(), 1, received.data(), received.size());
+    EndpointRequest send = lane.send(right(), 1, bytes.data(), 24);
+    wait_for(lane, send);
+    CHECK_THROWS_WITH_AS(wait_for(lane, receive),
+                         doctest::Contains("expected 100000 bytes from process"), Error);
+    MPI_Barrier(MPI_COMM_WORLD);
+    lane.send_failure(right(), 1);
+    receive = lane.receive(left(), 1, received.data(), received.size());
+    CHECK_THROWS_WITH_AS(wait_for(lane, receive), doctest::Contains("has failed in this call"),
+                         Error);
+    MPI_Barrier(MPI_COMM_WORLD);
+    // A long one, and a short one behind it, where two short ones are expected.
+    int first = 0;
+    int second = 0;
+    receive = lane.receive(left(), 1, &first, sizeof first);
+    EndpointRequest next = lane.receive(left(), 1, &second, sizeof second);
+    send = lane.send(right(), 1, bytes.data(), bytes.size());
+    const int value = 17;
+    EndpointRequest short_send = lane.send(right(), 1, &value, sizeof value);
+    // Mail takes the first of them.
+    wait_for(lane, receive);
+    CHECK(first == value);
+    CHECK_THROWS_WITH_AS(wait_for(lane, next), doctest::Contains("HYCOLL_CHECK=1"), Error);
+    wait_for(lane, send);
+    wait_for(lane, short_send);
+    MPI_Barrier(MPI_COMM_WORLD);
+    // A failure that meets what nobody waits for any more.
+    lane.discard(left(), 1, received.size());
+    lane.send_failure(right(), 1);
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
+    while (std::chrono::steady_clock::now() < until) lane.advance();
+    MPI_Barrier(MPI_COMM_WORLD);
+    receive = lane.receive(left(), 1, &first, sizeof first);
+    send = lane.send(right(), 1, &value, sizeof value);
+    wait_for(lane, send);
+    wait_for(lane, receive);
+    CHECK(first == value);
+    greet(lane, bytes.size());
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
 }
 
 TEST_CASE("long messages are put, where that needs no help of the one who receives them") {

@@ -50,16 +50,8 @@ int UcxEndpoint::tag_count() const {
   return std::min(MpiEndpoint::tag_count(), (1 << kTagBits) / kTagEpochs) - 1;
 }
 
-void UcxEndpoint::take_worker() {
-  worker_ = UcxWorker::take(*context_);
-  const auto generation = std::as_bytes(std::span(&are_.generation, 1));
-  const std::span address = worker_->address();
-  introduction_.assign(generation.begin(), generation.end());
-  introduction_.insert(introduction_.end(), address.begin(), address.end());
-}
-
 std::unique_lock<std::mutex> UcxEndpoint::use() {
-  if (worker_ == nullptr) take_worker();
+  if (worker_ == nullptr) worker_ = UcxWorker::take(*context_);
   return worker_->use();
 }
 
@@ -91,6 +83,7 @@ ucp_tag_t UcxEndpoint::ucx_tag(const Operation& operation, int sender) const {
 
 void UcxEndpoint::give_back(Operation& operation) {
   if (operation.request != nullptr) ucx().request_free(operation.request);
+  if (operation.is_listed) std::erase(operation.peer->near->long_ones, &operation);
   operation = {};
   idle_operations_.push_back(&operation);
 }
@@ -180,7 +173,7 @@ EndpointRequest UcxEndpoint::request_of(Operation& operation) {
 }
 
 void UcxEndpoint::send(Operation& operation) {
-  if (operation.peer->connection == nullptr) {
+  if (!is_ready(*operation.peer)) {
     operation.peer->waiting.push_back(&operation);
   } else if (is_behind(*operation.peer, operation.tag, operation.peer->held.size())) {
     operation.peer->held.push_back(&operation);
@@ -192,14 +185,24 @@ void UcxEndpoint::send(Operation& operation) {
 EndpointRequest UcxEndpoint::send(int number, int tag, const void* source, std::size_t size_bytes) {
   const auto use = this->use();
   Peer& to = peer(number);
-  if (to.connection == nullptr) take_addresses();
+  if (!is_ready(to)) take_addresses();
   if (to.connection == nullptr && !to.is_introduced) introduce_to(to);
+  if (is_mailed(to, size_bytes) && to.near->unposted.empty() &&
+      to.near->mail->outgoing().try_write(
+          tag, {static_cast<const std::byte*>(source), size_bytes})) {
+    return {.handle = 0, .detail = kOverUcx};
+  }
   // Nothing is refused once a part of it is on its way.
   make_room(to.waiting);
   make_room(to.held);
+  if (to.near != nullptr) make_room(to.near->unposted, to.waiting.size());
   Operation& operation = take_operation(to, tag);
   operation.source = source;
   operation.size_bytes = size_bytes;
+  if (is_mailed(to, size_bytes)) {
+    post(operation);
+    return request_of(operation);
+  }
   if (size_bytes >= UcxContext::kLongBytes) {
     if (context_->has_puts() && put(operation)) return request_of(operation);
     Operation& acknowledgement = take_operation(to, tag);
@@ -230,23 +233,36 @@ void UcxEndpoint::start_receive(Operation& operation, void* destination) {
   end_part(operation, UCS_OK);
 }
 
-UcxEndpoint::Operation& UcxEndpoint::start_receive(int number, int tag, void* destination,
-                                                   std::size_t size_bytes) {
-  Operation& operation = take_operation(peer(number), tag);
-  operation.size_bytes = size_bytes;
-  start_receive(operation, destination);
-  return operation;
-}
-
 EndpointRequest UcxEndpoint::receive(int number, int tag, void* destination,
                                      std::size_t size_bytes) {
   const auto use = this->use();
-  if (may_land_ && size_bytes >= UcxContext::kLongBytes && size_bytes <= UcxLanding::kMostBytes) {
-    offer_landing(peer(number));
-  }
-  Operation& operation = start_receive(number, tag, destination, size_bytes);
+  Operation& operation = expect(number, tag, destination, size_bytes);
   catch_up();
   return request_of(operation);
+}
+
+UcxEndpoint::Operation& UcxEndpoint::expect(int number, int tag, void* destination,
+                                            std::size_t size_bytes) {
+  Peer& from = peer(number);
+  if (from.near != nullptr) {
+    make_room(from.near->expected);
+    make_room(from.near->long_ones, from.near->expected.size());
+  }
+  const bool may_be_mailed = is_mailed(from, size_bytes) || !is_settled(from);
+  if (!may_be_mailed && may_land_ && size_bytes >= UcxContext::kLongBytes &&
+      size_bytes <= UcxLanding::kMostBytes) {
+    offer_landing(from);
+  }
+  Operation& operation = take_operation(from, tag);
+  operation.destination = destination;
+  operation.size_bytes = size_bytes;
+  if (may_be_mailed) {
+    expect_mail(operation);
+  } else {
+    start_receive(operation, destination);
+    list_long_receive(operation);
+  }
+  return operation;
 }
 
 void UcxEndpoint::advance() {
@@ -258,6 +274,7 @@ void UcxEndpoint::advance() {
 void UcxEndpoint::drive() {
   worker_->progress();
   if (!holding_.empty()) advance_held();
+  if (!near_.empty()) drive_mail();
   catch_up();
 }
 
@@ -269,7 +286,13 @@ bool UcxEndpoint::test(EndpointRequest& request) {
   }
   const auto use = worker_->use();
   auto& operation = *reinterpret_cast<Operation*>(request.handle);
-  if (operation.open_parts > 0) drive();
+  if (operation.open_parts > 0) {
+    if (operation.is_by_mail) {
+      look_for_mail(operation);
+    } else {
+      drive();
+    }
+  }
   if (operation.open_parts > 0) {
     const Peer& peer = *operation.peer;
     if (operation.status == UCS_OK && (worker_->ended_count() == 0 || !is_lost(peer))) return false;
@@ -314,6 +337,12 @@ void UcxEndpoint::throw_failed(int number, ucs_status_t status) const {
 }
 
 bool UcxEndpoint::give_up(Operation& operation) {
+  if (operation.is_by_mail && operation.is_receive) {
+    const bool is_to_come = operation.open_parts > 0;
+    std::erase(operation.peer->near->expected, &operation);
+    give_back(operation);
+    return is_to_come;
+  }
   for (Operation* const part : {&operation, operation.acknowledgement}) {
     if (part != nullptr && part->is_receive && part->open_parts > 0) {
       ucx().request_cancel(worker_->handle(), part->request);
@@ -353,7 +382,7 @@ void UcxEndpoint::leave_alone(Operation& operation) {
 void UcxEndpoint::discard(int number, int tag, std::size_t size_bytes) {
   const auto use = this->use();
   auto room = std::make_unique_for_overwrite<std::byte[]>(size_bytes);
-  Operation& operation = start_receive(number, tag, room.get(), size_bytes);
+  Operation& operation = expect(number, tag, room.get(), size_bytes);
   operation.room = std::move(room);
   operation.is_left_alone = true;
   if (operation.open_parts == 0) give_back(operation);
@@ -372,11 +401,11 @@ bool UcxEndpoint::end_operations() {
   }
   const auto until = std::chrono::steady_clock::now() + kPatience;
   const auto is_under_way = [](const Operation& operation) { return operation.request != nullptr; };
-  while (!holding_.empty() || std::ranges::any_of(operations_, is_under_way)) {
+  const auto has_unposted = [](const Peer* peer) { return !peer->near->unposted.empty(); };
+  while (!holding_.empty() || std::ranges::any_of(operations_, is_under_way) ||
+         std::ranges::any_of(near_, has_unposted)) {
     if (std::chrono::steady_clock::now() > until) return false;
-    worker_->progress();
-    if (!holding_.empty()) advance_held();
-    catch_up();
+    drive();
   }
   return worker_->flush() && are_over;
 }
@@ -400,17 +429,14 @@ UcxEndpoint::~UcxEndpoint() {
     // Whom that was for cannot be reached.
   }
   if (is_clean) UcxWorker::hand_on(std::move(worker_));
-  bool is_read = false;
   for (auto& [number, peer] : peers_) {
     int is_over = 0;
     MPI_Test(&peer.introduction, &is_over, MPI_STATUS_IGNORE);
     if (is_over != 0) continue;
     MPI_Request_free(&peer.introduction);
-    is_read = true;
+    // A peer that has failed before it met this lane may read that for as long as there is MPI.
+    static_cast<void>(new std::vector<std::byte>(std::move(peer.introduction_bytes)));
   }
-  // A peer that has failed before it met this lane may read the address for as long as there is
-  // MPI.
-  if (is_read) static_cast<void>(new std::vector<std::byte>(std::move(introduction_)));
 }
 
 }  // namespace hycoll

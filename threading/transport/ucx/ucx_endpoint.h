@@ -12,11 +12,13 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
 #include "threading/transport/mpi/mpi_endpoint.h"
+#include "threading/transport/ucx/near_mail.h"
 #include "threading/transport/ucx/ucx_context.h"
 #include "threading/transport/ucx/ucx_landing.h"
 #include "threading/transport/ucx/ucx_worker.h"
@@ -28,6 +30,9 @@ struct UcxPeers {
   /// Whether the process with this number runs on the caller's machine. UCX cannot tell when such a
   /// one has ended, which the launcher does; of others the lane learns it.
   std::function<bool(int peer)> runs_here = nullptr;
+
+  /// Whether short messages to those that do go through memory that both share.
+  bool may_mail = true;
 
   /// The same for all peers, and another one than that of any other lane that one of them has had:
   /// workers pass from lane to lane, and MPI libraries give the messages of a communicator that is
@@ -61,6 +66,11 @@ struct UcxPeers {
 /// (UcxLanding). From then on the peer puts those for which there is room there, and sends a notice
 /// in their place, which matches as they would; the receiver copies them out. So nobody waits for
 /// anybody. Whatever cannot be put goes as before, and nobody waits for an offer.
+///
+/// Two lanes on one machine agree, when they introduce themselves, on memory that both reach
+/// (NearMail). From then on their short messages go through that, and all others over UCX: which
+/// way a message comes its receiver knows from its length. A message of another length than its
+/// receive may come the other way; who waits looks there from time to time.
 class UcxEndpoint : public MpiEndpoint {
  public:
   /// As MpiEndpoint; all peers must make theirs over UCX.
@@ -82,6 +92,9 @@ class UcxEndpoint : public MpiEndpoint {
   /// How many messages the process has put. Any thread.
   static std::uint64_t put_count() noexcept { return put_count_.load(std::memory_order_relaxed); }
 
+  /// With how many peers lanes of the process have agreed on mail. Any thread.
+  static std::uint64_t mail_count() noexcept { return mail_count_.load(std::memory_order_relaxed); }
+
  private:
   struct Peer;
   /// A message, with all that has to be over before nobody needs this side any more.
@@ -91,6 +104,8 @@ class UcxEndpoint : public MpiEndpoint {
     Peer* peer = nullptr;
     bool is_receive = false;
     bool is_left_alone = false;  ///< nobody asks for it any more
+    bool is_by_mail = false;     ///< or it is not known yet which way its message comes
+    bool is_listed = false;      ///< among the long receives of a peer with mail
     ucs_status_t status = UCS_OK;
     int open_parts = 0;  ///< of the message and its acknowledgement: not over yet
     int tag = 0;
@@ -107,6 +122,24 @@ class UcxEndpoint : public MpiEndpoint {
     std::array<ucs_status_ptr_t, 2> puts{};       ///< UCX's requests: before the notice may leave
   };
 
+  /// Mail that nobody has asked for yet.
+  struct Letter {
+    int tag = 0;
+    std::vector<std::byte> bytes;
+  };
+
+  /// What is only between lanes on one machine.
+  struct Near {
+    std::unique_ptr<NearMail> mail = nullptr;
+    bool is_settled = false;            ///< the peer has the mail, too
+    std::vector<Operation*> expected;   ///< receives by mail; until it is settled, all
+    std::vector<Letter> unasked;        ///< in their order
+    std::vector<Operation*> unposted;   ///< sends for which there has been no room
+    std::vector<Operation*> long_ones;  ///< receives that are not by mail
+    /// Since when there has been mail for one of these, which is an error if it lasts.
+    std::optional<std::chrono::steady_clock::time_point> stray_since;
+  };
+
   struct Peer {
     int number = 0;
     UcxWorker::Connection* connection = nullptr;  ///< null as long as its address has not come
@@ -114,9 +147,11 @@ class UcxEndpoint : public MpiEndpoint {
     Operation* answer = nullptr;                  ///< that is to come to that
     bool has_introduced_itself = false;           ///< its address has come, over MPI
     bool is_to_introduce_itself = false;          ///< it says that it has done so
+    std::vector<std::byte> introduction_bytes;    ///< what it has been sent
     std::vector<std::byte> address;               ///< that has come, and is not answered yet
-    std::vector<Operation*> waiting;              ///< for the connection, in their order
+    std::vector<Operation*> waiting;              ///< until it is_ready(), in their order
     MPI_Request introduction = MPI_REQUEST_NULL;  ///< under way to it
+    std::unique_ptr<Near> near;                   ///< null: everything goes over UCX
     std::unique_ptr<UcxTarget> target;            ///< where messages for it are put
     /// Those for it that are being put, and those with equal tags behind them, in their order.
     std::vector<Operation*> held;
@@ -126,10 +161,11 @@ class UcxEndpoint : public MpiEndpoint {
   };
 
   const UcxLibrary& ucx() const noexcept { return worker_->ucx(); }
-  /// For one more element.
+  /// For one more element, besides `others` that may come.
   template <class Element>
-  static void make_room(std::vector<Element>& elements) {
-    if (elements.size() == elements.capacity()) elements.reserve(2 * elements.size() + 1);
+  static void make_room(std::vector<Element>& elements, std::size_t others = 0) {
+    const std::size_t size = elements.size() + others;
+    if (size >= elements.capacity()) elements.reserve(2 * size + 1);
   }
   /// Beyond those of the lane's messages.
   int answer_tag() const { return tag_count() * kTagEpochs; }
@@ -140,13 +176,15 @@ class UcxEndpoint : public MpiEndpoint {
   Peer& peer(int number);
   void introduce_to(Peer& peer);
   /// The peer, which has introduced itself, must be connected.
-  void answer(Peer& peer);
+  void answer(Peer& peer, bool has_opened_mail);
   /// Sends what has waited for it.
   void connect(Peer& peer, std::span<const std::byte> address);
+  /// Whether messages can be sent to it: it is connected, and their way is known.
+  static bool is_ready(const Peer& peer);
+  void send_waiting(Peer& peer);
   void take_answer(Peer& peer);
   /// Takes what has come from an unknown peer; whether no address can come from it any more.
   bool meet(Peer& peer);
-  void take_worker();
   /// The worker, which is taken if need be.
   std::unique_lock<std::mutex> use();
   /// Connects to the peers whose addresses have come.
@@ -169,7 +207,8 @@ class UcxEndpoint : public MpiEndpoint {
   void start(Operation& operation);
   /// With the operation's size in bytes.
   void start_receive(Operation& operation, void* destination);
-  Operation& start_receive(int peer, int tag, void* destination, std::size_t size_bytes);
+  /// Starts a receive, whichever way its message comes.
+  Operation& expect(int peer, int tag, void* destination, std::size_t size_bytes);
   /// What UCX says when an operation is started: it is under way, or over.
   void accept(Operation& operation, ucs_status_ptr_t started);
   void end_part(Operation& operation, ucs_status_t status);
@@ -182,6 +221,30 @@ class UcxEndpoint : public MpiEndpoint {
   /// Ends what is under way without having its effect; whether it was still to come.
   bool give_up(Operation& operation);
   static bool is_lost(const Peer& peer);
+  /// In ucx_endpoint_mail.cc.
+  /// Whether a message of this length goes there and comes from there by mail.
+  static bool is_mailed(const Peer& peer, std::size_t size_bytes);
+  /// Whether that is known.
+  static bool is_settled(const Peer& peer) { return peer.near == nullptr || peer.near->is_settled; }
+  /// It is known now whether there is mail: starts the receives that have waited for that.
+  void settle(Peer& peer, bool has_mail);
+  /// Now, or when there is room. Requires room among those that are not posted.
+  void post(Operation& operation);
+  void post_rest(Near& near);
+  /// Requires room among those expected.
+  void expect_mail(Operation& operation);
+  /// A receive's answer; may give it back.
+  void deliver(Operation& operation, std::span<const std::byte> bytes);
+  void take_mail(Near& near);
+  /// Of an operation by mail that is not over, each time that somebody asks for it.
+  void look_for_mail(Operation& operation);
+  /// If a message that is too long for a receive by mail has come over UCX: the receive takes it.
+  void look_for_long_message(Operation& operation);
+  /// If mail has come instead of a long message: the receive takes it.
+  void end_stray(Peer& peer);
+  void drive_mail();
+  /// A receive over UCX from a peer that may send mail in its place.
+  void list_long_receive(Operation& operation);
   /// In ucx_endpoint_puts.cc.
   /// Puts the message, if that can be done at once; false: nothing has happened. Requires room
   /// among those held.
@@ -224,9 +287,11 @@ class UcxEndpoint : public MpiEndpoint {
   const UcxContext* context_;
   UcxPeers are_;
   std::unique_ptr<UcxWorker> worker_;
-  std::vector<std::byte> introduction_;  // the lane's generation, and its worker's address
   std::unordered_map<int, Peer> peers_;
+  Peer* last_peer_ = nullptr;  // whom the last message was to or from
   std::vector<Peer*> unknown_;  // those that an address may still come from
+  std::vector<Peer*> near_;     // with mail
+  std::uint32_t mail_looks_ = 0;
   std::deque<Operation> operations_;
   std::vector<Operation*> idle_operations_;
   std::vector<Operation*> to_acknowledge_;
@@ -237,6 +302,7 @@ class UcxEndpoint : public MpiEndpoint {
   std::vector<Peer*> landings_;   // with a landing
   std::uint64_t long_send_count_ = 0;
   static std::atomic<std::uint64_t> put_count_;
+  static std::atomic<std::uint64_t> mail_count_;
 };
 
 }  // namespace hycoll

@@ -18,15 +18,32 @@ namespace {
 /// little.
 constexpr std::size_t kAnswerSlackBytes = 4096;
 
+/// An answer's first byte, before the address: bits.
+constexpr unsigned kIsIntroduced = 1;   ///< who answers has introduced itself, too
+constexpr unsigned kHasOpenedMail = 2;  ///< that of the introduction
+
+/// What an introduction says, before the address: plain bytes.
+struct IntroductionHead {
+  std::uint32_t generation = 0;
+  SharedSegment::Handle mail;  ///< of no bytes: none
+};
+
 }  // namespace
 
 UcxEndpoint::Peer& UcxEndpoint::peer(int number) {
+  if (last_peer_ != nullptr && last_peer_->number == number) return *last_peer_;
+  if (const auto known = peers_.find(number); known != peers_.end()) {
+    last_peer_ = &known->second;
+    return *last_peer_;
+  }
   make_room(unknown_);
-  const auto [known, is_new] = peers_.try_emplace(number);
-  Peer& peer = known->second;
-  if (!is_new) return peer;
+  make_room(near_, unknown_.size());
+  const bool is_own = number == own_rank();
+  auto near = !is_own && are_.may_mail && are_.runs_here(number) ? std::make_unique<Near>() : nullptr;
+  Peer& peer = peers_[number];
   peer.number = number;
-  if (number == own_rank()) {
+  peer.near = std::move(near);
+  if (is_own) {
     peer.connection = &worker_->connection_to(worker_->address(), true);
   } else {
     unknown_.push_back(&peer);
@@ -35,12 +52,21 @@ UcxEndpoint::Peer& UcxEndpoint::peer(int number) {
 }
 
 void UcxEndpoint::introduce_to(Peer& peer) {
-  const std::size_t room_bytes = introduction_.size() + kAnswerSlackBytes;
+  IntroductionHead head{.generation = are_.generation, .mail = {}};
+  if (peer.near != nullptr) {
+    peer.near->mail = NearMail::make();
+    if (peer.near->mail != nullptr) head.mail = peer.near->mail->handle();
+  }
+  std::vector<std::byte>& bytes = peer.introduction_bytes;
+  bytes.resize(sizeof head + worker_->address().size());
+  std::memcpy(bytes.data(), &head, sizeof head);
+  std::ranges::copy(worker_->address(), bytes.data() + sizeof head);
+  const std::size_t room_bytes = worker_->address().size() + kAnswerSlackBytes;
   auto room = std::make_unique_for_overwrite<std::byte[]>(room_bytes);
   Operation& answer = take_operation(peer, answer_tag());
   peer.is_introduced = true;
-  check_mpi(MPI_Isend(introduction_.data(), static_cast<int>(introduction_.size()), MPI_BYTE,
-                      peer.number, introduction_tag(), messages(), &peer.introduction),
+  check_mpi(MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, peer.number,
+                      introduction_tag(), messages(), &peer.introduction),
             "MPI_Isend");
   answer.room = std::move(room);
   answer.size_bytes = room_bytes;
@@ -48,24 +74,40 @@ void UcxEndpoint::introduce_to(Peer& peer) {
   start_receive(answer, answer.room.get());
 }
 
-void UcxEndpoint::answer(Peer& peer) {
+void UcxEndpoint::answer(Peer& peer, bool has_opened_mail) {
   const std::span address = worker_->address();
   auto room = std::make_unique_for_overwrite<std::byte[]>(1 + address.size());
-  make_room(peer.held);
   Operation& answer = take_operation(peer, answer_tag());
   answer.size_bytes = 1 + address.size();
   answer.room = std::move(room);
-  answer.room[0] = std::byte{peer.is_introduced};
+  answer.room[0] = static_cast<std::byte>((peer.is_introduced ? kIsIntroduced : 0) |
+                                          (has_opened_mail ? kHasOpenedMail : 0));
   std::ranges::copy(address, answer.room.get() + 1);
   answer.source = answer.room.get();
   answer.is_left_alone = true;
-  send(answer);
+  start(answer);
+}
+
+bool UcxEndpoint::is_ready(const Peer& peer) {
+  return peer.connection != nullptr && is_settled(peer);
+}
+
+void UcxEndpoint::send_waiting(Peer& peer) {
+  if (!is_ready(peer)) return;
+  for (Operation* const operation : std::exchange(peer.waiting, {})) {
+    const bool is_message = operation->acknowledges == nullptr && operation->tag < answer_tag();
+    if (is_message && is_mailed(peer, operation->size_bytes)) {
+      post(*operation);
+    } else {
+      start(*operation);
+    }
+  }
 }
 
 void UcxEndpoint::connect(Peer& peer, std::span<const std::byte> address) {
   if (peer.connection != nullptr) return;
   peer.connection = &worker_->connection_to(address, are_.runs_here(peer.number));
-  for (Operation* const operation : std::exchange(peer.waiting, {})) start(*operation);
+  send_waiting(peer);
 }
 
 std::vector<std::byte> UcxEndpoint::arrived_address(int number) const {
@@ -88,9 +130,7 @@ std::vector<std::byte> UcxEndpoint::arrived_address(int number) const {
               "MPI_Mrecv");
     std::uint32_t generation = 0;
     std::memcpy(&generation, bytes.data(), sizeof generation);
-    if (generation != are_.generation) continue;
-    bytes.erase(bytes.begin(), bytes.begin() + sizeof generation);
-    return bytes;
+    if (generation == are_.generation) return bytes;
   }
 }
 
@@ -98,8 +138,14 @@ void UcxEndpoint::take_answer(Peer& peer) {
   Operation& answer = *peer.answer;
   if (answer.open_parts > 0) return;
   if (answer.status == UCS_OK) {
+    const auto said = std::to_integer<unsigned>(answer.room[0]);
+    const bool is_introduced = (said & kIsIntroduced) != 0;
+    // If both have made mail, that of the lower one is taken.
+    if (!is_settled(peer) && !(is_introduced && peer.number < own_rank())) {
+      settle(peer, (said & kHasOpenedMail) != 0);
+    }
     connect(peer, std::span<const std::byte>(answer.room.get() + 1, answer.received_bytes - 1));
-    peer.is_to_introduce_itself = !peer.has_introduced_itself && answer.room[0] != std::byte{0};
+    peer.is_to_introduce_itself = !peer.has_introduced_itself && is_introduced;
   }
   peer.answer = nullptr;
   const ucs_status_t status = answer.status;
@@ -117,8 +163,16 @@ bool UcxEndpoint::meet(Peer& peer) {
     peer.has_introduced_itself = true;
     peer.is_to_introduce_itself = false;
   }
-  connect(peer, peer.address);
-  answer(peer);
+  IntroductionHead head;
+  std::memcpy(&head, peer.address.data(), sizeof head);
+  bool has_opened_mail = false;
+  if (!is_settled(peer) && !(peer.is_introduced && own_rank() < peer.number)) {
+    peer.near->mail = head.mail.size_bytes == 0 ? nullptr : NearMail::open(head.mail);
+    has_opened_mail = peer.near->mail != nullptr;
+    settle(peer, has_opened_mail);
+  }
+  connect(peer, std::span<const std::byte>(peer.address).subspan(sizeof head));
+  answer(peer, has_opened_mail);
   peer.address = {};
   return peer.answer == nullptr;
 }

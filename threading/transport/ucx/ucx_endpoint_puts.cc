@@ -23,7 +23,7 @@ bool UcxEndpoint::is_behind(const Peer& peer, int tag, std::size_t place) {
 bool UcxEndpoint::put(Operation& operation) {
   if (++long_send_count_ % are_.long_unused == 0) return_unused_targets();
   Peer& peer = *operation.peer;
-  if (operation.size_bytes > UcxLanding::kMostBytes || peer.connection == nullptr) return false;
+  if (operation.size_bytes > UcxLanding::kMostBytes || !is_ready(peer)) return false;
   // Nothing is refused once it is on its way.
   make_room(holding_);
   auto notice = peer.target == nullptr ? std::nullopt : peer.target->take(operation.size_bytes);
