@@ -47,7 +47,7 @@ Lanes lanes_over_ucx(int count, Way way, UcxPeers peers = {}) {
   static std::uint32_t generation = 0;
   peers.generation = ++generation;
   peers.runs_here = [way](int) { return is_here(way); };
-  peers.may_mail = way != Way::ucx_here_unmailed;
+  if (way == Way::ucx_here_unmailed) peers.most_mails = 0;
   const auto messages = std::make_shared<const MpiCommunicator>(MPI_COMM_WORLD);
   Lanes lanes;
   for (int lane = 0; lane < count; ++lane) {
@@ -410,6 +410,37 @@ TEST_CASE("lanes on one machine agree on mail, whoever of them speaks first") {
     CHECK(UcxEndpoint::mail_count() - before == (way == Way::ucx_here ? 2 * neighbours : 0));
     MPI_Barrier(MPI_COMM_WORLD);
   }
+}
+
+TEST_CASE("a lane has mail with so many peers only, and exchanges with all") {
+  if (world_size() < 3) return;
+  const std::uint64_t before = UcxEndpoint::mail_count();
+  Lanes lanes = lanes_over_ucx(1, Way::ucx_here, {.most_mails = 1});
+  for (int round = 0; round < 3; ++round) {
+    // One after the other: who has mail with its left one has none with its right one.
+    for (int speaker = 0; speaker < world_size(); ++speaker) {
+      int number = speaker;
+      if (world_rank() == speaker) {
+        EndpointRequest send = lanes.front()->send(right(), 5, &number, sizeof number);
+        wait_for(*lanes.front(), send);
+      } else if (left() == speaker) {
+        number = -1;
+        EndpointRequest receive = lanes.front()->receive(left(), 5, &number, sizeof number);
+        wait_for(*lanes.front(), receive);
+        CHECK(number == speaker);
+      }
+      int arrived = 0;
+      MPI_Request barrier = MPI_REQUEST_NULL;
+      MPI_Ibarrier(MPI_COMM_WORLD, &barrier);
+      while (arrived == 0) {
+        MPI_Test(&barrier, &arrived, MPI_STATUS_IGNORE);
+        lanes.front()->advance();
+      }
+    }
+  }
+  CHECK(UcxEndpoint::mail_count() - before <= 1);
+  greet(*lanes.front(), 100'000);
+  MPI_Barrier(MPI_COMM_WORLD);
 }
 
 TEST_CASE("memory that is refused for mail leaves lanes on one machine to UCX") {

@@ -31,8 +31,8 @@ struct UcxPeers {
   /// one has ended, which the launcher does; of others the lane learns it.
   std::function<bool(int peer)> runs_here = nullptr;
 
-  /// Whether short messages to those that do go through memory that both share.
-  bool may_mail = true;
+  /// With how many of those that do the lane has memory in common for short messages.
+  std::size_t most_mails = 32;
 
   /// The same for all peers, and another one than that of any other lane that one of them has had:
   /// workers pass from lane to lane, and MPI libraries give the messages of a communicator that is
@@ -176,7 +176,7 @@ class UcxEndpoint : public MpiEndpoint {
   Peer& peer(int number);
   void introduce_to(Peer& peer);
   /// The peer, which has introduced itself, must be connected.
-  void answer(Peer& peer, bool has_opened_mail);
+  void answer(Peer& peer);
   /// Sends what has waited for it.
   void connect(Peer& peer, std::span<const std::byte> address);
   /// Whether messages can be sent to it: it is connected, and their way is known.
@@ -226,6 +226,7 @@ class UcxEndpoint : public MpiEndpoint {
   static bool is_mailed(const Peer& peer, std::size_t size_bytes);
   /// Whether that is known.
   static bool is_settled(const Peer& peer) { return peer.near == nullptr || peer.near->is_settled; }
+  bool may_have_more_mail() const { return near_.size() < are_.most_mails; }
   /// It is known now whether there is mail: starts the receives that have waited for that.
   void settle(Peer& peer, bool has_mail);
   /// Now, or when there is room. Requires room among those that are not posted.

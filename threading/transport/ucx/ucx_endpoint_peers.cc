@@ -39,7 +39,7 @@ UcxEndpoint::Peer& UcxEndpoint::peer(int number) {
   make_room(unknown_);
   make_room(near_, unknown_.size());
   const bool is_own = number == own_rank();
-  auto near = !is_own && are_.may_mail && are_.runs_here(number) ? std::make_unique<Near>() : nullptr;
+  auto near = !is_own && are_.runs_here(number) ? std::make_unique<Near>() : nullptr;
   Peer& peer = peers_[number];
   peer.number = number;
   peer.near = std::move(near);
@@ -53,7 +53,7 @@ UcxEndpoint::Peer& UcxEndpoint::peer(int number) {
 
 void UcxEndpoint::introduce_to(Peer& peer) {
   IntroductionHead head{.generation = are_.generation, .mail = {}};
-  if (peer.near != nullptr) {
+  if (peer.near != nullptr && may_have_more_mail()) {
     peer.near->mail = NearMail::make();
     if (peer.near->mail != nullptr) head.mail = peer.near->mail->handle();
   }
@@ -74,7 +74,8 @@ void UcxEndpoint::introduce_to(Peer& peer) {
   start_receive(answer, answer.room.get());
 }
 
-void UcxEndpoint::answer(Peer& peer, bool has_opened_mail) {
+void UcxEndpoint::answer(Peer& peer) {
+  const bool has_opened_mail = peer.near != nullptr && peer.near->is_settled;
   const std::span address = worker_->address();
   auto room = std::make_unique_for_overwrite<std::byte[]>(1 + address.size());
   Operation& answer = take_operation(peer, answer_tag());
@@ -165,14 +166,13 @@ bool UcxEndpoint::meet(Peer& peer) {
   }
   IntroductionHead head;
   std::memcpy(&head, peer.address.data(), sizeof head);
-  bool has_opened_mail = false;
   if (!is_settled(peer) && !(peer.is_introduced && own_rank() < peer.number)) {
-    peer.near->mail = head.mail.size_bytes == 0 ? nullptr : NearMail::open(head.mail);
-    has_opened_mail = peer.near->mail != nullptr;
-    settle(peer, has_opened_mail);
+    const bool has_offered = head.mail.size_bytes > 0;
+    peer.near->mail = has_offered && may_have_more_mail() ? NearMail::open(head.mail) : nullptr;
+    settle(peer, peer.near->mail != nullptr);
   }
   connect(peer, std::span<const std::byte>(peer.address).subspan(sizeof head));
-  answer(peer, has_opened_mail);
+  answer(peer);
   peer.address = {};
   return peer.answer == nullptr;
 }
