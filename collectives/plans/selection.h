@@ -93,6 +93,10 @@ int most_chosen_lanes(std::span<const NodeRun> nodes);
 /// The nodes, and after them so many aggregators, of one worker each.
 std::vector<NodeRun> with_aggregators(std::vector<NodeRun> nodes, int aggregators);
 
+/// Whether the leaders of an all-to-all may hold all that their node sends and receives
+/// (SelectionQuery::exchange_limit_bytes). If not, only algorithms that cut it are chosen.
+bool leaders_may_hold_all(const SelectionQuery& query);
+
 /// What the rules share.
 int fewest_workers(std::span<const NodeRun> nodes);
 int most_workers(std::span<const NodeRun> nodes);

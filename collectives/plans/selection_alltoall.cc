@@ -81,15 +81,18 @@ struct Led {
   double copies = 0;
 };
 
-bool are_in_the_way(const LaneCosts& costs) { return costs.lanes > 2 && costs.nodes > 2; }
-
 /// How much longer the card takes where several lanes send to several nodes at once: the first
 /// message of each leader waits for those of all others. Where there are more leaders than other
 /// nodes, these share messages, and it takes so many times as long.
 double in_the_way(const LaneCosts& costs, double shared) {
-  if (!are_in_the_way(costs)) return 1;
+  if (costs.lanes <= 2 || costs.nodes <= 2) return 1;
   const double others = costs.nodes - 1;
   return costs.lanes <= others ? 1 + (costs.lanes - 1) / others : shared;
+}
+
+/// The same where a leader's messages go one after the other, cut into so many segments.
+double in_the_way_of_segments(const LaneCosts& costs, double segments) {
+  return 1 + (in_the_way(costs, 2) - 1) / segments;
 }
 
 /// A leader's messages, and its copies, take turns with its own messages only. With more than two
@@ -125,7 +128,7 @@ double bounded_leaders(const LaneCosts& costs, double segments) {
                               ? 2 * costs.elsewhere * costs.vector_copy / costs.lanes
                               : 0;
   return costs.own_alpha + led.hearing +
-         std::max(are_in_the_way(costs) ? card * (1 + 1 / segments) : card,
+         std::max(card * in_the_way_of_segments(costs, segments),
                   segments * led.messages + led.copies - uncopied + waiting);
 }
 
@@ -189,8 +192,15 @@ constexpr std::array kBoundedCandidates = {
     candidate("multi-leader-pairwise", bounded_leaders, Cut::tile),
 };
 
-/// Whether leaders may hold all that their node sends, and all that it receives.
-bool may_hold_all(const SelectionQuery& query) {
+bool may_pass_on(const SelectionQuery& query) {
+  std::int64_t members = 0;
+  for (const NodeRun& run : query.nodes) members += std::int64_t{run.count} * run.node.members;
+  return !query.has_unequal_pairs && members <= kMostPackedMembers;
+}
+
+}  // namespace
+
+bool leaders_may_hold_all(const SelectionQuery& query) {
   const double members = most_members(query.nodes);
   if (members == 1 || query.visibility == Visibility::staged || query.has_unequal_pairs) {
     return true;  // nothing is held, it is sliced, or nobody knows
@@ -200,17 +210,9 @@ bool may_hold_all(const SelectionQuery& query) {
          static_cast<double>(query.exchange_limit_bytes);
 }
 
-bool may_pass_on(const SelectionQuery& query) {
-  std::int64_t members = 0;
-  for (const NodeRun& run : query.nodes) members += std::int64_t{run.count} * run.node.members;
-  return !query.has_unequal_pairs && members <= kMostPackedMembers;
-}
-
-}  // namespace
-
 SelectedPlan select_alltoall(const SelectionQuery& query) {
   if (query.node_count() == 1) return select_on_one_node(query);
-  if (!may_hold_all(query)) return cheapest(query, kBoundedCandidates);
+  if (!leaders_may_hold_all(query)) return cheapest(query, kBoundedCandidates);
   return cheapest(
       query, std::span(kCandidates).first(may_pass_on(query) ? kCandidates.size() : kOwnTilesOnly));
 }

@@ -21,8 +21,11 @@ struct TransportRace {
 
   std::array<double, kBytes.size()> old_us{};
   std::array<double, kBytes.size()> new_us{};
+  /// What the new has taken for each microsecond of the old right before or after it: the machine
+  /// may have become another one in between.
+  std::array<double, kBytes.size()> ratios{};
 
-  /// What the new takes for each microsecond of the old, in the geometric mean of the lengths.
+  /// In the geometric mean of the lengths.
   double ratio() const;
   /// Whether messages over it come at all.
   bool new_arrives() const;
