@@ -63,9 +63,8 @@ TEST_CASE("messages of all lengths arrive in their order, from thread to thread"
 }
 
 TEST_CASE("what there is no room for is refused as a whole, until something has been read") {
-  for (const std::size_t size_bytes :
-       {std::size_t{0}, std::size_t{52}, std::size_t{53}, std::size_t{1000},
-        MessageRing::kMostBytes}) {
+  for (const std::size_t size_bytes : {std::size_t{0}, std::size_t{52}, std::size_t{53},
+                                       std::size_t{1000}, MessageRing::kMostBytes}) {
     CAPTURE(size_bytes);
     Memory memory;
     MessageRing writer(memory.bytes);

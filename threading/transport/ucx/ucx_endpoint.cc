@@ -188,8 +188,8 @@ EndpointRequest UcxEndpoint::send(int number, int tag, const void* source, std::
   if (!is_ready(to)) take_addresses();
   if (to.connection == nullptr && !to.is_introduced) introduce_to(to);
   if (is_mailed(to, size_bytes) && to.near->unposted.empty() &&
-      to.near->mail->outgoing().try_write(
-          tag, {static_cast<const std::byte*>(source), size_bytes})) {
+      to.near->mail->outgoing().try_write(tag,
+                                          {static_cast<const std::byte*>(source), size_bytes})) {
     return {.handle = 0, .detail = kOverUcx};
   }
   // Nothing is refused once a part of it is on its way.

@@ -289,7 +289,7 @@ class UcxEndpoint : public MpiEndpoint {
   UcxPeers are_;
   std::unique_ptr<UcxWorker> worker_;
   std::unordered_map<int, Peer> peers_;
-  Peer* last_peer_ = nullptr;  // whom the last message was to or from
+  Peer* last_peer_ = nullptr;   // whom the last message was to or from
   std::vector<Peer*> unknown_;  // those that an address may still come from
   std::vector<Peer*> near_;     // with mail
   std::uint32_t mail_looks_ = 0;

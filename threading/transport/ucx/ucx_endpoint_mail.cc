@@ -111,8 +111,8 @@ void UcxEndpoint::take_mail(Near& near) {
       deliver(operation, message->bytes);
     } else {
       try {
-        near.unasked.push_back({.tag = message->tag,
-                                .bytes = {message->bytes.begin(), message->bytes.end()}});
+        near.unasked.push_back(
+            {.tag = message->tag, .bytes = {message->bytes.begin(), message->bytes.end()}});
       } catch (const std::bad_alloc&) {
         return;  // It stays where it is until next time.
       }
@@ -132,8 +132,7 @@ void UcxEndpoint::look_for_mail(Operation& operation) {
   if (operation.open_parts == 0) return;
   ++mail_looks_;
   if (mail_looks_ % kLooksPerDrive == 0) drive();
-  if (mail_looks_ % kLooksForLongMessage == 0 && operation.is_receive &&
-      operation.open_parts > 0) {
+  if (mail_looks_ % kLooksForLongMessage == 0 && operation.is_receive && operation.open_parts > 0) {
     look_for_long_message(operation);
   }
 }

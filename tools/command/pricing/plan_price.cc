@@ -349,8 +349,7 @@ std::vector<PricedPlan> PlanPricer::price_all(const PriceQuestion& question) {
 std::optional<PricedPlan> PlanPricer::price_best(const PriceQuestion& question, double limit_us) {
   // What was best for the last question makes others seem dear early.
   std::vector<const Algorithm*> algorithms;
-  const bool must_cut =
-      has_pairs(question.collective) && !leaders_may_hold_all(query_of(question));
+  const bool must_cut = has_pairs(question.collective) && !leaders_may_hold_all(query_of(question));
   for (const Algorithm& algorithm : algorithms_of(question.collective)) {
     if (must_cut && algorithm.segmentation == Segmentation::none) continue;
     algorithms.push_back(&algorithm);

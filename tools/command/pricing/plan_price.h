@@ -64,8 +64,8 @@ class PlanPricer {
   /// cheapest first.
   std::vector<PricedPlan> price_all(const PriceQuestion& question);
 
-  /// The first of these that may be chosen (leaders_may_hold_all()), found without pricing all: what is seen to be dearer than another one or
-  /// than `limit_us` is given up. Nothing if all are.
+  /// The first of these that may be chosen (leaders_may_hold_all()), found without pricing all:
+  /// what is seen to be dearer than another one or than `limit_us` is given up. Nothing if all are.
   std::optional<PricedPlan> price_best(const PriceQuestion& question, double limit_us);
 
  private:
