@@ -166,12 +166,14 @@ bool UcxEndpoint::meet(Peer& peer) {
   }
   IntroductionHead head;
   std::memcpy(&head, peer.address.data(), sizeof head);
+  connect(peer, std::span<const std::byte>(peer.address).subspan(sizeof head));
   if (!is_settled(peer) && !(peer.is_introduced && own_rank() < peer.number)) {
-    const bool has_offered = head.mail.size_bytes > 0;
-    peer.near->mail = has_offered && may_have_more_mail() ? NearMail::open(head.mail) : nullptr;
+    // If UCX itself has been kept from sharing memory, what goes over the network is to be seen.
+    const bool may_share =
+        head.mail.size_bytes > 0 && may_have_more_mail() && !peer.connection->is_over_tcp;
+    peer.near->mail = may_share ? NearMail::open(head.mail) : nullptr;
     settle(peer, peer.near->mail != nullptr);
   }
-  connect(peer, std::span<const std::byte>(peer.address).subspan(sizeof head));
   answer(peer);
   peer.address = {};
   return peer.answer == nullptr;
