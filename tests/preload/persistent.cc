@@ -25,7 +25,9 @@
 namespace {
 
 using programs::add_numbers;
+using programs::Counts;
 using programs::HandledErrors;
+using programs::kHasLargeCounts;
 using programs::kPersistentKinds;
 using programs::kType;
 using programs::Operation;
@@ -70,7 +72,8 @@ void every_collective_completes_in_every_way(MPI_Comm communicator) {
       for (const bool spaced : {false, true}) {
         if (spaced && kind < Persistent::allgather) continue;
         const int root = static_cast<int>(++round) % size_of(communicator);
-        PersistentOperation operation(communicator, kind, count, root, spaced);
+        const Counts counts = kHasLargeCounts && round % 2 == 0 ? Counts::large : Counts::plain;
+        PersistentOperation operation(communicator, kind, count, root, spaced, counts);
         require_inactive(operation.request());
         const std::uint64_t starts = count > 5000 ? 2 : 9;
         for (std::uint64_t way = 0; way < starts; ++way) {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -17,8 +18,18 @@
 
 #if MPI_VERSION >= 4
 #define PERSISTENT(name) MPI_##name##_init
+// With counts of the type `Count`.
+#define SET_UP(name, ...)                       \
+  [&] {                                         \
+    if constexpr (std::is_same_v<Count, int>) { \
+      return MPI_##name##_init(__VA_ARGS__);    \
+    } else {                                    \
+      return MPI_##name##_init_c(__VA_ARGS__);  \
+    }                                           \
+  }()
 #else
 #define PERSISTENT(name) MPIX_##name##_init
+#define SET_UP(name, ...) MPIX_##name##_init(__VA_ARGS__)
 #endif
 
 namespace programs {
@@ -44,12 +55,17 @@ enum class Persistent {
 };
 inline constexpr int kPersistentKinds = 17;
 
+/// Of which type counts are: int, or MPI 4's MPI_Count.
+enum class Counts { plain, large };
+inline constexpr bool kHasLargeCounts = MPI_VERSION >= 4;
+
 /// A persistent collective on numbers that differ from start to start, which it checks.
 class PersistentOperation {
  public:
   /// Blocks have `count` numbers, or some more or less in forms that allow it. In those that move
   /// data the input may be `spaced`: of a datatype with gaps, freed when the call has been set up.
-  PersistentOperation(MPI_Comm communicator, Persistent kind, int count, int root, bool spaced)
+  PersistentOperation(MPI_Comm communicator, Persistent kind, int count, int root, bool spaced,
+                      Counts counts = Counts::plain)
       : kind_(kind),
         count_(count),
         root_(root),
@@ -66,7 +82,11 @@ class PersistentOperation {
     const int own = kind == Persistent::bcast ? count : length(rank_, 0);
     input_.resize(stride_ * static_cast<std::size_t>(has_blocks ? sent_.end : own));
     output_.resize(static_cast<std::size_t>(gets_all() ? received_.end : output_length()));
-    set_up();
+    if (!kHasLargeCounts || counts == Counts::plain) {
+      set_up<int, int>();
+    } else if constexpr (kHasLargeCounts) {
+      set_up<MPI_Count, MPI_Aint>();
+    }
   }
   ~PersistentOperation() { free(); }
   PersistentOperation(const PersistentOperation&) = delete;
@@ -178,13 +198,14 @@ class PersistentOperation {
     return static_cast<std::size_t>(offset);
   }
 
+  template <class Count, class Displacement>
   void set_up() {
     const MPI_Comm on = communicator_;
     const MPI_Info none = MPI_INFO_NULL;
     MPI_Request* const made = &request_;
     const void* const from = input_.data();
     void* const to = output_.data();
-    const int n = count_;
+    const Count n = count_;
     MPI_Datatype type = kType;
     if (stride_ > 1) {
       MPI_Type_create_resized(kType, 0, 16, &type);
@@ -193,71 +214,77 @@ class PersistentOperation {
     const auto ranks = static_cast<std::size_t>(size_);
     std::vector<MPI_Datatype> sent_types(ranks, type);
     std::vector<MPI_Datatype> received_types(ranks, kType);
-    std::vector<int> sent_at;
-    std::vector<int> received_at;
+    const std::vector<Count> sent_counts(sent_.lengths.begin(), sent_.lengths.end());
+    const std::vector<Count> received_counts(received_.lengths.begin(), received_.lengths.end());
+    const std::vector<Displacement> sent_offsets(sent_.begins.begin(), sent_.begins.end());
+    const std::vector<Displacement> received_offsets(received_.begins.begin(),
+                                                     received_.begins.end());
+    // In bytes.
+    std::vector<Displacement> sent_at;
+    std::vector<Displacement> received_at;
     for (const int begin : sent_.begins) sent_at.push_back(8 * static_cast<int>(stride_) * begin);
     for (const int begin : received_.begins) received_at.push_back(8 * begin);
-    const int* const sent = sent_.lengths.data();
-    const int* const sent_begins = sent_.begins.data();
-    const int* const received = received_.lengths.data();
-    const int* const begins = received_.begins.data();
-    const int own = length(rank_, 0);
+    const Count* const sent = sent_counts.data();
+    const Displacement* const sent_begins = sent_offsets.data();
+    const Count* const received = received_counts.data();
+    const Displacement* const begins = received_offsets.data();
+    const Count own = length(rank_, 0);
+    const Count own_output = output_length();
     int code = MPI_SUCCESS;
     switch (kind_) {
       case Persistent::allreduce:
-        code = PERSISTENT(Allreduce)(from, to, n, kType, MPI_SUM, on, none, made);
+        code = SET_UP(Allreduce, from, to, n, kType, MPI_SUM, on, none, made);
         break;
       case Persistent::reduce:
-        code = PERSISTENT(Reduce)(from, to, n, kType, MPI_SUM, root_, on, none, made);
+        code = SET_UP(Reduce, from, to, n, kType, MPI_SUM, root_, on, none, made);
         break;
       case Persistent::scan:
-        code = PERSISTENT(Scan)(from, to, n, kType, MPI_SUM, on, none, made);
+        code = SET_UP(Scan, from, to, n, kType, MPI_SUM, on, none, made);
         break;
       case Persistent::exscan:
-        code = PERSISTENT(Exscan)(from, to, n, kType, MPI_SUM, on, none, made);
+        code = SET_UP(Exscan, from, to, n, kType, MPI_SUM, on, none, made);
         break;
       case Persistent::reduce_scatter_block:
-        code = PERSISTENT(Reduce_scatter_block)(from, to, n, kType, MPI_SUM, on, none, made);
+        code = SET_UP(Reduce_scatter_block, from, to, n, kType, MPI_SUM, on, none, made);
         break;
       case Persistent::reduce_scatter:
-        code = PERSISTENT(Reduce_scatter)(from, to, sent, kType, MPI_SUM, on, none, made);
+        code = SET_UP(Reduce_scatter, from, to, sent, kType, MPI_SUM, on, none, made);
         break;
       case Persistent::barrier:
         code = PERSISTENT(Barrier)(on, none, made);
         break;
       case Persistent::bcast:
-        code = PERSISTENT(Bcast)(to, n, kType, root_, on, none, made);
+        code = SET_UP(Bcast, to, n, kType, root_, on, none, made);
         break;
       case Persistent::allgather:
-        code = PERSISTENT(Allgather)(from, n, type, to, n, kType, on, none, made);
+        code = SET_UP(Allgather, from, n, type, to, n, kType, on, none, made);
         break;
       case Persistent::allgatherv:
-        code = PERSISTENT(Allgatherv)(from, own, type, to, received, begins, kType, on, none, made);
+        code = SET_UP(Allgatherv, from, own, type, to, received, begins, kType, on, none, made);
         break;
       case Persistent::gather:
-        code = PERSISTENT(Gather)(from, n, type, to, n, kType, root_, on, none, made);
+        code = SET_UP(Gather, from, n, type, to, n, kType, root_, on, none, made);
         break;
       case Persistent::gatherv:
-        code = PERSISTENT(Gatherv)(from, own, type, to, received, begins, kType, root_, on, none,
-                                   made);
+        code = SET_UP(Gatherv, from, own, type, to, received, begins, kType, root_, on, none, made);
         break;
       case Persistent::scatter:
-        code = PERSISTENT(Scatter)(from, n, type, to, n, kType, root_, on, none, made);
+        code = SET_UP(Scatter, from, n, type, to, n, kType, root_, on, none, made);
         break;
       case Persistent::scatterv:
-        code = PERSISTENT(Scatterv)(from, sent, sent_begins, type, to, output_length(), kType,
-                                    root_, on, none, made);
+        code = SET_UP(Scatterv, from, sent, sent_begins, type, to, own_output, kType, root_, on,
+                      none, made);
         break;
       case Persistent::alltoall:
-        code = PERSISTENT(Alltoall)(from, n, type, to, n, kType, on, none, made);
+        code = SET_UP(Alltoall, from, n, type, to, n, kType, on, none, made);
         break;
       case Persistent::alltoallv:
-        code = PERSISTENT(Alltoallv)(from, sent, sent_begins, type, to, received, begins, kType, on,
-                                     none, made);
+        code = SET_UP(Alltoallv, from, sent, sent_begins, type, to, received, begins, kType, on,
+                      none, made);
         break;
       case Persistent::alltoallw:
-        code = PERSISTENT(Alltoallw)(from, sent, sent_at.data(), sent_types.data(), to, received,
-                                     received_at.data(), received_types.data(), on, none, made);
+        code = SET_UP(Alltoallw, from, sent, sent_at.data(), sent_types.data(), to, received,
+                      received_at.data(), received_types.data(), on, none, made);
         break;
     }
     REQUIRE_HERE(code == MPI_SUCCESS);
