@@ -45,15 +45,17 @@ double with_inputs(const LaneCosts& costs, double exchange, double blocks) {
   return std::max(overlapped(costs.inputs, exchange, hidden_in), combined) + costs.hearing_of_lanes;
 }
 
-/// Blocks leave while inputs are combined, unless a worker of several lanes keeps the others' cards
-/// waiting.
+/// Blocks leave while inputs are combined; where a worker of several lanes keeps the others' cards
+/// waiting, in a few parts.
 double pairwise(const LaneCosts& costs, double segments) {
+  const double parts_in_turn = std::max(1.0, costs.lanes_of_worker / 2);
   const double messages = (costs.nodes - 2) * segments;
   const double part = costs.without_own(costs.nodes);
   const double busy =
       std::max(messages * costs.message, costs.inputs + messages * costs.message_of_lane);
   return costs.alpha + part * costs.own_combine + costs.hearing_of_lanes +
-         overlapped(busy, part * costs.card, costs.lanes_of_worker > 1 ? 1 : costs.nodes);
+         overlapped(busy, part * costs.card,
+                    costs.lanes_of_worker > 1 ? parts_in_turn : costs.nodes);
 }
 
 double ring(const LaneCosts& costs, double segments) {
@@ -63,12 +65,14 @@ double ring(const LaneCosts& costs, double segments) {
   return with_inputs(costs, exchange, costs.nodes);
 }
 
-/// Rounds whose messages keep a worker so long in all.
+/// Rounds whose messages keep a worker so long in all. Several leaders hide their inputs well,
+/// unless a worker of several lanes holds up the rounds; one has those of all members to combine.
 double with_messages(const LaneCosts& costs, Rounds rounds, double messages_us) {
   rounds.lanes_of_worker = 1;
   const double busy = rounds.count * costs.own_alpha + messages_us +
                       costs.without_own(costs.nodes) * costs.own_combine;
-  return with_inputs(costs, std::max(time_of(costs, rounds), busy), 2);
+  const double hidden_in = costs.lanes_of_worker > 1 ? 1 : costs.lanes == 1 ? 2 : 4;
+  return with_inputs(costs, std::max(time_of(costs, rounds), busy), hidden_in);
 }
 
 /// Nodes that others fold into have twice as many messages. They are the first ones, so that a
