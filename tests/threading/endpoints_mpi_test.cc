@@ -570,6 +570,62 @@ TEST_CASE("what comes another way than its receive expects it is an error, and n
   }
 }
 
+TEST_CASE("mail beside a long receive with its tag is no error when it has been asked for since") {
+  if (world_size() == 1) return;
+  Lanes lanes = lanes_over_ucx(1, Way::ucx_here);
+  Endpoint& lane = *lanes.front();
+  greet(lane);
+  const auto bytes = message(world_rank(), 0, 100'000);
+  // What is remembered of the first time must not tell against the second.
+  for (int round = 0; round < 3; ++round) {
+    std::vector<std::uint8_t> received(bytes.size());
+    EndpointRequest long_one = lane.receive(left(), 1, received.data(), received.size());
+    EndpointRequest send = lane.send(right(), 1, &round, sizeof round);
+    wait_for(lane, send);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int turn = 0; turn < 3; ++turn) lane.advance();
+    int number = -1;
+    EndpointRequest short_one = lane.receive(left(), 1, &number, sizeof number);
+    send = lane.send(right(), 1, bytes.data(), bytes.size());
+    wait_for(lane, short_one);
+    wait_for(lane, long_one);
+    wait_for(lane, send);
+    CHECK(number == round);
+    CHECK(received == message(left(), 0, bytes.size()));
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST_CASE("a message that is too long is found whichever of several receives it is for") {
+  if (world_size() == 1) return;
+  Lanes lanes = lanes_over_ucx(1, Way::ucx_here);
+  Endpoint& lane = *lanes.front();
+  greet(lane);
+  const auto bytes = message(world_rank(), 0, 100'000);
+  for (const int wrong : {0, 1}) {
+    CAPTURE(wrong);
+    std::array<int, 2> numbers = {-1, -1};
+    std::array<EndpointRequest, 2> receives;
+    for (int i = 0; i < 2; ++i) {
+      receives[static_cast<std::size_t>(i)] =
+          lane.receive(left(), 1 + i, &numbers[static_cast<std::size_t>(i)], sizeof(int));
+    }
+    EndpointRequest send = lane.send(right(), 1 + wrong, bytes.data(), bytes.size());
+    // They are asked for in turn, so that each is at every second look.
+    const auto ask_in_turn = [&] {
+      const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+      while (std::chrono::steady_clock::now() < until) {
+        for (EndpointRequest& receive : receives) lane.test(receive);
+      }
+    };
+    CHECK_THROWS_WITH_AS(ask_in_turn(), doctest::Contains("HYCOLL_CHECK=1"), Error);
+    CHECK(lane.cancel(receives[static_cast<std::size_t>(1 - wrong)]));
+    wait_for(lane, send);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
 TEST_CASE("long messages are put, where that needs no help of the one who receives them") {
   if (world_size() == 1) return;
   for (const Way way : {Way::ucx_here, Way::ucx_here_puts, Way::ucx_elsewhere_puts}) {

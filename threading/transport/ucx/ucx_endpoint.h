@@ -126,6 +126,8 @@ class UcxEndpoint : public MpiEndpoint {
   struct Letter {
     int tag = 0;
     std::vector<std::byte> bytes;
+    /// Since when a long message has been expected in its place, which is an error if it lasts.
+    std::optional<std::chrono::steady_clock::time_point> stray_since = std::nullopt;
   };
 
   /// What is only between lanes on one machine.
@@ -136,8 +138,6 @@ class UcxEndpoint : public MpiEndpoint {
     std::vector<Letter> unasked;        ///< in their order
     std::vector<Operation*> unposted;   ///< sends for which there has been no room
     std::vector<Operation*> long_ones;  ///< receives that are not by mail
-    /// Since when there has been mail for one of these, which is an error if it lasts.
-    std::optional<std::chrono::steady_clock::time_point> stray_since;
   };
 
   struct Peer {
@@ -239,10 +239,11 @@ class UcxEndpoint : public MpiEndpoint {
   void take_mail(Near& near);
   /// Of an operation by mail that is not over, each time that somebody asks for it.
   void look_for_mail(Operation& operation);
-  /// If a message that is too long for a receive by mail has come over UCX: the receive takes it.
-  void look_for_long_message(Operation& operation);
-  /// If mail has come instead of a long message: the receive takes it.
-  void end_stray(Peer& peer);
+  /// Where a message that is too long for a receive by mail has come over UCX the receive takes it.
+  void look_for_long_messages(Near& near);
+  /// Where mail has come instead of a long message the receive takes it.
+  void end_strays(Near& near);
+  void end_with(Operation& operation, std::vector<Letter>::iterator letter);
   void drive_mail();
   /// A receive over UCX from a peer that may send mail in its place.
   void list_long_receive(Operation& operation);

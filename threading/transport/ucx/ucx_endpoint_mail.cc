@@ -21,7 +21,7 @@ namespace {
 /// brings may be needed by others.
 constexpr std::uint32_t kLooksPerDrive = 16;
 /// And so often does he look whether something that is too long has come instead.
-constexpr std::uint32_t kLooksForLongMessage = 1024;
+constexpr std::uint32_t kLooksForLongMessages = 1024;
 
 /// How long UCX may take to bring what has been sent before some mail.
 constexpr std::chrono::milliseconds kStrayPatience{50};
@@ -132,51 +132,50 @@ void UcxEndpoint::look_for_mail(Operation& operation) {
   if (operation.open_parts == 0) return;
   ++mail_looks_;
   if (mail_looks_ % kLooksPerDrive == 0) drive();
-  if (mail_looks_ % kLooksForLongMessage == 0 && operation.is_receive && operation.open_parts > 0) {
-    look_for_long_message(operation);
+  // Of all: whoever asks at just this look may be always the same one.
+  if (mail_looks_ % kLooksForLongMessages == 0) {
+    for (Peer* const peer : near_) look_for_long_messages(*peer->near);
   }
 }
 
-void UcxEndpoint::look_for_long_message(Operation& operation) {
-  ucp_tag_recv_info_t info;
-  if (ucx().tag_probe(worker_->handle(), ucx_tag(operation, operation.peer->number), ~ucp_tag_t{0},
-                      0, &info) == nullptr) {
-    return;
+void UcxEndpoint::look_for_long_messages(Near& near) {
+  for (std::size_t i = 0; i < near.expected.size(); ++i) {
+    const int tag = near.expected[i]->tag;
+    ucp_tag_recv_info_t info;
+    const ucp_tag_t matched = ucx_tag(tag, near.expected[i]->peer->number);
+    if (ucx().tag_probe(worker_->handle(), matched, ~ucp_tag_t{0}, 0, &info) == nullptr) continue;
+    // Mail that was sent before that is there, too.
+    take_mail(near);
+    const auto whose = std::ranges::find(near.expected, tag, &Operation::tag);
+    if (whose == near.expected.end()) return;  // Others are looked at next time.
+    Operation& receive = **whose;
+    near.expected.erase(whose);
+    receive.is_by_mail = false;
+    return start_receive(receive, receive.destination);
   }
-  // Mail that was sent before that is there, too.
-  Near& near = *operation.peer->near;
-  take_mail(near);
-  const auto whose = std::ranges::find(near.expected, operation.tag, &Operation::tag);
-  if (whose == near.expected.end()) return;
-  Operation& receive = **whose;
-  near.expected.erase(whose);
-  receive.is_by_mail = false;
-  start_receive(receive, receive.destination);
 }
 
-void UcxEndpoint::end_stray(Peer& peer) {
-  Near& near = *peer.near;
-  if (near.unasked.empty() || near.long_ones.empty()) return near.stray_since.reset();
-  const auto letter_of = [&near](const Operation* operation) {
-    return std::ranges::find(near.unasked, operation->tag, &Letter::tag);
-  };
-  const auto whose = std::ranges::find_if(near.long_ones, [&](const Operation* operation) {
-    return operation->open_parts > 0 && letter_of(operation) != near.unasked.end();
-  });
-  if (whose == near.long_ones.end()) return near.stray_since.reset();
+void UcxEndpoint::end_strays(Near& near) {
   const auto now = std::chrono::steady_clock::now();
-  if (!near.stray_since) near.stray_since = now;
-  if (now - *near.stray_since < kStrayPatience) return;
-  near.stray_since.reset();
-  Operation& operation = **whose;
-  const auto letter = letter_of(&operation);
+  for (auto letter = near.unasked.begin(); letter != near.unasked.end(); ++letter) {
+    const auto whose = std::ranges::find_if(near.long_ones, [&](const Operation* operation) {
+      return operation->open_parts > 0 && operation->tag == letter->tag;
+    });
+    if (whose == near.long_ones.end()) {
+      letter->stray_since.reset();
+      continue;
+    }
+    if (!letter->stray_since) letter->stray_since = now;
+    if (now - *letter->stray_since >= kStrayPatience) return end_with(**whose, letter);
+  }
+}
+
+void UcxEndpoint::end_with(Operation& operation, std::vector<Letter>::iterator letter) {
+  Near& near = *operation.peer->near;
   // Until it is over it is nobody else's.
   ++operation.open_parts;
   ucx().request_cancel(worker_->handle(), operation.request);
-  while (operation.open_parts > 1 && operation.request != nullptr &&
-         ucx().request_status(operation.request) == UCS_INPROGRESS) {
-    worker_->progress();
-  }
+  while (ucx().request_status(operation.request) == UCS_INPROGRESS) worker_->progress();
   if (operation.status == UCS_ERR_CANCELED) {
     operation.status = UCS_OK;
     deliver(operation, letter->bytes);
@@ -191,7 +190,7 @@ void UcxEndpoint::drive_mail() {
     Near& near = *peer->near;
     take_mail(near);
     if (!near.unposted.empty()) post_rest(near);
-    if (!near.unasked.empty()) end_stray(*peer);
+    if (!near.unasked.empty()) end_strays(near);
   }
 }
 
