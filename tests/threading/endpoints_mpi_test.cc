@@ -99,6 +99,17 @@ void wait_for(const Lanes& lanes, Endpoint& lane, EndpointRequest& request) {
   }
 }
 
+/// A barrier, driving the lane meanwhile.
+void meet_others(Endpoint& lane) {
+  int arrived = 0;
+  MPI_Request barrier = MPI_REQUEST_NULL;
+  MPI_Ibarrier(MPI_COMM_WORLD, &barrier);
+  while (arrived == 0) {
+    MPI_Test(&barrier, &arrived, MPI_STATUS_IGNORE);
+    lane.advance();
+  }
+}
+
 TEST_CASE("a program's signal handlers are its own after UCX has been loaded") {
   struct sigaction before {};
   struct sigaction after {};
@@ -258,13 +269,7 @@ TEST_CASE("what is left alone arrives, and a lane may end with operations under 
     wait_for(lane, receive);
     CHECK(received == message(left(), 0, received.size()));
     // Those that wait for the left one's receive.
-    int arrived = 0;
-    MPI_Request barrier = MPI_REQUEST_NULL;
-    MPI_Ibarrier(MPI_COMM_WORLD, &barrier);
-    while (arrived == 0) {
-      MPI_Test(&barrier, &arrived, MPI_STATUS_IGNORE);
-      lane.advance();
-    }
+    meet_others(lane);
     lane.discard(left(), 9, 1000);  // never sent
   });
 }
@@ -352,6 +357,29 @@ TEST_CASE("what has been sent arrives without its sender's help") {
   });
 }
 
+/// Receives and compares.
+void check_received(Endpoint& lane, int from, int tag, const std::vector<std::uint8_t>& expected) {
+  std::vector<std::uint8_t> received(expected.size());
+  EndpointRequest receive = lane.receive(from, tag, received.data(), received.size());
+  wait_for(lane, receive);
+  CHECK(received == expected);
+}
+
+/// Exchanges one message with tag 0: the `number`-th of so many bytes.
+void exchange(Endpoint& lane, int to, int from, int number, std::size_t size_bytes) {
+  const auto sent = message(world_rank(), number, size_bytes);
+  std::vector<std::uint8_t> received(size_bytes);
+  EndpointRequest receive = lane.receive(from, 0, received.data(), size_bytes);
+  EndpointRequest send = lane.send(to, 0, sent.data(), size_bytes);
+  wait_for(lane, send);
+  wait_for(lane, receive);
+  CHECK(received == message(from, number, size_bytes));
+}
+
+void greet(Endpoint& lane, std::size_t size_bytes = sizeof(int)) {
+  exchange(lane, right(), left(), 0, size_bytes);
+}
+
 /// Exchanges as many long messages with the neighbours as it takes until they are put, and some
 /// more; returns how many of those the process has put.
 std::uint64_t puts_among(Endpoint& lane, int to, int from, int messages) {
@@ -360,27 +388,10 @@ std::uint64_t puts_among(Endpoint& lane, int to, int from, int messages) {
   std::uint64_t puts_before = 0;
   for (int i = 0; i < kFirst + messages; ++i) {
     if (i == kFirst) puts_before = UcxEndpoint::put_count();
-    const auto sent = message(world_rank(), i, kBytes);
-    std::vector<std::uint8_t> received(kBytes);
-    EndpointRequest receive = lane.receive(from, 0, received.data(), kBytes);
-    EndpointRequest send = lane.send(to, 0, sent.data(), kBytes);
-    wait_for(lane, send);
-    wait_for(lane, receive);
-    CHECK(received == message(from, i, kBytes));
+    exchange(lane, to, from, i, kBytes);
     lane.advance();
   }
   return UcxEndpoint::put_count() - puts_before;
-}
-
-/// Exchanges one message of `size_bytes` with the neighbours, tag 0.
-void greet(Endpoint& lane, std::size_t size_bytes = sizeof(int)) {
-  const auto sent = message(world_rank(), 0, size_bytes);
-  std::vector<std::uint8_t> received(size_bytes);
-  EndpointRequest receive = lane.receive(left(), 0, received.data(), size_bytes);
-  EndpointRequest send = lane.send(right(), 0, sent.data(), size_bytes);
-  wait_for(lane, send);
-  wait_for(lane, receive);
-  CHECK(received == message(left(), 0, size_bytes));
 }
 
 TEST_CASE("lanes on one machine agree on mail, whoever of them speaks first") {
@@ -429,13 +440,7 @@ TEST_CASE("a lane has mail with so many peers only, and exchanges with all") {
         wait_for(*lanes.front(), receive);
         CHECK(number == speaker);
       }
-      int arrived = 0;
-      MPI_Request barrier = MPI_REQUEST_NULL;
-      MPI_Ibarrier(MPI_COMM_WORLD, &barrier);
-      while (arrived == 0) {
-        MPI_Test(&barrier, &arrived, MPI_STATUS_IGNORE);
-        lanes.front()->advance();
-      }
+      meet_others(*lanes.front());
     }
   }
   CHECK(UcxEndpoint::mail_count() - before <= 1);
@@ -507,10 +512,7 @@ TEST_CASE("short messages beyond what there is room for keep their order") {
     // Those with one tag before those with the other.
     for (int tag = 4; tag >= 3; --tag) {
       for (int i = tag - 3; i < kMessages; i += 2) {
-        std::vector<std::uint8_t> received(length_of(i));
-        EndpointRequest receive = lane.receive(left(), tag, received.data(), received.size());
-        wait_for(lane, receive);
-        CHECK(received == message(left(), i, received.size()));
+        check_received(lane, left(), tag, message(left(), i, length_of(i)));
       }
     }
     for (EndpointRequest& send : sends) wait_for(lane, send);
@@ -656,10 +658,7 @@ TEST_CASE("what is put keeps its place among messages with equal tags, and its r
   }
   CHECK(UcxEndpoint::put_count() > puts_before);
   for (int i = 0; i < kMessages; ++i) {
-    std::vector<std::uint8_t> received(bytes_of(i));
-    EndpointRequest receive = lane.receive(left(), 5, received.data(), received.size());
-    wait_for(lane, receive);
-    CHECK(received == message(left(), i, received.size()));
+    check_received(lane, left(), 5, message(left(), i, bytes_of(i)));
   }
   for (EndpointRequest& send : sends) wait_for(lane, send);
   MPI_Barrier(MPI_COMM_WORLD);
