@@ -267,7 +267,10 @@ class UcxEndpoint : public MpiEndpoint {
   /// Whether the peer has given its landing back.
   bool take_return(Peer& peer);
   bool make_room_for_landing();
-  /// The next message with this tag that has arrived from the peer; empty if there is none.
+  /// The next message with this tag that has arrived from the peer and is not received yet; null if
+  /// there is none. If it is removed only its handle leads to it.
+  ucp_tag_message_h probe(const Peer& peer, int tag, bool removes, ucp_tag_recv_info_t& info);
+  /// The same, received; empty if there is none.
   std::vector<std::byte> arrived(const Peer& peer, int tag);
   void tell(Peer& peer, int tag, std::span<const std::byte> bytes);
   /// If what has been received is a notice: copies the message that it tells of.

@@ -142,8 +142,7 @@ void UcxEndpoint::look_for_long_messages(Near& near) {
   for (std::size_t i = 0; i < near.expected.size(); ++i) {
     const int tag = near.expected[i]->tag;
     ucp_tag_recv_info_t info;
-    const ucp_tag_t matched = ucx_tag(tag, near.expected[i]->peer->number);
-    if (ucx().tag_probe(worker_->handle(), matched, ~ucp_tag_t{0}, 0, &info) == nullptr) continue;
+    if (probe(*near.expected[i]->peer, tag, false, info) == nullptr) continue;
     // Mail that was sent before that is there, too.
     take_mail(near);
     const auto whose = std::ranges::find(near.expected, tag, &Operation::tag);

@@ -93,15 +93,17 @@ void UcxEndpoint::advance_held() {
   std::erase_if(holding_, [](const Peer* peer) { return peer->held.empty(); });
 }
 
+ucp_tag_message_h UcxEndpoint::probe(const Peer& peer, int tag, bool removes,
+                                     ucp_tag_recv_info_t& info) {
+  return ucx().tag_probe(worker_->handle(), ucx_tag(tag, peer.number), ~ucp_tag_t{0},
+                         removes ? 1 : 0, &info);
+}
+
 std::vector<std::byte> UcxEndpoint::arrived(const Peer& peer, int tag) {
   ucp_tag_recv_info_t info;
-  const auto probe = [&](int removes) {
-    return ucx().tag_probe(worker_->handle(), ucx_tag(tag, peer.number), ~ucp_tag_t{0}, removes,
-                           &info);
-  };
-  if (probe(0) == nullptr) return {};
+  if (probe(peer, tag, false, info) == nullptr) return {};
   std::vector<std::byte> bytes(info.length);  // before it is nowhere else
-  ucp_tag_message_h const message = probe(1);
+  ucp_tag_message_h const message = probe(peer, tag, true, info);
   const ucp_request_param_t params{};
   ucs_status_ptr_t const request =
       ucx().tag_receive_probed(worker_->handle(), bytes.data(), bytes.size(), message, &params);
