@@ -91,6 +91,7 @@ PlanKey PlanCache::key_of(const PlanQuery& query, std::size_t size_bytes,
   selection.order = query.order;
   selection.native = query.native;
   selection.has_unequal_pairs = query.has_unequal_pairs;
+  selection.root = query.root;
   PlanKey key{.collective = query.collective,
               .root = query.root,
               .selected = hycoll::select(selection),

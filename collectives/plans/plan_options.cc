@@ -1,5 +1,7 @@
 #include "collectives/plans/plan_options.h"
 
+#include <algorithm>
+
 namespace hycoll {
 namespace {
 
@@ -14,26 +16,33 @@ KernelCopies PlanOptions::kernel_copies(Collective collective,
                                                                      : KernelCopies::never;
 }
 
-NearSingleCopies NearSingleCopies::among(int members) noexcept {
-  // Members who are alone with one another do not wait for other copies to end.
-  if (members <= 2) return {.broadcast_bytes = 32 * kKib, .scatter_bytes = 32 * kKib};
-  const auto each = static_cast<std::size_t>(members);
-  return {.broadcast_bytes = each * 512 * kKib,
-          .scatter_bytes = each * 128 * kKib,
-          .gather_bytes = each * 64 * kKib};
-}
-
 std::size_t NearSingleCopies::shortest_bytes(Collective collective) const noexcept {
-  switch (collective) {
-    case Collective::broadcast:
-      return broadcast_bytes;
-    case Collective::scatter:
-      return scatter_bytes;
-    case Collective::gather:
-      return gather_bytes;
-    default:
-      return SIZE_MAX;
+  if (members <= 1) return SIZE_MAX;
+  if (members == 2) {
+    const bool has_one_reader =
+        collective == Collective::broadcast || collective == Collective::scatter;
+    return has_one_reader ? 32 * kKib : SIZE_MAX;
   }
+  const std::size_t each = static_cast<std::size_t>(members) * kKib;
+  switch (collective) {
+    case Collective::alltoall:  // members take turns with one another
+      return 256 * kKib;
+    case Collective::allgather:
+      return std::max(256 * kKib, 32 * each);
+    case Collective::gather:  // in the root's process
+    case Collective::scatter:
+    case Collective::reduce:
+      return std::max(512 * kKib, 64 * each);
+    case Collective::broadcast:
+      return 128 * each;
+    case Collective::allreduce:
+    case Collective::reduce_scatter:
+      return 512 * each;
+    case Collective::scan:
+    case Collective::exscan:
+      break;
+  }
+  return SIZE_MAX;
 }
 
 }  // namespace hycoll

@@ -19,12 +19,8 @@ namespace hycoll {
 /// dearer to read from its cache than from staging in memory; and of many processes those that copy
 /// from or to the same one keep each other waiting in the kernel (docs/measurements.md).
 struct NearSingleCopies {
-  std::size_t broadcast_bytes = SIZE_MAX;
-  std::size_t scatter_bytes = SIZE_MAX;
-  std::size_t gather_bytes = SIZE_MAX;
+  int members = 0;  ///< Of the node; 0: nothing is copied by the kernel.
 
-  /// Where a node has so many members.
-  static NearSingleCopies among(int members) noexcept;
   std::size_t shortest_bytes(Collective collective) const noexcept;
 };
 

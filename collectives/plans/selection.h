@@ -28,6 +28,7 @@ struct SelectionQuery {
   NativeReduction native = NativeReduction::possible;
   /// Of an all-to-all: only the two members of a pair know how long its block is.
   bool has_unequal_pairs = false;
+  int root = 0;             ///< Of a collective that has one: a member.
   int requested_lanes = 0;  ///< 0: selection decides.
   /// "auto"; or a name, for the collectives that have an algorithm of that name; or a list such as
   /// "allreduce:dpml-ring:4,reduce:dpml-binomial", whose parts are [COLLECTIVE:]NAME[:LANES]; the

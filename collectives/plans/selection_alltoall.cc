@@ -2,7 +2,7 @@
 //
 // One node: lines between few members while a member reads no more than a few hundred bytes there,
 // then a lane per worker, whose leader writes what is for its member, or along the Z-curve where
-// leaders reach all buffers, and several blocks lie in one cache line or many members have much.
+// leaders reach all buffers, and several blocks lie in one cache line.
 // Several nodes: with as many leaders as are worth it (selection_costs.h), overlapped, in phases or
 // in segments, in segments where all of it would be more than leaders may hold; by Bruck's
 // algorithm where many nodes have little for one another.
@@ -24,17 +24,12 @@ namespace {
 constexpr std::string_view kOverlapped = "onmpml";
 constexpr std::string_view kCacheOblivious = "sh-numa-co";
 
-/// Where several blocks lie in one cache line, and where many members would otherwise all read
-/// long blocks of the same one. Through staging its blocks would go over a third process. Fewer
-/// members are a square of one each.
+/// Where several blocks lie in one cache line. Through staging its blocks would go over a third
+/// process. Fewer members are a square of one each.
 bool follows_curve(const SelectionQuery& query, int members, std::size_t block_bytes) {
   constexpr std::size_t kLineBytes = 64;
   constexpr int kLeastMembers = 4;
-  constexpr std::size_t kLongBytes = std::size_t{64} << 10;
-  constexpr int kMembersInTheWay = 8;
-  const bool shares_lines = members >= kLeastMembers && block_bytes < kLineBytes;
-  const bool is_in_the_way = members >= kMembersInTheWay && query.size_bytes >= kLongBytes;
-  return (shares_lines || is_in_the_way) && !query.has_unequal_pairs &&
+  return members >= kLeastMembers && block_bytes < kLineBytes && !query.has_unequal_pairs &&
          query.visibility == Visibility::direct;
 }
 
@@ -95,11 +90,26 @@ double in_the_way_of_segments(const LaneCosts& costs, double segments) {
   return 1 + (in_the_way(costs, 2) - 1) / segments;
 }
 
+/// What a node has for another one.
+double tile_bytes(const LaneCosts& costs) {
+  return costs.members * costs.elsewhere * costs.lanes * static_cast<double>(costs.lane_bytes) /
+         (costs.nodes - 1);
+}
+
+/// How much longer the card takes where leaders have all their messages under way at once, and
+/// these are long: at the nodes that receive them more arrives than switches have room for, and is
+/// sent again (docs/measurements.md, "Emulated hosts with cores enough").
+double all_at_once(const LaneCosts& costs) {
+  constexpr double kLongMessageBytes = 128 * 1024;
+  const double sharing = std::max(costs.lanes / (costs.nodes - 1), 1.0);
+  return tile_bytes(costs) / sharing >= kLongMessageBytes ? 1.15 : 1;
+}
+
 /// A leader's messages, and its copies, take turns with its own messages only. With more than two
 /// leaders messages to one node wait for one another, and keep others from leaving.
 double overlapped_leaders(const LaneCosts& costs, double /*segments*/) {
   const Led led(costs);
-  const double card = led.moved * costs.card * in_the_way(costs, 1.6);
+  const double card = led.moved * costs.card * in_the_way(costs, 1.6) * all_at_once(costs);
   if (costs.members == 1) {
     return costs.own_alpha + led.hearing + std::max(led.messages + led.copies, card);
   }
@@ -111,7 +121,7 @@ double overlapped_leaders(const LaneCosts& costs, double /*segments*/) {
 /// In phases everything is under way at once, so that hardly anything waits.
 double phased_leaders(const LaneCosts& costs, double /*segments*/) {
   const Led led(costs);
-  const double card = led.moved * costs.card * in_the_way(costs, 1.45);
+  const double card = led.moved * costs.card * in_the_way(costs, 1.45) * all_at_once(costs);
   return with_busiest_worker(
       costs, costs.own_alpha + led.hearing + led.copies + std::max(led.messages, card));
 }
@@ -146,8 +156,13 @@ template <int radix>
 double bruck(const LaneCosts& costs, double /*segments*/) {
   const auto nodes = static_cast<std::size_t>(costs.nodes);
   // With a digit for every distance nothing is passed on. What is left is that all lanes share
-  // every tile, which is worth it where several members have lanes.
-  if (nodes <= radix && costs.members <= 2) return std::numeric_limits<double>::infinity();
+  // every tile, which is worth it where several members have lanes, and shares are short enough to
+  // be under way to one node all at once.
+  constexpr double kShortShareBytes = 16 * 1024;
+  const bool has_short_shares = tile_bytes(costs) / costs.lanes <= kShortShareBytes;
+  if (nodes <= radix && (costs.members <= 2 || !has_short_shares)) {
+    return std::numeric_limits<double>::infinity();
+  }
   double steps = 0;
   double messages = 0;
   double tiles = 0;

@@ -31,6 +31,15 @@ double total_members(std::span<const NodeRun> nodes) {
   return total;
 }
 
+int workers_of_root(const SelectionQuery& query) {
+  int members = 0;
+  for (const auto& [node, count] : query.nodes) {
+    members += node.members * count;
+    if (query.root < members) return node.workers;
+  }
+  return fewest_workers(query.nodes);
+}
+
 int segments_of(const SelectionQuery& query, Cut cut, int lanes, std::size_t lane_bytes) {
   switch (cut) {
     case Cut::nothing:
@@ -135,7 +144,9 @@ LaneCosts::LaneCosts(const SelectionQuery& query, int lane_count)
       lanes(lane_count),
       lane_bytes(query.size_bytes / static_cast<std::size_t>(lane_count)) {
   const int fewest = fewest_workers(query.nodes);
-  lanes_of_worker = (lanes + fewest - 1) / fewest;
+  const auto lanes_of = [&](int workers) { return (lanes + workers - 1) / workers; };
+  lanes_of_worker = lanes_of(fewest);
+  lanes_of_root_worker = lanes_of(workers_of_root(query));
   overlapping_lanes = std::min(lanes, 2);
   const auto vector_bytes = static_cast<double>(query.size_bytes);
   const double part_bytes = vector_bytes / lanes;

@@ -31,7 +31,8 @@ struct LaneCosts {
   int lanes;
   std::size_t lane_bytes;
 
-  double lanes_of_worker;  ///< On the node with fewest workers.
+  double lanes_of_worker;       ///< On the node with fewest workers,
+  double lanes_of_root_worker;  ///< and on the root's, or the first one.
   /// As many lanes as have the card in turn: they share it, so that most go along with others.
   double overlapping_lanes;
   double alpha;             ///< A message, and the same of all other lanes of its worker.

@@ -48,11 +48,13 @@ double along_tree(const LaneCosts& costs, double /*segments*/) {
          costs.vector_copy / costs.nodes;
 }
 
-/// The root's node has all messages.
+/// The root's node has all messages, any other one those of its lanes.
 template <Inside inside>
 double straight(const LaneCosts& costs, double /*segments*/) {
-  return inside(costs, costs.alpha + std::max((costs.nodes - 1) * costs.message,
-                                              costs.without_own(costs.nodes) * costs.card));
+  const double of_root = (costs.nodes - 1) * costs.lanes_of_root_worker * costs.message_of_lane;
+  const double of_other = costs.message;
+  const double card = costs.without_own(costs.nodes) * costs.card;
+  return inside(costs, costs.own_alpha + std::max({of_root, of_other, card}));
 }
 
 constexpr Candidate candidate(std::string_view algorithm, Candidate::Lanes lanes,

@@ -219,7 +219,7 @@ PlanCache::Options NodeProcesses::plan_options(const ProcessGroup& group) const 
     if (kib) {
       options.single_copy_bytes = static_cast<std::size_t>(*kib) * kKib;
     } else {
-      options.near_single_copies = NearSingleCopies::among(worker_count());
+      options.near_single_copies = {.members = worker_count()};
     }
   }
   return options;

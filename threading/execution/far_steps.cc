@@ -16,6 +16,19 @@ std::size_t far_count(std::span<const OperandPlace> places) {
   return static_cast<std::size_t>(std::ranges::count(places, nullptr, &OperandPlace::here));
 }
 
+/// Visits the numbers of those that are far, from behind the one that is here: processes who all
+/// began with the first would wait for one another in the kernel.
+template <class Visit>
+void visit_far(std::span<const OperandPlace> places, const Visit& visit) {
+  const auto is_here = [](const OperandPlace& place) { return place.here != nullptr; };
+  const auto own = static_cast<std::size_t>(std::ranges::find_if(places, is_here) - places.begin());
+  const std::size_t first = own < places.size() ? own + 1 : 0;
+  for (std::size_t turn = 0; turn < places.size(); ++turn) {
+    const std::size_t i = (first + turn) % places.size();
+    if (places[i].here == nullptr) visit(i);
+  }
+}
+
 }  // namespace
 
 void FarSteps::reserve(std::size_t count, std::size_t block_bytes) {
@@ -34,11 +47,11 @@ std::span<void* const> FarSteps::near_parts(std::span<const OperandPlace> destin
 
 void FarSteps::write_far(const AddressSpace& addresses, std::span<const OperandPlace> destinations,
                          std::size_t begin_bytes, const void* from, std::size_t size_bytes) {
-  for (const OperandPlace& place : destinations) {
-    if (place.here != nullptr) continue;
+  visit_far(destinations, [&](std::size_t i) {
+    const OperandPlace& place = destinations[i];
     addresses.write(place.worker, place.announced, place.offset_bytes + begin_bytes, from,
                     size_bytes);
-  }
+  });
 }
 
 void FarSteps::reduce(const AddressSpace& addresses, std::span<const OperandPlace> destinations,
@@ -53,18 +66,18 @@ void FarSteps::reduce(const AddressSpace& addresses, std::span<const OperandPlac
     const std::size_t elements = std::min(block_elements, count - first);
     const std::size_t begin_bytes = first * element_bytes;
     const std::span<void* const> near = near_parts(destinations, begin_bytes);
-    std::byte* room = buffer_.data() + block_bytes;  // behind that for the result
     sources_.clear();
     for (const OperandPlace& place : sources) {
-      if (place.here != nullptr) {
-        sources_.push_back(place.here + begin_bytes);
-        continue;
-      }
+      sources_.push_back(place.here != nullptr ? place.here + begin_bytes : nullptr);
+    }
+    std::byte* room = buffer_.data() + block_bytes;  // behind that for the result
+    visit_far(sources, [&](std::size_t i) {
+      const OperandPlace& place = sources[i];
       addresses.read(place.worker, place.announced, place.offset_bytes + begin_bytes, room,
                      elements * element_bytes);
-      sources_.push_back(room);
+      sources_[i] = room;
       room += block_bytes;
-    }
+    });
     combine(near, sources_, elements);
     write_far(addresses, destinations, begin_bytes, near.front(), elements * element_bytes);
   }
@@ -72,9 +85,14 @@ void FarSteps::reduce(const AddressSpace& addresses, std::span<const OperandPlac
 
 void FarSteps::copy(const AddressSpace& addresses, std::span<const OperandPlace> destinations,
                     const OperandPlace& source, std::size_t size_bytes) {
-  reserve(1, kBlocksBytes);
-  for (std::size_t begin = 0; begin < size_bytes; begin += kBlocksBytes) {
-    const std::size_t bytes = std::min(kBlocksBytes, size_bytes - begin);
+  // Between two buffers the kernel copies at once whatever there is. What goes to several places,
+  // or from one process to another through this one, is written from a cache.
+  const bool is_direct =
+      destinations.size() == 1 && (source.here != nullptr || destinations.front().here != nullptr);
+  const std::size_t block_bytes = is_direct ? size_bytes : kBlocksBytes;
+  if (!is_direct) reserve(1, block_bytes);
+  for (std::size_t begin = 0; begin < size_bytes; begin += block_bytes) {
+    const std::size_t bytes = std::min(block_bytes, size_bytes - begin);
     std::span<void* const> near = near_parts(destinations, begin);
     const void* from = source.here + begin;
     if (source.here == nullptr) {

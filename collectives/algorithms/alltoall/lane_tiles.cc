@@ -108,7 +108,16 @@ void LaneTiles::copy_inside(const Pair& pair) {
 
 void LaneTiles::copy_inside(int receiver) {
   const ChunkRange tile = hycoll::tile_for(builder_.shape(), phases_.node(), receiver);
-  collect_of_one_receiver(span_of(builder_.output(receiver), tile), tile);
+  const BufferId output = builder_.output(receiver);
+  // Leaders who all began with the first member's blocks would wait for one another there, so each
+  // begins behind its receiver. Of two members both have to be read anyway.
+  constexpr int kFewMembers = 2;
+  const int turned =
+      tile.count > kFewMembers ? (receiver - phases_.first_member() + 1) % tile.count : 0;
+  const ChunkRange behind{tile.first + turned, tile.count - turned};
+  collect_of_one_receiver(span_of(output, behind), behind);
+  const ChunkRange rest{tile.first, turned};
+  if (rest.count > 0) collect_of_one_receiver(span_of(output, rest), rest);
 }
 
 Span LaneTiles::block_in_input(int chunk) const {

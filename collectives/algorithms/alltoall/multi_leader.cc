@@ -39,7 +39,6 @@
 #include "core/base/errors.h"
 
 namespace hycoll {
-namespace {}  // namespace
 
 Schedule generate_multi_leader_alltoall(std::string name, const Shape& shape,
                                         const GeneratorParameters& parameters) {

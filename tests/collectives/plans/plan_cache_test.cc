@@ -165,20 +165,36 @@ TEST_CASE("a process of a node with several keeps the programs of its own worker
   }
 }
 
-TEST_CASE("of many processes the kernel copies longer vectors, and gathers too") {
-  const auto shortest_kib = [](int members, Collective collective) {
-    return NearSingleCopies::among(members).shortest_bytes(collective) >> 10;
+TEST_CASE("of many processes the kernel copies longer vectors, and other collectives too") {
+  const auto shortest = [](int members, Collective collective) {
+    return NearSingleCopies{members}.shortest_bytes(collective);
   };
+  const auto shortest_kib = [&](int members, Collective collective) {
+    return shortest(members, collective) >> 10;
+  };
+  CHECK(shortest(0, Collective::broadcast) == SIZE_MAX);
   CHECK(shortest_kib(2, Collective::broadcast) == 32);
   CHECK(shortest_kib(2, Collective::scatter) == 32);
-  CHECK(NearSingleCopies::among(2).shortest_bytes(Collective::gather) == SIZE_MAX);
-  CHECK(shortest_kib(16, Collective::broadcast) == 8192);
-  CHECK(shortest_kib(16, Collective::scatter) == 2048);
-  CHECK(shortest_kib(16, Collective::gather) == 1024);
-  CHECK(NearSingleCopies::among(16).shortest_bytes(Collective::alltoall) == SIZE_MAX);
+  CHECK(shortest(2, Collective::gather) == SIZE_MAX);
+  CHECK(shortest(2, Collective::alltoall) == SIZE_MAX);
+  for (const int members : {4, 16}) {
+    CAPTURE(members);
+    CHECK(shortest_kib(members, Collective::alltoall) == 256);
+    CHECK(shortest(members, Collective::scan) == SIZE_MAX);
+  }
+  CHECK(shortest_kib(4, Collective::allgather) == 256);
+  CHECK(shortest_kib(16, Collective::allgather) == 512);
+  for (const Collective rooted : {Collective::gather, Collective::scatter, Collective::reduce}) {
+    CAPTURE(name_of(rooted));
+    CHECK(shortest_kib(4, rooted) == 512);
+    CHECK(shortest_kib(16, rooted) == 1024);
+  }
+  CHECK(shortest_kib(16, Collective::broadcast) == 2048);
+  CHECK(shortest_kib(16, Collective::allreduce) == 8192);
 }
 
 TEST_CASE("by default the kernel copies long broadcasts, and only where processes are near") {
+  constexpr std::size_t kShortest = 32 * 1024;  // of two
   const auto query_of = [](Collective collective, std::size_t bytes) {
     return PlanQuery{.collective = collective, .element_bytes = 1, .extent = {.count = bytes}};
   };
@@ -186,7 +202,7 @@ TEST_CASE("by default the kernel copies long broadcasts, and only where processe
                              .leaders = {},
                              .peers = Peers::processes,
                              .staging_bytes = 1 << 20,
-                             .near_single_copies = {.broadcast_bytes = 100'000}};
+                             .near_single_copies = {.members = 2}};
   for (const bool is_named : {false, true}) {
     CAPTURE(is_named);
     if (is_named) options.single_copy_bytes = 200'000;
@@ -195,14 +211,15 @@ TEST_CASE("by default the kernel copies long broadcasts, and only where processe
          {Collective::broadcast, Collective::allreduce, Collective::reduce}) {
       CAPTURE(static_cast<int>(collective));
       const bool is_broadcast = collective == Collective::broadcast;
-      for (const std::size_t bytes : {99'999u, 100'000u, 199'999u, 200'000u}) {
+      for (const std::size_t bytes :
+           {kShortest - 1, kShortest, std::size_t{199'999}, std::size_t{200'000}}) {
         CAPTURE(bytes);
         const PlanPointer plan = plans.find(query_of(collective, bytes));
         REQUIRE(plan->crossing);
         const bool is_asked_for = is_named && bytes >= 200'000;
         CHECK(plan->crossing->are_copied(true) == is_asked_for);
         CHECK(plan->crossing->are_copied(false) ==
-              (is_asked_for || (is_broadcast && bytes >= 100'000)));
+              (is_asked_for || (is_broadcast && bytes >= kShortest)));
       }
     }
   }

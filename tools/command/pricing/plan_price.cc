@@ -141,20 +141,29 @@ std::optional<double> PlanPricer::with_fewer_nodes(int node_count, double size_b
   for (int more = static_cast<int>(std::bit_floor(static_cast<unsigned>(node_count - 1)));
        more >= kFewestNodes; more /= 2) {
     const WalkedPlan plan = plan_with(more);
-    if (!walks_.can_walk(plan)) continue;
-    // With few nodes for each leader, whole messages to one are in the way of the others'.
-    const bool sends_whole = has_pairs(plan.algorithm->collective) && plan.segments == 1;
-    if (sends_whole && more < kFewestNodesOfLeader * plan.lanes) return {};
     const bool sends_blocks = plan.algorithm->exchange.messages == MessageSize::block;
     const auto at = [&](int nodes) {
       const double bytes = sends_blocks ? size_bytes * nodes / node_count : size_bytes;
-      return walks_.time_us(plan_with(nodes), bytes, scale, kInfinite);
+      return walk_with_fewer_segments(plan_with(nodes), bytes, scale);
     };
-    const double far = at(more);
-    const double doubled = far - at(more / 2);
-    if (sends_blocks) return far + doubled * (node_count - more) / (more / 2);
+    const std::optional<double> far = at(more);
+    if (!far) continue;
+    const bool has_pairs = hycoll::has_pairs(plan.algorithm->collective);
+    // With few nodes for each leader, whole messages to one are in the way of the others'.
+    if (has_pairs && plan.segments == 1 && more < kFewestNodesOfLeader * plan.lanes) return {};
+    int fewer = more / 2;
+    // With fewer other nodes than leaders these share messages.
+    if (has_pairs && plan.lanes < node_count) fewer = std::max(fewer, plan.lanes + 1);
+    // Among two nodes the last one, if it is unlike the others, is all that one of them meets.
+    constexpr int kFewestBesideLast = 3;
+    if (plan.nodes.size() > 1 && sends_blocks) fewer = std::max(fewer, kFewestBesideLast);
+    if (fewer >= more) return {};
+    const std::optional<double> near = at(fewer);
+    if (!near) return {};
+    const double added = *far - *near;
+    if (sends_blocks) return *far + added * (node_count - more) / (more - fewer);
     // Bruck's steps go with the logarithm of the nodes, and there are never fewer.
-    return far + std::max(doubled, 0.0) * std::log2(static_cast<double>(node_count) / more);
+    return *far + std::max(added, 0.0) * std::log2(static_cast<double>(node_count) / more);
   }
   return {};
 }
@@ -225,6 +234,13 @@ std::optional<double> PlanPricer::with_fewer_segments(const WalkedPlan& plan, do
   return {};
 }
 
+std::optional<double> PlanPricer::walk_with_fewer_segments(const WalkedPlan& plan,
+                                                           double size_bytes,
+                                                           const LaneScale& scale) {
+  if (walks_.can_walk(plan)) return walks_.time_us(plan, size_bytes, scale, kInfinite);
+  return with_fewer_segments(plan, size_bytes, scale);
+}
+
 double PlanPricer::price_us(const Algorithm& algorithm, const PriceQuestion& question, int lanes,
                             int segments) {
   return price_below(algorithm, question, lanes, segments, kInfinite);
@@ -246,7 +262,10 @@ double PlanPricer::price_below(const Algorithm& algorithm, const PriceQuestion& 
   const bool parts_differ = has_blocks(algorithm.collective) && question.nodes.size() > 1;
   if (parts_differ && !walks_.can_walk(whole)) {
     const auto time_us = price_on_fewer_nodes(whole, size_bytes);
-    if (time_us) return below(*time_us, limit_us);
+    if (time_us) {
+      return below(std::max(*time_us, price_without_last(algorithm, question, lanes, segments)),
+                   limit_us);
+    }
   }
   const double margin_us = limit_us * kExchangeMargin;
   const double exchange = exchange_us(algorithm, question, node_count, lanes, segments, margin_us);
@@ -262,8 +281,24 @@ double PlanPricer::price_below(const Algorithm& algorithm, const PriceQuestion& 
   return below(exchange + std::max(0.0, inside - between_two), limit_us);
 }
 
+double PlanPricer::price_without_last(const Algorithm& algorithm, const PriceQuestion& question,
+                                      int lanes, int segments) {
+  const NodeRun& others = question.nodes.front();
+  const double members = others.node.members * others.count;
+  const double last = question.nodes.back().node.members;
+  PriceQuestion without = question;
+  without.nodes = {others};
+  without.size_bytes = static_cast<std::size_t>(static_cast<double>(question.size_bytes) * members /
+                                                (members + last));
+  if (!algorithm.serves_shape(Shape(without.nodes, lanes))) return 0;
+  const double time_us = price_us(algorithm, without, lanes, segments);
+  return time_us < kInfinite ? time_us : 0;
+}
+
 double PlanPricer::price_pairs(const WalkedPlan& plan, double size_bytes) {
-  if (walks_.can_walk(plan)) return walks_.time_us(plan, size_bytes, {}, kInfinite);
+  if (const auto time_us = walk_with_fewer_segments(plan, size_bytes, {})) {
+    return std::max(walks_.least_us(plan, size_bytes, {}), *time_us);
+  }
   return price_on_fewer_nodes(plan, size_bytes).value_or(kInfinite);
 }
 

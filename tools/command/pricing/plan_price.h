@@ -83,6 +83,9 @@ class PlanPricer {
   /// On a straight line with the segments; nothing if even few of them are too many.
   std::optional<double> with_fewer_segments(const WalkedPlan& plan, double size_bytes,
                                             const LaneScale& scale);
+  /// The walk, or if that is too long the same.
+  std::optional<double> walk_with_fewer_segments(const WalkedPlan& plan, double size_bytes,
+                                                 const LaneScale& scale);
   /// On a straight line with the nodes, for blocks; `plan_with(nodes)` is the plan on so many.
   template <class PlanWith>
   std::optional<double> with_fewer_nodes(int node_count, double size_bytes, const LaneScale& scale,
@@ -108,6 +111,10 @@ class PlanPricer {
   double price_pairs(const WalkedPlan& plan, double size_bytes);
   /// The same, of fewer nodes; nothing if even few of them are too many.
   std::optional<double> price_on_fewer_nodes(const WalkedPlan& plan, double size_bytes);
+  /// Without the last node, which is unlike the others, and less than they may meet when they are
+  /// many; 0 if that is too much.
+  double price_without_last(const Algorithm& algorithm, const PriceQuestion& question, int lanes,
+                            int segments);
   /// Of two nodes. From `limit_us` on, something that is not more; infinite if that is too much.
   double walk_two(const WalkedPlan& plan, double size_bytes, double limit_us);
 
