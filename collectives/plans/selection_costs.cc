@@ -158,6 +158,7 @@ LaneCosts::LaneCosts(const SelectionQuery& query, int lane_count)
   own_combine = us_of(part_bytes, kPrices.reduce_gb_per_s);
   combine = own_combine * lanes_of_worker;
   vector_copy = us_of(vector_bytes, kPrices.copy_gb_per_s);
+  gap = kPrices.gap_us;
   combined = query.collective == Collective::scan && members == 1 ? 1 : 2;
   // But for the first and the last node.
   const bool is_output = query.collective == Collective::exscan && members == 1 && nodes > 2;

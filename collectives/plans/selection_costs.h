@@ -50,6 +50,7 @@ struct LaneCosts {
   double combined;     ///< How often a scan combines what a node receives.
   double handed_on;    ///< Copying a lane's vector that an exscan has received into an output.
   double vector_copy;  ///< Of one core.
+  double gap;          ///< Each flag, line or block that a worker goes on to.
 
   double without_own(double parts) const { return 1 - 1 / parts; }
 };

@@ -24,19 +24,23 @@ SelectedPlan select_on_one_node(const SelectionQuery& query) {
   return plan;
 }
 
-/// Leaders copy their node's part before the exchange, or after it; with a lane for each member
-/// what they send or receive lies in a member's buffer.
+/// Of the vector, what the members of the largest node have.
+double part_of_node(const LaneCosts& costs) { return (1 - costs.elsewhere) * costs.vector_copy; }
+
+/// Leaders copy their node's part before the exchange, or after it, block by block; with a lane for
+/// each member what they send or receive lies in a member's buffer.
 double led(const LaneCosts& costs, double exchange) {
   if (costs.members == 1) return exchange + costs.hearing_of_lanes;
   const bool is_copied = costs.lanes < costs.members;
-  const double copied = is_copied ? costs.vector_copy / (costs.nodes * costs.lanes) : 0;
+  const double copied =
+      is_copied ? (part_of_node(costs) + costs.members * costs.gap) / costs.lanes : 0;
   return costs.hearing_of_members + copied + exchange + costs.hearing_of_lanes;
 }
 
 /// Leaders read their node's part in lines, or write it to lines.
 double in_lines(const LaneCosts& costs, double exchange) {
   if (costs.members == 1) return exchange;
-  return costs.hearing_of_members + 2 * costs.vector_copy / costs.nodes + exchange;
+  return costs.hearing_of_members + 2 * part_of_node(costs) + exchange;
 }
 
 using Inside = double (*)(const LaneCosts& costs, double exchange);
