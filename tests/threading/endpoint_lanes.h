@@ -34,7 +34,9 @@ inline Lanes lanes_over_mpi(int count) {
 /// Peers on this machine, or treated as if they were on another one.
 enum class Way { ucx_here, ucx_here_unmailed, ucx_elsewhere, ucx_here_puts, ucx_elsewhere_puts };
 
-inline bool has_puts(Way way) { return way == Way::ucx_here_puts || way == Way::ucx_elsewhere_puts; }
+inline bool has_puts(Way way) {
+  return way == Way::ucx_here_puts || way == Way::ucx_elsewhere_puts;
+}
 inline bool is_here(Way way) { return way != Way::ucx_elsewhere && way != Way::ucx_elsewhere_puts; }
 
 inline Lanes lanes_over_ucx(int count, Way way, UcxPeers peers = {}) {
@@ -105,7 +107,8 @@ inline void meet_others(Endpoint& lane) {
 }
 
 /// Receives and compares.
-inline void check_received(Endpoint& lane, int from, int tag, const std::vector<std::uint8_t>& expected) {
+inline void check_received(Endpoint& lane, int from, int tag,
+                           const std::vector<std::uint8_t>& expected) {
   std::vector<std::uint8_t> received(expected.size());
   EndpointRequest receive = lane.receive(from, tag, received.data(), received.size());
   wait_for(lane, receive);
