@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,21 @@ bool is_copied(Process& process, double handoff_ns, std::size_t bytes) {
   }
   CHECK(vector == std::vector<unsigned char>(bytes, 7));
   return false;
+}
+
+TEST_CASE("sums have the same bits, whether they are staged or copied by the kernel") {
+  REQUIRE(SingleCopy(MPI_COMM_WORLD).is_permitted());
+  Process staged(options_with_single_copy(0));
+  Process copied(options_with_single_copy(1));
+  std::mt19937 random(static_cast<std::uint32_t>(staged.group.rank()));
+  std::vector<float> input(100'003);
+  for (float& value : input) value = std::uniform_real_distribution<float>(-1, 1)(random);
+  const auto sums_of = [&](Process& process) {
+    std::vector<float> sums = input;
+    process.member.run(calls::allreduce(sums));
+    return sums;
+  };
+  CHECK(sums_of(staged) == sums_of(copied));
 }
 
 TEST_CASE("the kernel copies broadcasts where processes are near, or where it is asked to") {
