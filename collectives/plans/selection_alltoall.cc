@@ -98,7 +98,7 @@ double tile_bytes(const LaneCosts& costs) {
 
 /// How much longer the card takes where leaders have all their messages under way at once, and
 /// these are long: at the nodes that receive them more arrives than switches have room for, and is
-/// sent again (docs/measurements.md, "Emulated hosts with cores enough").
+/// sent again (docs/measurements.md, "All-to-alls on hosts with cores of their own").
 double all_at_once(const LaneCosts& costs) {
   constexpr double kLongMessageBytes = 128 * 1024;
   const double sharing = std::max(costs.lanes / (costs.nodes - 1), 1.0);

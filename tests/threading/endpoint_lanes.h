@@ -88,13 +88,6 @@ inline void wait_for(Endpoint& lane, EndpointRequest& request) {
   while (!lane.test(request)) std::this_thread::yield();
 }
 
-/// As a leader of several lanes does.
-inline void wait_for(const Lanes& lanes, Endpoint& lane, EndpointRequest& request) {
-  while (!lane.test(request)) {
-    for (const auto& other : lanes) other->advance();
-  }
-}
-
 /// A barrier, driving the lane meanwhile.
 inline void meet_others(Endpoint& lane) {
   int arrived = 0;
@@ -128,20 +121,6 @@ inline void exchange(Endpoint& lane, int to, int from, int number, std::size_t s
 
 inline void greet(Endpoint& lane, std::size_t size_bytes = sizeof(int)) {
   exchange(lane, right(), left(), 0, size_bytes);
-}
-
-/// Exchanges as many long messages with the neighbours as it takes until they are put, and some
-/// more; returns how many of those the process has put.
-inline std::uint64_t puts_among(Endpoint& lane, int to, int from, int messages) {
-  constexpr std::size_t kBytes = 100'000;
-  constexpr int kFirst = 3;  // an offer, which may have to wait for the connection
-  std::uint64_t puts_before = 0;
-  for (int i = 0; i < kFirst + messages; ++i) {
-    if (i == kFirst) puts_before = UcxEndpoint::put_count();
-    exchange(lane, to, from, i, kBytes);
-    lane.advance();
-  }
-  return UcxEndpoint::put_count() - puts_before;
 }
 
 }  // namespace hycoll::tests

@@ -16,6 +16,20 @@
 namespace hycoll::tests {
 namespace {
 
+/// Exchanges as many long messages with the neighbours as it takes until they are put, and some
+/// more; returns how many of those the process has put.
+std::uint64_t puts_among(Endpoint& lane, int to, int from, int messages) {
+  constexpr std::size_t kBytes = 100'000;
+  constexpr int kFirst = 3;  // an offer, which may have to wait for the connection
+  std::uint64_t puts_before = 0;
+  for (int i = 0; i < kFirst + messages; ++i) {
+    if (i == kFirst) puts_before = UcxEndpoint::put_count();
+    exchange(lane, to, from, i, kBytes);
+    lane.advance();
+  }
+  return UcxEndpoint::put_count() - puts_before;
+}
+
 TEST_CASE("long messages are put, where that needs no help of the one who receives them") {
   if (world_size() == 1) return;
   for (const Way way : {Way::ucx_here, Way::ucx_here_puts, Way::ucx_elsewhere_puts}) {

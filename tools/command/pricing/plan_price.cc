@@ -262,6 +262,7 @@ double PlanPricer::price_below(const Algorithm& algorithm, const PriceQuestion& 
   const bool parts_differ = has_blocks(algorithm.collective) && question.nodes.size() > 1;
   if (parts_differ && !walks_.can_walk(whole)) {
     const auto time_us = price_on_fewer_nodes(whole, size_bytes);
+    if (time_us && *time_us >= limit_us) return kInfinite;
     if (time_us) {
       return below(std::max(*time_us, price_without_last(algorithm, question, lanes, segments)),
                    limit_us);

@@ -111,8 +111,8 @@ class PlanPricer {
   double price_pairs(const WalkedPlan& plan, double size_bytes);
   /// The same, of fewer nodes; nothing if even few of them are too many.
   std::optional<double> price_on_fewer_nodes(const WalkedPlan& plan, double size_bytes);
-  /// Without the last node, which is unlike the others, and less than they may meet when they are
-  /// many; 0 if that is too much.
+  /// Of the nodes before the last one, which is unlike them: what they take by themselves the whole
+  /// takes too. 0 if they do not have the algorithm, or that is too much.
   double price_without_last(const Algorithm& algorithm, const PriceQuestion& question, int lanes,
                             int segments);
   /// Of two nodes. From `limit_us` on, something that is not more; infinite if that is too much.
