@@ -66,6 +66,7 @@ struct Team::State {
   std::unique_ptr<NodeWorkers> workers;      // null with the layout processes
   std::unique_ptr<PlanCache> plans;
   std::unique_ptr<PlanCache> staging_plans;  // null unless the workers may stage
+  std::unique_ptr<PlanCache> far_plans;      // the same
   std::unique_ptr<CallAnnouncer> announcer;  // null but for member 0 where there are aggregators
   std::unique_ptr<CallGate> gate;            // null unless all processes are compared
   std::vector<Member::State> members;        // none on aggregators
@@ -81,6 +82,7 @@ void Team::State::make_node(int thread_count) {
   plans = std::make_unique<PlanCache>(workers->plan_options(group));
   if (workers->may_stage()) {
     staging_plans = std::make_unique<PlanCache>(workers->staging_plan_options(group));
+    far_plans = std::make_unique<PlanCache>(workers->far_plan_options(group));
   }
   if (group.announces()) announcer = std::make_unique<CallAnnouncer>(group);
   pool = std::make_unique<LeaderPool>(workers->executors(), group.topology(), workers->cores(),
@@ -99,10 +101,12 @@ void Team::State::make_node(int thread_count) {
 void Team::State::add_members(int thread_count) {
   std::vector<ThreadMember*> threads;
   std::vector<LookedAfter*> runs;
+  std::optional<ThreadMember::FarPlans> far;
+  if (workers->may_stage()) far.emplace(*staging_plans, *far_plans);
   for (int index = 0; index < thread_count; ++index) {
     const int rank = workers->first_rank() + index;
     auto member = std::make_unique<ThreadMember>(
-        *plans, staging_plans.get(), *workers, *pool,
+        *plans, far ? &*far : nullptr, *workers, *pool,
         CallerIdentity{.rank = rank,
                        .member_count = workers->member_count(),
                        .slot = index,

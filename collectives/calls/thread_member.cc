@@ -25,6 +25,17 @@ bool is_too_short(const PlanQuery& query) {
          query.extent.count * query.element_bytes < kLeastStagedBytes;
 }
 
+/// Whether members who are far from one another write straight to others' outputs: what only moves.
+/// What all are to have is written once for each, and once only to staging, from which all others
+/// read at once: so that is for few members.
+bool is_put(Collective collective, int members) {
+  constexpr int kFewMembers = 3;
+  const CollectiveTraits traits = traits_of(collective);
+  const bool is_for_all = traits.output == BufferTraits{Extent::vector, Holders::all} ||
+                          traits.output == BufferTraits{Extent::vector, Holders::all_but_root};
+  return traits.result == Result::copy && (!is_for_all || members <= kFewMembers);
+}
+
 CallerIdentity as_one_worker(CallerIdentity identity) {
   identity.workers = {.first = identity.slot, .count = 1};
   return identity;
@@ -55,7 +66,7 @@ class ThreadMember::SlicedRun final : public ExecutorRun {
   std::size_t next_ = 0;
 };
 
-ThreadMember::ThreadMember(PlanCache& plans, PlanCache* staging_plans, NodeWorkers& workers,
+ThreadMember::ThreadMember(PlanCache& plans, const FarPlans* far, NodeWorkers& workers,
                            LeaderPool& pool, const CallerIdentity& identity)
     : Caller(plans, workers.memory(), as_one_worker(identity)),
       index_(identity.slot),
@@ -63,8 +74,10 @@ ThreadMember::ThreadMember(PlanCache& plans, PlanCache* staging_plans, NodeWorke
       executor_(workers.executor(index_)),
       pool_(pool),
       deferred_(executor_) {
-  if (staging_plans == nullptr) return;
-  staging_plans_.emplace(*staging_plans, WorkerRange{.first = index_, .count = 1});
+  if (far == nullptr) return;
+  const WorkerRange own{.first = index_, .count = 1};
+  staging_plans_.emplace(far->staging, own);
+  far_plans_.emplace(far->direct, own);
   if (!workers.may_measure()) return;
   std::vector<int> all(static_cast<std::size_t>(workers.count()));
   std::iota(all.begin(), all.end(), 0);
@@ -82,7 +95,7 @@ void ThreadMember::set_distance(double handoff_ns) noexcept {
 }
 
 void ThreadMember::provide_for(const Plan& plan, Waiting /*waiting*/) {
-  if (is_far_ && !plan.staged() && !plan.meets()) plan.set_staged(find_staged(plan));
+  if (is_far_ && !plan.far() && !plan.meets()) plan.set_far(find_far(plan));
 }
 
 void ThreadMember::look_around(const Plan& plan) {
@@ -91,12 +104,13 @@ void ThreadMember::look_around(const Plan& plan) {
   provide_for(plan, Waiting::allowed);
 }
 
-PlanPointer ThreadMember::find_staged(const Plan& plan) {
+PlanPointer ThreadMember::find_far(const Plan& plan) {
   // Prefixes are passed on from member to member; outputs past the caches are not read from them.
   if (is_prefix(plan.query.collective) || is_too_short(plan.query) ||
       !program(plan).some_touch_others || program(plan).some_stream_outputs) {
     return {};
   }
+  if (is_put(plan.query.collective, workers_.count())) return &far_plans_->find(plan.query);
   try {
     return &staging_plans_->find(plan.query);
   } catch (const Error& error) {
@@ -104,11 +118,6 @@ PlanPointer ThreadMember::find_staged(const Plan& plan) {
     if (error.kind() != ErrorKind::unsupported) throw;
     return {};
   }
-}
-
-const SlicedPrograms* ThreadMember::known_slices(const Plan& plan) {
-  const bool is_staged = plan.staged() && *plan.staged() != nullptr && (*plan.staged())->crossing;
-  return is_staged ? &(*plan.staged())->crossing->staged : nullptr;
 }
 
 void ThreadMember::run_here(const Plan& plan, const CallArguments& arguments) {
@@ -122,9 +131,9 @@ void ThreadMember::run_now(const Plan& plan, const CallArguments& arguments) {
                     [this] { return ++runs_; })
         .finish();
   }
-  const SlicedPrograms* const slices = slices_of(plan);
-  if (slices != nullptr) return SlicedRun(*this, *slices, arguments).finish();
-  executor_.run(program(plan), arguments, ++runs_);
+  const Plan& now = plan_now(plan);
+  if (now.crossing) return SlicedRun(*this, now.crossing->staged, arguments).finish();
+  executor_.run(program(now), arguments, ++runs_);
 }
 
 void ThreadMember::execute(const Plan& plan, const CallArguments& arguments) {
@@ -143,8 +152,9 @@ void ThreadMember::execute_like(const Plan& plan, const CallArguments& like, Cal
     return Caller::execute_like(plan, like, call, input, output);
   }
   look_around(plan);
-  if (slices_of(plan) != nullptr) return run_now(plan, as_like(like, call, input, output));
-  executor_.run_like(program(plan), like, call, ++runs_, input, output);
+  const Plan& now = plan_now(plan);
+  if (now.crossing) return run_now(plan, as_like(like, call, input, output));
+  executor_.run_like(program(now), like, call, ++runs_, input, output);
 }
 
 std::shared_ptr<PoolJob> ThreadMember::submit(const Plan& plan, const CallArguments& arguments,
@@ -154,10 +164,10 @@ std::shared_ptr<PoolJob> ThreadMember::submit(const Plan& plan, const CallArgume
 
 DeferredRun* ThreadMember::defer(const Plan& plan, const CallArguments& arguments,
                                  DeferredOutcome& outcome) {
-  const SlicedPrograms* const slices = slices_of(plan);
-  const bool is_one_run = slices == nullptr || slices->run_count == 1;
+  const Plan& now = plan_now(plan);
+  const bool is_one_run = !now.crossing || now.crossing->staged.run_count == 1;
   if (!plan.is_short || !is_one_run || !deferred_.finished() || !is_idle()) return nullptr;
-  const Program& only = slices != nullptr ? slices->program(0, 0) : program(plan);
+  const Program& only = now.crossing ? now.crossing->staged.program(0, 0) : program(now);
   deferred_.start(only, as_run(arguments, ++runs_), outcome);
   if (!deferred_.finished()) keeper_->watch();
   return &deferred_;

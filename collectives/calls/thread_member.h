@@ -17,15 +17,23 @@ namespace hycoll {
 /// A thread of a process that is a node by itself: a member and a worker.
 ///
 /// Members reach each other's buffers. Where they are far from one another, what one has just
-/// written is dearer to read from its cache than from memory. There, calls of vectors that caches
-/// hold pass through staging that is written past the caches, as between processes: in slices, each
-/// of which is a run of its own, so runs have numbers of their own. The members find out how far
-/// they are from one another by themselves, in calls for which that counts.
+/// written is dearer to read from its cache than from memory, and what one has just read dearer to
+/// write there. So there calls have other plans. What only moves is written straight to others'
+/// outputs, past the caches. Other vectors that caches hold pass through staging that is written
+/// past the caches, as between processes: in slices, each of which is a run of its own, so runs
+/// have numbers of their own. The members find out how far they are from one another by themselves,
+/// in calls for which that counts.
 class alignas(kCacheLineBytes) ThreadMember final : public Caller {
  public:
+  /// The plans of members that are far from one another: through staging, and where buffers are.
+  struct FarPlans {
+    PlanCache& staging;
+    PlanCache& direct;
+  };
+
   /// `identity.slot` is the thread's index. What is passed by reference, or not null, outlives the
-  /// member. `staging_plans` is null where members never stage.
-  ThreadMember(PlanCache& plans, PlanCache* staging_plans, NodeWorkers& workers, LeaderPool& pool,
+  /// member. `far` is null where members never stage.
+  ThreadMember(PlanCache& plans, const FarPlans* far, NodeWorkers& workers, LeaderPool& pool,
                const CallerIdentity& identity);
 
   /// What a keeper is to look after, and the keeper; to be set before the first call.
@@ -58,14 +66,14 @@ class alignas(kCacheLineBytes) ThreadMember final : public Caller {
   /// another, and change their ways.
   void look_around(const Plan& plan);
 
-  /// The programs of a plan's slices; null if its call is one run on the members' buffers. The same
-  /// on all members in a call.
-  const SlicedPrograms* slices_of(const Plan& plan) const {
-    return is_far_ && !plan.is_compact() ? known_slices(plan) : nullptr;
+  /// The plan that a call takes, which may be another one where members are far from one another.
+  /// The same on all members in a call.
+  const Plan& plan_now(const Plan& plan) const {
+    const bool has_other = is_far_ && plan.far() && *plan.far() != nullptr && !plan.is_compact();
+    return has_other ? **plan.far() : plan;
   }
-  static const SlicedPrograms* known_slices(const Plan& plan);
-  /// The plan that has them; null if there is none.
-  PlanPointer find_staged(const Plan& plan);
+  /// Null if there is none.
+  PlanPointer find_far(const Plan& plan);
 
   void run_here(const Plan& plan, const CallArguments& arguments);
   void run_now(const Plan& plan, const CallArguments& arguments);
@@ -76,6 +84,7 @@ class alignas(kCacheLineBytes) ThreadMember final : public Caller {
   WorkerExecutor& executor_;
   CallNumber runs_ = 0;                       ///< The number of the last one.
   std::optional<RecentPlans> staging_plans_;  // none where members never stage
+  std::optional<RecentPlans> far_plans_;      // the same
   std::optional<DistanceLooks> looks_;
   double handoff_ns_ = 0;
   bool is_far_ = false;

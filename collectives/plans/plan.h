@@ -124,16 +124,16 @@ struct Plan {
            query.has_unequal_pairs == other.has_unequal_pairs && same_blocks(other);
   }
 
-  /// The plan by which a caller stages the call instead where its workers are far from one another;
-  /// nullopt: it has not looked for one, null: there is none. Set by that caller only, before a
-  /// call that needs it.
-  void set_staged(PlanPointer plan) const noexcept { staged_ = std::move(plan); }
-  const std::optional<PlanPointer>& staged() const noexcept { return staged_; }
+  /// The plan that a caller takes instead where its workers are far from one another; nullopt: it
+  /// has not looked for one, null: there is none. Set by that caller only, before a call that needs
+  /// it.
+  void set_far(PlanPointer plan) const noexcept { far_ = std::move(plan); }
+  const std::optional<PlanPointer>& far() const noexcept { return far_; }
 
   /// Nothing is left of the query, but memory for the next one.
   void clear() noexcept {
     query = {};
-    staged_.reset();
+    far_.reset();
   }
 
   /// Counts its memory, as it is now, in the account.
@@ -146,7 +146,7 @@ struct Plan {
     return std::ranges::equal(block_counts, other.extent.block_counts);
   }
 
-  mutable std::optional<PlanPointer> staged_;
+  mutable std::optional<PlanPointer> far_;
   PlanAccount::Entry memory_;
   mutable std::atomic<int> holders_{0};
 };

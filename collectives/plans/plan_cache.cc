@@ -51,6 +51,8 @@ PlanCache::PlanCache(Options options)
                  .sockets = options_.sockets,
                  .visibility =
                      options_.peers == Peers::processes ? Visibility::staged : Visibility::direct,
+                 .nearness = options_.nearness,
+                 .streaming_threshold_bytes = options_.streaming_threshold_bytes,
                  .inside = inside_.get(),
                  .exchange_limit_bytes = options_.exchange_limit_bytes},
       account_(std::make_shared<PlanAccount>(options_.limit_bytes)) {

@@ -43,6 +43,7 @@ struct PlanOptions {
   std::vector<NearRun> near = {};
   TransferTimes transfer_times = kPublishedTimes;
   std::size_t streaming_threshold_bytes = SIZE_MAX;
+  Nearness nearness = Nearness::unknown;
   int tag_count = INT32_MAX;  ///< As BindingOptions has it.
   /// Peers::processes: nodes have several processes. Single lanes are led as `leaders` has it,
   /// too.

@@ -145,10 +145,14 @@ Shape PlanParts::shape_for(const SelectedPlan& selected) const {
   }
   nodes = with_aggregators(std::move(nodes), selected.aggregators);
   const Shape shape = grouped_for(selected, Shape(nodes, selected.lanes));
-  // On a single node whose buffers are staged, a result that is made by its root is not staged.
-  const bool is_made_by_root = delivers_to_root(key_.collective) && shape.node_count() == 1 &&
-                               selected.lanes == 1 && options_.peers == Peers::processes;
-  if (is_made_by_root) return shape.with_leaders({{key_.root}});
+  // On a single node whose buffers are staged, a result that is made by its root is not staged; and
+  // a root may put what it has where it belongs (root_puts()).
+  const bool is_of_root = options_.peers == Peers::processes
+                              ? delivers_to_root(key_.collective)
+                              : options_.nearness == Nearness::far && has_root(key_.collective);
+  if (is_of_root && shape.node_count() == 1 && selected.lanes == 1) {
+    return shape.with_leaders({{key_.root}});
+  }
   // A single lane is driven by worker 0, which owns a member and is the caller.
   const bool is_placed = selected.lanes > 1 || options_.peers == Peers::processes;
   return is_placed ? led_by_placement(shape) : shape;

@@ -2,6 +2,7 @@
 #define HYCOLL_COLLECTIVES_PLANS_SELECTION_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,10 @@ namespace hycoll {
 
 /// Whether the MPI library could reduce the elements by itself.
 enum class NativeReduction : std::uint8_t { possible, impossible };
+
+/// How far the threads of a node that is alone are from one another, whose plans these are; unknown
+/// where the members are processes, on several nodes, or nobody looks.
+enum class Nearness : std::uint8_t { unknown, near, far };
 
 /// What Options::exchange_kib is where nobody says otherwise.
 inline constexpr std::size_t kDefaultExchangeBytes = std::size_t{64} << 20;
@@ -39,6 +44,9 @@ struct SelectionQuery {
   int sockets = 1;      ///< That the workers of a node run on, at most.
   /// Whether workers of a node are processes that do not reach each other's buffers.
   Visibility visibility = Visibility::direct;
+  Nearness nearness = Nearness::unknown;
+  /// As BindingOptions has it.
+  std::size_t streaming_threshold_bytes = SIZE_MAX;
   /// What calls take inside the nodes, where workers are in groups; null elsewhere.
   const InsideCosts* inside = nullptr;
   /// What a node's leaders may hold of an all-to-all.

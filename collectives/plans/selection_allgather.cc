@@ -2,9 +2,11 @@
 //
 // One node: lines while a member reads no more than a few hundred bytes there, or, of four members
 // and more, 2 KiB; then a lane per worker, whose leader writes its member's block to all outputs.
-// Several nodes: the cheapest (selection_costs.h) of doubling and a circulant graph, through lines
-// or one leader, whom the others follow or not, for short blocks, and of the ring, with as many
-// lanes as are worth it, and of exchanges between neighbours for others.
+// Where members are few threads it reads the blocks of all instead if they are near one another,
+// and writes its block to one output after the other if they are far. Several nodes: the cheapest
+// (selection_costs.h) of doubling and a circulant graph, through lines or one leader, whom the
+// others follow or not, for short blocks, and of the ring, with as many lanes as are worth it, and
+// of exchanges between neighbours for others.
 
 #include <algorithm>
 #include <array>
@@ -19,12 +21,24 @@
 namespace hycoll {
 namespace {
 
+/// Among few threads who know how far they are from one another, as long as caches hold their
+/// buffers: those who are near read the blocks of all, up to half of that, for then who writes
+/// reads less of memory; those who are far write their blocks to all outputs one by one.
+std::string_view between_threads(const SelectionQuery& query, std::size_t members) {
+  if (has_many_members(query)) return "multi-leader-ring";
+  const std::size_t buffers_bytes = (members + 1) * query.size_bytes;
+  const std::size_t held_bytes = query.streaming_threshold_bytes;
+  if (query.nearness == Nearness::near && buffers_bytes < held_bytes / 2) return "direct-get";
+  if (query.nearness == Nearness::far && buffers_bytes < held_bytes) return "direct-put";
+  return "multi-leader-ring";
+}
+
 SelectedPlan select_on_one_node(const SelectionQuery& query) {
   const auto members = static_cast<std::size_t>(query.nodes.front().node.members);
   const std::size_t read_bytes = query.size_bytes / members * (members - 1);
   const bool through_lines = reads_through_lines(query, read_bytes);
   SelectedPlan plan = through_lines ? plan_lines(query) : plan_lanes(query);
-  plan.algorithm = through_lines ? "lines-circulant" : "multi-leader-ring";
+  plan.algorithm = through_lines ? "lines-circulant" : between_threads(query, members);
   return plan;
 }
 

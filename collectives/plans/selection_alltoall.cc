@@ -1,11 +1,12 @@
 // Which all-to-all a call uses.
 //
 // One node: lines between few members while a member reads no more than a few hundred bytes there,
-// then a lane per worker, whose leader writes what is for its member, or along the Z-curve where
-// leaders reach all buffers, and several blocks lie in one cache line.
-// Several nodes: with as many leaders as are worth it (selection_costs.h), overlapped, in phases or
-// in segments, in segments where all of it would be more than leaders may hold; by Bruck's
-// algorithm where many nodes have little for one another.
+// then a lane per worker, whose leader copies what is for its member, or along the Z-curve where
+// leaders reach all buffers, and several blocks lie in one cache line. Where members are threads
+// who are far from one another, or whose buffers no cache holds, each leader writes what its member
+// has. Several nodes: with as many leaders as are worth it (selection_costs.h), overlapped, in
+// phases or in segments, in segments where all of it would be more than leaders may hold; by
+// Bruck's algorithm where many nodes have little for one another.
 
 #include <algorithm>
 #include <array>
@@ -33,6 +34,13 @@ bool follows_curve(const SelectionQuery& query, int members, std::size_t block_b
          query.visibility == Visibility::direct;
 }
 
+/// Whether leaders write to others' outputs instead of reading their inputs.
+bool puts(const SelectionQuery& query, int members) {
+  if (query.nearness == Nearness::unknown || query.has_unequal_pairs) return false;
+  const std::size_t buffers_bytes = 2 * static_cast<std::size_t>(members) * query.size_bytes;
+  return query.nearness == Nearness::far || buffers_bytes >= query.streaming_threshold_bytes;
+}
+
 SelectedPlan select_on_one_node(const SelectionQuery& query) {
   const int members = query.nodes.front().node.members;
   const std::size_t block_bytes = query.size_bytes / static_cast<std::size_t>(members);
@@ -42,6 +50,7 @@ SelectedPlan select_on_one_node(const SelectionQuery& query) {
   SelectedPlan plan = through_lines ? plan_lines(query) : plan_lanes(query);
   plan.algorithm = through_lines                                ? "lines"
                    : follows_curve(query, members, block_bytes) ? kCacheOblivious
+                   : puts(query, members)                       ? "direct-put"
                                                                 : kOverlapped;
   return plan;
 }

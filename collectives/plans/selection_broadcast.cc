@@ -2,7 +2,8 @@
 //
 // One node: lines while a member reads no more than a few hundred bytes there, or, of four
 // members and more, 2 KiB; then several leaders with a lane per worker, who all copy from the
-// root's input, while of many members each copies for itself, up to some ten KiB for each of them.
+// root's input, while of many members each copies for itself, up to some ten KiB for each of them,
+// or the root alone where members are threads who are far from one another.
 // Where buffers are staged only the root can copy in, so the others follow its counter, segment by
 // segment. Several nodes, short vectors: one lane, lines inside the node, a binomial tree between
 // nodes. Several nodes, longer: a lane per kLaneBytes over a binomial tree, which between two nodes
@@ -62,8 +63,8 @@ SelectedPlan select_on_one_node(const SelectionQuery& query) {
     plan.lanes = 1;
     plan.segments = staged_segments(query.size_bytes);
   }
-  plan.algorithm =
-      is_staged || copies_for_itself(query) ? "shared-address-binomial" : "multi-leader-binomial";
+  const bool is_read = is_staged || (copies_for_itself(query) && !root_puts(query));
+  plan.algorithm = is_read ? "shared-address-binomial" : "multi-leader-binomial";
   return plan;
 }
 

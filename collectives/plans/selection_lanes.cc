@@ -62,12 +62,17 @@ bool leads_through_lines(const SelectionQuery& query) {
   return query.requested_lanes <= 1 && query.size_bytes <= kOneLaneBytes;
 }
 
+bool root_puts(const SelectionQuery& query) {
+  return query.nearness == Nearness::far &&
+         (query.collective == Collective::broadcast || query.collective == Collective::scatter);
+}
+
 SelectedPlan plan_lanes(const SelectionQuery& query) {
   SelectedPlan plan;
   if (query.requested_lanes > 0) {
     plan.lanes = query.requested_lanes;
   } else if (query.node_count() == 1) {
-    plan.lanes = query.nodes.front().node.workers;
+    plan.lanes = root_puts(query) ? 1 : query.nodes.front().node.workers;
   } else {
     const auto useful = static_cast<int>(
         std::min<std::size_t>(query.size_bytes / kLaneBytes, static_cast<std::size_t>(INT16_MAX)));

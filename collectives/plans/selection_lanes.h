@@ -29,6 +29,11 @@ bool reads_through_lines(const SelectionQuery& query, std::size_t read_bytes);
 /// Whether short vectors go through lines although there are several nodes.
 bool leads_through_lines(const SelectionQuery& query);
 
+/// Whether the root alone writes what it has to all others' outputs, past the caches: others, who
+/// are far from it, would read what it has just written, and it would find that in their caches
+/// when it writes it again.
+bool root_puts(const SelectionQuery& query);
+
 /// A plan for dpml: on one node with a lane per worker, between nodes with as many lanes as are
 /// worth it; with one segment. The algorithm is still to be chosen.
 SelectedPlan plan_lanes(const SelectionQuery& query);

@@ -15,10 +15,10 @@ namespace hycoll {
 /// program runs: a host moves the cores of a virtual machine, a system its processes. All look
 /// again from time to time, and all change their ways before the same run.
 ///
-/// A look takes two parties at the same time. So the first party says, a second or more after the
-/// last look, before which run the next one is, so many runs ahead that all know it by then. Later,
-/// when it knows what all have seen, it says what holds, and from which run on. Whoever is late for
-/// a look only makes the others look in vain, for a fifth of a millisecond.
+/// A look takes two parties at the same time. So the first party says, 50 ms or more after the last
+/// look, before which run the next one is, so many runs ahead that all know it by then. Later, when
+/// it knows what all have seen, it says what holds, and from which run on. Whoever is late for a
+/// look only makes the others look in vain, for a tenth of a millisecond.
 ///
 /// One for each party, used by one thread at a time.
 class DistanceLooks {
@@ -48,8 +48,8 @@ class DistanceLooks {
   }
 
  private:
-  /// Reading the clock takes as long as half a short call.
-  static constexpr std::uint32_t kCallsPerClock = 64;
+  /// Reading the clock takes as long as half a short call; long calls are few.
+  static constexpr std::uint32_t kMostCallsPerClock = 64;
 
   void make_ready();
   void change(const AgreedHandoff& agreed);
@@ -57,6 +57,7 @@ class DistanceLooks {
   void lead(CallNumber run);
   void decide(CallNumber run);
   void announce(CallNumber run);
+  void adapt_calls_per_clock(std::int64_t now);
 
   NodeMemory& memory_;
   std::vector<int> workers_;
@@ -70,6 +71,8 @@ class DistanceLooks {
   CallNumber changed_ = 0;  // from which run on
   CallNumber seen_ = 0;     // of the first party: from here on it knows what all have seen; 0: told
   std::uint32_t calls_ = 0;
+  std::uint32_t calls_per_clock_ = 1;
+  std::int64_t clock_ = 0;  // when it was read last
 };
 
 }  // namespace hycoll

@@ -28,7 +28,7 @@ struct MeasurementTime {
 inline constexpr MeasurementTime kThorough = {.rounds = {},
                                               .patience = std::chrono::milliseconds(2)};
 inline constexpr MeasurementTime kLook = {.rounds = {.batches = 3, .round_trips_per_batch = 10},
-                                          .patience = std::chrono::microseconds(200)};
+                                          .patience = std::chrono::microseconds(100)};
 
 /// The time of a handoff, in nanoseconds, between party `party` of a node and the one half a node
 /// away; 0 if it has none, or one of the two was late. `first_workers`: by party, a process or a

@@ -165,14 +165,23 @@ PlanCache::Options NodeWorkers::plan_options(const ProcessGroup& group) const {
           .near = inside_.near,
           .transfer_times = inside_.times,
           .streaming_threshold_bytes = group.streaming_threshold_bytes(),
+          .nearness = may_stage() ? Nearness::near : Nearness::unknown,
           .tag_count = group.tag_count(),
           .limit_bytes = group.plan_limit_bytes(),
           .exchange_limit_bytes = group.exchange_limit_bytes()};
 }
 
+PlanCache::Options NodeWorkers::far_plan_options(const ProcessGroup& group) const {
+  PlanCache::Options options = plan_options(group);
+  options.nearness = Nearness::far;
+  options.streaming_staging_bytes = kStreamingStagingBytes;
+  return options;
+}
+
 PlanCache::Options NodeWorkers::staging_plan_options(const ProcessGroup& group) const {
   PlanCache::Options options = plan_options(group);
   options.peers = Peers::processes;
+  options.nearness = Nearness::unknown;
   options.staging_bytes = memory_.staging_bytes();
   options.short_staging_bytes = memory_.short_staging_bytes();
   options.streaming_staging_bytes = kStreamingStagingBytes;

@@ -45,8 +45,9 @@ class NodeWorkers {
   bool may_stage() const noexcept { return memory_.staging_bytes() > 0; }
   /// If so, whether they may find that out: nobody else needs their cores while they spin.
   bool may_measure() const noexcept { return may_measure_; }
-  /// The same: for the plan cache of what they stage.
+  /// The same: for the plan caches of what they do then, through staging and where buffers are.
   PlanCache::Options staging_plan_options(const ProcessGroup& group) const;
+  PlanCache::Options far_plan_options(const ProcessGroup& group) const;
 
   /// output = the reduction of the inputs, by all cores of the process.
   void reduce_locally(const Reducer& reducer, void* output, std::span<const void* const> inputs,

@@ -388,13 +388,13 @@ class Binder {
     instruction.source_count = narrowed<std::uint16_t>(part.sources.size());
     instruction.row_count = narrowed<std::uint16_t>(part.row_count);
     instruction.first_operand = narrowed<std::uint32_t>(program.operands.size());
-    bool fills_staging = false;
+    bool is_for_others = false;
     bool final_outputs = schedule_.shape.node_count() == 1 || step.kind == StepKind::copy;
     for (const Span& span : part.destinations) {
       add_operand(program, part_of(span));
       const BufferRole role = program.operands.back().role;
       final_outputs = final_outputs && role == BufferRole::output;
-      fills_staging = fills_staging || role == BufferRole::staging;
+      is_for_others |= role == BufferRole::staging || is_others_output(program);
     }
     for (const Span& span : part.sources) {
       add_operand(program, part_of(span));
@@ -403,15 +403,22 @@ class Binder {
     some_make_final_outputs_ |= final_outputs;
     if (streams_ && final_outputs) instruction.stores = Stores::streaming;
     instruction.streams_if_far =
-        fills_staging && instruction.size_bytes >= streaming_staging_bytes_;
+        is_for_others && instruction.size_bytes >= streaming_staging_bytes_;
     program.lines_source_bytes =
         std::max(program.lines_source_bytes,
                  instruction.lines_source_count * unpacked_stride_bytes(instruction.size_bytes));
     note_extent(program, {.first_chunk = chunks.first_chunk,
                           .chunk_count = chunks.chunk_count,
                           .makes_final_outputs = final_outputs,
-                          .fills_staging = fills_staging});
+                          .is_for_others = is_for_others});
     return instruction;
+  }
+
+  /// The operand that has been added last.
+  bool is_others_output(const Program& program) const {
+    const auto worker = static_cast<std::size_t>(&program - programs_.data());
+    return program.operands.back().role == BufferRole::output &&
+           is_of_others(program.operands.back(), worker);
   }
 
   InstructionKind kind_of(const Step& step) const {

@@ -47,8 +47,8 @@ enum class InstructionKind : std::uint8_t {
 struct Instruction {
   InstructionKind kind;
   Stores stores = Stores::cached;
-  /// It stores so much into staging that streaming stores pay if the node's processes are far from
-  /// one another (NodeMemory::is_far).
+  /// It stores so much into staging, or into others' outputs, that streaming stores pay if the
+  /// node's processes, or members, are far from one another (NodeMemory::is_far).
   bool streams_if_far = false;
   std::uint16_t destination_count = 0;
   std::uint16_t source_count = 0;
@@ -138,8 +138,8 @@ struct BindingOptions {
   /// Steps that store into outputs use streaming stores when the buffers of the node have so many
   /// bytes or more together.
   std::size_t streaming_threshold_bytes = SIZE_MAX;
-  /// Steps that store so much or more into staging use streaming stores where workers are far from
-  /// one another.
+  /// Steps that store so much or more into staging, or others' outputs, use streaming stores where
+  /// workers are far from one another.
   std::size_t streaming_staging_bytes = SIZE_MAX;
   /// Whole vectors of which each worker of a single node stages so much at most use short staging.
   std::size_t short_staging_bytes = 0;

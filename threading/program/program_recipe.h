@@ -16,7 +16,7 @@ struct ProgramRecipe {
     int first_chunk = 0;
     int chunk_count = 0;
     bool makes_final_outputs = false;  ///< Which it streams where that pays.
-    bool fills_staging = false;
+    bool is_for_others = false;        ///< The same where members are far from one another.
   };
   /// Where an operand begins.
   struct Place {

@@ -271,7 +271,7 @@ void ScheduleBinding::fill(const Numbers& numbers, const ProgramRecipe& recipe, 
       instruction.stores =
           streams && extent.makes_final_outputs ? Stores::streaming : Stores::cached;
       instruction.streams_if_far =
-          extent.fills_staging && instruction.size_bytes >= streaming_staging_bytes;
+          extent.is_for_others && instruction.size_bytes >= streaming_staging_bytes;
       if (instruction.lines_source_count == 0) continue;
       lines_source_bytes =
           std::max(lines_source_bytes,

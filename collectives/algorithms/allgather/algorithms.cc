@@ -17,6 +17,8 @@ constexpr std::string_view kNeighbourSource = "neighbour exchange (Chen et al. 2
 
 constexpr AlgorithmForm kMultiLeader{Collective::allgather, generate_multi_leader_allgather};
 constexpr AlgorithmForm kSharedAddress{Collective::allgather, generate_shared_address_allgather};
+constexpr AlgorithmForm kDirectGet{Collective::allgather, generate_direct_get_allgather};
+constexpr AlgorithmForm kDirectPut{Collective::allgather, generate_direct_put_allgather};
 constexpr AlgorithmForm kLines{Collective::allgather, generate_lines_allgather};
 
 constexpr Algorithm lines(std::string_view name, const Exchange& exchange) {
@@ -60,6 +62,10 @@ constexpr std::array kAlgorithms = {
     kMultiLeader.with_many_leaders(
         "multi-leader-ring", kRingAllgather,
         "L leaders per node, each exchanges its share of every node's blocks", kRingSource),
+    kDirectGet.on_one_node("direct-get",
+                           "inside a node every member's leader reads all blocks where they are"),
+    kDirectPut.on_one_node("direct-put",
+                           "inside a node every member's leader writes its block to all outputs"),
 };
 
 }  // namespace

@@ -20,6 +20,13 @@ Schedule generate_multi_leader_allgather(std::string name, const Shape& shape,
 Schedule generate_shared_address_allgather(std::string name, const Shape& shape,
                                            const GeneratorParameters& parameters);
 
+/// Allgather inside one node by leaders who read everybody's inputs, or write to everybody's
+/// outputs; see direct_get.cc and direct_put.cc. Serve one node with direct visibility.
+Schedule generate_direct_get_allgather(std::string name, const Shape& shape,
+                                       const GeneratorParameters& parameters);
+Schedule generate_direct_put_allgather(std::string name, const Shape& shape,
+                                       const GeneratorParameters& parameters);
+
 /// Allgather of short blocks through signal-carrying lines; see lines.cc. Serves every shape with
 /// one lane and direct visibility whose leaders own a member.
 Schedule generate_lines_allgather(std::string name, const Shape& shape,

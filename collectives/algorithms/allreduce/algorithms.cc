@@ -101,10 +101,6 @@ constexpr Algorithm socket_leader() {
   return algorithm;
 }
 
-bool serves_one_node(const Shape& shape) {
-  return serves_any_shape(shape) && shape.node_count() == 1;
-}
-
 constexpr Algorithm grouped_leaders() {
   return {.collective = Collective::allreduce,
           .name = "grouped-leaders",
@@ -112,7 +108,7 @@ constexpr Algorithm grouped_leaders() {
           .source = "hycoll; n-level hierarchies of XHC (Katevenis et al. 2022)",
           .order = OperandOrder::by_rank,
           .exchange = {},
-          .serves = "shapes with 1 node and direct visibility",
+          .serves = kServesOneNode,
           .serves_shape = serves_one_node,
           .generate_with = generate_grouped_leaders_allreduce,
           .segmentation = Segmentation::none,

@@ -19,6 +19,7 @@ constexpr std::string_view kServesPairedShape =
 
 constexpr AlgorithmForm kMultiLeader{Collective::alltoall, generate_multi_leader_alltoall};
 constexpr AlgorithmForm kCacheOblivious{Collective::alltoall, generate_cache_oblivious_alltoall};
+constexpr AlgorithmForm kDirectPut{Collective::alltoall, generate_direct_put_alltoall};
 constexpr AlgorithmForm kLines{Collective::alltoall, generate_lines_alltoall};
 
 /// What is served, of shapes whose pairs can be numbered, also in packs.
@@ -72,6 +73,14 @@ constexpr Algorithm cache_oblivious(std::string_view name) {
   return algorithm;
 }
 
+constexpr Algorithm direct_put(std::string_view name) {
+  Algorithm algorithm =
+      kDirectPut.on_one_node(name, "inside a node every member's leader writes its blocks to all");
+  algorithm.serves = "1 node of at most 46,340 members with direct visibility";
+  algorithm.serves_shape = serves_pairs<serves_one_node>;
+  return algorithm;
+}
+
 template <int radix>
 constexpr Algorithm one_leader_bruck(std::string_view name) {
   Algorithm algorithm = kMultiLeader.with_one_leader(
@@ -105,6 +114,7 @@ constexpr std::array kAlgorithms = {
     many_leaders("multi-leader-pairwise", kWindowedAlltoall,
                  "L leaders, each for every L-th node, in scratch for two messages each way"),
     cache_oblivious("sh-numa-co"),
+    direct_put("direct-put"),
     one_leader_bruck<2>("bruck-2"),
     one_leader_bruck<4>("bruck-4"),
     one_leader_bruck<8>("bruck-8"),

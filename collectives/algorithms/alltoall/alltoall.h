@@ -19,6 +19,11 @@ Schedule generate_multi_leader_alltoall(std::string name, const Shape& shape,
 Schedule generate_cache_oblivious_alltoall(std::string name, const Shape& shape,
                                            const GeneratorParameters& parameters);
 
+/// All-to-all inside one node by leaders who write to everybody's outputs; see direct_put.cc.
+/// Serves one node with direct visibility.
+Schedule generate_direct_put_alltoall(std::string name, const Shape& shape,
+                                      const GeneratorParameters& parameters);
+
 /// All-to-all of short blocks between few members of one node, through signal-carrying lines; see
 /// lines.cc.
 Schedule generate_lines_alltoall(std::string name, const Shape& shape,

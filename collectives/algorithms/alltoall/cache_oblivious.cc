@@ -27,24 +27,13 @@
 
 #include "collectives/algorithms/alltoall/alltoall.h"
 #include "collectives/algorithms/alltoall/lane_tiles.h"
+#include "collectives/algorithms/parts/member_shares.h"
 #include "collectives/algorithms/parts/node_phases.h"
 #include "collectives/algorithms/parts/z_curve.h"
 #include "core/base/errors.h"
 
 namespace hycoll {
 namespace {
-
-/// The lanes of a node in the order of the workers that lead them.
-std::vector<int> lanes_by_worker(const Shape& shape, int node) {
-  std::vector<std::pair<int, int>> leaders;
-  for (int lane = 0; lane < shape.lane_count(); ++lane) {
-    leaders.emplace_back(shape.leader(node, lane), lane);
-  }
-  std::ranges::sort(leaders);
-  std::vector<int> lanes;
-  for (const auto& [leader, lane] : leaders) lanes.push_back(lane);
-  return lanes;
-}
 
 /// One of as many pieces as there are lanes of what the members of a node have for one another,
 /// along the curve.

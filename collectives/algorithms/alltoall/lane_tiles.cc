@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "collectives/algorithms/parts/member_shares.h"
 #include "collectives/algorithms/parts/z_curve.h"
 
 namespace hycoll {
@@ -57,13 +58,6 @@ std::vector<TileRound> rounds_of(const Shape& shape, int node, int lane, int seg
 }
 
 }  // namespace
-
-NumberRange share_of_members(const Shape& shape, int node, int share_count, int share) {
-  const int members = shape.node(node).members;
-  const int first = members * share / share_count;
-  return {.first = shape.first_member(node) + first,
-          .count = members * (share + 1) / share_count - first};
-}
 
 LaneTiles::LaneTiles(ScheduleBuilder& builder, const NodePhases& phases, int lane, BlockOrder order)
     : builder_(builder),

@@ -19,9 +19,6 @@ enum class BlockOrder {
   z_curve,      ///< Quarter by quarter of senders and receivers; see z_curve.h.
 };
 
-/// Of the members of a node one of so many shares, as equal as can be.
-NumberRange share_of_members(const Shape& shape, int node, int share_count, int share);
-
 /// The steps of one lane's leader in an all-to-all: what it gathers of its members' blocks,
 /// exchanges with other nodes, and scatters. Each tile lies sorted by who is to have it. A single
 /// block of a member's that is its node's only one, or leads itself, is sent from where it is, and

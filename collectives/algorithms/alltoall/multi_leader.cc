@@ -35,6 +35,7 @@
 
 #include "collectives/algorithms/alltoall/alltoall.h"
 #include "collectives/algorithms/alltoall/lane_tiles.h"
+#include "collectives/algorithms/parts/member_shares.h"
 #include "collectives/algorithms/parts/node_phases.h"
 #include "core/base/errors.h"
 

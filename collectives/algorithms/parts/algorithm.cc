@@ -40,6 +40,10 @@ bool serves_any_shape(const Shape& shape) {
   return shape.visibility() == Visibility::direct && !shape.has_aggregators();
 }
 
+bool serves_one_node(const Shape& shape) {
+  return serves_any_shape(shape) && shape.node_count() == 1;
+}
+
 bool serves_one_lane(const Shape& shape) {
   return serves_any_shape(shape) && shape.lane_count() == 1;
 }

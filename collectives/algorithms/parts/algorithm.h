@@ -56,11 +56,13 @@ bool serves_any_shape(const Shape& shape);
 bool serves_one_lane(const Shape& shape);
 bool serves_one_lane_led_by_members(const Shape& shape);
 bool serves_one_lane_and_member(const Shape& shape);
+bool serves_one_node(const Shape& shape);
 
 inline constexpr std::string_view kServesAnyShape = "any shape with direct visibility";
 inline constexpr std::string_view kServesOneLane = "shapes with 1 lane";
 inline constexpr std::string_view kServesMemberLeaders =
     "shapes with 1 lane whose leaders own a member";
+inline constexpr std::string_view kServesOneNode = "1 node with direct visibility";
 inline constexpr std::string_view kServesFlatShape =
     "shapes with 1 lane and 1 member on every node";
 
@@ -92,6 +94,14 @@ struct AlgorithmForm {
     Algorithm algorithm = with_many_leaders(name, exchange, summary, source);
     algorithm.serves = kServesOneLane;
     algorithm.serves_shape = serves_one_lane;
+    return algorithm;
+  }
+
+  /// Several leaders on a single node.
+  constexpr Algorithm on_one_node(std::string_view name, std::string_view summary) const {
+    Algorithm algorithm = with_many_leaders(name, kNoExchange, summary, "hycoll");
+    algorithm.serves = kServesOneNode;
+    algorithm.serves_shape = serves_one_node;
     return algorithm;
   }
 

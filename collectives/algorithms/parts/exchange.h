@@ -49,7 +49,7 @@ int chunk_per_node_and_segment(int node_count, int segments) noexcept;
 int chunk_per_partner(int node_count, int segments) noexcept;
 
 /// The numbers of nodes that an exchange serves.
-enum class NodesServed : std::uint8_t { any, even, powers_of_two };
+enum class NodesServed : std::uint8_t { one, any, even, powers_of_two };
 
 struct LaneVector;
 struct RootedVector;
@@ -83,6 +83,10 @@ struct Exchange {
   const PartsTree* parts_tree = nullptr;  ///< Of gather and scatter, which are appended alike.
   void (*alltoall)(ScheduleBuilder& builder, const ExchangedTiles& tiles) = nullptr;
 };
+
+/// Of algorithms that only move data, inside a node.
+inline constexpr Exchange kNoExchange{.order = OperandOrder::canonical,
+                                      .nodes_served = NodesServed::one};
 
 }  // namespace hycoll
 

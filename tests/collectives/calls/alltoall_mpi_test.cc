@@ -121,7 +121,8 @@ TEST_CASE("containers hold a block for each member") {
 
 /// Whether an algorithm serves nodes of one member, or one node of few, only.
 bool is_picky(const Algorithm& algorithm) {
-  return algorithm.name == "lines" || algorithm.name == "linear" || algorithm.name == "pairwise";
+  return algorithm.exchange.nodes_served == NodesServed::one || algorithm.name == "lines" ||
+         algorithm.name == "linear" || algorithm.name == "pairwise";
 }
 
 /// What a call complains about; nothing if a picky algorithm refuses it.

@@ -33,12 +33,14 @@ struct Threads {
         workers(group, count, MemberCount::every_worker),
         plans(workers.plan_options(group)),
         staging_plans(workers.staging_plan_options(group)),
+        far_plans(workers.far_plan_options(group)),
         pool(workers.executors(), group.topology(), workers.cores(), LeaderPool::Pinning::unpinned,
              workers.wait_policy()) {
     std::vector<LookedAfter*> runs;
+    const ThreadMember::FarPlans far{staging_plans, far_plans};
     for (int index = 0; index < count; ++index) {
       members.push_back(std::make_unique<ThreadMember>(
-          plans, &staging_plans, workers, pool,
+          plans, &far, workers, pool,
           CallerIdentity{.rank = index, .member_count = count, .slot = index}));
       runs.push_back(members.back()->deferred());
     }
@@ -82,6 +84,7 @@ struct Threads {
   NodeWorkers workers;
   PlanCache plans;
   PlanCache staging_plans;
+  PlanCache far_plans;
   std::vector<std::unique_ptr<ThreadMember>> members;
   LeaderPool pool;
   std::unique_ptr<ProgressKeeper> keeper;
@@ -104,7 +107,7 @@ std::int64_t value(int rank, std::size_t index) {
   return 1000 * (rank + 1) + static_cast<std::int64_t>(index % 777);
 }
 
-/// Whether all collectives that may be staged are right, of vectors of so many elements.
+/// Whether sums and a broadcast, which may be staged, are right, of vectors of so many elements.
 bool are_right(ThreadMember& member, int rank, int count, std::size_t elements, Way way) {
   std::vector<std::int64_t> input(elements);
   for (std::size_t i = 0; i < elements; ++i) input[i] = value(rank, i);
@@ -132,29 +135,103 @@ bool are_right(ThreadMember& member, int rank, int count, std::size_t elements, 
   return is_right && std::ranges::equal(own, std::ranges::subrange(first, first + std::ssize(own)));
 }
 
-TEST_CASE("vectors pass through staging where members are far, and do not where they are near") {
-  for (const int count : {2, 3, 4}) {
-    CAPTURE(count);
-    Threads threads(count);
-    REQUIRE(threads.workers.may_stage());
-    threads.has_staged();
-    for (const double handoff_ns : {kNearNs, kFarNs, kNearNs}) {
-      CAPTURE(handoff_ns);
-      threads.set_distance(handoff_ns);
-      for (const std::size_t elements : {4u, 1000u, 20'000u, 100'000u}) {
-        CAPTURE(elements);
-        for (const Way way : {Way::blocking, Way::blocking, Way::nonblocking, Way::persistent}) {
-          std::vector<char> right(static_cast<std::size_t>(count), 0);
-          threads.each([&](ThreadMember& member, int rank) {
-            right[static_cast<std::size_t>(rank)] =
-                are_right(member, rank, count, elements, way) ? 1 : 0;
-          });
-          CHECK(std::ranges::count(right, 1) == count);
-          CHECK(threads.has_staged() == (handoff_ns == kFarNs && elements > 4));
-        }
+std::int64_t between(int from, int to, std::size_t index) { return 100 * value(from, index) + to; }
+
+constexpr int kToAll = 99;
+
+/// What all have for one member, or for all.
+std::vector<std::int64_t> blocks_of_all(int count, std::size_t elements, int to) {
+  std::vector<std::int64_t> blocks(elements * static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    blocks[i] = between(static_cast<int>(i / elements), to, i % elements);
+  }
+  return blocks;
+}
+
+/// What one member has for all.
+std::vector<std::int64_t> block_of(int rank, std::size_t elements) {
+  std::vector<std::int64_t> block(elements);
+  for (std::size_t i = 0; i < elements; ++i) block[i] = between(rank, kToAll, i);
+  return block;
+}
+
+/// Whether all get what each one has for all, in place and not, and what the last one has.
+bool all_have(ThreadMember& member, int rank, int count, std::size_t elements, Way way) {
+  const std::vector<std::int64_t> own = block_of(rank, elements);
+  const std::vector<std::int64_t> expected = blocks_of_all(count, elements, kToAll);
+  std::vector<std::int64_t> output(expected.size(), -1);
+  make(member, calls::allgather(own.data(), output.data(), elements, DataType::int64), way);
+  bool is_right = output == expected;
+  std::ranges::fill(output, -1);
+  const auto first = static_cast<std::ptrdiff_t>(elements) * rank;
+  std::ranges::copy(own, output.begin() + first);
+  const std::int64_t* const in_place = output.data() + first;
+  make(member, calls::allgather(in_place, output.data(), elements, DataType::int64), way);
+  is_right = is_right && output == expected;
+  std::vector<std::int64_t> passed(elements, -1);
+  if (rank == count - 1) passed = own;
+  make(member, calls::broadcast(passed, count - 1), way);
+  return is_right && passed == block_of(count - 1, elements);
+}
+
+/// Whether blocks for one member each get there.
+bool are_dealt(ThreadMember& member, int rank, int count, std::size_t elements, Way way) {
+  const std::vector<std::int64_t> own = block_of(rank, elements);
+  const std::vector<std::int64_t> of_all = blocks_of_all(count, elements, kToAll);
+  std::vector<std::int64_t> row(of_all.size());
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    row[i] = between(rank, static_cast<int>(i / elements), i % elements);
+  }
+  std::vector<std::int64_t> output(of_all.size(), -1);
+  make(member, calls::alltoall(row.data(), output.data(), elements, DataType::int64), way);
+  bool is_right = output == blocks_of_all(count, elements, rank);
+  for (const int root : {0, count - 1}) {
+    std::ranges::fill(output, -1);
+    make(member, calls::gather(own.data(), output.data(), elements, DataType::int64, root), way);
+    is_right = is_right && (rank != root || output == of_all);
+    std::vector<std::int64_t> got(elements, -1);
+    make(member, calls::scatter(of_all.data(), got.data(), elements, DataType::int64, root), way);
+    is_right = is_right && got == own;
+  }
+  return is_right;
+}
+
+/// Makes the calls of `body`, which says whether they were right, among so many members, near and
+/// far, and asks whether something was staged: where members are far, or never.
+template <class Body>
+void check_calls(int count, bool is_staged_where_far, const Body& body) {
+  CAPTURE(count);
+  Threads threads(count);
+  REQUIRE(threads.workers.may_stage());
+  threads.has_staged();
+  for (const double handoff_ns : {kNearNs, kFarNs, kNearNs}) {
+    CAPTURE(handoff_ns);
+    threads.set_distance(handoff_ns);
+    for (const std::size_t elements : {4u, 1000u, 20'000u, 100'000u}) {
+      CAPTURE(elements);
+      for (const Way way : {Way::blocking, Way::blocking, Way::nonblocking, Way::persistent}) {
+        std::vector<char> right(static_cast<std::size_t>(count), 0);
+        threads.each([&](ThreadMember& member, int rank) {
+          right[static_cast<std::size_t>(rank)] = body(member, rank, count, elements, way) ? 1 : 0;
+        });
+        CHECK(std::ranges::count(right, 1) == count);
+        const bool is_staged = is_staged_where_far && handoff_ns == kFarNs && elements > 4;
+        CHECK(threads.has_staged() == is_staged);
       }
     }
   }
+}
+
+TEST_CASE("sums pass through staging where members are far, and do not where they are near") {
+  for (const int count : {2, 3, 4}) check_calls(count, true, are_right);
+}
+
+TEST_CASE("blocks for one member each are never staged") {
+  for (const int count : {2, 3, 5}) check_calls(count, false, are_dealt);
+}
+
+TEST_CASE("what all are to have is staged where they are far and many") {
+  for (const int count : {2, 3, 5}) check_calls(count, count > 3, all_have);
 }
 
 TEST_CASE("vectors whose outputs are written past the caches are not staged") {

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <array>
 #include <barrier>
 #include <chrono>
 #include <cstddef>
@@ -18,6 +17,8 @@ namespace hycoll {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kLeastBetweenLooks{50};
 
 /// What a party did, by the run before which it did it.
 struct Seen {
@@ -77,25 +78,36 @@ class Node {
   Probe probe_;
 };
 
-TEST_CASE("all look before the same runs, a second apart, and agree on the longest handoff") {
-  const std::array<double, 3> expected = {300, 400, 500};
-  Node node(3, true, [&](int party, std::size_t look) {
-    return party == 1 ? expected[look] : 20.0 * party;  // one is always late
+/// What the slowest of them sees in one look after the other.
+double expected_ns(std::size_t look) { return 300.0 + 100.0 * static_cast<double>(look); }
+
+/// Looks of three parties, of whom one is always late.
+void check_looks(std::chrono::microseconds run_time, CallNumber run_count) {
+  Node node(3, true, [](int party, std::size_t look) {
+    return party == 1 ? expected_ns(look) : 20.0 * party;
   });
   const Clock::time_point begin = Clock::now();
-  const std::vector<Seen> seen = node.run(std::chrono::milliseconds(2), 1600);
-  const auto seconds = static_cast<std::size_t>((Clock::now() - begin) / std::chrono::seconds(1));
+  const std::vector<Seen> seen = node.run(run_time, run_count);
+  const auto most = static_cast<std::size_t>((Clock::now() - begin) / kLeastBetweenLooks);
   REQUIRE(seen[0].looks.size() >= 2);
-  REQUIRE(seen[0].looks.size() <= std::min(seconds, expected.size()));
+  CHECK(seen[0].looks.size() <= most);
   REQUIRE(!seen[0].changes.empty());
   for (std::size_t change = 0; change < seen[0].changes.size(); ++change) {
-    CHECK(seen[0].changes[change].handoff_ns == expected[change]);
+    CHECK(seen[0].changes[change].handoff_ns == expected_ns(change));
     CHECK(seen[0].changes[change].run > seen[0].looks[change]);
   }
   for (const Seen& other : seen) {
     CHECK(other.looks == seen[0].looks);
     CHECK(other.changes == seen[0].changes);
   }
+}
+
+TEST_CASE("all look before the same runs, apart in time, and agree on the longest handoff") {
+  check_looks(std::chrono::milliseconds(1), 500);
+}
+
+TEST_CASE("who makes few calls, which are long, looks as often") {
+  check_looks(std::chrono::milliseconds(10), 60);
 }
 
 TEST_CASE("nothing changes when nobody finds a partner") {
