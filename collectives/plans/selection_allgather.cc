@@ -21,15 +21,18 @@
 namespace hycoll {
 namespace {
 
-/// Among few threads who know how far they are from one another, as long as caches hold their
-/// buffers: those who are near read the blocks of all, up to half of that, for then who writes
-/// reads less of memory; those who are far write their blocks to all outputs one by one.
+/// Among few threads who know how far they are from one another. Those who are near read the blocks
+/// of all as long as their cores' own caches may hold the buffers: a line that is in another one's
+/// is dear to write, one that is in the shared cache is not, and who writes reads less. Those who
+/// are far write their blocks to one output after the other as long as caches hold them.
 std::string_view between_threads(const SelectionQuery& query, std::size_t members) {
+  constexpr std::size_t kOwnCacheBytes = std::size_t{1} << 20;
   if (has_many_members(query)) return "multi-leader-ring";
   const std::size_t buffers_bytes = (members + 1) * query.size_bytes;
-  const std::size_t held_bytes = query.streaming_threshold_bytes;
-  if (query.nearness == Nearness::near && buffers_bytes < held_bytes / 2) return "direct-get";
-  if (query.nearness == Nearness::far && buffers_bytes < held_bytes) return "direct-put";
+  if (query.nearness == Nearness::near && buffers_bytes <= kOwnCacheBytes) return "direct-get";
+  if (query.nearness == Nearness::far && buffers_bytes < query.streaming_threshold_bytes) {
+    return "direct-put";
+  }
   return "multi-leader-ring";
 }
 

@@ -1,10 +1,11 @@
 // Allgather by getting: inside a node, whoever wants a block reads it where it is.
 //
 // Idea: a leader fills the outputs of its share of the members, block by block, from all others'
-// inputs; each member's own block follows when all leaders are done. Nobody writes to an output but its member's leader, so with a lane for each member every
-// line that is written lies in the writer's cache. Where leaders write their blocks to all outputs
-// instead (multi-leader-ring), others' caches hold these lines, and give them up one by one, which
-// takes many times as long as to read them (docs/measurements.md, "Who copies between threads").
+// inputs; each member's own block follows when all leaders are done. Nobody writes to an output but
+// its member's leader, so with a lane for each member every line that is written lies in the
+// writer's cache. Where leaders write their blocks to all outputs instead (multi-leader-ring),
+// others' caches hold these lines, and give them up one by one, which takes many times as long as
+// to read them (docs/measurements.md, "Who copies between threads").
 //
 // Source: hycoll.
 // Memory passed over: M n read, M n written, by all leaders together.

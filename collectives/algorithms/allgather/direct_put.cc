@@ -2,8 +2,8 @@
 //
 // Idea: a leader writes the blocks of its share of the members to everybody's outputs, each by
 // itself, so that what is for others is written past the caches where members are far from one
-// another, and what stays with its member is not (multi-leader-ring writes a block to all outputs at
-// once). With a lane for each member nobody reads what another one has written, and members find
+// another, and what stays with its member is not (multi-leader-ring writes a block to all outputs
+// at once). With a lane for each member nobody reads what another one has written, and members find
 // their inputs in their own caches when they write them again; direct-get, which reads, is faster
 // where caches are near.
 //

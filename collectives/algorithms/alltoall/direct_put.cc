@@ -35,8 +35,7 @@ Schedule generate_direct_put_alltoall(std::string name, const Shape& shape,
     for (int distance = 1; distance <= count; ++distance) {
       const int to = (from + distance) % count;
       const ChunkRange block{.first = chunk_of(shape, {.from = from, .to = to}), .count = 1};
-      builder.copy(leader, span_of(builder.output(to), block),
-                   span_of(builder.input(from), block));
+      builder.copy(leader, span_of(builder.output(to), block), span_of(builder.input(from), block));
     }
   });
   return std::move(builder).finish();

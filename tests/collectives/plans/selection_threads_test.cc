@@ -26,7 +26,7 @@ std::string_view name(Collective collective, std::size_t size_bytes, Nearness ne
 }
 
 TEST_CASE("threads that are near read others' blocks, those that are far write theirs") {
-  for (const std::size_t size_bytes : {16 * kKib, 512 * kKib, 4 * kMib}) {
+  for (const std::size_t size_bytes : {4 * kKib, 16 * kKib, 256 * kKib}) {
     CAPTURE(size_bytes);
     CHECK(name(Collective::allgather, size_bytes, Nearness::unknown) == "multi-leader-ring");
     CHECK(name(Collective::allgather, size_bytes, Nearness::near) == "direct-get");
@@ -37,13 +37,25 @@ TEST_CASE("threads that are near read others' blocks, those that are far write t
   }
 }
 
+TEST_CASE("who is near writes blocks that the others' own caches do not hold") {
+  CHECK(name(Collective::allgather, 512 * kKib, Nearness::near) == "multi-leader-ring");
+  CHECK(name(Collective::allgather, 8 * kMib, Nearness::near) == "multi-leader-ring");
+  CHECK(name(Collective::allgather, 8 * kMib, Nearness::far) == "direct-put");
+  CHECK(name(Collective::alltoall, 4 * kMib, Nearness::near) == "onmpml");
+}
+
+TEST_CASE("many threads do what was measured with many") {
+  for (const Nearness nearness : {Nearness::near, Nearness::far}) {
+    CHECK(choose(Collective::allgather, 4, 64 * kKib, nearness).algorithm == "multi-leader-ring");
+  }
+  CHECK(choose(Collective::alltoall, 4, 64 * kKib, Nearness::far).algorithm == "direct-put");
+}
+
 TEST_CASE("buffers that no cache holds are written past the caches, wherever the threads are") {
   for (const Nearness nearness : {Nearness::near, Nearness::far}) {
     CHECK(name(Collective::allgather, 16 * kMib, nearness) == "multi-leader-ring");
     CHECK(name(Collective::alltoall, 16 * kMib, nearness) == "direct-put");
   }
-  CHECK(name(Collective::allgather, 8 * kMib, Nearness::near) == "multi-leader-ring");
-  CHECK(name(Collective::allgather, 8 * kMib, Nearness::far) == "direct-put");
 }
 
 TEST_CASE("short vectors go through lines, wherever the threads are") {
