@@ -36,12 +36,14 @@ Schedule generate_direct_get_allgather(std::string name, const Shape& shape,
     const ChunkRange block{.first = from, .count = 1};
     builder.copy(strand, span_of(builder.output(to), block), span_of(builder.input(from), block));
   };
-  append_for_members(builder, [&](StrandId leader, int to) {
-    for (int distance = 1; distance < count; ++distance) get(leader, to, (to + distance) % count);
-  });
-  for (const int member : builder.members()) {
-    get(builder.main_strand(shape.worker_of_member(member)), member, member);
-  }
+  append_for_members(
+      builder,
+      [&](StrandId leader, int to) {
+        for (int distance = 1; distance < count; ++distance) {
+          get(leader, to, (to + distance) % count);
+        }
+      },
+      [&](StrandId strand, int member) { get(strand, member, member); });
   return std::move(builder).finish();
 }
 

@@ -6,6 +6,19 @@
 #include "collectives/algorithms/parts/node_phases.h"
 
 namespace hycoll {
+namespace {
+
+/// A member waits for the lanes that its own worker leads on other strands than its main one.
+void await_own_lanes(const ScheduleBuilder& builder, NodePhases& phases, int member) {
+  const StrandId main = phases.strand(member);
+  for (int lane = 0; lane < builder.shape().lane_count(); ++lane) {
+    const StrandId leader = phases.leader(lane);
+    if (leader == main || builder.worker_of(leader) != builder.worker_of(main)) continue;
+    phases.await_lane(main, lane, 1);
+  }
+}
+
+}  // namespace
 
 NumberRange share_of_members(const Shape& shape, int node, int share_count, int share) {
   const int members = shape.node(node).members;
@@ -25,8 +38,8 @@ std::vector<int> lanes_by_worker(const Shape& shape, int node) {
   return lanes;
 }
 
-void append_for_members(ScheduleBuilder& builder,
-                        const std::function<void(StrandId leader, int member)>& append) {
+void append_for_members(ScheduleBuilder& builder, const AppendForMember& append,
+                        const AppendForMember& finish) {
   const Shape& shape = builder.shape();
   for (const int node : builder.nodes()) {
     NodePhases phases(builder, node);
@@ -41,6 +54,9 @@ void append_for_members(ScheduleBuilder& builder,
     }
     for (int member = phases.first_member(); member <= phases.last_member(); ++member) {
       phases.await_lanes(member, 1);
+      if (!finish) continue;
+      await_own_lanes(builder, phases, member);
+      finish(phases.strand(member), member);
     }
   }
 }

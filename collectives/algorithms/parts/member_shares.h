@@ -17,9 +17,11 @@ std::vector<int> lanes_by_worker(const Shape& shape, int node);
 
 /// What is done inside one node when all members have entered: calls append(leader's strand,
 /// member) for each member of each leader's share, where with a lane for each member that is the
-/// leader's own. All leave when all leaders are done.
-void append_for_members(ScheduleBuilder& builder,
-                        const std::function<void(StrandId leader, int member)>& append);
+/// leader's own. All leave when all leaders are done, with what `finish` appends to a strand of
+/// each member's worker then.
+using AppendForMember = std::function<void(StrandId strand, int member)>;
+void append_for_members(ScheduleBuilder& builder, const AppendForMember& append,
+                        const AppendForMember& finish = {});
 
 }  // namespace hycoll
 
