@@ -195,7 +195,7 @@ void NodeProcessMember::run_here(const Plan& plan, const CallArguments& argument
   if (!plan.crossing) {
     return executor().run(program(plan), arguments, processes_.next_run(thread_));
   }
-  if (arguments.is_blocking && thread_ == 0) processes_.look_around();
+  if (arguments.is_blocking && thread_ == 0) processes_.look_around(plan.leaving());
   // Short nonblocking calls may be deferred, on some members.
   const bool may_choose = arguments.is_blocking || !plan.is_short;
   SlicedRun run(*this, plan, arguments, may_choose ? Buffers::where_they_are : Buffers::staged);

@@ -100,7 +100,9 @@ void ThreadMember::provide_for(const Plan& plan, Waiting /*waiting*/) {
 
 void ThreadMember::look_around(const Plan& plan) {
   if (plan.meets()) return;
-  if (looks_ && program(plan).some_touch_others) looks_->before(runs_ + 1);
+  if (looks_ && program(plan).some_touch_others) {
+    looks_->before(runs_ + 1, plan_now(plan).leaving());
+  }
   provide_for(plan, Waiting::allowed);
 }
 

@@ -12,6 +12,7 @@
 #include "collectives/plans/plan_account.h"
 #include "collectives/plans/selection.h"
 #include "collectives/plans/unequal_pairs.h"
+#include "threading/memory/node_memory.h"
 #include "threading/program/program.h"
 #include "threading/program/staging_slices.h"
 
@@ -108,6 +109,18 @@ struct Plan {
   Plan() = default;
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
+
+  /// When the node's members leave its first run. The same on all processes of the node. Requires a
+  /// plan that does not meet.
+  Leaving leaving() const noexcept {
+    const auto runs_ahead = [](const SlicedPrograms& sliced) {
+      return sliced.program(0, 0).some_run_ahead;
+    };
+    const bool some_run_ahead = crossing ? runs_ahead(crossing->staged) ||
+                                               (crossing->direct && runs_ahead(*crossing->direct))
+                                         : programs.front().some_run_ahead;
+    return some_run_ahead ? Leaving::ahead : Leaving::when_all_have_entered;
+  }
 
   /// Its programs are bound when the node's members have met.
   bool meets() const noexcept { return pairs != nullptr && !pairs->is_alone(); }

@@ -17,10 +17,6 @@ constexpr std::chrono::milliseconds kInterval{50};
 /// Within which the first party reads the clock, if it makes calls.
 constexpr Clock::duration kClockInterval = kInterval / 8;
 
-/// Whoever starts a run knows what the others have written before the one that lies
-/// kMaximumLead + 2 back.
-constexpr CallNumber kRunsAhead = kMaximumLead + 4;
-
 /// Of all communicators and teams in which a party of this process is the first one.
 std::atomic<Clock::rep>& last_announcement() {
   static std::atomic<Clock::rep> time{Clock::now().time_since_epoch().count()};
@@ -53,31 +49,37 @@ void DistanceLooks::change(const AgreedHandoff& agreed) {
   agreed_(agreed.handoff_ns);
 }
 
-void DistanceLooks::look(CallNumber announced, CallNumber run) {
+CallNumber DistanceLooks::known_before(CallNumber run, Leaving leaving) noexcept {
+  // Whoever starts a run knows what the others have written before the one that lies kMaximumLead +
+  // 2 back; and before the last one if all had entered that before it was left.
+  return run + (leaving == Leaving::ahead ? kMaximumLead + 4 : 1);
+}
+
+void DistanceLooks::look(CallNumber announced, CallNumber all_have_seen) {
   latest_ = announced;
   is_used_ = true;
   memory_.set_seen_handoff(worker_, probe_());
-  seen_ = run + kRunsAhead;
+  seen_ = all_have_seen;
 }
 
-void DistanceLooks::lead(CallNumber run) {
+void DistanceLooks::lead(CallNumber run, Leaving leaving) {
   if (seen_ != 0) {
-    if (run >= seen_) decide(run);
+    if (run >= seen_) decide(known_before(run, leaving));
   } else if (is_soon_ || ++calls_ >= calls_per_clock_) {
     calls_ = 0;
-    announce(run);
+    announce(known_before(run, leaving));
   }
 }
 
-void DistanceLooks::decide(CallNumber run) {
+void DistanceLooks::decide(CallNumber first_run) {
   seen_ = 0;
   double most_ns = 0;
   for (const int worker : workers_) most_ns = std::max(most_ns, memory_.seen_handoff(worker));
   // All have made the change before this one: it lay before the look.
-  if (most_ns > 0) memory_.agree_on_handoff({run + kRunsAhead, most_ns});
+  if (most_ns > 0) memory_.agree_on_handoff({first_run, most_ns});
 }
 
-void DistanceLooks::announce(CallNumber run) {
+void DistanceLooks::announce(CallNumber first_run) {
   // Orders nothing but itself.
   std::atomic<Clock::rep>& last = last_announcement();
   Clock::rep before = last.load(std::memory_order_relaxed);
@@ -86,7 +88,7 @@ void DistanceLooks::announce(CallNumber run) {
   if (!is_soon_ && now - Clock::duration(before) < kInterval) return;
   if (!last.compare_exchange_strong(before, now.count(), std::memory_order_relaxed)) return;
   is_soon_ = false;
-  memory_.announce_look(run + kRunsAhead);
+  memory_.announce_look(first_run);
 }
 
 void DistanceLooks::adapt_calls_per_clock(std::int64_t now) {

@@ -37,26 +37,32 @@ class DistanceLooks {
   void set_probe(Probe probe) { probe_ = std::move(probe); }
 
   /// Before calls that all parties make alike, in which they are members. `run` is the number of
-  /// the next run, the same on all.
-  void before(CallNumber run) {
+  /// the next run, and `leaving` how it ends: the same on all.
+  void before(CallNumber run, Leaving leaving) {
     if (is_used_) make_ready();
     const AgreedHandoff agreed = memory_.agreed_handoff();
-    if (agreed.first_run > changed_ && run >= agreed.first_run) change(agreed);
+    if (agreed.first_run > changed_ && run >= agreed.first_run) {
+      change(agreed);
+      leaving = Leaving::ahead;  // perhaps: the run may be another one now
+    }
     const CallNumber next = memory_.next_look();
-    if (next > latest_ && run >= next) return look(next, run);
-    if (is_first_ && next <= latest_) lead(run);
+    if (next > latest_ && run >= next) return look(next, known_before(run, leaving));
+    if (is_first_ && next <= latest_) lead(run, leaving);
   }
 
  private:
   /// Reading the clock takes as long as half a short call; long calls are few.
   static constexpr std::uint32_t kMostCallsPerClock = 64;
 
+  /// The run before which all know what a party has written before run `run`.
+  static CallNumber known_before(CallNumber run, Leaving leaving) noexcept;
+
   void make_ready();
   void change(const AgreedHandoff& agreed);
-  void look(CallNumber announced, CallNumber run);
-  void lead(CallNumber run);
-  void decide(CallNumber run);
-  void announce(CallNumber run);
+  void look(CallNumber announced, CallNumber all_have_seen);
+  void lead(CallNumber run, Leaving leaving);
+  void decide(CallNumber first_run);
+  void announce(CallNumber first_run);
   void adapt_calls_per_clock(std::int64_t now);
 
   NodeMemory& memory_;

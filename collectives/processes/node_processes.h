@@ -79,7 +79,9 @@ class NodeProcesses {
   CallNumber next_run(int thread) noexcept { return use_.segment->next_run(thread); }
 
   /// Before a blocking call that stages, of the first thread.
-  void look_around() { use_.segment->look_around(use_.segment->last_run(0) + 1); }
+  void look_around(Leaving leaving) {
+    use_.segment->look_around(use_.segment->last_run(0) + 1, leaving);
+  }
 
   /// Whether the node's processes can access one another's shared heaps. The same on all of them.
   bool shares_heaps() const noexcept {

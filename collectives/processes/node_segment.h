@@ -88,8 +88,8 @@ class NodeSegment {
   void set_distance(double handoff_ns) noexcept;
   /// Before a blocking call that stages, of a process's first thread: the processes may look again
   /// how far they are from one another. `run`: the number of its first run.
-  void look_around(CallNumber run) {
-    if (looks_) looks_->before(run);
+  void look_around(CallNumber run, Leaving leaving) {
+    if (looks_) looks_->before(run, leaving);
   }
   /// Null where processes must not measure.
   DistanceLooks* looks() noexcept { return looks_ ? &*looks_ : nullptr; }

@@ -82,6 +82,12 @@ struct CallSignature {
 /// all members of its node have entered the call that lies so many calls back.
 inline constexpr CallNumber kMaximumLead = 6;
 
+/// When members leave a run.
+enum class Leaving : std::uint8_t {
+  when_all_have_entered,
+  ahead,  ///< Some may leave before others have entered it, or one of the runs before.
+};
+
 /// The sets of what is kept for several calls: signatures, lines, failures. A call uses set
 /// call % kCallSets, and may overwrite what it finds there. Why that is safe: whoever starts call c
 /// has left c - 1, so every member of its node has entered c - 1 - kMaximumLead and left all calls

@@ -36,8 +36,8 @@ class Node {
  public:
   using Probe = std::function<double(int party, std::size_t look)>;
 
-  Node(int party_count, bool is_known, Probe probe)
-      : memory_(2 * party_count), is_known_(is_known), probe_(std::move(probe)) {
+  Node(int party_count, bool is_known, Leaving leaving, Probe probe)
+      : memory_(2 * party_count), is_known_(is_known), leaving_(leaving), probe_(std::move(probe)) {
     for (int party = 0; party < party_count; ++party) workers_.push_back(2 * party);
   }
 
@@ -57,7 +57,7 @@ class Node {
             own.changes.push_back({run, handoff_ns});
           });
       for (; run <= run_count; ++run) {
-        looks.before(run);
+        looks.before(run, leaving_);
         std::this_thread::sleep_for(run_time);
         meeting.arrive_and_wait();
       }
@@ -75,6 +75,7 @@ class Node {
   NodeMemory memory_;
   std::vector<int> workers_;
   bool is_known_;
+  Leaving leaving_;
   Probe probe_;
 };
 
@@ -82,8 +83,8 @@ class Node {
 double expected_ns(std::size_t look) { return 300.0 + 100.0 * static_cast<double>(look); }
 
 /// Looks of three parties, of whom one is always late.
-void check_looks(std::chrono::microseconds run_time, CallNumber run_count) {
-  Node node(3, true, [](int party, std::size_t look) {
+void check_looks(Leaving leaving, std::chrono::microseconds run_time, CallNumber run_count) {
+  Node node(3, true, leaving, [](int party, std::size_t look) {
     return party == 1 ? expected_ns(look) : 20.0 * party;
   });
   const Clock::time_point begin = Clock::now();
@@ -103,15 +104,26 @@ void check_looks(std::chrono::microseconds run_time, CallNumber run_count) {
 }
 
 TEST_CASE("all look before the same runs, apart in time, and agree on the longest handoff") {
-  check_looks(std::chrono::milliseconds(1), 500);
+  for (const Leaving leaving : {Leaving::when_all_have_entered, Leaving::ahead}) {
+    check_looks(leaving, std::chrono::milliseconds(1), 500);
+  }
 }
 
 TEST_CASE("who makes few calls, which are long, looks as often") {
-  check_looks(std::chrono::milliseconds(10), 60);
+  check_looks(Leaving::ahead, std::chrono::milliseconds(10), 60);
+}
+
+TEST_CASE("where nobody leaves before all have entered, a change takes three runs") {
+  Node node(2, false, Leaving::when_all_have_entered, [](int, std::size_t) { return 30.0; });
+  const std::vector<Seen> seen = node.run(std::chrono::microseconds(10), 4);
+  CHECK(seen[0].looks == std::vector<CallNumber>{2});
+  CHECK(seen[0].changes == std::vector<Seen::Change>{{4, 30.0}});
+  CHECK(seen[1].looks == seen[0].looks);
+  CHECK(seen[1].changes == seen[0].changes);
 }
 
 TEST_CASE("nothing changes when nobody finds a partner") {
-  Node node(2, false, [](int, std::size_t) { return 0.0; });
+  Node node(2, false, Leaving::ahead, [](int, std::size_t) { return 0.0; });
   const std::vector<Seen> seen = node.run(std::chrono::microseconds(10), 2000);
   CHECK(!seen[0].looks.empty());
   CHECK(seen[0].changes.empty());
@@ -119,7 +131,7 @@ TEST_CASE("nothing changes when nobody finds a partner") {
 }
 
 TEST_CASE("who does not know the distance looks soon") {
-  Node node(2, false, [](int, std::size_t) { return 30.0; });
+  Node node(2, false, Leaving::ahead, [](int, std::size_t) { return 30.0; });
   const std::vector<Seen> seen = node.run(std::chrono::microseconds(10), 100);
   REQUIRE(seen[0].changes.size() == 1);
   CHECK(seen[0].changes == seen[1].changes);
