@@ -88,9 +88,9 @@ struct Options {
   /// Layout `processes`: vectors of so many KiB and more are read and written where they are, by
   /// the kernel (process_vm_readv), if all processes of the machine may do that to each other. 0:
   /// none. Not set: where the processes of a node are near one another, broadcasts and scatters of
-  /// 32 KiB and more between two of them, and among more of them long vectors of all collectives
-  /// but scans, from some 256 KiB to 512 KiB for each process on; elsewhere staging that is written
-  /// past the caches is faster: docs/decisions/0043, 0073, 0077.
+  /// 32 KiB and allgathers of 2 MiB and more between two of them, and among more of them long
+  /// vectors of all collectives but scans, from some 256 KiB to 512 KiB for each process on;
+  /// elsewhere staging that is written past the caches is faster: docs/decisions/0043, 0073, 0077.
   std::optional<int> single_copy_kib;
 
   /// What the plans of a communicator or team may take on each process, in KiB, at least 1; beyond

@@ -21,7 +21,8 @@ std::size_t NearSingleCopies::shortest_bytes(Collective collective) const noexce
   if (members == 2) {
     const bool has_one_reader =
         collective == Collective::broadcast || collective == Collective::scatter;
-    return has_one_reader ? 32 * kKib : SIZE_MAX;
+    if (has_one_reader) return 32 * kKib;
+    return collective == Collective::allgather ? 2048 * kKib : SIZE_MAX;
   }
   const std::size_t each = static_cast<std::size_t>(members) * kKib;
   switch (collective) {

@@ -177,6 +177,7 @@ TEST_CASE("of many processes the kernel copies longer vectors, and other collect
   CHECK(shortest_kib(2, Collective::scatter) == 32);
   CHECK(shortest(2, Collective::gather) == SIZE_MAX);
   CHECK(shortest(2, Collective::alltoall) == SIZE_MAX);
+  CHECK(shortest_kib(2, Collective::allgather) == 2048);
   for (const int members : {4, 16}) {
     CAPTURE(members);
     CHECK(shortest_kib(members, Collective::alltoall) == 256);
