@@ -95,7 +95,8 @@ struct Options {
 
   /// What the plans of a communicator or team may take on each process, in KiB, at least 1; beyond
   /// it those that have not been used for longest are given up, and made again when they are
-  /// needed. A call whose plan alone takes more is refused.
+  /// needed. A call whose plan alone takes more is refused. A team of threads of one process has as
+  /// much again for each of the two other ways that they go when they are far from one another.
   int plan_cache_kib = 16 * 1024;
 
   /// What the leaders of a node may hold of an all-to-all that they gather and scatter, in KiB, at
