@@ -1,10 +1,10 @@
 // Which gather, or scatter, a call uses.
 //
 // One node: lines while no more than a few hundred bytes pass through them, then a lane per worker,
-// whose leader moves its member's block. Several nodes: the cheapest (selection_costs.h) of the
-// binomial tree, through lines or one leader, and of straight messages, through lines or with as
-// many lanes as are worth it. Gather and scatter are the same in opposite directions, and cost the
-// same.
+// whose leader moves its member's block; of a scatter between threads who are far from one another
+// the root alone (root_puts()). Several nodes: the cheapest (selection_costs.h) of the binomial
+// tree, through lines or one leader, and of straight messages, through lines or with as many lanes
+// as are worth it. Gather and scatter are the same in opposite directions, and cost the same.
 
 #include <algorithm>
 #include <array>

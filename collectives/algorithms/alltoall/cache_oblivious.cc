@@ -20,7 +20,6 @@
 // Example, 4 members, 4 lanes on one node: worker 1 copies the blocks of members 0 and 1 for 2
 // and 3: (0, 2), (0, 3), (1, 2), (1, 3).
 
-#include <algorithm>
 #include <set>
 #include <utility>
 #include <vector>
