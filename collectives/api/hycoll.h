@@ -62,15 +62,17 @@ struct Options {
 
   /// Layout `processes`: how much memory each worker shares with other processes of its machine, in
   /// KiB, for vectors to pass through; 64 to 1048576. What a call stages of one element of the
-  /// vector must fit into half of it. Team in a process that is alone: the same between its threads
-  /// where they are far from one another; what does not fit is not staged.
-  int staging_kib = 512;
+  /// vector must fit into half of it. Calls take turns in it, and are fastest if it is as large as
+  /// a core's own caches: what another core has read is out of that one's when it is written again.
+  /// Team in a process that is alone: the same between its threads where they are far from one
+  /// another; what does not fit is not staged.
+  int staging_kib = 1024;
 
   /// Layout `processes`: how much memory the processes of a machine share in all, in MiB, a part
   /// for each. Communicators that have no room for memory of their own in half of it share the
   /// memory of others that have the same processes in the same order, if the processes have not
   /// asked MPI for MPI_THREAD_MULTIPLE: has_own_memory(). Beyond the limit, constructors throw. Not
-  /// set: 48, or room for eight communicators of each process, whichever is more.
+  /// set: 64, or room for eight communicators of each process, whichever is more.
   std::optional<int> staging_limit_mib;
 
   /// Layout `processes`: when a Communicator provides the memory that its processes share.
@@ -87,10 +89,11 @@ struct Options {
 
   /// Layout `processes`: vectors of so many KiB and more are read and written where they are, by
   /// the kernel (process_vm_readv), if all processes of the machine may do that to each other. 0:
-  /// none. Not set: where the processes of a node are near one another, broadcasts and scatters of
-  /// 32 KiB and allgathers of 2 MiB and more between two of them, and among more of them long
-  /// vectors of all collectives but scans, from some 256 KiB to 512 KiB for each process on;
-  /// elsewhere staging that is written past the caches is faster: docs/decisions/0043, 0073, 0077.
+  /// none. Not set: where the processes of a node are near one another, broadcasts, gathers and
+  /// scatters of 1 MiB, allgathers of 2 MiB and all-to-alls of 8 MiB and more between two of them,
+  /// and among more of them long vectors of all collectives but scans, from some 256 KiB to 512 KiB
+  /// for each process on; elsewhere staging is faster, past the caches where they are far:
+  /// docs/decisions/0043, 0073, 0077, 0080.
   std::optional<int> single_copy_kib;
 
   /// What the plans of a communicator or team may take on each process, in KiB, at least 1; beyond

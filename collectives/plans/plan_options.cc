@@ -7,6 +7,22 @@ namespace {
 
 constexpr std::size_t kKib = 1024;
 
+/// Sums are staged: what is combined is read once, and what is staged besides is in the cache.
+std::size_t shortest_of_two(Collective collective) noexcept {
+  switch (collective) {
+    case Collective::broadcast:
+    case Collective::gather:
+    case Collective::scatter:
+      return 1024 * kKib;
+    case Collective::allgather:
+      return 2048 * kKib;
+    case Collective::alltoall:
+      return 8192 * kKib;
+    default:
+      return SIZE_MAX;
+  }
+}
+
 }  // namespace
 
 KernelCopies PlanOptions::kernel_copies(Collective collective,
@@ -18,12 +34,7 @@ KernelCopies PlanOptions::kernel_copies(Collective collective,
 
 std::size_t NearSingleCopies::shortest_bytes(Collective collective) const noexcept {
   if (members <= 1) return SIZE_MAX;
-  if (members == 2) {
-    const bool has_one_reader =
-        collective == Collective::broadcast || collective == Collective::scatter;
-    if (has_one_reader) return 32 * kKib;
-    return collective == Collective::allgather ? 2048 * kKib : SIZE_MAX;
-  }
+  if (members == 2) return shortest_of_two(collective);
   const std::size_t each = static_cast<std::size_t>(members) * kKib;
   switch (collective) {
     case Collective::alltoall:  // members take turns with one another

@@ -16,7 +16,7 @@ constexpr std::size_t kMib = 1024 * 1024;
 
 /// Unless the user says otherwise: what the processes of a machine provide together, or, where
 /// there are many, so many segments each.
-constexpr std::size_t kAutomaticLimitBytes = 48 * kMib;
+constexpr std::size_t kAutomaticLimitBytes = 64 * kMib;
 constexpr std::size_t kAutomaticSegments = 8;
 
 /// What communicators must have in common to share a segment: the node's processes in the same

@@ -1,5 +1,5 @@
 // A program with many communicators, on all of which it makes calls, short ones or, on half of
-// them, long ones: what hycoll shares between the processes stays below 64 MiB.
+// them, long ones: what hycoll shares between the processes stays below 90 MiB.
 //
 // usage: communicators (single | multiple) COUNT [short]
 
@@ -28,7 +28,7 @@ using programs::value_of;
 using Vector = std::vector<std::uint64_t>;
 
 constexpr std::size_t kLongCount = 20'000;
-constexpr std::uint64_t kLimitBytes = 64u << 20;
+constexpr std::uint64_t kLimitBytes = 90u << 20;
 
 /// The same processes, in another order, or some of them.
 MPI_Comm make_communicator(int number) {

@@ -84,7 +84,9 @@ RandomDriver::RandomDriver(const Schedule& schedule, const VectorExtent& extent,
 
 void RandomDriver::State::add_workers(const Shape& shape, int node) {
   const int worker_count = shape.node(node).workers;
-  const std::size_t sets = sliced.back().program(0, 0).stages_briefly ? kCallSets : 2;
+  const auto sets_per_half = static_cast<std::size_t>(1 + worker_count % 3);
+  const std::size_t sets =
+      sliced.back().program(0, 0).stages_briefly ? kCallSets : 2 * sets_per_half;
   memories.push_back(std::make_unique<NodeMemory>(
       worker_count, sets * (sliced.back().staging_bytes + kSeparationBytes)));
   std::vector<Endpoint*> endpoints;

@@ -70,9 +70,16 @@ TEST_CASE("staging lies with the worker that writes it, and its program says how
   const VectorExtent extent{.count = 5000};
   std::size_t most = 0;
   for (int node = 0; node < kShape.node_count(); ++node) {
-    for (const Program& program : bind_schedule(schedule, node, extent, {.element_bytes = 8})) {
-      most = std::max(most, program.staging_bytes);
+    const auto programs = bind_schedule(schedule, node, extent, {.element_bytes = 8});
+    std::size_t most_here = 0;
+    for (const Program& program : programs) most_here = std::max(most_here, program.staging_bytes);
+    // A worker finds what others of its node have staged in the same set of theirs.
+    for (const Program& program : programs) {
+      CHECK(program.staging_set_bytes >= most_here);
+      CHECK(program.staging_set_bytes < most_here + kSeparationBytes);
+      CHECK(program.staging_set_bytes % kSeparationBytes == 0);
     }
+    most = std::max(most, most_here);
   }
   CHECK(most == staging_bytes(schedule, extent, 8));
 }

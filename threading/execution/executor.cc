@@ -130,6 +130,8 @@ inline void WorkerExecutor::announce(const Program& program) {
 void WorkerExecutor::take_up(const Program& program) {
   if (taken_up_ != program.number) {
     HYCOLL_ASSERT(program.staging_bytes <= memory_.staging_bytes(), "the slice fits into staging");
+    if (memory_.staging_bytes() > 0)
+      staging_turns_ = memory_.staging_turns(program.staging_set_bytes);
     ensure(scratch_, program.scratch_bytes, options_);
     ensure(unpacked_, program.lines_source_bytes, options_);
     strands_.resize(program.strands.size());
@@ -142,6 +144,7 @@ void WorkerExecutor::take_up(const Program& program) {
 
 inline void WorkerExecutor::begin_strands(const Program& program) {
   stream_writer_ = nullptr;
+  if (program.stages()) staging_begin_ = staging_turns_.begin(arguments_.call);
   for (int cell = 0; cell < program.flag_count; ++cell)
     own_for_writing(&memory_.flag(worker_, cell));
   for (std::size_t s = 0; s < strands_.size(); ++s) {
@@ -513,9 +516,7 @@ std::byte* WorkerExecutor::address_elsewhere(const Operand& operand) const {
     case BufferRole::scratch:
       return scratch_.data() + operand.offset_bytes;
     case BufferRole::staging:
-      return (program_->stages_briefly ? memory_.short_staging(operand.index, arguments_.call)
-                                       : memory_.staging(operand.index, arguments_.call)) +
-             operand.offset_bytes;
+      return memory_.further(operand.index).data() + staging_begin_ + operand.offset_bytes;
     case BufferRole::lines:
     case BufferRole::stream:
       break;

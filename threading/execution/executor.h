@@ -362,7 +362,7 @@ class WorkerExecutor {
   std::string describe_long_wait(std::chrono::steady_clock::duration time) const;
   bool all_members_entered() const;
   /// Whether those whose signals the program waits for have entered, without members too: staging
-  /// alternates between two sets, so nobody may be two runs ahead of them, failed or not.
+  /// alternates between two halves, so nobody may be two runs ahead of them, failed or not.
   bool awaited_workers_entered() const;
   int member_worker_count() const;
   std::string describe_worker(int worker) const;
@@ -410,6 +410,8 @@ class WorkerExecutor {
   NumaBuffer unpacked_;
   SeparateVector<void*> destination_addresses_;
   SeparateVector<const void*> source_addresses_;
+  StagingTurns staging_turns_;     // of the program that has been taken up
+  std::size_t staging_begin_ = 0;  // of the run
   FarSteps far_steps_;
   std::vector<NumaBuffer> left_behind_;  // by runs that were abandoned while they were sending
 };

@@ -20,6 +20,7 @@
 #include "threading/memory/cache_lines.h"
 #include "threading/memory/handoff.h"
 #include "threading/memory/shared_text.h"
+#include "threading/memory/staging_turns.h"
 
 namespace hycoll {
 
@@ -225,8 +226,7 @@ inline void own_for_writing(const void* address) noexcept {
 /// The same for the lines of a later write_lines.
 void own_lines(const Line* lines, std::size_t size_bytes) noexcept;
 
-/// What a call stages at most for each worker in short staging. A writer is faster the longer ago
-/// the others have read what it overwrites, so there are more sets than running ahead needs.
+/// What a call stages at most for each worker in short staging.
 inline constexpr std::size_t kMaximumShortStagingBytes = 16 * 1024;
 /// The largest vector, in bytes, that a lines buffer holds.
 inline constexpr std::size_t kMaximumLinesBytes = 16 * 1024;
@@ -278,7 +278,7 @@ struct AgreedHandoff {
 /// A block has two parts. The compact one is what every run needs, and all that short runs need
 /// (Program::is_compact): what all workers share, and for each worker its post, lines for short
 /// vectors, and failures. The rest, nearly all of the block, has for each worker flags, lines, and
-/// `further_bytes` bytes, two sets of staging, and then the node's broadcast FIFO; a block may do
+/// `further_bytes` bytes, two halves of staging, and then the node's broadcast FIFO; a block may do
 /// without until a run needs it. Each worker's areas begin at multiples of the separation, so that
 /// neighbours share a page at most at their ends.
 class NodeMemory {
@@ -379,23 +379,21 @@ class NodeMemory {
     return {further_area_begin(worker) + sizeof(FurtherCells), further_bytes_};
   }
 
-  /// A worker's staging in a call: the first or the second half of its further bytes, in turn, of
-  /// staging_bytes() each.
-  std::byte* staging(int worker, CallNumber call) noexcept {
-    return further(worker).data() + (call % 2) * staging_bytes();
+  /// Where runs stage, in a worker's further bytes, that take a set of so much for each worker; 0:
+  /// a half, as all may.
+  StagingTurns staging_turns(std::size_t set_bytes) const noexcept {
+    return {staging_bytes(), set_bytes == 0 ? staging_bytes() : set_bytes};
+  }
+  /// A worker's half in a run.
+  std::byte* staging(int worker, CallNumber run) noexcept {
+    return further(worker).data() + staging_turns(0).begin(run);
   }
   std::size_t staging_bytes() const noexcept {
     return further_bytes_ / 2 / kSeparationBytes * kSeparationBytes;
   }
 
-  /// The same memory for calls that stage no more than short_staging_bytes() for each worker: in
-  /// kCallSets sets or more, so that whose staging nobody answers may run ahead. A call's set lies
-  /// in its half.
-  std::byte* short_staging(int worker, CallNumber call) noexcept {
-    const std::size_t sets_per_half = staging_bytes() / short_staging_bytes();
-    return staging(worker, call) + call / 2 % sets_per_half * short_staging_bytes();
-  }
-  /// 0 if there is too little staging.
+  /// Of runs that stage no more than this for each worker there are kCallSets sets or more, so that
+  /// whose staging nobody answers may run ahead. 0 if there is too little staging.
   std::size_t short_staging_bytes() const noexcept {
     return std::min(kMaximumShortStagingBytes,
                     staging_bytes() / (kCallSets / 2) / kSeparationBytes * kSeparationBytes);

@@ -69,6 +69,11 @@ PairBinding::PairBinding(const Schedule& schedule, int node, const BindingOption
   std::vector<ProgramRecipe> recipes;
   std::vector<Program> programs = bind_schedule(schedule, node, kSliceOfBlocks, sliced, recipes);
   const std::vector<StagedBuffer> staged = staged_buffers(schedule, node);
+  for (int worker = 0; worker < schedule.shape.node(node).workers; ++worker) {
+    most_staged_chunks_ =
+        std::max(most_staged_chunks_,
+                 staged_chunks_of(schedule, staged, schedule.shape.first_worker(node) + worker));
+  }
   const int first_worker = schedule.shape.first_worker(node) + options.workers.first;
   for (std::size_t w = 0; w < programs.size(); ++w) {
     WorkerForm& form = forms_.emplace_back();
@@ -248,6 +253,7 @@ void PairBinding::bind(const WorkerForm& form, std::size_t slice_begin, std::siz
       [&](std::size_t s) { return padded_to_lines(size_of(form.scratch[s].needs)); },
       [&](std::size_t) -> std::size_t& { return program.scratch_bytes; });
   program.staging_bytes = form.staged_chunks * stride;
+  program.staging_set_bytes = staging_set_bytes_for(most_staged_chunks_ * stride);
   const NeedRange* needs = form.instructions.data();
   for (StrandProgram& strand : program.strands) {
     for (Instruction& instruction : strand.instructions) {

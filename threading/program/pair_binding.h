@@ -156,7 +156,8 @@ class PairBinding {
   int member_count_;
   int node_member_count_;
   bool has_single_members_;
-  std::vector<WorkerForm> forms_;  // by worker that is wanted
+  std::size_t most_staged_chunks_ = 0;  // by a worker of the node
+  std::vector<WorkerForm> forms_;       // by worker that is wanted
 };
 
 }  // namespace hycoll

@@ -304,8 +304,8 @@ class Binder {
     }
   }
 
-  /// On a single node, where members may run ahead. All runs of a call with slices, of which the
-  /// last one may be short, use the same staging.
+  /// Briefly on a single node, where members may run ahead; in all runs of a call with slices, of
+  /// which the last one may be short, nobody does.
   void choose_staging() {
     std::size_t most_bytes = 0;
     for (const Program& program : programs_) {
@@ -313,17 +313,21 @@ class Binder {
     }
     const bool is_brief =
         schedule_.shape.node_count() == 1 && most_bytes > 0 && most_bytes <= short_staging_bytes_;
-    for (Program& program : programs_) program.stages_briefly = is_brief;
+    for (Program& program : programs_) {
+      program.stages_briefly = is_brief;
+      program.staging_set_bytes =
+          is_brief ? short_staging_bytes_ : staging_set_bytes_for(most_bytes);
+    }
   }
 
   /// A member whose buffers nobody else touches is done when its data steps are: others find what
   /// they need of it in lines or staging. What it waits for at the end is only that the others have
-  /// entered. On a single node, where calls send no messages; and without staging of two sets only.
+  /// entered. On a single node, where calls send no messages; and where what is staged is brief.
   void let_run_ahead() {
-    const bool has_two_sets = std::ranges::any_of(programs_, [](const Program& program) {
+    const bool stages_long = std::ranges::any_of(programs_, [](const Program& program) {
       return program.staging_bytes > 0 && !program.stages_briefly;
     });
-    if (schedule_.shape.node_count() > 1 || has_two_sets) return;
+    if (schedule_.shape.node_count() > 1 || stages_long) return;
     bool some_run_ahead = false;
     for (std::size_t w = 0; w < static_cast<std::size_t>(schedule_.shape.member_count()); ++w) {
       if (programs_[w].is_looked_up) continue;

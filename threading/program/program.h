@@ -97,8 +97,10 @@ struct Program {
   NodeMemory::Part memory = NodeMemory::Part::rest;
   int flag_count = 0;  ///< Cells of this worker that it signals: 0..flag_count-1.
   std::size_t scratch_bytes = 0;
-  std::size_t staging_bytes = 0;       ///< Of this worker, in one set.
-  bool stages_briefly = false;         ///< In NodeMemory's short staging; alike on all workers.
+  std::size_t staging_bytes = 0;  ///< Of this worker, in one set.
+  /// NodeMemory::staging_turns(); alike on all workers of the node.
+  std::size_t staging_set_bytes = 0;
+  bool stages_briefly = false;         ///< In so many sets that members may run ahead; alike, too.
   std::size_t lines_source_bytes = 0;  ///< Room to unpack the lines sources of the largest step.
   /// One strand, as on every worker of every node that calls the transport's own collectives: the
   /// worker of a blocking call may block inside the transport.
@@ -114,6 +116,9 @@ struct Program {
   bool some_run_ahead = false;
   /// Some workers of the node write outputs past the caches.
   bool some_stream_outputs = false;
+
+  /// Some workers of the node stage.
+  bool stages() const noexcept { return staging_bytes > 0 || staging_set_bytes > 0; }
   friend bool operator==(const Program&, const Program&) = default;
 };
 
@@ -208,6 +213,11 @@ bool is_whole(const VectorExtent& extent) noexcept;
 /// The bytes of so many elements, in whole cache lines: what a buffer takes in staging or scratch.
 constexpr std::size_t padded_to_lines(std::size_t size_bytes) noexcept {
   return (size_bytes + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
+}
+
+/// The set that suffices for runs in which a worker stages so much at most.
+constexpr std::size_t staging_set_bytes_for(std::size_t most_bytes) noexcept {
+  return (most_bytes + kSeparationBytes - 1) / kSeparationBytes * kSeparationBytes;
 }
 
 /// The elements of neighbouring blocks' slices lie apart by what is left of the blocks between:

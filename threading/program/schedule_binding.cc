@@ -65,6 +65,7 @@ struct ScheduleBinding::Numbers {
   std::size_t element_bytes;
   bool streams;
   NodeMemory::Part part;
+  std::size_t staging_set_bytes;
   BindingMemory& memory;
 };
 
@@ -307,6 +308,7 @@ void ScheduleBinding::fill(const Numbers& numbers, const Form& form, WorkerRange
     fill(numbers, form.recipes[first + i], program);
     const std::size_t worker = static_cast<std::size_t>(options_.workers.first) + first + i;
     program.staging_bytes = numbers.memory.staged_bytes[worker];
+    program.staging_set_bytes = numbers.staging_set_bytes;
     program.scratch_bytes = numbers.memory.scratch_bytes[worker];
   }
 }
@@ -335,6 +337,8 @@ void ScheduleBinding::bind(const VectorExtent& extent, std::size_t element_bytes
                         .streams = streaming_pays(extent, partition, element_bytes),
                         .part = is_compact(needs_, program_extent) ? NodeMemory::Part::compact
                                                                    : NodeMemory::Part::rest,
+                        .staging_set_bytes = stages_briefly ? options_.short_staging_bytes
+                                                            : staging_set_bytes_for(most_staged),
                         .memory = memory};
   fill(numbers, *form, workers, programs);
 }

@@ -64,8 +64,8 @@ class StagingTooSmall : public Error {
 /// VectorExtent::limit, and first = 0, 1 x limit, 2 x limit, ... below the number of elements.
 /// Alike on all nodes, for it depends on the arguments only.
 ///
-/// A member may enter the next run while others are still in this one, for staging has two sets:
-/// run r + 2 uses the memory of run r. No worker leaves run r + 1 before all workers of its node
+/// A member may enter the next run while others are still in this one, for staging has two halves:
+/// run r + 2 uses the half of run r. No worker leaves run r + 1 before all workers of its node
 /// have entered it, and these have left run r then: nobody uses its staging any more.
 ///
 /// Throws StagingTooSmall if the capacity does not suffice for a cache line of the vector, or for

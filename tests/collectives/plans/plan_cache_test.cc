@@ -173,10 +173,11 @@ TEST_CASE("of many processes the kernel copies longer vectors, and other collect
     return shortest(members, collective) >> 10;
   };
   CHECK(shortest(0, Collective::broadcast) == SIZE_MAX);
-  CHECK(shortest_kib(2, Collective::broadcast) == 32);
-  CHECK(shortest_kib(2, Collective::scatter) == 32);
-  CHECK(shortest(2, Collective::gather) == SIZE_MAX);
-  CHECK(shortest(2, Collective::alltoall) == SIZE_MAX);
+  for (const Collective rooted : {Collective::broadcast, Collective::gather, Collective::scatter}) {
+    CHECK(shortest_kib(2, rooted) == 1024);
+  }
+  CHECK(shortest(2, Collective::reduce) == SIZE_MAX);
+  CHECK(shortest_kib(2, Collective::alltoall) == 8192);
   CHECK(shortest_kib(2, Collective::allgather) == 2048);
   for (const int members : {4, 16}) {
     CAPTURE(members);
@@ -195,7 +196,7 @@ TEST_CASE("of many processes the kernel copies longer vectors, and other collect
 }
 
 TEST_CASE("by default the kernel copies long broadcasts, and only where processes are near") {
-  constexpr std::size_t kShortest = 32 * 1024;  // of two
+  constexpr std::size_t kShortest = 1024 * 1024;  // of two
   const auto query_of = [](Collective collective, std::size_t bytes) {
     return PlanQuery{.collective = collective, .element_bytes = 1, .extent = {.count = bytes}};
   };
@@ -206,18 +207,18 @@ TEST_CASE("by default the kernel copies long broadcasts, and only where processe
                              .near_single_copies = {.members = 2}};
   for (const bool is_named : {false, true}) {
     CAPTURE(is_named);
-    if (is_named) options.single_copy_bytes = 200'000;
+    if (is_named) options.single_copy_bytes = 2'000'000;
     PlanCache plans(options);
     for (const Collective collective :
          {Collective::broadcast, Collective::allreduce, Collective::reduce}) {
       CAPTURE(static_cast<int>(collective));
       const bool is_broadcast = collective == Collective::broadcast;
       for (const std::size_t bytes :
-           {kShortest - 1, kShortest, std::size_t{199'999}, std::size_t{200'000}}) {
+           {kShortest - 1, kShortest, std::size_t{1'999'999}, std::size_t{2'000'000}}) {
         CAPTURE(bytes);
         const PlanPointer plan = plans.find(query_of(collective, bytes));
         REQUIRE(plan->crossing);
-        const bool is_asked_for = is_named && bytes >= 200'000;
+        const bool is_asked_for = is_named && bytes >= 2'000'000;
         CHECK(plan->crossing->are_copied(true) == is_asked_for);
         CHECK(plan->crossing->are_copied(false) ==
               (is_asked_for || (is_broadcast && bytes >= kShortest)));

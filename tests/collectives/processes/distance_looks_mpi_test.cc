@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 /// Through staging, in steps that are streamed where processes are far.
 constexpr std::size_t kCount = 4000;
 /// By the kernel where processes are near.
-constexpr std::size_t kCopiedCount = 20'000;
+constexpr std::size_t kCopiedCount = 150'000;
 
 int world_size() {
   int size = 1;

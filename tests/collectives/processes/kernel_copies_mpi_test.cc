@@ -92,8 +92,8 @@ TEST_CASE("the kernel copies broadcasts where processes are near, or where it is
   Process when_asked(options_with_single_copy(64));
   Process never(options_with_single_copy(0));
   if (by_default.group.rank() == Process::size() - 1) forbid_process_vm_readv();
-  const std::size_t shortest_kib = Process::size() == 2 ? 32 : 3 * 128;
-  for (const std::size_t kib : {16, 48, 64, 256, 1024}) {
+  const std::size_t shortest_kib = Process::size() == 2 ? 1024 : 3 * 128;
+  for (const std::size_t kib : {16, 48, 64, 256, 1023, 1024}) {
     CAPTURE(kib);
     const std::size_t bytes = kib * kKib;
     // Unknown is near.
