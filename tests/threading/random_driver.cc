@@ -84,11 +84,11 @@ RandomDriver::RandomDriver(const Schedule& schedule, const VectorExtent& extent,
 
 void RandomDriver::State::add_workers(const Shape& shape, int node) {
   const int worker_count = shape.node(node).workers;
+  const Program& program = sliced.back().program(0, 0);
   const auto sets_per_half = static_cast<std::size_t>(1 + worker_count % 3);
-  const std::size_t sets =
-      sliced.back().program(0, 0).stages_briefly ? kCallSets : 2 * sets_per_half;
+  const std::size_t sets = program.stages_briefly ? kCallSets : 2 * sets_per_half;
   memories.push_back(std::make_unique<NodeMemory>(
-      worker_count, sets * (sliced.back().staging_bytes + kSeparationBytes)));
+      worker_count, sets * (program.staging_set_bytes + kSeparationBytes)));
   std::vector<Endpoint*> endpoints;
   for (int lane = 0; lane < shape.lane_count(); ++lane) {
     endpoints.push_back(&network.endpoint(node, lane));
