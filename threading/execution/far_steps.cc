@@ -85,10 +85,11 @@ void FarSteps::reduce(const AddressSpace& addresses, std::span<const OperandPlac
 
 void FarSteps::copy(const AddressSpace& addresses, std::span<const OperandPlace> destinations,
                     const OperandPlace& source, std::size_t size_bytes) {
-  // Between two buffers the kernel copies at once whatever there is. What goes to several places,
-  // or from one process to another through this one, is written from a cache.
-  const bool is_direct =
-      destinations.size() == 1 && (source.here != nullptr || destinations.front().here != nullptr);
+  // From here to one other process, or from there to here, the kernel copies at once whatever there
+  // is. What goes to several processes, or through this one, is written from a cache.
+  const bool is_direct = source.here != nullptr
+                             ? far_count(destinations) == 1
+                             : destinations.size() == 1 && destinations.front().here != nullptr;
   const std::size_t block_bytes = is_direct ? size_bytes : kBlocksBytes;
   if (!is_direct) reserve(1, block_bytes);
   for (std::size_t begin = 0; begin < size_bytes; begin += block_bytes) {
