@@ -12,7 +12,6 @@
 
 #include "collectives/processes/process_map.h"
 #include "core/base/errors.h"
-#include "preload/session/hand_over.h"
 #include "preload/session/session.h"
 #include "threading/memory/node_memory.h"
 #include "threading/transport/mpi/mpi_types.h"
@@ -216,9 +215,6 @@ Verdict Attachment::decide(const Candidate& candidate, const Settings& settings)
   const bool is_blocking = !is_nonblocking(candidate.routine) && !is_persistent(candidate.routine);
   const std::string_view nonblocking = is_blocking ? "" : nonblocking_obstacle(candidate.routine);
   if (!nonblocking.empty()) return {.reason = nonblocking};
-  if (hands_over_ && library_is_faster(candidate.routine, size_bytes_)) {
-    return {.reason = "the MPI library is faster at this size"};
-  }
   if (handles_stay_) served_[place_of(candidate)] = candidate;
   return {.server = server_.get()};
 }
@@ -287,8 +283,6 @@ void Attachment::attach(MPI_Comm communicator, const Settings& settings) {
     if (here) obstacle_ = "hycoll cannot start on another process";
     say_once_why_not(communicator, obstacle_);
   }
-  hands_over_ = server_ != nullptr && settings.hand_over == Settings::HandOver::where_faster &&
-                options.layout == Options::Layout::processes && server_->size() == 2;
   if (server_ == nullptr) return;
   note_preparation(*server_, std::chrono::steady_clock::now() - start);
   if (has_duplicate_) duplicates_here.fetch_add(1, std::memory_order_relaxed);

@@ -163,7 +163,6 @@ class Attachment {
   // Of the call that has been examined.
   std::size_t size_bytes_ = 0;
   bool handles_stay_ = false;  ///< They are predefined, and always mean the same.
-  bool hands_over_ = false;    ///< Whether the MPI library serves what it serves faster.
   std::atomic<int> owners_{1};
 };
 

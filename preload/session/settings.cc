@@ -64,11 +64,6 @@ Settings Settings::from_environment() {
   settings.attach_after = read_number("HYCOLL_ATTACH_AFTER", 0, 1'000'000'000);
   if (!settings.attach_after && is_reproducible) settings.attach_after = 0;
   set_layout(settings);
-  const bool is_plain = settings.options.algorithm == "auto" && !is_reproducible &&
-                        std::getenv("HYCOLL_SHARED_HEAP") == nullptr;
-  if (!is_plain || read_number("HYCOLL_HAND_OVER", 0, 1) == 0) {
-    settings.hand_over = Settings::HandOver::never;
-  }
   settings.looks_for_devices = read_number("HYCOLL_DEVICE_MEMORY", 0, 1) != 0;
   settings.options.aggregators = 0;
   check_requested_algorithm(settings.options.algorithm);

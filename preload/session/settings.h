@@ -27,11 +27,6 @@ struct Settings {
   /// HYCOLL_LEADERS, which stands for `per_node`, is set.
   enum class Layout { by_machine, given } layout = Layout::by_machine;
 
-  /// Whether the MPI library serves what it serves faster (hand_over.h). Not if HYCOLL_HAND_OVER=0,
-  /// nor if HYCOLL_ALGORITHM asks for something or all bits are to be reproducible, nor with the
-  /// shared heap, whose buffers need no copies.
-  enum class HandOver { never, where_faster } hand_over = HandOver::where_faster;
-
   /// Whether buffers may lie in the memory of GPUs; not if HYCOLL_DEVICE_MEMORY=0.
   bool looks_for_devices = true;
 

@@ -42,10 +42,9 @@ runtime=$(ldd "$library" | sed -n 's/^.* => \([^ ]*\/lib[at]san[^ ]*\) .*$/\1/p'
 preloaded="${runtime:+$runtime }$preloaded"
 export ASAN_OPTIONS=detect_leaks=0
 
-# hycoll serves all sizes, and soon, unless the test says otherwise.
-if [[ -z ${HYCOLL_REPRODUCIBLE:-} ]]; then
-  export HYCOLL_HAND_OVER=${HYCOLL_HAND_OVER:-0}
-  [[ -n ${HYCOLL_TEST_PAYS:-} ]] || export HYCOLL_ATTACH_AFTER=${HYCOLL_ATTACH_AFTER:-2}
+# hycoll serves calls soon, unless the test says otherwise.
+if [[ -z ${HYCOLL_REPRODUCIBLE:-} && -z ${HYCOLL_TEST_PAYS:-} ]]; then
+  export HYCOLL_ATTACH_AFTER=${HYCOLL_ATTACH_AFTER:-2}
 fi
 export HYCOLL_REPORT=$work/report.json
 "$here/../../tools/build/mpi_run.sh" "$flavour" "$mpiexec" "$ranks" \

@@ -28,8 +28,8 @@ std::string to_text(const measure::MachineState& state);
 /// One line about both, and one that says so when the state has changed.
 std::string to_text(const measure::StateInterval& interval);
 
-/// "scheduling class SCHED_FIFO 50; HYCOLL_HAND_OVER=0\n": the class under which this process and
-/// those that it starts run, and what the environment tells hycoll and the MPI libraries.
+/// "scheduling class SCHED_FIFO 50; HYCOLL_STAGING_KIB=512\n": the class under which this process
+/// and those that it starts run, and what the environment tells hycoll and the MPI libraries.
 std::string conditions_text();
 
 /// The keys "processor", "machine", "state_before", "state_after", "state_changed", "scheduling"
