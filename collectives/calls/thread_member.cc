@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/plans/selection_lanes.h"
 #include "collectives/processes/node_distance.h"
 #include "collectives/runs/driven_run.h"
 #include "collectives/runs/pairs_run.h"
@@ -23,17 +24,6 @@ bool is_too_short(const PlanQuery& query) {
   return combines(query.collective) && !has_root(query.collective) &&
          !has_blocks(query.collective) &&
          query.extent.count * query.element_bytes < kLeastStagedBytes;
-}
-
-/// Whether members who are far from one another write straight to others' outputs: what only moves.
-/// What all are to have is written once for each, and once only to staging, from which all others
-/// read at once: so that is for few members.
-bool is_put(Collective collective, int members) {
-  constexpr int kFewMembers = 3;
-  const CollectiveTraits traits = traits_of(collective);
-  const bool is_for_all = traits.output == BufferTraits{Extent::vector, Holders::all} ||
-                          traits.output == BufferTraits{Extent::vector, Holders::all_but_root};
-  return traits.result == Result::copy && (!is_for_all || members <= kFewMembers);
 }
 
 CallerIdentity as_one_worker(CallerIdentity identity) {
@@ -112,7 +102,8 @@ PlanPointer ThreadMember::find_far(const Plan& plan) {
       !program(plan).some_touch_others || program(plan).some_stream_outputs) {
     return {};
   }
-  if (is_put(plan.query.collective, workers_.count())) return &far_plans_->find(plan.query);
+  if (far_members_put(plan.query.collective, workers_.count()))
+    return &far_plans_->find(plan.query);
   try {
     return &staging_plans_->find(plan.query);
   } catch (const Error& error) {

@@ -49,8 +49,7 @@ std::size_t most_read_of_many(const SelectionQuery& query) {
 }  // namespace
 
 bool has_many_members(const SelectionQuery& query) {
-  constexpr int kLeast = 4;
-  return query.nodes.front().node.members >= kLeast;
+  return query.nodes.front().node.members >= kManyMembers;
 }
 
 bool reads_through_lines(const SelectionQuery& query, std::size_t read_bytes) {
@@ -60,6 +59,13 @@ bool reads_through_lines(const SelectionQuery& query, std::size_t read_bytes) {
 
 bool leads_through_lines(const SelectionQuery& query) {
   return query.requested_lanes <= 1 && query.size_bytes <= kOneLaneBytes;
+}
+
+bool far_members_put(Collective collective, int members) {
+  const CollectiveTraits traits = traits_of(collective);
+  const bool is_for_all = traits.output == BufferTraits{Extent::vector, Holders::all} ||
+                          traits.output == BufferTraits{Extent::vector, Holders::all_but_root};
+  return traits.result == Result::copy && (!is_for_all || members < kManyMembers);
 }
 
 bool root_puts(const SelectionQuery& query) {

@@ -18,8 +18,10 @@ inline constexpr std::size_t kLongBlockBytes = 64 * 1024;
 /// Up to so many nodes every node may send to every other one at once.
 inline constexpr std::size_t kMostNodesAtOnce = 16;
 
-/// Whether the only node has so many members that they are in one another's way, as 4 to 16 were
-/// where they have been measured (docs/measurements.md, "Sixteen cores").
+/// So many members of a node are in one another's way, as 4 to 16 were where they have been
+/// measured (docs/measurements.md, "Sixteen cores").
+inline constexpr int kManyMembers = 4;
+/// Whether the only node has so many.
 bool has_many_members(const SelectionQuery& query);
 
 /// Whether the members of the only node read short vectors through lines: `read_bytes` is what one
@@ -28,6 +30,11 @@ bool reads_through_lines(const SelectionQuery& query, std::size_t read_bytes);
 
 /// Whether short vectors go through lines although there are several nodes.
 bool leads_through_lines(const SelectionQuery& query);
+
+/// Whether the members of the only node, threads who are far from one another, write straight to
+/// others' outputs instead of to staging: what only moves. What all are to have is written once for
+/// each, and once only to staging, from which all others read at once: so that is for few members.
+bool far_members_put(Collective collective, int members);
 
 /// Whether the root alone writes what it has to all others' outputs, past the caches: others, who
 /// are far from it, would read what it has just written, and it would find that in their caches

@@ -21,6 +21,8 @@ constexpr std::size_t kSkipped = 5;
 
 class Copies final : public AddressSpace {
  public:
+  mutable int calls = 0;  // that the kernel would get
+
   std::uint64_t announce(const void* address) const noexcept override {
     return reinterpret_cast<std::uintptr_t>(address);
   }
@@ -28,12 +30,14 @@ class Copies final : public AddressSpace {
   void read(int worker, std::uint64_t announced, std::size_t offset_bytes, void* destination,
             std::size_t size_bytes) const override {
     REQUIRE(worker == 7);
+    ++calls;
     std::memcpy(destination, reinterpret_cast<const std::byte*>(announced) + offset_bytes,
                 size_bytes);
   }
   void write(int worker, std::uint64_t announced, std::size_t offset_bytes, const void* source,
              std::size_t size_bytes) const override {
     REQUIRE(worker == 7);
+    ++calls;
     std::memcpy(reinterpret_cast<std::byte*>(announced) + offset_bytes, source, size_bytes);
   }
 };
@@ -171,6 +175,26 @@ TEST_CASE("copy: from here or there, to here and there") {
       check(source.front(), count, [](std::size_t i) { return element(0, i); });
     }
   }
+}
+
+TEST_CASE("between here and one other process the kernel copies a long part at once") {
+  constexpr std::size_t kCount = 100'001;
+  const auto calls_for = [](Where from, unsigned far_destinations, std::size_t destination_count) {
+    const Copies copies;
+    FarSteps steps;
+    std::vector<Buffer> source = buffers_of(1, kCount, from == Where::there ? 1 : 0);
+    std::vector<Buffer> destinations = buffers_of(destination_count, kCount, far_destinations);
+    steps.copy(copies, places_of(destinations), source.front().place(),
+               kCount * sizeof(std::int32_t));
+    return copies.calls;
+  };
+  CHECK(calls_for(Where::here, 0b1, 1) == 1);
+  CHECK(calls_for(Where::there, 0b0, 1) == 1);
+  CHECK(calls_for(Where::here, 0b10, 2) == 1);
+  CHECK(calls_for(Where::here, 0b100, 3) == 1);
+  // From a cache.
+  CHECK(calls_for(Where::here, 0b11, 2) == 4);
+  CHECK(calls_for(Where::there, 0b1, 1) == 4);
 }
 
 TEST_CASE("elements larger than a block") {
