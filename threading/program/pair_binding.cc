@@ -68,45 +68,31 @@ PairBinding::PairBinding(const Schedule& schedule, int node, const BindingOption
   sliced.short_staging_bytes = 0;
   std::vector<ProgramRecipe> recipes;
   std::vector<Program> programs = bind_schedule(schedule, node, kSliceOfBlocks, sliced, recipes);
-  const std::vector<StagedBuffer> staged = staged_buffers(schedule, node);
-  for (int worker = 0; worker < schedule.shape.node(node).workers; ++worker) {
-    most_staged_chunks_ =
-        std::max(most_staged_chunks_,
-                 staged_chunks_of(schedule, staged, schedule.shape.first_worker(node) + worker));
-  }
-  const int first_worker = schedule.shape.first_worker(node) + options.workers.first;
+  std::vector<std::size_t> staged_chunks(index_of(schedule.shape.node(node).workers), 0);
+  const std::vector<StagedBuffer> staged = staged_buffers(schedule, node, staged_chunks);
+  most_staged_chunks_ = std::ranges::max(staged_chunks);
   for (std::size_t w = 0; w < programs.size(); ++w) {
     WorkerForm& form = forms_.emplace_back();
     form.program = std::move(programs[w]);
     form.program.form = 0;
-    form.staged_chunks = staged_chunks_of(schedule, staged, first_worker + static_cast<int>(w));
+    form.staged_chunks = staged_chunks[index_of(options.workers.first) + w];
     take_needs(schedule, node, staged, recipes[w], form);
   }
 }
 
-std::vector<PairBinding::StagedBuffer> PairBinding::staged_buffers(const Schedule& schedule,
-                                                                   int node) {
+std::vector<PairBinding::StagedBuffer> PairBinding::staged_buffers(
+    const Schedule& schedule, int node, std::vector<std::size_t>& staged_chunks) {
   const std::vector<int> owners = staging_workers(schedule);
   const int first_worker = schedule.shape.first_worker(node);
   std::vector<StagedBuffer> staged(schedule.buffers.size());
-  std::vector<std::size_t> used(index_of(schedule.shape.node(node).workers), 0);
   for (std::size_t b = 0; b < staged.size(); ++b) {
     const int worker = owners[b] - first_worker;
-    if (owners[b] < 0 || worker < 0 || index_of(worker) >= used.size()) continue;
-    std::size_t& chunks = used[index_of(worker)];
+    if (owners[b] < 0 || worker < 0 || index_of(worker) >= staged_chunks.size()) continue;
+    std::size_t& chunks = staged_chunks[index_of(worker)];
     staged[b] = {.worker = owners[b], .chunks_before = chunks};
     chunks += index_of(schedule.buffers[b].chunk_count);
   }
   return staged;
-}
-
-std::size_t PairBinding::staged_chunks_of(const Schedule& schedule,
-                                          const std::vector<StagedBuffer>& staged, int worker) {
-  std::size_t chunks = 0;
-  for (std::size_t b = 0; b < staged.size(); ++b) {
-    if (staged[b].worker == worker) chunks += index_of(schedule.buffers[b].chunk_count);
-  }
-  return chunks;
 }
 
 void PairBinding::take_needs(const Schedule& schedule, int node,

@@ -141,9 +141,9 @@ class PairBinding {
     std::size_t chunks_before = 0;
   };
 
-  static std::vector<StagedBuffer> staged_buffers(const Schedule& schedule, int node);
-  static std::size_t staged_chunks_of(const Schedule& schedule,
-                                      const std::vector<StagedBuffer>& staged, int worker);
+  /// Adds the chunks that each of the node's workers stages.
+  static std::vector<StagedBuffer> staged_buffers(const Schedule& schedule, int node,
+                                                  std::vector<std::size_t>& staged_chunks);
   static void take_needs(const Schedule& schedule, int node,
                          const std::vector<StagedBuffer>& staged, const ProgramRecipe& recipe,
                          WorkerForm& form);

@@ -45,7 +45,7 @@ class Binder {
         node_(node),
         element_bytes_(options.element_bytes),
         streaming_staging_bytes_(options.streaming_staging_bytes),
-        short_staging_bytes_(is_whole(extent) ? options.short_staging_bytes : 0),
+        brief_bytes_(briefly_staged_bytes(schedule.shape, extent, options)),
         workers_(options.workers),
         peers_(options.peers),
         partition_(partition_for(schedule, extent, options.element_bytes)),
@@ -304,19 +304,15 @@ class Binder {
     }
   }
 
-  /// Briefly on a single node, where members may run ahead; in all runs of a call with slices, of
-  /// which the last one may be short, nobody does.
   void choose_staging() {
     std::size_t most_bytes = 0;
     for (const Program& program : programs_) {
       most_bytes = std::max(most_bytes, program.staging_bytes);
     }
-    const bool is_brief =
-        schedule_.shape.node_count() == 1 && most_bytes > 0 && most_bytes <= short_staging_bytes_;
+    const StagingSets sets = StagingSets::of(most_bytes, brief_bytes_);
     for (Program& program : programs_) {
-      program.stages_briefly = is_brief;
-      program.staging_set_bytes =
-          is_brief ? short_staging_bytes_ : staging_set_bytes_for(most_bytes);
+      program.stages_briefly = sets.are_brief;
+      program.staging_set_bytes = sets.set_bytes;
     }
   }
 
@@ -481,7 +477,7 @@ class Binder {
   int node_;
   std::size_t element_bytes_;
   std::size_t streaming_staging_bytes_;
-  std::size_t short_staging_bytes_;
+  std::size_t brief_bytes_;
   WorkerRange workers_;
   Peers peers_;
   Partition partition_;
@@ -558,6 +554,11 @@ void add_gaps(const Chunking& chunking, const VectorExtent& extent,
     gap += block - slice_of(block, extent);
   }
   if (gap == 0) gaps.clear();
+}
+
+std::size_t briefly_staged_bytes(const Shape& shape, const VectorExtent& extent,
+                                 const BindingOptions& options) noexcept {
+  return shape.node_count() == 1 && is_whole(extent) ? options.short_staging_bytes : 0;
 }
 
 std::uint64_t take_program_numbers(std::uint64_t count) noexcept {

@@ -220,6 +220,23 @@ constexpr std::size_t staging_set_bytes_for(std::size_t most_bytes) noexcept {
   return (most_bytes + kSeparationBytes - 1) / kSeparationBytes * kSeparationBytes;
 }
 
+/// What workers may stage briefly: on a single node, where members may run ahead, and not in calls
+/// with slices, of which the last one may be short.
+std::size_t briefly_staged_bytes(const Shape& shape, const VectorExtent& extent,
+                                 const BindingOptions& options) noexcept;
+
+/// How the workers of a node stage: Program::stages_briefly, and Program::staging_set_bytes.
+struct StagingSets {
+  bool are_brief;
+  std::size_t set_bytes;
+
+  /// For runs in which a worker stages `most_bytes` at most, and `brief_bytes` may be brief.
+  static constexpr StagingSets of(std::size_t most_bytes, std::size_t brief_bytes) noexcept {
+    const bool are_brief = most_bytes > 0 && most_bytes <= brief_bytes;
+    return {are_brief, are_brief ? brief_bytes : staging_set_bytes_for(most_bytes)};
+  }
+};
+
 /// The elements of neighbouring blocks' slices lie apart by what is left of the blocks between:
 /// adds, for each block, what is left of those before it. No elements if nothing is left of any.
 void add_gaps(const Chunking& chunking, const VectorExtent& extent, std::vector<std::size_t>& gaps);

@@ -327,18 +327,17 @@ void ScheduleBinding::bind(const VectorExtent& extent, std::size_t element_bytes
   find_places(partition, element_bytes, memory);
   count_filled_chunks(extent, partition, element_bytes, memory.filled_chunks);
   const std::size_t most_staged = std::ranges::max(memory.staged_bytes);
-  const bool stages_briefly = schedule_.shape.node_count() == 1 && most_staged > 0 &&
-                              is_whole(extent) && most_staged <= options_.short_staging_bytes;
-  const Form* form = find_form(stages_briefly, memory);
-  if (form == nullptr) form = make_form(extent, element_bytes, stages_briefly, memory);
+  const StagingSets sets =
+      StagingSets::of(most_staged, briefly_staged_bytes(schedule_.shape, extent, options_));
+  const Form* form = find_form(sets.are_brief, memory);
+  if (form == nullptr) form = make_form(extent, element_bytes, sets.are_brief, memory);
   if (form == nullptr) return bind_alone(extent, element_bytes, workers, programs);
   const Numbers numbers{.partition = partition,
                         .element_bytes = element_bytes,
                         .streams = streaming_pays(extent, partition, element_bytes),
                         .part = is_compact(needs_, program_extent) ? NodeMemory::Part::compact
                                                                    : NodeMemory::Part::rest,
-                        .staging_set_bytes = stages_briefly ? options_.short_staging_bytes
-                                                            : staging_set_bytes_for(most_staged),
+                        .staging_set_bytes = sets.set_bytes,
                         .memory = memory};
   fill(numbers, *form, workers, programs);
 }
