@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <random>
 #include <span>
 #include <thread>
 #include <vector>
@@ -105,6 +106,40 @@ TEST_CASE("the end of a fork's child is not its parent's") {
             std::raise(SIGKILL);
           }) == kEnding);
   }
+}
+
+TEST_CASE("however many watches a process has, its end is noticed on each of them") {
+  constexpr std::size_t kWatches = 5'000;
+  std::mt19937 random(7);
+  std::vector<Shared> shared;
+  for (std::size_t i = 0; i < kWatches; ++i) shared.push_back(shared_memory());
+  std::vector<bool> is_left(kWatches);
+  for (std::size_t i = 0; i < kWatches; ++i) is_left[i] = random() % 4 != 0;
+  status_of_child([&] {
+    std::vector<Watch> watches(kWatches);
+    const auto make = [&](std::size_t i) {
+      watches[i] = std::make_unique<ProcessWatch>(shared[i], kProcesses, kEnding);
+    };
+    for (std::size_t i = 0; i < kWatches; ++i) make(i);
+    // Some end, and others take their places.
+    for (std::size_t i = 0; i < kWatches; ++i) watches[i].reset();
+    for (std::size_t i = 0; i < kWatches; i += 2) make(i);
+    for (std::size_t i = 1; i < kWatches; i += 2) make(i);
+    for (std::size_t i = 0; i < kWatches; ++i) {
+      if (!is_left[i]) watches[i].reset();
+    }
+    std::raise(SIGKILL);
+    return 0;
+  });
+  const int status = status_of_child([&] {
+    for (std::size_t i = 0; i < kWatches; ++i) {
+      const ProcessWatch watch(shared[i], kProcesses, 0);
+      if (watch.find_ended() != (is_left[i] ? kEnding : kNobody)) return 1;
+    }
+    return 0;
+  });
+  CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+  for (const Shared memory : shared) munmap(memory.data(), memory.size());
 }
 
 TEST_CASE("of several watches those that are left at the end are marked") {

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <forward_list>
 #include <future>
 #include <mutex>
 #include <system_error>
@@ -24,60 +25,109 @@ struct alignas(64) ProcessWatch::Entry {
   std::atomic<std::uint32_t> word;  ///< The keeper's thread number; 0: not here, or left.
 };
 
-/// The thread that stands for this process, and its list. Never destroyed.
+/// A thread that stands for this process, and its list of words. Never ends.
 class ProcessWatch::Keeper {
  public:
-  static Keeper& instance() {
-    static Keeper* const keeper = new Keeper;
-    return *keeper;
+  /// Of so many words the kernel marks all: it does not follow a list beyond its 2,048th.
+  static constexpr int kMostWords = 1024;
+
+  /// Throws std::system_error if there can be no thread.
+  Keeper() {
+    head_.list.next = &head_.list;
+    head_.futex_offset =
+        static_cast<long>(offsetof(Entry, word)) - static_cast<long>(offsetof(Entry, link));
+    std::promise<std::uint32_t> number;
+    std::future<std::uint32_t> started = number.get_future();
+    start_without_signals([this, promise = std::move(number)]() mutable {
+      keep(promise);
+    }).detach();
+    thread_ = started.get();
+  }
+  Keeper(const Keeper&) = delete;
+  Keeper& operator=(const Keeper&) = delete;
+
+  bool has_room() const noexcept { return thread_ != 0 && count_ < kMostWords; }
+  bool keeps(const Entry& entry) const noexcept {
+    return thread_ != 0 && entry.word.load(std::memory_order_relaxed) == thread_;
   }
 
-  void add(Entry& entry) {
-    const std::lock_guard lock(mutex_);
-    if (thread_ == 0) return;
+  /// Requires room.
+  void add(Entry& entry) noexcept {
     entry.word.store(thread_, std::memory_order_relaxed);
     entry.link.next = head_.list.next;
     // The kernel reads the list when this process ends, at any point between two stores: it must
     // find a list then. It is the same process, so the order of the program is enough.
     std::atomic_signal_fence(std::memory_order_seq_cst);
     head_.list.next = &entry.link;
+    ++count_;
+  }
+
+  /// Requires an entry that it keeps.
+  void remove(Entry& entry) noexcept {
+    robust_list* link = &head_.list;
+    while (link->next != &entry.link) link = link->next;
+    take_out_behind(*link);
+  }
+
+  void remove_all() noexcept {
+    while (head_.list.next != &head_.list) take_out_behind(head_.list);
+  }
+
+ private:
+  void keep(std::promise<std::uint32_t>& number) {
+    const bool listens = syscall(SYS_set_robust_list, &head_, sizeof(head_)) == 0;
+    number.set_value(listens ? static_cast<std::uint32_t>(syscall(SYS_gettid)) : 0);
+    for (;;) pause();
+  }
+
+  void take_out_behind(robust_list& link) noexcept {
+    auto* const entry = reinterpret_cast<Entry*>(link.next);  // The link comes first.
+    link.next = entry->link.next;
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // As in add().
+    entry->word.store(0, std::memory_order_relaxed);
+    --count_;
+  }
+
+  static_assert(offsetof(Entry, link) == 0);
+
+  robust_list_head head_{};
+  int count_ = 0;
+  std::uint32_t thread_ = 0;  // 0: the kernel does not know the list
+};
+
+/// Those of this process: as many as its words need. Never destroyed.
+class ProcessWatch::Keepers {
+ public:
+  static Keepers& instance() {
+    static Keepers* const keepers = new Keepers;
+    return *keepers;
+  }
+
+  void add(Entry& entry) {
+    const std::lock_guard lock(mutex_);
+    for (Keeper& keeper : keepers_) {
+      if (keeper.has_room()) return keeper.add(entry);
+    }
+    try {
+      Keeper& keeper = keepers_.emplace_front();
+      if (keeper.has_room()) keeper.add(entry);
+    } catch (const std::system_error&) {
+      // Nobody will notice: ProcessWatch.
+    }
   }
 
   void remove(Entry& entry) {
     // A fork's child shares the words, but they are not its own.
     if (getpid() != process_) return;
     const std::lock_guard lock(mutex_);
-    for (robust_list* link = &head_.list; link->next != &head_.list; link = link->next) {
-      if (link->next != &entry.link) continue;
-      link->next = entry.link.next;
-      break;
+    for (Keeper& keeper : keepers_) {
+      if (keeper.keeps(entry)) return keeper.remove(entry);
     }
-    std::atomic_signal_fence(std::memory_order_seq_cst);  // As in add().
-    entry.word.store(0, std::memory_order_relaxed);
   }
 
  private:
-  Keeper() {
-    head_.list.next = &head_.list;
-    head_.futex_offset =
-        static_cast<long>(offsetof(Entry, word)) - static_cast<long>(offsetof(Entry, link));
-    try {
-      std::promise<std::uint32_t> number;
-      std::future<std::uint32_t> started = number.get_future();
-      start_without_signals([this, promise = std::move(number)]() mutable {
-        keep(promise);
-      }).detach();
-      thread_ = started.get();
-    } catch (const std::system_error&) {
-      thread_ = 0;
-    }
+  Keepers() {
     std::atexit([] { instance().leave_all(); });
-  }
-
-  void keep(std::promise<std::uint32_t>& number) {
-    const bool listens = syscall(SYS_set_robust_list, &head_, sizeof(head_)) == 0;
-    number.set_value(listens ? static_cast<std::uint32_t>(syscall(SYS_gettid)) : 0);
-    for (;;) pause();
   }
 
   /// This process ends in order.
@@ -85,19 +135,12 @@ class ProcessWatch::Keeper {
     if (getpid() != process_) return;
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock) return;
-    while (head_.list.next != &head_.list) {
-      auto* const entry = reinterpret_cast<Entry*>(head_.list.next);  // The link comes first.
-      head_.list.next = entry->link.next;
-      entry->word.store(0, std::memory_order_relaxed);
-    }
+    for (Keeper& keeper : keepers_) keeper.remove_all();
   }
-
-  static_assert(offsetof(Entry, link) == 0);
 
   const pid_t process_ = getpid();
   std::mutex mutex_;
-  robust_list_head head_{};   // changed under mutex_
-  std::uint32_t thread_ = 0;  // 0: there is none
+  std::forward_list<Keeper> keepers_;  // guarded by mutex_
 };
 
 std::size_t ProcessWatch::size_bytes(int process_count) {
@@ -108,11 +151,11 @@ ProcessWatch::ProcessWatch(std::span<std::byte> shared, int process_count, int o
     : entries_(reinterpret_cast<Entry*>(shared.data())), process_count_(process_count), own_(own) {
   static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
   HYCOLL_ASSERT(shared.size() >= size_bytes(process_count), "the watch fits into the memory");
-  if (process_count > 1) Keeper::instance().add(entries_[own_]);
+  if (process_count > 1) Keepers::instance().add(entries_[own_]);
 }
 
 ProcessWatch::~ProcessWatch() {
-  if (process_count_ > 1) Keeper::instance().remove(entries_[own_]);
+  if (process_count_ > 1) Keepers::instance().remove(entries_[own_]);
 }
 
 int ProcessWatch::find_ended() const noexcept {

@@ -11,9 +11,10 @@ namespace hycoll {
 ///
 /// Every process has a word in memory that all share, which the kernel marks when the process ends;
 /// looking costs a load. The means are robust futexes. They belong to threads, and a program's
-/// threads come and go, so a thread that does nothing else stands for its process. The kernel marks
-/// them before it closes the process's files, by which launchers notice its end, and so the others
-/// can often report before the launcher ends them.
+/// threads come and go, so threads that do nothing else stand for their process: the kernel marks
+/// 2,048 words of a thread at most, so there is one for every 1,024 words. It marks them before it
+/// closes the process's files, by which launchers notice its end, and so the others can often
+/// report before the launcher ends them.
 ///
 /// A process that destroys its watch, or returns from main() or calls exit(), has left, and counts
 /// as alive.
@@ -36,6 +37,7 @@ class ProcessWatch {
  private:
   struct Entry;
   class Keeper;
+  class Keepers;
 
   Entry* entries_;
   int process_count_;
