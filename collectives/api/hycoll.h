@@ -43,7 +43,8 @@
 namespace hycoll {
 
 /// Choices that apply to all calls of one communicator or team. All processes must pass the same
-/// values.
+/// values, or constructors throw; but for `workers`, `pinning`, `warn_after` and `timeout`, and,
+/// with the layout `per_node`, `placement`.
 struct Options {
   /// What a node is: who exchanges through memory rather than messages.
   enum class Layout {
@@ -220,8 +221,9 @@ class Communicator : public CollectiveCalls<Communicator> {
   /// share eight unless Options::algorithm names a native one. Throws Error if MPI is not
   /// initialised with MPI_THREAD_MULTIPLE; with one worker (Options::workers is 1, or the layout is
   /// `processes`, and there are no aggregators) any level will do, and nonblocking and persistent
-  /// calls throw instead. Throws Error, on all processes, if those of a machine cannot share memory
-  /// (layout `processes`).
+  /// calls throw instead. Throws Error, on all processes, if one of them cannot set up what it
+  /// needs: memory, threads, the machine's topology, or, with the layout `processes`, what those of
+  /// a machine share. The message names a process and tells why.
   explicit Communicator(MPI_Comm parent, const Options& options = Options::from_environment());
 
   /// Collective. All requests must have completed.
@@ -355,9 +357,8 @@ class Member : public CollectiveCalls<Member> {
 class Team {
  public:
   /// Collective over `parent`, called by one thread of each process; processes may have different
-  /// thread counts. Throws Error if MPI is not initialised with MPI_THREAD_MULTIPLE, or
-  /// thread_count is below 1; on all processes, if those of a machine cannot share memory (layout
-  /// `processes`).
+  /// thread counts. Throws Error if MPI is not initialised with MPI_THREAD_MULTIPLE; and, on all
+  /// processes, as a Communicator does, or if thread_count is below 1 on one of them.
   Team(MPI_Comm parent, int thread_count, const Options& options = Options::from_environment());
 
   /// Collective; no member may be inside a call.

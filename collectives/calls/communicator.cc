@@ -19,6 +19,7 @@
 #include "collectives/processes/workers.h"
 #include "collectives/runs/arguments.h"
 #include "threading/execution/leader_pool.h"
+#include "threading/transport/mpi/joint_setup.h"
 
 namespace hycoll {
 namespace {
@@ -160,10 +161,17 @@ class ProcessMember final : public Caller {
 }  // namespace
 
 struct Communicator::State {
+  /// Of all processes of `parent`, or none: throws Error on all.
+  static std::unique_ptr<State> make(MPI_Comm parent, const Options& options) {
+    ProcessGroup::require_mpi();
+    return JointSetup::run(
+        parent, [&](JointSetup& setup) { return std::make_unique<State>(setup, parent, options); });
+  }
+
   /// `order` as for ProcessGroup.
-  State(MPI_Comm parent, const Options& options,
+  State(JointSetup& setup, MPI_Comm parent, const Options& options,
         const std::shared_ptr<const RankOrder>& order = nullptr)
-      : group(parent, options, mpi_callers(options), order) {
+      : group(setup, parent, options, mpi_callers(options), order) {
     if (options.layout == Options::Layout::processes) {
       processes = std::make_unique<NodeProcesses>(group, ThreadNumbering::one_each(group.size()));
       plans = std::make_unique<PlanCache>(processes->plan_options(group));
@@ -173,11 +181,12 @@ struct Communicator::State {
       workers = std::make_unique<NodeWorkers>(group, worker_count_for(group), MemberCount::one);
       plans = std::make_unique<PlanCache>(workers->plan_options(group));
     }
+    if (group.announces()) announcer = std::make_unique<CallAnnouncer>(group);
+    if (group.aggregator_count() > 0) setup.meet();  // the announcer ends the services
     if (group.is_aggregator()) {
       service = std::make_unique<AggregatorService>(group, *workers, *plans);
       return;
     }
-    if (group.announces()) announcer = std::make_unique<CallAnnouncer>(group);
     if (options.checking == Options::Checking::all_processes) {
       gate = std::make_unique<CallGate>(group, group.rank(), 1);
     }
@@ -245,13 +254,12 @@ void Communicator::State::provide_for_agreements() {
   PlanQuery agreement{.extent = {.count = 1}};
   if (group.options().bits == Bits::reproducible) agreement.order = OperandOrder::canonical;
   if (processes->has_rest() || plans->find(agreement)->is_compact()) return;
-  std::optional<Error> failure;
   if (!processes->expand(group)) {
-    failure = Error(ErrorKind::environment,
-                    "there is no room for the memory that the processes share; raise the limit "
-                    "(HYCOLL_STAGING_LIMIT, in MiB for a machine), or free communicators");
+    throw Error(ErrorKind::environment,
+                "there is no room for the memory that the processes share; raise the limit "
+                "(HYCOLL_STAGING_LIMIT, in MiB for a machine), or free communicators");
   }
-  group.agree(failure);
+  group.setup().meet();
   processes->end_expansion(true);
 }
 
@@ -276,12 +284,13 @@ void Communicator::State::regroup() {
   better_order = std::make_shared<const RankOrder>(std::move(order));
   Options options = group.options();
   options.emulated_dealing = Options::EmulatedDealing::blocks;  // that is what they are now
-  const MpiCommunicator reordered(group.control(), 0, better_order->number_of(group.rank()));
-  regrouped = std::make_unique<State>(reordered.handle(), options, better_order);
+  const MpiCommunicator reordered(group.setup(), group.control(), 0,
+                                  better_order->number_of(group.rank()));
+  regrouped = std::make_unique<State>(group.setup(), reordered.handle(), options, better_order);
 }
 
 Communicator::Communicator(MPI_Comm parent, const Options& options)
-    : state_(std::make_unique<State>(parent, options)) {}
+    : state_(State::make(parent, options)) {}
 
 Communicator::~Communicator() = default;
 
@@ -310,11 +319,14 @@ void Communicator::run(const Call& call) {
 }
 
 void Communicator::take_turns() {
-  Options options = state_->group.options();
-  options.memory = Options::Memory::in_turn;
   state_->may_take_turns = false;
+  const MPI_Comm control = state_->group.control();
   try {
-    state_ = std::make_unique<State>(state_->group.control(), options);
+    state_ = JointSetup::run(control, [&](JointSetup& setup) {
+      Options options = state_->group.options();
+      options.memory = Options::Memory::in_turn;
+      return std::make_unique<State>(setup, control, options);
+    });
   } catch (const Error& error) {
     throw MemoryRefused(error.kind(), error.what());
   }

@@ -18,6 +18,7 @@
 #include "collectives/processes/workers.h"
 #include "numa/placement/binding.h"
 #include "threading/execution/leader_pool.h"
+#include "threading/transport/mpi/joint_setup.h"
 
 namespace hycoll {
 
@@ -42,7 +43,16 @@ struct Member::State {
 };
 
 struct Team::State {
-  State(MPI_Comm parent, int thread_count, const Options& options) : group(parent, options) {
+  /// Of all processes of `parent`, or none: throws Error on all.
+  static std::unique_ptr<State> make(MPI_Comm parent, int thread_count, const Options& options) {
+    ProcessGroup::require_mpi();
+    return JointSetup::run(parent, [&](JointSetup& setup) {
+      return std::make_unique<State>(setup, parent, thread_count, options);
+    });
+  }
+
+  State(JointSetup& setup, MPI_Comm parent, int thread_count, const Options& options)
+      : group(setup, parent, options) {
     if (options.layout == Options::Layout::processes) {
       share_node(checked(thread_count));
     } else {
@@ -90,6 +100,7 @@ void Team::State::make_node(int thread_count) {
                                           ? LeaderPool::Pinning::pinned
                                           : LeaderPool::Pinning::unpinned,
                                       workers->wait_policy());
+  if (group.aggregator_count() > 0) group.setup().meet();  // the announcer ends the services
   if (group.is_aggregator()) {
     service = std::make_unique<AggregatorService>(group, *workers, *plans);
     return;
@@ -138,7 +149,7 @@ void Team::State::make_gate(int first_rank, int thread_count) {
 }
 
 Team::Team(MPI_Comm parent, int thread_count, const Options& options)
-    : state_(std::make_unique<State>(parent, thread_count, options)) {}
+    : state_(State::make(parent, thread_count, options)) {}
 
 Team::~Team() = default;
 

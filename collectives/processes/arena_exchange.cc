@@ -1,11 +1,10 @@
 #include "collectives/processes/arena_exchange.h"
 
-#include <array>
 #include <cstdlib>
 #include <string_view>
 
 #include "heap/process_heap.h"
-#include "threading/transport/mpi/mpi_endpoint.h"
+#include "threading/transport/mpi/check_mpi.h"
 
 namespace hycoll {
 namespace {
@@ -18,26 +17,25 @@ bool is_used_here() {
 
 }  // namespace
 
-ExchangedArenas exchange_arenas(MPI_Comm node) {
+ExchangedArenas exchange_arenas(JointSetup& setup, MPI_Comm node) {
   int size = 1;
   check_mpi(MPI_Comm_size(node, &size), "MPI_Comm_size");
   ExchangedArenas arenas;
   arenas.descriptions.resize(static_cast<std::size_t>(size));
   const ArenaDescription own = process_heap().describe();
   constexpr int kBytes = sizeof(ArenaDescription);
+  setup.meet();
   check_mpi(
       MPI_Allgather(&own, kBytes, MPI_BYTE, arenas.descriptions.data(), kBytes, MPI_BYTE, node),
       "MPI_Allgather");
   arenas.mappings = std::make_unique<MappingCache>(arenas.descriptions);
-  // Of both numbers the smallest decides.
-  std::array<int, 2> facts = {1, is_used_here() ? 0 : 1};
-  auto& [reachable, unused] = facts;
+  bool reaches_all = true;
   for (std::size_t process = 0; process < arenas.mappings->size(); ++process) {
-    if (arenas.mappings->resolve(process, 0, 1) == nullptr) reachable = 0;
+    if (arenas.mappings->resolve(process, 0, 1) == nullptr) reaches_all = false;
   }
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, facts.data(), 2, MPI_INT, MPI_MIN, node), "MPI_Allreduce");
-  arenas.all_reachable = reachable == 1;
-  arenas.any_used = unused == 0;
+  const JointSetup::Numbers least = setup.least({reaches_all ? 1 : 0, is_used_here() ? 0 : 1});
+  arenas.all_reachable = least[0] == 1;
+  arenas.any_used = least[1] == 0;
   return arenas;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "heap/mapping_cache.h"
+#include "threading/transport/mpi/joint_setup.h"
 
 namespace hycoll {
 
@@ -22,9 +23,10 @@ struct ExchangedArenas {
 };
 
 /// Tells all processes of `node` about one another's arenas, which are made where there are none
-/// yet, and finds out together whether they can be accessed. Collective over `node`, whose
-/// processes need not be on one machine. Throws Error (environment) if an MPI function fails.
-ExchangedArenas exchange_arenas(MPI_Comm node);
+/// yet, and finds out together whether they can be accessed. Collective over `node`, whose set-up
+/// this is a part of, and whose processes need not be on one machine. Throws Error (environment) if
+/// an MPI function fails.
+ExchangedArenas exchange_arenas(JointSetup& setup, MPI_Comm node);
 
 }  // namespace hycoll
 

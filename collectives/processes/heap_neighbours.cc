@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -15,15 +16,11 @@
 namespace hycoll {
 
 struct HeapNeighbours::State {
-  explicit State(MPI_Comm communicator) {
-    check_mpi(MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node),
-              "MPI_Comm_split_type");
-    check_mpi(MPI_Comm_rank(node, &rank), "MPI_Comm_rank");
-    check_mpi(MPI_Comm_size(node, &size), "MPI_Comm_size");
-    arenas = exchange_arenas(node);
-  }
-  ~State() {
-    if (node != MPI_COMM_NULL) MPI_Comm_free(&node);
+  State(JointSetup& setup, MPI_Comm communicator)
+      : node(MpiCommunicator::of_machine(setup, communicator)) {
+    check_mpi(MPI_Comm_rank(node->handle(), &rank), "MPI_Comm_rank");
+    check_mpi(MPI_Comm_size(node->handle(), &size), "MPI_Comm_size");
+    arenas = exchange_arenas(setup, node->handle());
   }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
@@ -56,14 +53,16 @@ struct HeapNeighbours::State {
                             address, size_bytes, neighbour));
   }
 
-  MPI_Comm node = MPI_COMM_NULL;
+  std::shared_ptr<const MpiCommunicator> node;
   int rank = 0;
   int size = 1;
   ExchangedArenas arenas;
 };
 
 HeapNeighbours::HeapNeighbours(MPI_Comm communicator)
-    : state_(std::make_unique<State>(communicator)) {}
+    : state_(JointSetup::run(communicator, [&](JointSetup& setup) {
+        return std::make_unique<State>(setup, communicator);
+      })) {}
 
 HeapNeighbours::~HeapNeighbours() = default;
 
@@ -76,7 +75,7 @@ void HeapNeighbours::fence() {
   // The two fences pair with those of the neighbours: stores before the one are seen after the
   // other.
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  check_mpi(MPI_Barrier(state_->node), "MPI_Barrier");
+  check_mpi(MPI_Barrier(state_->node->handle()), "MPI_Barrier");
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "core/base/errors.h"
 #include "threading/transport/ucx/transport_race.h"
@@ -81,11 +81,17 @@ UcxPeers next_lanes(const ProcessGroup& group, int generation) {
 /// What a process needs to make lanes over UCX.
 struct OwnUcx {
   const UcxContext* context = nullptr;
-  /// Proves that workers can be made, whose descriptors and memory may be refused, while there is
-  /// MPI instead. The first lane takes it. Null where there will be no lane.
-  std::unique_ptr<UcxWorker> worker;
+  /// Workers can be made, whose descriptors and memory may be refused: known while there is MPI
+  /// instead. The lanes take them. None where there will be no lane.
+  std::vector<std::unique_ptr<UcxWorker>> workers;
   std::optional<Error> failure;
 };
+
+/// UCX is asked for, and some process has failed to get what it needs of it. Throws on all.
+void give_up(const ProcessGroup& group, const OwnUcx& own) {
+  if (own.failure) throw Error(*own.failure);
+  group.setup().meet();  // with those who have
+}
 
 [[noreturn]] void throw_silent() {
   throw Error(
@@ -94,12 +100,16 @@ struct OwnUcx {
       "and UCX_NET_DEVICES, or do without UCX: HYCOLL_TRANSPORT=mpi");
 }
 
+void take_workers(OwnUcx& own, int count) {
+  while (std::ssize(own.workers) < count) own.workers.push_back(UcxWorker::take(*own.context));
+}
+
 /// What `context` gives this process.
 OwnUcx look_for_ucx(const UcxContext& (*context)(), bool may_have_lanes) {
   OwnUcx own;
   try {
     own.context = &context();
-    if (may_have_lanes) own.worker = UcxWorker::take(*own.context);
+    if (may_have_lanes) take_workers(own, 1);
   } catch (const Error& error) {
     own.failure = error;
   }
@@ -107,10 +117,19 @@ OwnUcx look_for_ucx(const UcxContext& (*context)(), bool may_have_lanes) {
 }
 
 void hand_on(OwnUcx& own) {
-  if (own.worker != nullptr) UcxWorker::hand_on(std::move(own.worker));
+  for (std::unique_ptr<UcxWorker>& worker : own.workers) UcxWorker::hand_on(std::move(worker));
+  own.workers.clear();
 }
 
-void take_back(OwnUcx& own) { own.worker = UcxWorker::take(*own.context); }
+/// Whether each process of the group gets one worker for each lane that it drives.
+bool all_have_workers(const ProcessGroup& group, OwnUcx& own, int led_lanes) {
+  try {
+    take_workers(own, led_lanes);
+  } catch (const Error& error) {
+    own.failure = error;
+  }
+  return group.setup().all(!own.failure);
+}
 
 /// What one process knows, or, agreed on, all of them.
 struct AllKnowledge {
@@ -132,12 +151,10 @@ AllKnowledge knowledge_of(const Measured& measured, const OwnUcx& own, const Own
 }
 
 /// The least that anybody knows; raises the generation to the largest one.
-AllKnowledge agree(const AllKnowledge& own, int& generation, MPI_Comm communicator) {
-  std::array<int, 4> least = {own.ucx, own.puts, own.ucx_with_puts, -generation};
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()), MPI_INT,
-                          MPI_MIN, communicator),
-            "MPI_Allreduce");
-  generation = -least[3];
+AllKnowledge agree(const AllKnowledge& own, int& generation, JointSetup& setup) {
+  const JointSetup::Numbers least =
+      setup.least({own.ucx, own.puts, own.ucx_with_puts, -generation});
+  generation = static_cast<int>(-least[3]);
   return {.ucx = static_cast<Knowledge>(least[0]),
           .puts = static_cast<Knowledge>(least[1]),
           .ucx_with_puts = static_cast<Knowledge>(least[2])};
@@ -151,7 +168,7 @@ bool is_faster(const AllKnowledge& known, Options::Puts asked) {
 
 }  // namespace
 
-LaneTransport LaneTransport::agreed(const ProcessGroup& group) {
+LaneTransport LaneTransport::agreed(const ProcessGroup& group, int led_lanes) {
   const Options::Transport asked = group.options().transport;
   LaneTransport transport;
   if (asked == Options::Transport::mpi) return transport;
@@ -168,42 +185,53 @@ LaneTransport LaneTransport::agreed(const ProcessGroup& group) {
   }
   int generation = 1 + last_generation.load(std::memory_order_relaxed);
   const auto agree_on_known = [&] {
-    return agree(knowledge_of(measured, own, own_puts), generation, group.control());
+    return agree(knowledge_of(measured, own, own_puts), generation, group.setup());
   };
   AllKnowledge known = agree_on_known();
-  if (is_asked_for && known.ucx == kMissing) group.agree(own.failure);
+  if (is_asked_for && known.ucx == kMissing) give_up(group, own);
   if (known.ucx == kUnmeasured) {
     hand_on(own);
-    measured.ucx = race_transports(*own.context, group.control(), next_lanes(group, generation++));
-    take_back(own);
+    measured.ucx = race_transports(group.setup(), *own.context, group.control(),
+                                   next_lanes(group, generation++));
+    take_workers(own, 1);
     known = agree_on_known();
   }
   if (is_asked_for && known.ucx == kSilent) throw_silent();
   if (races_puts && known.puts == kUnmeasured && known.ucx >= kSlower) {
     hand_on(own);
     hand_on(own_puts);
-    measured.puts = race_puts(group.control(), next_lanes(group, generation));
+    measured.puts = race_puts(group.setup(), group.control(), next_lanes(group, generation));
     generation += 2;
-    take_back(own);
-    take_back(own_puts);
+    take_workers(own, 1);
+    take_workers(own_puts, 1);
     known = agree_on_known();
   }
   measured_once.keep(measured);
   transport.peers_ = next_lanes(group, generation);
-  std::string why = own.failure             ? own.failure->what()
-                    : known.ucx == kMissing ? "a process cannot use UCX"
-                    : is_asked_for          ? "asked for"
-                                            : measured.ucx->text("over UCX", "over MPI");
+  bool takes_ucx = is_asked_for || is_faster(known, asked_puts);
+  const bool puts_are_worth_it = known.puts == kFaster || (!is_asked_for && known.ucx != kFaster);
+  const bool takes_puts =
+      known.puts != kMissing && (asked_puts == Options::Puts::on || puts_are_worth_it);
+  OwnUcx& taken = takes_puts ? own_puts : own;
+  bool is_refused = known.ucx == kMissing;
+  if (takes_ucx && !all_have_workers(group, taken, led_lanes)) {
+    if (is_asked_for) give_up(group, taken);
+    takes_ucx = false;
+    is_refused = true;
+    own.failure = taken.failure;
+  }
+  std::string why = own.failure    ? own.failure->what()
+                    : is_refused   ? "a process cannot use UCX"
+                    : is_asked_for ? "asked for"
+                                   : measured.ucx->text("over UCX", "over MPI");
   if (measured.puts && known.puts >= kSlower && races_puts) {
     why += "; " + measured.puts->text("with puts", "without");
   }
-  if (is_asked_for || is_faster(known, asked_puts)) {
+  if (takes_ucx) {
     hand_on(own);
     hand_on(own_puts);
-    const bool puts_are_worth_it = known.puts == kFaster || (!is_asked_for && known.ucx != kFaster);
-    transport.takes_puts_ =
-        known.puts != kMissing && (asked_puts == Options::Puts::on || puts_are_worth_it);
-    transport.ucx_ = transport.takes_puts_ ? own_puts.context : own.context;
+    transport.takes_puts_ = takes_puts;
+    transport.ucx_ = taken.context;
   }
   transport.description_ = transport.ucx_ == nullptr
                                ? fmt::format("MPI ({})", why)
@@ -214,14 +242,16 @@ LaneTransport LaneTransport::agreed(const ProcessGroup& group) {
 
 std::unique_ptr<Endpoint> LaneTransport::open(std::shared_ptr<const MpiCommunicator> messages,
                                               std::shared_ptr<const MpiCommunicator> leaders,
-                                              int lane, int lane_count,
-                                              const PeerNames& names) const {
+                                              int lane, int lane_count, const PeerNames& names,
+                                              Leading leading) const {
   if (ucx_ == nullptr) {
     return std::make_unique<MpiEndpoint>(std::move(messages), std::move(leaders), lane, lane_count,
                                          names);
   }
+  UcxPeers peers = peers_;
+  peers.drives_lane = leading == Leading::here;
   return std::make_unique<UcxEndpoint>(*ucx_, std::move(messages), std::move(leaders), lane,
-                                       lane_count, names, peers_);
+                                       lane_count, names, std::move(peers));
 }
 
 }  // namespace hycoll

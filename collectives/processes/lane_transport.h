@@ -11,21 +11,24 @@
 
 namespace hycoll {
 
+/// Whether this process drives a lane.
+enum class Leading { here, elsewhere };
+
 /// What the messages of a communicator's lanes go through, the same on all of its processes.
 class LaneTransport {
  public:
-  /// Collective over the group: what its options ask for. Options::Transport::automatic takes UCX
-  /// if all processes have it and it has been measured to be faster than MPI, without puts or with
-  /// them, once in a process's life; Options::puts, those where all processes can make lanes that
-  /// do. Throws Error (environment) on all processes if UCX is asked for and one of them cannot use
-  /// it: there is none, it may not use what the machine has, a lane's worker cannot be made, or no
-  /// message comes.
-  static LaneTransport agreed(const ProcessGroup& group);
+  /// Collective over the group, whose set-up it is a part of: what its options ask for, for lanes
+  /// of which this process drives `led_lanes`. Options::Transport::automatic takes UCX if all
+  /// processes have it and it has been measured to be faster than MPI, without puts or with them,
+  /// once in a process's life; Options::puts, those where all processes can make lanes that do.
+  /// Throws Error (environment) if UCX is asked for and this process cannot use it: there is none,
+  /// it may not use what the machine has, a lane's worker cannot be made, or no message comes.
+  static LaneTransport agreed(const ProcessGroup& group, int led_lanes);
 
-  /// As the constructor of MpiEndpoint, over this transport.
+  /// As the constructor of MpiEndpoint, over this transport, with all that calls need.
   std::unique_ptr<Endpoint> open(std::shared_ptr<const MpiCommunicator> messages,
                                  std::shared_ptr<const MpiCommunicator> leaders, int lane,
-                                 int lane_count, const PeerNames& names) const;
+                                 int lane_count, const PeerNames& names, Leading leading) const;
 
   /// Which it is, and why, e.g. "UCX 1.13.1 (8 B in ...)".
   const std::string& description() const noexcept { return description_; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 namespace hycoll {
@@ -19,16 +20,27 @@ int size_of(MPI_Comm communicator) {
   return size;
 }
 
-std::vector<int> gather_numbers(int own, MPI_Comm communicator) {
+std::vector<int> gather_numbers(JointSetup& setup, int own, MPI_Comm communicator) {
   std::vector<int> all(static_cast<std::size_t>(size_of(communicator)));
+  setup.meet();
   check_mpi(MPI_Allgather(&own, 1, MPI_INT, all.data(), 1, MPI_INT, communicator), "MPI_Allgather");
   return all;
 }
 
-/// Every process's list, by rank.
+}  // namespace
+
 template <class Number>
-std::vector<std::vector<Number>> gather_lists(std::span<const Number> own, MPI_Comm communicator) {
-  const std::vector<int> sizes = gather_numbers(static_cast<int>(own.size_bytes()), communicator);
+std::vector<std::vector<Number>> MachineExchange::lists_of_first_ones(
+    std::span<const Number> own) const {
+  const auto count = static_cast<std::size_t>(is_first_here() ? machine_count_ : 0);
+  const MPI_Comm first_ones = is_first_here() ? first_ones_->handle() : MPI_COMM_NULL;
+  const auto own_bytes = static_cast<int>(own.size_bytes());
+  std::vector<int> sizes(count);
+  setup_.meet();
+  if (is_first_here()) {
+    check_mpi(MPI_Allgather(&own_bytes, 1, MPI_INT, sizes.data(), 1, MPI_INT, first_ones),
+              "MPI_Allgather");
+  }
   std::vector<int> begins;
   int total = 0;
   for (const int size : sizes) {
@@ -36,9 +48,12 @@ std::vector<std::vector<Number>> gather_lists(std::span<const Number> own, MPI_C
     total += size;
   }
   std::vector<Number> all(static_cast<std::size_t>(total) / sizeof(Number));
-  check_mpi(MPI_Allgatherv(own.data(), static_cast<int>(own.size_bytes()), MPI_BYTE, all.data(),
-                           sizes.data(), begins.data(), MPI_BYTE, communicator),
-            "MPI_Allgatherv");
+  setup_.meet();
+  if (is_first_here()) {
+    check_mpi(MPI_Allgatherv(own.data(), own_bytes, MPI_BYTE, all.data(), sizes.data(),
+                             begins.data(), MPI_BYTE, first_ones),
+              "MPI_Allgatherv");
+  }
   std::vector<std::vector<Number>> lists;
   auto begin = all.begin();
   for (const int size : sizes) {
@@ -49,19 +64,17 @@ std::vector<std::vector<Number>> gather_lists(std::span<const Number> own, MPI_C
   return lists;
 }
 
-/// The list of the communicator's first process, on all of them.
 template <class Number>
-void hand_on(std::vector<Number>& list, MPI_Comm communicator) {
-  int size_bytes = static_cast<int>(list.size() * sizeof(Number));
-  check_mpi(MPI_Bcast(&size_bytes, 1, MPI_INT, 0, communicator), "MPI_Bcast");
-  list.resize(static_cast<std::size_t>(size_bytes) / sizeof(Number));
-  check_mpi(MPI_Bcast(list.data(), size_bytes, MPI_BYTE, 0, communicator), "MPI_Bcast");
+void MachineExchange::hand_on(std::vector<Number>& list) const {
+  list.resize(static_cast<std::size_t>(setup_.most(static_cast<std::int64_t>(list.size()))));
+  setup_.meet();
+  check_mpi(
+      MPI_Bcast(list.data(), static_cast<int>(list.size() * sizeof(Number)), MPI_BYTE, 0, here_),
+      "MPI_Bcast");
 }
 
-}  // namespace
-
-MachineExchange::MachineExchange(MPI_Comm communicator, MPI_Comm here)
-    : here_(here), ranks_here_(gather_numbers(rank_in(communicator), here)) {
+MachineExchange::MachineExchange(JointSetup& setup, MPI_Comm communicator, MPI_Comm here)
+    : setup_(setup), here_(here), ranks_here_(gather_numbers(setup, rank_in(communicator), here)) {
   // As many processes here as there are: all of them find the same.
   if (size_of(here) < size_of(communicator)) meet_machines(communicator);
 }
@@ -70,18 +83,20 @@ void MachineExchange::meet_machines(MPI_Comm communicator) {
   const int rank = rank_in(communicator);
   const int is_first = rank == ranks_here_.front() ? 1 : 0;
   int before = 0;
+  setup_.meet();
   check_mpi(MPI_Exscan(&is_first, &before, 1, MPI_INT, MPI_SUM, communicator), "MPI_Exscan");
   if (rank == 0) before = 0;  // where MPI leaves it undefined
   check_mpi(MPI_Allreduce(&is_first, &machine_count_, 1, MPI_INT, MPI_SUM, communicator),
             "MPI_Allreduce");
   std::vector<int> first_ranks(static_cast<std::size_t>(machine_count_), 0);
   if (is_first == 1) first_ranks[static_cast<std::size_t>(before)] = rank;
+  setup_.meet();
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, first_ranks.data(), machine_count_, MPI_INT, MPI_MAX,
                           communicator),
             "MPI_Allreduce");
   const auto own = std::ranges::find(first_ranks, ranks_here_.front());
   machine_ = static_cast<int>(own - first_ranks.begin());
-  if (is_first == 1) first_ones_ = MpiCommunicator::among(communicator, first_ranks);
+  first_ones_ = MpiCommunicator::among(setup_, communicator, first_ranks);
 }
 
 RankMap MachineExchange::machines() const {
@@ -90,14 +105,14 @@ RankMap MachineExchange::machines() const {
 }
 
 RankMap MachineExchange::gather(int value) const {
-  const std::vector<int> values = gather_numbers(value, here_);
+  const std::vector<int> values = gather_numbers(setup_, value, here_);
   if (machine_count_ == 1) return RankMap::of(values);
+  std::vector<int> own;
+  if (is_first_here()) own = describe_ranks(ranks_here_, values);
+  const auto descriptions = lists_of_first_ones(std::span<const int>(own));
   std::vector<int> packed;
-  if (is_first_here()) {
-    const std::vector<int> description = describe_ranks(ranks_here_, values);
-    packed = merge_descriptions(gather_lists<int>(description, first_ones_->handle())).packed();
-  }
-  hand_on(packed, here_);
+  if (is_first_here()) packed = merge_descriptions(descriptions).packed();
+  hand_on(packed);
   return RankMap::unpacked(packed);
 }
 
@@ -105,12 +120,10 @@ std::vector<std::string> MachineExchange::gather_texts(const std::string& text) 
   if (machine_count_ == 1) return {text};
   std::vector<char> all(text.begin(), text.end());
   all.push_back('\0');
-  if (is_first_here()) {
-    const auto lists = gather_lists<char>(all, first_ones_->handle());
-    all.clear();
-    for (const std::vector<char>& list : lists) all.insert(all.end(), list.begin(), list.end());
-  }
-  hand_on(all, here_);
+  const auto lists = lists_of_first_ones(std::span<const char>(all));
+  all.clear();
+  for (const std::vector<char>& list : lists) all.insert(all.end(), list.begin(), list.end());
+  hand_on(all);
   std::vector<std::string> texts;
   for (auto begin = all.begin(); begin != all.end();) {
     const auto end = std::find(begin, all.end(), '\0');

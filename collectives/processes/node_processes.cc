@@ -31,7 +31,7 @@ Core on_machine(const Topology& topology, Core core) {
 }
 
 /// The cores of the workers of a node whose processes have so many threads each.
-std::vector<Core> gather_cores(MPI_Comm neighbours, const Topology& topology,
+std::vector<Core> gather_cores(JointSetup& setup, MPI_Comm neighbours, const Topology& topology,
                                std::span<const Core> cores_here,
                                std::span<const int> thread_counts) {
   std::vector<Core> own;
@@ -47,6 +47,7 @@ std::vector<Core> gather_cores(MPI_Comm neighbours, const Topology& topology,
     total += threads;
   }
   std::vector<Core> cores(static_cast<std::size_t>(total));
+  setup.meet();
   check_mpi(MPI_Allgatherv(own.data(), kInts * static_cast<int>(own.size()), MPI_INT, cores.data(),
                            counts.data(), begins.data(), MPI_INT, neighbours),
             "MPI_Allgatherv");
@@ -94,11 +95,11 @@ NodeProcesses::NodeProcesses(ProcessGroup& group, ThreadNumbering threads)
       node_(grouping_.node_of(group.rank())),
       first_rank_(threads_.first_of(group.rank())),
       worker_(first_rank_ - threads_.first_of(node_begin())),
-      neighbours_(node_count() == 1
-                      ? MpiCommunicator::borrowed(group.control())
-                      : std::make_shared<const MpiCommunicator>(group.control(), node_)),
+      neighbours_(node_count() == 1 ? MpiCommunicator::borrowed(group.control())
+                                    : std::make_shared<const MpiCommunicator>(
+                                          group.setup(), group.control(), node_)),
       cores_(place(group, threads_.count_of(group.rank()))),
-      node_cores_(gather_cores(neighbours_->handle(), group.topology(), cores_,
+      node_cores_(gather_cores(group.setup(), neighbours_->handle(), group.topology(), cores_,
                                neighbours_thread_counts())),
       wait_policy_(group.wait_policy(thread_count())),
       use_(obtain_segment(group, {.neighbours = neighbours_->handle(),
@@ -181,13 +182,7 @@ void NodeProcesses::place_leaders(const ProcessGroup& group) {
   const int requested = group.requested_lanes();
   lane_count_ = group.lane_count(nodes);
   const Placement placement = parse_placement(group.options().placement);
-  std::optional<Error> failure;
-  try {
-    if (requested > 0) lane_workers(node_cores_, requested, placement);
-  } catch (const Error& error) {
-    failure = error;
-  }
-  group.agree(failure);
+  if (requested > 0) lane_workers(node_cores_, requested, placement);
   own_leaders_ = leaders_of(node_cores_, lane_count_, placement);
   inside_ = agree_on_inside(group, nodes, own_leaders_, places_of(group, node_cores_),
                             [&](int node) { return grouping_.first_rank_of(node); });
@@ -234,19 +229,25 @@ void NodeProcesses::open_lanes(const ProcessGroup& group) {
   }
   // Threads of a process that drive lanes of their own should not wait for one another.
   const LaneCommunicators communicators(
-      group.control(), lane_count_, threads_.is_one_each() ? 1 : LaneCommunicators::kMaximumCount);
-  const LaneTransport transport = LaneTransport::agreed(group);
+      group.setup(), group.control(), lane_count_,
+      threads_.is_one_each() ? 1 : LaneCommunicators::kMaximumCount);
+  const auto leads = [&](int leader) {
+    return leader >= worker_ && leader < worker_ + thread_count();
+  };
+  const LaneTransport transport =
+      LaneTransport::agreed(group, static_cast<int>(std::ranges::count_if(own_leaders_, leads)));
   transport_ = transport.description();
   for (int lane = 0; lane < lane_count_; ++lane) {
-    const int leader = own_leaders_[static_cast<std::size_t>(lane)];
-    const bool leads = leader >= worker_ && leader < worker_ + thread_count();
+    const bool is_led = leads(own_leaders_[static_cast<std::size_t>(lane)]);
     std::shared_ptr<const MpiCommunicator> leaders;
     if (group.asks_for_native()) {
-      leaders = std::make_shared<const MpiCommunicator>(group.control(), leads ? 0 : MPI_UNDEFINED);
+      leaders = std::make_shared<const MpiCommunicator>(group.setup(), group.control(),
+                                                        is_led ? 0 : MPI_UNDEFINED);
     }
     lanes_.push_back(transport.open(communicators.of(lane), std::move(leaders),
                                     communicators.lane_on_it(lane), communicators.lanes_on_each(),
-                                    group.process_names()));
+                                    group.process_names(),
+                                    is_led ? Leading::here : Leading::elsewhere));
   }
 }
 

@@ -25,8 +25,8 @@ namespace hycoll {
 /// several processes, each of which is a member; with the segment that the processes share.
 class NodeProcesses {
  public:
-  /// Collective over the group. `threads` of each process are members. Throws Error on every
-  /// process if one cannot map the segment, or if the options differ.
+  /// Collective over the group, whose set-up it is a part of. `threads` of each process are
+  /// members. Throws Error where the segment cannot be mapped.
   NodeProcesses(ProcessGroup& group, ThreadNumbering threads);
   ~NodeProcesses();
   NodeProcesses(const NodeProcesses&) = delete;

@@ -1,8 +1,9 @@
 #include "collectives/processes/node_segment.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
+#include <bit>
+#include <cstdint>
 #include <cstdio>
 #include <utility>
 
@@ -28,12 +29,6 @@ void say_heaps_are_apart(const ProcessGroup& group, int worker) {
 }
 
 }  // namespace
-
-bool holds_on_all(bool holds, MPI_Comm communicator) {
-  int all = holds ? 1 : 0;
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, communicator), "MPI_Allreduce");
-  return all == 1;
-}
 
 NodeMemory::Extent NodeSegment::own_extent(NodeMemory::Part part, const NodeMembership& node,
                                            std::size_t staging_bytes) {
@@ -82,35 +77,37 @@ NodeSegment::NodeSegment(const NodeMembership& node, std::size_t staging_bytes, 
   }
 }
 
-std::shared_ptr<NodeSegment> NodeSegment::make(const ProcessGroup& group,
-                                               const NodeMembership& node, MemoryCharge charge,
-                                               std::optional<Error>& failure) {
+std::shared_ptr<NodeSegment> NodeSegment::make(JointSetup& setup, const ProcessGroup& group,
+                                               const NodeMembership& node, MemoryCharge charge) {
   constexpr std::size_t kKib = 1024;
   const std::size_t staging_bytes = static_cast<std::size_t>(group.options().staging_kib) * kKib;
   std::shared_ptr<NodeSegment> made(new NodeSegment(node, staging_bytes, std::move(charge)));
-  if (!made->map(node, failure)) return nullptr;
-  made->announce_addresses(group, node);
+  made->map(setup, node);
+  made->announce_addresses(setup, group, node);
   made->construct(node);
+  const bool may_spin = !group.cores_are_shared() && node.process_count() > 1;
   // Nobody writes into the memory of others before they have constructed it, and nobody attaches
   // any more.
-  check_mpi(MPI_Barrier(node.neighbours), "MPI_Barrier");
+  setup.meet();
   made->segment_.close();
-  made->measure_distance(node, !group.cores_are_shared() && node.process_count() > 1);
+  made->measure_distance(setup, may_spin);
   return made;
 }
 
-bool NodeSegment::map(const NodeMembership& node, std::optional<Error>& failure) {
+void NodeSegment::map(JointSetup& setup, const NodeMembership& node) {
+  std::exception_ptr failure;
   for (const SharedSegment::Kind kind :
        {SharedSegment::Kind::anonymous, SharedSegment::Kind::named}) {
-    failure.reset();
-    if (attach(node, kind, failure)) return true;
+    failure = nullptr;
+    if (attach(setup, node, kind, failure)) return;
     segment_ = SharedSegment();
   }
-  return false;
+  if (failure != nullptr) std::rethrow_exception(failure);
+  setup.meet();  // with those who have met a failure
 }
 
-bool NodeSegment::attach(const NodeMembership& node, SharedSegment::Kind kind,
-                         std::optional<Error>& failure) {
+bool NodeSegment::attach(JointSetup& setup, const NodeMembership& node, SharedSegment::Kind kind,
+                         std::exception_ptr& failure) {
   SharedSegment::Handle handle;
   try {
     if (node.process == 0) {
@@ -118,9 +115,10 @@ bool NodeSegment::attach(const NodeMembership& node, SharedSegment::Kind kind,
                                          ProcessWatch::size_bytes(node.process_count()));
       handle = segment_.handle();
     }
-  } catch (const Error& error) {
-    failure = error;
+  } catch (const std::exception&) {
+    failure = std::current_exception();
   }
+  setup.meet();
   check_mpi(MPI_Bcast(&handle, sizeof(handle), MPI_BYTE, 0, node.neighbours), "MPI_Bcast");
   const bool is_there = handle.size_bytes > 0;
   try {
@@ -129,10 +127,10 @@ bool NodeSegment::attach(const NodeMembership& node, SharedSegment::Kind kind,
       settle(node);
       reserve(node);
     }
-  } catch (const Error& error) {
-    failure = error;
+  } catch (const std::exception&) {
+    failure = std::current_exception();
   }
-  return holds_on_all(is_there && !failure, node.neighbours);
+  return setup.all(is_there && failure == nullptr);
 }
 
 void NodeSegment::settle(const NodeMembership& node) {
@@ -174,17 +172,18 @@ void NodeSegment::construct(const NodeMembership& node) {
   }
 }
 
-void NodeSegment::announce_addresses(const ProcessGroup& group, const NodeMembership& node) {
+void NodeSegment::announce_addresses(JointSetup& setup, const ProcessGroup& group,
+                                     const NodeMembership& node) {
   if (!node.threads.is_one_each()) {
     addresses_ = std::make_unique<ThreadAddresses>(first_worker_, node.thread_count());
     return;
   }
-  ExchangedArenas arenas = exchange_arenas(node.neighbours);
+  ExchangedArenas arenas = exchange_arenas(setup, node.neighbours);
   if (arenas.any_used && !arenas.all_reachable) say_heaps_are_apart(group, first_worker_);
   const bool wishes_copies = group.options().single_copy_kib.value_or(1) > 0;
+  SingleCopy copies = wishes_copies ? SingleCopy(setup, node.neighbours) : SingleCopy();
   auto addresses =
-      std::make_unique<NodeAddresses>(segment_.bytes(), std::move(arenas),
-                                      wishes_copies ? SingleCopy(node.neighbours) : SingleCopy());
+      std::make_unique<NodeAddresses>(segment_.bytes(), std::move(arenas), std::move(copies));
   shareable_ = addresses.get();
   addresses_ = std::move(addresses);
 }
@@ -194,16 +193,16 @@ void NodeSegment::set_distance(double handoff_ns) noexcept {
   memory_->set_far(handoff_ns > kFarHandoffNs);
 }
 
-void NodeSegment::measure_distance(const NodeMembership& node, bool may_spin) {
+void NodeSegment::measure_distance(JointSetup& setup, bool may_spin) {
   const auto measured = [this](const MeasurementTime& time) {
     return measure_half_a_node_apart(*memory_, first_workers_, process_, time);
   };
-  // The distance, and whether some process must not measure it.
-  std::array<double, 2> most = {may_spin ? measured(kThorough) : 0.0, may_spin ? 0.0 : 1.0};
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, most.data(), 2, MPI_DOUBLE, MPI_MAX, node.neighbours),
-            "MPI_Allreduce");
-  set_distance(most[0]);
-  if (most[1] > 0) return;
+  // The bits of numbers that are not negative are in their order.
+  const double here_ns = may_spin ? measured(kThorough) : 0.0;
+  const JointSetup::Numbers least =
+      setup.least({~std::bit_cast<std::int64_t>(here_ns), may_spin ? 1 : 0});
+  set_distance(std::bit_cast<double>(~least[0]));
+  if (least[1] == 0) return;
   // What it has left is made ready before the first look.
   reset(memory_->handoff_ball(first_worker_));
   looks_.emplace(

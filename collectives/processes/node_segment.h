@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -24,9 +25,6 @@
 #include "threading/memory/shared_segment.h"
 
 namespace hycoll {
-
-/// Whether something holds on every process of a communicator. Collective over it.
-bool holds_on_all(bool holds, MPI_Comm communicator);
 
 /// The processes of a node, as one of them sees them.
 struct NodeMembership {
@@ -57,11 +55,11 @@ struct SegmentBytes {
 /// communicators apart by ExecutorOptions::salt.
 class NodeSegment {
  public:
-  /// Collective over the node. Null on all of its processes if one of them cannot share memory; on
-  /// those, `failure` says why. `group` is one that the node's processes belong to. Of the memory
+  /// Collective over the node, whose set-up it is a part of. Throws Error (environment) where
+  /// memory cannot be shared. `group` is one that the node's processes belong to. Of the memory
   /// only the compact part can be used.
-  static std::shared_ptr<NodeSegment> make(const ProcessGroup& group, const NodeMembership& node,
-                                           MemoryCharge charge, std::optional<Error>& failure);
+  static std::shared_ptr<NodeSegment> make(JointSetup& setup, const ProcessGroup& group,
+                                           const NodeMembership& node, MemoryCharge charge);
   /// What this process provides.
   static SegmentBytes own_bytes(const NodeMembership& node, std::size_t staging_bytes);
   const SegmentBytes& own_bytes() const noexcept { return own_bytes_; }
@@ -129,18 +127,19 @@ class NodeSegment {
   static std::size_t watch_offset(const NodeMembership& node, std::size_t staging_bytes) {
     return NodeMemory::block_bytes(node.threads.count(), staging_bytes);
   }
-  /// Whether all processes of the node have mapped a segment.
-  bool map(const NodeMembership& node, std::optional<Error>& failure);
-  /// The same, of this kind.
-  bool attach(const NodeMembership& node, SharedSegment::Kind kind, std::optional<Error>& failure);
+  /// All processes of the node map a segment.
+  void map(JointSetup& setup, const NodeMembership& node);
+  /// The same, of this kind. Returns whether all have; where one has not, `failure` says why.
+  bool attach(JointSetup& setup, const NodeMembership& node, SharedSegment::Kind kind,
+              std::exception_ptr& failure);
   void reserve(const NodeMembership& node);
   /// Says where what this process provides is to lie, before there is memory for it.
   void settle(const NodeMembership& node);
   void construct(const NodeMembership& node);
-  void announce_addresses(const ProcessGroup& group, const NodeMembership& node);
+  void announce_addresses(JointSetup& setup, const ProcessGroup& group, const NodeMembership& node);
   /// Finds out how far the processes are from one another. Requires that all have constructed their
   /// part of the memory. `may_spin`: that keeps no others off their cores.
-  void measure_distance(const NodeMembership& node, bool may_spin);
+  void measure_distance(JointSetup& setup, bool may_spin);
   void exchange(std::vector<ExecutorContext>* next);
 
   std::size_t staging_bytes_;
@@ -178,9 +177,9 @@ struct SegmentUse {
 /// A segment for the group's communicator: its own while there is room for that within
 /// Options::staging_limit_mib, otherwise one for all communicators of the same processes in the
 /// same order, made by the first of them, where processes make one call at a time. Collective over
-/// the group. With all of its memory, or, as Options::memory and the kernel have it, with the
-/// compact part only, on every process of the group. Throws Error (environment) on every process if
-/// one cannot share memory, or may not share so much.
+/// the group, whose set-up it is a part of. With all of its memory, or, as Options::memory and the
+/// kernel have it, with the compact part only, on every process of the group. Throws Error
+/// (environment) where a process cannot share memory, or may not share so much.
 SegmentUse obtain_segment(const ProcessGroup& group, const NodeMembership& node);
 
 /// Provides this process's part of the rest of the segment's memory, unless it is there. Local.

@@ -9,6 +9,7 @@
 #include <cstdio>
 
 #include "collectives/plans/selection.h"
+#include "collectives/processes/build_identity.h"
 #include "collectives/processes/lane_transport.h"
 #include "collectives/processes/machine_exchange.h"
 #include "collectives/processes/node_groups.h"
@@ -20,9 +21,7 @@
 #include "threading/transport/mpi/mpi_types.h"
 
 namespace hycoll {
-namespace {
-
-void require_mpi() {
+void ProcessGroup::require_mpi() {
   int initialized = 0;
   MPI_Initialized(&initialized);
   if (initialized == 0) {
@@ -31,8 +30,6 @@ void require_mpi() {
                 "&provided) before using hycoll");
   }
 }
-
-}  // namespace
 
 void require_thread_multiple() {
   int provided = MPI_THREAD_SINGLE;
@@ -48,13 +45,37 @@ void require_thread_multiple() {
 
 namespace {
 
-std::shared_ptr<const MpiCommunicator> control_communicator(MPI_Comm parent, Options::Parent use,
+constexpr const char* kSameParent =
+    "Options::parent is `borrowed` on some processes and `duplicated` on others; pass the same on "
+    "every process";
+
+std::shared_ptr<const MpiCommunicator> control_communicator(JointSetup& setup, MPI_Comm parent,
+                                                            Options::Parent use,
                                                             MpiCallers callers) {
-  require_mpi();
   if (callers == MpiCallers::several) require_thread_multiple();
+  const auto own = static_cast<std::int64_t>(use);
+  const JointSetup::Numbers extremes = setup.least({own, ~own});
+  if (extremes[0] != ~extremes[1]) throw Error(ErrorKind::mismatch, kSameParent);
   if (use == Options::Parent::borrowed) return MpiCommunicator::borrowed(parent);
   // Not MPI_Comm_dup: the attributes of the user's are no business of hycoll's.
-  return std::make_shared<const MpiCommunicator>(parent, 0);
+  return std::make_shared<const MpiCommunicator>(setup, parent, 0);
+}
+
+/// FNV-1a.
+std::uint64_t digest_of(std::span<const int> numbers) {
+  std::uint64_t digest = 0xcbf29ce484222325u;
+  for (const int number : numbers) {
+    for (int shift = 0; shift < 32; shift += 8) {
+      digest = (digest ^ (static_cast<unsigned>(number) >> shift & 0xffu)) * 0x100000001b3u;
+    }
+  }
+  return digest;
+}
+
+/// Whether all processes pass the same number.
+bool is_same(std::int64_t own, JointSetup& setup) {
+  const JointSetup::Numbers extremes = setup.least({own, ~own});
+  return extremes[0] == ~extremes[1];
 }
 
 std::string describe(const PackedSignature& signature) {
@@ -67,27 +88,40 @@ std::string describe(const PackedSignature& signature) {
 
 }  // namespace
 
-ProcessGroup::ProcessGroup(MPI_Comm parent, const Options& options, MpiCallers callers,
-                           std::shared_ptr<const RankOrder> order)
-    : control_(control_communicator(parent, options.parent, callers)),
+ProcessGroup::ProcessGroup(JointSetup& setup, MPI_Comm parent, const Options& options,
+                           MpiCallers callers, std::shared_ptr<const RankOrder> order)
+    : setup_(&setup),
+      control_(control_communicator(setup, parent, options.parent, callers)),
       options_(options),
       order_(std::move(order)),
-      map_(ProcessMap::of(control())),
+      map_(ProcessMap::of(setup, control())),
       names_([map = std::make_shared<const ProcessMap>(map_), numbers = order_](int rank) {
         return map->name(rank, numbers == nullptr ? rank : numbers->rank_of(rank));
       }) {
   check_mpi(MPI_Comm_rank(control(), &rank_), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(control(), &size_), "MPI_Comm_size");
+  // In another order they have been named already, as they are numbered in the set-up.
+  if (order_ == nullptr) setup.name_processes(names_);
   agree_on_options();
   agree_on_aggregators();
 }
 
-void ProcessGroup::agree_on_options() {
-  const std::array<NumberedOption, 16> numbers = {{
+std::vector<NumberedOption> ProcessGroup::common_options() const {
+  // Only where several processes make up a node must they place its workers alike.
+  static const std::string any_placement;
+  const bool shares_nodes = options_.layout == Options::Layout::processes;
+  return {
       {.name = "aggregators (HYCOLL_AGGREGATORS)", .value = options_.aggregators},
       {.name = "layout (HYCOLL_LAYOUT; 0: per_node, 1: processes)",
        .value = static_cast<int>(options_.layout)},
-      {.name = "lanes (HYCOLL_LANES)", .value = requested_lanes()},
+      {.name = "lanes (HYCOLL_LANES)", .value = options_.lanes},
+      NumberedOption::of_words("algorithm (HYCOLL_ALGORITHM)", options_.algorithm),
+      {.name = "bits (HYCOLL_REPRODUCIBLE; 0: same_on_all_members, 1: reproducible)",
+       .value = static_cast<int>(options_.bits)},
+      {.name = "checking (HYCOLL_CHECK; 0: process, 1: all_processes)",
+       .value = static_cast<int>(options_.checking)},
+      NumberedOption::of_words("placement (HYCOLL_PLACEMENT)",
+                               shares_nodes ? options_.placement : any_placement),
       {.name = "staging_kib (HYCOLL_STAGING_KIB)", .value = options_.staging_kib},
       {.name = "plan_cache_kib (HYCOLL_PLAN_CACHE_KIB)", .value = options_.plan_cache_kib},
       {.name = "exchange_kib (HYCOLL_EXCHANGE_KIB)", .value = options_.exchange_kib},
@@ -107,8 +141,19 @@ void ProcessGroup::agree_on_options() {
       {.name = "puts (HYCOLL_PUTS; 0: auto, 1: 0, 2: 1)", .value = static_cast<int>(options_.puts)},
       NumberedOption::of_words("groups (HYCOLL_GROUPS)", options_.groups),
       NumberedOption::of_words("latencies (HYCOLL_LATENCIES)", options_.latencies),
-  }};
-  require_same(numbers);
+  };
+}
+
+void ProcessGroup::agree_on_options() {
+  const std::string build = build_identity();
+  const NumberedOption numbered_build = NumberedOption::of_words("hycoll", build);
+  const std::vector<NumberedOption> options = common_options();
+  std::vector<int> numbers = {numbered_build.value};
+  for (const NumberedOption& option : options) numbers.push_back(option.value);
+  if (!is_same(static_cast<std::int64_t>(digest_of(numbers)), setup())) {
+    require_same({&numbered_build, 1}, ValuesOf::builds);
+    require_same(options, ValuesOf::options);
+  }
   // What cannot be read is the same everywhere, and refused by all.
   parse_groups(options_.groups);
   parse_latency_request(options_.latencies);
@@ -134,33 +179,11 @@ void ProcessGroup::agree_on_aggregators() {
   }
   members_ = control_;
   if (own == 0) return;
-  members_ =
-      std::make_shared<const MpiCommunicator>(control(), is_aggregator() ? MPI_UNDEFINED : 0);
+  members_ = std::make_shared<const MpiCommunicator>(setup(), control(),
+                                                     is_aggregator() ? MPI_UNDEFINED : 0);
 }
 
 namespace {
-
-int reduced(int value, MPI_Op op, MPI_Comm communicator) {
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_INT, op, communicator), "MPI_Allreduce");
-  return value;
-}
-
-/// Whether all processes pass the same numbers. Of each number the smallest and the largest one
-/// tell, so this takes as much on many processes as on two.
-bool are_same(std::span<const int> own, MPI_Comm communicator) {
-  std::vector<int> extremes;
-  for (const int value : own) {
-    extremes.push_back(value);
-    extremes.push_back(~value);  // whose smallest one is the largest value's
-  }
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, extremes.data(), static_cast<int>(extremes.size()), MPI_INT,
-                          MPI_MIN, communicator),
-            "MPI_Allreduce");
-  for (std::size_t i = 0; i < extremes.size(); i += 2) {
-    if (extremes[i] != ~extremes[i + 1]) return false;
-  }
-  return true;
-}
 
 /// The numbers of the process with this rank, on all of them.
 void broadcast(std::span<int> numbers, int rank, MPI_Comm communicator) {
@@ -174,20 +197,17 @@ void broadcast(std::span<int> numbers, int rank, MPI_Comm communicator) {
 RankMap ProcessGroup::gather(int value) const {
   if (map_.is_one_machine()) {
     std::vector<int> values(static_cast<std::size_t>(size_));
+    setup().meet();
     check_mpi(MPI_Allgather(&value, 1, MPI_INT, values.data(), 1, MPI_INT, control()),
               "MPI_Allgather");
     return RankMap::of(values);
   }
-  if (are_same({&value, 1}, control())) return RankMap::constant(size_, value);
-  MPI_Comm here = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_split_type(control(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here),
-            "MPI_Comm_split_type");
-  RankMap values = MachineExchange(control(), here).gather(value);
-  check_mpi(MPI_Comm_free(&here), "MPI_Comm_free");
-  return values;
+  if (is_same(value, setup())) return RankMap::constant(size_, value);
+  const auto here = MpiCommunicator::of_machine(setup(), control());
+  return MachineExchange(setup(), control(), here->handle()).gather(value);
 }
 
-int ProcessGroup::maximum(int value) const { return reduced(value, MPI_MAX, control()); }
+int ProcessGroup::maximum(int value) const { return static_cast<int>(setup().most(value)); }
 
 RankMap ProcessGroup::node_places() const {
   RankMap domains;
@@ -204,26 +224,33 @@ RankMap ProcessGroup::node_places() const {
 std::vector<NumbersRun> ProcessGroup::gather_lists(
     const std::vector<int>& own, Lengths lengths, int node_count,
     const std::function<int(int node)>& first_rank_of) const {
-  const auto told_by = [&](int teller) {
+  // The list of the teller, who passes its length.
+  const auto told_by = [&](int teller, std::size_t length) {
     std::vector<int> list = own;
-    if (lengths == Lengths::differ) {
-      auto length = static_cast<int>(own.size());
-      broadcast({&length, 1}, teller, control());
-      list.resize(static_cast<std::size_t>(length));
-    }
+    list.resize(length);
+    setup().meet();
     broadcast(list, teller, control());
     return list;
   };
-  if (node_count == 1) return {{.numbers = told_by(0), .count = 1}};
+  if (node_count == 1) {
+    std::size_t length = own.size();
+    if (lengths == Lengths::differ) {
+      length =
+          static_cast<std::size_t>(setup().least(rank_ == 0 ? std::ssize(own) : JointSetup::kMost));
+    }
+    return {{.numbers = told_by(0, length), .count = 1}};
+  }
   // There are few different lists, as there are few kinds of nodes: each is told once, by the first
   // process that has it.
   constexpr int kUntold = -1;
   std::vector<std::vector<int>> lists;
   int kind = kUntold;
   for (;;) {
-    const int teller = reduced(kind == kUntold ? rank_ : size_, MPI_MIN, control());
-    if (teller == size_) break;
-    std::vector<int> list = told_by(teller);
+    // The first process whose list has not been told, and its length: one number.
+    const std::int64_t offer = static_cast<std::int64_t>(rank_) << 32 | std::ssize(own);
+    const std::int64_t next = setup().least(kind == kUntold ? offer : JointSetup::kMost);
+    if (next == JointSetup::kMost) break;
+    std::vector<int> list = told_by(static_cast<int>(next >> 32), static_cast<std::uint32_t>(next));
     if (kind == kUntold && list == own) kind = static_cast<int>(lists.size());
     lists.push_back(std::move(list));
   }
@@ -241,6 +268,7 @@ std::vector<NumbersRun> ProcessGroup::gather_lists(
 }
 
 void ProcessGroup::broadcast_first(std::span<double> numbers) const {
+  setup().meet();
   check_mpi(MPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, 0, control()),
             "MPI_Bcast");
 }
@@ -252,51 +280,39 @@ NumberedOption NumberedOption::of_words(std::string_view name, const std::string
   return {.name = name, .value = static_cast<int>(value), .words = &words};
 }
 
-void ProcessGroup::require_same(std::span<const NumberedOption> options) const {
+void ProcessGroup::require_same(std::span<const NumberedOption> values, ValuesOf of) const {
   std::vector<int> own;
-  for (const NumberedOption& option : options) own.push_back(option.value);
-  if (are_same(own, control())) return;
+  for (const NumberedOption& value : values) own.push_back(value.value);
+  if (is_same(static_cast<std::int64_t>(digest_of(own)), setup())) return;
   std::vector<int> first = own;
-  broadcast(first, 0, control());
-  const int other = reduced(own == first ? size_ : rank_, MPI_MIN, control());
   std::vector<int> differing = own;
+  setup().meet();
+  broadcast(first, 0, control());
+  const auto other = static_cast<int>(setup().least(own == first ? size_ : rank_));
   broadcast(differing, other, control());
   const auto at =
       static_cast<std::size_t>(std::ranges::mismatch(first, differing).in1 - first.begin());
   const auto value_on = [&](int rank, int number) {
-    return options[at].words == nullptr ? fmt::format("{}", number)
-                                        : fmt::format("'{}'", words_on(rank, *options[at].words));
+    return values[at].words == nullptr ? fmt::format("{}", number)
+                                       : fmt::format("'{}'", words_on(rank, *values[at].words));
   };
   const std::string on_first = value_on(0, first[at]);
   const std::string on_other = value_on(other, differing[at]);
+  const bool are_options = of == ValuesOf::options;
   throw Error(
       ErrorKind::mismatch,
-      fmt::format("Options::{} is {} on {}, but {} on {}; pass the same on every process",
-                  options[at].name, on_first, process_name(0), on_other, process_name(other)));
+      fmt::format("{}{} is {} on {}, but {} on {}; {} the same on every process",
+                  are_options ? "Options::" : "", values[at].name, on_first, process_name(0),
+                  on_other, process_name(other), are_options ? "pass" : "run"));
 }
 
 std::string ProcessGroup::words_on(int rank, const std::string& own) const {
   std::array<char, 128> words{};
   std::string_view(own).copy(words.data(), words.size() - 1);
+  setup().meet();
   check_mpi(MPI_Bcast(words.data(), static_cast<int>(words.size()), MPI_CHAR, rank, control()),
             "MPI_Bcast");
   return words.data();
-}
-
-void ProcessGroup::agree(const std::optional<Error>& failure) const {
-  const int rank = reduced(failure ? rank_ : size_, MPI_MIN, control());
-  if (rank == size_) return;
-  std::array<char, 1024> text{};
-  int kind = 0;
-  if (rank == rank_) {
-    std::string_view(failure->what()).copy(text.data(), text.size() - 1);
-    kind = static_cast<int>(failure->kind());
-  }
-  broadcast({&kind, 1}, rank, control());
-  check_mpi(MPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, rank, control()),
-            "MPI_Bcast");
-  if (failure) throw Error(*failure);
-  throw Error(static_cast<ErrorKind>(kind), fmt::format("{}: {}", process_name(rank), text.data()));
 }
 
 std::function<bool(int)> ProcessGroup::neighbours() const {
@@ -309,13 +325,14 @@ void ProcessGroup::open_lanes(int lane_count) {
   if (size_ == 1) return;  // nothing is ever sent
   // The MPI library's collectives of different lanes must not meet.
   const LaneCommunicators communicators(
-      control(), lane_count, asks_for_native() ? lane_count : LaneCommunicators::kMaximumCount);
-  const LaneTransport transport = LaneTransport::agreed(*this);
+      setup(), control(), lane_count,
+      asks_for_native() ? lane_count : LaneCommunicators::kMaximumCount);
+  const LaneTransport transport = LaneTransport::agreed(*this, lane_count);
   transport_ = transport.description();
   for (int lane = 0; lane < lane_count; ++lane) {
     const auto& messages = communicators.of(lane);
     lanes_.push_back(transport.open(messages, messages, communicators.lane_on_it(lane),
-                                    communicators.lanes_on_each(), names_));
+                                    communicators.lanes_on_each(), names_, Leading::here));
   }
 }
 

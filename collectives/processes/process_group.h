@@ -5,7 +5,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +17,7 @@
 #include "core/schedule/shape.h"
 #include "numa/topology/topology.h"
 #include "threading/execution/executor.h"
+#include "threading/transport/mpi/joint_setup.h"
 #include "threading/transport/mpi/mpi_endpoint.h"
 
 namespace hycoll {
@@ -57,14 +57,17 @@ struct NumbersRun {
 /// processes is exchanged here once, so that all decide alike.
 class ProcessGroup {
  public:
-  /// Collective over `parent`. Throws Error if MPI is not initialised or its thread level is too
-  /// low for `callers`, in which case nothing has been communicated; and, on every process, if the
-  /// number of aggregators is not the same on all, or leaves no process with members, or the
-  /// layouts differ.
+  /// Throws Error unless MPI is initialised. Local.
+  static void require_mpi();
+
+  /// Collective over `parent`, whose set-up the group is a part of. Requires MPI. Throws Error if
+  /// its thread level is too low for `callers`; and, on every process, if their options differ
+  /// where they must not, they run different builds of hycoll, or no process is left with members.
   ///
   /// `order`: the processes of `parent` have the numbers of the ranks that users know; null: they
   /// are these ranks.
-  ProcessGroup(MPI_Comm parent, const Options& options, MpiCallers callers = MpiCallers::several,
+  ProcessGroup(JointSetup& setup, MPI_Comm parent, const Options& options,
+               MpiCallers callers = MpiCallers::several,
                std::shared_ptr<const RankOrder> order = nullptr);
   ProcessGroup(const ProcessGroup&) = delete;
   ProcessGroup& operator=(const ProcessGroup&) = delete;
@@ -81,6 +84,10 @@ class ProcessGroup {
 
   /// For messages between processes outside of any lane.
   MPI_Comm control() const noexcept { return control_->handle(); }
+
+  /// What the group is a part of, until it is set up. What is collective over the group before
+  /// that is a step of it.
+  JointSetup& setup() const noexcept { return *setup_; }
 
   const Options& options() const noexcept { return options_; }
 
@@ -115,10 +122,6 @@ class ProcessGroup {
 
   /// Collective: everybody has the first process's numbers.
   void broadcast_first(std::span<double> numbers) const;
-
-  /// Collective, and nobody returns before all have entered: throws on every process if one has met
-  /// an error; its own on those that have.
-  void agree(const std::optional<Error>& failure) const;
 
   /// "process 3 on host a", by rank. The second outlives the group.
   std::string process_name(int rank) const { return names_(rank); }
@@ -172,12 +175,17 @@ class ProcessGroup {
  private:
   void agree_on_options();
   void agree_on_aggregators();
-  /// Collective: throws Error (mismatch) on every process unless all pass the same values.
-  void require_same(std::span<const NumberedOption> options) const;
+  /// What must be alike on all processes.
+  std::vector<NumberedOption> common_options() const;
+  /// Collective: throws Error (mismatch) on every process unless all pass the same values, in other
+  /// words than those of options if that is what `of` says.
+  enum class ValuesOf { options, builds };
+  void require_same(std::span<const NumberedOption> values, ValuesOf of) const;
   /// Collective: what that process passes, of which as much as fits a message for people.
   std::string words_on(int rank, const std::string& own) const;
   const MachineShare& share() const { return map_.share(); }
 
+  JointSetup* setup_;
   std::shared_ptr<const MpiCommunicator> control_;
   std::shared_ptr<const MpiCommunicator> members_;  ///< The processes with members.
   int rank_ = 0;

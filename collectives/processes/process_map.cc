@@ -13,6 +13,7 @@
 
 #include "collectives/processes/machine_exchange.h"
 #include "threading/transport/mpi/check_mpi.h"
+#include "threading/transport/mpi/mpi_endpoint.h"
 
 namespace hycoll {
 namespace {
@@ -36,16 +37,16 @@ AffinityMask affinity_of_this_thread() {
   return mask;
 }
 
-/// By rank: every process's mask. Collective.
-std::vector<AffinityMask> gather_masks(MPI_Comm communicator, const AffinityMask& own) {
+/// By rank: every process's mask. Collective over the set-up.
+std::vector<AffinityMask> gather_masks(JointSetup& setup, MPI_Comm communicator,
+                                       const AffinityMask& own) {
   int size = 1;
   check_mpi(MPI_Comm_size(communicator, &size), "MPI_Comm_size");
-  int word_count = static_cast<int>(own.words().size());
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &word_count, 1, MPI_INT, MPI_MAX, communicator),
-            "MPI_Allreduce");
+  const auto word_count = static_cast<int>(setup.most(std::ssize(own.words())));
   std::vector<std::uint64_t> words = own.words();
   words.resize(static_cast<std::size_t>(word_count));
   std::vector<std::uint64_t> all(words.size() * static_cast<std::size_t>(size));
+  setup.meet();
   check_mpi(MPI_Allgather(words.data(), word_count, MPI_UINT64_T, all.data(), word_count,
                           MPI_UINT64_T, communicator),
             "MPI_Allgather");
@@ -57,11 +58,11 @@ std::vector<AffinityMask> gather_masks(MPI_Comm communicator, const AffinityMask
   return masks;
 }
 
-/// Collective over the processes of this one's machine.
-Neighbours meet_neighbours(MPI_Comm here, const AffinityMask& own) {
+/// Collective over the set-up; of the processes of this one's machine.
+Neighbours meet_neighbours(JointSetup& setup, MPI_Comm here, const AffinityMask& own) {
   Neighbours neighbours;
   check_mpi(MPI_Comm_rank(here, &neighbours.index), "MPI_Comm_rank");
-  neighbours.masks = gather_masks(here, own);
+  neighbours.masks = gather_masks(setup, here, own);
   return neighbours;
 }
 
@@ -154,18 +155,14 @@ class ProcessMap::LocalShare {
   std::optional<MachineShare> share_;  // guarded by mutex_; stays once it is there
 };
 
-ProcessMap::ProcessMap(MPI_Comm communicator, const AffinityMask& affinity,
+ProcessMap::ProcessMap(JointSetup& setup, MPI_Comm communicator, const AffinityMask& affinity,
                        std::optional<Topology> machine) {
-  MPI_Comm here = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here),
-            "MPI_Comm_split_type");
-  {
-    const MachineExchange exchange(communicator, here);
-    machines_ = exchange.machines();
-    hosts_ = std::make_shared<const std::vector<std::string>>(exchange.gather_texts(host_name()));
-    share_ = std::make_shared<LocalShare>(meet_neighbours(here, affinity), std::move(machine));
-  }
-  check_mpi(MPI_Comm_free(&here), "MPI_Comm_free");
+  const auto here = MpiCommunicator::of_machine(setup, communicator);
+  const MachineExchange exchange(setup, communicator, here->handle());
+  machines_ = exchange.machines();
+  hosts_ = std::make_shared<const std::vector<std::string>>(exchange.gather_texts(host_name()));
+  share_ = std::make_shared<LocalShare>(meet_neighbours(setup, here->handle(), affinity),
+                                        std::move(machine));
 }
 
 const ProcessMap*& ProcessMap::world() noexcept {
@@ -175,11 +172,15 @@ const ProcessMap*& ProcessMap::world() noexcept {
 
 void ProcessMap::explore_world() {
   if (world() != nullptr) return;
+  auto map = JointSetup::run(MPI_COMM_WORLD, [](JointSetup& setup) {
+    return std::unique_ptr<const ProcessMap>(
+        new ProcessMap(setup, MPI_COMM_WORLD, affinity_of_this_thread(), std::nullopt));
+  });
   // Kept until the process ends: communicators may be made at any time.
-  world() = new ProcessMap(MPI_COMM_WORLD, affinity_of_this_thread(), std::nullopt);
+  world() = map.release();
 }
 
-ProcessMap ProcessMap::of(MPI_Comm communicator) {
+ProcessMap ProcessMap::of(JointSetup& setup, MPI_Comm communicator) {
   if (world() != nullptr) {
     RankMap::Builder machines;
     bool is_known = true;
@@ -192,7 +193,7 @@ ProcessMap ProcessMap::of(MPI_Comm communicator) {
   }
   Topology machine = Topology::this_machine();
   const AffinityMask affinity = machine.affinity();
-  return ProcessMap(communicator, affinity, std::move(machine));
+  return ProcessMap(setup, communicator, affinity, std::move(machine));
 }
 
 std::string ProcessMap::name(int rank, int number) const {

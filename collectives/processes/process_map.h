@@ -13,6 +13,7 @@
 #include "numa/topology/affinity_mask.h"
 #include "numa/topology/topology.h"
 #include "threading/memory/waiter.h"
+#include "threading/transport/mpi/joint_setup.h"
 
 namespace hycoll {
 
@@ -37,14 +38,14 @@ bool is_of_one_world(MPI_Comm communicator);
 /// concurrently.
 class ProcessMap {
  public:
-  /// Of the processes of a communicator. Collective over it; without messages, in one pass through
-  /// its ranks, if explore_world has been called and all of its processes belong to MPI_COMM_WORLD,
-  /// which is so on all of them or on none.
-  static ProcessMap of(MPI_Comm communicator);
+  /// Of the processes of a communicator, as a part of their set-up. Collective over it; without
+  /// messages, in one pass through its ranks, if explore_world has been called and all of its
+  /// processes belong to MPI_COMM_WORLD, which is so on all of them or on none.
+  static ProcessMap of(JointSetup& setup, MPI_Comm communicator);
 
   /// Lets later calls of `of` do without messages. Collective over MPI_COMM_WORLD, by all of its
   /// processes before the first one uses hycoll; no work but a few small messages. Later calls have
-  /// no effect.
+  /// no effect. Throws Error on all processes if one cannot.
   static void explore_world();
 
   /// By rank: a number for each machine.
@@ -71,7 +72,8 @@ class ProcessMap {
 
   /// Collective over the communicator. Processes of a machine with the same `affinity` divide their
   /// cores.
-  ProcessMap(MPI_Comm communicator, const AffinityMask& affinity, std::optional<Topology> machine);
+  ProcessMap(JointSetup& setup, MPI_Comm communicator, const AffinityMask& affinity,
+             std::optional<Topology> machine);
   /// Of some of the processes of another one.
   ProcessMap(const ProcessMap& all, RankMap machines)
       : machines_(std::move(machines)), hosts_(all.hosts_), share_(all.share_) {}

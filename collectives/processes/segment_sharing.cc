@@ -1,7 +1,6 @@
 // Which communicators share a segment.
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -97,42 +96,37 @@ struct Terms {
   bool may_expand = false;  ///< The rest of the memory is provided when it is needed.
 };
 
-Terms terms_of_all(const Terms& here, MPI_Comm communicator) {
-  std::array<int, 3> all = {here.has_room ? 1 : 0, here.may_share ? 1 : 0, here.may_expand ? 1 : 0};
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, all.data(), 3, MPI_INT, MPI_MIN, communicator),
-            "MPI_Allreduce");
+Terms terms_of_all(const Terms& here, JointSetup& setup) {
+  const JointSetup::Numbers all =
+      setup.least({here.has_room ? 1 : 0, here.may_share ? 1 : 0, here.may_expand ? 1 : 0});
   return {.has_room = all[0] == 1, .may_share = all[1] == 1, .may_expand = all[2] == 1};
 }
 
 /// Whether all processes of the node have found the same segment. They need not have if they free
 /// communicators in different orders.
-bool all_have(const std::shared_ptr<NodeSegment>& segment, MPI_Comm neighbours) {
-  const std::uint64_t token = segment == nullptr ? 0 : segment->token();
-  std::array<std::uint64_t, 2> extremes = {token, ~token};
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, extremes.data(), 2, MPI_UINT64_T, MPI_MIN, neighbours),
-            "MPI_Allreduce");
+bool all_have(const std::shared_ptr<NodeSegment>& segment, JointSetup& setup) {
+  const auto token = static_cast<std::int64_t>(segment == nullptr ? 0 : segment->token());
+  const JointSetup::Numbers extremes = setup.least({token, ~token});
   return extremes[0] != 0 && extremes[0] == ~extremes[1];
 }
 
-/// The segment that the node's communicators share; null on all of its processes if there can be
-/// none, and `failure` where one knows why. `charge` is for the case that it must be made.
-std::shared_ptr<NodeSegment> shared_segment(const ProcessGroup& group, const NodeMembership& node,
-                                            const SegmentKey& key,
-                                            std::optional<MemoryCharge> charge,
-                                            std::optional<Error>& failure) {
+/// The segment that the node's communicators share. `charge` is for the case that it must be made.
+std::shared_ptr<NodeSegment> shared_segment(JointSetup& setup, const ProcessGroup& group,
+                                            const NodeMembership& node, const SegmentKey& key,
+                                            std::optional<MemoryCharge> charge) {
   std::shared_ptr<NodeSegment> segment = SharedSegments::instance().find(key);
-  if (all_have(segment, node.neighbours)) return segment;
+  if (all_have(segment, setup)) return segment;
   segment = nullptr;
-  if (!charge) failure = too_much();
-  if (!holds_on_all(charge.has_value(), node.neighbours)) return nullptr;
-  segment = NodeSegment::make(group, node, std::move(*charge), failure);
-  if (segment != nullptr) SharedSegments::instance().add(key, segment);
+  if (!charge) throw too_much();
+  segment = NodeSegment::make(setup, group, node, std::move(*charge));
+  SharedSegments::instance().add(key, segment);
   return segment;
 }
 
 /// A number that the node's processes give their next communicator of a segment.
-std::uint32_t common_salt(NodeSegment& segment, MPI_Comm neighbours) {
+std::uint32_t common_salt(JointSetup& setup, NodeSegment& segment, MPI_Comm neighbours) {
   std::uint32_t salt = segment.next_salt();
+  setup.meet();
   check_mpi(MPI_Bcast(&salt, 1, MPI_UINT32_T, 0, neighbours), "MPI_Bcast");
   return salt;
 }
@@ -168,26 +162,20 @@ SegmentUse obtain_segment(const ProcessGroup& group, const NodeMembership& node)
              .may_expand = may_expand(group, node)};
   std::optional<MemoryCharge> charge = charge_own(options, bytes, limit, here);
   here.has_room = charge.has_value();
-  const Terms terms = terms_of_all(here, group.control());
+  const Terms terms = terms_of_all(here, group.setup());
   SegmentUse use{.segment = nullptr, .is_own = terms.has_room, .may_share = terms.may_share};
-  std::optional<Error> failure;
-  if (use.is_own) {
-    use.segment = NodeSegment::make(group, node, std::move(*charge), failure);
-  } else if (terms.may_share) {
+  if (!use.is_own && !terms.may_share) throw too_much();
+  // Of each node's processes by themselves, for only some may have a segment already.
+  use.segment = JointSetup::run(node.neighbours, [&](JointSetup& setup) {
+    setup.name_processes(
+        [&](int process) { return group.process_name(group.rank() - node.process + process); });
+    if (use.is_own) return NodeSegment::make(setup, group, node, std::move(*charge));
     charge.reset();
-    use.segment =
-        shared_segment(group, node, key, MemoryCharge::take(bytes.compact, limit), failure);
-  } else {
-    failure = too_much();
-  }
+    return shared_segment(setup, group, node, key, MemoryCharge::take(bytes.compact, limit));
+  });
   use.has_rest = !terms.may_expand;
-  try {
-    if (use.segment != nullptr && use.has_rest) provide_rest(group, use);
-  } catch (const Error& met) {
-    failure = met;
-  }
-  group.agree(failure);
-  if (!use.is_own) use.salt = common_salt(*use.segment, node.neighbours);
+  if (use.has_rest) provide_rest(group, use);
+  if (!use.is_own) use.salt = common_salt(group.setup(), *use.segment, node.neighbours);
   return use;
 }
 

@@ -8,7 +8,9 @@
 
 namespace hycoll {
 
-/// A collective of the MPI library's by which hycoll is set up.
+/// A collective of the MPI library's by which hycoll is set up. All processes of the set-up meet
+/// before each of them (JointSetup), which is an allreduce of its own; what an allreduce of all has
+/// to tell goes with a meeting.
 struct SetupStep {
   enum class Kind { allgather, allreduce, broadcast, exscan, barrier };
   /// The processes that call it: all, those of this one's machine, those of its node, or the first
@@ -60,6 +62,7 @@ struct CommunicatorSizes {
   /// If there are several, which node has which is told on one machine; otherwise by gather_steps()
   /// besides.
   bool is_one_machine = false;
+  bool is_over_ucx = false;  ///< The lanes, if there are several nodes.
 };
 std::vector<SetupStep> communicator_steps(const CommunicatorSizes& sizes);
 

@@ -4,6 +4,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -83,7 +84,7 @@ void say_once(int error, int rank) {
 
 }  // namespace
 
-SingleCopy::SingleCopy(MPI_Comm node) {
+SingleCopy::SingleCopy(JointSetup& setup, MPI_Comm node) {
   int rank = 0;
   int size = 1;
   check_mpi(MPI_Comm_rank(node, &rank), "MPI_Comm_rank");
@@ -96,15 +97,17 @@ SingleCopy::SingleCopy(MPI_Comm node) {
                    .address = reinterpret_cast<std::uint64_t>(&token),
                    .token = token.load(std::memory_order_relaxed)};
   std::vector<Sample> samples(static_cast<std::size_t>(size));
+  processes_.resize(samples.size());
   constexpr int kBytes = sizeof(Sample);
+  setup.meet();
   check_mpi(MPI_Allgather(&own, kBytes, MPI_BYTE, samples.data(), kBytes, MPI_BYTE, node),
             "MPI_Allgather");
-  int obstacle = probe(samples);
-  // Nobody's token ends before.
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &obstacle, 1, MPI_INT, MPI_MAX, node), "MPI_Allreduce");
+  // Nobody's token ends before all have met.
+  const auto obstacle = static_cast<int>(setup.most(probe(samples)));
   is_permitted_ = obstacle == 0;
   if (!is_permitted_) say_once(obstacle, rank);
-  for (const Sample& sample : samples) processes_.push_back(static_cast<pid_t>(sample.process));
+  std::ranges::transform(samples, processes_.begin(),
+                         [](const Sample& sample) { return static_cast<pid_t>(sample.process); });
 }
 
 void SingleCopy::read(int rank, std::uint64_t address, void* destination,

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "threading/transport/mpi/joint_setup.h"
+
 namespace hycoll {
 
 /// Copies between this process and others of its machine without memory that they share: by the
@@ -17,10 +19,10 @@ class SingleCopy {
   /// Never permitted.
   SingleCopy() = default;
 
-  /// Collective over `node`, whose processes find out together whether each may copy from and to
-  /// each other one. If not, one of them says so on stderr, once in the lives of all of them.
-  /// Throws Error (environment) if an MPI function fails.
-  explicit SingleCopy(MPI_Comm node);
+  /// Collective over `node`, whose set-up it is a part of. Its processes find out together whether
+  /// each may copy from and to each other one. If not, one of them says so on stderr, once in the
+  /// lives of all of them. Throws Error (environment) if an MPI function fails.
+  SingleCopy(JointSetup& setup, MPI_Comm node);
 
   /// The same on all processes.
   bool is_permitted() const noexcept { return is_permitted_; }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <mutex>
-#include <optional>
 #include <set>
 
 #include "collectives/processes/memory_homes.h"
@@ -111,13 +110,7 @@ void NodeWorkers::make_memory(const ProcessGroup& group) {
 void NodeWorkers::agree_on_leaders(const ProcessGroup& group, MemberCount members) {
   group.check_lanes(fewest_workers(nodes_));
   lane_count_ = group.lane_count(nodes_);
-  std::optional<Error> failure;
-  try {
-    if (!group.is_aggregator()) check_leaders(group);
-  } catch (const Error& error) {
-    failure = error;
-  }
-  group.agree(failure);
+  if (!group.is_aggregator()) check_leaders(group);
   std::set<int> sockets;
   for (const Core& core : cores_) sockets.insert(core.package);
   const int sockets_here = group.is_aggregator() ? 0 : static_cast<int>(sockets.size());

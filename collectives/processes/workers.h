@@ -21,8 +21,8 @@ namespace hycoll {
 /// share.
 class NodeWorkers {
  public:
-  /// Collective over the group: opens its lanes. An aggregator has one worker and no members,
-  /// whatever it passes.
+  /// Collective over the group, whose set-up it is a part of: opens its lanes. An aggregator has
+  /// one worker and no members, whatever it passes.
   NodeWorkers(ProcessGroup& group, int worker_count, MemberCount members);
 
   int count() const noexcept { return static_cast<int>(cores_.size()); }
@@ -59,7 +59,7 @@ class NodeWorkers {
   void check_leaders(const ProcessGroup& group) const;
   /// Initialises the memory that the workers share, each one's areas where it runs.
   void make_memory(const ProcessGroup& group);
-  /// Exchanges who leads and is near whom, and counts sockets; fails on every process if one cannot
+  /// Exchanges who leads and is near whom, and counts sockets. Throws Error if this process cannot
   /// place its leaders.
   void agree_on_leaders(const ProcessGroup& group, MemberCount members);
 

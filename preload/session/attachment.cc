@@ -9,11 +9,13 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <new>
 
 #include "collectives/processes/process_map.h"
 #include "core/base/errors.h"
 #include "preload/session/session.h"
 #include "threading/memory/node_memory.h"
+#include "threading/transport/mpi/joint_setup.h"
 #include "threading/transport/mpi/mpi_types.h"
 
 namespace hycoll::preload {
@@ -28,12 +30,6 @@ std::atomic<int> duplicates_here{0};
 bool is_one_node(const ProcessMap& map, const Options& options) {
   return options.layout == Options::Layout::processes && options.emulated_nodes == 0 &&
          options.node_scope == Options::NodeScope::machine && map.is_one_machine();
-}
-
-bool all_agree(MPI_Comm communicator, bool here) {
-  int agreed = here ? 1 : 0;
-  const int code = PMPI_Allreduce(MPI_IN_PLACE, &agreed, 1, MPI_INT, MPI_MIN, communicator);
-  return code == MPI_SUCCESS && agreed == 1;
 }
 
 /// That hycoll cannot serve a communicator. All of its processes call this; the one with rank 0
@@ -76,31 +72,37 @@ Call outline_of(const Candidate& candidate) {
   return {.collective = collective_of(candidate.routine), .op = Operation(candidate.op)};
 }
 
-/// What must be so on all processes of a communicator.
-struct Conditions {
-  int has_duplicates = 0;  ///< Of communicators, for another one of hycoll's.
-  int has_threads = 0;     ///< Several threads may call MPI.
-  int has_hooks = 0;       ///< For nonblocking calls.
-  int has_no_devices = 0;
+/// What all processes of a communicator know before hycoll prepares itself.
+struct Outset {
+  ProcessMap map;
+  Options options;
+  // Whether this is so on all of them.
+  bool may_duplicate = false;  ///< Communicators, for another one of hycoll's.
+  bool has_threads = false;    ///< Several threads may call MPI.
+  bool has_hooks = false;      ///< For nonblocking calls.
+  bool has_no_devices = false;
 };
 
-/// Those that hold on all of them.
-Conditions common_conditions(MPI_Comm communicator, bool has_devices) {
+/// Nothing, on all of them, for processes whose settings have not been compared.
+std::optional<Outset> outset_of(JointSetup& setup, MPI_Comm communicator, const Settings& settings,
+                                const DeviceDrivers& devices) {
+  if (!is_of_one_world(communicator)) return std::nullopt;
+  Outset outset{.map = ProcessMap::of(setup, communicator), .options = settings.options};
+  if (settings.layout == Settings::Layout::by_machine) {
+    outset.options.layout =
+        outset.map.has_neighbours() ? Options::Layout::processes : Options::Layout::per_node;
+  }
   int level = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&level);
-  Conditions common = {
-      .has_duplicates =
-          duplicates_here.load(std::memory_order_relaxed) < kMaximumDuplicates ? 1 : 0,
-      .has_threads = level == MPI_THREAD_MULTIPLE ? 1 : 0,
-      .has_hooks = has_request_hooks() ? 1 : 0,
-      .has_no_devices = has_devices ? 0 : 1};
-  std::array<int, 4> all = {common.has_duplicates, common.has_threads, common.has_hooks,
-                            common.has_no_devices};
-  PMPI_Allreduce(MPI_IN_PLACE, all.data(), 4, MPI_INT, MPI_MIN, communicator);
-  return {.has_duplicates = all[0],
-          .has_threads = all[1],
-          .has_hooks = all[2],
-          .has_no_devices = all[3]};
+  const int duplicates = duplicates_here.load(std::memory_order_relaxed);
+  const JointSetup::Numbers least =
+      setup.least({duplicates < kMaximumDuplicates ? 1 : 0, level == MPI_THREAD_MULTIPLE ? 1 : 0,
+                   has_request_hooks() ? 1 : 0, devices.is_any() ? 0 : 1});
+  outset.may_duplicate = least[0] == 1;
+  outset.has_threads = least[1] == 1;
+  outset.has_hooks = least[2] == 1;
+  outset.has_no_devices = least[3] == 1;
+  return outset;
 }
 
 /// What it has taken, for the report, and for later decisions: but for the first time, when the
@@ -111,8 +113,12 @@ void note_preparation(const Communicator& server, std::chrono::duration<double> 
   if (has_read_machine.exchange(true, std::memory_order_relaxed)) {
     Payback::note_preparation(server.size(), time);
   }
-  if (Report* const report = Session::instance().report()) {
+  Report* const report = Session::instance().report();
+  if (report == nullptr) return;
+  try {
     report->add_preparation(time.count(), server.transport());
+  } catch (const std::bad_alloc&) {
+    // The report lacks it.
   }
 }
 
@@ -133,9 +139,10 @@ void Attachment::close() noexcept {
   finish_nonblocking();
   if (queue_ != nullptr) NonblockingCalls::instance().give_back(*queue_);
   queue_ = nullptr;
-  server_.reset();
+  server_ = nullptr;
+  communicator_.reset();
   if (has_duplicate_) duplicates_here.fetch_sub(1, std::memory_order_relaxed);  // orders nothing
-  obstacle_ = "after the end of hycoll's service";
+  refuse("after the end of hycoll's service");
 }
 
 CallQueue& Attachment::queue() {
@@ -207,7 +214,7 @@ Verdict Attachment::decide(const Candidate& candidate, const Settings& settings)
     attach(candidate.communicator, settings);
     if (server_ == nullptr) return {.reason = obstacle_};
     // All are served that hycoll prepares itself for, but for what blocking ones need not.
-    if (!is_persistent(candidate.routine)) return {.server = server_.get()};
+    if (!is_persistent(candidate.routine)) return {.server = server_};
   }
   if (server_->has_scattered_ranks() && depends_on_rank_order(outline_of(candidate))) {
     return {.reason = "ranks of a machine do not follow each other, and their order counts"};
@@ -216,7 +223,7 @@ Verdict Attachment::decide(const Candidate& candidate, const Settings& settings)
   const std::string_view nonblocking = is_blocking ? "" : nonblocking_obstacle(candidate.routine);
   if (!nonblocking.empty()) return {.reason = nonblocking};
   if (handles_stay_) served_[place_of(candidate)] = candidate;
-  return {.server = server_.get()};
+  return {.server = server_};
 }
 
 std::optional<Verdict> Attachment::deferral(const Candidate& candidate, const Settings& settings) {
@@ -247,48 +254,46 @@ bool Attachment::asks_for_device_memory(const Call& call) {
   return is_met != 0;
 }
 
-void Attachment::attach(MPI_Comm communicator, const Settings& settings) {
-  // Otherwise the settings have not been compared. All see it if one of them is not.
-  if (!is_of_one_world(communicator)) {
-    obstacle_ = "processes that were not started together";
-    return;
-  }
-  if (settings.looks_for_devices) devices_ = DeviceDrivers::loaded_here();
-  const Conditions conditions = common_conditions(communicator, devices_.is_any());
-  has_devices_ = conditions.has_no_devices == 0;
-  const ProcessMap map = ProcessMap::of(communicator);
-  Options options = settings.options;
-  if (settings.layout == Settings::Layout::by_machine) {
-    options.layout = map.has_neighbours() ? Options::Layout::processes : Options::Layout::per_node;
-  }
-  has_duplicate_ = !is_one_node(map, options);
-  if (has_duplicate_ && conditions.has_duplicates == 0) {
-    obstacle_ = fmt::format("hycoll has duplicated {} communicators already", kMaximumDuplicates);
-    return;
-  }
-  if (!has_duplicate_) options.parent = Options::Parent::borrowed;
-  // Whoever needs all memory now and may share it does not begin with a little of its own.
-  const bool is_short = size_bytes_ <= kMaximumCompactLinesBytes;
-  options.memory = is_short || conditions.has_threads != 0 ? Options::Memory::when_needed
-                                                           : Options::Memory::at_once;
-  const auto start = std::chrono::steady_clock::now();
+void Attachment::refuse(std::string_view reason, std::string_view detail) noexcept {
   try {
-    server_ = std::make_unique<Communicator>(communicator, options);
+    obstacle_ = reason;
+    obstacle_ += detail;
+  } catch (const std::bad_alloc&) {
+    obstacle_ = "no memory";  // so short that it takes none
+  }
+}
+
+void Attachment::attach(MPI_Comm communicator, const Settings& settings) {
+  const auto start = std::chrono::steady_clock::now();
+  // Whatever fails, fails on all processes.
+  try {
+    std::optional<Outset> outset = JointSetup::run(communicator, [&](JointSetup& setup) {
+      if (settings.looks_for_devices) devices_ = DeviceDrivers::loaded_here();
+      return outset_of(setup, communicator, settings, devices_);
+    });
+    if (!outset) return refuse("processes that were not started together");
+    has_devices_ = !outset->has_no_devices;
+    Options& options = outset->options;
+    has_duplicate_ = !is_one_node(outset->map, options);
+    if (has_duplicate_ && !outset->may_duplicate) {
+      return refuse(
+          fmt::format("hycoll has duplicated {} communicators already", kMaximumDuplicates));
+    }
+    if (!has_duplicate_) options.parent = Options::Parent::borrowed;
+    // Whoever needs all memory now and may share it does not begin with a little of its own.
+    const bool is_short = size_bytes_ <= kMaximumCompactLinesBytes;
+    options.memory =
+        is_short || outset->has_threads ? Options::Memory::when_needed : Options::Memory::at_once;
+    server_ = &communicator_.emplace(communicator, options);
+    wait_policy_ = outset->map.share().wait_policy(1);
+    find_nonblocking_obstacle(options, outset->has_threads, outset->has_hooks);
   } catch (const std::exception& error) {
-    obstacle_ = fmt::format("hycoll cannot start: {}", error.what());
+    refuse("hycoll cannot start: ", error.what());
+    return say_once_why_not(communicator, obstacle_);
   }
-  const bool here = server_ != nullptr;
-  if (!all_agree(communicator, here)) {
-    server_.reset();
-    if (here) obstacle_ = "hycoll cannot start on another process";
-    say_once_why_not(communicator, obstacle_);
-  }
-  if (server_ == nullptr) return;
   note_preparation(*server_, std::chrono::steady_clock::now() - start);
   if (has_duplicate_) duplicates_here.fetch_add(1, std::memory_order_relaxed);
   warn_of_late_driver(communicator, has_devices_);
-  wait_policy_ = map.share().wait_policy(1);
-  find_nonblocking_obstacle(options, conditions.has_threads != 0, conditions.has_hooks != 0);
 }
 
 void Attachment::find_nonblocking_obstacle(const Options& options, bool has_threads,

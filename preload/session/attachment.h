@@ -90,7 +90,7 @@ class Attachment {
   /// hycoll's communicator if it has served a call like this one lately; null: decide() tells. Does
   /// what decide() would do.
   Communicator* server_of_like(const Candidate& candidate) const noexcept {
-    return candidate == served_[place_of(candidate)] ? server_.get() : nullptr;
+    return candidate == served_[place_of(candidate)] ? server_ : nullptr;
   }
 
   /// Who serves a call. Counts it. Calls at which Settings::attach_after or Payback says so are
@@ -134,6 +134,8 @@ class Attachment {
   /// Why it is too early to prepare hycoll for the communicator, if it is.
   std::optional<Verdict> deferral(const Candidate& candidate, const Settings& settings);
   void attach(MPI_Comm communicator, const Settings& settings);
+  /// hycoll cannot serve the communicator, ever: `reason` and, behind it, `detail` say why.
+  void refuse(std::string_view reason, std::string_view detail = {}) noexcept;
   void find_nonblocking_obstacle(const Options& options, bool has_threads, bool has_hooks);
   bool asks_for_device_memory(const Call& call);
 
@@ -146,7 +148,8 @@ class Attachment {
   }
 
   Report* report_;
-  std::unique_ptr<Communicator> server_;
+  std::optional<Communicator> communicator_;  ///< hycoll's.
+  Communicator* server_ = nullptr;            ///< It, or null.
   std::string obstacle_;
   CallQueue* queue_ = nullptr;
   WaitPolicy wait_policy_;  ///< Of its nonblocking calls.

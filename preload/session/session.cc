@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "collectives/processes/build_identity.h"
 #include "collectives/processes/memory_charge.h"
 #include "collectives/processes/process_map.h"
 #include "core/base/errors.h"
@@ -26,11 +27,12 @@ int world_rank() {
   return rank;
 }
 
-std::string broadcast(std::string text) {
-  int length = static_cast<int>(text.size());
-  PMPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  text.resize(static_cast<std::size_t>(length));
-  PMPI_Bcast(text.data(), length, MPI_CHAR, 0, MPI_COMM_WORLD);
+/// Rank 0's text, on all processes.
+std::string broadcast(JointSetup& setup, std::string text) {
+  const bool is_own = world_rank() == 0;
+  text.resize(static_cast<std::size_t>(setup.least(is_own ? std::ssize(text) : JointSetup::kMost)));
+  setup.meet();
+  PMPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, 0, MPI_COMM_WORLD);
   return text;
 }
 
@@ -61,15 +63,47 @@ std::vector<std::string> gather(const std::string& text) {
 }
 
 /// One small message, for every program pays it in MPI_Init.
-bool is_the_same_everywhere(std::string_view text) {
+bool is_the_same_everywhere(JointSetup& setup, std::string_view text) {
   std::uint64_t digest = 0xcbf29ce484222325u;
   for (const char character : text) {
     digest = (digest ^ static_cast<unsigned char>(character)) * 0x100000001b3u;
   }
-  // The largest digest, and what the smallest one lacks.
-  std::array<std::uint64_t, 2> extremes = {digest, ~digest};
-  PMPI_Allreduce(MPI_IN_PLACE, extremes.data(), 2, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+  const auto own = static_cast<std::int64_t>(digest);
+  const JointSetup::Numbers extremes = setup.least({own, ~own});
   return extremes[0] == ~extremes[1];
+}
+
+/// What differs between two processes that do not run the same hycoll with the same settings.
+void say_what_differs(int rank, const std::string& first_build, const std::string& build,
+                      const std::string& first_settings, const std::string& settings) {
+  if (first_build != build) {
+    std::fprintf(
+        stderr,
+        "hycoll (preloaded): process 0 runs hycoll of %s, and process %d of %s, so the MPI "
+        "library serves everything. Start all processes with the same library\n",
+        first_build.c_str(), rank, build.c_str());
+    return;
+  }
+  std::fprintf(stderr,
+               "hycoll (preloaded): the variables HYCOLL_* of processes 0 and %d differ, so the "
+               "MPI library serves everything. Process 0 has\n%sand process %d has\n%sStart all "
+               "processes with the same\n",
+               rank, first_settings.c_str(), rank, settings.c_str());
+}
+
+/// Whether all processes run the same hycoll with the same variables; otherwise one says what
+/// differs.
+bool are_the_same(JointSetup& setup) {
+  const std::string build = build_identity();
+  const std::string settings = environment_text();
+  if (is_the_same_everywhere(setup, build + settings)) return true;
+  const std::string first_build = broadcast(setup, build);
+  const std::string first_settings = broadcast(setup, settings);
+  const bool is_like_first = build == first_build && settings == first_settings;
+  const int rank = world_rank();
+  const std::int64_t differing = setup.least(is_like_first ? JointSetup::kMost : rank);
+  if (differing == rank) say_what_differs(rank, first_build, build, first_settings, settings);
+  return differing == JointSetup::kMost;
 }
 
 int error_class(ErrorKind kind) {
@@ -124,19 +158,17 @@ void Session::open() {
   int is_initialized = 0;
   PMPI_Initialized(&is_initialized);
   if (is_initialized == 0 || is_open_.load(std::memory_order_relaxed)) return;
-  const bool same = settings_are_the_same();
   try {
-    settings_ = Settings::from_environment();
-  } catch (const std::exception& error) {
-    if (!same || world_rank() == 0) {
-      end_job(std::string("hycoll (preloaded): ") + error.what(), 2);
-    }
-  }
-  if (!same) return;
-  try {
+    const bool same =
+        JointSetup::run(MPI_COMM_WORLD, [this](JointSetup& setup) { return read_settings(setup); });
+    if (!same) return;
     ProcessMap::explore_world();
   } catch (const std::exception& error) {
-    end_job(std::string("hycoll (preloaded): ") + error.what(), 2);
+    if (world_rank() == 0) {
+      std::fprintf(stderr, "hycoll (preloaded): the MPI library serves everything: %s\n",
+                   error.what());
+    }
+    return;
   }
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Session::forget, &attachment_key_, nullptr);
   PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &Session::end, &end_key_, nullptr);
@@ -144,23 +176,16 @@ void Session::open() {
   is_open_.store(true, std::memory_order_release);  // pairs with the load in find()
 }
 
-bool Session::settings_are_the_same() const {
-  const std::string own = environment_text();
-  if (is_the_same_everywhere(own)) return true;
-  const std::string first = broadcast(own);
-  int size = 1;
-  PMPI_Comm_size(MPI_COMM_WORLD, &size);
-  const int rank = world_rank();
-  int differing = own == first ? size : rank;
-  PMPI_Allreduce(MPI_IN_PLACE, &differing, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  if (differing == rank) {
-    std::fprintf(stderr,
-                 "hycoll (preloaded): the variables HYCOLL_* of processes 0 and %d differ, so the "
-                 "MPI library serves everything. Process 0 has\n%sand process %d has\n%sStart all "
-                 "processes with the same\n",
-                 rank, first.c_str(), rank, own.c_str());
+bool Session::read_settings(JointSetup& setup) {
+  const bool same = are_the_same(setup);
+  try {
+    settings_ = Settings::from_environment();
+  } catch (const Error& error) {
+    if (!same || world_rank() == 0) {
+      end_job(std::string("hycoll (preloaded): ") + error.what(), 2);
+    }
   }
-  return differing == size;
+  return same;
 }
 
 Attachment* Session::find_anew(MPI_Comm communicator) {

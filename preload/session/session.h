@@ -11,6 +11,7 @@
 #include "preload/session/recent_attachments.h"
 #include "preload/session/report.h"
 #include "preload/session/settings.h"
+#include "threading/transport/mpi/joint_setup.h"
 
 namespace hycoll::preload {
 
@@ -22,7 +23,8 @@ class Session {
   static Session& instance() noexcept;
 
   /// After MPI has been initialised; collective over MPI_COMM_WORLD. Reads the settings, and ends
-  /// the job with a message if they cannot be read.
+  /// the job with a message if they cannot be read. Stays closed, on all processes, if one cannot
+  /// open it.
   void open();
 
   /// What is kept for a communicator; null before open() and after close(), and for
@@ -47,7 +49,9 @@ class Session {
 
  private:
   Session() = default;
-  bool settings_are_the_same() const;
+  /// Reads the settings; returns whether they, and the builds of hycoll, are the same on all
+  /// processes. A step of their set-up.
+  bool read_settings(JointSetup& setup);
   void write_report();
   Attachment* find_anew(MPI_Comm communicator);
   static int forget(MPI_Comm communicator, int key, void* value, void* state);

@@ -1,7 +1,8 @@
 // Allreduces on several communicators, after ranks have lost ways to share memory with the others,
 // as in containers of their own. usage: confined
-// free|limited|apart|small|small-hidden|full-hidden|hidden
+// free|limited|unread|apart|small|small-hidden|full-hidden|hidden
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <mpi.h>
 #include <sched.h>
@@ -10,10 +11,26 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
+#include <cerrno>
 #include <string_view>
 #include <vector>
 
 #include "tests/preload/programs.h"
+
+namespace {
+
+bool machine_is_unread = false;
+
+}  // namespace
+
+/// In the place of hwloc's.
+extern "C" __attribute__((visibility("default"))) int hwloc_topology_load(void* topology) {
+  if (machine_is_unread) {
+    errno = ENOMEM;
+    return -1;
+  }
+  return reinterpret_cast<int (*)(void*)>(dlsym(RTLD_NEXT, "hwloc_topology_load"))(topology);
+}
 
 namespace {
 
@@ -75,8 +92,9 @@ int main(int argc, char** argv) {
   const std::string_view how = argc > 1 ? argv[1] : "";
   const bool is_last = rank == programs::size_of(MPI_COMM_WORLD) - 1;
   if (is_last && how == "limited") limit_files();
+  machine_is_unread = is_last && how == "unread";
   const bool is_apart = is_last && how == "apart";
-  if (how != "free" && how != "limited") mount_alone();
+  if (how != "free" && how != "limited" && how != "unread") mount_alone();
   if (is_apart || how.starts_with("small")) shrink_shared_memory();
   if (is_apart || how.ends_with("hidden")) hide_processes();
   if (is_last && how.starts_with("full")) fill_shared_memory();

@@ -68,6 +68,10 @@ run "files of one process are limited" "" limited
 said "the MPI library serves .* limit of 64 KiB"
 served_by mpi
 
+run "one process cannot read the machine" "" unread
+said "the MPI library serves .* hycoll cannot start: process 2 on host .*hwloc"
+served_by mpi
+
 # As root of a namespace, if not of the machine.
 root=()
 if ! unshare --mount true 2>/dev/null; then

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # What the preload library does with variables that it cannot read, and with those that differ between processes.
 #
+# And with builds of hycoll that differ.
+#
 # usage: environment.sh FLAVOUR MPIEXEC RANKS LIBRARY SERVED PROGRAM
 set -euo pipefail
 
@@ -51,6 +53,17 @@ carried HYCOLL_ALGORITHM=allreduce:dpml:2,reduce:auto "$program" 0
 carried bash -c 'export HYCOLL_LANES=$((${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-0}} + 1)); exec "$@"' - "$program" 0
 if ! grep -q 'of processes 0 and 1 differ' "$work/output"; then
   echo "HYCOLL_LANES=1 and 2: the message does not tell that they differ:"
+  cat "$work/output"
+  exit 1
+fi
+
+# Another version on process 1.
+mkdir "$work/other"
+LC_ALL=C sed 's/version \([0-9]*\.[0-9]*\.\)[0-9]/version \19/g' "$work/libhycoll_pmpi.so" >"$work/other/libhycoll_pmpi.so"
+# shellcheck disable=SC2016
+carried bash -c '[ "${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-0}}" = 0 ] || export LD_PRELOAD=${LD_PRELOAD%/*}/other/libhycoll_pmpi.so; exec "$@"' - "$program" 0
+if ! grep -q 'process 0 runs hycoll of version .*, and process 1 of version' "$work/output"; then
+  echo "two versions: the message does not tell that they differ:"
   cat "$work/output"
   exit 1
 fi

@@ -23,7 +23,8 @@ namespace hycoll::tests {
 using Lanes = std::vector<std::unique_ptr<Endpoint>>;
 
 inline Lanes lanes_over_mpi(int count) {
-  const auto messages = std::make_shared<const MpiCommunicator>(MPI_COMM_WORLD);
+  JointSetup setup(MPI_COMM_WORLD);
+  const auto messages = std::make_shared<const MpiCommunicator>(setup, MPI_COMM_WORLD);
   Lanes lanes;
   for (int lane = 0; lane < count; ++lane) {
     lanes.push_back(std::make_unique<MpiEndpoint>(messages, messages, lane, count, nullptr));
@@ -44,7 +45,8 @@ inline Lanes lanes_over_ucx(int count, Way way, UcxPeers peers = {}) {
   peers.generation = ++generation;
   peers.runs_here = [way](int) { return is_here(way); };
   if (way == Way::ucx_here_unmailed) peers.most_mails = 0;
-  const auto messages = std::make_shared<const MpiCommunicator>(MPI_COMM_WORLD);
+  JointSetup setup(MPI_COMM_WORLD);
+  const auto messages = std::make_shared<const MpiCommunicator>(setup, MPI_COMM_WORLD);
   Lanes lanes;
   for (int lane = 0; lane < count; ++lane) {
     lanes.push_back(std::make_unique<UcxEndpoint>(

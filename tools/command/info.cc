@@ -273,8 +273,8 @@ ExitStatus run_info(const MpiSession& session, const InfoOptions& options) {
   const std::vector<TransportRate> transports =
       measure_transports(session.world, share, measured_cores(session, share), 8);
   const std::string transport =
-      LeaderLanes(session.world, Options::Transport::automatic, Options::Puts::automatic, 1)
-          .description();
+      LeaderLanes::make(session.world, Options::Transport::automatic, Options::Puts::automatic, 1)
+          ->description();
   std::optional<MemoryPages> memory;
   if (options.memory) memory = used_memory_pages(session);
   if (!session.speaks()) return kSuccess;

@@ -39,7 +39,8 @@ bool agreed(bool own) {
 }
 
 TEST_CASE("processes change their ways together, with one look after the other") {
-  ProcessGroup group(MPI_COMM_WORLD, tests::options_with(0), MpiCallers::user_only);
+  JointSetup setup(MPI_COMM_WORLD);
+  ProcessGroup group(setup, MPI_COMM_WORLD, tests::options_with(0), MpiCallers::user_only);
   NodeProcesses processes(group, ThreadNumbering::one_each(world_size()));
   PlanCache plans(processes.plan_options(group));
   NodeProcessMember member(group, processes, plans, nullptr);

@@ -30,7 +30,7 @@ constexpr double kFarNs = 300;
 /// A member of its own communicator.
 struct Process {
   explicit Process(const Options& options)
-      : group(MPI_COMM_WORLD, options, MpiCallers::user_only),
+      : group(setup, MPI_COMM_WORLD, options, MpiCallers::user_only),
         processes(group, ThreadNumbering::one_each(size())),
         plans(processes.plan_options(group)),
         member(group, processes, plans, nullptr) {
@@ -45,6 +45,7 @@ struct Process {
     return size;
   }
 
+  JointSetup setup{MPI_COMM_WORLD};
   ProcessGroup group;
   NodeProcesses processes;
   PlanCache plans;
@@ -71,8 +72,13 @@ bool is_copied(Process& process, double handoff_ns, std::size_t bytes) {
   return false;
 }
 
+SingleCopy copies_of_world() {
+  JointSetup setup(MPI_COMM_WORLD);
+  return SingleCopy(setup, MPI_COMM_WORLD);
+}
+
 TEST_CASE("sums have the same bits, whether they are staged or copied by the kernel") {
-  REQUIRE(SingleCopy(MPI_COMM_WORLD).is_permitted());
+  REQUIRE(copies_of_world().is_permitted());
   Process staged(options_with_single_copy(0));
   Process copied(options_with_single_copy(1));
   std::mt19937 random(static_cast<std::uint32_t>(staged.group.rank()));
@@ -87,7 +93,7 @@ TEST_CASE("sums have the same bits, whether they are staged or copied by the ker
 }
 
 TEST_CASE("the kernel copies broadcasts where processes are near, or where it is asked to") {
-  REQUIRE(SingleCopy(MPI_COMM_WORLD).is_permitted());
+  REQUIRE(copies_of_world().is_permitted());
   Process by_default(options_with_single_copy({}));
   Process when_asked(options_with_single_copy(64));
   Process never(options_with_single_copy(0));

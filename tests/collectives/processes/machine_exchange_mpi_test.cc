@@ -29,8 +29,9 @@ std::vector<int> numbered(const MachineOf& machine_of) {
 }
 
 void check_exchange(const MachineOf& machine_of) {
-  const MpiCommunicator here(MPI_COMM_WORLD, machine_of(world_rank()));
-  const MachineExchange exchange(MPI_COMM_WORLD, here.handle());
+  JointSetup setup(MPI_COMM_WORLD);
+  const MpiCommunicator here(setup, MPI_COMM_WORLD, machine_of(world_rank()));
+  const MachineExchange exchange(setup, MPI_COMM_WORLD, here.handle());
   const std::vector<int> machines = numbered(machine_of);
   CHECK(exchange.machine() == machines[static_cast<std::size_t>(world_rank())]);
   CHECK(exchange.machine_count() == 1 + *std::ranges::max_element(machines));

@@ -39,6 +39,11 @@ bool same_machines(const ProcessMap& left, const ProcessMap& right) {
   return true;
 }
 
+ProcessMap map_of(MPI_Comm communicator) {
+  JointSetup setup(communicator);
+  return ProcessMap::of(setup, communicator);
+}
+
 TEST_CASE("what is known from the world is what asking tells") {
   const int rank = rank_in(MPI_COMM_WORLD);
   MPI_Comm reversed = MPI_COMM_NULL;
@@ -47,12 +52,12 @@ TEST_CASE("what is known from the world is what asking tells") {
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &halves);
   const std::vector<MPI_Comm> communicators = {MPI_COMM_WORLD, reversed, halves, MPI_COMM_SELF};
   std::vector<ProcessMap> asked;
-  for (const MPI_Comm communicator : communicators) asked.push_back(ProcessMap::of(communicator));
+  for (const MPI_Comm communicator : communicators) asked.push_back(map_of(communicator));
   ProcessMap::explore_world();
   ProcessMap::explore_world();
   for (std::size_t c = 0; c < communicators.size(); ++c) {
     CAPTURE(c);
-    const ProcessMap known = ProcessMap::of(communicators[c]);
+    const ProcessMap known = map_of(communicators[c]);
     const int size = size_of(communicators[c]);
     CHECK(known.machines().size() == size);
     CHECK(same_machines(asked[c], known));
@@ -70,8 +75,8 @@ TEST_CASE("what is known from the world is what asking tells") {
 
 TEST_CASE("a machine is shared with all processes of the world") {
   ProcessMap::explore_world();
-  const MachineShare& of_world = ProcessMap::of(MPI_COMM_WORLD).share();
-  const MachineShare& of_self = ProcessMap::of(MPI_COMM_SELF).share();
+  const MachineShare& of_world = map_of(MPI_COMM_WORLD).share();
+  const MachineShare& of_self = map_of(MPI_COMM_SELF).share();
   CHECK(of_self.topology.affinity() == of_world.topology.affinity());
   CHECK(of_self.cores_are_shared == of_world.cores_are_shared);
 }
@@ -93,7 +98,7 @@ TEST_CASE("cores are shared where there are fewer than processes, however these 
   const bool is_throttled = quota && size_of(MPI_COMM_WORLD) > std::max(1.0, std::floor(*quota));
   const bool is_crowded =
       unit >= 0 ? std::ranges::count(units, unit) > 1 : size_of(MPI_COMM_WORLD) > own.core_count();
-  const ProcessMap map = ProcessMap::of(MPI_COMM_WORLD);
+  const ProcessMap map = map_of(MPI_COMM_WORLD);
   CHECK(map.share().cores_are_shared == (is_throttled || is_crowded));
   CHECK(map.share().wait_policy(1).naps == (is_throttled || is_crowded));
   CHECK(map.share().wait_policy(own.core_count() + 1).naps);

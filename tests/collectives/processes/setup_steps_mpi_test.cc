@@ -156,14 +156,19 @@ TEST_CASE("a communicator is set up by these collectives") {
     options.groups = "flat";
     // Measures the transports, if that is still to be done.
     { const Communicator first(MPI_COMM_WORLD, options); }
-    const auto calls = calls_of([&] { const Communicator communicator(MPI_COMM_WORLD, options); });
+    CommunicatorSizes sizes = sizes_of(nodes);
+    const auto calls = calls_of([&] {
+      const Communicator communicator(MPI_COMM_WORLD, options);
+      sizes.is_over_ucx = communicator.transport().starts_with("UCX");
+    });
     const SetupCounts counts = counts_of(nodes);
-    check_same(calls, expected_calls(communicator_steps(sizes_of(nodes)), counts, false));
+    check_same(calls, expected_calls(communicator_steps(sizes), counts, false));
   }
 }
 
 TEST_CASE("who is near whom is found out by these collectives") {
-  const ProcessGroup group(MPI_COMM_WORLD, Options::from_environment());
+  JointSetup setup(MPI_COMM_WORLD);
+  const ProcessGroup group(setup, MPI_COMM_WORLD, Options::from_environment());
   const std::vector<NodeRun> nodes = {{.node = {4, 4}, .count = world_size()}};
   for (const int groups : {1, 2}) {
     CAPTURE(groups);
@@ -182,7 +187,9 @@ TEST_CASE("who is near whom is found out by these collectives") {
                                   .is_one_machine = true};
     std::vector<SetupStep> steps = communicator_steps(sizes);
     steps.erase(steps.begin(), std::ranges::find(steps, "leaders", &SetupStep::what));
-    std::erase_if(steps, [](const SetupStep& step) { return step.what == "transport"; });
+    std::erase_if(steps, [](const SetupStep& step) {
+      return step.what == "lanes" || step.what == "transport" || step.what == "end";
+    });
     check_same(calls, expected_calls(steps, counts_of(1), false));
   }
 }
@@ -192,12 +199,13 @@ TEST_CASE("the process map is made by these collectives") {
   for (int machines = 1; machines <= world_size(); ++machines) {
     CAPTURE(machines);
     const int own = world_rank() % machines;
-    const MpiCommunicator here(MPI_COMM_WORLD, own);
+    JointSetup setup(MPI_COMM_WORLD);
+    const MpiCommunicator here(setup, MPI_COMM_WORLD, own);
     const std::string name = "a host";
     const std::string all_names(static_cast<std::size_t>(machines) * (name.size() + 1), 'x');
     RankMap map;
     auto calls = calls_of([&] {
-      const MachineExchange exchange(MPI_COMM_WORLD, here.handle());
+      const MachineExchange exchange(setup, MPI_COMM_WORLD, here.handle());
       map = exchange.machines();
       exchange.gather_texts(name);
     });
@@ -207,7 +215,10 @@ TEST_CASE("the process map is made by these collectives") {
                          .name_bytes = name.size() + 1,
                          .names_bytes = all_names.size()};
     std::vector<SetupStep> steps = map_steps(sizes);
-    steps.resize(steps.size() - 2);  // the masks are ProcessMap's
+    // These are ProcessMap's.
+    std::erase_if(steps, [](const SetupStep& step) {
+      return step.what == "machine" || step.what == "masks";
+    });
     const SetupCounts counts{.all = world_size(),
                              .machine = (world_size() - own + machines - 1) / machines,
                              .node = 1,

@@ -27,13 +27,18 @@ struct World {
   int size = 1;
 };
 
+SingleCopy copies_of_world() {
+  JointSetup setup(MPI_COMM_WORLD);
+  return SingleCopy(setup, MPI_COMM_WORLD);
+}
+
 TEST_CASE("a process copies from and to every other one") {
   const World world;
   if (world.size == 1) {
-    CHECK_FALSE(SingleCopy(MPI_COMM_WORLD).is_permitted());
+    CHECK_FALSE(copies_of_world().is_permitted());
     return;
   }
-  const SingleCopy copies(MPI_COMM_WORLD);
+  const SingleCopy copies = copies_of_world();
   REQUIRE(copies.is_permitted());
   constexpr std::size_t kWords = 100'000;
   std::vector<std::uint64_t> shown(kWords);

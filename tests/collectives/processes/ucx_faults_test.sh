@@ -63,3 +63,27 @@ says_twice "^reduced over UCX .* with puts"
 # No segments, so puts would be messages.
 run ucx UCX_ALLOC_PRIO=mmap,heap
 says_twice "^reduced over UCX .* with puts"
+unset HYCOLL_PUTS
+
+# A /dev/shm with room for some of the lanes' workers only, as root of a namespace, if not of the machine.
+root=()
+if ! unshare --mount true 2>/dev/null; then
+  root=(unshare --user --map-root-user)
+  if ! "${root[@]}" unshare --mount true 2>/dev/null; then
+    echo "skipped: this machine does not let us make namespaces, so no worker is refused memory"
+    exit 0
+  fi
+fi
+export HYCOLL_WORKERS=4 HYCOLL_LANES=4 HYCOLL_PUTS=0
+refused=0
+for room in 24 32 40; do
+  for transport in auto ucx; do
+    output=$(HYCOLL_TRANSPORT=$transport timeout -k 5 60 "${root[@]}" unshare --mount sh -c \
+      'mount -t tmpfs -o size="$0"m none /dev/shm && exec "$@"' "$room" \
+      "$runner" "$flavour" "$mpiexec" 2 "$program" 2>&1) || fail "the job failed ($transport, $room MiB)"
+    says_twice "^(refused: |reduced over (UCX|MPI))"
+    [ "$(grep -cE "^reduced over UCX" <<<"$output")" -ne 1 ] || fail "the processes differ ($transport, $room MiB)"
+    if grep -qE "^(refused|reduced over MPI).*ucp_" <<<"$output"; then refused=$((refused + 1)); fi
+  done
+done
+[ "$refused" -gt 0 ] || fail "no worker was refused"

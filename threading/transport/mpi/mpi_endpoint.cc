@@ -81,18 +81,51 @@ int checked_int(std::size_t count) {
 
 }  // namespace
 
-MpiCommunicator::MpiCommunicator(MPI_Comm parent) {
-  MPI_Info info = MPI_INFO_NULL;
-  check_mpi(MPI_Info_create(&info), "MPI_Info_create");
-  for (const char* assertion : {"mpi_assert_no_any_tag", "mpi_assert_no_any_source"}) {
-    check_mpi(MPI_Info_set(info, assertion, "true"), "MPI_Info_set");
-  }
-  check_mpi(MPI_Comm_dup_with_info(parent, info, &handle_), "MPI_Comm_dup_with_info");
-  check_mpi(MPI_Info_free(&info), "MPI_Info_free");
-  check_mpi(MPI_Comm_set_errhandler(handle_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-}
-
 namespace {
+
+/// What hycoll asserts of the messages on its communicators.
+class Assertions {
+ public:
+  Assertions() {
+    check_mpi(MPI_Info_create(&info_), "MPI_Info_create");
+    for (const char* assertion : {"mpi_assert_no_any_tag", "mpi_assert_no_any_source"}) {
+      check_mpi(MPI_Info_set(info_, assertion, "true"), "MPI_Info_set");
+    }
+  }
+  ~Assertions() { MPI_Info_free(&info_); }
+  Assertions(const Assertions&) = delete;
+  Assertions& operator=(const Assertions&) = delete;
+  MPI_Info handle() const noexcept { return info_; }
+
+ private:
+  MPI_Info info_ = MPI_INFO_NULL;
+};
+
+/// Some of a communicator's processes.
+class ProcessesOf {
+ public:
+  ProcessesOf(MPI_Comm communicator, std::span<const int> ranks) {
+    check_mpi(MPI_Comm_group(communicator, &all_), "MPI_Comm_group");
+    check_mpi(MPI_Group_incl(all_, static_cast<int>(ranks.size()), ranks.data(), &some_),
+              "MPI_Group_incl");
+  }
+  ~ProcessesOf() {
+    MPI_Group_free(&some_);
+    MPI_Group_free(&all_);
+  }
+  ProcessesOf(const ProcessesOf&) = delete;
+  ProcessesOf& operator=(const ProcessesOf&) = delete;
+  MPI_Group handle() const noexcept { return some_; }
+  bool has_this() const {
+    int rank = MPI_UNDEFINED;
+    check_mpi(MPI_Group_rank(some_, &rank), "MPI_Group_rank");
+    return rank != MPI_UNDEFINED;
+  }
+
+ private:
+  MPI_Group all_ = MPI_GROUP_NULL;
+  MPI_Group some_ = MPI_GROUP_NULL;
+};
 
 int rank_in(MPI_Comm communicator) {
   int rank = 0;
@@ -102,27 +135,48 @@ int rank_in(MPI_Comm communicator) {
 
 }  // namespace
 
-MpiCommunicator::MpiCommunicator(MPI_Comm parent, int color)
-    : MpiCommunicator(parent, color, rank_in(parent)) {}
-
-MpiCommunicator::MpiCommunicator(MPI_Comm parent, int color, int key) {
-  check_mpi(MPI_Comm_split(parent, color, key, &handle_), "MPI_Comm_split");
+void MpiCommunicator::return_errors() const {
   if (handle_ == MPI_COMM_NULL) return;
   check_mpi(MPI_Comm_set_errhandler(handle_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
 }
 
-std::shared_ptr<const MpiCommunicator> MpiCommunicator::among(MPI_Comm parent,
+MpiCommunicator::MpiCommunicator(JointSetup& setup, MPI_Comm parent) {
+  const Assertions assertions;
+  setup.meet();
+  check_mpi(MPI_Comm_dup_with_info(parent, assertions.handle(), &handle_),
+            "MPI_Comm_dup_with_info");
+  return_errors();
+}
+
+MpiCommunicator::MpiCommunicator(JointSetup& setup, MPI_Comm parent, int color)
+    : MpiCommunicator(setup, parent, color, rank_in(parent)) {}
+
+MpiCommunicator::MpiCommunicator(JointSetup& setup, MPI_Comm parent, int color, int key) {
+  setup.meet();
+  check_mpi(MPI_Comm_split(parent, color, key, &handle_), "MPI_Comm_split");
+  return_errors();
+}
+
+std::shared_ptr<const MpiCommunicator> MpiCommunicator::of_machine(JointSetup& setup,
+                                                                   MPI_Comm parent) {
+  const std::shared_ptr<MpiCommunicator> made(new MpiCommunicator);
+  setup.meet();
+  check_mpi(MPI_Comm_split_type(parent, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &made->handle_),
+            "MPI_Comm_split_type");
+  made->return_errors();
+  return made;
+}
+
+std::shared_ptr<const MpiCommunicator> MpiCommunicator::among(JointSetup& setup, MPI_Comm parent,
                                                               std::span<const int> ranks) {
   const std::shared_ptr<MpiCommunicator> made(new MpiCommunicator);
-  MPI_Group all = MPI_GROUP_NULL;
-  MPI_Group some = MPI_GROUP_NULL;
-  check_mpi(MPI_Comm_group(parent, &all), "MPI_Comm_group");
-  check_mpi(MPI_Group_incl(all, static_cast<int>(ranks.size()), ranks.data(), &some),
-            "MPI_Group_incl");
-  check_mpi(MPI_Comm_create_group(parent, some, 0, &made->handle_), "MPI_Comm_create_group");
-  check_mpi(MPI_Group_free(&some), "MPI_Group_free");
-  check_mpi(MPI_Group_free(&all), "MPI_Group_free");
-  check_mpi(MPI_Comm_set_errhandler(made->handle_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  const ProcessesOf some(parent, ranks);
+  const bool is_one = some.has_this();
+  setup.meet();
+  if (!is_one) return nullptr;
+  check_mpi(MPI_Comm_create_group(parent, some.handle(), 0, &made->handle_),
+            "MPI_Comm_create_group");
+  made->return_errors();
   return made;
 }
 
@@ -140,17 +194,12 @@ MpiCommunicator::~MpiCommunicator() {
   if (finalized == 0 && handle_ != MPI_COMM_NULL) MPI_Comm_free(&handle_);
 }
 
-LaneCommunicators::LaneCommunicators(MPI_Comm parent, int lane_count, int maximum_count)
+LaneCommunicators::LaneCommunicators(JointSetup& setup, MPI_Comm parent, int lane_count,
+                                     int maximum_count)
     : lane_count_(lane_count) {
   for (int made = 0; made < std::min(lane_count, maximum_count); ++made) {
-    communicators_.push_back(std::make_shared<const MpiCommunicator>(parent));
+    communicators_.push_back(std::make_shared<const MpiCommunicator>(setup, parent));
   }
-}
-
-MpiEndpoint::MpiEndpoint(MPI_Comm parent, PeerNames peer_names)
-    : MpiEndpoint(std::make_shared<const MpiCommunicator>(parent), nullptr, 0, 1,
-                  std::move(peer_names)) {
-  leaders_ = messages_;
 }
 
 MpiEndpoint::MpiEndpoint(std::shared_ptr<const MpiCommunicator> messages,

@@ -12,24 +12,28 @@
 
 #include "threading/transport/endpoint.h"
 #include "threading/transport/mpi/check_mpi.h"
+#include "threading/transport/mpi/joint_setup.h"
 #include "threading/transport/mpi/mpi_types.h"
 
 namespace hycoll {
 
 /// A communicator of hycoll's own, without wildcards and with errors returned; freed with the
-/// object.
+/// object. Making one is a step of a set-up, whose processes meet before: those of `parent`.
 class MpiCommunicator {
  public:
   /// Collective over `parent`: its duplicate.
-  explicit MpiCommunicator(MPI_Comm parent);
+  MpiCommunicator(JointSetup& setup, MPI_Comm parent);
   /// Collective over `parent`: those who pass the same color, in its order. Whoever passes
   /// MPI_UNDEFINED holds MPI_COMM_NULL.
-  MpiCommunicator(MPI_Comm parent, int color);
+  MpiCommunicator(JointSetup& setup, MPI_Comm parent, int color);
   /// The same, in the order of the keys, which all differ.
-  MpiCommunicator(MPI_Comm parent, int color, int key);
-  /// Collective over those processes of `parent` that have these ranks, in their order; nobody else
-  /// calls it.
-  static std::shared_ptr<const MpiCommunicator> among(MPI_Comm parent, std::span<const int> ranks);
+  MpiCommunicator(JointSetup& setup, MPI_Comm parent, int color, int key);
+  /// Collective over `parent`: its processes on this one's machine, in their order.
+  static std::shared_ptr<const MpiCommunicator> of_machine(JointSetup& setup, MPI_Comm parent);
+  /// Collective over `parent`: those processes that have these ranks, in their order. The others
+  /// get null.
+  static std::shared_ptr<const MpiCommunicator> among(JointSetup& setup, MPI_Comm parent,
+                                                      std::span<const int> ranks);
   /// Somebody else's, which outlives the object.
   static std::shared_ptr<const MpiCommunicator> borrowed(MPI_Comm communicator);
   ~MpiCommunicator();
@@ -40,6 +44,7 @@ class MpiCommunicator {
 
  private:
   MpiCommunicator() = default;
+  void return_errors() const;
 
   MPI_Comm handle_ = MPI_COMM_NULL;
   bool is_borrowed_ = false;
@@ -54,7 +59,8 @@ class LaneCommunicators {
   static constexpr int kMaximumCount = 8;
 
   /// Collective over `parent`. `maximum_count` communicators at most.
-  LaneCommunicators(MPI_Comm parent, int lane_count, int maximum_count = kMaximumCount);
+  LaneCommunicators(JointSetup& setup, MPI_Comm parent, int lane_count,
+                    int maximum_count = kMaximumCount);
 
   /// Of a lane, which is number lane_on_it() of lanes_on_each() there.
   const std::shared_ptr<const MpiCommunicator>& of(int lane) const {
@@ -74,12 +80,9 @@ using PeerNames = std::function<std::string(int peer)>;
 /// A lane over MPI. Either it has a communicator of its own, or it shares one with other lanes.
 class MpiEndpoint : public Endpoint {
  public:
-  /// Collective over `parent`; its ranks are the peers. `peer_names` is used by describe_peer.
-  MpiEndpoint(MPI_Comm parent, PeerNames peer_names);
-
   /// Lane `lane` of `lane_count` that share the communicator for messages, whose ranks are the
   /// peers. The transport's own collectives run on `leaders`, the processes that drive this lane;
-  /// null if there are none.
+  /// null if there are none. `peer_names` is used by describe_peer.
   MpiEndpoint(std::shared_ptr<const MpiCommunicator> messages,
               std::shared_ptr<const MpiCommunicator> leaders, int lane, int lane_count,
               PeerNames peer_names);

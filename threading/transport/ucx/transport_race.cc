@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <exception>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -115,28 +116,36 @@ TransportRace race(Endpoint& old_lane, Endpoint& new_lane, int peer,
 using Messages = std::shared_ptr<const MpiCommunicator>;
 using LaneMaker = std::function<std::unique_ptr<Endpoint>(const Messages& messages)>;
 
-TransportRace race(MPI_Comm communicator, const LaneMaker& make_old, const LaneMaker& make_new) {
-  const auto messages = std::make_shared<const MpiCommunicator>(communicator);
+/// By one of the two processes.
+TransportRace race_with(int peer, const Messages& messages, const LaneMaker& make_old,
+                        const LaneMaker& make_new) {
+  try {
+    // They outlive the endpoints: a message that has not gone is read as long as these live.
+    const std::vector<std::byte> sent(TransportRace::kBytes.back() * kMessagesAtOnce.back());
+    std::vector<std::byte> received(sent.size());
+    const std::unique_ptr<Endpoint> old_lane = make_old(messages);
+    const std::unique_ptr<Endpoint> new_lane = make_new(messages);
+    return race(*old_lane, *new_lane, peer, sent, received);
+  } catch (const std::exception&) {
+    // So does the other one, at once or when it has waited for this one.
+    TransportRace lost;
+    lost.new_us.fill(std::numeric_limits<double>::infinity());
+    lost.ratios.fill(std::numeric_limits<double>::infinity());
+    return lost;
+  }
+}
+
+TransportRace race(JointSetup& setup, MPI_Comm communicator, const LaneMaker& make_old,
+                   const LaneMaker& make_new) {
+  const auto messages = std::make_shared<const MpiCommunicator>(setup, communicator);
   int rank = 0;
   int size = 1;
   check_mpi(MPI_Comm_rank(messages->handle(), &rank), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(messages->handle(), &size), "MPI_Comm_size");
   const int last = size - 1;
   TransportRace result;
-  if (rank == 0 || rank == last) {
-    // They outlive the endpoints: a message that has not gone is read as long as these live.
-    const std::vector<std::byte> sent(TransportRace::kBytes.back() * kMessagesAtOnce.back());
-    std::vector<std::byte> received(sent.size());
-    const std::unique_ptr<Endpoint> old_lane = make_old(messages);
-    const std::unique_ptr<Endpoint> new_lane = make_new(messages);
-    try {
-      result = race(*old_lane, *new_lane, last - rank, sent, received);
-    } catch (const Error&) {
-      // So does the other one, at once or when it has waited for this one.
-      result.new_us.fill(std::numeric_limits<double>::infinity());
-      result.ratios.fill(std::numeric_limits<double>::infinity());
-    }
-  }
+  if (rank == 0 || rank == last) result = race_with(last - rank, messages, make_old, make_new);
+  setup.meet();
   for (auto* times : {&result.old_us, &result.new_us, &result.ratios}) {
     check_mpi(MPI_Bcast(times->data(), static_cast<int>(times->size()), MPI_DOUBLE, 0,
                         messages->handle()),
@@ -167,17 +176,18 @@ std::string TransportRace::text(std::string_view new_way, std::string_view old_w
                      new_way, old_us[0], old_way, new_us[1], old_us[1]);
 }
 
-TransportRace race_transports(const UcxContext& ucx, MPI_Comm communicator, const UcxPeers& peers) {
+TransportRace race_transports(JointSetup& setup, const UcxContext& ucx, MPI_Comm communicator,
+                              const UcxPeers& peers) {
   const LaneMaker over_mpi = [](const Messages& messages) {
     return std::make_unique<MpiEndpoint>(messages, nullptr, 0, 1, nullptr);
   };
-  return race(communicator, over_mpi, lanes_over(ucx, peers));
+  return race(setup, communicator, over_mpi, lanes_over(ucx, peers));
 }
 
-TransportRace race_puts(MPI_Comm communicator, const UcxPeers& peers) {
+TransportRace race_puts(JointSetup& setup, MPI_Comm communicator, const UcxPeers& peers) {
   UcxPeers others = peers;
   ++others.generation;
-  return race(communicator, lanes_over(UcxContext::shared(), peers),
+  return race(setup, communicator, lanes_over(UcxContext::shared(), peers),
               lanes_over(UcxContext::with_puts(), others));
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "threading/transport/mpi/joint_setup.h"
 #include "threading/transport/ucx/ucx_context.h"
 #include "threading/transport/ucx/ucx_endpoint.h"
 
@@ -34,12 +35,14 @@ struct TransportRace {
 };
 
 /// UCX against MPI, measured between the communicator's first and its last process, alternately;
-/// all processes have the same figures. Collective; takes some milliseconds.
-TransportRace race_transports(const UcxContext& ucx, MPI_Comm communicator, const UcxPeers& peers);
+/// all processes have the same figures. Collective, as a part of their set-up; takes some
+/// milliseconds.
+TransportRace race_transports(JointSetup& setup, const UcxContext& ucx, MPI_Comm communicator,
+                              const UcxPeers& peers);
 
 /// Likewise UCX with puts against UCX without. Takes two generations, of which that of `peers` is
 /// the first.
-TransportRace race_puts(MPI_Comm communicator, const UcxPeers& peers);
+TransportRace race_puts(JointSetup& setup, MPI_Comm communicator, const UcxPeers& peers);
 
 }  // namespace hycoll
 

@@ -44,15 +44,11 @@ UcxEndpoint::UcxEndpoint(const UcxContext& context, std::shared_ptr<const MpiCom
     : MpiEndpoint(std::move(messages), std::move(leaders), lane, lane_count, std::move(peer_names)),
       context_(&context),
       are_(std::move(peers)),
+      worker_(are_.drives_lane ? UcxWorker::take(context) : nullptr),
       may_land_(context.has_puts()) {}
 
 int UcxEndpoint::tag_count() const {
   return std::min(MpiEndpoint::tag_count(), (1 << kTagBits) / kTagEpochs) - 1;
-}
-
-std::unique_lock<std::mutex> UcxEndpoint::use() {
-  if (worker_ == nullptr) worker_ = UcxWorker::take(*context_);
-  return worker_->use();
 }
 
 UcxEndpoint::Operation& UcxEndpoint::take_operation(Peer& peer, int tag) {
@@ -266,8 +262,8 @@ UcxEndpoint::Operation& UcxEndpoint::expect(int number, int tag, void* destinati
 }
 
 void UcxEndpoint::advance() {
-  if (worker_ == nullptr) return;
-  const auto use = worker_->use();
+  if (peers_.empty()) return;  // nothing has been sent or received
+  const auto use = this->use();
   drive();
 }
 

@@ -31,6 +31,10 @@ struct UcxPeers {
   /// one has ended, which the launcher does; of others the lane learns it.
   std::function<bool(int peer)> runs_here = nullptr;
 
+  /// Whether this process drives the lane. Whoever does not sends and receives nothing by it, and
+  /// needs no worker.
+  bool drives_lane = true;
+
   /// With how many of those that do the lane has memory in common for short messages.
   std::size_t most_mails = 32;
 
@@ -51,11 +55,12 @@ struct UcxPeers {
 /// drives, so that leaders never wait for one another. MPI keeps what only it can do: its own
 /// collectives, and telling the lane's peers the worker's address.
 ///
-/// The worker is taken when the first message is started. Who has a first message for a peer
-/// introduces itself to it over MPI, with its worker's address; the peer, which looks for that when
-/// it is to receive something, connects, and answers over UCX with its own address. So nothing goes
-/// over MPI that the peer does not receive: Open MPI loses messages of a communicator whose
-/// predecessor got one after its end.
+/// The worker is taken with the lane: in a call it might be refused, and the peers, who wait for
+/// its messages, could not even be told. Who has a first message for a peer introduces itself to it
+/// over MPI, with its worker's address; the peer, which looks for that when it is to receive
+/// something, connects, and answers over UCX with its own address. So nothing goes over MPI that
+/// the peer does not receive: Open MPI loses messages of a communicator whose predecessor got one
+/// after its end.
 ///
 /// Whoever has sent or received may leave the worker alone for long, so an operation is over only
 /// when nobody needs it any more. UCX completes the receive of a long message when its sender has
@@ -73,7 +78,8 @@ struct UcxPeers {
 /// receive may come the other way; who waits looks there from time to time.
 class UcxEndpoint : public MpiEndpoint {
  public:
-  /// As MpiEndpoint; all peers must make theirs over UCX.
+  /// As MpiEndpoint; all peers must make theirs over UCX. Throws Error (environment) where a worker
+  /// is refused.
   UcxEndpoint(const UcxContext& context, std::shared_ptr<const MpiCommunicator> messages,
               std::shared_ptr<const MpiCommunicator> leaders, int lane, int lane_count,
               PeerNames peer_names, UcxPeers peers);
@@ -185,8 +191,7 @@ class UcxEndpoint : public MpiEndpoint {
   void take_answer(Peer& peer);
   /// Takes what has come from an unknown peer; whether no address can come from it any more.
   bool meet(Peer& peer);
-  /// The worker, which is taken if need be.
-  std::unique_lock<std::mutex> use();
+  std::unique_lock<std::mutex> use() { return worker_->use(); }
   /// Connects to the peers whose addresses have come.
   void take_addresses();
   /// The address that has come from a peer; empty if none has.
@@ -291,7 +296,7 @@ class UcxEndpoint : public MpiEndpoint {
 
   const UcxContext* context_;
   UcxPeers are_;
-  std::unique_ptr<UcxWorker> worker_;
+  std::unique_ptr<UcxWorker> worker_;  // null where others drive the lane
   std::unordered_map<int, Peer> peers_;
   Peer* last_peer_ = nullptr;   // whom the last message was to or from
   std::vector<Peer*> unknown_;  // those that an address may still come from

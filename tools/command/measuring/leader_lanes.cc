@@ -16,15 +16,22 @@ Options options_with(Options::Transport transport, Options::Puts puts) {
 
 }  // namespace
 
-LeaderLanes::LeaderLanes(MPI_Comm comm, Options::Transport transport, Options::Puts puts,
-                         int leader_count)
-    : group_(comm, options_with(transport, puts)),
-      transport_(LaneTransport::agreed(group_)),
-      communicators_(group_.control(), leader_count) {}
+std::unique_ptr<LeaderLanes> LeaderLanes::make(MPI_Comm comm, Options::Transport transport,
+                                               Options::Puts puts, int leader_count) {
+  return JointSetup::run(comm, [&](JointSetup& setup) {
+    return std::unique_ptr<LeaderLanes>(
+        new LeaderLanes(setup, comm, options_with(transport, puts), leader_count));
+  });
+}
+
+LeaderLanes::LeaderLanes(JointSetup& setup, MPI_Comm comm, const Options& options, int leader_count)
+    : group_(setup, comm, options),
+      transport_(LaneTransport::agreed(group_, leader_count)),
+      communicators_(setup, group_.control(), leader_count) {}
 
 std::unique_ptr<Endpoint> LeaderLanes::open(int leader) const {
   return transport_.open(communicators_.of(leader), nullptr, communicators_.lane_on_it(leader),
-                         communicators_.lanes_on_each(), group_.process_names());
+                         communicators_.lanes_on_each(), group_.process_names(), Leading::here);
 }
 
 std::string LeaderLanes::name() const { return description().substr(0, description().find(" (")); }
@@ -41,8 +48,7 @@ std::vector<TransportRate> measure_transports(MPI_Comm comm, const Topology& top
                         Way{Options::Transport::ucx, Options::Puts::off},
                         Way{Options::Transport::ucx, Options::Puts::on}}) {
     try {
-      auto lanes = std::make_unique<LeaderLanes>(comm, way.transport, way.puts,
-                                                 static_cast<int>(cores.size()));
+      auto lanes = LeaderLanes::make(comm, way.transport, way.puts, static_cast<int>(cores.size()));
       if (lanes->takes_puts() != (way.puts == Options::Puts::on)) continue;
       makers.emplace_back([&lanes = *lanes](int leader) { return lanes.open(leader); });
       transports.push_back(std::move(lanes));

@@ -22,7 +22,8 @@ namespace hycoll::command {
 class LeaderLanes {
  public:
   /// Collective over `comm`. Throws Error on all processes if one of them cannot use the transport.
-  LeaderLanes(MPI_Comm comm, Options::Transport transport, Options::Puts puts, int leader_count);
+  static std::unique_ptr<LeaderLanes> make(MPI_Comm comm, Options::Transport transport,
+                                           Options::Puts puts, int leader_count);
 
   /// For messages between the processes of `comm`. Once for each leader; local.
   std::unique_ptr<Endpoint> open(int leader) const;
@@ -34,6 +35,8 @@ class LeaderLanes {
   const std::string& description() const noexcept { return transport_.description(); }
 
  private:
+  LeaderLanes(JointSetup& setup, MPI_Comm comm, const Options& options, int leader_count);
+
   ProcessGroup group_;
   LaneTransport transport_;
   LaneCommunicators communicators_;
