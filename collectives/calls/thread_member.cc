@@ -90,9 +90,10 @@ void ThreadMember::provide_for(const Plan& plan, Waiting /*waiting*/) {
 
 void ThreadMember::look_around(const Plan& plan) {
   if (plan.meets()) return;
-  if (looks_ && program(plan).some_touch_others) {
-    looks_->before(runs_ + 1, plan_now(plan).leaving());
-  }
+  // Now, so that plan_now() is what this run is; and again, for the distance may change.
+  provide_for(plan, Waiting::allowed);
+  if (!looks_ || !program(plan).some_touch_others) return;
+  looks_->before(runs_ + 1, plan_now(plan).leaving());
   provide_for(plan, Waiting::allowed);
 }
 

@@ -89,6 +89,13 @@ enum class Leaving : std::uint8_t {
   ahead,  ///< Some may leave before others have entered it, or one of the runs before.
 };
 
+/// The first run that no member starts without knowing what another one has written before it
+/// entered run `run`: whoever starts a run has left the one before.
+constexpr CallNumber known_from(CallNumber run, Leaving leaving,
+                                CallNumber maximum_lead = kMaximumLead) noexcept {
+  return run + 1 + (leaving == Leaving::ahead ? maximum_lead : 0);
+}
+
 /// The sets of what is kept for several calls: signatures, lines, failures. A call uses set
 /// call % kCallSets, and may overwrite what it finds there. Why that is safe: whoever starts call c
 /// has left c - 1, so every member of its node has entered c - 1 - kMaximumLead and left all calls
@@ -252,23 +259,6 @@ constexpr CallNumber call_of_connection(std::uint64_t connection) noexcept {
   return connection >> kStreamBits;
 }
 
-/// A distance that holds from a run on.
-struct AgreedHandoff {
-  static constexpr int kBits = 16;
-
-  CallNumber first_run = 0;  ///< 0: none yet.
-  double handoff_ns = 0;
-
-  std::uint64_t packed() const noexcept {
-    constexpr double kMost = (1 << kBits) - 1;
-    return first_run << kBits | static_cast<std::uint64_t>(std::clamp(handoff_ns, 1.0, kMost));
-  }
-  static AgreedHandoff unpack(std::uint64_t packed) noexcept {
-    return {.first_run = packed >> kBits,
-            .handoff_ns = static_cast<double>(packed & ((1 << kBits) - 1))};
-  }
-};
-
 /// What the workers of one node share to run schedules: announcements, flags, lines, and the first
 /// failure. Either in memory of its own, for the threads of a process; or over a block that several
 /// processes have mapped, each at an address of its own, in which case each has a NodeMemory over
@@ -345,30 +335,13 @@ class NodeMemory {
     is_far_.store(is_far, std::memory_order_relaxed);
   }
 
-  // What the parties of DistanceLooks tell each other. Released, and acquired, by the announcements
-  // of the runs that come next: whoever has seen a worker enter a run knows what it has written
-  // before.
-
-  /// Before which run all are to look, as worker 0's party says; 0: never yet.
-  CallNumber next_look() const noexcept {
-    return node_cells().next_look.load(std::memory_order_relaxed);
+  /// Words by which the parties of DistanceLooks agree: of the first one, and of each worker's
+  /// party; 0 at first.
+  std::atomic<std::uint64_t>& distance_notice() const noexcept {
+    return node_cells().distance_notice;
   }
-  void announce_look(CallNumber run) noexcept {
-    node_cells().next_look.store(run, std::memory_order_relaxed);
-  }
-  /// What a worker has seen in the last look; 0: nothing.
-  double seen_handoff(int worker) const noexcept {
-    return cells(worker).seen_handoff_ns.load(std::memory_order_relaxed);
-  }
-  void set_seen_handoff(int worker, double handoff_ns) noexcept {
-    cells(worker).seen_handoff_ns.store(static_cast<float>(handoff_ns), std::memory_order_relaxed);
-  }
-  /// What holds for all, as worker 0's party says.
-  AgreedHandoff agreed_handoff() const noexcept {
-    return AgreedHandoff::unpack(node_cells().agreed_handoff.load(std::memory_order_relaxed));
-  }
-  void agree_on_handoff(const AgreedHandoff& agreed) noexcept {
-    node_cells().agreed_handoff.store(agreed.packed(), std::memory_order_relaxed);
+  std::atomic<std::uint64_t>& distance_answer(int worker) const noexcept {
+    return cells(worker).distance_answer;
   }
 
   /// Of a worker's own: for whoever measures how far it is from another one.
@@ -486,7 +459,7 @@ class NodeMemory {
     FlagCell left;  // the last run that leave() has named
     std::array<Line, kLinesBuffers * kCompactLinesPerBuffer> lines;
     HandoffBall handoff_ball;
-    std::atomic<float> seen_handoff_ns{0};
+    std::atomic<std::uint64_t> distance_answer{0};
     std::array<FailureRecord, kCallSets> failures;  // of the latest calls
     OperatorFailure operator_failure;
   };
@@ -499,10 +472,8 @@ class NodeMemory {
   struct alignas(kSeparationBytes) NodeCells {
     std::array<std::atomic<std::uint64_t>, kCallSets> failures{};
     std::atomic<CallNumber> last_failed_call{0};
-    std::atomic<std::int64_t> last_warning_ns{0};  // by the machine's monotonic clock
-    // Written by worker 0's party only.
-    std::atomic<CallNumber> next_look{0};
-    std::atomic<std::uint64_t> agreed_handoff{0};
+    std::atomic<std::int64_t> last_warning_ns{0};   // by the machine's monotonic clock
+    std::atomic<std::uint64_t> distance_notice{0};  // written by worker 0's party only
   };
   struct Free {
     void operator()(std::byte* memory) const noexcept;

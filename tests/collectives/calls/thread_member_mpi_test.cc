@@ -10,7 +10,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
+#include <random>
 #include <thread>
 #include <vector>
 
@@ -18,6 +20,7 @@
 #include "collectives/plans/plan_cache.h"
 #include "collectives/processes/process_group.h"
 #include "collectives/processes/workers.h"
+#include "tests/support/seed.h"
 
 namespace hycoll {
 namespace {
@@ -295,6 +298,42 @@ TEST_CASE("members change their ways while they run, all in the same call") {
       CHECK(threads.has_staged() == (probed_ns == kFarNs));
     }
   }
+}
+
+TEST_CASE("calls of all kinds are right while the distance changes, and some members are late") {
+  Threads threads(2);
+  if (!threads.workers.may_measure()) return;
+  const std::uint64_t seed = tests::seed_offset();
+  CAPTURE(seed);
+  std::vector<std::vector<double>> distances(2);  // by member and round
+  std::atomic<bool> are_all_right{true};
+  threads.each([&](ThreadMember& member, int rank) {
+    std::mt19937_64 own(seed * 2 + static_cast<std::uint64_t>(rank));
+    std::mt19937_64 shared(seed);
+    member.looks()->set_interval({});
+    member.looks()->set_probe([&own] {
+      constexpr double kSeen[] = {0, kNearNs, kFarNs};
+      return kSeen[own() % std::size(kSeen)];
+    });
+    for (int round = 0; round < 150; ++round) {
+      constexpr std::size_t kElements[] = {1, 100, 250, 600, 4000, 20'000};
+      const std::size_t elements = kElements[shared() % std::size(kElements)];
+      const auto way = static_cast<Way>(shared() % 3);
+      if (own() % 8 == 0) std::this_thread::sleep_for(std::chrono::microseconds(own() % 200));
+      const auto body = shared() % 3;
+      const bool is_right = body == 0   ? are_right(member, rank, 2, elements, way)
+                            : body == 1 ? all_have(member, rank, 2, elements, way)
+                                        : are_dealt(member, rank, 2, elements, way);
+      if (!is_right) are_all_right = false;
+      distances[static_cast<std::size_t>(rank)].push_back(member.handoff_ns());
+    }
+    // The numbers are the thread's.
+    member.looks()->set_probe([] { return 0; });
+  });
+  CHECK(are_all_right.load());
+  CHECK(distances[0] == distances[1]);
+  CHECK(std::ranges::count(distances[0], kFarNs) > 10);
+  CHECK(std::ranges::count(distances[0], kNearNs) > 10);
 }
 
 }  // namespace

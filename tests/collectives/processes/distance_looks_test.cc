@@ -3,14 +3,18 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <barrier>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <random>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "tests/support/seed.h"
 #include "threading/memory/node_memory.h"
 
 namespace hycoll {
@@ -130,10 +134,95 @@ TEST_CASE("nothing changes when nobody finds a partner") {
   CHECK(seen[1].changes.empty());
 }
 
+/// Parties that make runs of all kinds, some of which they leave ahead, and look one time after the
+/// other. Each comes late, and sees another distance, when it likes.
+class MixedRuns {
+ public:
+  MixedRuns(int party_count, std::uint64_t seed)
+      : memory_(2 * party_count), seed_(seed), kinds_(kRunCount + 1) {
+    std::mt19937_64 random(seed);
+    for (Kind& kind : kinds_) kind = static_cast<Kind>(random() % 3);
+    for (int party = 0; party < party_count; ++party) workers_.push_back(2 * party);
+  }
+
+  std::vector<Seen> run() {
+    std::vector<Seen> seen(workers_.size());
+    std::vector<std::thread> threads;
+    for (int party = 0; std::cmp_less(party, workers_.size()); ++party) {
+      threads.emplace_back(
+          [this, party, &own = seen[static_cast<std::size_t>(party)]] { work(party, own); });
+    }
+    for (std::thread& thread : threads) thread.join();
+    return seen;
+  }
+
+ private:
+  static constexpr CallNumber kRunCount = 3000;
+  enum class Kind { meeting, ahead, ahead_without_a_look };
+
+  void work(int party, Seen& seen) {
+    std::mt19937_64 random(seed_ * workers_.size() + static_cast<std::uint64_t>(party));
+    CallNumber run = 1;
+    DistanceLooks looks(
+        memory_, workers_, party, true,
+        [&] {
+          seen.looks.push_back(run);
+          return static_cast<double>(random() % 3 * 500);
+        },
+        [&](double handoff_ns) {
+          seen.changes.push_back({run, handoff_ns});
+        });
+    looks.set_interval({});
+    for (; run <= kRunCount; ++run) {
+      const Kind kind = kinds_[run];
+      const bool meets = kind == Kind::meeting;
+      if (kind != Kind::ahead_without_a_look) {
+        looks.before(run, meets ? Leaving::when_all_have_entered : Leaving::ahead);
+      }
+      const std::uint64_t lateness = random() % 64;
+      if (lateness == 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
+      if (lateness < 16) std::this_thread::yield();
+      memory_.post(workers_[static_cast<std::size_t>(party)]).call.store(run);
+      leave(run, meets ? 0 : kMaximumLead);
+    }
+  }
+
+  void leave(CallNumber run, CallNumber lead) {
+    for (const int worker : workers_) {
+      while (memory_.post(worker).call.load(std::memory_order_acquire) + lead < run) {
+        std::this_thread::yield();
+      }
+    }
+  }
+
+  NodeMemory memory_;
+  std::uint64_t seed_;
+  std::vector<Kind> kinds_;  // by run
+  std::vector<int> workers_;
+};
+
+TEST_CASE("whatever the runs are, and whoever is late, all change before the same ones") {
+  for (const int party_count : {2, 3}) {
+    for (std::uint64_t seed = 0; seed < 8; ++seed) {
+      const std::uint64_t drawn = tests::seed_offset() + seed;
+      CAPTURE(party_count);
+      CAPTURE(drawn);
+      const std::vector<Seen> seen = MixedRuns(party_count, drawn).run();
+      CHECK(seen[0].changes.size() > 20);
+      for (const Seen& other : seen) {
+        CHECK(other.looks == seen[0].looks);
+        CHECK(other.changes == seen[0].changes);
+      }
+    }
+  }
+}
+
 TEST_CASE("who does not know the distance looks soon") {
   Node node(2, false, Leaving::ahead, [](int, std::size_t) { return 30.0; });
   const std::vector<Seen> seen = node.run(std::chrono::microseconds(10), 100);
-  REQUIRE(seen[0].changes.size() == 1);
+  REQUIRE(!seen[0].looks.empty());
+  CHECK(seen[0].looks.front() == known_from(1, Leaving::ahead));
+  CHECK(!seen[0].changes.empty());
   CHECK(seen[0].changes == seen[1].changes);
 }
 
