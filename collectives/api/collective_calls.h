@@ -78,9 +78,8 @@ class DrivenCall {
   /// that. Calls no MPI.
   void look_for_trouble();
 
-  /// Puts a result that had to be copied where the user wants it, which calls MPI for derived
-  /// datatypes; throws the Error that the call has met, if any. Requires that it has completed; to
-  /// be called once for each start.
+  /// Puts a result that had to be copied where the user wants it; throws the Error that the call
+  /// has met, if any. Requires that it has completed; to be called once for each start.
   void deliver();
 
   struct State;  ///< Of the implementation.

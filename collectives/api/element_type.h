@@ -39,12 +39,12 @@ class ElementType {
   /// hycoll has no kernels for, and for derived datatypes.
   std::optional<DataType> data_type() const;
 
-  /// The distance of elements in a vector that hycoll works on, in bytes. Users' buffers look like
-  /// that if is_contiguous(); others are copied.
+  /// The distance of elements in a vector that hycoll works on, in bytes: that of their data, at
+  /// least 1. Users' buffers look like that if is_contiguous(); others are copied.
   std::size_t slot_bytes() const;
 
-  /// Whether elements lie in a user's buffer without gaps, as those of all predefined types do: the
-  /// padding of MPI's pairs of value and index counts as part of them.
+  /// Whether elements lie in a user's buffer without gaps, in the order of their type map. Those of
+  /// MPI's pairs of value and index have gaps where C's structs have padding.
   bool is_contiguous() const;
 
   /// For messages: hycoll's or MPI's name, or the one given by MPI_Type_set_name.

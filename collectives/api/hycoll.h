@@ -270,9 +270,10 @@ class Communicator : public CollectiveCalls<Communicator> {
 
   /// The same, to be started any number of times: collective, and waits for the others, so that
   /// everything that a start takes is there before. No nonblocking call may be under way. The
-  /// buffers, and the datatypes and operator of the call, must last as long as what is returned,
-  /// which must not outlive the communicator; the call's lists need not. Throws Error as drive(),
-  /// and MemoryRefused, on all processes, where there is too little memory.
+  /// buffers must last as long as what is returned, which must not outlive the communicator; so
+  /// must the datatype and operator of a reduction. The call's lists need not, nor the datatypes of
+  /// what is only moved: likewise of drive(). Throws Error as drive(), and MemoryRefused, on all
+  /// processes, where there is too little memory.
   [[nodiscard]] DrivenCall prepare_driven(const Call& call);
 
   /// False if other communicators of the same processes use the same memory in turn

@@ -306,6 +306,7 @@ void Caller::run_whole(const Call& call) {
   if (is_repeatable(call, prepared)) {
     repeatable_.place_of(call).remember(call, prepared, *prepared.plan);
   }
+  if (prepared.work != nullptr) prepared.work->copy_in();
   const std::optional<RunFailure> failure = execute_announced(*prepared.plan, prepared.arguments);
   if (prepared.work != nullptr && has_results(failure)) prepared.work->deliver();
   if (failure) throw RunFailure(*failure);
@@ -350,6 +351,7 @@ std::unique_ptr<Request::State> Caller::start(const Call& call) {
   PreparedCall prepared = make_next(call, Waiting::forbidden);
   state->foreign_owner = std::move(prepared.foreign_owner);
   state->work = std::move(prepared.work);
+  if (state->work != nullptr) state->work->copy_in();
   begin(*prepared.plan, prepared.arguments, *state);
   return state;
 }

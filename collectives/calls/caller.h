@@ -153,7 +153,6 @@ class Caller : public RunsOwner {
   std::unique_ptr<CallRuns> long_reduction(const Call& call);
   /// Any other, as one run, and the agreement after it.
   std::unique_ptr<CallRuns> single_call(const Call& call);
-  std::unique_ptr<CallRuns> single_call(PreparedCall prepared);
   /// Throws Error where calls are compared between all processes, for which a call must wait.
   void require_no_gate() const;
   /// Gives a driven call's runs their numbers, and what executes them.
@@ -281,8 +280,6 @@ class KeptCall {
 struct DrivenCall::State {
   Caller* caller = nullptr;
   std::optional<KeptCall> kept;  ///< To be started; the runs refer to its lists.
-  /// Whether each start needs runs of its own, for copies of the data.
-  bool is_made_anew = false;
   std::unique_ptr<CallRuns> runs;
   std::unique_ptr<DrivenRun> driver;
   Waiter waiter{WaitPolicy{}};

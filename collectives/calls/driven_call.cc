@@ -29,22 +29,12 @@ std::unique_ptr<DrivenCall::State> Caller::prepare_driven(const Call& call) {
   state->is_complete = true;
   const KeptCall& kept = state->kept.emplace(call);
   state->runs = long_call(kept.call());
-  if (state->runs == nullptr) {
-    PreparedCall prepared = resolve(kept.call());
-    find_plan(prepared);
-    state->is_made_anew = prepared.work != nullptr;
-    state->runs = single_call(std::move(prepared));
-  }
+  if (state->runs == nullptr) state->runs = single_call(kept.call());
   provide_for_all(*state->runs, Waiting::allowed);
-  if (state->is_made_anew) state->runs.reset();
   return state;
 }
 
 void Caller::start(DrivenCall::State& driven) {
-  if (driven.is_made_anew) {
-    driven.driver.reset();
-    driven.runs = single_call(driven.kept->call());
-  }
   enter_driven(driven);
   driven.is_complete = false;
 }

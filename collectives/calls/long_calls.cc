@@ -1,6 +1,7 @@
 // Calls of more data than are packed at once, as the runs that they are made of.
 
 #include <cstddef>
+#include <string_view>
 #include <utility>
 
 #include "collectives/calls/caller.h"
@@ -46,11 +47,18 @@ std::unique_ptr<CallRuns> Caller::long_broadcast(const Call& call) {
 }
 
 std::unique_ptr<CallRuns> Caller::long_reduction(const Call& call) {
-  if (!call.op.is_user_defined() || call.type.is_contiguous()) return nullptr;
-  const Reduction reduction = reductions_.find(call.type, call.op, name_of(call.collective));
+  const std::string_view name = name_of(call.collective);
+  // Whether a type of the program's is staged only this member knows; all know of predefined ones.
+  if (!call.op.is_user_defined() && reductions_.find(call.type, call.op, name).staging == nullptr) {
+    return nullptr;
+  }
+  if (LongReduction::element_count(call, identity_.member_count) <=
+      kPieceBytes / call.type.slot_bytes()) {
+    return nullptr;
+  }
+  const Reduction reduction = reductions_.find(call.type, call.op, name);
   const CallBuffers buffers =
       check_buffers(call, reduction, identity_.rank, identity_.member_count);
-  if (buffers.input_count <= kPieceBytes / reduction.element_bytes) return nullptr;
   LongReduction::Pieces pieces =
       LongReduction::cut(call, reduction.element_bytes, identity_.member_count);
   std::vector<LongReduction::Part> parts;

@@ -14,10 +14,6 @@ namespace hycoll {
 std::unique_ptr<CallRuns> Caller::single_call(const Call& call) {
   PreparedCall prepared = resolve(call);
   find_plan(prepared);
-  return single_call(std::move(prepared));
-}
-
-std::unique_ptr<CallRuns> Caller::single_call(PreparedCall prepared) {
   const Plan* const agreement = prepared.is_custom ? &plans_.find(agreement_query()) : nullptr;
   return std::make_unique<SingleCall>(*this, std::move(prepared), agreement);
 }

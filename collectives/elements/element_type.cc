@@ -1,6 +1,9 @@
 #include "collectives/api/element_type.h"
 
-#include "collectives/elements/typed_staging.h"
+#include <algorithm>
+
+#include "collectives/elements/type_decoding.h"
+#include "threading/transport/mpi/check_mpi.h"
 #include "threading/transport/mpi/mpi_types.h"
 
 namespace hycoll {
@@ -17,11 +20,14 @@ std::optional<DataType> ElementType::data_type() const {
 
 std::size_t ElementType::slot_bytes() const {
   const auto given = given_data_type();
-  return given ? size_of(*given) : element_layout(handle_).slot_bytes;
+  if (given) return size_of(*given);
+  MPI_Count size_bytes = 0;
+  check_mpi(MPI_Type_size_x(handle_, &size_bytes), "MPI_Type_size_x");
+  return std::max<std::size_t>(1, static_cast<std::size_t>(size_bytes));
 }
 
 bool ElementType::is_contiguous() const {
-  return given_data_type() || element_layout(handle_).form == ElementLayout::Form::direct;
+  return given_data_type() || type_map_of(handle_)->is_plain();
 }
 
 std::string ElementType::name() const {

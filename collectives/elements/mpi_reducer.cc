@@ -61,12 +61,6 @@ std::byte* folding_scratch(std::size_t size_bytes) {
   return scratch.of_size(size_bytes);
 }
 
-/// Where a thread keeps unpacked elements, beside those.
-std::byte* unpacking_scratch(std::size_t size_bytes) {
-  thread_local Scratch scratch;
-  return scratch.of_size(size_bytes);
-}
-
 }  // namespace
 
 std::mutex& user_operator_mutex() noexcept {
@@ -74,26 +68,38 @@ std::mutex& user_operator_mutex() noexcept {
   return mutex;
 }
 
+std::size_t FoldingReducer::most_elements_at_once() const noexcept {
+  std::size_t most = kBlockBytes / elements_.element_bytes;
+  if (elements_.staging != nullptr) {
+    const auto spacing_bytes = static_cast<std::size_t>(std::abs(elements_.extent_bytes()));
+    most = std::min(most, kUnpackedBlockBytes / std::max<std::size_t>(1, spacing_bytes));
+  }
+  return std::max<std::size_t>(1, most);
+}
+
 void FoldingReducer::reduce(std::span<void* const> destinations,
                             std::span<const void* const> sources, std::size_t count) const {
   if (sources.size() == 1) {
-    copy_kernel(destinations, sources[0], count * layout_.slot_bytes, Stores::cached);
+    copy_kernel(destinations, sources[0], count * elements_.element_bytes, Stores::cached);
     return;
   }
-  const std::size_t block_count = std::max<std::size_t>(1, kBlockBytes / layout_.slot_bytes);
-  for (std::size_t begin = 0; begin < count; begin += block_count) {
-    fold(destinations, sources, begin * layout_.slot_bytes, std::min(block_count, count - begin));
+  const std::size_t most = most_elements_at_once();
+  for (std::size_t begin = 0; begin < count; begin += most) {
+    const Block block{.begin = begin, .count = std::min(most, count - begin)};
+    if (elements_.staging == nullptr) {
+      fold(destinations, sources, block);
+    } else {
+      fold_unpacked(destinations, sources, block);
+    }
   }
 }
 
 void FoldingReducer::fold(std::span<void* const> destinations, std::span<const void* const> sources,
-                          std::size_t offset_bytes, std::size_t count) const {
-  const std::size_t size_bytes = count * layout_.slot_bytes;
-  const auto source = [&](std::size_t index) {
-    return static_cast<const std::byte*>(sources[index]) + offset_bytes;
-  };
+                          const Block& block) const {
+  const std::size_t size_bytes = block.count * elements_.element_bytes;
+  const auto source = [&](std::size_t index) { return elements_at(sources[index], block); };
   const auto destination = [&](std::size_t index) {
-    return static_cast<std::byte*>(destinations[index]) + offset_bytes;
+    return elements_at(destinations[index], block);
   };
   // The last step may write to a destination, for it has no use for sources but its own; with two
   // sources the first one is still among these.
@@ -107,7 +113,7 @@ void FoldingReducer::fold(std::span<void* const> destinations, std::span<const v
     std::byte* const right =
         index == last && ends_in_destination ? destination(0) : scratch + (index % 2) * size_bytes;
     if (right != source(index)) std::memcpy(right, source(index), size_bytes);
-    apply_to_elements(left, right, count);
+    apply(left, right, block.count);
     left = right;
   }
   for (std::size_t index = 0; index < destinations.size(); ++index) {
@@ -115,48 +121,30 @@ void FoldingReducer::fold(std::span<void* const> destinations, std::span<const v
   }
 }
 
-void FoldingReducer::apply_to_elements(const std::byte* left, std::byte* right_and_result,
-                                       std::size_t count) const {
-  using Form = ElementLayout::Form;
-  if (layout_.form == Form::packed) {
-    apply_to_packed(left, right_and_result, count);
-    return;
-  }
-  left = displaced(left, layout_.origin_bytes);
-  right_and_result = displaced(right_and_result, layout_.origin_bytes);
-  if (layout_.form == Form::slots) {
-    for (std::size_t index = 0; index < count; ++index) {
-      const std::size_t offset = index * layout_.slot_bytes;
-      apply(left + offset, right_and_result + offset, 1);
-    }
-  } else {
-    apply(left, right_and_result, count);
-  }
-}
-
-void FoldingReducer::apply_to_packed(const std::byte* left, std::byte* right_and_result,
-                                     std::size_t count) const {
-  const auto spacing_bytes = static_cast<std::size_t>(std::abs(staging_->extent_bytes()));
-  const std::size_t block_count =
-      std::max<std::size_t>(1, kUnpackedBlockBytes / std::max<std::size_t>(1, spacing_bytes));
-  const auto [size_bytes, origin_bytes] = staging_->user_span(std::min(block_count, count));
+void FoldingReducer::fold_unpacked(std::span<void* const> destinations,
+                                   std::span<const void* const> sources, const Block& block) const {
+  const std::size_t packed_bytes = block.count * elements_.element_bytes;
+  const auto [size_bytes, origin_bytes] = elements_.staging->user_span(block.count);
   // The second half is as aligned as the first.
   const std::size_t half_bytes = (size_bytes + 63) / 64 * 64;
-  std::byte* const scratch = unpacking_scratch(2 * half_bytes);
-  std::byte* const left_origin = displaced(scratch, origin_bytes);
-  std::byte* const right_origin = displaced(scratch + half_bytes, origin_bytes);
-  for (std::size_t begin = 0; begin < count; begin += block_count) {
-    const std::size_t elements = std::min(block_count, count - begin);
-    const std::size_t offset = begin * layout_.slot_bytes;
-    staging_->copy_out(left + offset, left_origin, 0, elements);
-    staging_->copy_out(right_and_result + offset, right_origin, 0, elements);
-    apply(left_origin, right_origin, elements);
-    staging_->copy_in(right_origin, right_and_result + offset, 0, elements);
+  std::byte* const scratch = folding_scratch(2 * half_bytes);
+  std::byte* left = displaced(scratch, origin_bytes);
+  std::byte* right = displaced(scratch + half_bytes, origin_bytes);
+  elements_.unpack(elements_at(sources[0], block), packed_bytes, left);
+  for (const void* const source : sources.subspan(1)) {
+    elements_.unpack(elements_at(source, block), packed_bytes, right);
+    apply(left, right, block.count);
+    std::swap(left, right);
+  }
+  std::byte* const result = elements_at(destinations[0], block);
+  elements_.pack(left, packed_bytes, result);
+  for (void* const destination : destinations.subspan(1)) {
+    std::memcpy(elements_at(destination, block), result, packed_bytes);
   }
 }
 
-MpiReducer::MpiReducer(MPI_Op op, MPI_Datatype type, std::shared_ptr<const TypedStaging> staging)
-    : FoldingReducer(element_layout(type), std::move(staging)),
+MpiReducer::MpiReducer(MPI_Op op, MPI_Datatype type, VectorElements elements)
+    : FoldingReducer(std::move(elements)),
       op_(op),
       type_(type),
       is_user_defined_(!is_predefined(op)),

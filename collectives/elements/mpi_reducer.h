@@ -4,13 +4,12 @@
 #include <mpi.h>
 
 #include <cstddef>
-#include <memory>
 #include <mutex>
 #include <span>
 #include <utility>
 
 #include "collectives/api/operation.h"
-#include "collectives/elements/typed_staging.h"
+#include "collectives/elements/vector_elements.h"
 #include "core/kernels/reducer.h"
 
 namespace hycoll {
@@ -20,31 +19,40 @@ namespace hycoll {
 std::mutex& user_operator_mutex() noexcept;
 
 /// A reduction by an operator of two operands that overwrites the right one. Folds from the left as
-/// the kernels do, in blocks that stay in a core's own cache. Packed elements are unpacked to where
-/// the operator can act on them, and packed again.
+/// the kernels do, in blocks that stay in a core's own cache. The operator sees elements as this
+/// member's type lays them out: those that are staged are unpacked for it, and packed again.
 class FoldingReducer : public ForeignReducer {
  public:
   void reduce(std::span<void* const> destinations, std::span<const void* const> sources,
               std::size_t count) const final;
 
  protected:
-  /// The staging is that of the elements' type; null, and not needed, unless they are packed.
-  FoldingReducer(const ElementLayout& layout, std::shared_ptr<const TypedStaging> staging) noexcept
-      : layout_(layout), staging_(std::move(staging)) {}
+  explicit FoldingReducer(VectorElements elements) noexcept : elements_(std::move(elements)) {}
 
   /// right_and_result[i] = left[i] op right_and_result[i] for `count` elements at these origins,
   /// as far apart as in a user's buffer. Thread-safe; may throw Error.
   virtual void apply(const void* left, void* right_and_result, std::size_t count) const = 0;
 
  private:
-  void apply_to_elements(const std::byte* left, std::byte* right_and_result,
-                         std::size_t count) const;
-  void apply_to_packed(const std::byte* left, std::byte* right_and_result, std::size_t count) const;
-  void fold(std::span<void* const> destinations, std::span<const void* const> sources,
-            std::size_t offset_bytes, std::size_t count) const;
+  /// Of these elements of the vectors.
+  struct Block {
+    std::size_t begin;
+    std::size_t count;
+  };
 
-  ElementLayout layout_;
-  std::shared_ptr<const TypedStaging> staging_;
+  std::size_t most_elements_at_once() const noexcept;
+  const std::byte* elements_at(const void* vector, const Block& block) const noexcept {
+    return static_cast<const std::byte*>(vector) + block.begin * elements_.element_bytes;
+  }
+  std::byte* elements_at(void* vector, const Block& block) const noexcept {
+    return static_cast<std::byte*>(vector) + block.begin * elements_.element_bytes;
+  }
+  void fold(std::span<void* const> destinations, std::span<const void* const> sources,
+            const Block& block) const;
+  void fold_unpacked(std::span<void* const> destinations, std::span<const void* const> sources,
+                     const Block& block) const;
+
+  VectorElements elements_;
 };
 
 /// What MPI_Reduce_local does: predefined operators on types that hycoll has no kernels for, and
@@ -54,7 +62,7 @@ class MpiReducer final : public FoldingReducer {
  public:
   /// Requires that MPI defines the operator on the type; both handles outlive this object. Failures
   /// of MPI are an Error (environment) with MPI's text.
-  MpiReducer(MPI_Op op, MPI_Datatype type, std::shared_ptr<const TypedStaging> staging = nullptr);
+  MpiReducer(MPI_Op op, MPI_Datatype type, VectorElements elements);
 
   bool runs_anywhere() const noexcept override { return runs_anywhere_; }
 
@@ -72,9 +80,8 @@ class MpiReducer final : public FoldingReducer {
 class CustomReducer final : public FoldingReducer {
  public:
   /// Requires operation.is_custom().
-  CustomReducer(const Operation& operation, const ElementLayout& layout,
-                std::shared_ptr<const TypedStaging> staging)
-      : FoldingReducer(layout, std::move(staging)), operation_(operation) {}
+  CustomReducer(const Operation& operation, VectorElements elements)
+      : FoldingReducer(std::move(elements)), operation_(operation) {}
 
   bool runs_anywhere() const noexcept override { return operation_.is_concurrent(); }
 

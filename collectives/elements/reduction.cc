@@ -106,21 +106,21 @@ void set_predefined(Reduction& reduction, const ElementType& type, const Operati
   }
   std::shared_ptr<const ForeignReducer> reducer;
   if (op) reducer = make_own_reducer(*op, known->representation);
-  if (!reducer) reducer = std::make_shared<MpiReducer>(operation.handle(), type.handle());
+  if (!reducer) {
+    reducer = std::make_shared<MpiReducer>(operation.handle(), type.handle(), reduction);
+  }
   set_foreign(reduction, std::move(reducer));
 }
 
 /// An operator that the user brought along, on elements of any type.
 void set_user_defined(Reduction& reduction, const ElementType& type, const Operation& operation) {
-  const ElementLayout layout = element_layout(type.handle());
-  if (layout.form != ElementLayout::Form::direct) {
-    reduction.staging = std::make_shared<TypedStaging>(type.handle());
-  }
+  // Members may describe the same elements by a predefined type and by a derived one.
+  reduction.type_code = ElementType::kDerivedCode;
   if (operation.is_custom()) {
-    set_foreign(reduction, std::make_shared<CustomReducer>(operation, layout, reduction.staging));
+    set_foreign(reduction, std::make_shared<CustomReducer>(operation, reduction));
   } else {
     set_foreign(reduction,
-                std::make_shared<MpiReducer>(operation.handle(), type.handle(), reduction.staging));
+                std::make_shared<MpiReducer>(operation.handle(), type.handle(), reduction));
   }
 }
 
@@ -130,13 +130,13 @@ Reduction resolve_reduction(const ElementType& type, const Operation& operation,
                             std::string_view collective) {
   require_handles(type, operation, collective);
   Reduction reduction;
+  static_cast<VectorElements&>(reduction) = elements_of(type, collective);
+  reduction.element_bytes = std::max<std::size_t>(1, reduction.element_bytes);
   if (operation.is_user_defined()) {
     set_user_defined(reduction, type, operation);
   } else {
     set_predefined(reduction, type, operation, collective);
   }
-  reduction.element_bytes = type.slot_bytes();
-  reduction.type_code = type.code();
   reduction.operator_code = operation.code();
   reduction.is_commutative = operation.is_commutative();
   return reduction;

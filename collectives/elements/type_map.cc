@@ -138,7 +138,7 @@ void TypeMap::walk_pieces(const Node& node, std::ptrdiff_t origin, std::size_t b
 
 template <class Visit>
 void TypeMap::walk_elements(std::size_t begin, std::size_t end, const Visit& visit) const {
-  if (begin == end) return;
+  if (begin == end || size_bytes() == 0) return;
   Run elements = element_;
   elements.stride_bytes = extent_bytes_;
   walk(elements, 0, begin, end, visit);
@@ -162,25 +162,6 @@ void TypeMap::unpack(const std::byte* packed, std::size_t begin, std::size_t end
           std::memcpy(displaced(bytes_of(origin), place), packed + before, size_bytes);
         });
   });
-}
-
-void TypeMap::copy(const void* origin, std::size_t count, void* destination,
-                   std::ptrdiff_t extent_bytes) const {
-  for (std::size_t element = 0; element < count && size_bytes() > 0; ++element) {
-    const auto index = static_cast<std::ptrdiff_t>(element);
-    const std::byte* const from = displaced(bytes_of(origin), index * extent_bytes_);
-    std::byte* const to = displaced(bytes_of(destination), index * extent_bytes);
-    walk(element_, 0, 0, size_bytes(), [=](const Pieces& pieces) {
-      for_each_piece(pieces, [=](std::ptrdiff_t place, std::size_t /*before*/, auto piece_bytes) {
-        std::memcpy(displaced(to, place), displaced(from, place), piece_bytes);
-      });
-    });
-  }
-}
-
-void TypeMap::copy_back(const void* source, std::ptrdiff_t extent_bytes, std::size_t count,
-                        void* origin) const {
-  with_extent(extent_bytes).copy(source, count, origin, extent_bytes_);
 }
 
 bool TypeMapBuilder::continues(const TypeMap::Run& last, const TypeMap::Run& run) noexcept {

@@ -47,17 +47,9 @@ class TypeMap {
   }
 
   /// Copies the bytes [begin, end) of what the elements from `origin` on are when packed, to and
-  /// from there. What lies between the data is not touched.
+  /// from there. What lies between the data is not touched. Of elements without data, nothing.
   void pack(const void* origin, std::size_t begin, std::size_t end, std::byte* packed) const;
   void unpack(const std::byte* packed, std::size_t begin, std::size_t end, void* origin) const;
-
-  /// Copies the data of `count` elements to elements that are `extent_bytes` apart and have theirs
-  /// at the same distances from their origins.
-  void copy(const void* origin, std::size_t count, void* destination,
-            std::ptrdiff_t extent_bytes) const;
-  /// The reverse.
-  void copy_back(const void* source, std::ptrdiff_t extent_bytes, std::size_t count,
-                 void* origin) const;
 
  private:
   friend class TypeMapBuilder;

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
+#include "collectives/elements/type_decoding.h"
 #include "core/base/errors.h"
 #include "threading/transport/mpi/mpi_types.h"
 
@@ -15,23 +18,23 @@ void require_type(const ElementType& type, std::string_view collective) {
                           collective));
 }
 
-VectorElements moved_elements(const ElementType& type, std::string_view collective) {
+VectorElements elements_of(const ElementType& type, std::string_view collective) {
   if (const auto given = type.given_data_type()) {
     return {.element_bytes = size_of(*given), .type_code = type.code(), .staging = nullptr};
   }
   require_type(type, collective);
-  const ElementLayout layout = data_layout(type.handle());
+  std::shared_ptr<const TypeMap> map = type_map_of(type.handle());
   VectorElements elements{
-      .element_bytes = layout.slot_bytes, .type_code = type.code(), .staging = nullptr};
-  if (layout.form != ElementLayout::Form::direct) {
-    elements.staging = std::make_shared<TypedStaging>(type.handle(), layout);
+      .element_bytes = map->size_bytes(), .type_code = type.code(), .staging = nullptr};
+  if (!map->is_plain()) {
+    elements.staging = std::make_shared<TypedStaging>(type.handle(), std::move(map));
   }
   return elements;
 }
 
 const VectorElements& RecentMovedElements::find_anew(const ElementType& type,
                                                      std::string_view collective) {
-  elements_ = moved_elements(type, collective);
+  elements_ = elements_of(type, collective);
   type_ = type;
   is_known_ = type.given_data_type() || find_predefined(type.handle());
   return elements_;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string_view>
 
@@ -30,6 +31,23 @@ struct VectorElements {
                               : static_cast<std::ptrdiff_t>(element_bytes);
   }
 
+  /// Copies so many bytes of a vector from the user's elements, or to them. What lies between the
+  /// data of these is neither read nor written.
+  void pack(const void* user_buffer, std::size_t size_bytes, std::byte* packed) const noexcept {
+    if (staging != nullptr) {
+      staging->pack(user_buffer, 0, size_bytes, packed);
+    } else if (size_bytes > 0) {
+      std::memcpy(packed, user_buffer, size_bytes);
+    }
+  }
+  void unpack(const std::byte* packed, std::size_t size_bytes, void* user_buffer) const noexcept {
+    if (staging != nullptr) {
+      staging->unpack(packed, 0, size_bytes, user_buffer);
+    } else if (size_bytes > 0) {
+      std::memcpy(user_buffer, packed, size_bytes);
+    }
+  }
+
   /// Where an element is in a user's buffer.
   const void* address_of(const void* buffer, std::ptrdiff_t element) const noexcept {
     return static_cast<const std::byte*>(buffer) + distance_to(element);
@@ -48,16 +66,16 @@ struct VectorElements {
 /// MPI_DATATYPE_NULL.
 void require_type(const ElementType& type, std::string_view collective);
 
-/// Elements that a call moves and does not combine: their data and nothing else, so that members
-/// may describe the same data by different types. Throws Error (invalid_argument) for
-/// MPI_DATATYPE_NULL.
-VectorElements moved_elements(const ElementType& type, std::string_view collective);
+/// The elements of a type: their data and nothing else, in the order of the type map, so that
+/// members may describe the same data by different types. element_bytes is 0 for those without
+/// data. Throws Error (invalid_argument) for MPI_DATATYPE_NULL.
+VectorElements elements_of(const ElementType& type, std::string_view collective);
 
 /// Remembers the type that was moved last, if it is a predefined one: a program may free a derived
 /// one, and get another one with the same handle. Used by one thread at a time.
 class RecentMovedElements {
  public:
-  /// As moved_elements. The result is valid until the next call of find.
+  /// As elements_of. The result is valid until the next call of find.
   const VectorElements& find(const ElementType& type, std::string_view collective) {
     if (is_known_ && type == type_) [[likely]]
       return elements_;

@@ -1,10 +1,11 @@
 #include "collectives/runs/long_reduction.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
-#include "collectives/elements/type_map.h"
 #include "collectives/runs/pieces.h"
+#include "core/base/collective_traits.h"
 
 namespace hycoll {
 
@@ -36,6 +37,12 @@ Call LongReduction::Pieces::call_of(const Call& whole, std::size_t index,
   return call;
 }
 
+std::size_t LongReduction::element_count(const Call& call, int member_count) noexcept {
+  if (!has_blocks(call.collective)) return call.count;
+  if (call.block_counts.empty()) return call.count * static_cast<std::size_t>(member_count);
+  return std::accumulate(call.block_counts.begin(), call.block_counts.end(), std::size_t{0});
+}
+
 LongReduction::Pieces LongReduction::cut(const Call& call, std::size_t element_bytes,
                                          int member_count) {
   Pieces pieces;
@@ -63,10 +70,12 @@ LongReduction::LongReduction(RunsOwner& owner, const Call& call, const PackedSig
       pieces_(std::move(pieces)),
       parts_(std::move(parts)),
       own_block_(own_block),
-      has_output_(buffers.output_count > 0),
-      input_(std::make_unique_for_overwrite<std::byte[]>(pieces_.element_count(0) *
-                                                         reduction.element_bytes)) {
-  if (pieces_.blocks.size() == 1 || !has_output_) return;  // reduced in place, in the copy
+      has_output_(buffers.output_count > 0) {
+  const bool is_scattered = pieces_.blocks.size() > 1;
+  if (reduction_.staging == nullptr && !is_scattered) return;
+  input_ = std::make_unique_for_overwrite<std::byte[]>(pieces_.element_count(0) *
+                                                       reduction.element_bytes);
+  if (!is_scattered || !has_output_) return;  // reduced in place, in the copy
   output_ = std::make_unique_for_overwrite<std::byte[]>(pieces_.piece(own_block_, 0).count *
                                                         reduction.element_bytes);
 }
@@ -78,34 +87,33 @@ std::vector<const Plan*> LongReduction::plans_of_parts() const {
 }
 
 CallRun LongReduction::part(std::size_t index) const noexcept {
-  CallArguments arguments{.input = input_.get(),
-                          .output = has_output_ ? result() : nullptr,
+  const auto begin = static_cast<std::ptrdiff_t>(index * pieces_.length);
+  const void* const input = is_direct() ? reduction_.address_of(call_.input, begin) : input_.get();
+  void* const output = is_direct() ? reduction_.address_of(call_.output, begin) : result();
+  CallArguments arguments{.input = input,
+                          .output = has_output_ ? output : nullptr,
                           .reducer = reduction_.reducer,
                           .signature = parts_[index].signature};
   return {.plan = parts_[index].plan.get(), .arguments = arguments};
 }
 
 void LongReduction::load(std::size_t index) noexcept {
-  const TypedStaging& staging = *reduction_.staging;
-  std::size_t loaded = 0;
+  if (is_direct()) return;
+  std::byte* next = input_.get();
   for (std::size_t block = 0; block < pieces_.blocks.size(); ++block) {
     const auto [begin, count] = pieces_.piece(block, index);
-    const std::ptrdiff_t displacement =
-        (static_cast<std::ptrdiff_t>(begin) - static_cast<std::ptrdiff_t>(loaded)) *
-        staging.extent_bytes();
-    staging.copy_in(displaced(static_cast<const std::byte*>(call_.input), displacement),
-                    input_.get(), loaded, count);
-    loaded += count;
+    const std::size_t size_bytes = count * reduction_.element_bytes;
+    reduction_.pack(reduction_.address_of(call_.input, static_cast<std::ptrdiff_t>(begin)),
+                    size_bytes, next);
+    next += size_bytes;
   }
 }
 
 void LongReduction::unload(std::size_t index) noexcept {
-  if (!has_output_) return;
-  const TypedStaging& staging = *reduction_.staging;
-  const std::ptrdiff_t displacement =
-      static_cast<std::ptrdiff_t>(index * pieces_.length) * staging.extent_bytes();
-  staging.copy_out(result(), displaced(static_cast<std::byte*>(call_.output), displacement), 0,
-                   pieces_.piece(own_block_, index).count);
+  if (is_direct() || !has_output_) return;
+  const auto begin = static_cast<std::ptrdiff_t>(index * pieces_.length);
+  reduction_.unpack(result(), pieces_.piece(own_block_, index).count * reduction_.element_bytes,
+                    reduction_.address_of(call_.output, begin));
 }
 
 }  // namespace hycoll

@@ -12,9 +12,9 @@
 
 namespace hycoll {
 
-/// A reduction of elements that are staged, of more than is staged at once: of one part of every
-/// block after another, where a vector that is not scattered is one block. All members pass the
-/// same type, so they all know.
+/// A reduction of more than is staged at once, of elements that are staged on some member or may
+/// be: of one part of every block after another, where a vector that is not scattered is one block.
+/// Members that stage nothing reduce such a vector where it is.
 class LongReduction final : public CallRuns {
  public:
   /// Elements of the input that belong together.
@@ -38,6 +38,9 @@ class LongReduction final : public CallRuns {
                  std::vector<std::size_t>& block_counts) const;
   };
 
+  /// The elements of a member's input.
+  static std::size_t element_count(const Call& call, int member_count) noexcept;
+
   /// The pieces of a call of these elements: each as short as kPieceBytes over all blocks, unless
   /// one element of each is longer.
   static Pieces cut(const Call& call, std::size_t element_bytes, int member_count);
@@ -59,6 +62,8 @@ class LongReduction final : public CallRuns {
   void load(std::size_t index) noexcept override;
   void unload(std::size_t index) noexcept override;
 
+  /// Whether runs use the user's buffers.
+  bool is_direct() const noexcept { return input_ == nullptr; }
   std::byte* result() const noexcept { return output_ != nullptr ? output_.get() : input_.get(); }
 
   Call call_;
@@ -67,7 +72,7 @@ class LongReduction final : public CallRuns {
   std::vector<Part> parts_;
   std::size_t own_block_;
   bool has_output_;
-  std::unique_ptr<std::byte[]> input_;
+  std::unique_ptr<std::byte[]> input_;   // null: the user's buffers are used
   std::unique_ptr<std::byte[]> output_;  // null: the input
 };
 

@@ -221,10 +221,9 @@ void PairBuffers::take(const Call& call, std::size_t member_count) {
   check_apart(results_);
   place(sent_, may_touch(sent_, results_), input_, row_);
   place(results_, false, output_, column_);
-  if (input_ != nullptr) copy_in();
 }
 
-void PairBuffers::copy_in() {
+void PairBuffers::copy_in() noexcept {
   for (std::size_t member = 0; member < sent_.size(); ++member) {
     const UserBlock& from = sent_[member];
     const Block& to = row_[member];

@@ -23,10 +23,10 @@ inline bool has_unequal_pairs(const Call& call) noexcept {
 /// input that the results may replace. May be used for one call after another, in the same memory.
 class PairBuffers final : public ResultCopies {
  public:
-  /// The next call: copies what has to be copied. Throws Error (invalid_argument), naming argument,
-  /// value, ranks and remedy, if the member cannot make this call: lists that have not as many
-  /// entries as there are members, blocks at a null address or beyond what memory can have, blocks
-  /// of the result that overlap, containers of other sizes than the counts ask for.
+  /// The next call; copy_in() copies what has to be copied. Throws Error (invalid_argument), naming
+  /// argument, value, ranks and remedy, if the member cannot make this call: lists that have not as
+  /// many entries as there are members, blocks at a null address or beyond what memory can have,
+  /// blocks of the result that overlap, containers of other sizes than the counts ask for.
   void take(const Call& call, std::size_t member_count);
 
   /// Writes down where the blocks are, from `blocks.address()` on.
@@ -34,6 +34,7 @@ class PairBuffers final : public ResultCopies {
 
   /// Whether results have to be delivered.
   bool has_copies() const noexcept { return input_ != nullptr || output_ != nullptr; }
+  void copy_in() noexcept override;
   void deliver() override;
 
  private:
@@ -55,8 +56,6 @@ class PairBuffers final : public ResultCopies {
   /// What stands for the blocks: themselves, or so much of `copy`.
   static void place(const std::vector<UserBlock>& user, bool copies_all,
                     std::unique_ptr<std::byte[]>& copy, std::vector<Block>& blocks);
-  void copy_in();
-
   RecentMovedElements elements_;
   std::vector<UserBlock> sent_;
   std::vector<UserBlock> results_;

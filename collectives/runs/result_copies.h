@@ -11,6 +11,9 @@ class ResultCopies {
   ResultCopies(const ResultCopies&) = delete;
   ResultCopies& operator=(const ResultCopies&) = delete;
 
+  /// Copies what the user passes. Before the call, and before each other one on the same buffers.
+  virtual void copy_in() noexcept = 0;
+
   /// Copies the result to where the user wants it. After the call.
   virtual void deliver() = 0;
 };

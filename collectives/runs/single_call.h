@@ -22,6 +22,9 @@ class SingleCall final : public CallRuns {
   CallRun part(std::size_t /*index*/) const noexcept override {
     return {.plan = prepared_.plan.get(), .arguments = prepared_.arguments};
   }
+  void load(std::size_t /*index*/) noexcept override {
+    if (prepared_.work != nullptr) prepared_.work->copy_in();
+  }
   void deliver() override {
     if (prepared_.work != nullptr) prepared_.work->deliver();
   }

@@ -1,7 +1,5 @@
 #include "collectives/runs/work_buffers.h"
 
-#include <cstring>
-
 #include "core/base/collective_traits.h"
 
 namespace hycoll {
@@ -29,7 +27,7 @@ WorkBuffers::WorkBuffers(const Call& call, const VectorElements& elements,
   if (has_gaps || is_displaced(traits.input)) {
     input_ =
         std::make_unique_for_overwrite<std::byte[]>(buffers.input_count * elements.element_bytes);
-    copy_in(blocks_of(traits.input, buffers.input_count));
+    inputs_ = blocks_of(traits.input, buffers.input_count);
   }
   results_ = blocks_of(traits.output, buffers.output_count);
   // Reduced in place, in the copy.
@@ -44,36 +42,22 @@ WorkBuffers::WorkBuffers(const Call& call, const VectorElements& elements,
   }
 }
 
-void WorkBuffers::copy_in(const std::vector<Block>& blocks) {
-  std::size_t begin = 0;
-  for (const auto& [place, count] : blocks) {
-    if (elements_.staging != nullptr) {
-      // Elements have the same numbers in both.
-      const std::ptrdiff_t distance = place - static_cast<std::ptrdiff_t>(begin);
-      elements_.staging->copy_in(elements_.address_of(user_input_, distance), input_.get(), begin,
-                                 count);
-    } else {
-      std::memcpy(input_.get() + begin * elements_.element_bytes,
-                  elements_.address_of(user_input_, place), count * elements_.element_bytes);
-    }
-    begin += count;
+void WorkBuffers::copy_in() noexcept {
+  std::byte* next = input_.get();
+  for (const auto& [place, count] : inputs_) {
+    const std::size_t size_bytes = count * elements_.element_bytes;
+    elements_.pack(elements_.address_of(user_input_, place), size_bytes, next);
+    next += size_bytes;
   }
 }
 
 void WorkBuffers::deliver() {
   if (result_ == nullptr) return;
-  std::size_t begin = 0;
+  const std::byte* next = result_;
   for (const auto& [place, count] : results_) {
-    if (count == 0) continue;
-    if (elements_.staging != nullptr) {
-      const std::ptrdiff_t distance = place - static_cast<std::ptrdiff_t>(begin);
-      elements_.staging->copy_out(result_, elements_.address_of(user_output_, distance), begin,
-                                  count);
-    } else {
-      std::memcpy(elements_.address_of(user_output_, place),
-                  result_ + begin * elements_.element_bytes, count * elements_.element_bytes);
-    }
-    begin += count;
+    const std::size_t size_bytes = count * elements_.element_bytes;
+    elements_.unpack(next, size_bytes, elements_.address_of(user_output_, place));
+    next += size_bytes;
   }
 }
 

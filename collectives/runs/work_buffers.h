@@ -17,12 +17,12 @@ namespace hycoll {
 /// by element.
 class WorkBuffers final : public ResultCopies {
  public:
-  /// Copies the input, where need be.
   WorkBuffers(const Call& call, const VectorElements& elements, const CallBuffers& buffers);
 
   const void* input() const noexcept { return input_ != nullptr ? input_.get() : user_input_; }
   void* output() noexcept { return result_ != nullptr ? result_ : user_output_; }
 
+  void copy_in() noexcept override;
   void deliver() override;
 
  private:
@@ -32,12 +32,11 @@ class WorkBuffers final : public ResultCopies {
     std::size_t count;
   };
 
-  void copy_in(const std::vector<Block>& blocks);
-
   const void* user_input_;
   void* user_output_;
   VectorElements elements_;
-  std::vector<Block> results_;          // what the output has in the user's buffer
+  std::vector<Block> inputs_;           // what the copy of the input has in the user's buffer
+  std::vector<Block> results_;          // what the output has there
   std::unique_ptr<std::byte[]> input_;  // null: the user's
   std::unique_ptr<std::byte[]> output_;
   std::byte* result_ = nullptr;  // output_, or input_; null: the user's. An address of the user's

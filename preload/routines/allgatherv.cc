@@ -63,15 +63,14 @@ class Translation {
  public:
   explicit Translation(const UnequalBlocks<Count, Displacement>& of) : of_(of) {}
 
-  /// With the program's buffers. `type` is the output's, or stands for
-  /// it. What cannot be becomes a call that hycoll refuses.
-  Call call(MPI_Datatype type, const BlockPlaces& places) {
+  /// With the program's buffers. What cannot be becomes a call that hycoll refuses.
+  Call call(const BlockPlaces& places) {
     const auto counts = of_.block_counts();
     const auto displacements = of_.block_displacements();
     places.counts.assign(counts.begin(), counts.end());
     places.displacements.assign(displacements.begin(), displacements.end());
     const void* const input = of_.is_in_place() ? of_.output : of_.input;
-    const Call same = calls::allgatherv(input, of_.output, places.counts, ElementType(type),
+    const Call same = calls::allgatherv(input, of_.output, places.counts, ElementType(of_.type),
                                         places.displacements);
     if (of_.is_in_place()) return same;
     const auto rank = static_cast<std::size_t>(rank_in(of_.communicator));
@@ -112,7 +111,7 @@ int allgatherv(const UnequalBlocks<Count, Displacement>& of, const Library& libr
   return serve(
       of.candidate(Routine::allgatherv),
       [&] {
-        return translation.call(of.type, {counts, displacements});
+        return translation.call({counts, displacements});
       },
       library, [&](Call& call) { make_ready(translation, call); });
 }
@@ -124,8 +123,7 @@ int iallgatherv(const UnequalBlocks<Count, Displacement>& of, MPI_Request* reque
       of.candidate(Routine::iallgatherv), request,
       [&](PendingCall& pending) {
         Translation translation(of);
-        Call call =
-            translation.call(pending.keep(of.type), {pending.block_counts, pending.displacements});
+        Call call = translation.call({pending.block_counts, pending.displacements});
         make_ready(translation, call);
         return call;
       },
@@ -138,12 +136,8 @@ int allgatherv_init(const UnequalBlocks<Count, Displacement>& of, MPI_Request* r
   return serve_persistent(
       of.candidate(Routine::allgatherv_init), request,
       [&](PersistentCall& persistent) {
-        UnequalBlocks<Count, Displacement> kept = of;
-        if (!of.is_in_place()) kept.input_type = persistent.keep(of.input_type);
-        kept.type = persistent.keep(of.type);
-        Translation translation(kept);
-        const Call call =
-            translation.call(kept.type, {persistent.block_counts, persistent.displacements});
+        Translation translation(of);
+        const Call call = translation.call({persistent.block_counts, persistent.displacements});
         return repeated(persistent, translation, call);
       },
       library);

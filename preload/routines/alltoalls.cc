@@ -20,12 +20,11 @@ class Translation {
  public:
   explicit Translation(const BothSides<Count>& of) : of_(of) {}
 
-  /// With the program's buffers. `type` is the output's, or stands for
-  /// it. What cannot be becomes a call that hycoll refuses.
-  Call call(MPI_Datatype type) {
+  /// With the program's buffers. What cannot be becomes a call that hycoll refuses.
+  Call call() {
     const void* const input = of_.is_in_place() ? of_.output : of_.input;
     const auto count = static_cast<std::size_t>(of_.count);
-    const Call same = calls::alltoall(input, of_.output, count, ElementType(type));
+    const Call same = calls::alltoall(input, of_.output, count, ElementType(of_.type));
     const bool is_alike = of_.input_type == of_.type && of_.input_count == of_.count;
     if (of_.is_in_place() || is_alike) [[likely]]
       return same;

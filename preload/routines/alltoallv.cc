@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include "collectives/api/hycoll.h"
 #include "preload/routines/elements.h"
@@ -129,37 +128,12 @@ int start_exchange(Routine routine, const Exchange<Count, Displacement>& of, MPI
       [&](PendingCall& /*pending*/) { return Translation::of_thread().call(of); }, library);
 }
 
-/// Blocks whose types outlive the program's; a list of them is in `types`.
-template <class Count, class Displacement>
-Blocks<Count, Displacement> kept(PersistentCall& persistent, Blocks<Count, Displacement> blocks,
-                                 int process_count, std::vector<MPI_Datatype>& types) {
-  if (blocks.types == nullptr) {
-    blocks.type = persistent.keep(blocks.type);
-    return blocks;
-  }
-  for (const MPI_Datatype type : std::span(blocks.types, static_cast<std::size_t>(process_count))) {
-    types.push_back(persistent.keep(type));
-  }
-  blocks.types = types.data();
-  return blocks;
-}
-
 template <class Count, class Displacement, class Library>
 int set_up_exchange(Routine routine, const Exchange<Count, Displacement>& of, MPI_Request* request,
                     const Library& library) {
-  std::vector<MPI_Datatype> sent_types;
-  std::vector<MPI_Datatype> received_types;
   return serve_persistent(
       of.candidate(routine), request,
-      [&](PersistentCall& persistent) {
-        Exchange<Count, Displacement> lasting = of;
-        if (!of.is_in_place()) {
-          lasting.sent = kept(persistent, of.sent, of.process_count, sent_types);
-        }
-        lasting.received = kept(persistent, of.received, of.process_count, received_types);
-        return Translation::of_thread().call(lasting);
-      },
-      library);
+      [&](PersistentCall& /*persistent*/) { return Translation::of_thread().call(of); }, library);
 }
 
 }  // namespace

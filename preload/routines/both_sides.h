@@ -33,15 +33,14 @@ struct BothSides {
   }
 };
 
-/// Serves a blocking call. A Translation of the arguments makes hycoll's call(type), with the
-/// output's type or what stands for it. If it copies(), as where no description fits both sides,
-/// the process is to copy() a part of the input to the output, and the call becomes one in place:
-/// put_in_place(call).
+/// Serves a blocking call. A Translation of the arguments makes hycoll's call(). If it copies(), as
+/// where no description fits both sides, the process is to copy() a part of the input to the
+/// output, and the call becomes one in place: put_in_place(call).
 template <class Translation, class Count, class Library>
 int serve_both_sides(Routine routine, const BothSides<Count>& of, const Library& library) {
   Translation translation(of);
   return serve(
-      of.candidate(routine), [&] { return translation.call(of.type); }, library,
+      of.candidate(routine), [&] { return translation.call(); }, library,
       [&](Call& call) { make_ready(translation, call); });
 }
 
@@ -51,9 +50,9 @@ int start_both_sides(Routine routine, const BothSides<Count>& of, MPI_Request* r
                      const Library& library) {
   return serve_nonblocking(
       of.candidate(routine), request,
-      [&](PendingCall& pending) {
+      [&](PendingCall& /*pending*/) {
         Translation translation(of);
-        Call call = translation.call(pending.keep(of.type));
+        Call call = translation.call();
         make_ready(translation, call);
         return call;
       },
@@ -67,11 +66,8 @@ int set_up_both_sides(Routine routine, const BothSides<Count>& of, MPI_Request* 
   return serve_persistent(
       of.candidate(routine), request,
       [&](PersistentCall& persistent) {
-        BothSides<Count> kept = of;
-        if (!of.is_in_place()) kept.input_type = persistent.keep(of.input_type);
-        kept.type = persistent.keep(of.type);
-        Translation translation(kept);
-        const Call call = translation.call(kept.type);
+        Translation translation(of);
+        const Call call = translation.call();
         return repeated(persistent, translation, call);
       },
       library);

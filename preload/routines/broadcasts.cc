@@ -16,21 +16,17 @@ Candidate candidate(Routine routine, Count count, MPI_Datatype type, MPI_Comm co
   return {.routine = routine, .communicator = communicator, .element_count = count, .type = type};
 }
 
+template <class Count>
+Call call(void* buffer, Count count, MPI_Datatype type, int root) {
+  return calls::broadcast(buffer, static_cast<std::size_t>(count), ElementType(type), root);
+}
+
 template <class Count, class Library>
 int bcast(void* buffer, Count count, MPI_Datatype type, int root, MPI_Comm communicator,
           const Library& library) {
   return serve(
       candidate(Routine::bcast, count, type, communicator),
-      [&] {
-        return calls::broadcast(buffer, static_cast<std::size_t>(count), ElementType(type), root);
-      },
-      library);
-}
-
-template <class Count>
-Call kept_call(PendingCall& pending, void* buffer, Count count, MPI_Datatype type, int root) {
-  return calls::broadcast(buffer, static_cast<std::size_t>(count), ElementType(pending.keep(type)),
-                          root);
+      [&] { return call(buffer, count, type, root); }, library);
 }
 
 template <class Count, class Library>
@@ -38,7 +34,7 @@ int ibcast(void* buffer, Count count, MPI_Datatype type, int root, MPI_Comm comm
            MPI_Request* request, const Library& library) {
   return serve_nonblocking(
       candidate(Routine::ibcast, count, type, communicator), request,
-      [&](PendingCall& pending) { return kept_call(pending, buffer, count, type, root); }, library);
+      [&](PendingCall& /*pending*/) { return call(buffer, count, type, root); }, library);
 }
 
 template <class Count, class Library>
@@ -46,8 +42,7 @@ int bcast_init(void* buffer, Count count, MPI_Datatype type, int root, MPI_Comm 
                MPI_Request* request, const Library& library) {
   return serve_persistent(
       candidate(Routine::bcast_init, count, type, communicator), request,
-      [&](PersistentCall& persistent) { return kept_call(persistent, buffer, count, type, root); },
-      library);
+      [&](PersistentCall& /*persistent*/) { return call(buffer, count, type, root); }, library);
 }
 
 }  // namespace

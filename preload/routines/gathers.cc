@@ -64,17 +64,15 @@ class Translation {
  public:
   explicit Translation(const Movement<Count>& of) : of_(of) {}
 
-  /// The type that the call needs, and that must outlive it.
-  MPI_Datatype type() const { return side().type; }
-
-  /// With the program's buffers. `type` is type(), or stands for it.
-  /// What cannot be becomes a call that hycoll refuses.
-  Call call(MPI_Datatype type) {
-    const auto count = static_cast<std::size_t>(side().count);
-    if (!of_.has_blocks()) return of_.call(nullptr, of_.own.address, count, ElementType(type));
+  /// With the program's buffers. What cannot be becomes a call that hycoll refuses.
+  Call call() {
+    const Side<Count>& side = of_.has_blocks() ? of_.blocks : of_.own;
+    const auto count = static_cast<std::size_t>(side.count);
+    const ElementType type(side.type);
+    if (!of_.has_blocks()) return of_.call(nullptr, of_.own.address, count, type);
     const void* const all = of_.blocks.address;
-    if (of_.is_in_place()) return of_.call(all, all, count, ElementType(type));
-    const Call same = of_.call(all, of_.own.address, count, ElementType(type));
+    if (of_.is_in_place()) return of_.call(all, all, count, type);
+    const Call same = of_.call(all, of_.own.address, count, type);
     const bool is_alike = of_.own.description() == of_.blocks.description();
     if (is_alike && of_.own.address != all) [[likely]]
       return same;
@@ -110,8 +108,6 @@ class Translation {
   }
 
  private:
-  const Side<Count>& side() const { return of_.has_blocks() ? of_.blocks : of_.own; }
-
   /// Its sizes are what hycoll complains about, or a buffer that is not there.
   Call refused() const {
     const bool gathers = of_.collective == Collective::gather;
@@ -131,7 +127,7 @@ template <class Count, class Library>
 int move(Routine routine, const Movement<Count>& of, const Library& library) {
   Translation<Count> translation(of);
   return serve(
-      of.candidate(routine), [&] { return translation.call(translation.type()); }, library,
+      of.candidate(routine), [&] { return translation.call(); }, library,
       [&](Call& call) { make_ready(translation, call); });
 }
 
@@ -139,9 +135,9 @@ template <class Count, class Library>
 int move(Routine routine, const Movement<Count>& of, MPI_Request* request, const Library& library) {
   return serve_nonblocking(
       of.candidate(routine), request,
-      [&](PendingCall& pending) {
+      [&](PendingCall& /*pending*/) {
         Translation<Count> translation(of);
-        Call call = translation.call(pending.keep(translation.type()));
+        Call call = translation.call();
         make_ready(translation, call);
         return call;
       },
@@ -154,11 +150,8 @@ int set_up(Routine routine, const Movement<Count>& of, MPI_Request* request,
   return serve_persistent(
       of.candidate(routine), request,
       [&](PersistentCall& persistent) {
-        Movement<Count> kept = of;
-        if (of.has_blocks()) kept.blocks.type = persistent.keep(of.blocks.type);
-        if (!of.is_in_place()) kept.own.type = persistent.keep(of.own.type);
-        Translation<Count> translation(kept);
-        const Call call = translation.call(translation.type());
+        Translation<Count> translation(of);
+        const Call call = translation.call();
         return repeated(persistent, translation, call);
       },
       library);

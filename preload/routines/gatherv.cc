@@ -94,7 +94,7 @@ class BlockBytes {
  public:
   BlockBytes() = default;
   BlockBytes(const void* address, MPI_Datatype type, std::string_view collective)
-      : address_(address), elements_(moved_elements(ElementType(type), collective)) {}
+      : address_(address), elements_(elements_of(ElementType(type), collective)) {}
 
   /// The next block, of so many bytes, begins at this element.
   void add(std::ptrdiff_t element, std::size_t bytes) {
@@ -315,13 +315,7 @@ int set_up_move(Routine routine, const Movement<Count, Displacement>& of, MPI_Re
   PairLists received;
   return serve_persistent(
       of.candidate(routine), request,
-      [&](PersistentCall& persistent) {
-        Movement<Count, Displacement> kept = of;
-        if (of.is_root()) kept.blocks.type = persistent.keep(of.blocks.type);
-        if (!of.is_in_place()) kept.own.type = persistent.keep(of.own.type);
-        return exchange_of(kept, sent, received);
-      },
-      library);
+      [&](PersistentCall& /*persistent*/) { return exchange_of(of, sent, received); }, library);
 }
 
 }  // namespace

@@ -7,8 +7,8 @@ namespace hycoll::preload {
 
 OwnBlock::OwnBlock(const BlockDescription& from, const BlockDescription& to,
                    std::string_view collective)
-    : from_(moved_elements(ElementType(from.type), collective)),
-      to_(moved_elements(ElementType(to.type), collective)),
+    : from_(elements_of(ElementType(from.type), collective)),
+      to_(elements_of(ElementType(to.type), collective)),
       from_count_(from.count),
       to_count_(to.count) {}
 

@@ -1,6 +1,5 @@
 #include "preload/session/pending_call.h"
 
-#include <algorithm>
 #include <exception>
 
 #include "preload/session/nonblocking_calls.h"
@@ -14,25 +13,6 @@ PendingCall::PendingCall(Routine its_routine, MPI_Comm its_communicator,
       communicator(its_communicator),
       queue(its_queue),
       generation_(its_queue.generation()) {}
-
-PendingCall::~PendingCall() { free_kept_types(); }
-
-MPI_Datatype PendingCall::keep(MPI_Datatype type) {
-  const bool is_derived =
-      type != MPI_DATATYPE_NULL && ElementType(type).code() == ElementType::kDerivedCode;
-  if (!is_derived) return type;
-  const auto known = std::ranges::find(kept_types_, type, &KeptType::given);
-  if (known != kept_types_.end()) return known->copy;
-  MPI_Datatype copy = MPI_DATATYPE_NULL;
-  if (PMPI_Type_dup(type, &copy) != MPI_SUCCESS) return MPI_DATATYPE_NULL;
-  kept_types_.push_back({.given = type, .copy = copy});
-  return copy;
-}
-
-void PendingCall::free_kept_types() {
-  for (KeptType& kept : kept_types_) PMPI_Type_free(&kept.copy);
-  kept_types_.clear();
-}
 
 void PendingCall::deliver() {
   try {
@@ -55,7 +35,6 @@ int PendingCall::raise(const Error& met) const {
 }
 
 void NonblockingCall::tell_completion() {
-  free_kept_types();
   PMPI_Grequest_complete(request);
   is_complete_.store(true, std::memory_order_release);  // pairs with is_complete()
 }

@@ -25,7 +25,7 @@ class CallQueue;
 class PendingCall {
  public:
   PendingCall(Routine its_routine, MPI_Comm its_communicator, CallQueue& its_queue) noexcept;
-  virtual ~PendingCall();
+  virtual ~PendingCall() = default;
   PendingCall(const PendingCall&) = delete;
   PendingCall& operator=(const PendingCall&) = delete;
 
@@ -43,10 +43,6 @@ class PendingCall {
 
   PendingCall* next = nullptr;  ///< In one of its queue's rows.
 
-  /// The datatype, or a copy of it if the program may free it before the call has completed; the
-  /// same one for the same handle.
-  MPI_Datatype keep(MPI_Datatype type);
-
   /// After the call: puts its result where the program wants it, and keeps the Error that it has
   /// met.
   void deliver();
@@ -59,7 +55,6 @@ class PendingCall {
   void give_up();
 
  protected:
-  void free_kept_types();
   /// Calls the error handler of the communicator, or, if the program has freed that, of
   /// MPI_COMM_SELF. Returns the code.
   int raise(const Error& met) const;
@@ -67,13 +62,7 @@ class PendingCall {
   std::optional<Error> error_;  ///< What the call has met; valid once it has been delivered.
 
  private:
-  struct KeptType {
-    MPI_Datatype given;
-    MPI_Datatype copy;
-  };
-
   std::uint64_t generation_;  ///< Of the queue; the communicator has been freed if it differs.
-  std::vector<KeptType> kept_types_;
   std::atomic<int> owners_{1};
 };
 

@@ -1,5 +1,6 @@
 // Operators and datatypes of the program's that are freed and made anew: MPI libraries give the
-// handles of freed ones to new ones, on some processes and not on others.
+// handles of freed ones to new ones, on some processes and not on others. What else of them is the
+// program's: the layout of types, their padding, their attributes.
 // usage: handles
 
 #include <mpi.h>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "tests/preload/programs.h"
+#include "tests/preload/type_layouts.h"
 
 namespace {
 
@@ -98,6 +100,9 @@ int main(int argc, char** argv) {
   MPI_Comm_dup(MPI_COMM_WORLD, &communicator);
   operators(communicator);
   datatypes(communicator);
+  programs::reduce_own_layouts(communicator);
+  programs::leave_padding_alone(communicator);
+  programs::keep_attributes_alone(communicator);
   const int rank = rank_of(communicator);
   MPI_Comm_free(&communicator);
   MPI_Finalize();

@@ -1,6 +1,7 @@
 // All predefined types and operators of MPI in all collectives, in both layouts, against arithmetic
-// of the tests' own. Reproducible calls: sums of floating-point numbers round, and their order is
-// known.
+// of the tests' own. Vectors end with their last byte of data where a page ends, and what lies
+// between data is not touched. Reproducible calls: sums of floating-point numbers round, and their
+// order is known.
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -17,6 +18,7 @@
 #include "tests/collectives/elements/reduction_subjects.h"
 #include "tests/support/call_sweeps.h"
 #include "tests/support/fold_order.h"
+#include "tests/support/guarded_memory.h"
 
 namespace hycoll::tests {
 namespace {
@@ -27,6 +29,48 @@ using testing::NamedOp;
 using testing::ReductionSubject;
 
 using Vector = std::vector<std::byte>;
+
+constexpr std::byte kPoison{0xa5};
+
+/// Which bytes of an element are data.
+std::vector<bool> data_of(const ReductionSubject& subject) {
+  int size_bytes = 0;
+  MPI_Type_size(subject.handle, &size_bytes);
+  const Vector ones(static_cast<std::size_t>(size_bytes), std::byte{1});
+  Vector element(subject.size_bytes, std::byte{0});
+  int end = 0;
+  MPI_Unpack(ones.data(), size_bytes, &end, element.data(), 1, subject.handle, MPI_COMM_SELF);
+  std::vector<bool> is_data;
+  for (const std::byte byte : element) is_data.push_back(byte == std::byte{1});
+  return is_data;
+}
+
+/// A vector of the program's, up to the last byte of data.
+class UserVector {
+ public:
+  UserVector(const std::vector<bool>& is_data, std::size_t count)
+      : whole_bytes_(count * is_data.size()), memory_(used_bytes(is_data, count), kPoison) {}
+
+  void* data() { return memory_.data(); }
+  void fill(const Vector& elements) {
+    std::copy_n(elements.begin(), memory_.size(), memory_.data());
+  }
+  /// With what the last element lacks.
+  Vector elements() const {
+    Vector whole(whole_bytes_, kPoison);
+    std::copy_n(memory_.data(), memory_.size(), whole.begin());
+    return whole;
+  }
+
+ private:
+  static std::size_t used_bytes(const std::vector<bool>& is_data, std::size_t count) {
+    const auto trailing = std::find(is_data.rbegin(), is_data.rend(), true) - is_data.rbegin();
+    return count == 0 ? 0 : count * is_data.size() - static_cast<std::size_t>(trailing);
+  }
+
+  std::size_t whole_bytes_;
+  GuardedMemory memory_;
+};
 
 constexpr std::size_t kCount = 13;
 
@@ -39,12 +83,14 @@ class TypedCall {
         op_(op),
         reference_(reference),
         order_{.members_of_node = std::move(members_of_node),
-               .combine = [&subject, op = op.op](const Vector& left, const Vector& right) {
-                 Vector result = left;
-                 subject.fold_into_left(op, right.data(), result.data(),
-                                        left.size() / subject.size_bytes);
-                 return result;
-               }} {
+               .combine =
+                   [&subject, op = op.op](const Vector& left, const Vector& right) {
+                     Vector result = left;
+                     subject.fold_into_left(op, right.data(), result.data(),
+                                            left.size() / subject.size_bytes);
+                     return result;
+                   }},
+        is_data_(data_of(subject)) {
     for (int member = 0; member < reference.member_count; ++member) {
       Vector input(reference.input_size(member) * subject.size_bytes);
       subject.fill(input.data(), reference.input_size(member),
@@ -58,9 +104,12 @@ class TypedCall {
   std::string run(Caller& caller, int round) const {
     const auto member = static_cast<std::size_t>(caller.rank());
     const bool in_place = round % 2 == 1;
-    Vector input = inputs_[member];
-    Vector output(in_place ? 0 : input.size(), std::byte{0xa5});
-    Vector& result = in_place ? input : output;
+    UserVector input(is_data_, reference_.input_size(caller.rank()));
+    UserVector output(is_data_, in_place ? 0 : reference_.output_size(caller.rank()));
+    input.fill(inputs_[member]);
+    const Vector input_before = input.elements();
+    UserVector& result = in_place ? input : output;
+    const Vector before = result.elements();
     const Call call = Call{.collective = reference_.collective,
                            .input = input.data(),
                            .output = result.data(),
@@ -79,8 +128,14 @@ class TypedCall {
       persistent.start();
       persistent.wait();
     }
-    if (!in_place && input != inputs_[member]) return complain("the input was changed");
-    return complaint_of(result, member);
+    if (!in_place && input.elements() != input_before) return complain("the input was changed");
+    const Vector after = result.elements();
+    for (std::size_t i = 0; i < after.size(); ++i) {
+      if (!is_data_[i % is_data_.size()] && after[i] != before[i]) {
+        return complain("what lies between data was written");
+      }
+    }
+    return complaint_of(after, member);
   }
 
  private:
@@ -105,6 +160,7 @@ class TypedCall {
   NamedOp op_;
   CollectiveReference reference_;
   FoldOrder<Vector> order_;
+  std::vector<bool> is_data_;
   std::vector<Vector> inputs_;
 };
 

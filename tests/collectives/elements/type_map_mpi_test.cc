@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "collectives/elements/type_decoding.h"
-#include "collectives/elements/typed_staging.h"
 #include "tests/collectives/elements/random_datatypes.h"
 #include "tests/support/seed.h"
 
@@ -83,12 +82,12 @@ TEST_CASE("random datatypes are packed and unpacked, at any byte, as MPI does") 
   }
 }
 
-/// The layout by which a broadcast of this type, which is freed, may take it.
-hycoll::ElementLayout::Form form_of(MPI_Datatype type) {
+/// Whether elements of this type, which is freed, may be used where they are.
+bool is_plain(MPI_Datatype type) {
   MPI_Type_commit(&type);
-  const auto form = hycoll::data_layout(type).form;
+  const bool plain = hycoll::type_map_of(type)->is_plain();
   MPI_Type_free(&type);
-  return form;
+  return plain;
 }
 
 MPI_Datatype ints_at(std::array<int, 2> places) {
@@ -99,30 +98,29 @@ MPI_Datatype ints_at(std::array<int, 2> places) {
 }
 
 TEST_CASE("data that lie in another order than that of the type map are not plain memory") {
-  using Form = hycoll::ElementLayout::Form;
-  CHECK(form_of(ints_at({0, 1})) == Form::direct);
-  CHECK(form_of(ints_at({1, 0})) == Form::packed);
+  CHECK(is_plain(ints_at({0, 1})));
+  CHECK_FALSE(is_plain(ints_at({1, 0})));
   MPI_Datatype type = MPI_DATATYPE_NULL;
   MPI_Type_vector(4, 1, -1, MPI_INT, &type);
-  CHECK(form_of(type) == Form::packed);
+  CHECK_FALSE(is_plain(type));
   // The transpose of a matrix of 3 rows and 2 columns.
   MPI_Datatype column = MPI_DATATYPE_NULL;
   MPI_Type_vector(3, 1, 2, MPI_INT, &column);
   MPI_Type_create_hvector(2, 1, sizeof(int), column, &type);
-  CHECK(form_of(type) == Form::packed);
+  CHECK_FALSE(is_plain(type));
   MPI_Type_free(&column);
   // One integer twice, and one left out.
   const std::array<int, 3> lengths = {1, 1, 1};
   const std::array<int, 3> places = {0, 0, 2};
   MPI_Type_indexed(3, lengths.data(), places.data(), MPI_INT, &type);
-  CHECK(form_of(type) == Form::packed);
+  CHECK_FALSE(is_plain(type));
 }
 
 #if MPI_VERSION >= 4
 TEST_CASE("types that were made with large counts are decoded as others are") {
   MPI_Datatype type = MPI_DATATYPE_NULL;
   MPI_Type_contiguous_c(6, MPI_INT, &type);
-  CHECK(form_of(type) == hycoll::ElementLayout::Form::direct);
+  CHECK(is_plain(type));
   const std::array<MPI_Count, 2> sizes = {4, 6};
   const std::array<MPI_Count, 2> parts = {2, 3};
   const std::array<MPI_Count, 2> starts = {1, 2};

@@ -7,6 +7,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -44,8 +45,9 @@ struct Layout {
   std::ptrdiff_t second_offset;
   std::ptrdiff_t extent;
 };
-constexpr Layout kSpaced{8, 16};       // reduced as they lie
-constexpr Layout kInterleaved{28, 8};  // packed
+constexpr Layout kPlain{4, 8};  // moved and reduced where they are
+constexpr Layout kSpaced{8, 16};
+constexpr Layout kInterleaved{28, 8};
 
 class OwnType {
  public:
@@ -140,7 +142,7 @@ class Pairs {
 
 /// 20 MB: several pieces, of different lengths.
 constexpr std::size_t kMovedElements = 2'500'001;    // of 8 bytes
-constexpr std::size_t kReducedElements = 1'300'001;  // in slots of up to 16 bytes
+constexpr std::size_t kReducedElements = 1'300'001;  // of 8 bytes, too
 
 /// What members describe a broadcast's data by.
 enum class Described { as_pairs, as_numbers, as_both };
@@ -409,7 +411,7 @@ TEST_CASE("long reductions of elements with gaps by an operator of MPI_Op_create
   MPI_Op_free(&op);
 }
 
-TEST_CASE("long reductions of packed elements by an operator in C++") {
+TEST_CASE("long reductions of interleaved elements by an operator in C++") {
   in_every_layout([&](auto& caller) {
     const Operation op =
         Operation::custom([](const void* left, void* right,
@@ -417,6 +419,20 @@ TEST_CASE("long reductions of packed elements by an operator in C++") {
                           Commutativity::commutative);
     return try_reductions(caller, kInterleaved, op);
   });
+}
+
+TEST_CASE("long reductions of elements that each member lays out in its own way") {
+  for (const int shift : {0, 1}) {
+    in_every_layout([&](auto& caller) {
+      constexpr std::array kLayouts = {kPlain, kInterleaved, kSpaced};
+      const Layout layout = kLayouts[static_cast<std::size_t>(caller.rank() + shift) % 3];
+      const Operation op =
+          Operation::custom([layout](const void* left, void* right,
+                                     std::size_t count) { add_pairs(layout, left, right, count); },
+                            Commutativity::commutative);
+      return try_reductions(caller, layout, op);
+    });
+  }
 }
 
 /// Some members' operators fail after some elements; all learn of it, and the next call is right.
