@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "core/base/lifetime.h"
 #include "heap/process_heap.h"
 
 namespace hycoll {
@@ -26,11 +27,12 @@ std::shared_ptr<const MappedArena> make_mapping(const ArenaDescription& descript
 
 /// The mapping of an arena that some cache of this process has, or a new one.
 std::shared_ptr<const MappedArena> mapping_of(const ArenaDescription& description) {
+  using MappingsById = std::map<std::uint64_t, std::weak_ptr<const MappedArena>>;
   static std::mutex mutex;
-  static std::map<std::uint64_t, std::weak_ptr<const MappedArena>> mappings;  // By the arena's id.
+  static Immortal<MappingsById> mappings;  // Guarded by mutex.
   const std::lock_guard lock(mutex);
-  std::erase_if(mappings, [](const auto& entry) { return entry.second.expired(); });
-  std::weak_ptr<const MappedArena>& known = mappings[description.id];
+  std::erase_if(*mappings, [](const auto& entry) { return entry.second.expired(); });
+  std::weak_ptr<const MappedArena>& known = (*mappings)[description.id];
   std::shared_ptr<const MappedArena> mapping = known.lock();
   if (mapping == nullptr) {
     mapping = make_mapping(description);

@@ -13,6 +13,7 @@
 #include <fstream>
 #include <new>
 
+#include "core/base/lifetime.h"
 #include "heap/available_memory.h"
 
 namespace hycoll {
@@ -165,15 +166,13 @@ void ProcessHeap::after_fork_in_child() {
 }
 
 ProcessHeap& own_process_heap() {
-  // Lives in static memory and is never destroyed: blocks are freed until the very end.
-  alignas(ProcessHeap) static std::byte storage[sizeof(ProcessHeap)];
-  static ProcessHeap* const heap = [] {
-    auto* made = new (storage) ProcessHeap;
+  // Blocks are freed until the very end.
+  static Immortal heap([] {
     pthread_atfork([] { own_process_heap().before_fork(); },
                    [] { own_process_heap().after_fork_in_parent(); },
                    [] { own_process_heap().after_fork_in_child(); });
-    return made;
-  }();
+    return ProcessHeap();
+  });
   return *heap;
 }
 

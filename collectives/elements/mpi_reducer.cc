@@ -6,6 +6,7 @@
 #include <cstring>
 #include <new>
 
+#include "core/base/lifetime.h"
 #include "threading/transport/mpi/mpi_endpoint.h"
 #include "threading/transport/mpi/mpi_types.h"
 
@@ -24,7 +25,7 @@ bool every_thread_may_call_mpi() {
   return provided == MPI_THREAD_MULTIPLE;
 }
 
-/// A thread's own intermediate results, aligned as widely as any type asks for.
+/// Memory for intermediate results, aligned as widely as any type asks for.
 class Scratch {
  public:
   Scratch() = default;
@@ -54,12 +55,6 @@ class Scratch {
   std::byte* data_ = nullptr;
   std::size_t size_bytes_ = 0;
 };
-
-/// Where a thread keeps partial results.
-std::byte* folding_scratch(std::size_t size_bytes) {
-  thread_local Scratch scratch;
-  return scratch.of_size(size_bytes);
-}
 
 }  // namespace
 
@@ -106,7 +101,8 @@ void FoldingReducer::fold(std::span<void* const> destinations, std::span<const v
   const std::size_t last = sources.size() - 1;
   const bool ends_in_destination = last > 1 || destination(0) != source(0);
   const bool needs_scratch = last > 1 || !ends_in_destination;
-  std::byte* const scratch = needs_scratch ? folding_scratch(2 * size_bytes) : nullptr;
+  std::byte* const scratch =
+      needs_scratch ? of_this_thread<Scratch>().of_size(2 * size_bytes) : nullptr;
 
   const std::byte* left = source(0);
   for (std::size_t index = 1; index <= last; ++index) {
@@ -127,7 +123,7 @@ void FoldingReducer::fold_unpacked(std::span<void* const> destinations,
   const auto [size_bytes, origin_bytes] = elements_.staging->user_span(block.count);
   // The second half is as aligned as the first.
   const std::size_t half_bytes = (size_bytes + 63) / 64 * 64;
-  std::byte* const scratch = folding_scratch(2 * half_bytes);
+  std::byte* const scratch = of_this_thread<Scratch>().of_size(2 * half_bytes);
   std::byte* left = displaced(scratch, origin_bytes);
   std::byte* right = displaced(scratch + half_bytes, origin_bytes);
   elements_.unpack(elements_at(sources[0], block), packed_bytes, left);

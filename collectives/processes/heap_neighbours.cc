@@ -11,6 +11,7 @@
 
 #include "collectives/processes/arena_exchange.h"
 #include "core/base/errors.h"
+#include "core/base/lifetime.h"
 #include "threading/transport/mpi/mpi_endpoint.h"
 
 namespace hycoll {
@@ -113,10 +114,12 @@ struct hycoll_neighbours {
 
 namespace {
 
-std::string& error_text() {
-  static thread_local std::string text;
-  return text;
-}
+/// Of the thread's last failure.
+struct ErrorText {
+  std::string text;
+};
+
+std::string& error_text() { return hycoll::of_this_thread<ErrorText>().text; }
 
 int failed(int error_class, const char* text) {
   error_text() = text;

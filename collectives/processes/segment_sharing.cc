@@ -7,6 +7,7 @@
 
 #include "collectives/processes/node_segment.h"
 #include "collectives/processes/process_map.h"
+#include "core/base/lifetime.h"
 
 namespace hycoll {
 namespace {
@@ -32,8 +33,7 @@ struct SegmentKey {
 class SharedSegments {
  public:
   static SharedSegments& instance() {
-    // Never destroyed: communicators may be freed by functions that run at the process's end.
-    static auto* const segments = new SharedSegments;
+    static Immortal<SharedSegments> segments;
     return *segments;
   }
   std::shared_ptr<NodeSegment> find(const SegmentKey& key) {

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/base/errors.h"
+#include "core/base/lifetime.h"
 
 namespace hycoll {
 namespace {
@@ -176,8 +177,8 @@ class Shape::Nodes {
   }
 
   const Groups& groups(const Run& run) const {
-    static const Groups flat;
-    return run.groups == kDefault ? flat : groups_[static_cast<std::size_t>(run.groups)];
+    static const Immortal<Groups> flat;
+    return run.groups == kDefault ? *flat : groups_[static_cast<std::size_t>(run.groups)];
   }
 
   friend bool operator==(const Nodes&, const Nodes&) = default;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/base/errors.h"
+#include "core/base/lifetime.h"
 #include "numa/latency/core_handoff.h"
 #include "numa/topology/neighbourhoods.h"
 
@@ -150,11 +151,11 @@ CoreLatencies core_latencies(const Topology& topology, bool cores_are_shared,
     found.origins.fill(Origin::given);
     return found;
   }
-  static KnownLatencies known;
+  static Immortal<KnownLatencies> known;
   found.file = latency_file(topology.machine_fingerprint());
   const bool may_measure = topology.is_this_machine() && !cores_are_shared;
   const MeasuredLatencies latencies =
-      known.of(topology, found.file, may_measure, request.source == Source::measured);
+      known->of(topology, found.file, may_measure, request.source == Source::measured);
   auto ns = kPublishedTimes.latency;
   for (std::size_t p = 0; p < kProximityCount; ++p) {
     if (!latencies[p]) continue;

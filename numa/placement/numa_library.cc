@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include "core/base/lifetime.h"
+
 namespace hycoll {
 namespace {
 
@@ -31,8 +33,8 @@ FoundNuma look_for_numa(const char* file_name, NumaLibrary& library) {
 
 const FoundNuma& found_numa() {
   static NumaLibrary library;
-  static const FoundNuma found = look_for_numa("libnuma.so.1", library);
-  return found;
+  static const Immortal found([] { return look_for_numa("libnuma.so.1", library); });
+  return *found;
 }
 
 }  // namespace hycoll

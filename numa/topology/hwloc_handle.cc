@@ -8,6 +8,7 @@
 #include <new>
 
 #include "core/base/errors.h"
+#include "core/base/lifetime.h"
 
 namespace hycoll::internal {
 namespace {
@@ -20,7 +21,7 @@ TopologyHandle created() {
 TopologyHandle initialised() {
   // hwloc loads its plugins for the first topology of a process, and with the last one they go:
   // milliseconds each time. This one keeps them.
-  static const TopologyHandle keeps_plugins = created();
+  static const Immortal keeps_plugins(&created);
   TopologyHandle topology = created();
   if (!topology) {
     throw Error(

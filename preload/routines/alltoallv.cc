@@ -7,6 +7,7 @@
 #include <span>
 
 #include "collectives/api/hycoll.h"
+#include "core/base/lifetime.h"
 #include "preload/routines/elements.h"
 #include "preload/routines/pair_lists.h"
 #include "preload/routines/persistent_forms.h"
@@ -96,10 +97,7 @@ class Translation {
   }
 
   /// A call is made before its thread makes the next one, and looks at lists and types no more.
-  static Translation& of_thread() {
-    static thread_local Translation translation;
-    return translation;
-  }
+  static Translation& of_thread() { return hycoll::of_this_thread<Translation>(); }
 
  private:
   template <class Count, class Displacement>

@@ -191,8 +191,8 @@ int serve_nonblocking(const Candidate& candidate, MPI_Request* request, const Ma
   const Verdict verdict = attachment->decide(candidate, Session::instance().settings());
   if (verdict.server == nullptr) return pass_on(candidate, verdict.reason, library);
   return made_or_passed_on(candidate, kMemoryNotThere, library, [&] {
-    auto pending = std::make_unique<NonblockingCall>(candidate.routine, candidate.communicator,
-                                                     attachment->queue());
+    auto pending =
+        std::make_unique<NonblockingCall>(*attachment, candidate.routine, candidate.communicator);
     const Call call = make_call(*pending);
     describe(*pending, candidate, *verdict.server, call);
     pending->call = verdict.server->drive(call);

@@ -78,13 +78,15 @@ class Attachment {
   Attachment& operator=(const Attachment&) = delete;
 
   /// One more owner, by one, or one less, of which the last deletes it: the session is one until
-  /// the communicator is freed, and so is every persistent call.
+  /// the communicator is freed, and so is every call that is pending or persistent.
   void own() noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }
   void give_up();
 
   /// Before the session gives it up: the program has no such communicator any more.
-  void lose_communicator() noexcept {
-    if (queue_ != nullptr) queue_->begin_generation();
+  void lose_communicator() noexcept { has_communicator_.store(false, std::memory_order_relaxed); }
+  /// Orders nothing: whether the error handler of the communicator can be called.
+  bool has_communicator() const noexcept {
+    return has_communicator_.load(std::memory_order_relaxed);
   }
 
   /// hycoll's communicator if it has served a call like this one lately; null: decide() tells. Does
@@ -166,6 +168,7 @@ class Attachment {
   // Of the call that has been examined.
   std::size_t size_bytes_ = 0;
   bool handles_stay_ = false;  ///< They are predefined, and always mean the same.
+  std::atomic<bool> has_communicator_{true};
   std::atomic<int> owners_{1};
 };
 

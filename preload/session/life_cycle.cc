@@ -1,14 +1,17 @@
 // How the session begins: in MPI_Init and MPI_Init_thread, and in PMPI_Init and PMPI_Init_thread,
 // by which a tool above this library initialises MPI, and Fortran's interfaces. A tool below it,
-// which wraps MPI_Init itself, is called on the way. MPI_Finalize needs no function: MPI calls the
-// session at its beginning. And the ends of communicators.
+// which wraps MPI_Init itself, is called on the way. MPI calls the session at the beginning of
+// MPI_Finalize, as it deletes the attributes of MPI_COMM_SELF. And the ends of communicators, by
+// their names for profiling too: tools and Fortran's interfaces call those.
 
 #include <mpi.h>
 
+#include "preload/session/dying_communicator.h"
 #include "preload/session/next.h"
 #include "preload/session/session.h"
 #include "preload/session/settings.h"
 
+using hycoll::preload::DyingCommunicator;
 using hycoll::preload::leaders_need_threads;
 using hycoll::preload::next;
 using hycoll::preload::Session;
@@ -23,6 +26,14 @@ using InitThread = int(int*, char***, int, int*);
 int opened(int code) {
   if (code == MPI_SUCCESS) Session::instance().open();
   return code;
+}
+
+/// Calls end(), with which the MPI library ends the communicator. Returns the code.
+template <class End>
+int ended(MPI_Comm communicator, const End& end) {
+  const DyingCommunicator dying(communicator);
+  Session::instance().overlook(communicator);
+  return end();
 }
 
 }  // namespace
@@ -53,14 +64,24 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
                          : opened(tool(argc, argv, required, provided));
 }
 
-int MPI_Comm_free(MPI_Comm* communicator) {
-  if (communicator != nullptr) Session::instance().finish_nonblocking(*communicator);
-  return PMPI_Comm_free(communicator);
+/// Does not wait: calls that are under way complete, and so their requests.
+int PMPI_Comm_free(MPI_Comm* communicator) {
+  static auto* const library = next<decltype(PMPI_Comm_free)>("PMPI_Comm_free");
+  if (communicator == nullptr) return library(communicator);
+  return ended(*communicator, [&] { return library(communicator); });
 }
 
-int MPI_Comm_disconnect(MPI_Comm* communicator) {
-  if (communicator != nullptr) Session::instance().finish_nonblocking(*communicator);
-  return PMPI_Comm_disconnect(communicator);
+int PMPI_Comm_disconnect(MPI_Comm* communicator) {
+  static auto* const library = next<decltype(PMPI_Comm_disconnect)>("PMPI_Comm_disconnect");
+  if (communicator == nullptr) return library(communicator);
+  Session::instance().finish_nonblocking(*communicator);
+  return ended(*communicator, [&] { return library(communicator); });
 }
+
+int PMPI_Finalize() { return ended(MPI_COMM_SELF, next<decltype(PMPI_Finalize)>("PMPI_Finalize")); }
+
+HYCOLL_PRELOAD_BY_PROFILING_NAME(Comm_free, (MPI_Comm * communicator), (communicator))
+HYCOLL_PRELOAD_BY_PROFILING_NAME(Comm_disconnect, (MPI_Comm * communicator), (communicator))
+HYCOLL_PRELOAD_BY_PROFILING_NAME(Finalize, (), ())
 
 }  // extern "C"

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/lifetime.h"
 #include "preload/session/session.h"
 
 namespace hycoll::preload {
@@ -85,8 +86,8 @@ int CallQueue::advance() {
     call->tell_completion();
     NonblockingCalls::instance().pending_.fetch_sub(1, std::memory_order_relaxed);  // a count
     pending_.fetch_sub(1, std::memory_order_release);  // pairs with is_busy()
-    // The last owner of a persistent call may end the communicator's service, for which no call is
-    // pending.
+    // The last owner of a call may end the service of a communicator that has been freed, for which
+    // no call is pending any more.
     call->give_up();
   }
   return completed;
@@ -102,8 +103,7 @@ void CallQueue::look_after() {
 }
 
 NonblockingCalls& NonblockingCalls::instance() noexcept {
-  // Never destroyed, as the session.
-  static NonblockingCalls* const calls = new NonblockingCalls;
+  static Immortal calls([] { return NonblockingCalls(); });
   return *calls;
 }
 
@@ -136,7 +136,6 @@ CallQueue& NonblockingCalls::take_queue(const WaitPolicy& policy) {
 }
 
 void NonblockingCalls::give_back(CallQueue& queue) noexcept {
-  queue.begin_generation();
   const std::lock_guard lock(mutex_);
   queue.is_taken_ = false;
 }
@@ -210,6 +209,10 @@ void NonblockingCalls::finish(CallQueue& queue) {
 
 void NonblockingCalls::finish(const NonblockingCall& call) {
   wait_until(call.queue.wait_policy_, [&] { return call.is_complete(); });
+}
+
+void NonblockingCalls::finish_all() {
+  for_each_queue([this](CallQueue& queue) { finish(queue); });
 }
 
 void NonblockingCalls::close() noexcept {

@@ -58,10 +58,6 @@ class alignas(64) CallQueue {
   /// with, and looks for trouble. Completes no request, so that it need not call MPI.
   void look_after();
 
-  /// Counts the communicators that have used the queue.
-  std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_relaxed); }
-  void begin_generation() noexcept { generation_.fetch_add(1, std::memory_order_relaxed); }
-
  private:
   friend class NonblockingCalls;
   bool try_acquire() noexcept;
@@ -74,9 +70,8 @@ class alignas(64) CallQueue {
   std::atomic<bool> is_acquired_{false};
   std::atomic<std::uint32_t> polls_{0};
   std::uint32_t polls_seen_ = 0;  // by hycoll's own thread
-  std::atomic<std::uint64_t> generation_{0};
-  bool is_taken_ = false;   // guarded by NonblockingCalls::mutex_
-  WaitPolicy wait_policy_;  // set when it is taken
+  bool is_taken_ = false;         // guarded by NonblockingCalls::mutex_
+  WaitPolicy wait_policy_;        // set when it is taken
   // Used by whoever has acquired the queue.
   CallRow waiting_;  // the first one is being executed
   CallRow over_;     // their requests are to be completed
@@ -110,6 +105,8 @@ class NonblockingCalls final : public LookedAfter {
   void finish(CallQueue& queue);
   /// Returns when this one has.
   void finish(const NonblockingCall& call);
+  /// Returns when all have, also those whose communicators the program has freed.
+  void finish_all();
 
   /// Ends hycoll's own thread. No call may be under way.
   void close() noexcept;

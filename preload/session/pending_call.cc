@@ -2,17 +2,24 @@
 
 #include <exception>
 
+#include "preload/session/attachment.h"
 #include "preload/session/nonblocking_calls.h"
 #include "preload/session/session.h"
 
 namespace hycoll::preload {
 
-PendingCall::PendingCall(Routine its_routine, MPI_Comm its_communicator,
-                         CallQueue& its_queue) noexcept
+PendingCall::PendingCall(Attachment& attachment, Routine its_routine, MPI_Comm its_communicator)
     : routine(its_routine),
       communicator(its_communicator),
-      queue(its_queue),
-      generation_(its_queue.generation()) {}
+      queue(attachment.queue()),
+      attachment_(attachment) {
+  attachment_.own();
+}
+
+PendingCall::~PendingCall() {
+  call = {};  // before hycoll's communicator
+  attachment_.give_up();
+}
 
 void PendingCall::deliver() {
   try {
@@ -30,8 +37,7 @@ void PendingCall::give_up() {
 }
 
 int PendingCall::raise(const Error& met) const {
-  const bool is_freed = queue.generation() != generation_;
-  return raise_error(is_freed ? MPI_COMM_SELF : communicator, met);
+  return raise_error(attachment_.has_communicator() ? communicator : MPI_COMM_SELF, met);
 }
 
 void NonblockingCall::tell_completion() {

@@ -17,20 +17,22 @@
 
 namespace hycoll::preload {
 
+class Attachment;
 class CallQueue;
 
 /// A call of the program's under way in hycoll beside the program, which has a request for it.
 /// Belongs to its queue until the request has completed, and to whoever else may ask for it;
-/// deleted by the last owner that gives it up.
+/// deleted by the last owner that gives it up. It owns what serves it, for the program may free the
+/// communicator before.
 class PendingCall {
  public:
-  PendingCall(Routine its_routine, MPI_Comm its_communicator, CallQueue& its_queue) noexcept;
-  virtual ~PendingCall() = default;
+  PendingCall(Attachment& attachment, Routine its_routine, MPI_Comm its_communicator);
+  virtual ~PendingCall();
   PendingCall(const PendingCall&) = delete;
   PendingCall& operator=(const PendingCall&) = delete;
 
   Routine routine;
-  MPI_Comm communicator;  ///< The program's.
+  MPI_Comm communicator;  ///< The program's, which may have freed it.
   CallQueue& queue;
   std::vector<std::size_t> block_counts;
   std::vector<std::ptrdiff_t> displacements;
@@ -62,7 +64,7 @@ class PendingCall {
   std::optional<Error> error_;  ///< What the call has met; valid once it has been delivered.
 
  private:
-  std::uint64_t generation_;  ///< Of the queue; the communicator has been freed if it differs.
+  Attachment& attachment_;
   std::atomic<int> owners_{1};
 };
 

@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "core/base/errors.h"
+#include "core/base/lifetime.h"
 #include "preload/session/next.h"
 #include "preload/session/nonblocking_calls.h"
 #include "preload/session/session.h"
@@ -25,16 +26,8 @@ int free_in_library(MPI_Request* request) {
 
 }  // namespace
 
-PersistentCall::PersistentCall(Attachment& attachment, Routine its_routine,
-                               MPI_Comm its_communicator)
-    : PendingCall(its_routine, its_communicator, attachment.queue()), attachment_(attachment) {
-  attachment_.own();
-}
-
 PersistentCall::~PersistentCall() {
   if (tag_ != kNoTag) PersistentCalls::instance().give_back(tag_);
-  call = {};  // before hycoll's communicator
-  attachment_.give_up();
 }
 
 int PersistentCall::start(MPI_Request* request) {
@@ -83,8 +76,7 @@ void PersistentCall::tell_completion() {
 }
 
 PersistentCalls& PersistentCalls::instance() noexcept {
-  // Never destroyed, as the session.
-  static PersistentCalls* const calls = new PersistentCalls;
+  static Immortal calls([] { return PersistentCalls(); });
   return *calls;
 }
 

@@ -10,7 +10,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "preload/session/attachment.h"
 #include "preload/session/pending_call.h"
 
 namespace hycoll::preload {
@@ -23,7 +22,7 @@ namespace hycoll::preload {
 /// until it frees the request.
 class PersistentCall final : public PendingCall {
  public:
-  PersistentCall(Attachment& attachment, Routine routine, MPI_Comm communicator);
+  using PendingCall::PendingCall;
   ~PersistentCall() override;
 
   /// What is to be done before each start, e.g. to copy what hycoll's call does not find where the
@@ -42,7 +41,6 @@ class PersistentCall final : public PendingCall {
 
   static constexpr int kNoTag = -1;
 
-  Attachment& attachment_;
   MPI_Request request_ = MPI_REQUEST_NULL;
   int tag_ = kNoTag;  // the request's own
   std::atomic<bool> is_under_way_{false};

@@ -46,6 +46,13 @@ class RecentAttachments {
     }
   }
 
+  void forget(MPI_Comm communicator) noexcept {
+    Place& place = places_[index_of(communicator)];
+    if (place.communicator.load(std::memory_order_relaxed) == communicator) {
+      write(place, {}, nullptr);
+    }
+  }
+
   void forget_all() noexcept {
     for (Place& place : places_) write(place, {}, nullptr);
   }

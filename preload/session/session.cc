@@ -15,6 +15,8 @@
 #include "collectives/processes/memory_charge.h"
 #include "collectives/processes/process_map.h"
 #include "core/base/errors.h"
+#include "core/base/lifetime.h"
+#include "preload/session/dying_communicator.h"
 #include "preload/session/persistent_calls.h"
 #include "threading/transport/mpi/end_job.h"
 
@@ -126,9 +128,9 @@ int error_class(ErrorKind kind) {
 /// the class itself is the code.
 int error_code_of(int known_class, const std::string& text) {
   static std::mutex mutex;
-  static std::map<int, int> codes;  // by class; guarded by mutex
+  static Immortal<std::map<int, int>> codes;  // by class; guarded by mutex
   const std::lock_guard lock(mutex);
-  const auto [entry, is_new] = codes.try_emplace(known_class, known_class);
+  const auto [entry, is_new] = codes->try_emplace(known_class, known_class);
   int& code = entry->second;
   if (is_new && PMPI_Add_error_code(known_class, &code) != MPI_SUCCESS) code = known_class;
   const std::string kept = text.substr(0, MPI_MAX_ERROR_STRING - 1);
@@ -149,8 +151,7 @@ int error_code_of(int known_class, const std::string& text) {
 }  // namespace
 
 Session& Session::instance() noexcept {
-  // Never destroyed: MPI may be finalised by a function that runs at the process's end.
-  static Session* const session = new Session;
+  static Immortal session([] { return Session(); });
   return *session;
 }
 
@@ -191,6 +192,7 @@ bool Session::read_settings(JointSetup& setup) {
 Attachment* Session::find_anew(MPI_Comm communicator) {
   // Pairs with the store in open().
   if (!is_open_.load(std::memory_order_acquire) || communicator == MPI_COMM_NULL) return nullptr;
+  if (DyingCommunicator::is_dying(communicator)) return nullptr;
   void* value = nullptr;
   int is_there = 0;
   if (PMPI_Comm_get_attr(communicator, attachment_key_, &value, &is_there) != MPI_SUCCESS) {
@@ -215,6 +217,11 @@ void Session::finish_nonblocking(MPI_Comm communicator) {
   if (!NonblockingCalls::instance().is_busy()) return;
   Attachment* const attachment = find(communicator);
   if (attachment != nullptr) attachment->finish_nonblocking();
+}
+
+void Session::overlook(MPI_Comm communicator) noexcept {
+  const std::lock_guard lock(mutex_);
+  recent_.forget(communicator);
 }
 
 int Session::forget(MPI_Comm /*communicator*/, int /*key*/, void* value, void* /*state*/) {
@@ -248,6 +255,7 @@ void Session::close() noexcept {
   }
   PersistentCalls::instance().close();
   for (Attachment* const attachment : attachments_) attachment->close();
+  NonblockingCalls::instance().finish_all();
   NonblockingCalls::instance().close();
   if (settings_.reports()) {
     report_.set_plans(plan_statistics());  // of all that have been

@@ -27,8 +27,8 @@ class Session {
   /// open it.
   void open();
 
-  /// What is kept for a communicator; null before open() and after close(), and for
-  /// MPI_COMM_NULL. Local.
+  /// What is kept for a communicator; null before open() and after close(), for MPI_COMM_NULL, and
+  /// for a DyingCommunicator. Local.
   static Attachment* find(MPI_Comm communicator) {
     if (Attachment* const recent = recent_.find(communicator)) [[likely]]
       return recent;
@@ -37,6 +37,9 @@ class Session {
 
   /// Returns when no nonblocking call of hycoll's is under way on the communicator.
   void finish_nonblocking(MPI_Comm communicator);
+
+  /// A DyingCommunicator is there for it: find() asks about that from now on.
+  void overlook(MPI_Comm communicator) noexcept;
 
   const Settings& settings() const noexcept { return settings_; }
 

@@ -24,6 +24,7 @@ using programs::add_numbers;
 using programs::complete;
 using programs::HandledErrors;
 using programs::kKinds;
+using programs::kOwnOperator;
 using programs::kType;
 using programs::Operation;
 using programs::own_sum;
@@ -203,6 +204,57 @@ void handles_may_go_early(MPI_Comm communicator) {
   MPI_Barrier(communicator);
 }
 
+/// MPI_Comm_free does not wait for the calls under way: one process enters them only when all
+/// others, which have freed the communicator, tell it to. A new communicator gets the handle before
+/// the calls are over. Not with the program's operator: Open MPI's own calls do not outlive their
+/// communicators.
+void communicators_may_go_early(MPI_Comm communicator) {
+  const int rank = rank_of(communicator);
+  const int size = size_of(communicator);
+  for (int round = 0; round < 2 * kKinds; ++round) {
+    MPI_Comm copy = warm_copy();
+    const int late = round % size;
+    int told = 0;
+    for (int other = 0; rank == late && other < size; ++other) {
+      if (other == late) continue;
+      MPI_Recv(&told, 1, MPI_INT, other, 0, communicator, MPI_STATUS_IGNORE);
+    }
+    const auto number = static_cast<std::uint64_t>(round);
+    const auto kind = [](int drawn) { return drawn % kKinds == kOwnOperator ? 0 : drawn % kKinds; };
+    Operation first(copy, kind(round), round % 2 == 0 ? 1 : 4000, late, 2 * number);
+    Operation second(copy, kind(round + 3), 100, 0, 2 * number + 1);
+    first.start();
+    second.start();
+    MPI_Comm_free(&copy);
+    if (rank != late) MPI_Ssend(&told, 1, MPI_INT, late, 0, communicator);
+    MPI_Comm next = MPI_COMM_NULL;
+    MPI_Comm_split(communicator, 0, -rank, &next);
+    for (int call = 0; call < 4; ++call) {
+      int total = 1;
+      MPI_Scan(MPI_IN_PLACE, &total, 1, MPI_INT, MPI_SUM, next);
+      REQUIRE_HERE(total == size - rank);
+    }
+    complete(second.request(), number);
+    complete(first.request(), number);
+    first.check();
+    second.check();
+    MPI_Comm_free(&next);
+  }
+}
+
+/// The last calls under way belong to communicators that are gone when MPI ends.
+void end_with_calls_of_freed_communicators() {
+  MPI_Comm copy = warm_copy();
+  Operation sum(copy, 0, 4000, 0, 77);
+  Operation barrier(copy, 7, 1, 0, 78);
+  sum.start();
+  barrier.start();
+  MPI_Comm_free(&copy);
+  std::array<MPI_Request, 2> requests = {sum.request(), barrier.request()};
+  MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
+  sum.check();
+}
+
 /// Memory that is allocated in this process after so many calls.
 std::size_t held_bytes_after(int calls, MPI_Comm communicator) {
   for (int call = 0; call < calls; ++call) {
@@ -332,11 +384,13 @@ int main(int argc, char** argv) {
   collectives_go_on_beside_others(one, other);
   requests_may_be_mixed(one);
   handles_may_go_early(one);
+  communicators_may_go_early(one);
   calls_leave_nothing_behind(one);
   errors_reach_the_handler(one);
   MPI_Comm_free(&one);
   MPI_Comm_free(&other);
   play(seconds, seed, thread_count);
+  end_with_calls_of_freed_communicators();
   MPI_Op_free(&own_sum);
   MPI_Finalize();
   if (rank == 0) std::puts("nonblocking: ok");

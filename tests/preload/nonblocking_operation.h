@@ -15,6 +15,7 @@ namespace programs {
 
 inline const MPI_Datatype kType = MPI_UINT64_T;
 inline constexpr int kKinds = 11;
+inline constexpr int kOwnOperator = 6;  ///< This kind goes to the MPI library.
 
 inline void add_numbers(void* from, void* to, int* count, MPI_Datatype* /*type*/) {
   for (int i = 0; i < *count; ++i) {
@@ -91,7 +92,7 @@ class Operation {
       case 5:
         MPI_Ireduce_scatter(from, to, counts_.data(), kType, MPI_SUM, communicator_, &request_);
         break;
-      case 6:
+      case kOwnOperator:
         MPI_Iallreduce(from, to, n, kType, own_sum, communicator_, &request_);
         break;
       case 7:
@@ -114,7 +115,7 @@ class Operation {
   void check() const {
     switch (kind_) {
       case 0:
-      case 6:
+      case kOwnOperator:
         return require_sum(0, size_, 0);
       case 1:
         return rank_ == root_ ? require_sum(0, size_, 0) : require_poison();

@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "core/base/errors.h"
+#include "core/base/lifetime.h"
 #include "numa/placement/binding.h"
 #include "threading/execution/task_arena.h"
 #include "threading/memory/quiet_thread.h"
@@ -62,7 +63,7 @@ class Helpers {
  public:
   static Helpers& on(const Topology& topology, const AffinityMask& cores) {
     static std::mutex mutex;
-    static auto* const all = new std::map<std::string, Helpers*>;  // guarded by mutex
+    static Immortal<std::map<std::string, Helpers*>> all;  // guarded by mutex
     const std::lock_guard lock(mutex);
     Helpers*& helpers = (*all)[cores.to_string()];
     if (helpers == nullptr) helpers = new Helpers(topology, cores);

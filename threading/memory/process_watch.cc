@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "core/base/errors.h"
+#include "core/base/lifetime.h"
 #include "threading/memory/quiet_thread.h"
 
 namespace hycoll {
@@ -99,7 +100,7 @@ class ProcessWatch::Keeper {
 class ProcessWatch::Keepers {
  public:
   static Keepers& instance() {
-    static Keepers* const keepers = new Keepers;
+    static Immortal keepers([] { return Keepers(); });
     return *keepers;
   }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/lifetime.h"
 #include "threading/transport/mpi/type_contents.h"
 
 namespace hycoll {
@@ -281,8 +282,8 @@ std::size_t index_of(MPI_Op op) noexcept {
 
 std::optional<PredefinedType> find_predefined(MPI_Datatype type) {
   if (type == MPI_DATATYPE_NULL) return std::nullopt;
-  static const Table table;
-  if (const PredefinedType* const found = table.find(type)) return *found;
+  static const Immortal<Table> table;
+  if (const PredefinedType* const found = table->find(type)) return *found;
   const int combiner = combiner_of(type);
   switch (combiner) {
     case MPI_COMBINER_NAMED:  // and unknown: of a later standard, or one that nobody can reduce

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "core/base/lifetime.h"
 #include "threading/memory/quiet_thread.h"
 #include "threading/transport/ucx/ucx_worker.h"
 
@@ -20,7 +21,7 @@ constexpr std::chrono::milliseconds kLongNap{64};
 }  // namespace
 
 UcxCaretaker& UcxCaretaker::instance() {
-  static auto* const caretaker = new UcxCaretaker;
+  static Immortal caretaker([] { return UcxCaretaker(); });
   return *caretaker;
 }
 

@@ -16,7 +16,7 @@ class UcxWorker;
 /// the socket. It sleeps nearly always, and for good as long as no worker is used.
 class UcxCaretaker {
  public:
-  /// The process's. Never destroyed; stops when the process ends.
+  /// The process's, which stops when that ends.
   static UcxCaretaker& instance();
 
   /// The worker is looked after from now on.

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "core/base/errors.h"
+#include "core/base/lifetime.h"
 
 namespace hycoll {
 namespace {
@@ -63,18 +64,18 @@ void check_ucx(const UcxLibrary& ucx, ucs_status_t status, const char* what) {
 }
 
 const UcxContext& UcxContext::shared() {
-  // Never destroyed: when a process ends, UCX may have put itself away already. If it throws, the
-  // next call tries again.
-  static const UcxContext* const context = make(false);
+  // When a process ends, UCX may have put itself away before static objects are destroyed. If it
+  // throws, the next call tries again.
+  static const Immortal context([] { return make(false); });
   return *context;
 }
 
 const UcxContext& UcxContext::with_puts() {
-  static const UcxContext* const context = make(true);  // as above
+  static const Immortal context([] { return make(true); });  // as above
   return *context;
 }
 
-const UcxContext* UcxContext::make(bool has_puts) {
+UcxContext UcxContext::make(bool has_puts) {
   const FoundUcx& found = found_ucx();
   if (found.library == nullptr) {
     throw Error(ErrorKind::environment,
@@ -82,7 +83,7 @@ const UcxContext* UcxContext::make(bool has_puts) {
                             "HYCOLL_TRANSPORT=mpi",
                             found.why_not));
   }
-  return new UcxContext(*found.library, has_puts);
+  return UcxContext(*found.library, has_puts);
 }
 
 UcxContext::UcxContext(const UcxLibrary& library, bool has_puts)

@@ -39,7 +39,7 @@ class UcxContext {
 
  private:
   UcxContext(const UcxLibrary& library, bool has_puts);
-  static const UcxContext* make(bool has_puts);
+  static UcxContext make(bool has_puts);
 
   const UcxLibrary* library_;
   bool has_puts_;

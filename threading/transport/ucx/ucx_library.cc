@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdlib>
 
+#include "core/base/lifetime.h"
+
 namespace hycoll {
 namespace {
 
@@ -41,7 +43,8 @@ bool find(void* library, const char* name, Function& function) {
 }
 
 FoundUcx look() {
-  static UcxLibrary ucx;
+  static Immortal<UcxLibrary> library;
+  UcxLibrary& ucx = *library;
   const KeptSignalHandlers handlers;
   // Never closed: threads of UCX's own may run in it until the process ends.
   void* const ucp = dlopen("libucp.so.0", RTLD_NOW | RTLD_LOCAL);
@@ -92,8 +95,8 @@ FoundUcx look() {
 }  // namespace
 
 const FoundUcx& found_ucx() {
-  static const FoundUcx found = look();
-  return found;
+  static const Immortal found(&look);
+  return *found;
 }
 
 }  // namespace hycoll

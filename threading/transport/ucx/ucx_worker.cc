@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/base/lifetime.h"
 #include "threading/transport/ucx/ucx_caretaker.h"
 
 namespace hycoll {
@@ -19,9 +20,9 @@ struct IdleWorkers {
   std::vector<std::unique_ptr<UcxWorker>> workers;  // guarded by mutex
 };
 
-/// Never destroyed: when a process ends, UCX may have put itself away already.
+/// When a process ends, UCX may have put itself away before static objects are destroyed.
 IdleWorkers& idle_workers() {
-  static auto* const idle = new IdleWorkers;
+  static Immortal<IdleWorkers> idle;
   return *idle;
 }
 
