@@ -8,6 +8,7 @@
 
 #include "preload/session/dying_communicator.h"
 #include "preload/session/next.h"
+#include "preload/session/other_library.h"
 #include "preload/session/session.h"
 #include "preload/session/settings.h"
 
@@ -15,6 +16,7 @@ using hycoll::preload::DyingCommunicator;
 using hycoll::preload::leaders_need_threads;
 using hycoll::preload::next;
 using hycoll::preload::Session;
+using hycoll::preload::step_out_for_other_library;
 using hycoll::preload::tool_below;
 
 namespace {
@@ -41,11 +43,13 @@ int ended(MPI_Comm communicator, const End& end) {
 extern "C" {
 
 int PMPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  step_out_for_other_library(__builtin_return_address(0));
   const int level = leaders_need_threads() ? MPI_THREAD_MULTIPLE : required;
   return opened(next<InitThread>("PMPI_Init_thread")(argc, argv, level, provided));
 }
 
 int PMPI_Init(int* argc, char*** argv) {
+  step_out_for_other_library(__builtin_return_address(0));
   int provided = MPI_THREAD_SINGLE;
   if (leaders_need_threads()) {
     return PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
@@ -54,11 +58,13 @@ int PMPI_Init(int* argc, char*** argv) {
 }
 
 int MPI_Init(int* argc, char*** argv) {
+  step_out_for_other_library(__builtin_return_address(0));
   Init* const tool = tool_below<Init>("MPI_Init", "PMPI_Init");
   return tool == nullptr ? PMPI_Init(argc, argv) : opened(tool(argc, argv));
 }
 
 int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  step_out_for_other_library(__builtin_return_address(0));
   auto* const tool = tool_below<InitThread>("MPI_Init_thread", "PMPI_Init_thread");
   return tool == nullptr ? PMPI_Init_thread(argc, argv, required, provided)
                          : opened(tool(argc, argv, required, provided));
