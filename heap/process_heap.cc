@@ -32,6 +32,15 @@ void say(const char* format, const char* text, const char* more) {
   [[maybe_unused]] const auto written = write(STDERR_FILENO, line, size);
 }
 
+/// valgrind reads all mapped memory when it looks for leaks at the end, and so fills it with pages.
+constexpr std::size_t kCapacityUnderValgrind = kGiB / 4;
+
+/// By what valgrind preloads under every program.
+bool runs_under_valgrind() {
+  const char* const preloaded = std::getenv("LD_PRELOAD");
+  return preloaded != nullptr && std::strstr(preloaded, "vgpreload_core") != nullptr;
+}
+
 std::size_t default_capacity_bytes() {
   const auto cores = static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_CONF)));
   const std::size_t total = total_memory_bytes();
@@ -41,7 +50,7 @@ std::size_t default_capacity_bytes() {
     // The reservation counts although it takes no memory.
     capacity = std::min<std::size_t>(capacity, limit.rlim_cur / 4);
   }
-  return capacity;
+  return runs_under_valgrind() ? std::min(capacity, kCapacityUnderValgrind) : capacity;
 }
 
 bool overcommits() {
@@ -80,12 +89,10 @@ std::optional<std::size_t> parse_bytes(const char* text) {
 std::size_t bytes_from_environment(const char* variable, std::size_t otherwise) {
   const char* text = std::getenv(variable);
   if (text == nullptr || *text == '\0') return otherwise;
-  const auto bytes = parse_bytes(text);
-  if (!bytes) {
-    say("hycoll: %s=%s is ignored; expected bytes, such as 65536, 64K, 2M or 1G (process %d)\n",
-        variable, text);
-  }
-  return bytes.value_or(otherwise);
+  if (const auto bytes = parse_bytes(text)) return *bytes;
+  say("hycoll: %s=%s is ignored; expected bytes, such as 65536, 64K, 2M or 1G (process %d)\n",
+      variable, text);
+  return otherwise;
 }
 
 Arena* ProcessHeap::arena() {
