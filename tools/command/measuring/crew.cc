@@ -91,7 +91,7 @@ void Crew::maximum_over(MPI_Comm comm, int thread, std::span<double> values) {
     wait_giving_way(request);
   }
   meet_in_process();
-  if (thread != 0) std::copy(posted_[0].begin(), posted_[0].end(), values.begin());
+  if (thread != 0) std::copy_n(posted_[0].begin(), values.size(), values.begin());
   meet_in_process();
 }
 
