@@ -56,8 +56,7 @@ bool is_of_own_family(const void* function) {
 
 /// One process of a job speaks for all. MPI cannot be asked for the rank, but launchers tell it.
 bool is_first_process() {
-  for (const char* const name :
-       {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
+  for (const char* const name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
     if (const char* const rank = std::getenv(name)) return std::string_view(rank) == "0";
   }
   return true;
