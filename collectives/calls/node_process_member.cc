@@ -61,7 +61,7 @@ class NodeProcessMember::SlicedRun final : public ExecutorRun {
  private:
   void choose() {
     // The distance is the same on all members in each of their runs: it is set between two.
-    is_direct_ = plan_.crossing->are_copied(member_.processes_.memory().is_far());
+    is_direct_ = are_copied(plan_.crossing->copies, member_.processes_.memory().is_far());
     if (is_direct_ || !member_.processes_.shares_heaps() || !plan_.crossing->direct) return;
     meets_ = member_.is_reached(plan_, slice_);
     Post& own = member_.processes_.memory().post(member_.worker());
@@ -188,6 +188,8 @@ CallArguments NodeProcessMember::next_run(const CallArguments& arguments) {
 }
 
 void NodeProcessMember::run_here(const Plan& plan, const CallArguments& arguments) {
+  const bool crosses = plan.meets() || plan.crossing;
+  if (crosses && arguments.is_blocking && thread_ == 0) processes_.look_around(plan.leaving());
   if (plan.meets()) {
     return PairsRun(executor(), processes_.memory(), *plan.pairs, arguments, run_numbers())
         .finish();
@@ -195,7 +197,6 @@ void NodeProcessMember::run_here(const Plan& plan, const CallArguments& argument
   if (!plan.crossing) {
     return executor().run(program(plan), arguments, processes_.next_run(thread_));
   }
-  if (arguments.is_blocking && thread_ == 0) processes_.look_around(plan.leaving());
   // Short nonblocking calls may be deferred, on some members.
   const bool may_choose = arguments.is_blocking || !plan.is_short;
   SlicedRun run(*this, plan, arguments, may_choose ? Buffers::where_they_are : Buffers::staged);

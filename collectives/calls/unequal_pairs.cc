@@ -46,29 +46,30 @@ Telling Caller::telling_for(const PairBinding& binding) const {
           .worker_count = memory_.worker_count(),
           // Elsewhere than in staging threads find it only.
           .in_staging = memory_.addresses() != nullptr || has_room,
-          .most_data_bytes = has_room ? std::min(kMostDataBytes, staging_bytes - told_bytes) : 0};
+          .bytes = {.blocks = told_bytes,
+                    .most_data =
+                        has_room ? std::min(kMostDataBytes, staging_bytes - told_bytes) : 0}};
 }
 
 PlanPointer Caller::plan_of_pairs(const Plan& found, PreparedCall& prepared) {
   Plan* plan = pairs_plan_.get_if_alone();
-  if (plan == nullptr || plan->pair_binding != found.pair_binding) {
+  if (plan == nullptr || plan->pair_ways != found.pair_ways) {
     pairs_plan_ = {};
-    auto pairs = std::make_unique<UnequalPairs>(found.pair_binding, identity_.workers,
-                                                telling_for(*found.pair_binding));
+    auto pairs = std::make_unique<UnequalPairs>(found.pair_ways, identity_.workers,
+                                                telling_for(found.pair_ways->usual));
     plan = new Plan;
     pairs_plan_ = PlanPointer(plan);
     plan->query = found.query;
     plan->selected = found.selected;
-    plan->pair_binding = found.pair_binding;
+    plan->pair_ways = found.pair_ways;
     plan->pairs = std::move(pairs);
   }
   UnequalPairs& pairs = *plan->pairs;
-  prepared.pairs->describe(pairs.blocks());
+  prepared.pairs->describe(pairs.blocks(), pairs.origin());
   pairs.ready();
-  // Blocks count from there: others find a member's announced at the same address in both runs.
-  prepared.arguments.input = prepared.arguments.output = pairs.blocks().address();
+  prepared.arguments.input = prepared.arguments.output = pairs.origin();
   if (pairs.is_alone()) {
-    pairs.learn([&](int /*slot*/) { return pairs.blocks().told(); });
+    pairs.learn([&](int /*slot*/) { return pairs.blocks().told(); }, memory_.is_far());
     if (pairs.mismatch()) throw Error(*pairs.mismatch());
     plan->programs = pairs.bind(0);
   }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/plans/kernel_copies.h"
 #include "collectives/plans/plan_account.h"
 #include "collectives/plans/selection.h"
 #include "collectives/plans/unequal_pairs.h"
@@ -30,9 +31,6 @@ struct PlanQuery {
   bool has_unequal_pairs = false;
 };
 
-/// Where the kernel copies between the processes of a node.
-enum class KernelCopies { never, where_near, everywhere };
-
 /// The programs of workers of this process in a plan in which workers need what other workers'
 /// members pass, where the workers are processes.
 struct CrossingPrograms {
@@ -45,11 +43,6 @@ struct CrossingPrograms {
   /// Where the direct ones are to run wherever the buffers are, for the kernel copies between
   /// processes. The same on all processes of the node.
   KernelCopies copies = KernelCopies::never;
-
-  /// Whether they are, where the processes are as far from one another as NodeMemory::is_far says.
-  bool are_copied(bool is_far) const noexcept {
-    return copies == KernelCopies::everywhere || (copies == KernelCopies::where_near && !is_far);
-  }
 };
 
 struct Plan;
@@ -103,16 +96,16 @@ struct Plan {
   std::vector<Program> programs;
   std::optional<CrossingPrograms> crossing;
   /// Of a plan for unequal pairs: what calls' own ones are made of; and of these.
-  std::shared_ptr<const PairBinding> pair_binding;
+  std::shared_ptr<const PairWays> pair_ways;
   std::unique_ptr<UnequalPairs> pairs;
 
   Plan() = default;
   Plan(const Plan&) = delete;
   Plan& operator=(const Plan&) = delete;
 
-  /// When the node's members leave its first run. The same on all processes of the node. Requires a
-  /// plan that does not meet.
+  /// When the node's members leave its first run. The same on all processes of the node.
   Leaving leaving() const noexcept {
+    if (meets()) return Leaving::when_all_have_entered;
     const auto runs_ahead = [](const SlicedPrograms& sliced) {
       return sliced.program(0, 0).some_run_ahead;
     };

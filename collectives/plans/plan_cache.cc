@@ -99,14 +99,19 @@ PlanKey PlanCache::key_of(const PlanQuery& query, std::size_t size_bytes,
               .selected = hycoll::select(selection),
               .reaching = {},
               .has_unequal_pairs = query.has_unequal_pairs};
-  if (may_reach_ && !query.has_unequal_pairs &&
-      (options_.shares_heaps ||
-       options_.kernel_copies(query.collective, size_bytes) != KernelCopies::never)) {
+  if (may_reach_ && may_reach_buffers(query, size_bytes)) {
     selection.visibility = Visibility::direct;
     key.reaching = hycoll::select(selection);
     selection.visibility = selection_.visibility;
   }
   return key;
+}
+
+bool PlanCache::may_reach_buffers(const PlanQuery& query, std::size_t size_bytes) const noexcept {
+  const SingleCopies& copies = options_.single_copies;
+  // How long the vector is the members find out when they meet.
+  if (query.has_unequal_pairs) return copies.may_copy(query.collective);
+  return options_.shares_heaps || copies.of(query.collective, size_bytes) != KernelCopies::never;
 }
 
 std::shared_ptr<const PlanClass> PlanCache::find_class(const PlanKey& key) {

@@ -83,6 +83,8 @@ class PlanCache {
   using ByKey = std::unordered_map<PlanKey, Entries::iterator>;
   using ByOwnKey = std::unordered_multimap<PlanKey, Entries::iterator>;
 
+  /// Whether the query's call may be made where the buffers are, although workers are processes.
+  bool may_reach_buffers(const PlanQuery& query, std::size_t size_bytes) const noexcept;
   const Entry& make_entry(const PlanKey& key);
   const Entry& add_entry(const PlanKey& key, std::shared_ptr<const PlanClass> plans);
   const Entry& share_entry(const PlanKey& key, Entries::iterator entry);

@@ -41,7 +41,7 @@ PlanClass::PlanClass(const PlanParts& parts, CommonNeeds common, std::optional<A
     is_native_ = has_natives(whole);
     Schedule own_workers = abridged_for(std::move(whole), options_.workers);
     if (key_.has_unequal_pairs) {
-      make_pairs(own_workers);
+      make_pairs(own_workers, parts);
     } else {
       whole_.emplace(std::move(own_workers), options_.node, binding_options(common_.needs));
     }
@@ -50,14 +50,17 @@ PlanClass::PlanClass(const PlanParts& parts, CommonNeeds common, std::optional<A
   if (!own) own = parts.own_staged();
   is_native_ = own->has_natives;
   if (key_.has_unequal_pairs) {
-    make_pairs(own->schedule);
+    make_pairs(own->schedule, parts);
     return;
   }
   staged_.emplace(std::move(own->schedule), options_.node, binding_options(common_.needs));
-  if (common_.direct) make_direct(parts);
+  if (!common_.direct) return;
+  make_direct(parts, [&](Schedule direct, const ProgramNeeds& needs) {
+    direct_.emplace(std::move(direct), options_.node, binding_options(needs));
+  });
 }
 
-void PlanClass::make_pairs(const Schedule& own) {
+void PlanClass::make_pairs(const Schedule& own, const PlanParts& parts) {
   const int members = own.shape.member_count();
   const std::size_t told_bytes = MemberBlocks::bytes_for(members);
   if (options_.peers == Peers::processes && told_bytes > options_.staging_bytes) {
@@ -73,12 +76,22 @@ void PlanClass::make_pairs(const Schedule& own) {
     const std::size_t most = options_.staging_bytes / kCacheLineBytes * kCacheLineBytes;
     limit = slice_limit(*common_.staging, {.count = most}, 1, most);
   }
-  pairs_ = std::make_shared<const PairBinding>(own, options_.node, binding_options(common_.needs),
-                                               limit);
+  PairWays ways{.usual = {own, options_.node, binding_options(common_.needs), limit},
+                .copied = {},
+                .copies = options_.single_copies};
+  if (common_.direct && options_.single_copies.may_copy(key_.collective)) {
+    make_direct(parts, [&](const Schedule& direct, const ProgramNeeds& needs) {
+      if (!may_be_copied_) return;
+      ways.copied.emplace(direct, options_.node, binding_options(needs),
+                          is_direct_sliced_ ? limit : SIZE_MAX);
+    });
+  }
+  pairs_ = std::make_shared<const PairWays>(std::move(ways));
   common_.staging.reset();  // of each pair of members
 }
 
-void PlanClass::make_direct(const PlanParts& parts) {
+template <class Bind>
+void PlanClass::make_direct(const PlanParts& parts, const Bind& bind) {
   Schedule own = parts.own_direct(key_.selected);
   may_be_copied_ = !sends_others_buffers(own);
   is_direct_sliced_ = !own.is_whole();
@@ -89,8 +102,7 @@ void PlanClass::make_direct(const PlanParts& parts) {
       needs = parts.direct_needs(key_.reaching, common_.most_bytes).needs;
       own = parts.own_direct(key_.reaching);
     }
-    direct_.emplace(abridged_for(std::move(own), options_.workers), options_.node,
-                    binding_options(needs));
+    bind(abridged_for(std::move(own), options_.workers), needs);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::unsupported) throw;
   }
@@ -109,7 +121,7 @@ void PlanClass::bind(const PlanQuery& query, std::size_t size_bytes, WorkerRange
   plan.clear();
   plan.selected = key_.selected;
   plan.is_short = size_bytes <= kShortBytes && !is_native_ && pairs_ == nullptr;
-  plan.pair_binding = pairs_;
+  plan.pair_ways = pairs_;
   if (pairs_ != nullptr) {
     plan.programs.clear();
     plan.crossing.reset();
@@ -135,7 +147,7 @@ void PlanClass::bind_crossing(const PlanQuery& query, std::size_t size_bytes, Wo
   };
   bind(*staged_, limit, programs.staged);
   programs.copies = KernelCopies::never;
-  const KernelCopies copies = options_.kernel_copies(query.collective, size_bytes);
+  const KernelCopies copies = options_.single_copies.of(query.collective, size_bytes);
   const bool is_asked_for =
       options_.shares_heaps || (may_be_copied_ && copies != KernelCopies::never);
   if (!direct_ || !is_asked_for) return programs.direct.reset();

@@ -49,24 +49,26 @@ class PlanClass {
   std::size_t size_bytes() const noexcept;
 
  private:
-  /// Of unequal pairs.
-  void make_pairs(const Schedule& own);
-  /// Where the buffers are, if that can be.
-  void make_direct(const PlanParts& parts);
+  /// Of unequal pairs, whose usual way is by this schedule.
+  void make_pairs(const Schedule& own, const PlanParts& parts);
+  /// The schedule for where the buffers are, if that can be: `bind(own, needs)` is shown this
+  /// node's workers' part, and what all nodes need.
+  template <class Bind>
+  void make_direct(const PlanParts& parts, const Bind& bind);
   void bind_crossing(const PlanQuery& query, std::size_t size_bytes, WorkerRange workers,
                      BindingMemory& memory, CrossingPrograms& programs) const;
   BindingOptions binding_options(const ProgramNeeds& needs) const;
 
   const PlanOptions& options_;
   const PlanKey key_;
-  CommonNeeds common_;                        // of unequal pairs without their staging
-  bool is_native_ = false;                    // the MPI library exchanges
-  std::shared_ptr<const PairBinding> pairs_;  // of unequal pairs, and then nothing else
-  std::optional<ScheduleBinding> whole_;      // none where workers need what others' members pass
-  std::optional<ScheduleBinding> staged_;     // there
-  std::optional<ScheduleBinding> direct_;     // there, if the algorithm can
-  bool is_direct_sliced_ = false;             // as the staged one is
-  bool may_be_copied_ = false;                // by the kernel
+  CommonNeeds common_;                     // of unequal pairs without their staging
+  bool is_native_ = false;                 // the MPI library exchanges
+  std::shared_ptr<const PairWays> pairs_;  // of unequal pairs, and then nothing else
+  std::optional<ScheduleBinding> whole_;   // none where workers need what others' members pass
+  std::optional<ScheduleBinding> staged_;  // there
+  std::optional<ScheduleBinding> direct_;  // there, if the algorithm can
+  bool is_direct_sliced_ = false;          // as the staged one is
+  bool may_be_copied_ = false;             // by the kernel
   mutable std::atomic<bool> is_used_{false};
 };
 

@@ -7,22 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "collectives/plans/kernel_copies.h"
 #include "collectives/plans/plan.h"
 #include "collectives/plans/selection.h"
 #include "core/schedule/shape.h"
 #include "threading/program/program.h"
 
 namespace hycoll {
-
-/// The shortest vectors that the kernel copies where a node's processes are near one another: each
-/// byte once, where staging copies it twice. Where they are far, what one has just written is
-/// dearer to read from its cache than from staging in memory; and of many processes those that copy
-/// from or to the same one keep each other waiting in the kernel (docs/measurements.md).
-struct NearSingleCopies {
-  int members = 0;  ///< Of the node; 0: nothing is copied by the kernel.
-
-  std::size_t shortest_bytes(Collective collective) const noexcept;
-};
 
 /// Whose plans these are.
 struct PlanOptions {
@@ -55,10 +46,8 @@ struct PlanOptions {
   std::size_t short_staging_bytes = 0;  ///< As BindingOptions has it.
   /// The same: which workers of the node are this process's.
   WorkerRange workers = {};
-  /// The same: the shortest vectors that the kernel copies between the processes of this node.
-  std::size_t single_copy_bytes = SIZE_MAX;
-  /// The same, where the processes are near one another.
-  NearSingleCopies near_single_copies = {};
+  /// The same: what the kernel copies between the processes of this node.
+  SingleCopies single_copies = {};
   /// As BindingOptions has it.
   std::size_t streaming_staging_bytes = SIZE_MAX;
   /// The same: the node's processes may find their buffers in one another's shared heaps.
@@ -66,9 +55,6 @@ struct PlanOptions {
   /// What the plans may take together.
   std::size_t limit_bytes = std::size_t{16} << 20;
   std::size_t exchange_limit_bytes = kDefaultExchangeBytes;  ///< As SelectionQuery has it.
-
-  /// Which calls the kernel copies, if their plans may run where the buffers are.
-  KernelCopies kernel_copies(Collective collective, std::size_t size_bytes) const noexcept;
 };
 
 /// What plans of many lengths, types and operators have in common: the choice, and all that a

@@ -74,7 +74,6 @@ CommonNeeds PlanParts::common_needs_staged(const std::optional<AbridgedPart>& ow
     }
   }
   require_affordable(common.most_bytes);
-  if (key_.has_unequal_pairs) return common;  // which pass through staging wherever some have to
   // Threads announce addresses that mean nothing to other processes; and where a node is alone, and
   // does not ask for it, nobody does.
   const bool is_alone = shape.node_count() == 1;

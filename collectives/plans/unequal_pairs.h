@@ -9,11 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/plans/kernel_copies.h"
 #include "core/base/errors.h"
 #include "threading/program/meeting.h"
 #include "threading/program/pair_binding.h"
 #include "threading/program/pair_blocks.h"
 #include "threading/program/program.h"
+#include "threading/program/step_stores.h"
 
 namespace hycoll {
 
@@ -22,8 +24,30 @@ struct Telling {
   int worker = 0;           ///< The member's, on its node.
   int worker_count = 1;     ///< Of the node.
   bool in_staging = false;  ///< Else where they are, for threads of its process.
-  /// In staging of a single node: blocks of so many bytes together are told with their data.
-  std::size_t most_data_bytes = 0;
+  ToldBytes bytes = {};     ///< Of no account elsewhere; with room for data on a single node only.
+};
+
+/// How unequal blocks may pass inside a node: chosen for each call when its members have met.
+struct PairWays {
+  /// Through staging, or, where workers reach one another's buffers, from where the blocks are.
+  PairBinding usual;
+  /// Where usually through staging: from where the blocks are, for the kernel copies between
+  /// processes. In the same slices where there are other nodes, so that each node may do as it can.
+  std::optional<PairBinding> copied;
+  SingleCopies copies = {};
+
+  /// Which the node's processes choose alike.
+  bool are_copied(const PairSummary& sum, bool is_far) const noexcept {
+    if (!copied) return false;
+    // As long as the vector of an all-to-all of equal blocks would be.
+    const auto members = static_cast<std::size_t>(usual.node_member_count());
+    const std::size_t size_bytes = sum.all_bytes / (2 * members);
+    return hycoll::are_copied(copies.of(Collective::alltoall, size_bytes), is_far);
+  }
+
+  std::size_t size_bytes() const noexcept {
+    return usual.size_bytes() + (copied ? copied->size_bytes() : 0);
+  }
 };
 
 /// An all-to-all of unequal blocks as one member makes it: its blocks, and the memory for the
@@ -32,32 +56,42 @@ struct Telling {
 class UnequalPairs {
  public:
   /// The member executes the programs of these workers.
-  UnequalPairs(std::shared_ptr<const PairBinding> binding, WorkerRange workers,
-               const Telling& telling)
-      : binding_(std::move(binding)),
+  UnequalPairs(std::shared_ptr<const PairWays> ways, WorkerRange workers, const Telling& telling)
+      : ways_(std::move(ways)),
         workers_(workers),
         telling_(telling),
-        blocks_(binding_->member_count()),
+        blocks_(ways_->usual.member_count()),
         meeting_(telling.in_staging
                      ? telling_others(telling.worker, telling.worker_count,
-                                      binding_->member_count(), telling.most_data_bytes > 0)
+                                      ways_->usual.member_count(), telling.bytes)
                      : arrival_of_others(telling.worker, telling.worker_count)),
-        bound_(binding_->memory_for(workers)) {
+        usual_(ways_->usual.memory_for(workers)),
+        now_{&ways_->usual, &usual_} {
     meeting_.is_looked_up = !telling.in_staging;
+    if (ways_->copied) copied_ = ways_->copied->memory_for(workers);
   }
+  UnequalPairs(const UnequalPairs&) = delete;
+  UnequalPairs& operator=(const UnequalPairs&) = delete;
 
-  int member_count() const noexcept { return binding_->member_count(); }
-  bool is_single_node() const noexcept { return binding_->is_single_node(); }
+  int member_count() const noexcept { return ways_->usual.member_count(); }
+  bool is_single_node() const noexcept { return ways_->usual.is_single_node(); }
   bool is_told_in_staging() const noexcept { return telling_.in_staging; }
   /// Whether nobody else on its node has blocks, on all nodes, so that the programs can be bound
   /// before the call.
   bool is_alone() const noexcept {
-    return binding_->has_single_members() && binding_->limit_bytes() == SIZE_MAX;
+    return ways_->usual.has_single_members() && ways_->usual.limit_bytes() == SIZE_MAX;
   }
 
   /// To be filled in, and completed by ready().
   MemberBlocks& blocks() noexcept { return blocks_; }
-  void ready() noexcept { tell(blocks_, telling_.most_data_bytes, meeting_); }
+  /// From where blocks count: what the member passes as its buffers. Threads that look there find
+  /// the blocks. Others find there what lies in this process's own memory, as the user's buffers
+  /// do, and never in memory that processes share, which they announce in another way.
+  std::byte* origin() noexcept { return telling_.in_staging ? &own_memory : blocks_.address(); }
+  void ready() noexcept {
+    if (!telling_.in_staging) return blocks_.complete(false);
+    tell(blocks_, origin(), telling_.bytes, ways_->usual.stores_for({}), meeting_);
+  }
   const Program& meeting() const noexcept { return meeting_; }
 
   /// Of a member of a single node that has told its data: copies them to where this one wants them;
@@ -67,38 +101,50 @@ class UnequalPairs {
     const PairBlock& received = *blocks_.told().received_from(from);
     const std::size_t size_bytes = std::min(sent.size_bytes, received.size_bytes);
     if (size_bytes > 0) {
-      std::memcpy(static_cast<std::byte*>(blocks_.address()) + received.offset_bytes,
-                  told.data_for(telling_.worker), size_bytes);
+      std::memcpy(origin() + received.offset_bytes, told.data_for(telling_.worker), size_bytes);
     }
     if (sent.size_bytes == received.size_bytes) return std::nullopt;
     return different_ends({.from = from, .to = telling_.worker}, sent.size_bytes,
                           received.size_bytes);
   }
 
-  /// What `blocks_of(slot)`, ToldBlocks, tells is read. Throws std::bad_alloc.
+  /// What `blocks_of(slot)`, ToldBlocks, tells is read, and the way of the call chosen: the same on
+  /// all members of the node, to which `is_far`, what NodeMemory says, is the same. Throws
+  /// std::bad_alloc, after that.
   template <class BlocksOf>
-  void learn(const BlocksOf& blocks_of) {
-    bound_.longest_bytes = binding_->limit_bytes() == SIZE_MAX ? 0 : binding_->longest(blocks_of);
-    binding_->read(workers_, blocks_of, bound_);
+  void learn(const BlocksOf& blocks_of, bool is_far) {
+    const PairSummary sum = ways_->usual.sum_up(blocks_of);
+    now_ = ways_->are_copied(sum, is_far) ? Way{&*ways_->copied, &*copied_}
+                                          : Way{&ways_->usual, &usual_};
+    now_.binding->choose_runs(sum, *now_.bound);
+    now_.binding->read(workers_, blocks_of, *now_.bound);
   }
 
   /// The runs that follow, and what is wrong with what has been learnt.
-  std::size_t run_count() const noexcept { return binding_->run_count(bound_); }
-  const std::optional<Error>& mismatch() const noexcept { return bound_.mismatch; }
+  std::size_t run_count() const noexcept { return now_.bound->run_count; }
+  const std::optional<Error>& mismatch() const noexcept { return now_.bound->mismatch; }
 
   /// The programs of a run, by worker; valid until the next one is bound.
   std::vector<Program>& bind(std::size_t run) noexcept {
-    binding_->bind(workers_, run, bound_);
-    return bound_.programs;
+    now_.binding->bind(workers_, run, *now_.bound);
+    return now_.bound->programs;
   }
 
  private:
-  std::shared_ptr<const PairBinding> binding_;
+  struct Way {
+    const PairBinding* binding;
+    BoundPairs* bound;
+  };
+  static inline std::byte own_memory{};
+
+  std::shared_ptr<const PairWays> ways_;
   WorkerRange workers_;
   Telling telling_;
   MemberBlocks blocks_;
   Program meeting_;
-  BoundPairs bound_;
+  BoundPairs usual_;
+  std::optional<BoundPairs> copied_;  // where there is that way
+  Way now_;
 };
 
 }  // namespace hycoll

@@ -212,9 +212,9 @@ PlanCache::Options NodeProcesses::plan_options(const ProcessGroup& group) const 
   if (shareable() != nullptr && shareable()->copies()) {
     const std::optional<int> kib = group.options().single_copy_kib;
     if (kib) {
-      options.single_copy_bytes = static_cast<std::size_t>(*kib) * kKib;
+      options.single_copies.shortest_bytes = static_cast<std::size_t>(*kib) * kKib;
     } else {
-      options.near_single_copies = {.members = worker_count()};
+      options.single_copies.near = {.members = worker_count()};
     }
   }
   return options;

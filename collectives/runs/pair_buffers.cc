@@ -236,8 +236,7 @@ void PairBuffers::copy_in() noexcept {
   }
 }
 
-void PairBuffers::describe(MemberBlocks& blocks) const noexcept {
-  const auto* const origin = static_cast<const std::byte*>(blocks.address());
+void PairBuffers::describe(MemberBlocks& blocks, const std::byte* origin) const noexcept {
   const auto describe_in = [&](const std::vector<Block>& from, std::span<PairBlock> to) {
     for (std::size_t member = 0; member < from.size(); ++member) {
       const auto [address, size_bytes] = from[member];

@@ -29,8 +29,8 @@ class PairBuffers final : public ResultCopies {
   /// blocks of the result that overlap, containers of other sizes than the counts ask for.
   void take(const Call& call, std::size_t member_count);
 
-  /// Writes down where the blocks are, from `blocks.address()` on.
-  void describe(MemberBlocks& blocks) const noexcept;
+  /// Writes down where the blocks are, from `origin` on.
+  void describe(MemberBlocks& blocks, const std::byte* origin) const noexcept;
 
   /// Whether results have to be delivered.
   bool has_copies() const noexcept { return input_ != nullptr || output_ != nullptr; }

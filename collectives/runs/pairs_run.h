@@ -33,7 +33,8 @@ class PairsRun final : public ExecutorRun {
         memory_(memory),
         pairs_(pairs),
         arguments_(arguments),
-        next_run_(std::move(next_run)) {}
+        next_run_(std::move(next_run)),
+        is_far_(memory.is_far()) {}
 
   bool start_next() override {
     if (!has_met_) {
@@ -62,7 +63,7 @@ class PairsRun final : public ExecutorRun {
   bool take_what_is_told() {
     if (!pairs_.is_single_node()) return false;
     for (int slot = 0; slot < pairs_.member_count(); ++slot) {
-      if (!told_by(slot).has_data()) return false;
+      if (!told_by(slot).summary().has_data) return false;
     }
     for (int from = 0; from < pairs_.member_count(); ++from) {
       if (const auto mismatch = pairs_.take(told_by(from), from)) {
@@ -74,7 +75,7 @@ class PairsRun final : public ExecutorRun {
 
   void learn() {
     try {
-      pairs_.learn([&](int slot) { return told_by(slot); });
+      pairs_.learn([&](int slot) { return told_by(slot); }, is_far_);
       trouble_ = pairs_.mismatch();
     } catch (const std::exception&) {
       trouble_ = handled_failure();
@@ -89,7 +90,7 @@ class PairsRun final : public ExecutorRun {
   ToldBlocks told_by(int slot) const {
     const std::byte* const told =
         pairs_.is_told_in_staging()
-            ? memory_.staging(slot, last_run_)
+            ? memory_.staging(slot, last_run_, pairs_.meeting().staging_set_bytes)
             : memory_.resolve(slot, memory_.post(slot).input.load(std::memory_order_relaxed));
     return {told, pairs_.member_count()};
   }
@@ -98,6 +99,7 @@ class PairsRun final : public ExecutorRun {
   UnequalPairs& pairs_;
   CallArguments arguments_;
   NextRun next_run_;
+  bool is_far_;  // on all members, in the first run
   bool has_met_ = false;
   CallNumber last_run_ = 0;
   std::size_t next_ = 0;

@@ -357,9 +357,9 @@ class NodeMemory {
   StagingTurns staging_turns(std::size_t set_bytes) const noexcept {
     return {staging_bytes(), set_bytes == 0 ? staging_bytes() : set_bytes};
   }
-  /// A worker's half in a run.
-  std::byte* staging(int worker, CallNumber run) noexcept {
-    return further(worker).data() + staging_turns(0).begin(run);
+  /// Where a worker stages in a run with such sets.
+  std::byte* staging(int worker, CallNumber run, std::size_t set_bytes) noexcept {
+    return further(worker).data() + staging_turns(set_bytes).begin(run);
   }
   std::size_t staging_bytes() const noexcept {
     return further_bytes_ / 2 / kSeparationBytes * kSeparationBytes;

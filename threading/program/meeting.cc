@@ -14,7 +14,7 @@ void add_wait(StrandProgram& strand, InstructionKind kind, int worker) {
   wait.value = 1;
 }
 
-/// From the worker's input to its staging.
+/// From the worker's input to its staging; tell() says what, and where to.
 void add_copy(Program& program, int worker) {
   Instruction& copy =
       program.strands.front().instructions.emplace_back(Instruction{.kind = InstructionKind::copy});
@@ -40,15 +40,14 @@ Program arrival_of_others(int worker, int worker_count) {
   return program;
 }
 
-Program telling_others(int worker, int worker_count, int member_count, bool has_data) {
+Program telling_others(int worker, int worker_count, int member_count, const ToldBytes& bytes) {
   Program program;
   program.number = take_program_numbers(1);
   program.flag_count = 1;
+  program.staging_set_bytes = bytes.staging_set();
   StrandProgram& strand = program.strands.emplace_back();
-  for (int copy = 0; copy < 1 + (has_data ? member_count : 0); ++copy) add_copy(program, worker);
-  Instruction& told = strand.instructions.front();
-  told.count = told.size_bytes = MemberBlocks::bytes_for(member_count);
-  program.staging_bytes = told.size_bytes;
+  const int copy_count = 1 + (bytes.most_data > 0 ? member_count : 0);
+  for (int copy = 0; copy < copy_count; ++copy) add_copy(program, worker);
   Instruction signal{.kind = InstructionKind::signal};
   signal.worker = worker;
   signal.cell = 0;
@@ -63,24 +62,32 @@ Program telling_others(int worker, int worker_count, int member_count, bool has_
   return program;
 }
 
-void tell(MemberBlocks& blocks, std::size_t most_data_bytes, Program& program) noexcept {
+void tell(MemberBlocks& blocks, const std::byte* origin, const ToldBytes& bytes,
+          const StepStores& stores, Program& program) noexcept {
   std::size_t data_bytes = 0;
   for (const PairBlock& block : blocks.row()) {
-    data_bytes += std::min(block.size_bytes, most_data_bytes + 1);
+    data_bytes += std::min(block.size_bytes, bytes.most_data + 1);
   }
-  const bool has_data = data_bytes <= most_data_bytes && most_data_bytes > 0;
+  const bool has_data = data_bytes <= bytes.most_data && bytes.most_data > 0;
   blocks.complete(has_data);
-  if (most_data_bytes == 0) return;
-  std::size_t begin = blocks.size_bytes();
-  for (std::size_t member = 0; member < blocks.row().size(); ++member) {
+  Instruction* copy = program.strands.front().instructions.data();
+  std::size_t begin = 0;
+  const auto tell_next = [&](std::size_t source_offset, std::size_t size_bytes) {
+    copy->count = copy->size_bytes = size_bytes;
+    stores.apply({.is_for_others = true}, *copy);
+    program.operands[copy->first_operand].offset_bytes = begin;
+    program.operands[copy->first_operand + 1].offset_bytes = source_offset;
+    begin += size_bytes;
+    ++copy;
+  };
+  // Modulo 2^64: the two are in different objects.
+  tell_next(reinterpret_cast<std::uintptr_t>(blocks.address()) -
+                reinterpret_cast<std::uintptr_t>(origin),
+            blocks.size_bytes());
+  for (std::size_t member = 0; bytes.most_data > 0 && member < blocks.row().size(); ++member) {
     const PairBlock& block = blocks.row()[member];
-    Instruction& copy = program.strands.front().instructions[1 + member];
-    copy.count = copy.size_bytes = has_data ? block.size_bytes : 0;
-    program.operands[copy.first_operand].offset_bytes = begin;
-    program.operands[copy.first_operand + 1].offset_bytes =
-        static_cast<std::size_t>(block.offset_bytes);
     blocks.data_begins()[member] = static_cast<std::uint32_t>(begin);
-    begin += copy.size_bytes;
+    tell_next(static_cast<std::size_t>(block.offset_bytes), has_data ? block.size_bytes : 0);
   }
   program.staging_bytes = begin;
 }

@@ -5,6 +5,7 @@
 
 #include "threading/program/pair_blocks.h"
 #include "threading/program/program.h"
+#include "threading/program/step_stores.h"
 
 namespace hycoll {
 
@@ -13,14 +14,24 @@ namespace hycoll {
 /// The worker does nothing but wait until all others have entered the run.
 Program arrival_of_others(int worker, int worker_count);
 
-/// The worker copies MemberBlocks, its input, to the begin of its staging, with room for their data
-/// behind them if `has_data`, and waits until all others have: then each reads there, before its
-/// next run, what it wants to know of them.
-Program telling_others(int worker, int worker_count, int member_count, bool has_data);
+/// What members tell in staging.
+struct ToldBytes {
+  std::size_t blocks = 0;     ///< MemberBlocks::bytes_for.
+  std::size_t most_data = 0;  ///< Of a row, behind them; 0: there is no room.
 
-/// Completes the blocks, and has such a program tell their data, too, if they take no more than so
-/// many bytes; where there is no room for data 0.
-void tell(MemberBlocks& blocks, std::size_t most_data_bytes, Program& program) noexcept;
+  /// Runs in which they tell take turns at their staging.
+  std::size_t staging_set() const noexcept { return staging_set_bytes_for(blocks + most_data); }
+};
+
+/// The worker copies MemberBlocks to the begin of its staging, with room for their data behind
+/// them, and waits until all others have: then each reads there, before its next run, what it wants
+/// to know of them. The same bytes on all workers.
+Program telling_others(int worker, int worker_count, int member_count, const ToldBytes& bytes);
+
+/// Completes the blocks, and has such a program tell them, and their data, too, if there is room.
+/// They count from `origin`, the worker's input.
+void tell(MemberBlocks& blocks, const std::byte* origin, const ToldBytes& bytes,
+          const StepStores& stores, Program& program) noexcept;
 
 }  // namespace hycoll
 

@@ -57,14 +57,15 @@ Error different_ends(const Pair& pair, std::size_t sent_bytes, std::size_t recei
 
 PairBinding::PairBinding(const Schedule& schedule, int node, const BindingOptions& options,
                          std::size_t limit_bytes)
-    : limit_bytes_(limit_bytes),
+    : options_(options),
+      limit_bytes_(limit_bytes),
       member_count_(schedule.shape.member_count()),
       node_member_count_(schedule.shape.node(node).members),
       has_single_members_(schedule.shape.member_count() == schedule.shape.node_count() &&
                           node_member_count_ == 1) {
+  options_.needs = nullptr;
   BindingOptions sliced = options;
   sliced.element_bytes = 1;
-  sliced.streaming_threshold_bytes = SIZE_MAX;
   sliced.short_staging_bytes = 0;
   std::vector<ProgramRecipe> recipes;
   std::vector<Program> programs = bind_schedule(schedule, node, kSliceOfBlocks, sliced, recipes);
@@ -126,8 +127,9 @@ void PairBinding::take_needs(const Schedule& schedule, int node,
     }
   }
   for (const ProgramRecipe::Extent& extent : recipe.instructions) {
-    form.instructions.push_back(
-        {.first = needed.index_of(extent.first_chunk), .count = extent.chunk_count});
+    form.steps.push_back({.needs = {.first = needed.index_of(extent.first_chunk),
+                                    .count = extent.chunk_count},
+                          .extent = extent});
   }
   std::map<int, int> scratch;  // by the schedule's number
   std::map<int, int> shared;   // the first one at a place, by the place's number
@@ -208,25 +210,37 @@ void PairBinding::note(const Need& need, std::size_t index, const PairBlock* sen
   bound.mismatch = different_ends(need.pair, sent->size_bytes, received->size_bytes);
 }
 
-std::size_t PairBinding::run_count(const BoundPairs& bound) const noexcept {
-  if (limit_bytes_ == SIZE_MAX || bound.longest_bytes == 0) return 1;
-  return 1 + (bound.longest_bytes - 1) / limit_bytes_;
+void PairBinding::choose_runs(const PairSummary& sum, BoundPairs& bound) const noexcept {
+  bound.stores = stores_for(sum);
+  bound.run_count = 1;
+  bound.slice_bytes = limit_bytes_;
+  bound.stride_bytes = padded_to_lines(std::min(sum.longest_bytes, limit_bytes_));
+  if (limit_bytes_ == SIZE_MAX || sum.longest_bytes == 0) return;
+  bound.run_count = 1 + (sum.longest_bytes - 1) / limit_bytes_;
+  if (!is_single_node()) return;
+  // With the run in which members meet their number is odd, so that the next call's stage in the
+  // halves in which this one's have not: what staging is written again as late as possible
+  // (StagingTurns). For shorter blocks a run takes longer than that gains.
+  constexpr std::size_t kShortestCut = 16 * 1024;
+  if (bound.run_count % 2 == 1 && sum.longest_bytes >= kShortestCut) ++bound.run_count;
+  const std::size_t slice_bytes = 1 + (sum.longest_bytes - 1) / bound.run_count;
+  bound.slice_bytes = std::min(limit_bytes_, padded_to_lines(slice_bytes));
+  bound.stride_bytes = padded_to_lines(bound.slice_bytes);
 }
 
 void PairBinding::bind(WorkerRange workers, std::size_t run, BoundPairs& bound) const noexcept {
-  const std::size_t begin = limit_bytes_ == SIZE_MAX ? 0 : run * limit_bytes_;
-  const std::size_t stride = padded_to_lines(std::min(bound.longest_bytes, limit_bytes_));
+  const std::size_t begin = run * bound.slice_bytes;
   for (std::size_t w = 0; w < bound.programs.size(); ++w) {
-    bind(forms_[index_of(workers.first) + w], begin, stride, bound.workers[w], bound.programs[w]);
+    bind(forms_[index_of(workers.first) + w], begin, bound, bound.workers[w], bound.programs[w]);
   }
 }
 
-void PairBinding::bind(const WorkerForm& form, std::size_t slice_begin, std::size_t stride,
+void PairBinding::bind(const WorkerForm& form, std::size_t slice_begin, const BoundPairs& bound,
                        BoundPairs::Worker& worker, Program& program) const noexcept {
   std::size_t before = 0;
   for (std::size_t n = 0; n < form.needs.size(); ++n) {
     worker.begins[n] = before;
-    before += slice_of(worker.sizes[n], slice_begin, limit_bytes_);
+    before += slice_of(worker.sizes[n], slice_begin, bound.slice_bytes);
   }
   worker.begins.back() = before;
   const auto begin_of = [&](int need) { return worker.begins[index_of(need)]; };
@@ -238,12 +252,13 @@ void PairBinding::bind(const WorkerForm& form, std::size_t slice_begin, std::siz
       worker.scratch_begins, [&](std::size_t s) { return index_of(form.scratch[s].lies_at); },
       [&](std::size_t s) { return padded_to_lines(size_of(form.scratch[s].needs)); },
       [&](std::size_t) -> std::size_t& { return program.scratch_bytes; });
-  program.staging_bytes = form.staged_chunks * stride;
-  program.staging_set_bytes = staging_set_bytes_for(most_staged_chunks_ * stride);
-  const NeedRange* needs = form.instructions.data();
+  program.staging_bytes = form.staged_chunks * bound.stride_bytes;
+  program.staging_set_bytes = staging_set_bytes_for(most_staged_chunks_ * bound.stride_bytes);
+  const Step* step = form.steps.data();
   for (StrandProgram& strand : program.strands) {
     for (Instruction& instruction : strand.instructions) {
-      instruction.count = instruction.size_bytes = size_of(*needs++);
+      instruction.count = instruction.size_bytes = size_of(step->needs);
+      bound.stores.apply(step++->extent, instruction);
     }
     leave_out_signals(strand);
   }
@@ -260,7 +275,7 @@ void PairBinding::bind(const WorkerForm& form, std::size_t slice_begin, std::siz
             slice_begin + static_cast<std::size_t>(worker.column_offsets[index_of(place.need)]);
         break;
       case BufferRole::staging:
-        offset = place.chunks_before * stride + in_buffer;
+        offset = place.chunks_before * bound.stride_bytes + in_buffer;
         break;
       default:
         offset = worker.scratch_begins[index_of(place.scratch)] + in_buffer;
@@ -274,7 +289,7 @@ std::size_t PairBinding::size_bytes() const noexcept {
   for (const WorkerForm& form : forms_) {
     bytes +=
         sizeof(WorkerForm) + memory_bytes(form.program) + form.needs.capacity() * sizeof(Need) +
-        form.instructions.capacity() * sizeof(NeedRange) +
+        form.steps.capacity() * sizeof(Step) +
         form.scratch.capacity() * sizeof(ScratchBuffer) + form.operands.capacity() * sizeof(Place);
   }
   return bytes;

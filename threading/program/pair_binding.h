@@ -14,6 +14,7 @@
 #include "threading/program/program.h"
 #include "threading/program/program_recipe.h"
 #include "threading/program/schedule_binding.h"
+#include "threading/program/step_stores.h"
 
 namespace hycoll {
 
@@ -33,7 +34,10 @@ struct BoundPairs {
 
   std::vector<Program> programs;
   std::vector<Worker> workers;
-  std::size_t longest_bytes = 0;  ///< Of the node's blocks, where they pass in slices.
+  std::size_t run_count = 1;           ///< In each of which a slice of every block passes:
+  std::size_t slice_bytes = SIZE_MAX;  ///< so much, as far as there is any.
+  std::size_t stride_bytes = 0;        ///< From one block's slice in staging to the next.
+  StepStores stores;
   /// Two members of the node that do not mean the same by their block.
   std::optional<Error> mismatch;
 };
@@ -44,8 +48,9 @@ struct BoundPairs {
 /// operand. Immutable.
 ///
 /// In staging every block has as much room as the longest one of the node, so that nobody needs to
-/// know what others stage. Blocks longer than `limit_bytes()` pass in slices of that length, each
-/// of them in a run of its own: the same on all nodes, whatever their blocks are.
+/// know what others stage. Longer ones than `limit_bytes()` pass in slices, each of them in a run of
+/// its own: with other nodes in slices of that length, the same on all nodes, whatever their blocks
+/// are.
 class PairBinding {
  public:
   /// `limit_bytes`: SIZE_MAX where nothing is staged. `options` as bind_schedule() takes them, but
@@ -66,9 +71,29 @@ class PairBinding {
   /// they take but scratch.
   BoundPairs memory_for(WorkerRange workers) const;
 
-  /// Reads what the workers need of blocks. `blocks_of(slot)`: what the node's member of this index
-  /// tells, ToldBlocks; of others than the worker's own asked only where the worker touches its
-  /// buffers.
+  /// What the node's members tell of all of their blocks together. `blocks_of(slot)`: what the
+  /// member of this index tells, ToldBlocks.
+  template <class BlocksOf>
+  PairSummary sum_up(const BlocksOf& blocks_of) const {
+    PairSummary sum;
+    for (int slot = 0; slot < node_member_count_; ++slot) {
+      const PairSummary& member = blocks_of(slot).summary();
+      sum.longest_bytes = std::max(sum.longest_bytes, member.longest_bytes);
+      sum.all_bytes += member.all_bytes;
+    }
+    return sum;
+  }
+
+  /// How steps store, with such blocks.
+  StepStores stores_for(const PairSummary& sum) const noexcept {
+    return {traits_of(Collective::alltoall), sum.all_bytes, options_};
+  }
+
+  /// In which slices such blocks pass, and how they are stored.
+  void choose_runs(const PairSummary& sum, BoundPairs& bound) const noexcept;
+
+  /// Reads what the workers need of blocks. Of others than the worker's own it is asked only where
+  /// the worker touches its buffers.
   template <class BlocksOf>
   void read(WorkerRange workers, const BlocksOf& blocks_of, BoundPairs& bound) const {
     bound.mismatch.reset();
@@ -85,20 +110,8 @@ class PairBinding {
     }
   }
 
-  /// The longest block of all that the node's members tell, for slices.
-  template <class BlocksOf>
-  std::size_t longest(const BlocksOf& blocks_of) const {
-    std::size_t longest_bytes = 0;
-    for (int slot = 0; slot < node_member_count_; ++slot) {
-      longest_bytes = std::max(longest_bytes, blocks_of(slot).longest_bytes());
-    }
-    return longest_bytes;
-  }
-
-  /// The runs that the blocks take which have been read.
-  std::size_t run_count(const BoundPairs& bound) const noexcept;
-
-  /// Binds the programs to a run's slice of what has been read. Asks for no memory.
+  /// Binds the programs to the slice of a run that has been chosen, of what has been read. Asks for
+  /// no memory.
   void bind(WorkerRange workers, std::size_t run, BoundPairs& bound) const noexcept;
 
   std::size_t size_bytes() const noexcept;
@@ -115,6 +128,10 @@ class PairBinding {
     int first = 0;
     int count = 0;
   };
+  struct Step {
+    NeedRange needs;
+    ProgramRecipe::Extent extent;  ///< Of which the chunks are of no use here.
+  };
   /// Where an operand begins.
   struct Place {
     BufferRole kind;
@@ -130,7 +147,7 @@ class PairBinding {
   struct WorkerForm {
     Program program;
     std::vector<Need> needs;
-    std::vector<NeedRange> instructions;
+    std::vector<Step> steps;  ///< By instruction.
     std::vector<Place> operands;
     std::vector<ScratchBuffer> scratch;
     std::size_t staged_chunks = 0;  ///< In its staging.
@@ -149,9 +166,10 @@ class PairBinding {
                          WorkerForm& form);
   void note(const Need& need, std::size_t index, const PairBlock* sent, const PairBlock* received,
             BoundPairs& bound, BoundPairs::Worker& worker) const;
-  void bind(const WorkerForm& form, std::size_t slice_begin, std::size_t stride,
+  void bind(const WorkerForm& form, std::size_t slice_begin, const BoundPairs& bound,
             BoundPairs::Worker& worker, Program& program) const noexcept;
 
+  BindingOptions options_;  // without needs
   std::size_t limit_bytes_;
   int member_count_;
   int node_member_count_;

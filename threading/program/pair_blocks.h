@@ -15,29 +15,38 @@ struct PairBlock {
   std::ptrdiff_t offset_bytes = 0;  ///< Of its begin, from the address that the member announces.
 };
 
+/// What a member tells of all of its blocks together.
+struct PairSummary {
+  std::size_t longest_bytes = 0;
+  std::size_t all_bytes = 0;  ///< Of its row and its column.
+  bool has_data = false;      ///< The row's data are told as well.
+};
+
 /// What a member tells the workers of its node about an all-to-all of unequal blocks, as they see
-/// it: the longest of its blocks; its row, a block for each member; its column, a block from each
-/// one; and, where the row's data are told as well, where these lie behind.
+/// it: a summary; its row, a block for each member; its column, a block from each one; and, where
+/// the row's data are told as well, where these lie behind.
 class ToldBlocks {
  public:
   ToldBlocks(const void* address, int member_count) noexcept
-      : blocks_(static_cast<const PairBlock*>(address)),
+      : address_(static_cast<const std::byte*>(address)),
+        blocks_(reinterpret_cast<const PairBlock*>(address_ + sizeof(PairSummary))),
         member_count_(static_cast<std::size_t>(member_count)) {}
 
-  std::size_t longest_bytes() const noexcept { return blocks_->size_bytes; }
-  const PairBlock* sent_to(int member) const noexcept { return blocks_ + 1 + member; }
-  const PairBlock* received_from(int member) const noexcept {
-    return blocks_ + 1 + member_count_ + member;
+  const PairSummary& summary() const noexcept {
+    return *reinterpret_cast<const PairSummary*>(address_);
   }
-  bool has_data() const noexcept { return blocks_->offset_bytes != 0; }
-  /// Requires has_data().
+  const PairBlock* sent_to(int member) const noexcept { return blocks_ + member; }
+  const PairBlock* received_from(int member) const noexcept {
+    return blocks_ + member_count_ + member;
+  }
+  /// Requires PairSummary::has_data.
   const std::byte* data_for(int member) const noexcept {
-    const auto* const begins =
-        reinterpret_cast<const std::uint32_t*>(blocks_ + 1 + 2 * member_count_);
-    return reinterpret_cast<const std::byte*>(blocks_) + begins[member];
+    const auto* const begins = reinterpret_cast<const std::uint32_t*>(blocks_ + 2 * member_count_);
+    return address_ + begins[member];
   }
 
  private:
+  const std::byte* address_;
   const PairBlock* blocks_;
   std::size_t member_count_;
 };
@@ -46,46 +55,46 @@ class ToldBlocks {
 class MemberBlocks {
  public:
   explicit MemberBlocks(int member_count)
-      : member_count_(static_cast<std::size_t>(member_count)), blocks_(count_for(member_count_)) {}
+      : member_count_(static_cast<std::size_t>(member_count)), memory_(bytes_for(member_count)) {}
 
   static std::size_t bytes_for(int member_count) {
-    return count_for(static_cast<std::size_t>(member_count)) * sizeof(PairBlock);
+    constexpr std::size_t kAlignment = alignof(std::max_align_t);  // of the data behind
+    const auto members = static_cast<std::size_t>(member_count);
+    const std::size_t bytes = sizeof(PairSummary) + 2 * members * sizeof(PairBlock) +
+                              members * sizeof(std::uint32_t);
+    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
   }
 
-  std::span<PairBlock> row() noexcept { return std::span(blocks_).subspan(1, member_count_); }
-  std::span<PairBlock> column() noexcept {
-    return std::span(blocks_).subspan(1 + member_count_, member_count_);
-  }
+  std::span<PairBlock> row() noexcept { return row_and_column().first(member_count_); }
+  std::span<PairBlock> column() noexcept { return row_and_column().last(member_count_); }
   /// Of the row's data: where each block begins, from the begin of what is told.
   std::span<std::uint32_t> data_begins() noexcept {
-    return {reinterpret_cast<std::uint32_t*>(blocks_.data() + 1 + 2 * member_count_),
-            member_count_};
+    const std::span<PairBlock> blocks = row_and_column();
+    return {reinterpret_cast<std::uint32_t*>(blocks.data() + blocks.size()), member_count_};
   }
 
   /// When row and column are there.
   void complete(bool has_data) noexcept {
-    blocks_.front() = {};
-    const std::size_t longest_bytes =
-        std::ranges::max_element(row_and_column(), {}, &PairBlock::size_bytes)->size_bytes;
-    blocks_.front() = {.size_bytes = longest_bytes, .offset_bytes = has_data ? 1 : 0};
+    PairSummary summary{.has_data = has_data};
+    for (const PairBlock& block : row_and_column()) {
+      summary.longest_bytes = std::max(summary.longest_bytes, block.size_bytes);
+      summary.all_bytes += block.size_bytes;
+    }
+    *reinterpret_cast<PairSummary*>(memory_.data()) = summary;
   }
 
   /// What the others see, at an address that stays.
-  ToldBlocks told() const noexcept { return {blocks_.data(), static_cast<int>(member_count_)}; }
-  void* address() noexcept { return blocks_.data(); }
-  std::size_t size_bytes() const noexcept { return blocks_.size() * sizeof(PairBlock); }
+  ToldBlocks told() const noexcept { return {memory_.data(), static_cast<int>(member_count_)}; }
+  std::byte* address() noexcept { return memory_.data(); }
+  std::size_t size_bytes() const noexcept { return memory_.size(); }
 
  private:
-  static std::size_t count_for(std::size_t member_count) {
-    const std::size_t begins_bytes = member_count * sizeof(std::uint32_t);
-    return 1 + 2 * member_count + (begins_bytes + sizeof(PairBlock) - 1) / sizeof(PairBlock);
-  }
-  std::span<const PairBlock> row_and_column() const noexcept {
-    return std::span(blocks_).subspan(1, 2 * member_count_);
+  std::span<PairBlock> row_and_column() noexcept {
+    return {reinterpret_cast<PairBlock*>(memory_.data() + sizeof(PairSummary)), 2 * member_count_};
   }
 
   std::size_t member_count_;
-  std::vector<PairBlock> blocks_;
+  std::vector<std::byte> memory_;
 };
 
 }  // namespace hycoll

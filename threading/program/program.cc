@@ -17,6 +17,7 @@
 #include "threading/program/repeated_signals.h"
 #include "threading/program/staging_slices.h"
 #include "threading/program/step_parts.h"
+#include "threading/program/step_stores.h"
 
 namespace hycoll {
 namespace {
@@ -44,7 +45,6 @@ class Binder {
         schedule_(schedule),
         node_(node),
         element_bytes_(options.element_bytes),
-        streaming_staging_bytes_(options.streaming_staging_bytes),
         brief_bytes_(briefly_staged_bytes(schedule.shape, extent, options)),
         workers_(options.workers),
         peers_(options.peers),
@@ -52,7 +52,7 @@ class Binder {
         first_worker_(schedule.shape.first_worker(node)),
         programs_(static_cast<std::size_t>(schedule.shape.node(node).workers)) {
     if (recipes_ != nullptr) recipes_->resize(programs_.size());
-    streams_ = streaming_pays(extent, options.streaming_threshold_bytes);
+    stores_ = StepStores(schedule.collective, buffers_bytes(extent), options);
     add_gaps(Chunking(schedule), extent, gap_before_block_);
     learn_of_all_nodes(options);
   }
@@ -88,22 +88,19 @@ class Binder {
     by_worker.erase(by_worker.begin(), by_worker.begin() + std::min(workers_.first, end));
   }
 
-  /// Whether outputs are too large to stay in the caches until somebody reads them. A prefix is
-  /// read by the next one at once.
-  bool streaming_pays(const VectorExtent& extent, std::size_t threshold_bytes) const {
-    if (is_prefix(schedule_.collective)) return false;
+  /// Of the node's members, for the whole vector.
+  std::size_t buffers_bytes(const VectorExtent& extent) const {
     const Partition whole_vector = partition_for(
         schedule_, {.count = extent.count, .block_counts = extent.block_counts}, element_bytes_);
-    std::size_t buffers_bytes = 0;
+    std::size_t bytes = 0;
     for (int i = 0; i < schedule_.shape.node(node_).members; ++i) {
       const int member = schedule_.shape.first_member(node_) + i;
       for (const int buffer : {schedule_.input(member), schedule_.output(member)}) {
         const Buffer& whole = schedule_.buffers[static_cast<std::size_t>(buffer)];
-        buffers_bytes +=
-            whole_vector.range(whole.first_chunk, whole.chunk_count).size() * element_bytes_;
+        bytes += whole_vector.range(whole.first_chunk, whole.chunk_count).size() * element_bytes_;
       }
     }
-    return buffers_bytes >= threshold_bytes;
+    return bytes;
   }
 
   /// Of the node. Those that begin by receiving come first: workers go over their strands in this
@@ -340,7 +337,7 @@ class Binder {
 
   void note_streams() {
     for (Program& program : programs_) {
-      program.some_stream_outputs = streams_ && some_make_final_outputs_;
+      program.some_stream_outputs = stores_.streams_outputs() && some_make_final_outputs_;
     }
     if (recipes_ == nullptr) return;
     for (ProgramRecipe& recipe : *recipes_) {
@@ -401,16 +398,15 @@ class Binder {
       if (program.operands.back().role == BufferRole::lines) ++instruction.lines_source_count;
     }
     some_make_final_outputs_ |= final_outputs;
-    if (streams_ && final_outputs) instruction.stores = Stores::streaming;
-    instruction.streams_if_far =
-        is_for_others && instruction.size_bytes >= streaming_staging_bytes_;
+    const ProgramRecipe::Extent extent{.first_chunk = chunks.first_chunk,
+                                       .chunk_count = chunks.chunk_count,
+                                       .makes_final_outputs = final_outputs,
+                                       .is_for_others = is_for_others};
+    stores_.apply(extent, instruction);
     program.lines_source_bytes =
         std::max(program.lines_source_bytes,
                  instruction.lines_source_count * unpacked_stride_bytes(instruction.size_bytes));
-    note_extent(program, {.first_chunk = chunks.first_chunk,
-                          .chunk_count = chunks.chunk_count,
-                          .makes_final_outputs = final_outputs,
-                          .is_for_others = is_for_others});
+    note_extent(program, extent);
     return instruction;
   }
 
@@ -476,13 +472,12 @@ class Binder {
   const Schedule& schedule_;
   int node_;
   std::size_t element_bytes_;
-  std::size_t streaming_staging_bytes_;
   std::size_t brief_bytes_;
   WorkerRange workers_;
   Peers peers_;
   Partition partition_;
   int first_worker_;
-  bool streams_ = false;
+  StepStores stores_;
   bool natives_block_ = false;
   bool is_compact_ = false;
   bool some_make_final_outputs_ = false;

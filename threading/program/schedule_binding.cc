@@ -5,7 +5,6 @@
 #include <span>
 #include <utility>
 
-#include "core/base/collective_traits.h"
 #include "core/base/errors.h"
 #include "threading/memory/node_memory.h"
 #include "threading/program/memory_layout.h"
@@ -63,7 +62,7 @@ std::uint64_t BindingMemory::next_number() noexcept {
 struct ScheduleBinding::Numbers {
   const Partition& partition;
   std::size_t element_bytes;
-  bool streams;
+  StepStores stores;
   NodeMemory::Part part;
   std::size_t staging_set_bytes;
   BindingMemory& memory;
@@ -164,21 +163,24 @@ void ScheduleBinding::count_filled_chunks(const VectorExtent& extent, const Part
   }
 }
 
-bool ScheduleBinding::streaming_pays(const VectorExtent& extent, const Partition& partition,
-                                     std::size_t element_bytes) const {
-  if (options_.streaming_threshold_bytes == SIZE_MAX || is_prefix(schedule_.collective)) {
-    return false;
-  }
+std::size_t ScheduleBinding::buffers_bytes(const VectorExtent& extent, const Partition& partition,
+                                           std::size_t element_bytes) const {
   if (!is_whole(extent)) {
     const VectorExtent vector{.count = extent.count, .block_counts = extent.block_counts};
-    return streaming_pays(vector, partition_for(chunking_, vector, element_bytes), element_bytes);
+    return buffers_bytes(vector, partition_for(chunking_, vector, element_bytes), element_bytes);
   }
-  std::size_t buffers_bytes = 0;
+  std::size_t bytes = 0;
   for (const auto& [chunks, buffer_count] : member_chunks_) {
-    buffers_bytes +=
-        buffer_count * partition.range(chunks.first, chunks.count).size() * element_bytes;
+    bytes += buffer_count * partition.range(chunks.first, chunks.count).size() * element_bytes;
   }
-  return buffers_bytes >= options_.streaming_threshold_bytes;
+  return bytes;
+}
+
+StepStores ScheduleBinding::stores_for(const VectorExtent& extent, const Partition& partition,
+                                       std::size_t element_bytes) const {
+  const bool may_stream = options_.streaming_threshold_bytes != SIZE_MAX;
+  const std::size_t bytes = may_stream ? buffers_bytes(extent, partition, element_bytes) : 0;
+  return {schedule_.collective, bytes, options_};
 }
 
 const ScheduleBinding::Form* ScheduleBinding::find_form(bool stages_briefly,
@@ -259,8 +261,7 @@ void ScheduleBinding::fill(const Numbers& numbers, const ProgramRecipe& recipe, 
                            const BeginOf& begin_of) const {
   BindingMemory& memory = numbers.memory;
   const std::size_t element_bytes = numbers.element_bytes;
-  const bool streams = numbers.streams;
-  const std::size_t streaming_staging_bytes = options_.streaming_staging_bytes;
+  const StepStores stores = numbers.stores;
   const ProgramRecipe::Extent* next = recipe.instructions.data();
   std::size_t lines_source_bytes = 0;
   for (StrandProgram& strand : program.strands) {
@@ -269,10 +270,7 @@ void ScheduleBinding::fill(const Numbers& numbers, const ProgramRecipe& recipe, 
       instruction.count =
           begin_of(extent.first_chunk + extent.chunk_count) - begin_of(extent.first_chunk);
       instruction.size_bytes = instruction.count * element_bytes;
-      instruction.stores =
-          streams && extent.makes_final_outputs ? Stores::streaming : Stores::cached;
-      instruction.streams_if_far =
-          extent.is_for_others && instruction.size_bytes >= streaming_staging_bytes;
+      stores.apply(extent, instruction);
       if (instruction.lines_source_count == 0) continue;
       lines_source_bytes =
           std::max(lines_source_bytes,
@@ -292,7 +290,7 @@ void ScheduleBinding::fill(const Numbers& numbers, const ProgramRecipe& recipe, 
   }
   program.lines_source_bytes = lines_source_bytes;
   program.memory = numbers.part;
-  program.some_stream_outputs = streams && recipe.some_make_final_outputs;
+  program.some_stream_outputs = stores.streams_outputs() && recipe.some_make_final_outputs;
   program.number = memory.next_number();
 }
 
@@ -334,7 +332,7 @@ void ScheduleBinding::bind(const VectorExtent& extent, std::size_t element_bytes
   if (form == nullptr) return bind_alone(extent, element_bytes, workers, programs);
   const Numbers numbers{.partition = partition,
                         .element_bytes = element_bytes,
-                        .streams = streaming_pays(extent, partition, element_bytes),
+                        .stores = stores_for(extent, partition, element_bytes),
                         .part = is_compact(needs_, program_extent) ? NodeMemory::Part::compact
                                                                    : NodeMemory::Part::rest,
                         .staging_set_bytes = sets.set_bytes,

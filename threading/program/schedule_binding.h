@@ -14,6 +14,7 @@
 #include "threading/program/program_needs.h"
 #include "threading/program/program_recipe.h"
 #include "threading/program/staging_slices.h"
+#include "threading/program/step_stores.h"
 
 namespace hycoll {
 
@@ -96,9 +97,11 @@ class ScheduleBinding {
                    BindingMemory& memory) const;
   void count_filled_chunks(const VectorExtent& extent, const Partition& partition,
                            std::size_t element_bytes, std::vector<int>& filled) const;
-  /// The partition is that of the extent.
-  bool streaming_pays(const VectorExtent& extent, const Partition& partition,
-                      std::size_t element_bytes) const;
+  /// Of the node's members, for the whole vector. The partition is that of the extent.
+  std::size_t buffers_bytes(const VectorExtent& extent, const Partition& partition,
+                            std::size_t element_bytes) const;
+  StepStores stores_for(const VectorExtent& extent, const Partition& partition,
+                        std::size_t element_bytes) const;
   const Form* find_form(bool stages_briefly, const BindingMemory& memory) const;
   const Form* make_form(const VectorExtent& extent, std::size_t element_bytes, bool stages_briefly,
                         const BindingMemory& memory) const;

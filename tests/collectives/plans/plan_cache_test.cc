@@ -204,10 +204,10 @@ TEST_CASE("by default the kernel copies long broadcasts, and only where processe
                              .leaders = {},
                              .peers = Peers::processes,
                              .staging_bytes = 1 << 20,
-                             .near_single_copies = {.members = 2}};
+                             .single_copies = {.near = {.members = 2}}};
   for (const bool is_named : {false, true}) {
     CAPTURE(is_named);
-    if (is_named) options.single_copy_bytes = 2'000'000;
+    if (is_named) options.single_copies.shortest_bytes = 2'000'000;
     PlanCache plans(options);
     for (const Collective collective :
          {Collective::broadcast, Collective::allreduce, Collective::reduce}) {
@@ -219,8 +219,8 @@ TEST_CASE("by default the kernel copies long broadcasts, and only where processe
         const PlanPointer plan = plans.find(query_of(collective, bytes));
         REQUIRE(plan->crossing);
         const bool is_asked_for = is_named && bytes >= 2'000'000;
-        CHECK(plan->crossing->are_copied(true) == is_asked_for);
-        CHECK(plan->crossing->are_copied(false) ==
+        CHECK(are_copied(plan->crossing->copies, true) == is_asked_for);
+        CHECK(are_copied(plan->crossing->copies, false) ==
               (is_asked_for || (is_broadcast && bytes >= kShortest)));
       }
     }

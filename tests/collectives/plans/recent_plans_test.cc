@@ -38,7 +38,7 @@ PlanCache::Options of_processes(int nodes, std::size_t limit_bytes) {
   options.staging_bytes = 64 * kKib;
   options.short_staging_bytes = 2 * kKib;
   options.workers = {.first = 1, .count = 1};
-  options.near_single_copies = {.members = 2};
+  options.single_copies.near = {.members = 2};
   options.streaming_staging_bytes = 8 * kKib;
   return options;
 }

@@ -64,7 +64,7 @@ TEST_CASE("each worker's memory lies where it runs, and the FIFO in all domains"
         for (int worker = 0; worker < count; ++worker) {
           const std::vector<int> own = {domains[static_cast<std::size_t>(worker)]};
           for (const CallNumber call : {1, 2}) {
-            const std::byte* staging = memory.staging(worker, call);
+            const std::byte* staging = memory.staging(worker, call, 0);
             CHECK(domains_at(homes, offset_of(staging)) == own);
             CHECK(domains_at(homes, offset_of(staging + memory.staging_bytes() - 1)) == own);
             CHECK(domains_at(homes, offset_of(memory.lines(Part::compact, worker, 1, call))) ==

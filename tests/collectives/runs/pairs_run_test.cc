@@ -92,13 +92,14 @@ class Job {
                              .member_count = shape().node(node).members,
                              .running_ahead = RunningAhead::allowed,
                              .on_timeout = {}});
-    const auto binding =
-        std::make_shared<const PairBinding>(schedule_, node, BindingOptions{}, way_.limit_bytes);
-    UnequalPairs pairs(binding, {.first = slot, .count = 1},
+    const auto ways = std::make_shared<const PairWays>(
+        PairWays{.usual = {schedule_, node, BindingOptions{}, way_.limit_bytes}, .copied = {}});
+    UnequalPairs pairs(ways, {.first = slot, .count = 1},
                        {.worker = slot,
                         .worker_count = shape().node(node).workers,
                         .in_staging = way_.tells_in_staging,
-                        .most_data_bytes = way_.most_data_bytes});
+                        .bytes = {.blocks = MemberBlocks::bytes_for(shape().member_count()),
+                                  .most_data = way_.most_data_bytes}});
     CallNumber runs = 0;
     std::string complaint;
     for (int call = 0; call < calls; ++call) {
@@ -106,13 +107,13 @@ class Job {
       Memory column(call, shape().member_count(),
                     [&](int from) { return length_of(call, from, member); });
       row.fill([&](int to, std::size_t i) { return value_of(call, member, to, i); });
-      row.describe(pairs.blocks().address(), pairs.blocks().row());
-      column.describe(pairs.blocks().address(), pairs.blocks().column());
+      row.describe(pairs.origin(), pairs.blocks().row());
+      column.describe(pairs.origin(), pairs.blocks().column());
       pairs.ready();
       const CallSignature signature{.collective = Collective::alltoall};
       CallArguments arguments{.call = static_cast<CallNumber>(call) + 1,
-                              .input = pairs.blocks().address(),
-                              .output = pairs.blocks().address(),
+                              .input = pairs.origin(),
+                              .output = pairs.origin(),
                               .reducer = {},
                               .signature = signature.packed()};
       PairsRun(executor, memory, pairs, arguments, [&] { return ++runs; }).finish();
