@@ -183,6 +183,12 @@ struct Options {
   /// MPI_Allreduce per call, and lets nobody leave early.
   enum class Checking { process, all_processes } checking = Checking::process;
 
+  /// Buffers of one member that overlap: the blocks of a result, or input and output in part.
+  /// `unspecified`, for programs that rely on MPI libraries which do not look: what lies where
+  /// blocks overlap is that of any of them; input that overlaps the output is read before it is
+  /// written.
+  enum class Overlaps { refused, unspecified } overlaps = Overlaps::refused;
+
   /// What a Communicator's or Team's own messages between constructor and destructor go through.
   /// `borrowed`: the parent communicator, which must live as long, and which the program uses for
   /// nothing else while one of its processes is in the constructor or in a blocking call. Its error

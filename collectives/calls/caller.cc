@@ -68,7 +68,7 @@ PreparedCall Caller::resolve(const Call& call) {
 PreparedCall Caller::resolve_reduction_call(const Call& call) {
   const Reduction& reduction = reductions_.find(call.type, call.op, name_of(call.collective));
   const CallBuffers buffers =
-      check_buffers(call, reduction, identity_.rank, identity_.member_count);
+      check_buffers(call, reduction, identity_.rank, identity_.member_count, identity_.overlaps);
   PreparedCall prepared{.query = query_for(call, reduction),
                         .arguments = {.input = call.input,
                                       .output = call.output,
@@ -96,7 +96,7 @@ PreparedCall Caller::resolve_reduction_call(const Call& call) {
 PreparedCall Caller::resolve_movement(const Call& given) {
   const VectorElements& elements = moved_.find(given.type, name_of(given.collective));
   const CallBuffers buffers =
-      check_buffers(given, elements, identity_.rank, identity_.member_count);
+      check_buffers(given, elements, identity_.rank, identity_.member_count, identity_.overlaps);
   Call call = given;
   if (buffers.input_offset != 0) {
     call.input = elements.address_of(given.input, buffers.input_offset);

@@ -35,6 +35,7 @@ struct CallerIdentity {
   int slot = 0;              ///< The member's index on its node.
   WorkerRange workers = {};  ///< Of the process: those that execute the member's calls.
   Bits bits = Bits::same_on_all_members;
+  Options::Overlaps overlaps = Options::Overlaps::refused;
   CallAnnouncer* announcer = nullptr;  ///< Member 0's, where there are aggregators.
   CallGate* gate = nullptr;            ///< The process's, where all processes are compared.
 };

@@ -76,6 +76,7 @@ class ProcessMember final : public Caller {
                 .member_count = workers.member_count(),
                 .slot = 0,
                 .bits = group.options().bits,
+                .overlaps = group.options().overlaps,
                 .announcer = announcer,
                 .gate = gate}),
         workers_(workers),
@@ -394,7 +395,8 @@ void Communicator::allreduce_many(std::span<const void* const> inputs, void* out
   }
   const Reduction reduction = resolve_reduction(type, op, "allreduce_many");
   for (const void* input : inputs) {
-    check_buffers(calls::allreduce(input, output, count, type, op), reduction, rank(), size());
+    check_buffers(calls::allreduce(input, output, count, type, op), reduction, rank(), size(),
+                  options().overlaps);
   }
   if (count > 0 && state_->workers != nullptr) {
     state_->workers->reduce_locally(reduction.reducer, output, inputs, count,

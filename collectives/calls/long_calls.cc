@@ -24,7 +24,7 @@ std::unique_ptr<CallRuns> Caller::long_broadcast(const Call& call) {
   if (elements.element_bytes == 0 || call.count <= kPieceBytes / elements.element_bytes) {
     return nullptr;
   }
-  check_buffers(call, elements, identity_.rank, identity_.member_count);
+  check_buffers(call, elements, identity_.rank, identity_.member_count, identity_.overlaps);
   const PlanQuery query = movement_query(call, elements);
   const auto plan_of = [&](std::size_t size_bytes) {
     PlanQuery part = query;
@@ -58,7 +58,7 @@ std::unique_ptr<CallRuns> Caller::long_reduction(const Call& call) {
   }
   const Reduction reduction = reductions_.find(call.type, call.op, name);
   const CallBuffers buffers =
-      check_buffers(call, reduction, identity_.rank, identity_.member_count);
+      check_buffers(call, reduction, identity_.rank, identity_.member_count, identity_.overlaps);
   LongReduction::Pieces pieces =
       LongReduction::cut(call, reduction.element_bytes, identity_.member_count);
   std::vector<LongReduction::Part> parts;

@@ -94,6 +94,7 @@ NodeProcessMember::NodeProcessMember(ProcessGroup& group, NodeProcesses& process
               .slot = processes.worker() + thread,
               .workers = {.first = thread, .count = 1},
               .bits = group.options().bits,
+              .overlaps = group.options().overlaps,
               .announcer = nullptr,
               .gate = gate}),
       group_(group),

@@ -122,6 +122,7 @@ void Team::State::add_members(int thread_count) {
                        .member_count = workers->member_count(),
                        .slot = index,
                        .bits = group.options().bits,
+                       .overlaps = group.options().overlaps,
                        .announcer = index == 0 ? announcer.get() : nullptr,
                        .gate = gate.get()});
     threads.push_back(member.get());

@@ -24,7 +24,7 @@ PlanQuery Caller::unequal_pairs_query() {
 PreparedCall Caller::resolve_unequal_pairs(const Call& call) {
   std::unique_ptr<PairBuffers> pairs = std::move(pair_buffers_);
   if (pairs == nullptr) pairs = std::make_unique<PairBuffers>();
-  pairs->take(call, static_cast<std::size_t>(identity_.member_count));
+  pairs->take(call, static_cast<std::size_t>(identity_.member_count), identity_.overlaps);
   const CallSignature signature{.collective = call.collective,
                                 .detail = CallSignature::kUnequalBlocks};
   return {.query = unequal_pairs_query(),

@@ -17,18 +17,30 @@ namespace hycoll {
 namespace {
 
 template <class... Arguments>
+std::string complaint(const Call& call, fmt::format_string<Arguments...> text,
+                      Arguments&&... arguments) {
+  return fmt::format("{}: {}", name_of(call.collective),
+                     fmt::format(text, std::forward<Arguments>(arguments)...));
+}
+
+template <class... Arguments>
 [[noreturn]] void refuse(const Call& call, fmt::format_string<Arguments...> text,
                          Arguments&&... arguments) {
   throw Error(ErrorKind::invalid_argument,
-              fmt::format("{}: {}", name_of(call.collective),
-                          fmt::format(text, std::forward<Arguments>(arguments)...)));
+              complaint(call, text, std::forward<Arguments>(arguments)...));
+}
+
+template <class... Arguments>
+[[noreturn]] void refuse_buffer(const Call& call, fmt::format_string<Arguments...> text,
+                                Arguments&&... arguments) {
+  throw BufferError(complaint(call, text, std::forward<Arguments>(arguments)...));
 }
 
 void check_root(const Call& call, int member_count) {
   if (!has_root(call.collective)) return;
   if (call.root >= 0 && call.root < member_count) return;
-  refuse(call, "root is {}, but the ranks are 0 to {}; pass one of them", call.root,
-         member_count - 1);
+  throw RootError(complaint(call, "root is {}, but the ranks are 0 to {}; pass one of them",
+                            call.root, member_count - 1));
 }
 
 void check_block_counts(const Call& call, int member_count) {
@@ -121,11 +133,12 @@ void check_apart(const Call& call, std::span<const PlacedBlock> blocks) {
     const PlacedBlock& block = blocks[i];
     const PlacedBlock& before = blocks[i - 1];
     if (before.end <= block.begin) continue;
-    refuse(call,
-           "the blocks of ranks {} and {} overlap in the output: displacements[{}] is {} with "
-           "block_counts[{}] = {}, and displacements[{}] is {}; keep the blocks of a result apart",
-           before.member, block.member, before.member, before.begin, before.member,
-           before.end - before.begin, block.member, block.begin);
+    refuse_buffer(
+        call,
+        "the blocks of ranks {} and {} overlap in the output: displacements[{}] is {} with "
+        "block_counts[{}] = {}, and displacements[{}] is {}; keep the blocks of a result apart",
+        before.member, block.member, before.member, before.begin, before.member,
+        before.end - before.begin, block.member, block.begin);
   }
 }
 
@@ -161,7 +174,8 @@ bool has_all_blocks(const Call& call, int rank) {
 }
 
 /// Whether what has all blocks has them at other places than one after the other.
-bool is_displaced(const Call& call, const VectorElements& elements, int rank) {
+bool is_displaced(const Call& call, const VectorElements& elements, int rank,
+                  Options::Overlaps overlaps) {
   if (call.displacements.empty()) return false;
   if (combines(call.collective) || !has_blocks(call.collective) || call.block_counts.empty()) {
     refuse(call,
@@ -177,7 +191,8 @@ bool is_displaced(const Call& call, const VectorElements& elements, int rank) {
   if (follow_each_other(call)) return false;
   const std::vector<PlacedBlock> blocks = placed_blocks(call);
   check_reach(call, blocks, elements.extent_bytes());
-  if (traits_of(call.collective).output.extent == Extent::vector) check_apart(call, blocks);
+  const bool is_result = traits_of(call.collective).output.extent == Extent::vector;
+  if (is_result && overlaps == Options::Overlaps::refused) check_apart(call, blocks);
   return true;
 }
 
@@ -217,8 +232,9 @@ void check_sizes(const Call& call, const CallBuffers& buffers, int rank, int mem
                          std::size_t needed) {
     const bool is_known = size != Call::kUnknownSize && buffer.are_held_by(rank, call.root);
     if (!is_known || size == needed) return;
-    refuse(call, "{} has {} elements, but must have {} ({}); pass a container or view of that size",
-           name, size, needed, need_of(call, buffer.extent, rank, member_count));
+    throw SizeError(complaint(
+        call, "{} has {} elements, but must have {} ({}); pass a container or view of that size",
+        name, size, needed, need_of(call, buffer.extent, rank, member_count)));
   };
   check("input", traits.input, call.input_size, buffers.input_count);
   // In place, the result may lie at the beginning of the one container.
@@ -227,22 +243,41 @@ void check_sizes(const Call& call, const CallBuffers& buffers, int rank, int mem
   check("output", traits.output, call.output_size, buffers.output_count);
 }
 
+/// Whether elements are at a null address. Blocks lie where the displacements say, from any
+/// address.
+bool is_missing(const Call& call, const CallBuffers& buffers, const BufferTraits& traits,
+                const void* buffer, std::size_t element_bytes) {
+  if (!buffers.is_displaced || traits.extent == Extent::block) return buffer == nullptr;
+  const auto begin = reinterpret_cast<std::uintptr_t>(buffer);
+  for (std::size_t member = 0; member < call.block_counts.size(); ++member) {
+    const auto place = static_cast<std::uintptr_t>(call.displacements[member]);
+    if (call.block_counts[member] > 0 && begin + place * element_bytes == 0) return true;
+  }
+  return false;
+}
+
 void check_null(const Call& call, const CallBuffers& buffers, std::size_t element_bytes) {
-  const bool input_missing = call.input == nullptr && buffers.input_count > 0;
-  const bool output_missing = call.output == nullptr && buffers.output_count > 0;
+  const CollectiveTraits traits = traits_of(call.collective);
+  const bool input_missing =
+      buffers.input_count > 0 && is_missing(call, buffers, traits.input, call.input, element_bytes);
+  const bool output_missing = buffers.output_count > 0 &&
+                              is_missing(call, buffers, traits.output, call.output, element_bytes);
   if (!input_missing && !output_missing) return;
   const std::size_t count = input_missing ? buffers.input_count : buffers.output_count;
   const std::size_t size_bytes = count * element_bytes;
   if (call.collective == Collective::broadcast) {  // which has one buffer
-    refuse(call, "buffer is null with count {}; pass a buffer of {} bytes", count, size_bytes);
+    refuse_buffer(call, "buffer is null with count {}; pass a buffer of {} bytes", count,
+                  size_bytes);
   }
-  refuse(call,
-         "{} is null with count {}; pass a buffer of {} bytes, or the same address twice for in "
-         "place",
-         input_missing ? "input" : "output", count, size_bytes);
+  refuse_buffer(
+      call,
+      "{} is null with count {}; pass a buffer of {} bytes, or the same address twice for in "
+      "place",
+      input_missing ? "input" : "output", count, size_bytes);
 }
 
-void check_overlap(const Call& call, CallBuffers& buffers, std::size_t element_bytes) {
+void check_overlap(const Call& call, CallBuffers& buffers, std::size_t element_bytes,
+                   Options::Overlaps overlaps) {
   if (buffers.output_count == 0 || buffers.input_count == 0) return;
   buffers.in_place = call.input == call.output;
   // Of what is displaced a copy is used.
@@ -261,21 +296,26 @@ void check_overlap(const Call& call, CallBuffers& buffers, std::size_t element_b
   const bool apart = output + buffers.output_count * element_bytes <= input ||
                      input + buffers.input_count * element_bytes <= output;
   if (apart) return;
-  refuse(call,
-         "input and output overlap: the input has {} bytes, and the output, of {} bytes, begins {} "
-         "bytes {} it; pass separate buffers, or the same address for in place",
-         buffers.input_count * element_bytes, buffers.output_count * element_bytes,
-         output > input ? output - input : input - output, output > input ? "after" : "before");
+  if (overlaps == Options::Overlaps::unspecified) {
+    buffers.needs_own_output = true;
+    return;
+  }
+  refuse_buffer(
+      call,
+      "input and output overlap: the input has {} bytes, and the output, of {} bytes, begins {} "
+      "bytes {} it; pass separate buffers, or the same address for in place",
+      buffers.input_count * element_bytes, buffers.output_count * element_bytes,
+      output > input ? output - input : input - output, output > input ? "after" : "before");
 }
 
 }  // namespace
 
 CallBuffers check_buffers(const Call& call, const VectorElements& elements, int rank,
-                          int member_count) {
+                          int member_count, Options::Overlaps overlaps) {
   check_root(call, member_count);
   check_block_counts(call, member_count);
   CallBuffers buffers = counts_of(call, rank, member_count);
-  buffers.is_displaced = is_displaced(call, elements, rank);
+  buffers.is_displaced = is_displaced(call, elements, rank, overlaps);
   place_blocks(call, rank, buffers);
   // What is sent must not be replaced by what comes.
   buffers.needs_own_output =
@@ -290,7 +330,7 @@ CallBuffers check_buffers(const Call& call, const VectorElements& elements, int 
   // A datatype may hold addresses itself (MPI_BOTTOM).
   if (elements.staging != nullptr) return buffers;
   check_null(call, buffers, element_bytes);
-  check_overlap(call, buffers, element_bytes);
+  check_overlap(call, buffers, element_bytes, overlaps);
   return buffers;
 }
 

@@ -20,19 +20,21 @@ struct CallBuffers {
   std::ptrdiff_t input_offset = 0;   ///< From the address that is passed as input to it: in place,
                                      ///< what is moved from a block of the output is there.
   std::ptrdiff_t output_offset = 0;  ///< The same of an output that is a block of the input.
-  bool needs_own_output = false;  ///< In place, or in a copy, but not at the same elements of the
-                                  ///< vector: the result lies where other input lies.
+  bool needs_own_output = false;  ///< In place, in a copy, or overlapping in part, but not at the
+                                  ///< same elements of the vector: the result lies where other
+                                  ///< input lies.
   bool is_displaced = false;      ///< The blocks of the one that has them all do not follow each
                                   ///< other.
 };
 
 /// Throws Error (invalid_argument), naming argument, value and remedy, if a member cannot make this
 /// call: a root, block counts or displacements that do not fit the members, blocks of a result that
-/// overlap, containers of other sizes than it needs, a null buffer with a positive count, more
-/// bytes than memory has, or buffers that overlap in part. Where elements are staged, their
+/// overlap, containers of other sizes than it needs, elements at a null address, more bytes than
+/// memory has, or buffers that overlap in part; not for overlaps if these are `unspecified`. That
+/// is a BufferError for null addresses and buffers that overlap. Where elements are staged, their
 /// datatype tells their addresses: buffers may be null, and overlap.
 CallBuffers check_buffers(const Call& call, const VectorElements& elements, int rank,
-                          int member_count);
+                          int member_count, Options::Overlaps overlaps);
 
 /// What members compare of a call that moves data, whatever these are described by. The query
 /// counts bytes.

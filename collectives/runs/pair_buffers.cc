@@ -20,6 +20,12 @@ constexpr std::string_view kName = "alltoall";
 constexpr std::size_t kMostBytes = std::numeric_limits<std::ptrdiff_t>::max();
 
 template <class... Arguments>
+[[noreturn]] void refuse_buffer(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
+  throw BufferError(
+      fmt::format("{}: {}", kName, fmt::format(text, std::forward<Arguments>(arguments)...)));
+}
+
+template <class... Arguments>
 [[noreturn]] void refuse(fmt::format_string<Arguments...> text, Arguments&&... arguments) {
   throw Error(
       ErrorKind::invalid_argument,
@@ -113,8 +119,9 @@ void PairBuffers::find_blocks(const Side& side, std::vector<UserBlock>& blocks) 
     block.staging = elements.staging;
     // A datatype may hold addresses itself (MPI_BOTTOM).
     if (block.staging == nullptr && block.size_bytes > 0 && block.address == nullptr) {
-      refuse("{} is null with {}[{}] = {}; pass a buffer, or the same address twice for in place",
-             side.buffer_name, side.counts_name, member, count);
+      refuse_buffer(
+          "{} is null with {}[{}] = {}; pass a buffer, or the same address twice for in place",
+          side.buffer_name, side.counts_name, member, count);
     }
   }
 }
@@ -144,7 +151,7 @@ void PairBuffers::check_apart(const std::vector<UserBlock>& blocks) {
     const std::size_t member = by_address[i];
     const std::uintptr_t distance = begin_of(member) - begin_of(before);
     if (distance >= blocks[before].size_bytes) continue;
-    refuse(
+    refuse_buffer(
         "the blocks of ranks {} and {} overlap in the output: the former has {} bytes, and the "
         "latter begins {} bytes behind it (received_displacements); keep the blocks of a result "
         "apart",
@@ -191,7 +198,7 @@ void PairBuffers::place(const std::vector<UserBlock>& user, bool copies_all,
   }
 }
 
-void PairBuffers::take(const Call& call, std::size_t member_count) {
+void PairBuffers::take(const Call& call, std::size_t member_count, Options::Overlaps overlaps) {
   // The input is only read.
   const auto input = static_cast<std::byte*>(const_cast<void*>(call.input));
   find_blocks({.buffer_name = "input",
@@ -218,7 +225,7 @@ void PairBuffers::take(const Call& call, std::size_t member_count) {
                .type = call.type,
                .member_count = member_count},
               results_);
-  check_apart(results_);
+  if (overlaps == Options::Overlaps::refused) check_apart(results_);
   place(sent_, may_touch(sent_, results_), input_, row_);
   place(results_, false, output_, column_);
 }

@@ -29,6 +29,24 @@ class Error : public std::runtime_error {
   ErrorKind kind_;
 };
 
+/// What is wrong is the root.
+class RootError : public Error {
+ public:
+  explicit RootError(const std::string& message) : Error(ErrorKind::invalid_argument, message) {}
+};
+
+/// What is wrong is where a buffer lies: it is null, or overlaps another one.
+class BufferError : public Error {
+ public:
+  explicit BufferError(const std::string& message) : Error(ErrorKind::invalid_argument, message) {}
+};
+
+/// What is wrong is how much a buffer holds.
+class SizeError : public Error {
+ public:
+  explicit SizeError(const std::string& message) : Error(ErrorKind::invalid_argument, message) {}
+};
+
 /// Reports a broken invariant of hycoll itself and ends the process; called by HYCOLL_ASSERT.
 [[noreturn]] void assertion_failed(const char* condition, const char* file, int line,
                                    const char* explanation);

@@ -5,15 +5,25 @@
 
 #include <mpi.h>
 
-// Where Fortran's MPI_IN_PLACE and MPI_BOTTOM lie: common blocks that Open MPI shares with Fortran.
-extern "C" int mpi_fortran_in_place_;
-extern "C" int mpi_fortran_bottom_;
+// Where Fortran's MPI_IN_PLACE and MPI_BOTTOM lie: common blocks that Open MPI shares with Fortran,
+// under those of these names that its Fortran compiler gives them.
+#define HYCOLL_FORTRAN_PLACE(lower, upper)                                 \
+  extern "C" int upper __attribute__((weak)), lower __attribute__((weak)), \
+      lower##_ __attribute__((weak)), lower##__ __attribute__((weak));
+HYCOLL_FORTRAN_PLACE(mpi_fortran_in_place, MPI_FORTRAN_IN_PLACE)
+HYCOLL_FORTRAN_PLACE(mpi_fortran_bottom, MPI_FORTRAN_BOTTOM)
 
 namespace hycoll::preload::fortran {
 
 inline void* buffer_of(void* given) {
-  if (given == &mpi_fortran_in_place_) return MPI_IN_PLACE;
-  return given == &mpi_fortran_bottom_ ? MPI_BOTTOM : given;
+  if (given == nullptr) return given;  // as the addresses are that are not there
+  if (given == &mpi_fortran_in_place_ || given == &mpi_fortran_in_place ||
+      given == &mpi_fortran_in_place__ || given == &MPI_FORTRAN_IN_PLACE) {
+    return MPI_IN_PLACE;
+  }
+  const bool is_bottom = given == &mpi_fortran_bottom_ || given == &mpi_fortran_bottom ||
+                         given == &mpi_fortran_bottom__ || given == &MPI_FORTRAN_BOTTOM;
+  return is_bottom ? MPI_BOTTOM : given;
 }
 
 /// mpi_f08 may leave the error out.

@@ -32,13 +32,14 @@ class Translation {
     const auto input_count = static_cast<std::size_t>(of_.input_count);
     const auto count = static_cast<std::size_t>(of_.count);
     block_ = OwnBlock({input_count, of_.input_type}, {count, of_.type}, "allgather");
-    if (!block_.is_whole(of_.input, of_.output)) {
+    own_ = block_.block_to(of_.output, rank_in(of_.communicator));
+    const bool is_short = takes_what_libraries_take() && block_.is_short(of_.input, own_);
+    if (!is_short && !block_.is_whole(of_.input, of_.output)) {
       Call refused = calls::allgather(of_.input, of_.output, block_.to_bytes(), DataType::uint8);
       refused.input_size = block_.from_bytes();
       return refused;
     }
-    is_copied_ = !block_.is_direct() || of_.input == of_.output;
-    own_ = block_.block_to(of_.output, rank_in(of_.communicator));
+    is_copied_ = is_short || !block_.is_direct() || of_.input == of_.output;
     return same;
   }
 

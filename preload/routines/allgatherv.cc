@@ -42,12 +42,24 @@ struct UnequalBlocks {
   /// wrong with the call, and the MPI library reports it.
   Candidate candidate(Routine routine) const {
     const bool is_negative = !is_in_place() && input_count < 0;
-    const bool has_no_type = !is_in_place() && input_type == MPI_DATATYPE_NULL;
     const bool has_error = is_negative || counts == nullptr || displacements == nullptr;
     return {.routine = routine,
             .communicator = communicator,
             .element_count = has_error ? -1 : sum_of(block_counts()),
-            .type = has_no_type ? input_type : type};
+            .type = is_in_place() ? type : worse_type(type, input_type),
+            .mistake = has_error ? Mistake::none : mistake()};
+  }
+
+  /// Where the blocks lie hycoll looks itself.
+  Mistake mistake() const {
+    if (process_count == 0) return Mistake::none;
+    const auto rank = static_cast<std::size_t>(rank_in(communicator));
+    const MPI_Count count = output == nullptr ? 0 : counts[rank];
+    return mistake_in({.own = {input, input_count, input_type},
+                       .all = {output, count, type},
+                       .own_begin = static_cast<std::ptrdiff_t>(displacements[rank]),
+                       .is_alike = input_count == counts[rank] && input_type == type,
+                       .in_place = Mistake::output_in_place});
   }
 };
 
@@ -79,14 +91,15 @@ class Translation {
       return same;
     block_ = OwnBlock({static_cast<std::size_t>(of_.input_count), of_.input_type},
                       {places.counts[rank], of_.type}, "allgather");
-    if (!block_.is_whole(of_.input, of_.output)) {
+    own_ = block_.element_to(of_.output, of_.displacements[rank]);
+    const bool is_short = takes_what_libraries_take() && block_.is_short(of_.input, own_);
+    if (!is_short && !block_.is_whole(of_.input, own_)) {
       for (std::size_t& bytes : places.counts) bytes *= block_.to_element_bytes();
       Call refused = calls::allgatherv(of_.input, of_.output, places.counts, DataType::uint8);
       refused.input_size = block_.from_bytes();
       return refused;
     }
-    is_copied_ = !block_.is_direct() || of_.input == of_.output;
-    own_ = block_.element_to(of_.output, of_.displacements[rank]);
+    is_copied_ = is_short || !block_.is_direct() || of_.input == of_.output;
     return same;
   }
 

@@ -26,15 +26,15 @@ struct Blocks {
   const MPI_Datatype* types;  ///< For each block; null: `type`.
 
   bool is_missing() const noexcept {
-    return counts == nullptr || displacements == nullptr ||
-           (types == nullptr && type == MPI_DATATYPE_NULL);
+    return counts == nullptr || displacements == nullptr || (types == nullptr && !is_usable(type));
   }
   bool has_error(int process_count) const {
     const auto size = static_cast<std::size_t>(process_count);
     if (is_missing() || sum_of(std::span(counts, size)) < 0) return true;
     if (types == nullptr) return false;
     for (std::size_t rank = 0; rank < size; ++rank) {
-      if (counts[rank] > 0 && types[rank] == MPI_DATATYPE_NULL) return true;
+      const bool is_known = rank > 0 && counts[rank - 1] > 0 && types[rank] == types[rank - 1];
+      if (counts[rank] > 0 && !is_known && !is_usable(types[rank])) return true;
     }
     return false;
   }
@@ -63,15 +63,25 @@ struct Exchange {
   /// What is wrong with what this process passes is wrong with the call, and the MPI library
   /// reports it.
   Candidate candidate(Routine routine) const {
-    const bool has_error =
-        received.has_error(process_count) || (!is_in_place() && sent.has_error(process_count));
-    const bool is_reported = !has_error && Session::instance().report() != nullptr;
+    const bool has_error = process_count > 0 && (received.has_error(process_count) ||
+                                                 (!is_in_place() && sent.has_error(process_count)));
+    const bool is_reported =
+        process_count > 0 && !has_error && Session::instance().report() != nullptr;
     return {.routine = routine,
             .communicator = communicator,
-            .element_count = process_count > 0 && has_error ? -1 : 0,
+            .element_count = has_error ? -1 : 0,
             .has_size = false,
             .type = MPI_BYTE,
+            .mistake = has_error ? Mistake::none : mistake(),
             .reported_bytes = is_reported ? received.bytes(process_count) : 0};
+  }
+
+  /// Where the blocks lie hycoll looks itself.
+  Mistake mistake() const {
+    const bool is_suspect = input == output || output == MPI_IN_PLACE;
+    if (!is_suspect || output == nullptr || process_count == 0) [[likely]]
+      return Mistake::none;
+    return output == MPI_IN_PLACE ? Mistake::output_in_place : Mistake::aliased;
   }
 };
 

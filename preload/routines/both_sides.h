@@ -23,13 +23,27 @@ struct BothSides {
 
   /// As the output's block is, for that is what hycoll sees; but what is wrong with the input alone
   /// is wrong with the call, and the MPI library reports it.
-  Candidate candidate(Routine routine) const noexcept {
+  Candidate candidate(Routine routine) const {
     const bool is_negative = !is_in_place() && input_count < 0;
-    const bool has_no_type = !is_in_place() && input_type == MPI_DATATYPE_NULL;
     return {.routine = routine,
             .communicator = communicator,
             .element_count = is_negative ? input_count : count,
-            .type = has_no_type ? input_type : type};
+            .type = is_in_place() ? type : worse_type(type, input_type),
+            .mistake = mistake(routine)};
+  }
+
+  Mistake mistake(Routine routine) const {
+    const PassedBuffer own = {input, input_count, input_type};
+    const PassedBuffer all = {output, count, type};
+    if (collective_of(routine) != Collective::allgather) return mistake_in(own, all);
+    // From equal addresses the first process sends its block to itself.
+    const bool is_behind = input >= output && input != MPI_IN_PLACE;
+    const int rank = is_behind ? rank_in(communicator) : 0;
+    return mistake_in({.own = own,
+                       .all = all,
+                       .own_begin = static_cast<std::ptrdiff_t>(count) * rank,
+                       .is_alike = input_count == count && input_type == type,
+                       .in_place = Mistake::output_in_place});
   }
 };
 

@@ -12,8 +12,16 @@ namespace hycoll::preload {
 namespace {
 
 template <class Count>
-Candidate candidate(Routine routine, Count count, MPI_Datatype type, MPI_Comm communicator) {
-  return {.routine = routine, .communicator = communicator, .element_count = count, .type = type};
+Candidate candidate(Routine routine, void* buffer, Count count, MPI_Datatype type, int root,
+                    MPI_Comm communicator) {
+  // Of an intercommunicator's, MPI does not look at what processes pass that do not take part.
+  const bool takes_part = root != MPI_PROC_NULL;
+  return {.routine = routine,
+          .communicator = communicator,
+          .element_count = takes_part ? count : 0,
+          .type = takes_part ? type : MPI_BYTE,
+          .root = root,
+          .mistake = takes_part ? mistake_in_output({buffer, count, type}) : Mistake::none};
 }
 
 template <class Count>
@@ -25,7 +33,7 @@ template <class Count, class Library>
 int bcast(void* buffer, Count count, MPI_Datatype type, int root, MPI_Comm communicator,
           const Library& library) {
   return serve(
-      candidate(Routine::bcast, count, type, communicator),
+      candidate(Routine::bcast, buffer, count, type, root, communicator),
       [&] { return call(buffer, count, type, root); }, library);
 }
 
@@ -33,7 +41,7 @@ template <class Count, class Library>
 int ibcast(void* buffer, Count count, MPI_Datatype type, int root, MPI_Comm communicator,
            MPI_Request* request, const Library& library) {
   return serve_nonblocking(
-      candidate(Routine::ibcast, count, type, communicator), request,
+      candidate(Routine::ibcast, buffer, count, type, root, communicator), request,
       [&](PendingCall& /*pending*/) { return call(buffer, count, type, root); }, library);
 }
 
@@ -41,7 +49,7 @@ template <class Count, class Library>
 int bcast_init(void* buffer, Count count, MPI_Datatype type, int root, MPI_Comm communicator,
                MPI_Request* request, const Library& library) {
   return serve_persistent(
-      candidate(Routine::bcast_init, count, type, communicator), request,
+      candidate(Routine::bcast_init, buffer, count, type, root, communicator), request,
       [&](PersistentCall& /*persistent*/) { return call(buffer, count, type, root); }, library);
 }
 

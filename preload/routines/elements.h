@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <span>
 
+#include "preload/routines/serve.h"
 #include "preload/session/attachment.h"
 
 namespace hycoll::preload {
@@ -24,12 +25,47 @@ struct Elements {
   ElementType element_type() const noexcept { return ElementType(type); }
   Operation operation() const noexcept { return Operation(op); }
   std::size_t size() const noexcept { return static_cast<std::size_t>(count); }
-  Candidate candidate(Routine routine, MPI_Comm communicator) const noexcept {
+  /// Of a reduction whose result all processes get.
+  Candidate candidate(Routine routine, MPI_Comm communicator) const {
     return {.routine = routine,
             .communicator = communicator,
             .element_count = count,
             .type = type,
-            .op = op};
+            .op = op,
+            .mistake = mistake(routine, communicator)};
+  }
+  /// Of one whose result the root gets.
+  Candidate candidate(Routine routine, int root, MPI_Comm communicator) const {
+    // Of an intercommunicator's, MPI does not look at what processes pass that do not take part.
+    const bool takes_part = root != MPI_PROC_NULL;
+    return {.routine = routine,
+            .communicator = communicator,
+            .element_count = takes_part ? count : 0,
+            .type = takes_part ? type : MPI_BYTE,
+            .op = op,
+            .root = root,
+            .mistake = rooted_mistake(root, communicator)};
+  }
+
+  Mistake mistake(Routine routine, MPI_Comm communicator) const {
+    const Mistake found = mistake_in({input, count, type}, {output, count, type});
+    if (found == Mistake::none) [[likely]]
+      return found;
+    // The first process of an exscan gets no result.
+    const bool has_none =
+        collective_of(routine) == Collective::exscan && rank_in(communicator) == 0;
+    return has_none ? find_mistake({input, count, type}, Mistake::none) : found;
+  }
+
+  Mistake rooted_mistake(int root, MPI_Comm communicator) const {
+    const bool may_be_wrong = input == output || is_no_address(input) || is_no_address(output);
+    if (!may_be_wrong) [[likely]]
+      return Mistake::none;
+    const int rank = rank_in(communicator);
+    if (rank < 0) return Mistake::none;
+    // Nobody else looks at the output.
+    if (rank != root) return mistake_in_input({input, count, type});
+    return mistake_in({input, count, type}, {output, count, type});
   }
 
   // hycoll's calls.
@@ -64,6 +100,20 @@ MPI_Count sum_of(std::span<const Count> counts) {
     sum += count;
   }
   return sum;
+}
+
+/// Of a reduce_scatter whose blocks have these lengths.
+template <class Count>
+Candidate candidate_of_blocks(Routine routine, const Elements<MPI_Count>& of,
+                              std::span<const Count> counts, MPI_Comm communicator) {
+  Candidate candidate = of.candidate(routine, communicator);
+  const int rank = rank_in(communicator);
+  // This process's own block may have no elements.
+  if (candidate.mistake == Mistake::no_buffer && of.input != nullptr && rank >= 0 &&
+      counts[static_cast<std::size_t>(rank)] == 0) {
+    candidate.mistake = Mistake::none;
+  }
+  return candidate;
 }
 
 }  // namespace hycoll::preload

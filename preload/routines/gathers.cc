@@ -1,10 +1,13 @@
 // The program's gathers and scatters of equal blocks, blocking, nonblocking and persistent.
 
+#include <fmt/format.h>
 #include <mpi.h>
 
 #include <cstddef>
+#include <memory>
 
 #include "collectives/api/hycoll.h"
+#include "core/base/errors.h"
 #include "preload/routines/own_block.h"
 #include "preload/routines/persistent_forms.h"
 #include "preload/routines/serve.h"
@@ -20,6 +23,7 @@ struct Side {
   MPI_Datatype type;
 
   bool has_error() const noexcept { return count < 0 || type == MPI_DATATYPE_NULL; }
+  PassedBuffer passed() const noexcept { return {address, count, type}; }
   BlockDescription description() const noexcept { return {static_cast<std::size_t>(count), type}; }
 };
 
@@ -33,18 +37,38 @@ struct Movement {
   MPI_Comm communicator;
   int rank = rank_in(communicator);
 
-  bool has_blocks() const noexcept { return rank == root || root == MPI_ROOT; }
+  bool has_blocks() const noexcept { return (rank == root && rank >= 0) || root == MPI_ROOT; }
+  /// MPI_ROOT and MPI_PROC_NULL: those of an intercommunicator, where the other group has them.
+  bool has_own() const noexcept { return root != MPI_ROOT && root != MPI_PROC_NULL; }
   bool is_in_place() const noexcept { return has_blocks() && own.address == MPI_IN_PLACE; }
 
   /// At the root as all blocks are, for that is what hycoll sees; but what is wrong with its own
   /// alone is wrong with the call, and the MPI library reports it.
-  Candidate candidate(Routine routine) const noexcept {
-    const bool is_own = !has_blocks() || (!is_in_place() && own.has_error());
+  Candidate candidate(Routine routine) const {
+    if (!has_blocks() && !has_own()) {
+      return {.routine = routine, .communicator = communicator, .type = MPI_BYTE, .root = root};
+    }
+    const bool is_own = !has_blocks() || (has_own() && !is_in_place() && own.has_error());
     const Side<Count>& side = is_own ? own : blocks;
+    const bool has_both = !is_own && has_own() && !is_in_place();
     return {.routine = routine,
             .communicator = communicator,
             .element_count = side.count,
-            .type = side.type};
+            .type = has_both ? worse_type(side.type, own.type) : side.type,
+            .root = root,
+            .mistake = mistake()};
+  }
+
+  Mistake mistake() const {
+    const bool gathers = collective == Collective::gather;
+    const PassedBuffer passed = own.passed();
+    if (rank < 0) return Mistake::none;
+    if (!has_blocks()) return gathers ? mistake_in_input(passed) : mistake_in_output(passed);
+    return mistake_in({.own = passed,
+                       .all = blocks.passed(),
+                       .own_begin = static_cast<std::ptrdiff_t>(blocks.count) * rank,
+                       .is_alike = own.description() == blocks.description(),
+                       .in_place = gathers ? Mistake::output_in_place : Mistake::input_in_place});
   }
 
   /// Of hycoll's; all blocks and the own one are where the program has them.
@@ -80,10 +104,34 @@ class Translation {
     const Side<Count>& from = gathers ? of_.own : of_.blocks;
     const Side<Count>& to = gathers ? of_.blocks : of_.own;
     block_ = OwnBlock(from.description(), to.description(), name_of(of_.collective));
-    if (!block_.is_whole(from.address, to.address)) return refused();
+    const bool is_short = takes_what_libraries_take() && block_.is_short(from.address, to.address);
+    if (!is_short && !block_.is_whole(from.address, to.address)) return refused();
     // From one address to itself a scatter's block stays where it is.
-    is_copied_ = !block_.is_direct() || (gathers && of_.own.address == all);
+    is_copied_ = is_short || !block_.is_direct() || (gathers && of_.own.address == all);
     return same;
+  }
+
+  /// The same of a blocking call, which may be over before its error is raised: the others pass, or
+  /// get, blocks of the size that the root passes.
+  Call blocking_call() {
+    const Call made = call();
+    const bool is_too_long = block_.to_bytes() > 0 && block_.from_bytes() > block_.to_bytes();
+    if (!is_too_long || !block_.is_direct() || !takes_what_libraries_take()) return made;
+    const std::size_t bytes = block_.from_bytes();
+    const bool gathers = of_.collective == Collective::gather;
+    const auto blocks = gathers ? static_cast<std::size_t>(process_count_of(of_.communicator)) : 1;
+    too_long_ = std::make_shared_for_overwrite<std::byte[]>(blocks * bytes);
+    return gathers ? of_.call(too_long_.get(), of_.own.address, bytes, DataType::uint8)
+                   : of_.call(of_.blocks.address, too_long_.get(), bytes, DataType::uint8);
+  }
+
+  /// After a blocking call.
+  void complete() const {
+    if (too_long_ == nullptr) [[likely]]
+      return;
+    throw SizeError(
+        fmt::format("{}: rank {}, the root, passes blocks of {} bytes, but has room for {}",
+                    name_of(of_.collective), of_.root, block_.from_bytes(), block_.to_bytes()));
   }
 
   /// Whether no description fits both: the root is to copy() its block, and the call becomes one in
@@ -120,6 +168,7 @@ class Translation {
 
   Movement<Count> of_;
   OwnBlock block_;
+  std::shared_ptr<std::byte[]> too_long_;  // what there is no room for
   bool is_copied_ = false;
 };
 
@@ -127,8 +176,8 @@ template <class Count, class Library>
 int move(Routine routine, const Movement<Count>& of, const Library& library) {
   Translation<Count> translation(of);
   return serve(
-      of.candidate(routine), [&] { return translation.call(); }, library,
-      [&](Call& call) { make_ready(translation, call); });
+      of.candidate(routine), [&] { return translation.blocking_call(); }, library,
+      [&](Call& call) { make_ready(translation, call); }, [&] { translation.complete(); });
 }
 
 template <class Count, class Library>

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -73,10 +74,11 @@ struct Movement {
   /// What is wrong with what this process passes is wrong with the call, and the MPI library
   /// reports it.
   Candidate candidate(Routine routine) const {
-    bool has_error = !is_in_place() && (own.count < 0 || own.type == MPI_DATATYPE_NULL);
+    const bool has_own = root != MPI_ROOT && root != MPI_PROC_NULL;
+    bool has_error = process_count > 0 && !is_in_place() && (own.count < 0 || !is_usable(own.type));
     if (is_root()) {
       has_error = has_error || blocks.counts == nullptr || blocks.displacements == nullptr ||
-                  blocks.type == MPI_DATATYPE_NULL || sum_of(block_counts()) < 0;
+                  !is_usable(blocks.type) || sum_of(block_counts()) < 0;
     }
     const bool is_reported = !has_error && Session::instance().report() != nullptr;
     return {.routine = routine,
@@ -84,7 +86,23 @@ struct Movement {
             .element_count = has_error ? -1 : 0,
             .has_size = false,
             .type = MPI_BYTE,
-            .reported_bytes = is_reported ? own_bytes() : 0};
+            .root = root,
+            .mistake = has_error ? Mistake::none : mistake(),
+            .reported_bytes = is_reported && has_own ? own_bytes() : 0};
+  }
+
+  /// Where all blocks lie is looked at later.
+  Mistake mistake() const {
+    const PassedBuffer passed = {own.address, own.count, own.type};
+    if (process_count == 0) return Mistake::none;
+    if (!is_root()) return gathers() ? mistake_in_input(passed) : mistake_in_output(passed);
+    const auto r = static_cast<std::size_t>(rank);
+    const MPI_Count count = blocks.address == nullptr ? 0 : blocks.counts[r];
+    return mistake_in({.own = passed,
+                       .all = {blocks.address, count, blocks.type},
+                       .own_begin = static_cast<std::ptrdiff_t>(blocks.displacements[r]),
+                       .is_alike = own.count == blocks.counts[r] && own.type == blocks.type,
+                       .in_place = gathers() ? Mistake::output_in_place : Mistake::input_in_place});
   }
 };
 
@@ -105,6 +123,12 @@ class BlockBytes {
   bool is_direct() const noexcept { return elements_.staging == nullptr; }
 
   const void* address() const noexcept { return address_; }
+  /// Where an element is; none if that is beyond what memory can have.
+  std::optional<const void*> place_of(std::ptrdiff_t element) const noexcept {
+    std::ptrdiff_t distance = 0;
+    if (__builtin_mul_overflow(element, elements_.extent_bytes(), &distance)) return std::nullopt;
+    return elements_.address_of(address_, element);
+  }
   /// Where the blocks begin, in bytes from there. Requires is_direct().
   std::vector<std::ptrdiff_t> displacements() const {
     std::vector<std::ptrdiff_t> bytes;
@@ -171,12 +195,14 @@ class Translation {
  public:
   explicit Translation(const Movement<Count, Displacement>& of) : of_(of) {}
 
-  /// With the program's buffers; make_ready() is to follow. Collective.
+  /// With the program's buffers; make_ready() is to follow. Collective, if it does not throw an
+  /// Error (invalid_argument): then the others have not begun.
   Call call(Communicator& server) {
     const std::string_view name = name_of(of_.collective);
     if (of_.is_root()) all_ = BlockBytes(of_.blocks.address, of_.blocks.type, name);
     own_ = of_.is_in_place() ? BlockBytes(of_.blocks.address, of_.blocks.type, name)
                              : BlockBytes(of_.own.address, of_.own.type, name);
+    if (of_.is_root()) check_places();
     agree_on_sizes(server);
     const auto rank = static_cast<std::size_t>(of_.rank);
     own_.add(of_.is_in_place() ? of_.blocks.displacements[rank] : 0, sizes_[rank]);
@@ -206,9 +232,9 @@ class Translation {
                 own_.copy() != nullptr ? own_.copy() : own_.address());
   }
 
-  /// After the call. Throws Error (mismatch) if this process gets more than it has room for.
+  /// After the call. Throws SizeError if this process gets more than it has room for.
   void complete() const {
-    if (!error_.empty()) throw Error(ErrorKind::mismatch, error_);
+    if (!error_.empty()) throw SizeError(error_);
     const BlockBytes& result = of_.gathers() ? all_ : own_;
     if (result.copy() != nullptr) result.copy_out();
   }
@@ -220,6 +246,24 @@ class Translation {
   std::size_t own_room() const {
     return of_.is_in_place() ? room_of(static_cast<std::size_t>(of_.rank))
                              : static_cast<std::size_t>(of_.own.count) * own_.element_bytes();
+  }
+
+  /// What would be wrong with all blocks, while nobody depends on this process yet.
+  void check_places() const {
+    for (std::size_t rank = 0; rank < of_.block_counts().size(); ++rank) {
+      if (of_.blocks.counts[rank] == 0) continue;
+      const std::optional<const void*> place = all_.place_of(of_.blocks.displacements[rank]);
+      if (!place) {
+        throw Error(ErrorKind::invalid_argument,
+                    fmt::format("{}: displs[{}] is {}, beyond what memory can have",
+                                name_of(of_.collective), rank, of_.blocks.displacements[rank]));
+      }
+      if (*place == nullptr && all_.is_direct()) {
+        throw BufferError(
+            fmt::format("{}: the block of rank {}, of {} elements, is at a null address",
+                        name_of(of_.collective), rank, of_.blocks.counts[rank]));
+      }
+    }
   }
 
   void agree_on_sizes(Communicator& server) {

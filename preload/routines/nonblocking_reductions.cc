@@ -24,12 +24,9 @@ using preload::Routine;
   int MPI_Ireduce##suffix(const void* input, void* output, count_type count, MPI_Datatype type,    \
                           MPI_Op op, int root, MPI_Comm communicator, MPI_Request* request) {      \
     const preload::Elements<count_type> of{input, output, count, type, op};                        \
-    return preload::reduction<Routine::ireduce>(                                                   \
-        of, communicator, request, [&] { return of.reduce(root); },                                \
-        [&] {                                                                                      \
-          return PMPI_Ireduce##suffix(input, output, count, type, op, root, communicator,          \
-                                      request);                                                    \
-        });                                                                                        \
+    return preload::reduction<Routine::ireduce>(of, root, communicator, request, [&] {             \
+      return PMPI_Ireduce##suffix(input, output, count, type, op, root, communicator, request);    \
+    });                                                                                            \
   }                                                                                                \
   int MPI_Iscan##suffix(const void* input, void* output, count_type count, MPI_Datatype type,      \
                         MPI_Op op, MPI_Comm communicator, MPI_Request* request) {                  \

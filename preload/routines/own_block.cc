@@ -12,11 +12,14 @@ OwnBlock::OwnBlock(const BlockDescription& from, const BlockDescription& to,
       from_count_(from.count),
       to_count_(to.count) {}
 
-bool OwnBlock::is_whole(const void* from, const void* to) const noexcept {
+bool OwnBlock::are_there(const void* from, const void* to) const noexcept {
+  if (from_bytes() == 0) return true;
   // A datatype may hold addresses itself (MPI_BOTTOM).
-  const bool are_there =
-      (from != nullptr || from_.staging != nullptr) && (to != nullptr || to_.staging != nullptr);
-  return from_bytes() == to_bytes() && (are_there || to_bytes() == 0);
+  return (from != nullptr || from_.staging != nullptr) && (to != nullptr || to_.staging != nullptr);
+}
+
+bool OwnBlock::is_whole(const void* from, const void* to) const noexcept {
+  return from_bytes() == to_bytes() && are_there(from, to);
 }
 
 void OwnBlock::copy(const void* from, void* to) const {
@@ -28,9 +31,9 @@ void OwnBlock::copy(const void* from, void* to) const {
     data = packed.get();
   }
   if (to_.staging != nullptr) {
-    to_.staging->unpack(data, 0, to_bytes(), to);
+    to_.staging->unpack(data, 0, from_bytes(), to);
   } else {
-    std::memmove(to, data, to_bytes());
+    std::memmove(to, data, from_bytes());
   }
 }
 

@@ -37,6 +37,10 @@ class OwnBlock {
 
   /// Whether the same data are described, which are at addresses of the program's if there are any.
   bool is_whole(const void* from, const void* to) const noexcept;
+  /// Whether less is passed than there is room for. MPI libraries take it.
+  bool is_short(const void* from, const void* to) const noexcept {
+    return from_bytes() < to_bytes() && are_there(from, to);
+  }
 
   /// Whether both descriptions are of data as they lie in memory, so that either fits both.
   bool is_direct() const noexcept { return from_.staging == nullptr && to_.staging == nullptr; }
@@ -53,10 +57,12 @@ class OwnBlock {
     return to_.address_of(blocks, element);
   }
 
-  /// Copies the data. Requires is_whole(). The two may overlap if is_direct().
+  /// Copies the data, of which there is room for all. The two may overlap if is_direct().
   void copy(const void* from, void* to) const;
 
  private:
+  bool are_there(const void* from, const void* to) const noexcept;
+
   VectorElements from_;
   VectorElements to_;
   std::size_t from_count_ = 0;

@@ -27,12 +27,10 @@ using preload::Routine;
                                    MPI_Datatype type, MPI_Op op, int root, MPI_Comm communicator,  \
                                    MPI_Info info, MPI_Request* request) {                          \
     const preload::Elements<count_type> of{input, output, count, type, op};                        \
-    return preload::reduction<Routine::reduce_init>(                                               \
-        of, communicator, request, [&] { return of.reduce(root); },                                \
-        [&] {                                                                                      \
-          return P##prefix##_Reduce_init##suffix(input, output, count, type, op, root,             \
-                                                 communicator, info, request);                     \
-        });                                                                                        \
+    return preload::reduction<Routine::reduce_init>(of, root, communicator, request, [&] {         \
+      return P##prefix##_Reduce_init##suffix(input, output, count, type, op, root, communicator,   \
+                                             info, request);                                       \
+    });                                                                                            \
   }                                                                                                \
   int prefix##_Scan_init##suffix(const void* input, void* output, count_type count,                \
                                  MPI_Datatype type, MPI_Op op, MPI_Comm communicator,              \

@@ -36,6 +36,15 @@ int reduction(const Elements<Count>& of, MPI_Comm communicator, MPI_Request* req
       [&](PendingCall& /*pending*/) { return make(); }, library);
 }
 
+/// The same of one with a root.
+template <Routine routine, class Count, class Library>
+int reduction(const Elements<Count>& of, int root, MPI_Comm communicator, MPI_Request* request,
+              const Library& library) {
+  return serve_request<routine>(
+      of.candidate(routine, root, communicator), request,
+      [&](PendingCall& /*pending*/) { return of.reduce(root); }, library);
+}
+
 template <Routine routine, class Count, class Library>
 int reduce_scatter(const void* input, void* output, const Count* counts, MPI_Datatype type,
                    MPI_Op op, MPI_Comm communicator, MPI_Request* request, const Library& library) {
@@ -45,7 +54,7 @@ int reduce_scatter(const void* input, void* output, const Count* counts, MPI_Dat
   const Elements<MPI_Count> of{
       .input = input, .output = output, .count = sum_of(blocks), .type = type, .op = op};
   return serve_request<routine>(
-      of.candidate(routine, communicator), request,
+      candidate_of_blocks(routine, of, blocks, communicator), request,
       [&](PendingCall& pending) {
         pending.block_counts.assign(blocks.begin(), blocks.end());
         return of.reduce_scatter(pending.block_counts);

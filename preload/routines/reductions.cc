@@ -22,7 +22,7 @@ int allreduce(const Elements<Count>& of, MPI_Comm communicator, const Library& l
 template <class Count, class Library>
 int reduce(const Elements<Count>& of, int root, MPI_Comm communicator, const Library& library) {
   return serve(
-      of.candidate(Routine::reduce, communicator), [&] { return of.reduce(root); }, library);
+      of.candidate(Routine::reduce, root, communicator), [&] { return of.reduce(root); }, library);
 }
 
 template <class Count, class Library>
@@ -54,7 +54,7 @@ int reduce_scatter(const void* input, void* output, const Count* counts, MPI_Dat
       .input = input, .output = output, .count = sum_of(blocks), .type = type, .op = op};
   std::vector<std::size_t> block_counts;
   return serve(
-      of.candidate(Routine::reduce_scatter, communicator),
+      candidate_of_blocks(Routine::reduce_scatter, of, blocks, communicator),
       [&] {
         block_counts.assign(blocks.begin(), blocks.end());
         return of.reduce_scatter(block_counts);

@@ -36,6 +36,12 @@ inline std::size_t size_bytes(const Candidate& candidate) {
                             : candidate.reported_bytes;
 }
 
+/// Attachment::rank(); MPI_PROC_NULL if hycoll does not look at the communicator at all.
+inline int rank_in(MPI_Comm communicator) {
+  const Attachment* const attachment = Session::find(communicator);
+  return attachment == nullptr ? MPI_PROC_NULL : attachment->rank();
+}
+
 /// The processes of a communicator, for routines that take a count for each; 0 if hycoll does not
 /// look at the communicator at all.
 inline int process_count_of(MPI_Comm communicator) {
@@ -52,13 +58,6 @@ inline int own_process_count_of(MPI_Comm communicator) {
   return is_intercommunicator != 0 ? 0 : size;
 }
 
-/// The process's rank in a communicator, for routines with a root; MPI_PROC_NULL likewise.
-inline int rank_in(MPI_Comm communicator) {
-  int rank = MPI_PROC_NULL;
-  if (Session::find(communicator) != nullptr) PMPI_Comm_rank(communicator, &rank);
-  return rank;
-}
-
 /// Makes a call in the MPI library, and reports it with this reason if reports are wanted.
 template <class Library>
 int pass_on(const Candidate& candidate, std::string_view reason, const Library& library) {
@@ -70,6 +69,19 @@ int pass_on(const Candidate& candidate, std::string_view reason, const Library& 
   report->record(candidate.routine, size_bytes(candidate), Server::mpi_library, std::string(reason),
                  seconds.count());
   return code;
+}
+
+/// Whether hycoll takes what MPI does not allow, but MPI libraries do.
+inline bool takes_what_libraries_take() {
+  return Session::instance().settings().options.checking == Options::Checking::process;
+}
+
+/// Ends a call that hycoll does not serve: in the MPI library, or with the error of its mistake.
+template <class Library>
+int decline(const Candidate& candidate, const Verdict& verdict, const Library& library) {
+  if (!verdict.is_refused) return pass_on(candidate, verdict.reason, library);
+  return raise_error(candidate.communicator, MPI_ERR_BUFFER,
+                     text_of(candidate.mistake, candidate.routine));
 }
 
 /// Why the MPI library serves a call that hycoll meets StagingTooSmall in: on all processes.
@@ -164,7 +176,7 @@ int serve(const Candidate& candidate, const MakeCall& make_call, const Library& 
       attachment->add_library_time(ticks() - start);
       return code;
     }
-    if (verdict.server == nullptr) return pass_on(candidate, verdict.reason, library);
+    if (verdict.server == nullptr) return decline(candidate, verdict, library);
     server = verdict.server;
   }
   attachment->finish_nonblocking();
@@ -189,7 +201,7 @@ int serve_nonblocking(const Candidate& candidate, MPI_Request* request, const Ma
   Attachment* const attachment = Session::find(candidate.communicator);
   if (attachment == nullptr || request == nullptr) return library();
   const Verdict verdict = attachment->decide(candidate, Session::instance().settings());
-  if (verdict.server == nullptr) return pass_on(candidate, verdict.reason, library);
+  if (verdict.server == nullptr) return decline(candidate, verdict, library);
   return made_or_passed_on(candidate, kMemoryNotThere, library, [&] {
     auto pending =
         std::make_unique<NonblockingCall>(*attachment, candidate.routine, candidate.communicator);
@@ -209,7 +221,7 @@ int serve_persistent(const Candidate& candidate, MPI_Request* request, const Mak
   Attachment* const attachment = Session::find(candidate.communicator);
   if (attachment == nullptr || request == nullptr) return library();
   const Verdict verdict = attachment->decide(candidate, Session::instance().settings());
-  if (verdict.server == nullptr) return pass_on(candidate, verdict.reason, library);
+  if (verdict.server == nullptr) return decline(candidate, verdict, library);
   attachment->finish_nonblocking();
   return made_or_passed_on(candidate, kTooLittleMemory, library, [&] {
     auto persistent =

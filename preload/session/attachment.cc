@@ -125,7 +125,13 @@ void note_preparation(const Communicator& server, std::chrono::duration<double> 
 }  // namespace
 
 Attachment::Attachment(MPI_Comm communicator, Report* report)
-    : report_(report), obstacle_(obstacle_of(communicator)) {}
+    : report_(report), obstacle_(obstacle_of(communicator)) {
+  int is_intercommunicator = 0;
+  PMPI_Comm_test_inter(communicator, &is_intercommunicator);
+  PMPI_Comm_size(communicator, &size_);
+  PMPI_Comm_rank(communicator, &rank_);
+  if (is_intercommunicator != 0) rank_ = MPI_PROC_NULL;
+}
 
 Attachment::~Attachment() { close(); }
 
@@ -183,22 +189,26 @@ std::string_view Attachment::examine(const Candidate& candidate) {
   if (is_barrier(candidate.routine)) return "";
   if (candidate.element_count < 0) return "a negative count";
   if (!candidate.has_size) return "";
-  if (moves_data(candidate.routine)) {
-    // Processes may describe the same data by different types and counts: only the size decides.
-    MPI_Count type_bytes = 0;
-    if (candidate.type == MPI_DATATYPE_NULL) return "no datatype";
-    handles_stay_ = find_predefined(candidate.type).has_value();
-    PMPI_Type_size_x(candidate.type, &type_bytes);
-    if (type_bytes == MPI_UNDEFINED) return "a datatype of more bytes than can be counted";
-    size_bytes_ = static_cast<std::size_t>(candidate.element_count * type_bytes);
-    return size_bytes_ == 0 ? "no elements" : "";
-  }
+  if (moves_data(candidate.routine)) return examine_movement(candidate);
   if (candidate.element_count == 0) return "no elements";
   const Combination& combination = combination_of(candidate.op, candidate.type);
   if (!combination.is_allowed) return "MPI does not define the operator on the type";
   handles_stay_ = combination.handles_stay;
+  if (!handles_stay_ && !is_committed(candidate.type)) return "a datatype that is not committed";
   size_bytes_ = static_cast<std::size_t>(candidate.element_count) * combination.type_bytes;
   return "";
+}
+
+std::string_view Attachment::examine_movement(const Candidate& candidate) {
+  // Processes may describe the same data by different types and counts: only the size decides.
+  MPI_Count type_bytes = 0;
+  if (candidate.type == MPI_DATATYPE_NULL) return "no datatype";
+  handles_stay_ = find_predefined(candidate.type).has_value();
+  if (!handles_stay_ && !is_committed(candidate.type)) return "a datatype that is not committed";
+  PMPI_Type_size_x(candidate.type, &type_bytes);
+  if (type_bytes == MPI_UNDEFINED) return "a datatype of more bytes than can be counted";
+  size_bytes_ = static_cast<std::size_t>(candidate.element_count * type_bytes);
+  return size_bytes_ == 0 ? "no elements" : "";
 }
 
 Verdict Attachment::decide(const Candidate& candidate, const Settings& settings) {
@@ -209,6 +219,7 @@ Verdict Attachment::decide(const Candidate& candidate, const Settings& settings)
   if (server_ == nullptr && !obstacle_.empty()) return {.reason = obstacle_};
   const std::string_view objection = examine(candidate);
   if (!objection.empty()) return {.reason = objection};
+  if (const auto refused = refusal(candidate, settings)) return *refused;
   if (server_ == nullptr) {
     if (const auto too_early = deferral(candidate, settings)) return *too_early;
     attach(candidate.communicator, settings);
@@ -224,6 +235,25 @@ Verdict Attachment::decide(const Candidate& candidate, const Settings& settings)
   if (!nonblocking.empty()) return {.reason = nonblocking};
   if (handles_stay_) served_[place_of(candidate)] = candidate;
   return {.server = server_};
+}
+
+std::optional<Verdict> Attachment::refusal(const Candidate& candidate,
+                                           const Settings& settings) const {
+  // The others would wait for this process to compare the call. hycoll's calls look themselves.
+  const bool all_compare = settings.options.checking == Options::Checking::all_processes;
+  if (!all_compare && !has_root(candidate)) return Verdict{.reason = "a root that is no rank"};
+  const Mistake mistake = candidate.mistake;
+  const bool is_seen_later = mistake == Mistake::aliased || mistake == Mistake::no_buffer;
+  if (mistake == Mistake::none || (all_compare && is_seen_later)) return {};
+  switch (library_answer(mistake, candidate.routine, candidate.element_count)) {
+    case Answer::error:
+      return Verdict{.reason = "buffers that MPI does not allow"};
+    case Answer::result:
+      return {};
+    case Answer::crash:
+      break;
+  }
+  return Verdict{.is_refused = true};
 }
 
 std::optional<Verdict> Attachment::deferral(const Candidate& candidate, const Settings& settings) {

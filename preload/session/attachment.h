@@ -15,6 +15,7 @@
 
 #include "collectives/api/hycoll.h"
 #include "preload/session/device_memory.h"
+#include "preload/session/mistake.h"
 #include "preload/session/nonblocking_calls.h"
 #include "preload/session/payback.h"
 #include "preload/session/report.h"
@@ -34,6 +35,9 @@ struct Candidate {
   bool has_size = true;
   MPI_Datatype type = MPI_INT;
   MPI_Op op = MPI_MAX;
+  int root = 0;
+  /// This process's own, which others do not know of.
+  Mistake mistake = Mistake::none;
   /// Of calls without a size, where reports are wanted: what they say. It decides nothing.
   std::size_t reported_bytes = 0;
 
@@ -63,6 +67,7 @@ struct Combination {
 struct Verdict {
   Communicator* server = nullptr;
   std::string_view reason = {};
+  bool is_refused = false;  ///< For the candidate's mistake, by hycoll.
   bool is_timed = false;  ///< Attachment::add_library_time() is to be told what the call has taken.
 };
 
@@ -89,10 +94,16 @@ class Attachment {
     return has_communicator_.load(std::memory_order_relaxed);
   }
 
+  /// This process's rank in the communicator; MPI_PROC_NULL if that is an intercommunicator, where
+  /// roots are those of the other group.
+  int rank() const noexcept { return rank_; }
+
   /// hycoll's communicator if it has served a call like this one lately; null: decide() tells. Does
   /// what decide() would do.
   Communicator* server_of_like(const Candidate& candidate) const noexcept {
-    return candidate == served_[place_of(candidate)] ? server_ : nullptr;
+    const bool is_like = candidate == served_[place_of(candidate)] && has_root(candidate) &&
+                         candidate.mistake == Mistake::none;
+    return is_like ? server_ : nullptr;
   }
 
   /// Who serves a call. Counts it. Calls at which Settings::attach_after or Payback says so are
@@ -128,11 +139,18 @@ class Attachment {
   /// What is known of an operator and a type. Remembers the last ones if they are predefined: a
   /// program may free others, and get the same handles again, on some processes.
   const Combination& combination_of(MPI_Op op, MPI_Datatype type);
+  bool has_root(const Candidate& candidate) const noexcept {
+    return static_cast<unsigned>(candidate.root) < static_cast<unsigned>(size_);
+  }
   /// Why MPI does not allow the call, or it is nothing to serve; empty otherwise. Notes its size.
   std::string_view examine(const Candidate& candidate);
+  /// examine() of a call that moves data, and combines nothing.
+  std::string_view examine_movement(const Candidate& candidate);
   /// Why hycoll cannot serve a call that has been examined, and is not blocking, or a start of such
   /// a one; empty if it can.
   std::string_view nonblocking_obstacle(Routine routine) const;
+  /// What becomes of a call in which this process makes a mistake; nothing of others.
+  std::optional<Verdict> refusal(const Candidate& candidate, const Settings& settings) const;
   /// Why it is too early to prepare hycoll for the communicator, if it is.
   std::optional<Verdict> deferral(const Candidate& candidate, const Settings& settings);
   void attach(MPI_Comm communicator, const Settings& settings);
@@ -150,6 +168,8 @@ class Attachment {
   }
 
   Report* report_;
+  int rank_ = 0;
+  int size_ = 0;
   std::optional<Communicator> communicator_;  ///< hycoll's.
   Communicator* server_ = nullptr;            ///< It, or null.
   std::string obstacle_;

@@ -17,6 +17,7 @@
 #include "core/base/errors.h"
 #include "core/base/lifetime.h"
 #include "preload/session/dying_communicator.h"
+#include "preload/session/mistake.h"
 #include "preload/session/persistent_calls.h"
 #include "threading/transport/mpi/end_job.h"
 
@@ -108,8 +109,11 @@ bool are_the_same(JointSetup& setup) {
   return differing == JointSetup::kMost;
 }
 
-int error_class(ErrorKind kind) {
-  switch (kind) {
+int error_class(const Error& error) {
+  if (dynamic_cast<const RootError*>(&error) != nullptr) return MPI_ERR_ROOT;
+  if (dynamic_cast<const BufferError*>(&error) != nullptr) return MPI_ERR_BUFFER;
+  if (dynamic_cast<const SizeError*>(&error) != nullptr) return MPI_ERR_TRUNCATE;
+  switch (error.kind()) {
     case ErrorKind::invalid_argument:
       return MPI_ERR_ARG;
     case ErrorKind::user_operator:
@@ -147,6 +151,25 @@ int error_code_of(int known_class, const std::string& text) {
   std::fprintf(stderr, "%s\n", text.c_str());
   return code;
 }
+
+/// While it lives, errors on a communicator are returned.
+class QuietErrors {
+ public:
+  explicit QuietErrors(MPI_Comm communicator) : communicator_(communicator) {
+    PMPI_Comm_get_errhandler(communicator_, &handler_);
+    PMPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
+  }
+  ~QuietErrors() {
+    PMPI_Comm_set_errhandler(communicator_, handler_);
+    PMPI_Errhandler_free(&handler_);
+  }
+  QuietErrors(const QuietErrors&) = delete;
+  QuietErrors& operator=(const QuietErrors&) = delete;
+
+ private:
+  MPI_Comm communicator_;
+  MPI_Errhandler handler_ = MPI_ERRHANDLER_NULL;
+};
 
 }  // namespace
 
@@ -193,6 +216,7 @@ Attachment* Session::find_anew(MPI_Comm communicator) {
   // Pairs with the store in open().
   if (!is_open_.load(std::memory_order_acquire) || communicator == MPI_COMM_NULL) return nullptr;
   if (DyingCommunicator::is_dying(communicator)) return nullptr;
+  if (!is_known(communicator) && !is_communicator(communicator)) return nullptr;
   void* value = nullptr;
   int is_there = 0;
   if (PMPI_Comm_get_attr(communicator, attachment_key_, &value, &is_there) != MPI_SUCCESS) {
@@ -208,9 +232,27 @@ Attachment* Session::find_anew(MPI_Comm communicator) {
   }
   auto* const attachment = static_cast<Attachment*>(value);
   const std::lock_guard lock(mutex_);
-  if (made != nullptr) attachments_.push_back(made.release());
+  if (made != nullptr) {
+    attachments_.push_back(made.release());
+    known_.insert(communicator);
+  }
   recent_.remember(communicator, attachment);
   return attachment;
+}
+
+bool Session::is_known(MPI_Comm communicator) {
+  const std::lock_guard lock(mutex_);
+  return known_.contains(communicator);
+}
+
+bool Session::is_communicator(MPI_Comm communicator) {
+  // The program's error handlers would learn of each of these calls, and then of its own. MPI
+  // raises errors on one of these where there is no communicator.
+  const std::lock_guard lock(mutex_);
+  const QuietErrors quiet_world(MPI_COMM_WORLD);
+  const QuietErrors quiet_self(MPI_COMM_SELF);
+  int is_intercommunicator = 0;
+  return PMPI_Comm_test_inter(communicator, &is_intercommunicator) == MPI_SUCCESS;
 }
 
 void Session::finish_nonblocking(MPI_Comm communicator) {
@@ -224,12 +266,13 @@ void Session::overlook(MPI_Comm communicator) noexcept {
   recent_.forget(communicator);
 }
 
-int Session::forget(MPI_Comm /*communicator*/, int /*key*/, void* value, void* /*state*/) {
+int Session::forget(MPI_Comm communicator, int /*key*/, void* value, void* /*state*/) {
   Session& session = instance();
   auto* const attachment = static_cast<Attachment*>(value);
   {
     const std::lock_guard lock(session.mutex_);
     std::erase(session.attachments_, attachment);
+    session.known_.erase(communicator);
     recent_.forget(attachment);
   }
   attachment->lose_communicator();
@@ -254,6 +297,7 @@ void Session::close() noexcept {
     recent_.forget_all();
   }
   PersistentCalls::instance().close();
+  forget_committed();
   for (Attachment* const attachment : attachments_) attachment->close();
   NonblockingCalls::instance().finish_all();
   NonblockingCalls::instance().close();
@@ -289,7 +333,11 @@ void Session::write_report() {
 }
 
 int raise_error(MPI_Comm communicator, const Error& error) {
-  const int code = error_code_of(error_class(error.kind()), std::string("hycoll: ") + error.what());
+  return raise_error(communicator, error_class(error), error.what());
+}
+
+int raise_error(MPI_Comm communicator, int error_class, std::string_view text) {
+  const int code = error_code_of(error_class, std::string("hycoll: ").append(text));
   PMPI_Comm_call_errhandler(communicator, code);
   return code;
 }

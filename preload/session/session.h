@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <mutex>
+#include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "preload/session/attachment.h"
@@ -57,6 +59,9 @@ class Session {
   bool read_settings(JointSetup& setup);
   void write_report();
   Attachment* find_anew(MPI_Comm communicator);
+  /// Whether the handle is, or has been, a communicator with an attachment.
+  bool is_known(MPI_Comm communicator);
+  bool is_communicator(MPI_Comm communicator);
   static int forget(MPI_Comm communicator, int key, void* value, void* state);
   static int end(MPI_Comm communicator, int key, void* value, void* state);
 
@@ -70,11 +75,14 @@ class Session {
   int end_key_ = MPI_KEYVAL_INVALID;
   std::mutex mutex_;
   std::vector<Attachment*> attachments_;  // guarded by mutex_; in the order of their creation
+  std::unordered_set<MPI_Comm> known_;  // what they are attached to; guarded by mutex_
 };
 
 /// Turns an error of hycoll's into MPI's: calls the communicator's error handler with a code whose
 /// text is the error's, and returns the code if that returns.
 int raise_error(MPI_Comm communicator, const Error& error);
+/// The same of an error of this class.
+int raise_error(MPI_Comm communicator, int error_class, std::string_view text);
 
 }  // namespace hycoll::preload
 

@@ -66,6 +66,10 @@ Settings Settings::from_environment() {
   set_layout(settings);
   settings.looks_for_devices = read_number("HYCOLL_DEVICE_MEMORY", 0, 1) != 0;
   settings.options.aggregators = 0;
+  // As MPI libraries take them.
+  if (settings.options.checking == Options::Checking::process) {
+    settings.options.overlaps = Options::Overlaps::unspecified;
+  }
   check_requested_algorithm(settings.options.algorithm);
   return settings;
 }

@@ -27,7 +27,16 @@ told() { # how often, what
   fi
 }
 
-# Mistakes that all make are refused by hycoll on each of them.
+# Of mistakes that a process can tell by itself, roots are refused by the MPI library.
+refused_at_once() {
+  told $((3 * ranks)) "Invalid root \(value|MPI_ERR_ROOT"
+  for name in bcast allgather gather scatter; do
+    told "$ranks" "(^|[^a-z])$name: a buffer is null, but has elements; pass an address"
+  done
+  told "$ranks" "allgather: input has 44 elements, but must have 40 \($ranks members have blocks of 40, the size of the input\)"
+}
+
+# Where all compare their calls, hycoll refuses them on each process.
 refused_alike() {
   told "$ranks" "broadcast: root is $ranks, but the ranks are 0 to $((ranks - 1)); pass one of them"
   told "$1" "broadcast: buffer is null with count 100; pass a buffer of 400 bytes"
@@ -42,7 +51,7 @@ refused_alike() {
 
 arguments=("$@")
 run alike
-refused_alike "$ranks"
+refused_at_once
 export HYCOLL_CHECK=1
 run differing
 refused_alike $((ranks + 1))
