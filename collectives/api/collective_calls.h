@@ -54,7 +54,8 @@ void wait_all(std::span<Request> requests);
 /// the others need it, for nothing else drives it.
 ///
 /// One that has been set up to be started (Communicator::prepare_driven) is made by start(), once
-/// or again and again.
+/// or again and again. Its starts are matched with those of the same set-up on the other processes,
+/// and need no order in common with any other calls.
 class DrivenCall {
  public:
   /// Stands for no call, and has completed.
@@ -68,15 +69,20 @@ class DrivenCall {
   /// any, has been delivered. Throws Error; then nothing has been started.
   void start();
 
-  /// Does what can be done now, without waiting. Returns whether the call has completed. Requires
-  /// that all calls before it on this communicator have. What it takes was there when the call was
-  /// made; what the call meets, deliver() throws.
+  /// Does what can be done now, without waiting. Returns whether the call has completed. Requires,
+  /// of a call that has not been set up to be started, that all calls of drive() before it on this
+  /// communicator have. What it takes was there when the call was made; what the call meets,
+  /// deliver() throws.
   bool advance() noexcept;
 
   /// What an owner does from time to time who waits for long: looks for members that have failed,
   /// that make another call, or that are missing. The call may have completed, with an Error, after
   /// that. Calls no MPI.
   void look_for_trouble();
+
+  /// Nobody waits for the call at present: members that are missing are so from now on. A start and
+  /// any progress count as much.
+  void restart_clock() noexcept;
 
   /// Puts a result that had to be copied where the user wants it; throws the Error that the call
   /// has met, if any. Requires that it has completed; to be called once for each start.
@@ -91,6 +97,10 @@ class DrivenCall {
 
 /// A call that is set up once and started many times on the same buffers, which must live as long.
 /// At most one start at a time is under way. Must not outlive its communicator or team.
+///
+/// A start is a call like any other: all members make their calls and starts on a communicator or
+/// team in the same order. (Programs under the preload library may start theirs in any order, as
+/// MPI says; so may owners of DrivenCall.)
 class Persistent {
  public:
   Persistent(Persistent&&) noexcept;

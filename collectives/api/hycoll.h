@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -86,6 +87,11 @@ struct Options {
                   ///< different arguments: the members exchange messages before that call.
     in_turn,      ///< At once, and together with other communicators of the same processes in the
                   ///< same order: as if there were no room for memory of its own.
+    alone,        ///< As when_needed, but never together with others: without room for memory of
+                  ///< its own the constructor throws; if staging_limit_mib is not set, there is
+                  ///< room for twice as much. The processes do not look how far they are from one
+                  ///< another, and count as near. For many communicators that make few calls each,
+                  ///< such as those that hycoll makes itself for persistent calls.
   } memory = Memory::at_once;
 
   /// Layout `processes`: vectors of so many KiB and more are read and written where they are, by
@@ -196,6 +202,11 @@ struct Options {
   /// processes form one node.
   enum class Parent { duplicated, borrowed } parent = Parent::duplicated;
 
+  /// What the calling thread, of a Team that of the process's first member, does from time to time
+  /// while it waits in a blocking call, e.g. to go on with DrivenCalls, which others may wait for.
+  /// Must not throw, nor wait itself. Null: nothing.
+  std::function<void()> while_waiting = nullptr;
+
   /// The defaults, changed by the environment: HYCOLL_WORKERS, HYCOLL_LANES, HYCOLL_ALGORITHM,
   /// HYCOLL_PLACEMENT, HYCOLL_PIN=0|1, HYCOLL_WARN_AFTER_S, HYCOLL_TIMEOUT_S, HYCOLL_CHECK=0|1,
   /// HYCOLL_REPRODUCIBLE=0|1, HYCOLL_AGGREGATORS, HYCOLL_LAYOUT=per_node|processes,
@@ -264,8 +275,8 @@ class Communicator : public CollectiveCalls<Communicator> {
   bool has_scattered_ranks() const noexcept;
 
   /// The blocking, nonblocking and persistent form of any call; CollectiveCalls has the
-  /// collectives by name. Setting up a persistent call is collective in the sense that all
-  /// processes start it in the same order.
+  /// collectives by name. Setting up a persistent call is local; its starts are calls, which all
+  /// processes make in the same order as their other ones (see Persistent).
   void run(const Call& call);
   [[nodiscard]] Request start(const Call& call);
   [[nodiscard]] Persistent prepare(const Call& call);
@@ -275,11 +286,17 @@ class Communicator : public CollectiveCalls<Communicator> {
   [[nodiscard]] DrivenCall drive(const Call& call);
 
   /// The same, to be started any number of times: collective, and waits for the others, so that
-  /// everything that a start takes is there before. No nonblocking call may be under way. The
-  /// buffers must last as long as what is returned, which must not outlive the communicator; so
-  /// must the datatype and operator of a reduction. The call's lists need not, nor the datatypes of
-  /// what is only moved: likewise of drive(). Throws Error as drive(), and MemoryRefused, on all
+  /// everything that a start takes is there before. No call of drive() may be under way, but starts
+  /// may. The buffers must last as long as what is returned, which must not outlive the communicator;
+  /// so must the datatype and operator of a reduction. The call's lists need not, nor the datatypes
+  /// of what is only moved: likewise of drive(). Throws Error as drive(), and MemoryRefused, on all
   /// processes, where there is too little memory.
+  ///
+  /// Starts are matched by their set-up: processes may start such calls in any order, which may
+  /// differ between them, also between all other calls, and none waits for others. For that each
+  /// set-up has memory and lanes of its own, up to 64 at a time. Later set-ups take them over when
+  /// what is returned has gone, which each process may let go when it likes. (With
+  /// Options::aggregators starts are calls like any other, made in one order.)
   [[nodiscard]] DrivenCall prepare_driven(const Call& call);
 
   /// False if other communicators of the same processes use the same memory in turn

@@ -10,6 +10,7 @@
 #include "collectives/api/hycoll.h"
 #include "collectives/calls/aggregators.h"
 #include "collectives/calls/call_gate.h"
+#include "collectives/calls/channels.h"
 #include "collectives/elements/reduction.h"
 #include "collectives/elements/vector_elements.h"
 #include "collectives/plans/plan_cache.h"
@@ -279,11 +280,12 @@ class KeptCall {
 
 /// A call that its owner drives.
 struct DrivenCall::State {
+  ChannelUse channel;  ///< Of the starts, if they have one; ends after all else.
   Caller* caller = nullptr;
   std::optional<KeptCall> kept;  ///< To be started; the runs refer to its lists.
   std::unique_ptr<CallRuns> runs;
   std::unique_ptr<DrivenRun> driver;
-  Waiter waiter{WaitPolicy{}};
+  Waiter waiter{WaitPolicy{}};  ///< Since the start, or the last progress.
   bool is_complete = false;
 };
 

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -10,6 +13,7 @@
 #include "collectives/calls/aggregators.h"
 #include "collectives/calls/call_gate.h"
 #include "collectives/calls/caller.h"
+#include "collectives/calls/channels.h"
 #include "collectives/calls/node_process_member.h"
 #include "collectives/calls/own_memory.h"
 #include "collectives/plans/plan_cache.h"
@@ -42,6 +46,11 @@ MpiCallers mpi_callers(const Options& options) {
   const bool has_one_worker = options.workers == 1 || options.layout == Options::Layout::processes;
   return has_one_worker && options.aggregators == 0 ? MpiCallers::user_only : MpiCallers::several;
 }
+
+/// Channels that send messages have communicators of the MPI library's, and workers of UCX, of
+/// which there are not many.
+constexpr int kMostChannelsWithMessages = 16;
+std::atomic<int> channels_with_messages_here{0};
 
 bool has_root_in(const Call& call, int size) { return call.root >= 0 && call.root < size; }
 
@@ -161,23 +170,28 @@ class ProcessMember final : public Caller {
 
 }  // namespace
 
-struct Communicator::State {
+struct Communicator::State final : Channel {
+  /// Of the whole communicator, or of further rows of its calls.
+  enum class Role { whole, regrouped, channel };
+
   /// Of all processes of `parent`, or none: throws Error on all.
-  static std::unique_ptr<State> make(MPI_Comm parent, const Options& options) {
+  static std::unique_ptr<State> make(MPI_Comm parent, const Options& options,
+                                     Role role = Role::whole) {
     ProcessGroup::require_mpi();
-    return JointSetup::run(
-        parent, [&](JointSetup& setup) { return std::make_unique<State>(setup, parent, options); });
+    return JointSetup::run(parent, [&](JointSetup& setup) {
+      return std::make_unique<State>(setup, parent, options, role);
+    });
   }
 
   /// `order` as for ProcessGroup.
-  State(JointSetup& setup, MPI_Comm parent, const Options& options,
+  State(JointSetup& setup, MPI_Comm parent, const Options& options, Role its_role,
         const std::shared_ptr<const RankOrder>& order = nullptr)
-      : group(setup, parent, options, mpi_callers(options), order) {
+      : role(its_role), group(setup, parent, options, mpi_callers(options), order) {
     if (options.layout == Options::Layout::processes) {
       processes = std::make_unique<NodeProcesses>(group, ThreadNumbering::one_each(group.size()));
       plans = std::make_unique<PlanCache>(processes->plan_options(group));
       provide_for_agreements();
-      if (order == nullptr && may_regroup()) regroup();
+      if (role == Role::whole && may_regroup()) regroup();
     } else {
       workers = std::make_unique<NodeWorkers>(group, worker_count_for(group), MemberCount::one);
       plans = std::make_unique<PlanCache>(workers->plan_options(group));
@@ -197,7 +211,18 @@ struct Communicator::State {
       member =
           std::make_unique<ProcessMember>(group, *workers, *plans, announcer.get(), gate.get());
     }
+    // Orders nothing, here and below.
+    if (is_channel_with_messages()) {
+      channels_with_messages_here.fetch_add(1, std::memory_order_relaxed);
+    }
   }
+  ~State() override {
+    if (is_channel_with_messages()) {
+      channels_with_messages_here.fetch_sub(1, std::memory_order_relaxed);
+    }
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
 
   /// Calls that go on by themselves need a thread that calls MPI beside the user's.
   void require_background() {
@@ -206,7 +231,7 @@ struct Communicator::State {
     has_background = true;
   }
 
-  Caller& caller() {
+  Caller& caller() override {
     if (member == nullptr) throw_aggregator_calls(group);
     return *member;
   }
@@ -223,6 +248,16 @@ struct Communicator::State {
     return body(regrouped->caller(), renumbered);
   }
 
+  bool is_one_node() const noexcept {
+    return processes != nullptr ? processes->node_count() == 1 : group.size() == 1;
+  }
+  bool is_channel_with_messages() const noexcept { return role == Role::channel && !is_one_node(); }
+
+  /// Sets a call up on a channel. Collective.
+  std::unique_ptr<DrivenCall::State> prepare_driven(const Call& call);
+  /// What is set on all processes, by a call. Collective.
+  Channels::Offer agree(const Channels::Offer& own);
+
   /// Where all processes are compared the calls have one row of numbers, and reproducible bits
   /// depend on who shares a node.
   bool may_regroup() const {
@@ -236,6 +271,7 @@ struct Communicator::State {
   /// Makes the same once more, over the processes in another order, if there are fewer nodes in it.
   void regroup();
 
+  Role role;
   ProcessGroup group;
   std::unique_ptr<NodeProcesses> processes;  // null but with the layout processes
   std::unique_ptr<NodeWorkers> workers;      // null with the layout processes
@@ -248,6 +284,7 @@ struct Communicator::State {
   bool has_background = false;                 // whether MPI has been found to allow it
   std::unique_ptr<State> regrouped;            // null unless ranks are scattered
   std::shared_ptr<const RankOrder> better_order;  // of the regrouped one
+  Channels channels;                              // last: they use the group's communicator
 };
 
 void Communicator::State::provide_for_agreements() {
@@ -287,7 +324,40 @@ void Communicator::State::regroup() {
   options.emulated_dealing = Options::EmulatedDealing::blocks;  // that is what they are now
   const MpiCommunicator reordered(group.setup(), group.control(), 0,
                                   better_order->number_of(group.rank()));
-  regrouped = std::make_unique<State>(group.setup(), reordered.handle(), options, better_order);
+  regrouped = std::make_unique<State>(group.setup(), reordered.handle(), options, Role::regrouped,
+                                      better_order);
+}
+
+Channels::Offer Communicator::State::agree(const Channels::Offer& own) {
+  std::array<std::uint64_t, 2> all = {own.idle, own.vacant};
+  caller().run(
+      calls::allreduce(all.data(), all.data(), all.size(), DataType::uint64, Operator::bit_and));
+  return {.idle = all[0], .vacant = all[1]};
+}
+
+std::unique_ptr<DrivenCall::State> Communicator::State::prepare_driven(const Call& call) {
+  // Aggregators take part in no set-up. Where all processes are compared this is refused.
+  if (group.aggregator_count() > 0 || gate != nullptr) return caller().prepare_driven(call);
+  const bool has_messages = !is_one_node();
+  const bool may_make = !has_messages || channels_with_messages_here.load(
+                                             std::memory_order_relaxed) < kMostChannelsWithMessages;
+  ChannelUse use = channels.take(
+      may_make, [this](const Channels::Offer& own) { return agree(own); },
+      [this] {
+        Options options = group.options();
+        options.parent = Options::Parent::borrowed;
+        options.memory = Options::Memory::alone;
+        return State::make(group.control(), options, Role::channel);
+      });
+  auto& channel = static_cast<State&>(use.channel());
+  // No call is under way there, and this one's set-up comes at the same place in all processes' row
+  // of calls here.
+  if (processes != nullptr) {
+    channel.processes->segment().set_distance(processes->segment().handoff_ns());
+  }
+  auto prepared = channel.caller().prepare_driven(call);
+  prepared->channel = std::move(use);
+  return prepared;
 }
 
 Communicator::Communicator(MPI_Comm parent, const Options& options)
@@ -326,7 +396,7 @@ void Communicator::take_turns() {
     state_ = JointSetup::run(control, [&](JointSetup& setup) {
       Options options = state_->group.options();
       options.memory = Options::Memory::in_turn;
-      return std::make_unique<State>(setup, control, options);
+      return std::make_unique<State>(setup, control, options, State::Role::whole);
     });
   } catch (const Error& error) {
     throw MemoryRefused(error.kind(), error.what());
@@ -362,7 +432,7 @@ DrivenCall Communicator::drive(const Call& call) {
 
 DrivenCall Communicator::prepare_driven(const Call& call) {
   require_driving();
-  auto made = state_->caller().prepare_driven(call);
+  auto made = state_->prepare_driven(call);
   // Starts need the memory, and the caller.
   state_->may_take_turns = false;
   return DrivenCall(std::move(made));
@@ -372,10 +442,7 @@ bool Communicator::has_own_memory() const noexcept {
   return state_->processes == nullptr || state_->processes->has_own_memory();
 }
 
-bool Communicator::is_one_node() const noexcept {
-  return state_->processes != nullptr ? state_->processes->node_count() == 1
-                                      : state_->group.size() == 1;
-}
+bool Communicator::is_one_node() const noexcept { return state_->is_one_node(); }
 
 const std::string& Communicator::transport() const noexcept {
   return state_->processes != nullptr ? state_->processes->transport() : state_->group.transport();

@@ -36,6 +36,7 @@ std::unique_ptr<DrivenCall::State> Caller::prepare_driven(const Call& call) {
 
 void Caller::start(DrivenCall::State& driven) {
   enter_driven(driven);
+  driven.waiter.reset();
   driven.is_complete = false;
 }
 
@@ -68,12 +69,23 @@ DrivenCall::~DrivenCall() = default;
 void DrivenCall::start() {
   HYCOLL_ASSERT(state_ != nullptr && state_->caller != nullptr && state_->is_complete,
                 "a call to be started, and not under way");
-  state_->caller->start(*state_);
+  try {
+    state_->caller->start(*state_);
+  } catch (const std::exception&) {
+    state_->channel.spoil();
+    throw;
+  }
 }
 
 bool DrivenCall::advance() noexcept {
   if (state_ == nullptr || state_->is_complete) return true;
-  return state_->is_complete = state_->driver->advance();
+  const WorkerExecutor::Progress progress = state_->driver->advance();
+  if (progress == WorkerExecutor::Progress::advanced) state_->waiter.reset();
+  return state_->is_complete = progress == WorkerExecutor::Progress::finished;
+}
+
+void DrivenCall::restart_clock() noexcept {
+  if (state_ != nullptr) state_->waiter.reset();
 }
 
 void DrivenCall::look_for_trouble() {

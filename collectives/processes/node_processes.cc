@@ -140,6 +140,7 @@ ExecutorOptions NodeProcesses::executor_options(const ProcessGroup& group, int t
       group.executor_options(cores_[static_cast<std::size_t>(thread)], first_rank_ - worker_,
                              worker_count(), grouping_.node_count(), wait_policy_);
   options.salt = use_.salt;
+  if (thread > 0) options.while_waiting = nullptr;
   options.ended_process = [watch = &use_.segment->watch(), first = node_begin(),
                            name = group.process_names()] {
     const int ended = watch->find_ended();

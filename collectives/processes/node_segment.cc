@@ -90,7 +90,8 @@ std::shared_ptr<NodeSegment> NodeSegment::make(JointSetup& setup, const ProcessG
   // any more.
   setup.meet();
   made->segment_.close();
-  made->measure_distance(setup, may_spin);
+  // Whoever makes many of them knows the distance.
+  if (group.options().memory != Options::Memory::alone) made->measure_distance(setup, may_spin);
   return made;
 }
 

@@ -127,7 +127,7 @@ std::vector<NumberedOption> ProcessGroup::common_options() const {
       {.name = "exchange_kib (HYCOLL_EXCHANGE_KIB)", .value = options_.exchange_kib},
       {.name = "staging_limit_mib (HYCOLL_STAGING_LIMIT; -1: not set)",
        .value = options_.staging_limit_mib.value_or(-1)},
-      {.name = "memory (0: at_once, 1: when_needed, 2: in_turn)",
+      {.name = "memory (0: at_once, 1: when_needed, 2: in_turn, 3: alone)",
        .value = static_cast<int>(options_.memory)},
       {.name = "single_copy_kib (HYCOLL_SINGLE_COPY_KIB; -1: not set)",
        .value = options_.single_copy_kib.value_or(-1)},
@@ -408,6 +408,7 @@ ExecutorOptions ProcessGroup::executor_options(const Core& core, int first_rank,
                         " hycoll ends the job, as HYCOLL_TIMEOUT_S (Options::timeout) asks it to.",
                     1);
           },
+      .while_waiting = options_.while_waiting,
       .ended_process = nullptr,
       .on_ended_process =
           [](const std::string& message) {

@@ -52,13 +52,18 @@ class SharedSegments {
   std::map<SegmentKey, std::weak_ptr<NodeSegment>> segments_;  // guarded by mutex_
 };
 
+/// Whether a communicator shares no segment, even if the processes may.
+bool is_alone(const Options& options) { return options.memory == Options::Memory::alone; }
+
 /// What this process may provide for all of its segments.
 std::size_t limit_bytes(const ProcessGroup& group, std::size_t segment_bytes) {
   const auto processes = static_cast<std::size_t>(group.neighbour_count());
   if (const std::optional<int> mib = group.options().staging_limit_mib) {
     return static_cast<std::size_t>(*mib) * kMib / processes;
   }
-  return std::max(kAutomaticLimitBytes / processes, kAutomaticSegments * segment_bytes);
+  const std::size_t limit =
+      std::max(kAutomaticLimitBytes / processes, kAutomaticSegments * segment_bytes);
+  return is_alone(group.options()) ? 2 * limit : limit;
 }
 
 /// What of the limit a segment may take: of the memory that calls of any length need an eighth is
@@ -145,8 +150,9 @@ std::optional<MemoryCharge> charge_own(const Options& options, const SegmentByte
 
 /// Whether this process can provide the rest later. (Teams make calls of their threads at once.)
 bool may_expand(const ProcessGroup& group, const NodeMembership& node) {
-  return group.options().memory == Options::Memory::when_needed && node.threads.is_one_each() &&
-         SharedSegment::can_reserve_mapped();
+  const Options::Memory memory = group.options().memory;
+  return (memory == Options::Memory::when_needed || memory == Options::Memory::alone) &&
+         node.threads.is_one_each() && SharedSegment::can_reserve_mapped();
 }
 
 }  // namespace
@@ -158,7 +164,7 @@ SegmentUse obtain_segment(const ProcessGroup& group, const NodeMembership& node)
                        .wishes_copies = options.single_copy_kib.value_or(1) > 0};
   const SegmentBytes bytes = NodeSegment::own_bytes(node, staging_bytes_of(options));
   const std::size_t limit = limit_bytes(group, bytes.compact + bytes.rest);
-  Terms here{.may_share = makes_one_call_at_a_time(node, key.world_ranks),
+  Terms here{.may_share = !is_alone(options) && makes_one_call_at_a_time(node, key.world_ranks),
              .may_expand = may_expand(group, node)};
   std::optional<MemoryCharge> charge = charge_own(options, bytes, limit, here);
   here.has_room = charge.has_value();

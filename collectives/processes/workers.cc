@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include "collectives/processes/memory_homes.h"
 #include "collectives/processes/node_distance.h"
@@ -87,10 +88,12 @@ NodeWorkers::NodeWorkers(ProcessGroup& group, int worker_count, MemberCount memb
 
   make_task_kernels(group);
   for (int worker = 0; worker < count(); ++worker) {
-    executors_.push_back(std::make_unique<WorkerExecutor>(
-        memory_, worker, group.endpoints(), helpers_.get(),
+    ExecutorOptions options =
         group.executor_options(cores_[static_cast<std::size_t>(worker)], first_rank_, members_here_,
-                               group.size(), wait_policy_)));
+                               group.size(), wait_policy_);
+    if (worker > 0) options.while_waiting = nullptr;
+    executors_.push_back(std::make_unique<WorkerExecutor>(memory_, worker, group.endpoints(),
+                                                          helpers_.get(), std::move(options)));
   }
 }
 

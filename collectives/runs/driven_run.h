@@ -18,14 +18,16 @@ namespace hycoll {
 /// thread at a time.
 class DrivenRun {
  public:
+  using Progress = WorkerExecutor::Progress;
+
   DrivenRun() = default;
   virtual ~DrivenRun() = default;
   DrivenRun(const DrivenRun&) = delete;
   DrivenRun& operator=(const DrivenRun&) = delete;
 
-  /// Does what can be done now. Returns whether the call has ended, and what it has met is known to
-  /// its runs. Everything that it takes is there before.
-  virtual bool advance() noexcept = 0;
+  /// Does what can be done now. When it has finished, what the call has met is known to its runs.
+  /// Everything that it takes is there before.
+  virtual Progress advance() noexcept = 0;
 
   /// As WorkerExecutor::look_for_trouble.
   virtual void look_for_trouble(Waiter& waiter) = 0;
@@ -38,22 +40,24 @@ class DrivenRun {
 /// other members may have left the one that failed, and wait in the next.
 class ExecutorRun {
  public:
+  using Progress = WorkerExecutor::Progress;
+
   explicit ExecutorRun(WorkerExecutor& executor) noexcept : executor_(executor) {}
   virtual ~ExecutorRun() = default;
   ExecutorRun(const ExecutorRun&) = delete;
   ExecutorRun& operator=(const ExecutorRun&) = delete;
 
-  /// Does what can be done now. Returns whether the programs have been executed; throws the
-  /// RunFailure that they have met, and must not be asked again after either.
-  bool advance() {
-    return go_on([this] { return executor_.advance() == WorkerExecutor::Progress::finished; });
+  /// Does what can be done now. When the programs have been executed it has finished, or throws the
+  /// RunFailure that they have met, and must not be asked again.
+  Progress advance() {
+    return go_on([this] { return executor_.advance(); });
   }
 
   /// Returns when the plan has been executed.
   void finish() {
     go_on([this] {
       executor_.finish();
-      return true;
+      return Progress::finished;
     });
   }
 
@@ -74,19 +78,22 @@ class ExecutorRun {
   }
 
  private:
-  /// `has_finished()` says of the program under way whether it has.
-  template <class HasFinished>
-  bool go_on(const HasFinished& has_finished) {
+  /// `advance_program()` goes on with the program under way.
+  template <class AdvanceProgram>
+  Progress go_on(const AdvanceProgram& advance_program) {
+    bool has_advanced = false;
     while (goes_on(failure_) && (is_under_way_ || begin_next())) {
       try {
-        if (!has_finished()) return false;
+        const Progress progress = advance_program();
+        if (progress != Progress::finished) return has_advanced ? Progress::advanced : progress;
       } catch (const RunFailure& met) {
         failure_ = met;
       }
       is_under_way_ = false;
+      has_advanced = true;
     }
     if (failure_) throw RunFailure(*failure_);
-    return true;
+    return Progress::finished;
   }
 
   bool begin_next() {
@@ -126,16 +133,19 @@ class RunsByOne final : public DrivenRun {
   explicit RunsByOne(CallRuns& runs, Arguments&&... arguments)
       : runs_(runs), starter_(std::forward<Arguments>(arguments)...) {}
 
-  bool advance() noexcept override {
+  Progress advance() noexcept override {
+    bool has_advanced = false;
     while (run_ != nullptr || begin_next()) {
       try {
-        if (!run_->advance()) return false;
+        const Progress progress = run_->advance();
+        if (progress != Progress::finished) return has_advanced ? Progress::advanced : progress;
       } catch (const std::exception&) {
         runs_.note(handled_failure());
       }
       run_ = nullptr;
+      has_advanced = true;
     }
-    return true;
+    return Progress::finished;
   }
 
   void look_for_trouble(Waiter& waiter) override {
@@ -165,9 +175,9 @@ class PoolRun final : public DrivenRun {
     job_->hurry();
   }
 
-  bool advance() noexcept override {
+  Progress advance() noexcept override {
     if (!parts_.jobs.empty()) pool_.hand_in(parts_);
-    return job_->finished();
+    return job_->finished() ? Progress::finished : Progress::blocked;
   }
 
   /// Its threads do.

@@ -88,10 +88,13 @@ int decline(const Candidate& candidate, const Verdict& verdict, const Library& l
 inline constexpr std::string_view kTooLongForStaging =
     "an element, or the least part of all blocks, is longer than hycoll's staging";
 
-/// The same of MemoryRefused, in blocking calls and in others.
+/// The same of MemoryRefused: in blocking calls, in persistent ones, and in others.
 inline constexpr std::string_view kTooLittleMemory =
     "longer than what the communicator's own memory is for, and there is no room for more "
     "(HYCOLL_STAGING_LIMIT)";
+inline constexpr std::string_view kNoMemoryOfItsOwn =
+    "persistent: there is no room for memory of its own (HYCOLL_STAGING_LIMIT), or too many other "
+    "persistent calls have theirs";
 inline constexpr std::string_view kMemoryNotThere =
     "nonblocking: hycoll takes the memory that longer calls need in a blocking one";
 
@@ -204,7 +207,8 @@ int serve_nonblocking(const Candidate& candidate, MPI_Request* request, const Ma
   if (verdict.server == nullptr) return decline(candidate, verdict, library);
   return made_or_passed_on(candidate, kMemoryNotThere, library, [&] {
     auto pending =
-        std::make_unique<NonblockingCall>(*attachment, candidate.routine, candidate.communicator);
+        std::make_unique<NonblockingCall>(*attachment, attachment->queue(), candidate.routine,
+                                          candidate.communicator);
     const Call call = make_call(*pending);
     describe(*pending, candidate, *verdict.server, call);
     pending->call = verdict.server->drive(call);
@@ -223,7 +227,7 @@ int serve_persistent(const Candidate& candidate, MPI_Request* request, const Mak
   const Verdict verdict = attachment->decide(candidate, Session::instance().settings());
   if (verdict.server == nullptr) return decline(candidate, verdict, library);
   attachment->finish_nonblocking();
-  return made_or_passed_on(candidate, kTooLittleMemory, library, [&] {
+  return made_or_passed_on(candidate, kNoMemoryOfItsOwn, library, [&] {
     auto persistent =
         std::make_unique<PersistentCall>(*attachment, candidate.routine, candidate.communicator);
     const Call call = make_call(*persistent);

@@ -128,6 +128,8 @@ class Attachment {
 
   /// Where this communicator's nonblocking calls wait for one another.
   CallQueue& queue();
+  /// One for other calls of this communicator, which wait for no others.
+  CallQueue& another_queue() const { return NonblockingCalls::instance().take_queue(wait_policy_); }
 
   /// Gives up hycoll's communicator, after its nonblocking calls; what follows goes to the MPI
   /// library.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/lifetime.h"
+#include "preload/session/persistent_calls.h"
 #include "preload/session/session.h"
 
 namespace hycoll::preload {
@@ -98,7 +99,11 @@ void CallQueue::look_after() {
   const bool is_left_alone = std::exchange(polls_seen_, polls) == polls;
   if (!is_busy() || !try_acquire()) return;
   if (is_left_alone) advance_acquired();
-  if (!waiting_.empty()) waiting_.front()->call.look_for_trouble();
+  if (!waiting_.empty()) {
+    DrivenCall& first = waiting_.front()->call;
+    if (is_left_alone) first.restart_clock();
+    first.look_for_trouble();
+  }
   release();
 }
 
@@ -213,6 +218,10 @@ void NonblockingCalls::finish(const NonblockingCall& call) {
 
 void NonblockingCalls::finish_all() {
   for_each_queue([this](CallQueue& queue) { finish(queue); });
+}
+
+void NonblockingCalls::finish_persistent() {
+  wait_until(WaitPolicy{}, [] { return !PersistentCalls::are_under_way(); });
 }
 
 void NonblockingCalls::close() noexcept {

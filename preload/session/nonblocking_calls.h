@@ -38,10 +38,10 @@ class CallRow {
   PendingCall* last_ = nullptr;  // if there is a first one
 };
 
-/// The nonblocking calls of one communicator, and starts of persistent ones, which are executed one
-/// after another, in the order in which they were started. Never destroyed, so that it may be
-/// looked at without a lock. Any number of threads may use it, but calls are started by one thread
-/// at a time.
+/// The nonblocking calls of one communicator, which are executed one after another, in the order in
+/// which they were started; or the starts of one persistent call. Never destroyed, so that it may
+/// be looked at without a lock. Any number of threads may use it, but calls are started by one
+/// thread at a time.
 class alignas(64) CallQueue {
  public:
   /// Whether calls are there whose requests have not completed.
@@ -55,7 +55,8 @@ class alignas(64) CallQueue {
   int advance();
 
   /// What hycoll's own thread does from time to time: goes on with calls that nobody else goes on
-  /// with, and looks for trouble. Completes no request, so that it need not call MPI.
+  /// with, and looks for trouble, where what nobody waits for is not late. Completes no request, so
+  /// that it need not call MPI.
   void look_after();
 
  private:
@@ -86,7 +87,7 @@ class NonblockingCalls final : public LookedAfter {
   /// Whether requests are there that have not completed.
   bool is_busy() const noexcept { return pending_.load(std::memory_order_relaxed) > 0; }
 
-  /// A queue for a communicator, whose calls are waited for as the policy says.
+  /// A queue whose calls are waited for as the policy says.
   CallQueue& take_queue(const WaitPolicy& policy);
   /// Requires that its calls have completed.
   void give_back(CallQueue& queue) noexcept;
@@ -107,6 +108,8 @@ class NonblockingCalls final : public LookedAfter {
   void finish(const NonblockingCall& call);
   /// Returns when all have, also those whose communicators the program has freed.
   void finish_all();
+  /// Returns when no start of a persistent call is under way.
+  void finish_persistent();
 
   /// Ends hycoll's own thread. No call may be under way.
   void close() noexcept;

@@ -8,10 +8,11 @@
 
 namespace hycoll::preload {
 
-PendingCall::PendingCall(Attachment& attachment, Routine its_routine, MPI_Comm its_communicator)
+PendingCall::PendingCall(Attachment& attachment, CallQueue& its_queue, Routine its_routine,
+                         MPI_Comm its_communicator) noexcept
     : routine(its_routine),
       communicator(its_communicator),
-      queue(attachment.queue()),
+      queue(its_queue),
       attachment_(attachment) {
   attachment_.own();
 }

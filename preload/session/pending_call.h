@@ -26,7 +26,8 @@ class CallQueue;
 /// communicator before.
 class PendingCall {
  public:
-  PendingCall(Attachment& attachment, Routine its_routine, MPI_Comm its_communicator);
+  PendingCall(Attachment& attachment, CallQueue& its_queue, Routine its_routine,
+              MPI_Comm its_communicator) noexcept;
   virtual ~PendingCall();
   PendingCall(const PendingCall&) = delete;
   PendingCall& operator=(const PendingCall&) = delete;
@@ -72,7 +73,8 @@ class PendingCall {
 /// the call too, until the program has no request any more.
 class NonblockingCall final : public PendingCall {
  public:
-  using PendingCall::PendingCall;
+  NonblockingCall(Routine its_routine, MPI_Comm its_communicator, CallQueue& its_queue) noexcept
+      : PendingCall(its_routine, its_communicator, its_queue, its_queue) {}
 
   MPI_Request request = MPI_REQUEST_NULL;
 

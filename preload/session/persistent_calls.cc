@@ -26,8 +26,13 @@ int free_in_library(MPI_Request* request) {
 
 }  // namespace
 
+PersistentCall::PersistentCall(Attachment& attachment, Routine its_routine,
+                               MPI_Comm its_communicator)
+    : PendingCall(attachment, attachment.another_queue(), its_routine, its_communicator) {}
+
 PersistentCall::~PersistentCall() {
   if (tag_ != kNoTag) PersistentCalls::instance().give_back(tag_);
+  NonblockingCalls::instance().give_back(queue);
 }
 
 int PersistentCall::start(MPI_Request* request) {
@@ -139,10 +144,11 @@ int PersistentCalls::free(PersistentCall& call, MPI_Request* request) {
 }
 
 void PersistentCalls::close() noexcept {
+  // Also what goes on although its request is gone.
+  NonblockingCalls::instance().finish_persistent();
   while (!calls_.empty()) {
     MPI_Request request = calls_.begin()->first;
     PersistentCall& call = *calls_.begin()->second;
-    if (call.is_under_way()) NonblockingCalls::instance().finish(call.queue);
     free(call, &request);
   }
   MPI_Comm own = communicator_.exchange(MPI_COMM_NULL, std::memory_order_relaxed);

@@ -19,10 +19,11 @@ namespace hycoll::preload {
 /// Its request is a persistent receive of the MPI library's, of no bytes, from this process itself,
 /// on a communicator of hycoll's: so whatever waits or tests takes it, and it is inactive between
 /// starts. When a start's call is over, hycoll sends what is received. The program owns the call
-/// until it frees the request.
+/// until it frees the request. Its starts wait for no other calls, nor others for them, so it has a
+/// queue of its own.
 class PersistentCall final : public PendingCall {
  public:
-  using PendingCall::PendingCall;
+  PersistentCall(Attachment& attachment, Routine its_routine, MPI_Comm its_communicator);
   ~PersistentCall() override;
 
   /// What is to be done before each start, e.g. to copy what hycoll's call does not find where the
@@ -69,7 +70,8 @@ class PersistentCalls {
   /// Frees the request of a call, which the program gives up. Returns MPI's error code.
   int free(PersistentCall& call, MPI_Request* request);
 
-  /// Frees all that the program has left. Before the end of their communicators.
+  /// Waits for the end of all starts, and frees all that the program has left. Before the end of
+  /// their communicators.
   void close() noexcept;
 
  private:

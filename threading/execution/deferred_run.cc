@@ -38,9 +38,15 @@ void DeferredRun::start(const Program& program, const CallArguments& arguments,
   end_locked();
 }
 
+bool DeferredRun::finishes_now() {
+  const WorkerExecutor::Progress progress = executor_.advance();
+  if (progress == WorkerExecutor::Progress::advanced) waiter_.reset();
+  return progress == WorkerExecutor::Progress::finished;
+}
+
 void DeferredRun::advance_locked() {
   try {
-    if (executor_.advance() != WorkerExecutor::Progress::finished) return;
+    if (!finishes_now()) return;
   } catch (const std::exception&) {
     outcome_->error = handled_failure();
   }
@@ -49,7 +55,7 @@ void DeferredRun::advance_locked() {
 
 void DeferredRun::look_after_locked() {
   try {
-    if (executor_.advance() != WorkerExecutor::Progress::finished) {
+    if (!finishes_now()) {
       // No nap, for who waits for the run would wait for the end of it, too.
       executor_.look_for_trouble(waiter_);
       executor_.drive_transport();

@@ -60,6 +60,8 @@ class DeferredRun final : public LookedAfter {
   void look_after() override;
 
  private:
+  /// Goes on; whether the run has finished.
+  bool finishes_now();
   void advance_locked();
   /// The keeper's turn: also looks for failures, for mismatches, and for members that are missing.
   void look_after_locked();
@@ -67,7 +69,8 @@ class DeferredRun final : public LookedAfter {
 
   WorkerExecutor& executor_;
   std::mutex mutex_;
-  Waiter waiter_{WaitPolicy{}};            // since the keeper has looked after this run
+  Waiter waiter_{WaitPolicy{}};            // since the keeper looks after this run, or its last
+                                           // progress
   DeferredOutcome* outcome_ = nullptr;     // valid while a run is under way
   std::atomic<std::uint64_t> started_{0};  // runs; the keeper tells by it whether one is left alone
   std::uint64_t seen_ = 0;                 // the run at the keeper's last look

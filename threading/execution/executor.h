@@ -84,6 +84,8 @@ struct ExecutorOptions {
   /// Called by the first worker whose wait exceeds the timeout, with a message that says who is
   /// missing. If it returns, the wait goes on.
   std::function<void(const std::string&)> on_timeout;
+  /// Called in slow turns of blocking calls: goes on with what others may wait for. Null: nothing.
+  std::function<void()> while_waiting = nullptr;
   /// Names a process of the node that has ended before its time; "" if there is none. Looked at in
   /// slow turns. Null: nobody looks.
   std::function<std::string()> ended_process = {};

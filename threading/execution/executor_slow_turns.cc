@@ -17,6 +17,7 @@ void WorkerExecutor::slow_turn(Waiter& waiter) {
   look_for_trouble(waiter);
   if (just_tested_ == nullptr || waiter.drives_for_all()) drive_for_all();
   advance_messages();
+  if (arguments_.is_blocking && options_.while_waiting) options_.while_waiting();
   waiter.give_way();
 }
 

@@ -1,0 +1,136 @@
+#include "collectives/calls/channels.h"
+
+#include <algorithm>
+#include <bit>
+#include <exception>
+
+#include "collectives/api/hycoll.h"
+
+namespace hycoll {
+namespace {
+
+/// So many calls at most are refused after one for which no channel could be made.
+constexpr std::uint32_t kMostToRefuse = 1023;
+
+constexpr std::uint64_t bit_of(std::size_t place) noexcept { return std::uint64_t{1} << place; }
+
+std::size_t first_place(std::uint64_t bits) noexcept {
+  return static_cast<std::size_t>(std::countr_zero(bits));
+}
+
+MemoryRefused refusal() {
+  return {ErrorKind::environment,
+          "the processes have no room for memory of its own for one more persistent call of this "
+          "communicator; raise the limit (HYCOLL_STAGING_LIMIT, in MiB for a machine), or free "
+          "persistent calls or communicators"};
+}
+
+}  // namespace
+
+ChannelUse::~ChannelUse() {
+  if (channels_ != nullptr) channels_->give_back(place_, is_spoilt_);
+}
+
+Channel& ChannelUse::channel() const {
+  const std::lock_guard lock(channels_->mutex_);
+  return *channels_->places_[place_].channel;
+}
+
+/// While it lives, what this process has offered stays.
+class Channels::Agreement {
+ public:
+  explicit Agreement(Channels& channels) : channels_(channels) { set(true); }
+  ~Agreement() {
+    set(false);
+    channels_.trim();
+  }
+  Agreement(const Agreement&) = delete;
+  Agreement& operator=(const Agreement&) = delete;
+
+ private:
+  void set(bool is_agreeing) {
+    const std::lock_guard lock(channels_.mutex_);
+    channels_.is_agreeing_ = is_agreeing;
+  }
+
+  Channels& channels_;
+};
+
+ChannelUse Channels::take(bool may_make, const Agree& agree, const Make& make) {
+  const Agreement agreement(*this);
+  const Offer agreed = agree(offer(may_make));
+  std::size_t place = first_place(agreed.idle);
+  if (agreed.idle == 0) {
+    if (agreed.vacant == 0 || refused_ < to_refuse_) {
+      ++refused_;
+      throw refusal();
+    }
+    place = first_place(agreed.vacant);
+    refused_ = 0;
+    const bool is_made = make_at(place, agree, make);
+    to_refuse_ = is_made ? 0 : std::min(2 * to_refuse_ + 1, kMostToRefuse);
+    if (!is_made) throw refusal();
+  }
+  const std::lock_guard lock(mutex_);
+  places_[place].is_used = true;
+  return {*this, place};
+}
+
+Channels::Offer Channels::offer(bool may_make) {
+  const std::lock_guard lock(mutex_);
+  Offer offer;
+  for (std::size_t place = 0; place < kMost; ++place) {
+    if (places_[place].is_used) continue;
+    if (places_[place].channel != nullptr) offer.idle |= bit_of(place);
+    if (may_make) offer.vacant |= bit_of(place);
+  }
+  return offer;
+}
+
+bool Channels::make_at(std::size_t place, const Agree& agree, const Make& make) {
+  std::unique_ptr<Channel> channel;
+  {
+    const std::lock_guard lock(mutex_);
+    channel = std::move(places_[place].channel);
+  }
+  channel.reset();  // of no use any more, for others have none there
+  try {
+    channel = make();
+  } catch (const std::exception&) {
+    // Whatever it is that one of them lacks, the others learn.
+  }
+  if (agree({.idle = channel != nullptr ? bit_of(place) : 0}).idle == 0) return false;
+  const std::lock_guard lock(mutex_);
+  places_[place].channel = std::move(channel);
+  return true;
+}
+
+void Channels::give_back(std::size_t place, bool is_spoilt) noexcept {
+  std::unique_ptr<Channel> spoilt;  // ends without the lock
+  {
+    const std::lock_guard lock(mutex_);
+    places_[place].is_used = false;
+    if (is_spoilt) spoilt = std::move(places_[place].channel);
+  }
+  trim();
+}
+
+void Channels::trim() noexcept {
+  while (const std::unique_ptr<Channel> given_up = surplus()) {
+  }
+}
+
+std::unique_ptr<Channel> Channels::surplus() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (is_agreeing_) return nullptr;
+  // The first ones stay: the same on all processes once they have given back the same, in whatever
+  // order.
+  std::size_t idle = 0;
+  for (Place& place : places_) {
+    if (place.is_used || place.channel == nullptr || ++idle <= kMostIdle) continue;
+    return std::move(place.channel);
+  }
+  return nullptr;
+}
+
+}  // namespace hycoll
