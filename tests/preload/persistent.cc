@@ -276,7 +276,9 @@ void handles_may_go_early(MPI_Comm communicator) {
     active->start(2);
     active->free();
   }
-  MPI_Barrier(communicator);
+  for (int is_there = 0; !active->has_result();) {
+    MPI_Iprobe(MPI_ANY_SOURCE, 99, communicator, &is_there, MPI_STATUS_IGNORE);
+  }
   active->check();
 }
 

@@ -121,6 +121,11 @@ class PersistentOperation {
     check();
   }
 
+  /// Whether a result is there, of forms in which all get one, for those who have no request.
+  bool has_result() const {
+    return std::ranges::none_of(output_, [](auto value) { return value == kPoison; });
+  }
+
   void check() const {
     switch (kind_) {
       case Persistent::allreduce:
