@@ -287,10 +287,10 @@ class Communicator : public CollectiveCalls<Communicator> {
 
   /// The same, to be started any number of times: collective, and waits for the others, so that
   /// everything that a start takes is there before. No call of drive() may be under way, but starts
-  /// may. The buffers must last as long as what is returned, which must not outlive the communicator;
-  /// so must the datatype and operator of a reduction. The call's lists need not, nor the datatypes
-  /// of what is only moved: likewise of drive(). Throws Error as drive(), and MemoryRefused, on all
-  /// processes, where there is too little memory.
+  /// may. The buffers must last as long as what is returned, which must not outlive the
+  /// communicator; so must the datatype and operator of a reduction. The call's lists need not, nor
+  /// the datatypes of what is only moved: likewise of drive(). Throws Error as drive(), and
+  /// MemoryRefused, on all processes, where there is too little memory.
   ///
   /// Starts are matched by their set-up: processes may start such calls in any order, which may
   /// differ between them, also between all other calls, and none waits for others. For that each

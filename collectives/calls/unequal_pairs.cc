@@ -42,13 +42,13 @@ Telling Caller::telling_for(const PairBinding& binding) const {
   const std::size_t told_bytes = MemberBlocks::bytes_for(identity_.member_count);
   const std::size_t staging_bytes = memory_.staging_bytes();
   const bool has_room = binding.is_single_node() && staging_bytes > told_bytes;
-  return {.worker = identity_.slot,
-          .worker_count = memory_.worker_count(),
-          // Elsewhere than in staging threads find it only.
-          .in_staging = memory_.addresses() != nullptr || has_room,
-          .bytes = {.blocks = told_bytes,
-                    .most_data =
-                        has_room ? std::min(kMostDataBytes, staging_bytes - told_bytes) : 0}};
+  return {
+      .worker = identity_.slot,
+      .worker_count = memory_.worker_count(),
+      // Elsewhere than in staging threads find it only.
+      .in_staging = memory_.addresses() != nullptr || has_room,
+      .bytes = {.blocks = told_bytes,
+                .most_data = has_room ? std::min(kMostDataBytes, staging_bytes - told_bytes) : 0}};
 }
 
 PlanPointer Caller::plan_of_pairs(const Plan& found, PreparedCall& prepared) {

@@ -61,10 +61,9 @@ class UnequalPairs {
         workers_(workers),
         telling_(telling),
         blocks_(ways_->usual.member_count()),
-        meeting_(telling.in_staging
-                     ? telling_others(telling.worker, telling.worker_count,
-                                      ways_->usual.member_count(), telling.bytes)
-                     : arrival_of_others(telling.worker, telling.worker_count)),
+        meeting_(telling.in_staging ? telling_others(telling.worker, telling.worker_count,
+                                                     ways_->usual.member_count(), telling.bytes)
+                                    : arrival_of_others(telling.worker, telling.worker_count)),
         usual_(ways_->usual.memory_for(workers)),
         now_{&ways_->usual, &usual_} {
     meeting_.is_looked_up = !telling.in_staging;

@@ -25,9 +25,9 @@ class PairBuffers final : public ResultCopies {
  public:
   /// The next call; copy_in() copies what has to be copied. Throws Error (invalid_argument), naming
   /// argument, value, ranks and remedy, if the member cannot make this call: lists that have not as
-  /// many entries as there are members, blocks at a null address (BufferError) or beyond what memory
-  /// can have, containers of other sizes than the counts ask for, or blocks of the result that
-  /// overlap (BufferError) unless that is `unspecified`.
+  /// many entries as there are members, blocks at a null address (BufferError) or beyond what
+  /// memory can have, containers of other sizes than the counts ask for, or blocks of the result
+  /// that overlap (BufferError) unless that is `unspecified`.
   void take(const Call& call, std::size_t member_count, Options::Overlaps overlaps);
 
   /// Writes down where the blocks are, from `origin` on.

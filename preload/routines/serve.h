@@ -206,9 +206,8 @@ int serve_nonblocking(const Candidate& candidate, MPI_Request* request, const Ma
   const Verdict verdict = attachment->decide(candidate, Session::instance().settings());
   if (verdict.server == nullptr) return decline(candidate, verdict, library);
   return made_or_passed_on(candidate, kMemoryNotThere, library, [&] {
-    auto pending =
-        std::make_unique<NonblockingCall>(*attachment, attachment->queue(), candidate.routine,
-                                          candidate.communicator);
+    auto pending = std::make_unique<NonblockingCall>(*attachment, attachment->queue(),
+                                                     candidate.routine, candidate.communicator);
     const Call call = make_call(*pending);
     describe(*pending, candidate, *verdict.server, call);
     pending->call = verdict.server->drive(call);

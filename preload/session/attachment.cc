@@ -135,11 +135,6 @@ Attachment::Attachment(MPI_Comm communicator, Report* report)
 
 Attachment::~Attachment() { close(); }
 
-void Attachment::give_up() {
-  // Releases what this owner has done to the one that deletes, and acquires what others have.
-  if (owners_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
-}
-
 void Attachment::close() noexcept {
   if (server_ == nullptr) return;
   finish_nonblocking();

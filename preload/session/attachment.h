@@ -82,10 +82,14 @@ class Attachment {
   Attachment(const Attachment&) = delete;
   Attachment& operator=(const Attachment&) = delete;
 
-  /// One more owner, by one, or one less, of which the last deletes it: the session is one until
-  /// the communicator is freed, and so is every call that is pending or persistent.
+  /// One more owner, by one, or one less: the session is one until the communicator is freed, and
+  /// so is every call that is pending or persistent. Whoever gives it up and is told that it was
+  /// the last owner deletes it, or lets Session::retire() do so.
   void own() noexcept { owners_.fetch_add(1, std::memory_order_relaxed); }
-  void give_up();
+  [[nodiscard]] bool give_up() noexcept {
+    // Releases what this owner has done to the one that deletes, and acquires what others have.
+    return owners_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  }
 
   /// Before the session gives it up: the program has no such communicator any more.
   void lose_communicator() noexcept { has_communicator_.store(false, std::memory_order_relaxed); }
@@ -190,6 +194,8 @@ class Attachment {
   // Of the call that has been examined.
   std::size_t size_bytes_ = 0;
   bool handles_stay_ = false;  ///< They are predefined, and always mean the same.
+  friend class Session;
+  Attachment* next_retired_ = nullptr;  // guarded by the session's mutex
   std::atomic<bool> has_communicator_{true};
   std::atomic<int> owners_{1};
 };

@@ -33,6 +33,7 @@ int opened(int code) {
 /// Calls end(), with which the MPI library ends the communicator. Returns the code.
 template <class End>
 int ended(MPI_Comm communicator, const End& end) {
+  Session::instance().end_retired();
   const DyingCommunicator dying(communicator);
   Session::instance().overlook(communicator);
   return end();

@@ -23,10 +23,13 @@ MPI_Comm own_communicator = MPI_COMM_NULL;  // guarded by own_mutex; null until 
 }  // namespace
 
 std::string text_of(Mistake mistake, Routine routine) {
-  const auto text = [&](std::string_view what) { return fmt::format("{}: {}", name_of(routine), what); };
+  const auto text = [&](std::string_view what) {
+    return fmt::format("{}: {}", name_of(routine), what);
+  };
   switch (mistake) {
     case Mistake::aliased:
-      return text("input and output are at the same address; pass MPI_IN_PLACE, or separate buffers");
+      return text(
+          "input and output are at the same address; pass MPI_IN_PLACE, or separate buffers");
     case Mistake::output_in_place:
       return text("the buffer of the result is MPI_IN_PLACE; pass that for the input only");
     case Mistake::input_in_place:

@@ -61,8 +61,8 @@ inline Mistake mistake_in_output(const PassedBuffer& output) {
 }
 /// The input may be MPI_IN_PLACE.
 inline Mistake mistake_in(const PassedBuffer& input, const PassedBuffer& output) {
-  const bool is_suspect = input.address == output.address || input.address == nullptr ||
-                          is_no_address(output.address);
+  const bool is_suspect =
+      input.address == output.address || input.address == nullptr || is_no_address(output.address);
   return is_suspect ? find_mistake(input, output) : Mistake::none;
 }
 
@@ -92,9 +92,7 @@ inline Mistake mistake_in(const PassedBlocks& blocks) {
 /// Asks the MPI library.
 bool is_committed(MPI_Datatype type);
 
-inline bool is_usable(MPI_Datatype type) {
-  return type != MPI_DATATYPE_NULL && is_committed(type);
-}
+inline bool is_usable(MPI_Datatype type) { return type != MPI_DATATYPE_NULL && is_committed(type); }
 
 /// The first of them, the second if that one is no type to communicate with: so a call of two types
 /// has one that tells whether both are.

@@ -87,8 +87,6 @@ int CallQueue::advance() {
     call->tell_completion();
     NonblockingCalls::instance().pending_.fetch_sub(1, std::memory_order_relaxed);  // a count
     pending_.fetch_sub(1, std::memory_order_release);  // pairs with is_busy()
-    // The last owner of a call may end the service of a communicator that has been freed, for which
-    // no call is pending any more.
     call->give_up();
   }
   return completed;

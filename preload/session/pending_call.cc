@@ -19,7 +19,7 @@ PendingCall::PendingCall(Attachment& attachment, CallQueue& its_queue, Routine i
 
 PendingCall::~PendingCall() {
   call = {};  // before hycoll's communicator
-  attachment_.give_up();
+  if (attachment_.give_up()) Session::instance().retire(attachment_);
 }
 
 void PendingCall::deliver() {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "collectives/processes/build_identity.h"
 #include "collectives/processes/memory_charge.h"
@@ -224,6 +225,7 @@ Attachment* Session::find_anew(MPI_Comm communicator) {
   }
   std::unique_ptr<Attachment> made;
   if (is_there == 0) {
+    end_retired();
     made = std::make_unique<Attachment>(communicator, report());
     if (PMPI_Comm_set_attr(communicator, attachment_key_, made.get()) != MPI_SUCCESS) {
       return nullptr;
@@ -266,6 +268,18 @@ void Session::overlook(MPI_Comm communicator) noexcept {
   recent_.forget(communicator);
 }
 
+void Session::retire(Attachment& attachment) noexcept {
+  const std::lock_guard lock(mutex_);
+  attachment.next_retired_ = std::exchange(retired_, &attachment);
+}
+
+void Session::end_retired() noexcept {
+  std::unique_lock lock(mutex_);
+  Attachment* retired = std::exchange(retired_, nullptr);
+  lock.unlock();
+  while (retired != nullptr) delete std::exchange(retired, retired->next_retired_);
+}
+
 int Session::forget(MPI_Comm communicator, int /*key*/, void* value, void* /*state*/) {
   Session& session = instance();
   auto* const attachment = static_cast<Attachment*>(value);
@@ -276,7 +290,7 @@ int Session::forget(MPI_Comm communicator, int /*key*/, void* value, void* /*sta
     recent_.forget(attachment);
   }
   attachment->lose_communicator();
-  attachment->give_up();
+  if (attachment->give_up()) delete attachment;
   return MPI_SUCCESS;
 }
 
@@ -300,6 +314,7 @@ void Session::close() noexcept {
   forget_committed();
   for (Attachment* const attachment : attachments_) attachment->close();
   NonblockingCalls::instance().finish_all();
+  end_retired();
   NonblockingCalls::instance().close();
   if (settings_.reports()) {
     report_.set_plans(plan_statistics());  // of all that have been

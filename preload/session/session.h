@@ -43,6 +43,12 @@ class Session {
   /// A DyingCommunicator is there for it: find() asks about that from now on.
   void overlook(MPI_Comm communicator) noexcept;
 
+  /// Deletes an attachment later that has no owner any more, and whose communicator has been freed:
+  /// its end calls MPI, but the last call on it may have completed inside of the MPI library.
+  void retire(Attachment& attachment) noexcept;
+  /// Deletes those that have been retired. By a function that the program has called.
+  void end_retired() noexcept;
+
   const Settings& settings() const noexcept { return settings_; }
 
   /// Null unless a report is wanted.
@@ -75,7 +81,8 @@ class Session {
   int end_key_ = MPI_KEYVAL_INVALID;
   std::mutex mutex_;
   std::vector<Attachment*> attachments_;  // guarded by mutex_; in the order of their creation
-  std::unordered_set<MPI_Comm> known_;  // what they are attached to; guarded by mutex_
+  std::unordered_set<MPI_Comm> known_;    // what they are attached to; guarded by mutex_
+  Attachment* retired_ = nullptr;         // guarded by mutex_; the first of a list
 };
 
 /// Turns an error of hycoll's into MPI's: calls the communicator's error handler with a code whose

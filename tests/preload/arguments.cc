@@ -1,7 +1,7 @@
-// Arguments that MPI does not allow, or allows though they look odd. What the MPI library refuses is
-// refused with the same error class, and calls its error handler as often; the next call is right.
-// What it takes is served. The library itself tells which is which, by its functions' names for
-// profiling.
+// Arguments that MPI does not allow, or allows though they look odd. What the MPI library refuses
+// is refused with the same error class, and calls its error handler as often; the next call is
+// right. What it takes is served. The library itself tells which is which, by its functions' names
+// for profiling.
 
 #include <mpi.h>
 #if MPI_VERSION < 4 && defined(OPEN_MPI)
@@ -78,51 +78,50 @@ struct Form {
   std::function<int(By, const Arguments&, const Lists&, MPI_Comm, MPI_Request*)> make;
 };
 
-#define BLOCKING(name, ...)                                                          \
-  {                                                                                  \
-    #name, [](By by, const Arguments& a, const Lists& l, MPI_Comm c, MPI_Request*) { \
+#define BLOCKING(name, ...)                                                        \
+  {                                                                                \
+#name, [](By by, const Arguments& a, const Lists& l, MPI_Comm c, MPI_Request*) { \
       (void)a, (void)l;                                                              \
       return by == By::program ? MPI_##name(__VA_ARGS__) : PMPI_##name(__VA_ARGS__); \
-    }                                                                                \
+    } \
   }
-#define NONBLOCKING(name, ...)                                                               \
-  {                                                                                          \
-    #name, [](By by, const Arguments& a, const Lists& l, MPI_Comm c, MPI_Request* r) {       \
+#define NONBLOCKING(name, ...)                                                             \
+  {                                                                                        \
+#name, [](By by, const Arguments& a, const Lists& l, MPI_Comm c, MPI_Request* r) {       \
       (void)a, (void)l;                                                                      \
       return by == By::program ? MPI_##name(__VA_ARGS__, r) : PMPI_##name(__VA_ARGS__, r);   \
-    }                                                                                        \
+    } \
   }
 #if MPI_VERSION >= 4
-#define PERSISTENT(name, ...)                                                                 \
-  {                                                                                           \
-    #name, [](By by, const Arguments& a, const Lists& l, MPI_Comm c, MPI_Request* r) {        \
+#define PERSISTENT(name, ...)                                                               \
+  {                                                                                         \
+#name, [](By by, const Arguments& a, const Lists& l, MPI_Comm c, MPI_Request* r) {        \
       (void)a, (void)l;                                                                       \
       return by == By::program ? MPI_##name##_init(__VA_ARGS__, MPI_INFO_NULL, r)             \
                                : PMPI_##name##_init(__VA_ARGS__, MPI_INFO_NULL, r);           \
-    }                                                                                         \
+    } \
   }
 #else
-#define PERSISTENT(name, ...)                                                                 \
-  {                                                                                           \
-    #name, [](By by, const Arguments& a, const Lists& l, MPI_Comm c, MPI_Request* r) {        \
+#define PERSISTENT(name, ...)                                                               \
+  {                                                                                         \
+#name, [](By by, const Arguments& a, const Lists& l, MPI_Comm c, MPI_Request* r) {        \
       (void)a, (void)l;                                                                       \
       return by == By::program ? MPIX_##name##_init(__VA_ARGS__, MPI_INFO_NULL, r)            \
                                : PMPIX_##name##_init(__VA_ARGS__, MPI_INFO_NULL, r);          \
-    }                                                                                         \
+    } \
   }
 #endif
 #define REDUCED a.input, a.output, a.count, a.type, a.op
 #define BOTH a.input, a.input_count, a.input_type, a.output, a.count, a.type
 #define GATHERED_V \
   a.input, a.input_count, a.input_type, a.output, l.received.data(), l.begins.data(), a.type
-#define SCATTERED_V \
-  a.input, l.sent.data(), l.begins.data(), a.input_type, a.output, a.count, a.type
-#define PAIRS_V                                                                                    \
-  a.input, l.sent.data(), l.begins.data(), a.input_type, a.output, l.received.data(),             \
+#define SCATTERED_V a.input, l.sent.data(), l.begins.data(), a.input_type, a.output, a.count, a.type
+#define PAIRS_V                                                                       \
+  a.input, l.sent.data(), l.begins.data(), a.input_type, a.output, l.received.data(), \
       l.begins.data(), a.type
-#define PAIRS_W                                                                                \
-  a.input, l.sent.data(), l.begins_bytes.data(), l.sent_types.data(), a.output,               \
-      l.received.data(), l.begins_bytes.data(), l.types.data()
+#define PAIRS_W                                                                                    \
+  a.input, l.sent.data(), l.begins_bytes.data(), l.sent_types.data(), a.output, l.received.data(), \
+      l.begins_bytes.data(), l.types.data()
 #define IN_ALL_FORMS(name, small, ...) \
   BLOCKING(name, __VA_ARGS__), NONBLOCKING(I##small, __VA_ARGS__), PERSISTENT(name, __VA_ARGS__)
 
@@ -133,14 +132,14 @@ const std::vector<Form>& broadcasts() {
 }
 const std::vector<Form>& reductions() {
   static const std::vector<Form> forms = {
-      IN_ALL_FORMS(Allreduce, allreduce, REDUCED, c),
-      IN_ALL_FORMS(Scan, scan, REDUCED, c),
-      IN_ALL_FORMS(Reduce_scatter_block, reduce_scatter_block, REDUCED, c),
-      IN_ALL_FORMS(Reduce_scatter, reduce_scatter, a.input, a.output, l.received.data(), a.type,
-                   a.op, c),
+    IN_ALL_FORMS(Allreduce, allreduce, REDUCED, c),
+    IN_ALL_FORMS(Scan, scan, REDUCED, c),
+    IN_ALL_FORMS(Reduce_scatter_block, reduce_scatter_block, REDUCED, c),
+    IN_ALL_FORMS(Reduce_scatter, reduce_scatter, a.input, a.output, l.received.data(), a.type, a.op,
+                 c),
 #if MPI_VERSION >= 4
-      BLOCKING(Allreduce_c, REDUCED, c),
-      NONBLOCKING(Iscan_c, REDUCED, c),
+    BLOCKING(Allreduce_c, REDUCED, c),
+    NONBLOCKING(Iscan_c, REDUCED, c),
 #endif
   };
   return forms;
@@ -156,18 +155,17 @@ const std::vector<Form>& rooted_reductions() {
 }
 const std::vector<Form>& gathers() {
   static const std::vector<Form> forms = {
-      IN_ALL_FORMS(Gather, gather, BOTH, a.root, c),
-      IN_ALL_FORMS(Gatherv, gatherv, GATHERED_V, a.root, c),
+    IN_ALL_FORMS(Gather, gather, BOTH, a.root, c),
+    IN_ALL_FORMS(Gatherv, gatherv, GATHERED_V, a.root, c),
 #if MPI_VERSION >= 4
-      BLOCKING(Gather_c, BOTH, a.root, c),
+    BLOCKING(Gather_c, BOTH, a.root, c),
 #endif
   };
   return forms;
 }
 const std::vector<Form>& scatters() {
-  static const std::vector<Form> forms = {
-      IN_ALL_FORMS(Scatter, scatter, BOTH, a.root, c),
-      IN_ALL_FORMS(Scatterv, scatterv, SCATTERED_V, a.root, c)};
+  static const std::vector<Form> forms = {IN_ALL_FORMS(Scatter, scatter, BOTH, a.root, c),
+                                          IN_ALL_FORMS(Scatterv, scatterv, SCATTERED_V, a.root, c)};
   return forms;
 }
 const std::vector<Form>& allgathers() {
@@ -188,8 +186,8 @@ Outcome outcome_of(const Form& form, By by, const Arguments& arguments, MPI_Comm
   const int before = handled;
   MPI_Request request = MPI_REQUEST_NULL;
   int code = form.make(by, arguments, lists, communicator, &request);
-  const bool is_persistent = code == MPI_SUCCESS && request != MPI_REQUEST_NULL &&
-                             form.name[0] != 'I';
+  const bool is_persistent =
+      code == MPI_SUCCESS && request != MPI_REQUEST_NULL && form.name[0] != 'I';
   if (is_persistent) code = MPI_Start(&request);
   if (code == MPI_SUCCESS && request != MPI_REQUEST_NULL) {
     code = MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -267,8 +265,8 @@ void as_an_error(const std::vector<Form>& forms, const char* what, const Argumen
     const Outcome got = outcome_of(form, By::program, arguments, on.all);
     const bool is_refused = (got.error_class == MPI_ERR_BUFFER || got.error_class == MPI_ERR_ARG) &&
                             got.handler_calls == 1;
-    report(form, what, {.error_class = is_refused ? got.error_class : MPI_ERR_BUFFER,
-                        .handler_calls = 1}, got);
+    report(form, what,
+           {.error_class = is_refused ? got.error_class : MPI_ERR_BUFFER, .handler_calls = 1}, got);
     REQUIRE_HERE(is_refused);
     require_together(on.all);
   }
@@ -391,7 +389,8 @@ void lengths_at_the_root(const Communicators& on) {
   code = MPI_Allgather(own.data(), 9, MPI_INT, all.data(), 10, MPI_INT, on.all);
   REQUIRE_HERE(code == MPI_SUCCESS);
   for (std::size_t r = 0; r < size; ++r) {
-    REQUIRE_HERE(std::count(all.data() + 10 * r, all.data() + 10 * r + 9, static_cast<int>(r)) == 9);
+    REQUIRE_HERE(std::count(all.data() + 10 * r, all.data() + 10 * r + 9, static_cast<int>(r)) ==
+                 9);
   }
   require_together(on.all);
 }
@@ -470,8 +469,8 @@ void overlaps(MPI_Comm communicator) {
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         break;
       case 2:
-        MPI_Gatherv(own.data(), own_count, MPI_BYTE, all.data(), counts.data(),
-                    all.begins().data(), MPI_BYTE, 0, communicator);
+        MPI_Gatherv(own.data(), own_count, MPI_BYTE, all.data(), counts.data(), all.begins().data(),
+                    MPI_BYTE, 0, communicator);
         break;
       default:
         MPI_Igatherv(own.data(), own_count, MPI_BYTE, all.data(), counts.data(),
@@ -513,8 +512,8 @@ void partial_overlap(MPI_Comm communicator) {
 void absolute_addresses(MPI_Comm communicator) {
   const int size = size_of(communicator);
   const int rank = rank_of(communicator);
-  void* const low = mmap(nullptr, 4096, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+  void* const low =
+      mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
   REQUIRE_HERE(low != MAP_FAILED);
   auto* const bytes = static_cast<std::uint8_t*>(low);
   const auto place = static_cast<int>(reinterpret_cast<std::uintptr_t>(low));
@@ -552,8 +551,8 @@ void absolute_addresses(MPI_Comm communicator) {
                  communicator);
     REQUIRE_HERE(got == own);
     got.assign(4, 0);
-    MPI_Iscatterv(MPI_BOTTOM, counts.data(), begins.data(), MPI_BYTE, got.data(), 4, MPI_BYTE,
-                  root, communicator, &request);
+    MPI_Iscatterv(MPI_BOTTOM, counts.data(), begins.data(), MPI_BYTE, got.data(), 4, MPI_BYTE, root,
+                  communicator, &request);
     wait(request);
     REQUIRE_HERE(got == own);
     std::memset(bytes, 0, 4096);

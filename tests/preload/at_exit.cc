@@ -165,7 +165,9 @@ int main(int argc, char** argv) {
   const std::string_view before = argc > 1 ? argv[1] : "used";
   calls_may_differ = argc > 2;
   std::atexit(&use_everything);
-  MPI_Init(&argc, &argv);
+  int provided = MPI_THREAD_SINGLE;
+  // Nonblocking calls between nodes need it.
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Op_create(&programs::add_numbers, 1, &own_sum);
   for (int i = 0; i < 2; ++i) {
     int key = MPI_KEYVAL_INVALID;

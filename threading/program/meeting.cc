@@ -81,9 +81,9 @@ void tell(MemberBlocks& blocks, const std::byte* origin, const ToldBytes& bytes,
     ++copy;
   };
   // Modulo 2^64: the two are in different objects.
-  tell_next(reinterpret_cast<std::uintptr_t>(blocks.address()) -
-                reinterpret_cast<std::uintptr_t>(origin),
-            blocks.size_bytes());
+  tell_next(
+      reinterpret_cast<std::uintptr_t>(blocks.address()) - reinterpret_cast<std::uintptr_t>(origin),
+      blocks.size_bytes());
   for (std::size_t member = 0; bytes.most_data > 0 && member < blocks.row().size(); ++member) {
     const PairBlock& block = blocks.row()[member];
     blocks.data_begins()[member] = static_cast<std::uint32_t>(begin);

@@ -127,9 +127,9 @@ void PairBinding::take_needs(const Schedule& schedule, int node,
     }
   }
   for (const ProgramRecipe::Extent& extent : recipe.instructions) {
-    form.steps.push_back({.needs = {.first = needed.index_of(extent.first_chunk),
-                                    .count = extent.chunk_count},
-                          .extent = extent});
+    form.steps.push_back(
+        {.needs = {.first = needed.index_of(extent.first_chunk), .count = extent.chunk_count},
+         .extent = extent});
   }
   std::map<int, int> scratch;  // by the schedule's number
   std::map<int, int> shared;   // the first one at a place, by the place's number
@@ -287,10 +287,10 @@ void PairBinding::bind(const WorkerForm& form, std::size_t slice_begin, const Bo
 std::size_t PairBinding::size_bytes() const noexcept {
   std::size_t bytes = sizeof(PairBinding);
   for (const WorkerForm& form : forms_) {
-    bytes +=
-        sizeof(WorkerForm) + memory_bytes(form.program) + form.needs.capacity() * sizeof(Need) +
-        form.steps.capacity() * sizeof(Step) +
-        form.scratch.capacity() * sizeof(ScratchBuffer) + form.operands.capacity() * sizeof(Place);
+    bytes += sizeof(WorkerForm) + memory_bytes(form.program) +
+             form.needs.capacity() * sizeof(Need) + form.steps.capacity() * sizeof(Step) +
+             form.scratch.capacity() * sizeof(ScratchBuffer) +
+             form.operands.capacity() * sizeof(Place);
   }
   return bytes;
 }

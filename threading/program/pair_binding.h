@@ -48,9 +48,9 @@ struct BoundPairs {
 /// operand. Immutable.
 ///
 /// In staging every block has as much room as the longest one of the node, so that nobody needs to
-/// know what others stage. Longer ones than `limit_bytes()` pass in slices, each of them in a run of
-/// its own: with other nodes in slices of that length, the same on all nodes, whatever their blocks
-/// are.
+/// know what others stage. Longer ones than `limit_bytes()` pass in slices, each of them in a run
+/// of its own: with other nodes in slices of that length, the same on all nodes, whatever their
+/// blocks are.
 class PairBinding {
  public:
   /// `limit_bytes`: SIZE_MAX where nothing is staged. `options` as bind_schedule() takes them, but

@@ -60,8 +60,8 @@ class MemberBlocks {
   static std::size_t bytes_for(int member_count) {
     constexpr std::size_t kAlignment = alignof(std::max_align_t);  // of the data behind
     const auto members = static_cast<std::size_t>(member_count);
-    const std::size_t bytes = sizeof(PairSummary) + 2 * members * sizeof(PairBlock) +
-                              members * sizeof(std::uint32_t);
+    const std::size_t bytes =
+        sizeof(PairSummary) + 2 * members * sizeof(PairBlock) + members * sizeof(std::uint32_t);
     return (bytes + kAlignment - 1) / kAlignment * kAlignment;
   }
 

@@ -164,8 +164,8 @@ bool try_unequal(Process& process, std::mt19937& random) {
       row.filled([&](std::size_t to) { return first(rank, to); });
   std::vector<std::uint8_t> output = is_in_place ? input : column.filled([](auto) { return 200; });
   const void* const from = is_in_place ? output.data() : input.data();
-  const Call call = calls::alltoallv(from, row.counts(), output.data(), column.counts(),
-                                     DataType::uint8);
+  const Call call =
+      calls::alltoallv(from, row.counts(), output.data(), column.counts(), DataType::uint8);
   if (random() % 3 == 0 && !is_in_place) {
     const auto persistent = process.member.prepare(call);
     process.member.run(*persistent);
