@@ -73,8 +73,7 @@ class PendingCall {
 /// the call too, until the program has no request any more.
 class NonblockingCall final : public PendingCall {
  public:
-  NonblockingCall(Routine its_routine, MPI_Comm its_communicator, CallQueue& its_queue) noexcept
-      : PendingCall(its_routine, its_communicator, its_queue, its_queue) {}
+  using PendingCall::PendingCall;
 
   MPI_Request request = MPI_REQUEST_NULL;
 
