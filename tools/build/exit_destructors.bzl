@@ -3,8 +3,6 @@
 It looks at everything that is linked into the library but the C++ runtime and other libraries of the system.
 """
 
-load("@rules_cc//cc:defs.bzl", "CcInfo")
-
 _Linked = provider("What is linked into a program.", fields = {"files": "depset of object files and archives"})
 
 def _linked_impl(target, ctx):

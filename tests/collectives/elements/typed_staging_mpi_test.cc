@@ -93,7 +93,7 @@ class Shapes {
         {"gap downwards", resized(ints_at({0, 20}), 0, -28), -28, bytes_at({0, 20}, 4)},
         {"long extent", resized(ints_at({0}), 0, 512), 512, bytes_at({0}, 4)},
         {"downwards", resized(ints_at({0, 8}), 0, -16), -16, bytes_at({0, 8}, 4)},
-        {"other order", resized(ints_at({8, 0}), 0, 12), 12, bytes_at({0, 8}, 4)},
+        {"other order", resized(ints_at({8, 0}), 0, 12), 12, bytes_at({8, 0}, 4)},
         {"lower bound only", resized(ints_at({4, 8}), 4, 8), 8, bytes_at({4, 8}, 4)},
     };
   }

@@ -192,7 +192,8 @@ bool are_alike(const std::vector<double>& values) {
 }
 
 TEST_CASE("calls of all kinds are right while the distance changes, and some processes are late") {
-  ProcessGroup group(MPI_COMM_WORLD, tests::options_with(0), MpiCallers::user_only);
+  JointSetup setup(MPI_COMM_WORLD);
+  ProcessGroup group(setup, MPI_COMM_WORLD, tests::options_with(0), MpiCallers::user_only);
   NodeProcesses processes(group, ThreadNumbering::one_each(world_size()));
   PlanCache plans(processes.plan_options(group));
   NodeProcessMember member(group, processes, plans, nullptr);
