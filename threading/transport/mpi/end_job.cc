@@ -33,11 +33,6 @@ void let_launcher_read() {
 
 }  // namespace
 
-void leave_end_to_launcher() {
-  constexpr std::chrono::seconds kPatience{2};
-  std::this_thread::sleep_for(kPatience);
-}
-
 void end_job(std::string_view message, int exit_status) {
   std::fprintf(stderr, "%.*s\n", static_cast<int>(message.size()), message.data());
   std::fflush(nullptr);

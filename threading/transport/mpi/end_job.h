@@ -12,12 +12,6 @@ namespace hycoll {
 /// and MPI_Finalize.
 [[noreturn]] void end_job(std::string_view message, int exit_status);
 
-/// To be called before end_job() where a process of the job has ended. Launchers notice that too,
-/// and end all others, this one included, with the status of the process that ended first;
-/// end_job() would put its own in the place of that. Returns after two seconds if the launcher has
-/// not.
-void leave_end_to_launcher();
-
 }  // namespace hycoll
 
 #endif  // HYCOLL_THREADING_TRANSPORT_MPI_END_JOB_H_
