@@ -52,9 +52,11 @@ mpicc.$other -o "$work/linked" "$work/linked.c" "$work/body.c"
 mpicc.$other -shared -fPIC -o "$work/module.so" "$work/body.c"
 cc -o "$work/loading" "$work/loading.c" -ldl
 
+# Open MPI takes what lies above its launcher's folder for its prefix, which must not be the root.
+launcher=$(realpath "$(dirname "$(command -v "mpiexec.$other")")")/mpiexec.$other
 failed=0
 for program in linked loading; do
-  output=$(timeout 60 "$here/../../tools/build/mpi_run.sh" "$other" "$(command -v "mpiexec.$other")" "$ranks" \
+  output=$(timeout 60 "$here/../../tools/build/mpi_run.sh" "$other" "$launcher" "$ranks" \
     env LD_PRELOAD="$work/libhycoll_pmpi.so:$work/beside.so" "$work/$program" "$work/module.so" "" 2>&1) || {
     echo "$program: the job failed"
     failed=1

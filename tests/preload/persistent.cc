@@ -252,8 +252,8 @@ void handles_may_go_early(MPI_Comm communicator) {
     // Whoever is late enters the call only when all others have freed the communicator.
     const int rank = rank_of(communicator);
     int told = 0;
-    for (int other = 1; rank == 0 && other < size_of(communicator); ++other) {
-      MPI_Recv(&told, 1, MPI_INT, other, 0, communicator, MPI_STATUS_IGNORE);
+    for (int peer = 1; rank == 0 && peer < size_of(communicator); ++peer) {
+      MPI_Recv(&told, 1, MPI_INT, peer, 0, communicator, MPI_STATUS_IGNORE);
     }
     sum.start(1);
     MPI_Comm_free(&copy);

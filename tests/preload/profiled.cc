@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
        {ToolCounter::wait, kRounds},
        {ToolCounter::comm_split, 1},
        {ToolCounter::comm_dup_with_info, 0},
-       {ToolCounter::comm_free, is_above ? 1 : 0},
+       {ToolCounter::comm_free, 1},
        {ToolCounter::comm_set_errhandler, 0}}};
   for (const Expected& expected : all) {
     if (tool_calls(expected.counter) == expected.calls) continue;

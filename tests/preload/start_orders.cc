@@ -7,6 +7,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -80,9 +81,16 @@ void start_in_own_order(Operations& operations, Draws& draws, std::uint64_t roun
   }
 }
 
+/// Not by Testall and its kin: MPICH 4.0.2 fails there where persistent collectives of its own, which
+/// it serves where hycoll has no room, are not over.
+std::uint64_t way_to_finish(Draws& draws) {
+  constexpr std::array<std::uint64_t, 4> kWays = {0, 1, 7, 8};
+  return kWays[draws.own(kWays.size())];
+}
+
 void finish_in_own_order(Operations& operations, Draws& draws) {
   for (const std::size_t index : draws.own_order(operations.size())) {
-    operations[index]->finish(draws.own(9));
+    operations[index]->finish(way_to_finish(draws));
   }
 }
 
@@ -185,7 +193,7 @@ void starts_wait_for_others(MPI_Comm communicator, Draws& draws) {
     }
     for (std::size_t i = 0; i < operations.size(); ++i) {
       if (is_patient) operations[i]->start(9 * round + i);
-      operations[i]->finish(draws.own(9));
+      operations[i]->finish(way_to_finish(draws));
       // The first rank goes on when the last one has come so far.
       int word = 0;
       if (rank == last) MPI_Send(&word, 1, MPI_INT, 0, 5, communicator);
@@ -207,7 +215,7 @@ void many_are_set_up_and_freed(MPI_Comm communicator, Draws& draws) {
     }
     std::vector<std::size_t> order = draws.own_order(3);
     for (const std::size_t i : order) live[first + i]->start(4 * round + i);
-    for (const std::size_t i : order) live[first + i]->finish(draws.own(9));
+    for (const std::size_t i : order) live[first + i]->finish(way_to_finish(draws));
     while (live.size() > 5 || (!live.empty() && draws.own(3) == 0)) {
       live.erase(live.begin() + static_cast<std::ptrdiff_t>(draws.own(live.size())));
     }
