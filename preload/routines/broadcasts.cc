@@ -15,7 +15,7 @@ template <class Count>
 Candidate candidate(Routine routine, void* buffer, Count count, MPI_Datatype type, int root,
                     MPI_Comm communicator) {
   // Of an intercommunicator's, MPI does not look at what processes pass that do not take part.
-  const bool takes_part = root != MPI_PROC_NULL;
+  const bool takes_part = root != MPI_PROC_NULL || rank_in(communicator) >= 0;
   return {.routine = routine,
           .communicator = communicator,
           .element_count = takes_part ? count : 0,

@@ -37,7 +37,7 @@ struct Elements {
   /// Of one whose result the root gets.
   Candidate candidate(Routine routine, int root, MPI_Comm communicator) const {
     // Of an intercommunicator's, MPI does not look at what processes pass that do not take part.
-    const bool takes_part = root != MPI_PROC_NULL;
+    const bool takes_part = root != MPI_PROC_NULL || rank_in(communicator) >= 0;
     return {.routine = routine,
             .communicator = communicator,
             .element_count = takes_part ? count : 0,
@@ -51,9 +51,10 @@ struct Elements {
     const Mistake found = mistake_in({input, count, type}, {output, count, type});
     if (found == Mistake::none) [[likely]]
       return found;
-    // The first process of an exscan gets no result.
-    const bool has_none =
-        collective_of(routine) == Collective::exscan && rank_in(communicator) == 0;
+    // The first process of an exscan gets no result, but others are told that they pass one buffer.
+    const bool has_none = found != Mistake::aliased &&
+                          collective_of(routine) == Collective::exscan &&
+                          rank_in(communicator) == 0;
     return has_none ? find_mistake({input, count, type}, Mistake::none) : found;
   }
 

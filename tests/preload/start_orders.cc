@@ -81,8 +81,8 @@ void start_in_own_order(Operations& operations, Draws& draws, std::uint64_t roun
   }
 }
 
-/// Not by Testall and its kin: MPICH 4.0.2 fails there where persistent collectives of its own, which
-/// it serves where hycoll has no room, are not over.
+/// Not by Testall and its kin: MPICH 4.0.2 fails there where persistent collectives of its own,
+/// which it serves where hycoll has no room, are not over.
 std::uint64_t way_to_finish(Draws& draws) {
   constexpr std::array<std::uint64_t, 4> kWays = {0, 1, 7, 8};
   return kWays[draws.own(kWays.size())];

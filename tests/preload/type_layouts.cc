@@ -144,8 +144,8 @@ void reduce_own_layout(MPI_Comm communicator, MPI_Op op, int round, std::size_t 
   const bool in_place = round / kReductions % 2 == 1;
   const auto drawn =
       static_cast<std::size_t>(value_of(rank, 99, static_cast<std::uint64_t>(round)));
-  const Layout layout = kLayouts[drawn % (kLayouts.size() - (count > 1'000 ? 2 : 0))];
   const std::size_t input_count = has_blocks ? count * static_cast<std::size_t>(size) : count;
+  const Layout layout = kLayouts[drawn % (kLayouts.size() - (input_count > 1'000 ? 2 : 0))];
   Elements input(layout, input_count, in_place && drawn / 16 % 2 == 1);
   Elements output(layout, count, false);
   current_layout = input.layout();
