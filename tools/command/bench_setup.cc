@@ -21,7 +21,9 @@ struct SetupRow {
   SetupCost cost;
 
   std::string_view map() const { return kProcessMapNames[static_cast<std::size_t>(task.map)]; }
-  std::size_t limit_bytes() const { return most_setup_bytes(task.members, cost.nodes); }
+  std::size_t limit_bytes() const {
+    return most_setup_bytes(cost.processes, task.members, cost.nodes);
+  }
   /// How many times the limit it is.
   double ratio() const {
     const std::size_t most = std::max(cost.received_bytes, cost.held_bytes + cost.node_bytes);

@@ -32,7 +32,7 @@ constexpr std::byte kUntouched{0xAB};
 /// The members of a team, in the hands of the test.
 struct Threads {
   explicit Threads(int count)
-      : group(MPI_COMM_WORLD, Options::from_environment()),
+      : group(setup, MPI_COMM_WORLD, Options::from_environment()),
         workers(group, count, MemberCount::every_worker),
         plans(workers.plan_options(group)),
         staging_plans(workers.staging_plan_options(group)),
@@ -83,6 +83,7 @@ struct Threads {
     return has_staged;
   }
 
+  JointSetup setup{MPI_COMM_WORLD};
   ProcessGroup group;
   NodeWorkers workers;
   PlanCache plans;

@@ -1,6 +1,7 @@
 #include "tools/command/measuring/setup_cost.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <memory>
 #include <random>
@@ -210,8 +211,9 @@ std::size_t node_bytes_of(int members) {
 
 }  // namespace
 
-std::size_t most_setup_bytes(int members, int nodes) noexcept {
-  return 160 * static_cast<std::size_t>(members + nodes) + 4096;
+std::size_t most_setup_bytes(int processes, int members, int nodes) noexcept {
+  const int rounds = std::bit_width(static_cast<unsigned>(processes - 1));
+  return 160 * static_cast<std::size_t>(members + nodes) + 2048 * static_cast<std::size_t>(rounds);
 }
 
 SetupCost measure_setup(const SetupTask& task) {

@@ -41,9 +41,10 @@ struct SetupCost {
 /// By the functions that set processes up. Requires a process with one thread.
 SetupCost measure_setup(const SetupTask& task);
 
-/// What a process of a machine with so many may receive, and hold, in a job of so many nodes: 128
-/// bytes for each process there and for each node, and 4 KiB.
-std::size_t most_setup_bytes(int members, int nodes) noexcept;
+/// What a process of a machine with `members` processes may receive, and hold, in a job of so many
+/// processes and nodes: 160 bytes for each process of the machine and each node, and 2 KiB for each
+/// round of a collective among all, for they meet some forty times.
+std::size_t most_setup_bytes(int processes, int members, int nodes) noexcept;
 
 }  // namespace hycoll::command
 
