@@ -89,9 +89,9 @@ struct Options {
                   ///< same order: as if there were no room for memory of its own.
     alone,        ///< As when_needed, but never together with others: without room for memory of
                   ///< its own the constructor throws; if staging_limit_mib is not set, there is
-                  ///< room for twice as much. The processes do not look how far they are from one
-                  ///< another, and count as near. For many communicators that make few calls each,
-                  ///< such as those that hycoll makes itself for persistent calls.
+                  ///< room for as much as others have. The processes do not look how far they are
+                  ///< from one another, and count as near. For many communicators that make few
+                  ///< calls each, such as those that hycoll makes itself for persistent calls.
   } memory = Memory::at_once;
 
   /// Layout `processes`: vectors of so many KiB and more are read and written where they are, by

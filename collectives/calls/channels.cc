@@ -27,6 +27,28 @@ MemoryRefused refusal() {
 
 }  // namespace
 
+void IdleChannels::put_last(Channels& channels) {
+  const std::lock_guard lock(mutex_);
+  std::erase(users_, &channels);
+  users_.push_back(&channels);
+}
+
+void IdleChannels::remove(Channels& channels) {
+  const std::lock_guard lock(mutex_);
+  std::erase(users_, &channels);
+}
+
+void IdleChannels::trim() noexcept {
+  if (count_.load(std::memory_order_relaxed) <= kMost) return;
+  const std::lock_guard lock(mutex_);  // until they have ended, before their communicator does
+  for (Channels* const user : users_) {
+    while (count_.load(std::memory_order_relaxed) > kMost) {
+      const std::unique_ptr<Channel> given_up = user->last_idle();
+      if (given_up == nullptr) break;
+    }
+  }
+}
+
 ChannelUse::~ChannelUse() {
   if (channels_ != nullptr) channels_->give_back(place_, is_spoilt_);
 }
@@ -42,7 +64,7 @@ class Channels::Agreement {
   explicit Agreement(Channels& channels) : channels_(channels) { set(true); }
   ~Agreement() {
     set(false);
-    channels_.trim();
+    channels_.idle_.trim();
   }
   Agreement(const Agreement&) = delete;
   Agreement& operator=(const Agreement&) = delete;
@@ -57,6 +79,8 @@ class Channels::Agreement {
 };
 
 ChannelUse Channels::take(bool may_make, const Agree& agree, const Make& make) {
+  idle_.put_last(*this);
+  is_listed_ = true;
   const Agreement agreement(*this);
   const Offer agreed = agree(offer(may_make));
   std::size_t place = first_place(agreed.idle);
@@ -73,7 +97,17 @@ ChannelUse Channels::take(bool may_make, const Agree& agree, const Make& make) {
   }
   const std::lock_guard lock(mutex_);
   places_[place].is_used = true;
+  idle_.count_.fetch_sub(1, std::memory_order_relaxed);
   return {*this, place};
+}
+
+Channels::~Channels() {
+  if (!is_listed_) return;
+  idle_.remove(*this);
+  for (const Place& place : places_) {
+    const bool is_idle = place.channel != nullptr && !place.is_used;
+    if (is_idle) idle_.count_.fetch_sub(1, std::memory_order_relaxed);
+  }
 }
 
 Channels::Offer Channels::offer(bool may_make) {
@@ -92,6 +126,7 @@ bool Channels::make_at(std::size_t place, const Agree& agree, const Make& make) 
   {
     const std::lock_guard lock(mutex_);
     channel = std::move(places_[place].channel);
+    if (channel != nullptr) idle_.count_.fetch_sub(1, std::memory_order_relaxed);
   }
   channel.reset();  // of no use any more, for others have none there
   try {
@@ -102,6 +137,7 @@ bool Channels::make_at(std::size_t place, const Agree& agree, const Make& make) 
   if (agree({.idle = channel != nullptr ? bit_of(place) : 0}).idle == 0) return false;
   const std::lock_guard lock(mutex_);
   places_[place].channel = std::move(channel);
+  idle_.count_.fetch_add(1, std::memory_order_relaxed);
   return true;
 }
 
@@ -110,25 +146,24 @@ void Channels::give_back(std::size_t place, bool is_spoilt) noexcept {
   {
     const std::lock_guard lock(mutex_);
     places_[place].is_used = false;
-    if (is_spoilt) spoilt = std::move(places_[place].channel);
+    if (is_spoilt) {
+      spoilt = std::move(places_[place].channel);
+    } else {
+      idle_.count_.fetch_add(1, std::memory_order_relaxed);
+    }
   }
-  trim();
+  idle_.trim();
 }
 
-void Channels::trim() noexcept {
-  while (const std::unique_ptr<Channel> given_up = surplus()) {
-  }
-}
-
-std::unique_ptr<Channel> Channels::surplus() noexcept {
+std::unique_ptr<Channel> Channels::last_idle() noexcept {
   const std::lock_guard lock(mutex_);
   if (is_agreeing_) return nullptr;
   // The first ones stay: the same on all processes once they have given back the same, in whatever
   // order.
-  std::size_t idle = 0;
-  for (Place& place : places_) {
-    if (place.is_used || place.channel == nullptr || ++idle <= kMostIdle) continue;
-    return std::move(place.channel);
+  for (std::size_t place = kMost; place-- > 0;) {
+    if (places_[place].is_used || places_[place].channel == nullptr) continue;
+    idle_.count_.fetch_sub(1, std::memory_order_relaxed);
+    return std::move(places_[place].channel);
   }
   return nullptr;
 }

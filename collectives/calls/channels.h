@@ -1,6 +1,7 @@
 #ifndef HYCOLL_COLLECTIVES_CALLS_CHANNELS_H_
 #define HYCOLL_COLLECTIVES_CALLS_CHANNELS_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -55,14 +56,36 @@ class ChannelUse {
   bool is_spoilt_ = false;
 };
 
+/// The channels of a process that no call uses: a few of all communicators wait for the next calls,
+/// and the others are given up, first those of the communicators that have not set calls up for the
+/// longest time. Thread-safe.
+class IdleChannels {
+ public:
+  static constexpr std::size_t kMost = 8;
+
+  IdleChannels() = default;
+  IdleChannels(const IdleChannels&) = delete;
+  IdleChannels& operator=(const IdleChannels&) = delete;
+
+ private:
+  friend class Channels;
+  /// Whose calls are set up now.
+  void put_last(Channels& channels);
+  void remove(Channels& channels);
+  /// Gives up those beyond kMost.
+  void trim() noexcept;
+
+  std::mutex mutex_;
+  std::vector<Channels*> users_;       // guarded by mutex_
+  std::atomic<std::size_t> count_{0};  // orders nothing
+};
+
 /// One process's part of a communicator's channels. Which channel a call gets all processes agree
-/// when they set it up, in the same order; each gives it back when it likes. Channels that nobody
-/// uses wait for the next call; those beyond a few are given up. Thread-safe, but for take(), which
-/// one thread at a time calls.
+/// when they set it up, in the same order; each gives it back when it likes. Thread-safe, but for
+/// take(), which one thread at a time calls.
 class Channels {
  public:
   static constexpr std::size_t kMost = 64;
-  static constexpr std::size_t kMostIdle = 8;
 
   /// What a process has for the next call, a bit for each place. All have what is set in all of
   /// their offers.
@@ -76,7 +99,9 @@ class Channels {
   /// Makes a channel. Collective; throws where it cannot.
   using Make = std::function<std::unique_ptr<Channel>()>;
 
-  Channels() = default;
+  /// `idle`: the process's; outlives this object.
+  explicit Channels(IdleChannels& idle) noexcept : idle_(idle) {}
+  ~Channels();
   Channels(const Channels&) = delete;
   Channels& operator=(const Channels&) = delete;
 
@@ -87,6 +112,7 @@ class Channels {
 
  private:
   friend class ChannelUse;
+  friend class IdleChannels;
   struct Place {
     std::unique_ptr<Channel> channel;
     bool is_used = false;
@@ -97,11 +123,11 @@ class Channels {
   /// Makes a channel there, on all processes or on none; returns whether it has.
   bool make_at(std::size_t place, const Agree& agree, const Make& make);
   void give_back(std::size_t place, bool is_spoilt) noexcept;
-  /// Gives up idle channels beyond kMostIdle.
-  void trim() noexcept;
-  /// Takes one of these out; null if there is none, or it has been offered.
-  std::unique_ptr<Channel> surplus() noexcept;
+  /// Takes the last idle one out; null if there is none, or what is idle has been offered.
+  std::unique_ptr<Channel> last_idle() noexcept;
 
+  IdleChannels& idle_;
+  bool is_listed_ = false;  // there
   std::mutex mutex_;
   std::vector<Place> places_ = std::vector<Place>(kMost);  // guarded by mutex_
   bool is_agreeing_ = false;  // guarded by mutex_: what has been offered stays

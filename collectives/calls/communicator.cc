@@ -22,6 +22,7 @@
 #include "collectives/processes/process_group.h"
 #include "collectives/processes/workers.h"
 #include "collectives/runs/arguments.h"
+#include "core/base/lifetime.h"
 #include "threading/execution/leader_pool.h"
 #include "threading/transport/mpi/joint_setup.h"
 
@@ -49,8 +50,13 @@ MpiCallers mpi_callers(const Options& options) {
 
 /// Channels that send messages have communicators of the MPI library's, and workers of UCX, of
 /// which there are not many.
-constexpr int kMostChannelsWithMessages = 16;
+constexpr int kMostChannelsWithMessages = 32;
 std::atomic<int> channels_with_messages_here{0};
+
+IdleChannels& idle_channels() {
+  static Immortal<IdleChannels> here;
+  return *here;
+}
 
 bool has_root_in(const Call& call, int size) { return call.root >= 0 && call.root < size; }
 
@@ -284,7 +290,7 @@ struct Communicator::State final : Channel {
   bool has_background = false;                 // whether MPI has been found to allow it
   std::unique_ptr<State> regrouped;            // null unless ranks are scattered
   std::shared_ptr<const RankOrder> better_order;  // of the regrouped one
-  Channels channels;                              // last: they use the group's communicator
+  Channels channels{idle_channels()};             // last: they use the group's communicator
 };
 
 void Communicator::State::provide_for_agreements() {

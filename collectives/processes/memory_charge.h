@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <utility>
 
 namespace hycoll {
 
@@ -10,11 +11,20 @@ namespace hycoll {
 /// ends. Move-only.
 class MemoryCharge {
  public:
-  /// None if the process would provide more than `limit_bytes` then. Thread-safe.
-  static std::optional<MemoryCharge> take(std::size_t size_bytes, std::size_t limit_bytes);
-  MemoryCharge(MemoryCharge&& other) noexcept : size_bytes_(other.size_bytes_) {
-    other.size_bytes_ = 0;
-  }
+  /// For whom: channels leave room for communicators.
+  enum class Account { communicators, channels };
+
+  /// How much the process may provide on an account, and on both.
+  struct Limits {
+    std::size_t account_bytes = 0;
+    std::size_t all_bytes = 0;
+  };
+
+  /// None if the process would provide more than that then. Thread-safe.
+  static std::optional<MemoryCharge> take(Account account, std::size_t size_bytes,
+                                          const Limits& limits);
+  MemoryCharge(MemoryCharge&& other) noexcept
+      : account_(other.account_), size_bytes_(std::exchange(other.size_bytes_, 0)) {}
   MemoryCharge& operator=(MemoryCharge&&) = delete;
   ~MemoryCharge();
 
@@ -23,7 +33,10 @@ class MemoryCharge {
   static std::size_t peak_bytes() noexcept;
 
  private:
-  explicit MemoryCharge(std::size_t size_bytes) noexcept : size_bytes_(size_bytes) {}
+  MemoryCharge(Account account, std::size_t size_bytes) noexcept
+      : account_(account), size_bytes_(size_bytes) {}
+
+  Account account_;
   std::size_t size_bytes_;
 };
 

@@ -55,18 +55,24 @@ class SharedSegments {
 /// Whether a communicator shares no segment, even if the processes may.
 bool is_alone(const Options& options) { return options.memory == Options::Memory::alone; }
 
-/// What this process may provide for all of its segments.
-std::size_t limit_bytes(const ProcessGroup& group, std::size_t segment_bytes) {
+/// What this process may provide for segments like the group's, and for all. Where nobody has set
+/// a limit for all, communicators and channels have one each.
+MemoryCharge::Limits limits_of(const ProcessGroup& group, std::size_t segment_bytes) {
   const auto processes = static_cast<std::size_t>(group.neighbour_count());
   if (const std::optional<int> mib = group.options().staging_limit_mib) {
-    return static_cast<std::size_t>(*mib) * kMib / processes;
+    const std::size_t limit = static_cast<std::size_t>(*mib) * kMib / processes;
+    return {.account_bytes = limit, .all_bytes = limit};
   }
   const std::size_t limit =
       std::max(kAutomaticLimitBytes / processes, kAutomaticSegments * segment_bytes);
-  return is_alone(group.options()) ? 2 * limit : limit;
+  return {.account_bytes = limit, .all_bytes = 2 * limit};
 }
 
-/// What of the limit a segment may take: of the memory that calls of any length need an eighth is
+MemoryCharge::Account account_of(const Options& options) {
+  return is_alone(options) ? MemoryCharge::Account::channels : MemoryCharge::Account::communicators;
+}
+
+/// What of its account a segment may take: of the memory that calls of any length need an eighth is
 /// left, for communicators that make short calls only. Where others may be shared, those that are
 /// one communicator's own take half of it.
 std::size_t limit_for(std::size_t limit, NodeMemory::Part part, bool is_own, bool may_share) {
@@ -139,13 +145,14 @@ std::uint32_t common_salt(JointSetup& setup, NodeSegment& segment, MPI_Comm neig
 /// For the compact part of a segment of the communicator's own, if there is room for it, and for
 /// the rest where that follows at once.
 std::optional<MemoryCharge> charge_own(const Options& options, const SegmentBytes& bytes,
-                                       std::size_t limit, const Terms& here) {
+                                       MemoryCharge::Limits limits, const Terms& here) {
   if (options.memory == Options::Memory::in_turn) return std::nullopt;
   const auto part = here.may_expand ? NodeMemory::Part::compact : NodeMemory::Part::rest;
-  const std::size_t own_limit = limit_for(limit, part, true, here.may_share);
+  limits.account_bytes = limit_for(limits.account_bytes, part, true, here.may_share);
   const std::size_t soon_bytes = here.may_expand ? 0 : bytes.rest;
-  if (soon_bytes > own_limit) return std::nullopt;
-  return MemoryCharge::take(bytes.compact, own_limit - soon_bytes);
+  if (soon_bytes > limits.account_bytes) return std::nullopt;
+  limits.account_bytes -= soon_bytes;
+  return MemoryCharge::take(account_of(options), bytes.compact, limits);
 }
 
 /// Whether this process can provide the rest later. (Teams make calls of their threads at once.)
@@ -163,10 +170,10 @@ SegmentUse obtain_segment(const ProcessGroup& group, const NodeMembership& node)
                        .staging_kib = options.staging_kib,
                        .wishes_copies = options.single_copy_kib.value_or(1) > 0};
   const SegmentBytes bytes = NodeSegment::own_bytes(node, staging_bytes_of(options));
-  const std::size_t limit = limit_bytes(group, bytes.compact + bytes.rest);
+  const MemoryCharge::Limits limits = limits_of(group, bytes.compact + bytes.rest);
   Terms here{.may_share = !is_alone(options) && makes_one_call_at_a_time(node, key.world_ranks),
              .may_expand = may_expand(group, node)};
-  std::optional<MemoryCharge> charge = charge_own(options, bytes, limit, here);
+  std::optional<MemoryCharge> charge = charge_own(options, bytes, limits, here);
   here.has_room = charge.has_value();
   const Terms terms = terms_of_all(here, group.setup());
   SegmentUse use{.segment = nullptr, .is_own = terms.has_room, .may_share = terms.may_share};
@@ -177,7 +184,8 @@ SegmentUse obtain_segment(const ProcessGroup& group, const NodeMembership& node)
         [&](int process) { return group.process_name(group.rank() - node.process + process); });
     if (use.is_own) return NodeSegment::make(setup, group, node, std::move(*charge));
     charge.reset();
-    return shared_segment(setup, group, node, key, MemoryCharge::take(bytes.compact, limit));
+    return shared_segment(setup, group, node, key,
+                          MemoryCharge::take(account_of(options), bytes.compact, limits));
   });
   use.has_rest = !terms.may_expand;
   if (use.has_rest) provide_rest(group, use);
@@ -189,9 +197,11 @@ bool provide_rest(const ProcessGroup& group, const SegmentUse& use) {
   NodeSegment& segment = *use.segment;
   if (segment.has_rest()) return false;
   const SegmentBytes bytes = segment.own_bytes();
-  const std::size_t limit = limit_bytes(group, bytes.compact + bytes.rest);
-  std::optional<MemoryCharge> charge = MemoryCharge::take(
-      bytes.rest, limit_for(limit, NodeMemory::Part::rest, use.is_own, use.may_share));
+  MemoryCharge::Limits limits = limits_of(group, bytes.compact + bytes.rest);
+  limits.account_bytes =
+      limit_for(limits.account_bytes, NodeMemory::Part::rest, use.is_own, use.may_share);
+  std::optional<MemoryCharge> charge =
+      MemoryCharge::take(account_of(group.options()), bytes.rest, limits);
   if (!charge) throw too_much();
   segment.provide_rest(std::move(*charge));
   return true;

@@ -36,14 +36,16 @@ PersistentCall::~PersistentCall() {
 }
 
 int PersistentCall::start(MPI_Request* request) {
-  if (is_under_way_.exchange(true, std::memory_order_acquire)) {  // pairs with tell_completion()
+  Start none = Start::none;
+  // Pairs with tell_completion().
+  if (!start_.compare_exchange_strong(none, Start::under_way, std::memory_order_acquire)) {
     return raise(Error(ErrorKind::invalid_argument,
                        "MPI_Start: the last start of this persistent collective has not completed; "
                        "wait for it first"));
   }
   const int code = start_in_library(request);
   if (code != MPI_SUCCESS) {
-    is_under_way_.store(false, std::memory_order_relaxed);
+    start_.store(Start::none, std::memory_order_relaxed);
     return code;
   }
   PersistentCalls::under_way_.fetch_add(1, std::memory_order_relaxed);  // as in find()
@@ -73,10 +75,13 @@ void PersistentCall::tell_completion() {
   error_.reset();
   // With the message the program may start the call again, or free its request.
   PersistentCalls::under_way_.fetch_sub(1, std::memory_order_relaxed);
-  is_under_way_.store(false, std::memory_order_release);  // pairs with start()
+  // Pairs with start(), and with PersistentCalls::free().
+  const bool is_given_up =
+      start_.exchange(Start::none, std::memory_order_acq_rel) == Start::given_up;
   const char byte = 0;
   PMPI_Send(&byte, excess, MPI_BYTE, 0, tag_,
             PersistentCalls::instance().communicator_.load(std::memory_order_relaxed));
+  if (is_given_up) free_in_library(&request_);
   if (is_lost) give_up();
 }
 
@@ -138,7 +143,15 @@ void PersistentCalls::give_back(int tag) {
 
 int PersistentCalls::free(PersistentCall& call, MPI_Request* request) {
   unlist(*request, call);
-  const int code = free_in_library(request);
+  int code = MPI_SUCCESS;
+  auto under_way = PersistentCall::Start::under_way;
+  // MPI forbids that, and libraries lose the receive, for which the message would wait then.
+  if (call.start_.compare_exchange_strong(under_way, PersistentCall::Start::given_up,
+                                          std::memory_order_acq_rel)) {
+    *request = MPI_REQUEST_NULL;
+  } else {
+    code = free_in_library(request);
+  }
   call.give_up();
   return code;
 }

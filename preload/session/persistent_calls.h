@@ -37,14 +37,14 @@ class PersistentCall final : public PendingCall {
 
  private:
   friend class PersistentCalls;
-  /// Whether the start has not completed.
-  bool is_under_way() const noexcept { return is_under_way_.load(std::memory_order_acquire); }
+  /// Whether a start has not completed; and whether the program has freed the request meanwhile.
+  enum class Start { none, under_way, given_up };
 
   static constexpr int kNoTag = -1;
 
   MPI_Request request_ = MPI_REQUEST_NULL;
   int tag_ = kNoTag;  // the request's own
-  std::atomic<bool> is_under_way_{false};
+  std::atomic<Start> start_{Start::none};
 };
 
 /// All persistent calls of this process that hycoll serves, by their requests. Thread-safe.

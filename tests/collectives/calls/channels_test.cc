@@ -88,7 +88,7 @@ class Process {
       wrong_ += are_few_and_different() ? 0 : 1;
     }
     while (!live_.empty()) give_one_back();
-    wrong_ += count_ > static_cast<int>(Channels::kMostIdle) ? 1 : 0;
+    wrong_ += count_ > static_cast<int>(IdleChannels::kMost) ? 1 : 0;
   }
 
   const std::vector<int>& given() const { return given_; }
@@ -123,14 +123,15 @@ class Process {
     std::set<int> numbers;
     for (const ChannelUse& use : live_) numbers.insert(number_of(use));
     return numbers.size() == live_.size() &&
-           static_cast<std::size_t>(count_) <= live_.size() + Channels::kMostIdle;
+           static_cast<std::size_t>(count_) <= live_.size() + IdleChannels::kMost;
   }
 
   Agreements& agreements_;
   std::size_t agreement_ = 0;  // the number of the next one
   std::mt19937 own_;
   int count_ = 0;  // of channels
-  Channels channels_;
+  IdleChannels idle_;
+  Channels channels_{idle_};
   std::vector<ChannelUse> live_;
   std::vector<int> given_;  // by which set-up the channel was made that each has got; -1: none
   int wrong_ = 0;
