@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <exception>
-
-#include "collectives/api/hycoll.h"
-
 namespace hycoll {
 namespace {
 
@@ -16,13 +13,6 @@ constexpr std::uint64_t bit_of(std::size_t place) noexcept { return std::uint64_
 
 std::size_t first_place(std::uint64_t bits) noexcept {
   return static_cast<std::size_t>(std::countr_zero(bits));
-}
-
-MemoryRefused refusal() {
-  return {ErrorKind::environment,
-          "the processes have no room for memory of its own for one more persistent call of this "
-          "communicator; raise the limit (HYCOLL_STAGING_LIMIT, in MiB for a machine), or free "
-          "persistent calls or communicators"};
 }
 
 }  // namespace
@@ -78,7 +68,7 @@ class Channels::Agreement {
   Channels& channels_;
 };
 
-ChannelUse Channels::take(bool may_make, const Agree& agree, const Make& make) {
+std::optional<ChannelUse> Channels::take(bool may_make, const Agree& agree, const Make& make) {
   idle_.put_last(*this);
   is_listed_ = true;
   const Agreement agreement(*this);
@@ -87,18 +77,18 @@ ChannelUse Channels::take(bool may_make, const Agree& agree, const Make& make) {
   if (agreed.idle == 0) {
     if (agreed.vacant == 0 || refused_ < to_refuse_) {
       ++refused_;
-      throw refusal();
+      return std::nullopt;
     }
     place = first_place(agreed.vacant);
     refused_ = 0;
     const bool is_made = make_at(place, agree, make);
     to_refuse_ = is_made ? 0 : std::min(2 * to_refuse_ + 1, kMostToRefuse);
-    if (!is_made) throw refusal();
+    if (!is_made) return std::nullopt;
   }
   const std::lock_guard lock(mutex_);
   places_[place].is_used = true;
   idle_.count_.fetch_sub(1, std::memory_order_relaxed);
-  return {*this, place};
+  return ChannelUse(*this, place);
 }
 
 Channels::~Channels() {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -106,9 +107,9 @@ class Channels {
   Channels& operator=(const Channels&) = delete;
 
   /// A channel that no other call uses on any process: an idle one, or else a new one, if all
-  /// processes can make it. `may_make`: whether this one would. Collective; throws MemoryRefused
-  /// on all processes or on none.
-  ChannelUse take(bool may_make, const Agree& agree, const Make& make);
+  /// processes can make it; none, on all processes, if not. `may_make`: whether this one would.
+  /// Collective.
+  std::optional<ChannelUse> take(bool may_make, const Agree& agree, const Make& make);
 
  private:
   friend class ChannelUse;

@@ -347,7 +347,7 @@ std::unique_ptr<DrivenCall::State> Communicator::State::prepare_driven(const Cal
   const bool has_messages = !is_one_node();
   const bool may_make = !has_messages || channels_with_messages_here.load(
                                              std::memory_order_relaxed) < kMostChannelsWithMessages;
-  ChannelUse use = channels.take(
+  std::optional<ChannelUse> use = channels.take(
       may_make, [this](const Channels::Offer& own) { return agree(own); },
       [this] {
         Options options = group.options();
@@ -355,14 +355,21 @@ std::unique_ptr<DrivenCall::State> Communicator::State::prepare_driven(const Cal
         options.memory = Options::Memory::alone;
         return State::make(group.control(), options, Role::channel);
       });
-  auto& channel = static_cast<State&>(use.channel());
+  if (!use) {
+    throw MemoryRefused(
+        ErrorKind::environment,
+        "the processes have no room for memory of its own for one more persistent call of this "
+        "communicator; raise the limit (HYCOLL_STAGING_LIMIT, in MiB for a machine), or free "
+        "persistent calls or communicators");
+  }
+  auto& channel = static_cast<State&>(use->channel());
   // No call is under way there, and this one's set-up comes at the same place in all processes' row
   // of calls here.
   if (processes != nullptr) {
     channel.processes->segment().set_distance(processes->segment().handoff_ns());
   }
   auto prepared = channel.caller().prepare_driven(call);
-  prepared->channel = std::move(use);
+  prepared->channel = *std::move(use);
   return prepared;
 }
 

@@ -121,9 +121,13 @@ class PersistentOperation {
     check();
   }
 
-  /// Whether a result is there, of forms in which all get one, for those who have no request.
+  /// Whether the result of an allreduce is there, for those who have no request. Before it, what
+  /// some processes have passed may be.
   bool has_result() const {
-    return std::ranges::none_of(output_, [](auto value) { return value == kPoison; });
+    for (std::size_t i = 0; i < output_.size(); ++i) {
+      if (output_[i] != sum_of(0, size_, i)) return false;
+    }
+    return true;
   }
 
   void check() const {
@@ -296,11 +300,14 @@ class PersistentOperation {
     if (type != kType) MPI_Type_free(&type);
   }
 
+  std::uint64_t sum_of(int first, int last, std::size_t index) const {
+    std::uint64_t sum = 0;
+    for (int rank = first; rank < last; ++rank) sum += value_of(rank, index, round_);
+    return sum;
+  }
   void require_sum(int first, int last, std::size_t offset) const {
     for (std::size_t i = 0; i < output_.size(); ++i) {
-      std::uint64_t sum = 0;
-      for (int rank = first; rank < last; ++rank) sum += value_of(rank, offset + i, round_);
-      REQUIRE_HERE(output_[i] == sum);
+      REQUIRE_HERE(output_[i] == sum_of(first, last, offset + i));
     }
   }
   /// Numbers from `begin` on are a process's, from an offset on.

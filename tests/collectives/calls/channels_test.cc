@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/api/hycoll.h"
+#include "core/base/errors.h"
 
 namespace hycoll {
 namespace {
@@ -97,16 +97,12 @@ class Process {
  private:
   template <class Fails>
   std::optional<ChannelUse> taken(int set_up, const Fails& fails) {
-    try {
-      return channels_.take(
-          true, [this](const Channels::Offer& own) { return agreements_.agree(agreement_++, own); },
-          [&]() -> std::unique_ptr<Channel> {
-            if (fails(set_up)) throw Error(ErrorKind::environment, "no room");
-            return std::make_unique<Numbered>(set_up, count_);
-          });
-    } catch (const MemoryRefused&) {
-      return std::nullopt;
-    }
+    return channels_.take(
+        true, [this](const Channels::Offer& own) { return agreements_.agree(agreement_++, own); },
+        [&]() -> std::unique_ptr<Channel> {
+          if (fails(set_up)) throw Error(ErrorKind::environment, "no room");
+          return std::make_unique<Numbered>(set_up, count_);
+        });
   }
 
   static int number_of(const ChannelUse& use) {
