@@ -89,7 +89,7 @@ struct Options {
                   ///< same order: as if there were no room for memory of its own.
     alone,        ///< As when_needed, but never together with others: without room for memory of
                   ///< its own the constructor throws; if staging_limit_mib is not set, there is
-                  ///< room for as much as others have. The processes do not look how far they are
+                  ///< room for twice what others have. The processes do not look how far they are
                   ///< from one another, and count as near. For many communicators that make few
                   ///< calls each, such as those that hycoll makes itself for persistent calls.
   } memory = Memory::at_once;

@@ -14,6 +14,7 @@
 #include "collectives/processes/machine_exchange.h"
 #include "collectives/processes/node_groups.h"
 #include "core/base/errors.h"
+#include "core/base/lifetime.h"
 #include "numa/latency/core_latencies.h"
 #include "numa/placement/placement.h"
 #include "numa/topology/cache_capacity.h"
@@ -108,7 +109,7 @@ ProcessGroup::ProcessGroup(JointSetup& setup, MPI_Comm parent, const Options& op
 
 std::vector<NumberedOption> ProcessGroup::common_options() const {
   // Only where several processes make up a node must they place its workers alike.
-  static const std::string any_placement;
+  static const Immortal<std::string> any_placement;
   const bool shares_nodes = options_.layout == Options::Layout::processes;
   return {
       {.name = "aggregators (HYCOLL_AGGREGATORS)", .value = options_.aggregators},
@@ -121,7 +122,7 @@ std::vector<NumberedOption> ProcessGroup::common_options() const {
       {.name = "checking (HYCOLL_CHECK; 0: process, 1: all_processes)",
        .value = static_cast<int>(options_.checking)},
       NumberedOption::of_words("placement (HYCOLL_PLACEMENT)",
-                               shares_nodes ? options_.placement : any_placement),
+                               shares_nodes ? options_.placement : *any_placement),
       {.name = "staging_kib (HYCOLL_STAGING_KIB)", .value = options_.staging_kib},
       {.name = "plan_cache_kib (HYCOLL_PLAN_CACHE_KIB)", .value = options_.plan_cache_kib},
       {.name = "exchange_kib (HYCOLL_EXCHANGE_KIB)", .value = options_.exchange_kib},

@@ -56,7 +56,7 @@ class SharedSegments {
 bool is_alone(const Options& options) { return options.memory == Options::Memory::alone; }
 
 /// What this process may provide for segments like the group's, and for all. Where nobody has set
-/// a limit for all, communicators and channels have one each.
+/// a limit for all, communicators have one, and channels twice as much.
 MemoryCharge::Limits limits_of(const ProcessGroup& group, std::size_t segment_bytes) {
   const auto processes = static_cast<std::size_t>(group.neighbour_count());
   if (const std::optional<int> mib = group.options().staging_limit_mib) {
@@ -65,7 +65,7 @@ MemoryCharge::Limits limits_of(const ProcessGroup& group, std::size_t segment_by
   }
   const std::size_t limit =
       std::max(kAutomaticLimitBytes / processes, kAutomaticSegments * segment_bytes);
-  return {.account_bytes = limit, .all_bytes = 2 * limit};
+  return {.account_bytes = is_alone(group.options()) ? 2 * limit : limit, .all_bytes = 3 * limit};
 }
 
 MemoryCharge::Account account_of(const Options& options) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "collectives/processes/memory_charge.h"
@@ -79,6 +80,27 @@ bool drives(Communicator& communicator, std::size_t count) {
   }
   call.deliver();
   return is_sum(values);
+}
+
+TEST_CASE("channels take nothing from communicators, and both stay within one limit") {
+  using Account = MemoryCharge::Account;
+  const std::size_t before = MemoryCharge::all_bytes();
+  const auto take = [&](Account account, std::size_t bytes) {
+    return MemoryCharge::take(account, bytes, {.account_bytes = 100, .all_bytes = before + 150});
+  };
+  {
+    const std::optional<MemoryCharge> channel = take(Account::channels, 100);
+    CHECK(channel);
+    CHECK_FALSE(take(Account::channels, 1));
+    const std::optional<MemoryCharge> communicator = take(Account::communicators, 50);
+    CHECK(communicator);
+    CHECK(MemoryCharge::all_bytes() == before + 150);
+    CHECK_FALSE(take(Account::communicators, 1));
+    CHECK(MemoryCharge::all_bytes() == before + 150);
+    CHECK(MemoryCharge::peak_bytes() >= before + 150);
+  }
+  CHECK(MemoryCharge::all_bytes() == before);
+  CHECK(take(Account::communicators, 100));
 }
 
 TEST_CASE("short calls take little memory, and the first long one the rest") {
