@@ -321,11 +321,12 @@ std::vector<ReductionSubject> all_subjects() {
     return subject.handle == MPI_DATATYPE_NULL;
   });
   for (const auto& [name, handle] : {std::pair{"MPI_CHAR", MPI_CHAR},
-                                     {"MPI_WCHAR", MPI_WCHAR},
                                      {"MPI_PACKED", MPI_PACKED},
                                      {"MPI_CHARACTER", MPI_CHARACTER}}) {
     subjects.push_back(make_subject<IntegerElement<std::int8_t>>(name, handle, {}));
   }
+  static_assert(sizeof(wchar_t) == sizeof(std::int32_t));
+  subjects.push_back(make_subject<IntegerElement<std::int32_t>>("MPI_WCHAR", MPI_WCHAR, {}));
   return subjects;
 }
 

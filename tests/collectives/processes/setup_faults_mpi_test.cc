@@ -65,6 +65,14 @@ void* operator new(std::size_t size_bytes) {
 void* operator new(std::size_t size_bytes, std::align_val_t alignment) {
   return allocate(size_bytes, static_cast<std::size_t>(alignment));
 }
+// Sanitizers have one of their own otherwise.
+void* operator new(std::size_t size_bytes, const std::nothrow_t& /*tag*/) noexcept {
+  try {
+    return operator new(size_bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
 void operator delete(void* memory) noexcept { release(memory); }
 void operator delete(void* memory, std::size_t /*size*/) noexcept { release(memory); }
 void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept { release(memory); }
