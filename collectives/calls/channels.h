@@ -101,7 +101,7 @@ class Channels {
   using Make = std::function<std::unique_ptr<Channel>()>;
 
   /// `idle`: the process's; outlives this object.
-  explicit Channels(IdleChannels& idle) noexcept : idle_(idle) {}
+  explicit Channels(IdleChannels& idle) : idle_(idle) {}
   ~Channels();
   Channels(const Channels&) = delete;
   Channels& operator=(const Channels&) = delete;
