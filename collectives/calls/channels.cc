@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <exception>
+
 namespace hycoll {
 namespace {
 

@@ -228,13 +228,6 @@ inline MPI_Request completed(MPI_Request request, std::uint64_t way) {
   return two[1];
 }
 
-/// A way for completed(), of those that MPICH 4.0.2 allows for persistent collectives of its own:
-/// it fails in Testall and its kin where they are not over.
-inline std::uint64_t a_way_for_any(std::uint64_t drawn) {
-  constexpr std::array<std::uint64_t, 4> kWays = {0, 1, 7, 8};
-  return kWays[drawn % kWays.size()];
-}
-
 /// The same of a request that must be gone then.
 inline void complete(MPI_Request& request, std::uint64_t way) {
   request = completed(request, way);

@@ -62,7 +62,7 @@ for program in linked loading; do
     failed=1
   }
   # Launchers may put what two processes say into one line.
-  if [[ $(grep -o 'right' <<<"$output" | wc -l) != "$ranks" ||
+  if [[ $(sed -nE '/^(right)+$/s/right/&\n/gp' <<<"$output" | grep -c '^right$') != "$ranks" ||
     $(grep -c 'hycoll stays out.*tools/install --mpi '$other <<<"$output") != 1 ]]; then
     failed=1
   fi

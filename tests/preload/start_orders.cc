@@ -81,7 +81,12 @@ void start_in_own_order(Operations& operations, Draws& draws, std::uint64_t roun
   }
 }
 
-std::uint64_t way_to_finish(Draws& draws) { return programs::a_way_for_any(draws.own(100)); }
+/// Not by Testall and its kin: MPICH 4.0.2 fails there where persistent collectives of its own,
+/// which it serves where hycoll has no room, are not over.
+std::uint64_t way_to_finish(Draws& draws) {
+  constexpr std::array<std::uint64_t, 4> kWays = {0, 1, 7, 8};
+  return kWays[draws.own(kWays.size())];
+}
 
 void finish_in_own_order(Operations& operations, Draws& draws) {
   for (const std::size_t index : draws.own_order(operations.size())) {
