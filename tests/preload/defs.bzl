@@ -56,7 +56,7 @@ def preload_test(
             env = dict(env, MPI_RUN_BINDING = launch.binding),
             size = size,
             # MPI libraries are not instrumented (tools/test).
-            tags = ["mpi", "cpu:%d" % count, "notsan"] + ([] if count in asan_ranks and launch.binding == "none" else ["noasan"]) + tags,
+            tags = launch.tags + ["notsan"] + ([] if count in asan_ranks and launch.binding == "none" else ["noasan"]) + tags,
             **kwargs
         )
     native.test_suite(

@@ -159,18 +159,31 @@ def hycoll_test(name, srcs, deps = [], copts = [], size = "small", single_thread
         **kwargs
     )
 
-def _is_for_asan(launch, ranks):
-    """Whether AddressSanitizer looks at a launch: that of the most ranks up to 3. More would mostly wait for cores."""
-    few = [count for count in ranks if count <= 3]
-    return launch.binding == "none" and few and launch.ranks == max(few)
-
 def launches_of(name, ranks, bound_ranks):
-    """How a test under mpiexec is started: structs of a test's name, its number of ranks and what mpi_run.sh binds them to."""
+    """How a test under mpiexec is started: structs of a test's name, its number of ranks, what mpi_run.sh binds them to, and tags.
+
+    All launches run with one MPI library. One of them, which has the tag `both`, runs with the other library too, and under
+    AddressSanitizer: that of the most ranks up to 3, for more would mostly wait for cores.
+    """
+    few = [count for count in ranks if count <= 3]
+    chosen = max(few) if few else min(ranks)
+
+    # Ranks wait actively: where they need all cores, a test beside them slows both down by more than it gains.
     return [
-        struct(name = "%s_np%d" % (name, count), ranks = count, binding = "none")
+        struct(
+            name = "%s_np%d" % (name, count),
+            ranks = count,
+            binding = "none",
+            tags = ["mpi", "cpu:%d" % count] + (["both"] if count == chosen else []),
+        )
         for count in ranks
     ] + [
-        struct(name = "%s_bound_np%d" % (name, count), ranks = count, binding = "core")
+        struct(
+            name = "%s_bound_np%d" % (name, count),
+            ranks = count,
+            binding = "core",
+            tags = ["mpi", "cpu:%d" % count],
+        )
         for count in bound_ranks
     ]
 
@@ -227,8 +240,7 @@ def hycoll_mpi_test(
             data = [":" + program],
             env = dict(env, MPI_RUN_BINDING = launch.binding),
             size = size,
-            # Ranks wait actively: where they need all cores, a test beside them slows both down by more than it gains.
-            tags = ["mpi", "cpu:%d" % count] + ([] if _is_for_asan(launch, ranks) else ["noasan"]) + tags,
+            tags = launch.tags + ([] if "both" in launch.tags and count <= 3 else ["noasan"]) + tags,
             **kwargs
         )
     native.test_suite(
