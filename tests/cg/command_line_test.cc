@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace hycoll::cg {
-namespace {
+namespace command_line_test {
 
 ParsedCommandLine parse(const std::vector<const char*>& arguments) {
   std::vector<const char*> argv = {"hycoll_cg"};
@@ -97,5 +97,5 @@ TEST_CASE("--help goes to standard output and is no error") {
   }
 }
 
-}  // namespace
+}  // namespace command_line_test
 }  // namespace hycoll::cg

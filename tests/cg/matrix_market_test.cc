@@ -11,7 +11,7 @@
 #include "core/base/errors.h"
 
 namespace hycoll::cg {
-namespace {
+namespace matrix_market_test {
 
 SymmetricMatrix read(const std::string& text) {
   std::istringstream input(text);
@@ -166,5 +166,5 @@ TEST_CASE("a file that cannot be opened is named") {
 
 TEST_CASE("a directory is no matrix") { CHECK_THROWS_AS(read_matrix_market_file("."), Error); }
 
-}  // namespace
+}  // namespace matrix_market_test
 }  // namespace hycoll::cg

@@ -8,7 +8,7 @@
 #include <vector>
 
 namespace hycoll::cg {
-namespace {
+namespace report_test {
 
 const SolverLimits kLimits{.maximum_iterations = 500, .tolerance = 1e-9};
 
@@ -132,5 +132,5 @@ TEST_CASE("disagreements stand in both reports") {
             .find("FAILED: something is wrong") != std::string::npos);
 }
 
-}  // namespace
+}  // namespace report_test
 }  // namespace hycoll::cg

@@ -8,7 +8,7 @@
 #include <vector>
 
 namespace hycoll::cg {
-namespace {
+namespace stencil_test {
 
 /// A vector over the whole grid, x fastest.
 struct GlobalVector {
@@ -165,5 +165,5 @@ TEST_CASE("threads' rows are whole lines, in order, and cover everything once") 
   }
 }
 
-}  // namespace
+}  // namespace stencil_test
 }  // namespace hycoll::cg

@@ -13,7 +13,7 @@
 #include "tools/command/line/routine.h"
 
 namespace hycoll::command {
-namespace {
+namespace bench_data_test {
 
 using Bytes = std::vector<std::byte>;
 
@@ -245,5 +245,5 @@ TEST_CASE("using the buffers leaves all values as they are") {
   }
 }
 
-}  // namespace
+}  // namespace bench_data_test
 }  // namespace hycoll::command

@@ -11,7 +11,7 @@
 #include "core/base/errors.h"
 
 namespace hycoll::command {
-namespace {
+namespace child_test {
 
 using namespace std::chrono_literals;
 
@@ -95,5 +95,5 @@ TEST_CASE("a program that does not exist is an error that names it") {
   }
 }
 
-}  // namespace
+}  // namespace child_test
 }  // namespace hycoll::command

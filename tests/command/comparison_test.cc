@@ -10,7 +10,7 @@
 #include "tools/command/comparing/html_report.h"
 
 namespace hycoll::command {
-namespace {
+namespace comparison_test {
 
 constexpr double kNearNs = 28;
 constexpr double kFarNs = 170;
@@ -266,5 +266,5 @@ TEST_CASE("only documents of this project become a page") {
   CHECK_THROWS_AS(html_report({Json{{"context", {{"command", "plan"}}}}}), Error);
 }
 
-}  // namespace
+}  // namespace comparison_test
 }  // namespace hycoll::command

@@ -13,7 +13,7 @@
 #include "tools/command/turns/participant_program.h"
 
 namespace hycoll::command {
-namespace {
+namespace participant_test {
 
 using namespace std::chrono_literals;
 
@@ -188,5 +188,5 @@ TEST_CASE("a program of the user's that fails is named with its messages") {
   }
 }
 
-}  // namespace
+}  // namespace participant_test
 }  // namespace hycoll::command

@@ -17,7 +17,7 @@
 #include "tools/command/pricing/price_text.h"
 
 namespace hycoll::command {
-namespace {
+namespace price_test {
 
 TEST_CASE("prices are read, in any unit, and written back") {
   const MachinePrices prices = parse_prices("--price", "alpha=1500ns,bandwidth=500MB/s,gap=0us");
@@ -209,5 +209,5 @@ TEST_CASE("what auto chooses is hardly dearer than the best, and does not jump")
   CHECK(steps_above(1.3, grid, cells).empty());
 }
 
-}  // namespace
+}  // namespace price_test
 }  // namespace hycoll::command

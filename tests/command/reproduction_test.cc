@@ -8,7 +8,7 @@
 #include <vector>
 
 namespace hycoll::command {
-namespace {
+namespace reproduction_test {
 
 /// The chunks that a rank owns after the scatter, counted by carrying the scatter out: who holds a
 /// range of ranks gives the upper part of it away, as long as there is one.
@@ -75,5 +75,5 @@ TEST_CASE("the benchmarks cover the slides' ranks and sizes") {
   CHECK(benchmarks[2].sizes_bytes.back() == 3 << 20);
 }
 
-}  // namespace
+}  // namespace reproduction_test
 }  // namespace hycoll::command

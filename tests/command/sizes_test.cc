@@ -9,7 +9,7 @@
 #include "core/base/errors.h"
 
 namespace hycoll::command {
-namespace {
+namespace sizes_test {
 
 using Sizes = std::vector<std::size_t>;
 using Numbers = std::vector<int>;
@@ -103,5 +103,5 @@ TEST_CASE("short sizes read back as they were") {
   CHECK(short_size(std::size_t{16} << 20) == "16Mi");
 }
 
-}  // namespace
+}  // namespace sizes_test
 }  // namespace hycoll::command

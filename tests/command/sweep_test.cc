@@ -14,7 +14,7 @@
 #include "core/schedule/builder.h"
 
 namespace hycoll::command {
-namespace {
+namespace sweep_test {
 
 SweepOptions small_options() {
   return {.node_counts = {1, 2, 3},
@@ -193,5 +193,5 @@ TEST_CASE("the first failure in the order of the cases is reported") {
   }
 }
 
-}  // namespace
+}  // namespace sweep_test
 }  // namespace hycoll::command

@@ -13,7 +13,7 @@
 #include "core/base/errors.h"
 
 namespace hycoll::command {
-namespace {
+namespace turns_test {
 
 constexpr double kNearNs = 30;
 constexpr double kFarNs = 170;
@@ -153,5 +153,5 @@ TEST_CASE("who refuses a task is not asked again, and the others are measured") 
   CHECK(count(result, kNearNs, 0, 2) == 2);
 }
 
-}  // namespace
+}  // namespace turns_test
 }  // namespace hycoll::command

@@ -13,7 +13,7 @@
 #include "tests/numa/topology_samples.h"
 
 namespace hycoll {
-namespace {
+namespace binding_test {
 
 bool contains(const std::optional<std::string>& text, const std::string& part) {
   return text && text->find(part) != std::string::npos;
@@ -248,5 +248,5 @@ TEST_CASE("launchers are known by their variables") {
   CHECK(detects(Launcher::mpich, {"MPI_LOCALNRANKS", "SLURM_STEP_ID"}));
 }
 
-}  // namespace
+}  // namespace binding_test
 }  // namespace hycoll

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 namespace hycoll {
-namespace {
+namespace cache_capacity_test {
 
 constexpr std::uint64_t kMib = std::uint64_t{1} << 20;
 
@@ -39,5 +39,5 @@ TEST_CASE("without sizes nothing is expected") {
   CHECK(capacity_of("pack:1 l3:1(size=260MiB) core:2") == 260 * kMib);
 }
 
-}  // namespace
+}  // namespace cache_capacity_test
 }  // namespace hycoll

@@ -13,7 +13,7 @@
 #include "tests/support/temporary_directory.h"
 
 namespace hycoll {
-namespace {
+namespace core_latencies_test {
 
 using Origin = CoreLatencies::Origin;
 
@@ -94,5 +94,5 @@ TEST_CASE("requests") {
   }
 }
 
-}  // namespace
+}  // namespace core_latencies_test
 }  // namespace hycoll

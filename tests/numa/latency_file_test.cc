@@ -9,7 +9,7 @@
 #include "tests/support/temporary_directory.h"
 
 namespace hycoll {
-namespace {
+namespace latency_file_test {
 
 namespace fs = std::filesystem;
 
@@ -66,5 +66,5 @@ TEST_CASE("the file lies in the user's cache directory, one for each kind of mac
   CHECK(latency_file(kMachine).empty());
 }
 
-}  // namespace
+}  // namespace latency_file_test
 }  // namespace hycoll

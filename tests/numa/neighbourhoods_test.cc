@@ -9,7 +9,7 @@
 #include "core/base/errors.h"
 
 namespace hycoll {
-namespace {
+namespace neighbourhoods_test {
 
 using Levels = std::vector<Neighbourhood>;
 
@@ -71,5 +71,5 @@ TEST_CASE("what two workers share is the nearest of all that they do") {
   CHECK(proximity_of({}, {}) == Proximity::machine);  // nothing that is known
 }
 
-}  // namespace
+}  // namespace neighbourhoods_test
 }  // namespace hycoll

@@ -11,7 +11,7 @@
 #include "numa/placement/memory.h"
 
 namespace hycoll {
-namespace {
+namespace numa_memory_test {
 
 bool is_aligned(const void* address, std::size_t alignment) {
   return reinterpret_cast<std::uintptr_t>(address) % alignment == 0;
@@ -183,5 +183,5 @@ TEST_CASE("misuse and exhaustion are told apart") {
   CHECK(kind_of_error(topology, std::size_t{1} << 60, 0, 64) == ErrorKind::environment);
 }
 
-}  // namespace
+}  // namespace numa_memory_test
 }  // namespace hycoll

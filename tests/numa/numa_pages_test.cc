@@ -15,7 +15,7 @@
 #include "numa/placement/pages.h"
 
 namespace hycoll {
-namespace {
+namespace numa_pages_test {
 
 const std::size_t kPage = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 
@@ -330,5 +330,5 @@ TEST_CASE("as few pages move as equal shares allow") {
   }
 }
 
-}  // namespace
+}  // namespace numa_pages_test
 }  // namespace hycoll

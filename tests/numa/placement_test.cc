@@ -13,7 +13,7 @@
 #include "tests/numa/topology_samples.h"
 
 namespace hycoll {
-namespace {
+namespace placement_test {
 
 using testing::NamedTopology;
 
@@ -367,5 +367,5 @@ TEST_CASE("this machine: a worker on each core, a lane for each worker") {
   }
 }
 
-}  // namespace
+}  // namespace placement_test
 }  // namespace hycoll

@@ -9,7 +9,7 @@
 #include "numa/topology/affinity_mask.h"
 
 namespace hycoll {
-namespace {
+namespace topology_affinity_mask_test {
 
 /// Numbers below `limit`, of which about one in `sparseness` is taken.
 std::set<int> random_numbers(std::mt19937& random, int limit, unsigned sparseness) {
@@ -83,5 +83,5 @@ TEST_CASE("a negative number is refused") {
   CHECK(mask == AffinityMask{1});
 }
 
-}  // namespace
+}  // namespace topology_affinity_mask_test
 }  // namespace hycoll

@@ -9,7 +9,7 @@
 #include "tests/support/temporary_directory.h"
 
 namespace hycoll {
-namespace {
+namespace topology_cpu_quota_test {
 
 namespace fs = std::filesystem;
 
@@ -94,9 +94,9 @@ TEST_CASE("version 1: quota and period of the cpu controller, and no other") {
 
 TEST_CASE("both versions mounted: the tighter one counts") {
   FakeRoot root;
-  root.write(
-      "proc/self/mountinfo",
-      std::string(kMountV1) + "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n");
+  std::string mounts = kMountV1;
+  mounts += "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
+  root.write("proc/self/mountinfo", mounts);
   root.write("proc/self/cgroup", "4:cpu,cpuacct:/job\n0::/job\n");
   root.write("sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_quota_us", "300000\n");
   root.write("sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_period_us", "100000\n");
@@ -127,5 +127,5 @@ TEST_CASE("on this machine a quota is positive, if there is one") {
   if (quota) CHECK(*quota > 0);
 }
 
-}  // namespace
+}  // namespace topology_cpu_quota_test
 }  // namespace hycoll

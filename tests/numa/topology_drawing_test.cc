@@ -13,7 +13,7 @@
 #include "tests/numa/topology_samples.h"
 
 namespace hycoll {
-namespace {
+namespace topology_drawing_test {
 
 std::size_t occurrences(const std::string& text, const std::string& part) {
   std::size_t count = 0;
@@ -244,5 +244,5 @@ TEST_CASE("workers and lanes that do not belong to the topology are refused") {
   CHECK_THROWS_AS(topology_svg(topology, {}, std::vector<int>{0}), Error);
 }
 
-}  // namespace
+}  // namespace topology_drawing_test
 }  // namespace hycoll

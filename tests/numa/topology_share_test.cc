@@ -10,7 +10,7 @@
 #include "tests/numa/topology_samples.h"
 
 namespace hycoll {
-namespace {
+namespace topology_share_test {
 
 using testing::NamedTopology;
 
@@ -253,5 +253,5 @@ TEST_CASE("an impossible place among the processes is refused") {
   }
 }
 
-}  // namespace
+}  // namespace topology_share_test
 }  // namespace hycoll

@@ -19,7 +19,7 @@
 #include "tests/numa/topology_samples.h"
 
 namespace hycoll {
-namespace {
+namespace topology_test {
 
 using testing::NamedTopology;
 
@@ -447,5 +447,5 @@ TEST_CASE("sizes for people") {
   CHECK(size_text(std::uint64_t{3} << 40) == "3 TiB");
 }
 
-}  // namespace
+}  // namespace topology_test
 }  // namespace hycoll

@@ -21,7 +21,7 @@
 #include "threading/program/staging_slices.h"
 
 namespace hycoll {
-namespace {
+namespace abridgement_test {
 
 constexpr int kSegments = 2;
 
@@ -216,5 +216,5 @@ TEST_CASE("where all workers are wanted nothing is left out") {
   CHECK(abridged_for(whole, {}) == whole);
 }
 
-}  // namespace
+}  // namespace abridgement_test
 }  // namespace hycoll

@@ -17,7 +17,7 @@
 #include "threading/memory/shared_segment.h"
 
 namespace hycoll {
-namespace {
+namespace broadcast_fifo_test {
 
 using tests::fifo_byte;
 using tests::FifoBlock;
@@ -364,5 +364,5 @@ TEST_CASE("processes share a FIFO in a segment") {
   }
 }
 
-}  // namespace
+}  // namespace broadcast_fifo_test
 }  // namespace hycoll

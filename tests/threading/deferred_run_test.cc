@@ -24,7 +24,7 @@
 #include "threading/program/program.h"
 
 namespace hycoll {
-namespace {
+namespace deferred_run_test {
 
 using tests::CollectiveReference;
 
@@ -311,5 +311,5 @@ TEST_CASE("a member that never arrives is reported, however the others wait") {
   }
 }
 
-}  // namespace
+}  // namespace deferred_run_test
 }  // namespace hycoll

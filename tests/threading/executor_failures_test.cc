@@ -27,7 +27,7 @@
 #include "threading/program/program.h"
 
 namespace hycoll {
-namespace {
+namespace executor_failures_test {
 
 using Delivery = MailboxNetwork::Delivery;
 using tests::CollectiveReference;
@@ -395,5 +395,5 @@ TEST_CASE("members of a node that pass different counts all learn of it") {
   }
 }
 
-}  // namespace
+}  // namespace executor_failures_test
 }  // namespace hycoll

@@ -16,7 +16,7 @@
 #include "threading/program/program.h"
 
 namespace hycoll {
-namespace {
+namespace executor_like_test {
 
 constexpr std::size_t kMembers = 2;
 
@@ -133,5 +133,5 @@ TEST_CASE("after a failure the next run of the same form begins anew") {
   CHECK(pair.results(sum) == Results{8, 8});
 }
 
-}  // namespace
+}  // namespace executor_like_test
 }  // namespace hycoll

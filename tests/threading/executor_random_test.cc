@@ -22,7 +22,7 @@
 #include "threading/memory/node_memory.h"
 
 namespace hycoll {
-namespace {
+namespace executor_random_test {
 
 using Delivery = MailboxNetwork::Delivery;
 using tests::CollectiveReference;
@@ -453,5 +453,5 @@ TEST_CASE("a message that is never sent is reported with its lane and sender") {
                        doctest::Contains("receives on lane 0"), Error);
 }
 
-}  // namespace
+}  // namespace executor_random_test
 }  // namespace hycoll

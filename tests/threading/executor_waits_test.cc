@@ -20,7 +20,7 @@
 #include "threading/transport/endpoint.h"
 
 namespace hycoll {
-namespace {
+namespace executor_waits_test {
 
 /// An allreduce of 100 doubles among the three members of one node.
 std::vector<Program> programs_of_three() {
@@ -210,5 +210,5 @@ TEST_CASE("waits after one whose looks were slow give way at once, and drive oth
   CHECK(drives_of_a_run() == kOfImpatient);
 }
 
-}  // namespace
+}  // namespace executor_waits_test
 }  // namespace hycoll

@@ -11,7 +11,7 @@
 #include <vector>
 
 namespace hycoll {
-namespace {
+namespace far_steps_test {
 
 constexpr std::size_t kGuards = 8;
 constexpr std::int32_t kGuard = -99;
@@ -215,5 +215,5 @@ TEST_CASE("elements larger than a block") {
   check(destination.front(), 3 * kWords, [](std::size_t i) { return sum_of(2, i); });
 }
 
-}  // namespace
+}  // namespace far_steps_test
 }  // namespace hycoll

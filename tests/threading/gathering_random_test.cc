@@ -13,7 +13,7 @@
 #include "tests/threading/random_driver.h"
 
 namespace hycoll {
-namespace {
+namespace gathering_random_test {
 
 /// Element i of a member's block.
 std::int64_t element(int member, int call, std::size_t index) {
@@ -112,5 +112,5 @@ TEST_CASE("in slices of all blocks, between which outputs have gaps") {
   CHECK(run(staged(testing::paired_allgather_example()), {100, 130, 7, 100}, kShort) > 2);
 }
 
-}  // namespace
+}  // namespace gathering_random_test
 }  // namespace hycoll

@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace hycoll {
-namespace {
+namespace handoff_test {
 
 using namespace std::chrono_literals;
 
@@ -54,5 +54,5 @@ TEST_CASE("a side that cannot come tells the one that waits") {
   other.join();
 }
 
-}  // namespace
+}  // namespace handoff_test
 }  // namespace hycoll

@@ -16,7 +16,7 @@
 #include "threading/memory/shared_segment.h"
 
 namespace hycoll {
-namespace {
+namespace message_fifo_test {
 
 using tests::fifo_byte;
 using tests::FifoBlock;
@@ -259,5 +259,5 @@ TEST_CASE("processes share a FIFO in a segment") {
   }
 }
 
-}  // namespace
+}  // namespace message_fifo_test
 }  // namespace hycoll

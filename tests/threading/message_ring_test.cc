@@ -12,7 +12,7 @@
 #include "threading/memory/cache_lines.h"
 
 namespace hycoll::tests {
-namespace {
+namespace message_ring_test {
 
 struct alignas(kCacheLineBytes) Memory {
   std::byte bytes[MessageRing::kBytes] = {};
@@ -105,5 +105,5 @@ TEST_CASE("a message stays until it is popped, and nothing is taken for one") {
   }
 }
 
-}  // namespace
+}  // namespace message_ring_test
 }  // namespace hycoll::tests

@@ -16,7 +16,7 @@
 #include "threading/memory/node_memory.h"
 
 namespace hycoll {
-namespace {
+namespace program_test {
 
 /// Node 0 sends to node 1 so often; node 2 has nothing to do.
 Schedule messages(int count) {
@@ -194,5 +194,5 @@ TEST_CASE("a signal may announce more messages than 16 bits count") {
   CHECK(bound.dependency_count == kMessages);
 }
 
-}  // namespace
+}  // namespace program_test
 }  // namespace hycoll

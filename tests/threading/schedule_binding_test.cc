@@ -14,7 +14,7 @@
 #include "core/base/errors.h"
 
 namespace hycoll {
-namespace {
+namespace schedule_binding_test {
 
 /// Some chunks are empty, or all are filled, or one line more than that is; from one element on.
 const std::vector<std::size_t> kCounts = {1,   7,    8,      9,   40,     0,    4096,   5001, 333,
@@ -194,5 +194,5 @@ TEST_CASE("lists of counts with ever other zeros in them leave no memory behind"
   CHECK(binding.size_bytes() == size_bytes);
 }
 
-}  // namespace
+}  // namespace schedule_binding_test
 }  // namespace hycoll

@@ -19,7 +19,7 @@
 #include "threading/program/program.h"
 
 namespace hycoll {
-namespace {
+namespace shared_node_memory_test {
 
 constexpr std::size_t kFurtherBytes = 8192;
 constexpr int kCalls = 20;
@@ -223,5 +223,5 @@ TEST_CASE("algorithms run over mappings: through lines, and on buffers in the se
   }
 }
 
-}  // namespace
+}  // namespace shared_node_memory_test
 }  // namespace hycoll

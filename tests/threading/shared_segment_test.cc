@@ -22,7 +22,7 @@
 #include "tests/support/segment_names.h"
 
 namespace hycoll {
-namespace {
+namespace shared_segment_test {
 
 constexpr std::size_t kSizeBytes = 100'000;
 constexpr SharedSegment::Kind kKinds[] = {SharedSegment::Kind::anonymous,
@@ -188,5 +188,5 @@ TEST_CASE("a handle that leads to something else is refused") {
   }
 }
 
-}  // namespace
+}  // namespace shared_segment_test
 }  // namespace hycoll

@@ -12,7 +12,7 @@
 #include "core/base/errors.h"
 
 namespace hycoll {
-namespace {
+namespace staging_slices_test {
 
 const Shape kShape = Shape({{2, 2}, {3, 3}}, 2, Visibility::staged);
 
@@ -128,5 +128,5 @@ TEST_CASE("inputs of a slice of every block are read where the blocks lie") {
   CHECK(read == std::vector<std::size_t>{0, 0, 8000, 8000});
 }
 
-}  // namespace
+}  // namespace staging_slices_test
 }  // namespace hycoll

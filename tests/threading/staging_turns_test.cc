@@ -6,7 +6,7 @@
 #include <cstdint>
 
 namespace hycoll {
-namespace {
+namespace staging_turns_test {
 
 constexpr std::size_t kHalfBytes = 4096;
 
@@ -30,5 +30,5 @@ TEST_CASE("runs stage in halves in turn, and in them a set is used again as late
   }
 }
 
-}  // namespace
+}  // namespace staging_turns_test
 }  // namespace hycoll

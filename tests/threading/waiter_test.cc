@@ -7,7 +7,7 @@
 #include <chrono>
 
 namespace hycoll {
-namespace {
+namespace waiter_test {
 
 using std::chrono::milliseconds;
 
@@ -94,5 +94,5 @@ TEST_CASE("a long wait is told at times that double") {
   CHECK_FALSE(waiter.has_passed(kInterval));
 }
 
-}  // namespace
+}  // namespace waiter_test
 }  // namespace hycoll

@@ -86,6 +86,26 @@ def _compiled_together(name, srcs):
     )
     return [together]
 
+def _test_sources(name, srcs, tags):
+    """The sources of a test program, and a dependency of theirs.
+
+    With --config=ci several are one compilation: each of them takes longer to read what all of them include than for the
+    rest. Hence what is in a test's file is in a namespace of the file's name. Without, one that is changed is compiled alone.
+    """
+    if len([src for src in srcs if src.endswith(".cc")]) < 2:
+        return srcs, []
+    native.cc_library(
+        name = name + "_parts",
+        testonly = True,
+        tags = tags,
+        textual_hdrs = srcs,
+    )
+    sources = select({
+        "//tools/build:compiled_together": _compiled_together(name, [src for src in srcs if src.endswith(".cc")]),
+        "//conditions:default": srcs,
+    })
+    return sources, [":" + name + "_parts"]
+
 def hycoll_library(
         name,
         srcs = [],
@@ -145,17 +165,20 @@ def hycoll_binary(name, srcs = [], deps = [], copts = [], **kwargs):
 def hycoll_test(name, srcs, deps = [], copts = [], size = "small", single_threaded = False, tags = [], **kwargs):
     """A doctest program whose main comes from //tests/support:doctest_main. Its timeout follows from its size.
 
+    Several sources are one program: to link and to start one takes longer than most tests.
+
     One that is `single_threaded` starts no thread: ThreadSanitizer has nothing to look for, so its stage leaves it out.
     """
+    sources, parts = _test_sources(name, srcs, tags)
     deps = deps + ["//tests/support:doctest_main"]
     cc_test(
         name = name,
-        srcs = srcs,
+        srcs = sources,
         copts = _copts(copts, deps),
         linkstatic = True,
         size = size,
         tags = tags + (["notsan"] if single_threaded else []),
-        deps = _deps(deps, copts),
+        deps = _deps(deps, copts) + parts,
         **kwargs
     )
 
@@ -223,12 +246,13 @@ def hycoll_mpi_test(
         # MPI unloads libraries when it ends; no suppression can name what they leave. The default main() searches
         # for leaks before that.
         env["ASAN_OPTIONS"] = "detect_leaks=0"
+    sources, parts = _test_sources(program, srcs, tags)
     hycoll_binary(
         name = program,
         testonly = True,
-        srcs = srcs,
+        srcs = sources,
         copts = copts,
-        deps = deps + ["//tests/support:give_way", "//third_party:doctest", "//third_party:mpi"] + ([main] if main else []),
+        deps = deps + parts + ["//tests/support:give_way", "//third_party:doctest", "//third_party:mpi"] + ([main] if main else []),
     )
     launches = launches_of(name, ranks, bound_ranks)
     for launch in launches:

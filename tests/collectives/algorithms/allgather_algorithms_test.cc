@@ -13,7 +13,7 @@
 #include "tests/support/sanitized.h"
 
 namespace hycoll {
-namespace {
+namespace allgather_algorithms_test {
 
 Resources resources_of(std::string_view name, const Shape& shape) {
   const Verdict verdict = verify(find_algorithm(Collective::allgather, name).generate(shape));
@@ -182,5 +182,5 @@ TEST_CASE("on one node every leader writes its blocks once, in one step for each
   CHECK(copies == 4);
 }
 
-}  // namespace
+}  // namespace allgather_algorithms_test
 }  // namespace hycoll

@@ -19,7 +19,7 @@
 #include "threading/program/program.h"
 
 namespace hycoll {
-namespace {
+namespace allreduce_overlap_test {
 
 Schedule generate(std::string_view name, const Shape& shape, int segments) {
   return find_algorithm(Collective::allreduce, name).generate(shape, segments);
@@ -308,5 +308,5 @@ TEST_CASE("only algorithms with aggregators serve shapes that have them, and the
   }
 }
 
-}  // namespace
+}  // namespace allreduce_overlap_test
 }  // namespace hycoll

@@ -20,7 +20,7 @@
 #include "tests/support/sanitized.h"
 
 namespace hycoll {
-namespace {
+namespace alltoall_algorithms_test {
 
 Schedule schedule_of(std::string_view name, const Shape& shape) {
   return find_algorithm(Collective::alltoall, name).generate(shape);
@@ -410,5 +410,5 @@ TEST_CASE("more members than pairs can be numbered of are refused") {
   }
 }
 
-}  // namespace
+}  // namespace alltoall_algorithms_test
 }  // namespace hycoll

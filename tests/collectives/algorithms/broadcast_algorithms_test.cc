@@ -12,7 +12,7 @@
 #include "tests/support/sanitized.h"
 
 namespace hycoll {
-namespace {
+namespace broadcast_algorithms_test {
 
 /// What messages a broadcast on nodes of one member each has.
 std::size_t messages_of(std::string_view name, int node_count, int segments = 1, int root = 0) {
@@ -162,5 +162,5 @@ TEST_CASE("doubling serves powers of two only") {
   }
 }
 
-}  // namespace
+}  // namespace broadcast_algorithms_test
 }  // namespace hycoll

@@ -11,7 +11,7 @@
 #include "core/verifier/verifier.h"
 
 namespace hycoll {
-namespace {
+namespace broadcast_core_specialised_test {
 
 Shape shape_of(std::vector<Node> hosts, int aggregators) {
   hosts.insert(hosts.end(), static_cast<std::size_t>(aggregators), Node{0, 1});
@@ -156,5 +156,5 @@ TEST_CASE("shapes with other lanes, with large aggregators or with some in betwe
   CHECK_FALSE(algorithm.serves_shape(Shape({{2, 2}, {0, 1}, {2, 2}}, 2)));
 }
 
-}  // namespace
+}  // namespace broadcast_core_specialised_test
 }  // namespace hycoll

@@ -13,7 +13,7 @@
 #include "core/verifier/verifier.h"
 
 namespace hycoll {
-namespace {
+namespace broadcast_torus_test {
 
 Schedule generate(const Shape& shape, int segments, int root) {
   Schedule schedule =
@@ -100,5 +100,5 @@ TEST_CASE("more lanes than colours, members and workers; unequal nodes") {
   }
 }
 
-}  // namespace
+}  // namespace broadcast_torus_test
 }  // namespace hycoll

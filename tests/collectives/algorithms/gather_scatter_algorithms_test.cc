@@ -16,7 +16,7 @@
 #include "tests/support/sanitized.h"
 
 namespace hycoll {
-namespace {
+namespace gather_scatter_algorithms_test {
 
 constexpr Collective kBoth[] = {Collective::gather, Collective::scatter};
 
@@ -152,5 +152,5 @@ TEST_CASE("on one node each leader moves its member's block when the root is the
   }
 }
 
-}  // namespace
+}  // namespace gather_scatter_algorithms_test
 }  // namespace hycoll

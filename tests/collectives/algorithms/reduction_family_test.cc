@@ -16,7 +16,7 @@
 #include "tests/support/sanitized.h"
 
 namespace hycoll {
-namespace {
+namespace reduction_family_test {
 
 constexpr int kMostNodes = tests::kIsSanitized ? 5 : 9;
 
@@ -433,5 +433,5 @@ TEST_CASE("on one node a reduce passes over memory once") {
   }
 }
 
-}  // namespace
+}  // namespace reduction_family_test
 }  // namespace hycoll

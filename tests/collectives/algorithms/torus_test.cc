@@ -11,7 +11,7 @@
 #include <vector>
 
 namespace hycoll {
-namespace {
+namespace torus_test {
 
 /// A link by its two ends, the lower one first.
 struct Link {
@@ -281,5 +281,5 @@ TEST_CASE("there are six trees in three dimensions, four in two, half as many wi
   CHECK(EdgeDisjointTrees({{1, 1, 1}}, 0).count() == 0);
 }
 
-}  // namespace
+}  // namespace torus_test
 }  // namespace hycoll

@@ -10,7 +10,7 @@
 #include <vector>
 
 namespace hycoll {
-namespace {
+namespace z_curve_test {
 
 using Cells = std::vector<std::pair<int, int>>;
 
@@ -82,5 +82,5 @@ TEST_CASE("a piece has few rows and columns for its cells") {
   }
 }
 
-}  // namespace
+}  // namespace z_curve_test
 }  // namespace hycoll

@@ -14,7 +14,7 @@
 #include <vector>
 
 namespace hycoll::tests {
-namespace {
+namespace containers_mpi_test {
 
 using Vector = std::vector<int>;
 
@@ -177,5 +177,5 @@ TEST_CASE("a temporary is as good an input as a variable") {
   CHECK(output == Vector{size, 2 * size, 3 * size});
 }
 
-}  // namespace
+}  // namespace containers_mpi_test
 }  // namespace hycoll::tests

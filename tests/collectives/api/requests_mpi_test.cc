@@ -16,7 +16,7 @@
 #include "tests/support/error_kind.h"
 
 namespace hycoll::tests {
-namespace {
+namespace requests_mpi_test {
 
 /// A call that fails on all members, and one that does not.
 struct Calls {
@@ -137,5 +137,5 @@ TEST_CASE("a request that is assigned waits for its last call") {
   CHECK(second.output == std::vector<int>(3, communicator.size()));
 }
 
-}  // namespace
+}  // namespace requests_mpi_test
 }  // namespace hycoll::tests

@@ -19,7 +19,7 @@
 #include "tests/support/process_options.h"
 
 namespace hycoll::tests {
-namespace {
+namespace allgather_mpi_test {
 
 /// Members describe their data by a type with gaps, by numbers, or by longer numbers.
 template <class Caller>
@@ -106,5 +106,5 @@ TEST_CASE("every algorithm among processes, in slices of their staging, and of d
   }
 }
 
-}  // namespace
+}  // namespace allgather_mpi_test
 }  // namespace hycoll::tests

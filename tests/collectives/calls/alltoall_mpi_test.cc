@@ -20,7 +20,7 @@
 #include "tests/support/world.h"
 
 namespace hycoll::tests {
-namespace {
+namespace alltoall_mpi_test {
 
 /// What the block from one member for another holds: as if it were a member's with this number.
 int member_of_pair(int from, int to) { return 100 * from + to; }
@@ -194,5 +194,5 @@ TEST_CASE("leaders who may hold little exchange in segments, on nodes of unequal
                        doctest::Contains("HYCOLL_EXCHANGE_KIB"), Error);
 }
 
-}  // namespace
+}  // namespace alltoall_mpi_test
 }  // namespace hycoll::tests

@@ -21,7 +21,7 @@
 #include "tests/support/process_options.h"
 
 namespace hycoll::tests {
-namespace {
+namespace broadcast_mpi_test {
 
 constexpr std::int32_t kPoison = -77'777;
 
@@ -273,5 +273,5 @@ TEST_CASE("every algorithm among processes, from every root, and of data with ga
   }
 }
 
-}  // namespace
+}  // namespace broadcast_mpi_test
 }  // namespace hycoll::tests

@@ -11,7 +11,7 @@
 #include "tests/support/allreduce_values.h"
 
 namespace hycoll {
-namespace {
+namespace communicator_mpi_test {
 
 using tests::contribution;
 using tests::expected_sum;
@@ -256,5 +256,5 @@ TEST_CASE("bad input is refused with the argument and the remedy") {
   communicator.allreduce(nullptr, nullptr, 0, DataType::int32, Operator::sum);
 }
 
-}  // namespace
+}  // namespace communicator_mpi_test
 }  // namespace hycoll

@@ -19,7 +19,7 @@
 #include "tests/support/process_options.h"
 
 namespace hycoll::tests {
-namespace {
+namespace gather_mpi_test {
 
 constexpr Collective kBoth[] = {Collective::gather, Collective::scatter};
 
@@ -159,5 +159,5 @@ TEST_CASE("every algorithm among processes, in slices of their staging, and of d
   }
 }
 
-}  // namespace
+}  // namespace gather_mpi_test
 }  // namespace hycoll::tests

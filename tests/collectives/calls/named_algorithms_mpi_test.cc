@@ -17,7 +17,7 @@
 #include "tests/support/world.h"
 
 namespace hycoll::tests {
-namespace {
+namespace named_algorithms_mpi_test {
 
 constexpr std::size_t kCounts[] = {1, 1'500, 20'000};
 /// Lines hold no longer vectors.
@@ -140,5 +140,5 @@ TEST_CASE("every thread is a member") {
   });
 }
 
-}  // namespace
+}  // namespace named_algorithms_mpi_test
 }  // namespace hycoll::tests

@@ -12,7 +12,7 @@
 #include "tests/support/call_sweeps.h"
 
 namespace hycoll::tests {
-namespace {
+namespace progress_mpi_test {
 
 constexpr int kRounds = 20;
 constexpr int kTag = 77;
@@ -165,5 +165,5 @@ TEST_CASE("a thread of a process may wait for another one before it asks for its
   }
 }
 
-}  // namespace
+}  // namespace progress_mpi_test
 }  // namespace hycoll::tests

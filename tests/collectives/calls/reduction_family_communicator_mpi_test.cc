@@ -12,7 +12,7 @@
 #include "tests/support/call_sweeps.h"
 
 namespace hycoll::tests {
-namespace {
+namespace reduction_family_communicator_mpi_test {
 
 Options options_with(int workers) {
   Options options = Options::from_environment();
@@ -86,5 +86,5 @@ TEST_CASE("containers give counts and types") {
   barrier.wait();
 }
 
-}  // namespace
+}  // namespace reduction_family_communicator_mpi_test
 }  // namespace hycoll::tests

@@ -10,7 +10,7 @@
 #include "tests/support/call_sweeps.h"
 
 namespace hycoll::tests {
-namespace {
+namespace reduction_family_team_mpi_test {
 
 /// 2, 1, 3, 2, 1 threads.
 int unequal_thread_count() {
@@ -66,5 +66,5 @@ TEST_CASE("one thread starts the calls of several members") {
   }
 }
 
-}  // namespace
+}  // namespace reduction_family_team_mpi_test
 }  // namespace hycoll::tests

@@ -19,7 +19,7 @@
 #include "tests/support/process_options.h"
 
 namespace hycoll::tests {
-namespace {
+namespace refused_calls_mpi_test {
 
 struct WrongCall {
   Call call;
@@ -369,5 +369,5 @@ TEST_CASE("a persistent call is started again only after its last start has been
   CHECK(values == std::vector<int>(3, size * size * size));
 }
 
-}  // namespace
+}  // namespace refused_calls_mpi_test
 }  // namespace hycoll::tests

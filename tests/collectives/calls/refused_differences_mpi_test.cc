@@ -19,7 +19,7 @@
 #include "tests/collectives/calls/refused_calls.h"
 
 namespace hycoll::tests {
-namespace {
+namespace refused_differences_mpi_test {
 
 /// How a member departs from the call that the others make.
 struct Deviation {
@@ -303,5 +303,5 @@ TEST_CASE("members that get too little in one lane all get an error, and go on")
   }
 }
 
-}  // namespace
+}  // namespace refused_differences_mpi_test
 }  // namespace hycoll::tests

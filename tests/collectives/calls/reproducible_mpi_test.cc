@@ -21,7 +21,7 @@
 #include "tests/support/world.h"
 
 namespace hycoll::tests {
-namespace {
+namespace reproducible_mpi_test {
 
 constexpr std::array kCollectives = {Collective::allreduce, Collective::reduce,
                                      Collective::reduce_scatter, Collective::scan,
@@ -284,5 +284,5 @@ TEST_CASE("algorithms that combine in other orders are refused, other calls of t
   CHECK(result.front() == static_cast<float>(communicator.size()));
 }
 
-}  // namespace
+}  // namespace reproducible_mpi_test
 }  // namespace hycoll::tests

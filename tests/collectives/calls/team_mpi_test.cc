@@ -13,7 +13,7 @@
 #include "tests/support/world.h"
 
 namespace hycoll {
-namespace {
+namespace team_mpi_test {
 
 using tests::failures_of_threads;
 using tests::world_rank;
@@ -148,5 +148,5 @@ TEST_CASE("bad input is refused with the argument and the remedy") {
                        doctest::Contains("algorithm 'quick-ring' does not exist"), Error);
 }
 
-}  // namespace
+}  // namespace team_mpi_test
 }  // namespace hycoll

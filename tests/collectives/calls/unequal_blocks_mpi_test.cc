@@ -17,7 +17,7 @@
 #include "tests/support/every_layout.h"
 
 namespace hycoll::tests {
-namespace {
+namespace unequal_blocks_mpi_test {
 
 constexpr Collective kAll[] = {Collective::allgather, Collective::gather, Collective::scatter};
 
@@ -230,5 +230,5 @@ TEST_CASE("containers, which are compared with block_counts") {
       Error);
 }
 
-}  // namespace
+}  // namespace unequal_blocks_mpi_test
 }  // namespace hycoll::tests

@@ -17,7 +17,7 @@
 #include "tests/support/every_layout.h"
 
 namespace hycoll::tests {
-namespace {
+namespace unequal_pairs_mpi_test {
 
 enum class Form { blocking, nonblocking, driven, persistent };
 constexpr Form kForms[] = {Form::blocking, Form::nonblocking, Form::driven, Form::persistent};
@@ -275,5 +275,5 @@ TEST_CASE("between calls of other kinds") {
   });
 }
 
-}  // namespace
+}  // namespace unequal_pairs_mpi_test
 }  // namespace hycoll::tests

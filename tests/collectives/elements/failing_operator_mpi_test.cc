@@ -17,7 +17,7 @@
 #include "tests/support/world.h"
 
 namespace hycoll::tests {
-namespace {
+namespace failing_operator_mpi_test {
 
 /// A sum that throws in this process while it is armed.
 class Trap {
@@ -204,5 +204,5 @@ TEST_CASE("the member whose operator fails is told why, whatever it throws") {
         }) == "");
 }
 
-}  // namespace
+}  // namespace failing_operator_mpi_test
 }  // namespace hycoll::tests

@@ -15,7 +15,7 @@
 #include "tests/collectives/elements/reduction_subjects.h"
 #include "tests/collectives/elements/reduction_trial.h"
 
-namespace {
+namespace mpi_reducer_mpi_test {
 
 using hycoll::ElementType;
 using hycoll::Error;
@@ -185,4 +185,4 @@ TEST_CASE("the expectations of this test can fail") {
   CHECK_FALSE(try_reducer(*subject, Op::sum, maximum.reducer, {3, 1, -1, -1}, 100).empty());
 }
 
-}  // namespace
+}  // namespace mpi_reducer_mpi_test

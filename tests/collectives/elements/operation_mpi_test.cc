@@ -24,7 +24,7 @@
 #include "tests/collectives/elements/reduction_trial.h"
 #include "tests/support/error_kind.h"
 
-namespace {
+namespace operation_mpi_test {
 
 using hycoll::Commutativity;
 using hycoll::Concurrency;
@@ -424,4 +424,4 @@ TEST_CASE("one thread of the process at a time calls a user's function, unless h
   MPI_Op_free(&op);
 }
 
-}  // namespace
+}  // namespace operation_mpi_test

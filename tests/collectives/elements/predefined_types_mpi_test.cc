@@ -21,7 +21,7 @@
 #include "tests/support/guarded_memory.h"
 
 namespace hycoll::tests {
-namespace {
+namespace predefined_types_mpi_test {
 
 using testing::all_operators;
 using testing::all_subjects;
@@ -220,5 +220,5 @@ TEST_CASE("every thread is a member") {
   CHECK(in_every_thread(team, [&](Member& member) { return try_all_types(member, nodes); }) == "");
 }
 
-}  // namespace
+}  // namespace predefined_types_mpi_test
 }  // namespace hycoll::tests

@@ -15,7 +15,7 @@
 #include "tests/collectives/elements/reduction_subjects.h"
 #include "tests/support/error_kind.h"
 
-namespace {
+namespace reduction_mpi_test {
 
 using hycoll::Commutativity;
 using hycoll::DataType;
@@ -199,4 +199,4 @@ TEST_CASE("a copied reduction keeps its reducer and its staging") {
   CHECK(reducer.expired());
 }
 
-}  // namespace
+}  // namespace reduction_mpi_test

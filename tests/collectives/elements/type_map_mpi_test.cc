@@ -13,7 +13,7 @@
 #include "tests/collectives/elements/random_datatypes.h"
 #include "tests/support/seed.h"
 
-namespace {
+namespace type_map_mpi_test {
 
 using hycoll::TypeMap;
 using random_datatypes::Memory;
@@ -149,4 +149,4 @@ TEST_CASE("a handle that MPI uses again means the new type") {
   }
 }
 
-}  // namespace
+}  // namespace type_map_mpi_test

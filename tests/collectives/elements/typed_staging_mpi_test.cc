@@ -12,7 +12,7 @@
 #include "collectives/elements/typed_staging.h"
 #include "collectives/elements/vector_elements.h"
 
-namespace {
+namespace typed_staging_mpi_test {
 
 using hycoll::elements_of;
 using hycoll::ElementType;
@@ -305,4 +305,4 @@ TEST_CASE("a staging outlives the user's handle") {
   check_unpack(shape, staging, 9, {0, 9});
 }
 
-}  // namespace
+}  // namespace typed_staging_mpi_test

@@ -20,7 +20,7 @@
 #include "tests/support/call_sweeps.h"
 
 namespace hycoll::tests {
-namespace {
+namespace user_operators_mpi_test {
 
 /// 2 x 2, modulo 2^32: products are associative and not commutative.
 using Matrix = std::array<std::uint32_t, 4>;
@@ -298,5 +298,5 @@ TEST_CASE("every thread is a member") {
   CHECK(in_every_thread(team, [&](Member& member) { return kinds.try_all(member); }) == "");
 }
 
-}  // namespace
+}  // namespace user_operators_mpi_test
 }  // namespace hycoll::tests

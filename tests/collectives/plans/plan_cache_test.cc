@@ -12,7 +12,7 @@
 #include "collectives/processes/leaders.h"
 
 namespace hycoll {
-namespace {
+namespace plan_cache_test {
 
 constexpr PlanQuery kLongAllreduce{.element_bytes = 8, .extent = {.count = 1 << 20}};
 
@@ -227,5 +227,5 @@ TEST_CASE("by default the kernel copies long broadcasts, and only where processe
   }
 }
 
-}  // namespace
+}  // namespace plan_cache_test
 }  // namespace hycoll

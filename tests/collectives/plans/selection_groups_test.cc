@@ -16,7 +16,7 @@
 #include "numa/topology/neighbourhoods.h"
 
 namespace hycoll {
-namespace {
+namespace selection_groups_test {
 
 /// Members of one node that fill a machine.
 struct Filled {
@@ -202,5 +202,5 @@ TEST_CASE("levels that are left out are so in the shape") {
   CHECK(with_levels(filled.near, GroupLevels{0}).is_flat());
 }
 
-}  // namespace
+}  // namespace selection_groups_test
 }  // namespace hycoll

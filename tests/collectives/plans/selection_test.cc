@@ -21,7 +21,7 @@
 #include "threading/memory/node_memory.h"
 
 namespace hycoll {
-namespace {
+namespace selection_test {
 
 constexpr std::size_t kKiB = 1024;
 
@@ -547,5 +547,5 @@ TEST_CASE("processes use lines for longer reductions than threads") {
   }
 }
 
-}  // namespace
+}  // namespace selection_test
 }  // namespace hycoll

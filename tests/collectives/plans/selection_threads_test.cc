@@ -8,7 +8,7 @@
 #include "collectives/plans/selection.h"
 
 namespace hycoll {
-namespace {
+namespace selection_threads_test {
 
 constexpr std::size_t kKib = 1024;
 constexpr std::size_t kMib = 1024 * kKib;
@@ -78,5 +78,5 @@ TEST_CASE("a root that is far from the others writes alone") {
   CHECK(choose(Collective::gather, 4, 64 * kKib, Nearness::far).lanes == 4);
 }
 
-}  // namespace
+}  // namespace selection_threads_test
 }  // namespace hycoll

@@ -19,7 +19,7 @@
 // order, with every kind of run after every other, and with every value that a load may return.
 
 namespace hycoll {
-namespace {
+namespace distance_agreement_test {
 
 constexpr int kMostParties = 3;
 constexpr int kMostRuns = 14;
@@ -337,5 +337,5 @@ TEST_CASE("a notice for a run that is one too early comes too late") {
   CHECK(search.run().value_or("none") == "a party has started the notice's run already");
 }
 
-}  // namespace
+}  // namespace distance_agreement_test
 }  // namespace hycoll

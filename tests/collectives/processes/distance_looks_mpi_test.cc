@@ -23,7 +23,7 @@
 #include "tests/support/seed.h"
 
 namespace hycoll {
-namespace {
+namespace distance_looks_mpi_test {
 
 using Clock = std::chrono::steady_clock;
 
@@ -222,5 +222,5 @@ TEST_CASE("calls of all kinds are right while the distance changes, and some pro
   CHECK(changes > 20);
 }
 
-}  // namespace
+}  // namespace distance_looks_mpi_test
 }  // namespace hycoll

@@ -12,7 +12,7 @@
 #include "tests/support/world.h"
 
 namespace hycoll::tests {
-namespace {
+namespace machine_exchange_mpi_test {
 
 using MachineOf = std::function<int(int rank)>;
 
@@ -56,5 +56,5 @@ TEST_CASE("every process learns what all have said, however ranks are dealt to m
   check_exchange([](int rank) { return -rank + 10; });
 }
 
-}  // namespace
+}  // namespace machine_exchange_mpi_test
 }  // namespace hycoll::tests

@@ -12,7 +12,7 @@
 #include "numa/topology/topology.h"
 
 namespace hycoll {
-namespace {
+namespace memory_homes_test {
 
 using Part = NodeMemory::Part;
 constexpr std::size_t kFurtherBytes = 100'000;
@@ -131,5 +131,5 @@ TEST_CASE("exchange buffers lie where their leader runs") {
   }
 }
 
-}  // namespace
+}  // namespace memory_homes_test
 }  // namespace hycoll

@@ -12,7 +12,7 @@
 #include "tests/support/seed.h"
 
 namespace hycoll {
-namespace {
+namespace node_grouping_test {
 
 std::vector<int> values_of(const RankMap& map) {
   std::vector<int> values;
@@ -151,5 +151,5 @@ TEST_CASE("the nodes are those of the processes, in as few runs as there can be"
   CHECK(runs({0, 1, 0, 1}, {1, 1, 1, 1}) == std::vector{run(1, 4)});
 }
 
-}  // namespace
+}  // namespace node_grouping_test
 }  // namespace hycoll

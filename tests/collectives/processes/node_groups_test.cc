@@ -9,7 +9,7 @@
 #include "core/base/errors.h"
 
 namespace hycoll {
-namespace {
+namespace node_groups_test {
 
 std::vector<CorePlace> places_of(const std::string& description) {
   const Topology topology = Topology::synthetic(description);
@@ -67,5 +67,5 @@ TEST_CASE("what is no group is refused by its name") {
   }
 }
 
-}  // namespace
+}  // namespace node_groups_test
 }  // namespace hycoll

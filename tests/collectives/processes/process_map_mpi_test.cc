@@ -12,7 +12,7 @@
 #include "numa/topology/topology.h"
 
 namespace hycoll {
-namespace {
+namespace process_map_mpi_test {
 
 int rank_in(MPI_Comm communicator) {
   int rank = 0;
@@ -104,5 +104,5 @@ TEST_CASE("cores are shared where there are fewer than processes, however these 
   CHECK(map.share().wait_policy(own.core_count() + 1).naps);
 }
 
-}  // namespace
+}  // namespace process_map_mpi_test
 }  // namespace hycoll

@@ -15,7 +15,7 @@
 #include "tests/support/process_options.h"
 
 namespace hycoll::tests {
-namespace {
+namespace processes_ahead_mpi_test {
 
 TEST_CASE("who only contributes finishes calls that the root has not begun") {
   Communicator communicator(MPI_COMM_WORLD, options_with(1));
@@ -211,5 +211,5 @@ TEST_CASE("members that have run ahead learn that another one makes a different 
   }
 }
 
-}  // namespace
+}  // namespace processes_ahead_mpi_test
 }  // namespace hycoll::tests

@@ -19,7 +19,7 @@
 #include "tests/support/world.h"
 
 namespace hycoll::tests {
-namespace {
+namespace processes_mpi_test {
 
 constexpr int kNodes[] = {1, 2, 3};
 
@@ -185,5 +185,5 @@ TEST_CASE("an element that does not fit is refused on all processes") {
   MPI_Type_free(&wide);
 }
 
-}  // namespace
+}  // namespace processes_mpi_test
 }  // namespace hycoll::tests

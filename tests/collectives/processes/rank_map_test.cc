@@ -10,7 +10,7 @@
 #include "tests/support/seed.h"
 
 namespace hycoll {
-namespace {
+namespace rank_map_test {
 
 void check_map(const RankMap& map, const std::vector<int>& values) {
   REQUIRE(map.size() == static_cast<int>(values.size()));
@@ -108,5 +108,5 @@ TEST_CASE("what is asked of a map") {
   CHECK(RankMap().size() == 0);
 }
 
-}  // namespace
+}  // namespace rank_map_test
 }  // namespace hycoll

@@ -14,7 +14,7 @@
 #include "tests/support/world.h"
 
 namespace hycoll::tests {
-namespace {
+namespace team_of_processes_mpi_test {
 
 constexpr int kNodes[] = {1, 2};
 
@@ -111,5 +111,5 @@ TEST_CASE("members that make different calls all learn of it, whichever process 
   }
 }
 
-}  // namespace
+}  // namespace team_of_processes_mpi_test
 }  // namespace hycoll::tests

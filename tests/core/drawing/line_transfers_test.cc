@@ -8,7 +8,7 @@
 #include "collectives/algorithms/registry.h"
 
 namespace hycoll {
-namespace {
+namespace line_transfers_test {
 
 /// Members that fill caches of 2, domains of 4 and packages of 8.
 std::vector<WorkerPlace> places_of(int members) {
@@ -116,5 +116,5 @@ TEST_CASE("nodes have a machine each, and messages cost nothing") {
   CHECK(counted.crossings[2] == 0);
 }
 
-}  // namespace
+}  // namespace line_transfers_test
 }  // namespace hycoll

@@ -7,7 +7,7 @@
 #include "collectives/algorithms/registry.h"
 
 namespace hycoll {
-namespace {
+namespace schedule_price_test {
 
 /// Round numbers: a byte takes 1 ns on a card, and to be reduced or copied.
 constexpr MachinePrices kPrices{.alpha_us = 10,
@@ -117,5 +117,5 @@ TEST_CASE("everything that can be generated can be priced, and longer vectors ta
   }
 }
 
-}  // namespace
+}  // namespace schedule_price_test
 }  // namespace hycoll

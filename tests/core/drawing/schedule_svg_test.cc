@@ -11,7 +11,7 @@
 #include "tests/core/verifier/examples.h"
 
 namespace hycoll {
-namespace {
+namespace schedule_svg_test {
 
 std::size_t count(std::string_view text, std::string_view part) {
   std::size_t found = 0;
@@ -184,5 +184,5 @@ TEST_CASE("names are escaped") {
   CHECK(count(svg, "a&lt;b&gt;&amp;&quot;c&quot;") == 1);
 }
 
-}  // namespace
+}  // namespace schedule_svg_test
 }  // namespace hycoll

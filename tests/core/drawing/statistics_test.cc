@@ -10,7 +10,7 @@
 #include "tests/core/verifier/examples.h"
 
 namespace hycoll {
-namespace {
+namespace statistics_test {
 
 TEST_CASE("steps are counted by kind") {
   for (std::size_t members = 2; members <= 6; ++members) {
@@ -167,5 +167,5 @@ TEST_CASE("the exchanges cost what their papers say") {
   }
 }
 
-}  // namespace
+}  // namespace statistics_test
 }  // namespace hycoll

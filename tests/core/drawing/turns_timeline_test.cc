@@ -13,7 +13,7 @@
 #include "tests/core/verifier/examples.h"
 
 namespace hycoll {
-namespace {
+namespace turns_timeline_test {
 
 /// Costs that are distinct for most steps, from a generator with this seed.
 std::vector<StepCost> random_costs(const ScheduleWalk& walk, unsigned seed) {
@@ -151,5 +151,5 @@ TEST_CASE("a strand goes on until it has to wait, then the next one does") {
   CHECK(issues(1, StepKind::reduce) == std::vector<double>{30, 40, 50});
 }
 
-}  // namespace
+}  // namespace turns_timeline_test
 }  // namespace hycoll

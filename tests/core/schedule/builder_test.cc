@@ -8,7 +8,7 @@
 #include <vector>
 
 namespace hycoll {
-namespace {
+namespace builder_test {
 
 ScheduleBuilder two_nodes(int chunk_count = 4) {
   return ScheduleBuilder(Collective::allreduce, "test", Shape::uniform(2, 2, 2), chunk_count);
@@ -398,5 +398,5 @@ TEST_CASE("a reader is shown every step, and the asynchronous ones that it depen
   CHECK(frame.buffers.size() == 2);
 }
 
-}  // namespace
+}  // namespace builder_test
 }  // namespace hycoll

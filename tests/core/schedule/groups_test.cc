@@ -9,7 +9,7 @@
 #include "core/schedule/shape.h"
 
 namespace hycoll {
-namespace {
+namespace groups_test {
 
 std::string error_of(const std::vector<GroupLevel>& levels) {
   try {
@@ -102,5 +102,5 @@ TEST_CASE("groups of a shape are those of all workers of all nodes") {
                        "shape: groups are given for 1 nodes of 2; give them for each", Error);
 }
 
-}  // namespace
+}  // namespace groups_test
 }  // namespace hycoll

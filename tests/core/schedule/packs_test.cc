@@ -16,7 +16,7 @@
 #include "tests/core/verifier/examples.h"
 
 namespace hycoll {
-namespace {
+namespace packs_test {
 
 constexpr int kChunks = 16;
 
@@ -157,5 +157,5 @@ TEST_CASE("the verifier looks at packs") {
   CHECK(verify(gathered).failed_check == Check::structure);
 }
 
-}  // namespace
+}  // namespace packs_test
 }  // namespace hycoll

@@ -8,7 +8,7 @@
 #include "core/verifier/verifier.h"
 
 namespace hycoll {
-namespace {
+namespace pairs_test {
 
 const std::vector<Shape>& shapes() {
   static const std::vector<Shape> all = {Shape::uniform(1, 1, 1),
@@ -146,5 +146,5 @@ TEST_CASE("the verifier asks for the block from every member, and for where it l
   CHECK(verify(other).failed_check == Check::structure);
 }
 
-}  // namespace
+}  // namespace pairs_test
 }  // namespace hycoll

@@ -11,7 +11,7 @@
 #include "core/base/errors.h"
 
 namespace hycoll {
-namespace {
+namespace partition_test {
 
 /// Chunks follow one another without gaps and cover the vector.
 void check_covers(const Partition& partition, std::size_t element_count) {
@@ -125,5 +125,5 @@ TEST_CASE("what is wrong with offsets is named") {
         "partition: offset 4 of chunk 1 is followed by the smaller 3; offsets must never decrease");
 }
 
-}  // namespace
+}  // namespace partition_test
 }  // namespace hycoll

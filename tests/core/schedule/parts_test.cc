@@ -8,7 +8,7 @@
 #include "core/verifier/verifier.h"
 
 namespace hycoll {
-namespace {
+namespace parts_test {
 
 const Algorithm& ring() { return find_algorithm(Collective::allreduce, "dpml-ring"); }
 
@@ -109,5 +109,5 @@ TEST_CASE("what is made of a worker that is not what its node's part has is foun
   CHECK(check_workers(part, other_place));
 }
 
-}  // namespace
+}  // namespace parts_test
 }  // namespace hycoll

@@ -8,7 +8,7 @@
 #include "tests/core/verifier/examples.h"
 
 namespace hycoll {
-namespace {
+namespace schedule_text_test {
 
 TEST_CASE("shapes in one line") {
   CHECK(to_text(Shape::uniform(1, 1, 1)) == "1 node x 1 member, 1 lane, direct");
@@ -126,5 +126,5 @@ TEST_CASE("every role and visibility has a name") {
   CHECK(name_of(Visibility::staged) == "staged");
 }
 
-}  // namespace
+}  // namespace schedule_text_test
 }  // namespace hycoll

@@ -13,7 +13,7 @@
 #include "tests/support/allocated_memory.h"
 
 namespace hycoll {
-namespace {
+namespace shape_test {
 
 std::string error_of(std::vector<Node> nodes, int lane_count, std::vector<int> lane_workers = {}) {
   try {
@@ -391,5 +391,5 @@ TEST_CASE("what is wrong with a shape is named") {
         "shape: lane_workers has a negative entry; workers are numbered from 0");
 }
 
-}  // namespace
+}  // namespace shape_test
 }  // namespace hycoll

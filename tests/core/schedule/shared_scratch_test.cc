@@ -16,7 +16,7 @@
 #include "tests/core/verifier/mutants.h"
 
 namespace hycoll {
-namespace {
+namespace shared_scratch_test {
 
 using testing::EditableSchedule;
 using testing::EditableStep;
@@ -142,5 +142,5 @@ TEST_CASE("places are those of scratch of the same worker") {
   refused(0, 0);                             // no scratch
 }
 
-}  // namespace
+}  // namespace shared_scratch_test
 }  // namespace hycoll

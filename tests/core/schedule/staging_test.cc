@@ -17,7 +17,7 @@
 #include "tests/support/sanitized.h"
 
 namespace hycoll {
-namespace {
+namespace staging_test {
 
 Schedule direct_schedule(std::string_view name, const Shape& shape, int segments = 1) {
   return find_algorithm(Collective::allreduce, name).generate(shape, segments);
@@ -264,5 +264,5 @@ TEST_CASE("a direct schedule is not taken for a staged one") {
   CHECK(verdict.failed_check == Check::structure);
 }
 
-}  // namespace
+}  // namespace staging_test
 }  // namespace hycoll

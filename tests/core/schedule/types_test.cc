@@ -9,7 +9,7 @@
 #include <type_traits>
 
 namespace hycoll {
-namespace {
+namespace types_test {
 
 template <class T>
 void check_type(DataType type, std::string_view name) {
@@ -90,5 +90,5 @@ TEST_CASE("operators are defined for the types that MPI allows") {
   }
 }
 
-}  // namespace
+}  // namespace types_test
 }  // namespace hycoll

@@ -14,7 +14,7 @@
 #include "tests/core/verifier/mutants.h"
 
 namespace hycoll {
-namespace {
+namespace gathering_test {
 
 using testing::EditableSchedule;
 using testing::EditableStep;
@@ -145,5 +145,5 @@ TEST_CASE(
   }
 }
 
-}  // namespace
+}  // namespace gathering_test
 }  // namespace hycoll

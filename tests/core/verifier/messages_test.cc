@@ -9,7 +9,7 @@
 #include "tests/core/verifier/mutants.h"
 
 namespace hycoll {
-namespace {
+namespace messages_test {
 
 using testing::EditableSchedule;
 using testing::EditableStep;
@@ -197,5 +197,5 @@ TEST_SUITE("deadlock") {
   }
 }
 
-}  // namespace
+}  // namespace messages_test
 }  // namespace hycoll

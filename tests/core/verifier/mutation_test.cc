@@ -20,7 +20,7 @@
 #include "tests/support/sanitized.h"
 
 namespace hycoll {
-namespace {
+namespace mutation_test {
 
 using testing::EditableSchedule;
 using testing::EditableStep;
@@ -463,5 +463,5 @@ TEST_CASE("a node that passes on in the middle of a tree of specialised cores") 
   CHECK(check_survivors(algorithm.generate(shape, 1, 0)) > 300);
 }
 
-}  // namespace
+}  // namespace mutation_test
 }  // namespace hycoll

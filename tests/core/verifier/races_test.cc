@@ -10,7 +10,7 @@
 #include "tests/core/verifier/mutants.h"
 
 namespace hycoll {
-namespace {
+namespace races_test {
 
 using testing::EditableSchedule;
 using testing::EditableStep;
@@ -238,5 +238,5 @@ TEST_SUITE("aliasing") {
   }
 }
 
-}  // namespace
+}  // namespace races_test
 }  // namespace hycoll

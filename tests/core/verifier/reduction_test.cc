@@ -18,7 +18,7 @@
 #include "tests/core/verifier/mutants.h"
 
 namespace hycoll {
-namespace {
+namespace reduction_test {
 
 using testing::aggregator_example;
 using testing::blocks_example;
@@ -417,5 +417,5 @@ TEST_SUITE("trees") {
   }
 }
 
-}  // namespace
+}  // namespace reduction_test
 }  // namespace hycoll

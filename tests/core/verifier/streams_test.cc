@@ -10,7 +10,7 @@
 #include "core/verifier/verifier.h"
 
 namespace hycoll {
-namespace {
+namespace streams_test {
 
 /// A broadcast of two chunks from member 0 on one node, through a stream, with changes to try.
 struct Recipe {
@@ -170,5 +170,5 @@ TEST_CASE("a strand reads one stream, and a stream is read in one strand") {
   CHECK(divided.failure.find("which its worker also touches in strand") != std::string::npos);
 }
 
-}  // namespace
+}  // namespace streams_test
 }  // namespace hycoll

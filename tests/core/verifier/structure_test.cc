@@ -14,7 +14,7 @@
 #include "tests/core/verifier/mutants.h"
 
 namespace hycoll {
-namespace {
+namespace structure_test {
 
 using testing::EditableSchedule;
 using testing::EditableStep;
@@ -315,5 +315,5 @@ TEST_SUITE("structure") {
   }
 }
 
-}  // namespace
+}  // namespace structure_test
 }  // namespace hycoll

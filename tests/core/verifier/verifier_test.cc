@@ -12,7 +12,7 @@
 #include "tests/core/verifier/reference.h"
 
 namespace hycoll {
-namespace {
+namespace verifier_test {
 
 using testing::EditableSchedule;
 using testing::EditableStep;
@@ -157,5 +157,5 @@ TEST_CASE("the verifier agrees with the reference on the examples") {
   }
 }
 
-}  // namespace
+}  // namespace verifier_test
 }  // namespace hycoll
