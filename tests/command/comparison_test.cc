@@ -220,8 +220,8 @@ TEST_CASE("tables are by collective and use of inputs, in the order of the tasks
 TEST_CASE("the list of slower cells names the faster library, and says whether spreads meet") {
   const Comparison comparison =
       compare({block_of(0, kNearNs, 4), block_of(1, kNearNs, 2), block_of(1, kNearNs, 3),
-               block_of(1, kNearNs, 2), block_of(2, kNearNs, 4), block_of(0, kFarNs, 9),
-               block_of(2, kFarNs, 1)});
+               block_of(1, kNearNs, 2), block_of(2, kNearNs, 4), block_of(2, kNearNs, 4),
+               block_of(0, kFarNs, 9), block_of(2, kFarNs, 1)});
   const std::vector<SlowerCell> slower = slower_cells(comparison);
   REQUIRE(slower.size() == 1);
   CHECK(slower[0].state == 0);
@@ -233,6 +233,9 @@ TEST_CASE("the list of slower cells names the faster library, and says whether s
   const Comparison close = compare({block_of(0, kNearNs, 2), block_of(0, kNearNs, 5),
                                     block_of(0, kNearNs, 2), block_of(2, kNearNs, 4)});
   CHECK_FALSE(slower_cells(close).at(0).beyond_spread);
+  const Comparison single = compare({block_of(0, kNearNs, 2), block_of(2, kNearNs, 4)});
+  CHECK_FALSE(slower_cells(single).at(0).beyond_spread);  // one block has no spread
+  CHECK(contains(to_text(single), "1 block "));
   const Comparison faster = compare({block_of(0, kNearNs, 2), block_of(2, kNearNs, 1)});
   CHECK(slower_cells(faster).empty());
   CHECK(contains(slower_text(faster), "nowhere slower"));

@@ -181,13 +181,15 @@ std::vector<SlowerCell> slower_cells(const Comparison& comparison) {
         const std::optional<double> ratio = state.ratio(comparison.contenders, one, task);
         if (comparison.contenders[one].is_reference || !ratio || *ratio >= 1) continue;
         const std::size_t reference = *state.reference(comparison.contenders, task);
+        const ComparedCell& slow = *state.right(one, task);
+        const ComparedCell& fast = *state.right(reference, task);
         slower.push_back({.state = i,
                           .task = task,
                           .contender = one,
                           .reference = reference,
                           .ratio = *ratio,
-                          .beyond_spread = state.right(one, task)->lowest_median_us >
-                                           state.right(reference, task)->highest_median_us});
+                          .beyond_spread = slow.blocks > 1 && fast.blocks > 1 &&
+                                           slow.lowest_median_us > fast.highest_median_us});
       }
     }
   }

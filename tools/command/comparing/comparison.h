@@ -120,8 +120,8 @@ struct SlowerCell {
   std::size_t contender;
   std::size_t reference;
   double ratio;
-  bool beyond_spread;  ///< Even the contender's fastest block is slower than the slowest of the
-                       ///< reference.
+  bool beyond_spread;  ///< Both have several blocks, and even the contender's fastest is slower
+                       ///< than the slowest of the reference.
 };
 std::vector<SlowerCell> slower_cells(const Comparison& comparison);
 

@@ -12,7 +12,9 @@
 namespace hycoll::command {
 namespace {
 
+/// One block has no spread.
 std::string spread_text(const ComparedCell& cell) {
+  if (cell.blocks == 1) return "1 block";
   return fmt::format("{}..{}", time_text(cell.lowest_median_us), time_text(cell.highest_median_us));
 }
 
@@ -164,7 +166,8 @@ std::string to_text(const Comparison& comparison) {
     }
   }
   text += fmt::format(
-      "Medians of the blocks' medians and their spread. ratio: time of the {} divided by the time; "
+      "Medians of the blocks' medians and their spread; 1 block has none. ratio: time of the {} "
+      "divided by the time; "
       "above 1 hycoll is faster. of limit: time of a plain kernel with the same reads and writes "
       "(hycoll bench limit; no bound) in the same block, divided by the time. A block belongs to "
       "the "

@@ -42,6 +42,13 @@ std::string ratio_cell(double ratio) {
 
 std::string share_cell(double share) { return share > 0 ? fmt::format("{:.2f}", share) : "-"; }
 
+/// One block has no spread.
+std::string spread_text(const Json& record) {
+  if (number(record, "runs") == 1) return "1 block";
+  return fmt::format("{}..{}", time_text(number(record, "lowest_median_us")),
+                     time_text(number(record, "highest_median_us")));
+}
+
 /// The records of one collective and use of inputs in one state of the machine.
 class StateSection {
  public:
@@ -117,9 +124,7 @@ class StateSection {
                                         escaped(text(*record, "algorithm")),
                                         time_text(number(*record, "median_us")))
                           : "<span class=\"slower\">wrong result</span>");
-      cells.push_back(fmt::format("<span class=\"muted\">{}..{}</span>",
-                                  time_text(number(*record, "lowest_median_us")),
-                                  time_text(number(*record, "highest_median_us"))));
+      cells.push_back(fmt::format("<span class=\"muted\">{}</span>", spread_text(*record)));
       if (!reference) cells.push_back(ratio_cell(number(*record, "ratio")));
       if (has_limit(contender)) cells.push_back(share_cell(number(*record, "of_limit")));
     }
@@ -210,6 +215,19 @@ std::string table_sections(const Json& context, const std::vector<Json>& records
   return html;
 }
 
+/// "1 to 3 blocks": how many a figure has, in whatever state of the machine.
+std::string blocks_text(const std::vector<Json>& records) {
+  const auto is_less = [](const Json& a, const Json& b) {
+    return number(a, "runs") < number(b, "runs");
+  };
+  const auto [least, most] = std::minmax_element(records.begin(), records.end(), is_less);
+  if (least == records.end()) return "no blocks";
+  const double fewest = number(*least, "runs");
+  const std::string range = fewest < number(*most, "runs") ? fmt::format("{} to ", fewest) : "";
+  return fmt::format("{}{} block{}", range, number(*most, "runs"),
+                     number(*most, "runs") == 1 ? "" : "s");
+}
+
 std::string compare_section(const Json& document) {
   const Json& context = document.at("context");
   const auto records = document.at("records").get<std::vector<Json>>();
@@ -218,15 +236,15 @@ std::string compare_section(const Json& document) {
       "library with one rank per core at MPI_THREAD_SINGLE; threads: one process whose threads are "
       "members; processes: processes that are the workers of one node, processes_heap: with "
       "buffers "
-      "in the shared heap; per_node: one process per emulated node. {} blocks of each in every "
-      "state of the machine, in turns; fresh inputs: members write their inputs and read their "
+      "in the shared heap; per_node: one process per emulated node. {} of each figure, in turns; "
+      "one block has no spread. Fresh inputs: members write their inputs and read their "
       "outputs before every timed call, as programs do; reused: they leave them alone. Times are "
       "medians of the blocks' medians with the lowest and highest; ratios are of one state, to the "
       "fastest library; of limit: the time of a plain kernel with the same reads and writes in the "
       "same block, divided by the time. {}.</p>\n{}<p class=\"card small\">{}</p>\n",
       escaped(text(context, "title")), escaped(text(context, "processor")),
       escaped(text(context, "mpi")), text(context, "workers"), reduction_text(context),
-      text(context, "rounds"), escaped(text(context, "pace")), mean_figures(context),
+      blocks_text(records), escaped(text(context, "pace")), mean_figures(context),
       escaped(text(context, "changes_text")));
   for (const std::string& inputs : values_of(records, "inputs")) {
     for (const std::string& collective : values_of(records, "collective")) {
