@@ -18,9 +18,14 @@ std::size_t shortest_of_two(Collective collective) noexcept {
       return 2048 * kKib;
     case Collective::alltoall:
       return 8192 * kKib;
-    default:
-      return SIZE_MAX;
+    case Collective::allreduce:
+    case Collective::reduce:
+    case Collective::reduce_scatter:
+    case Collective::scan:
+    case Collective::exscan:
+      break;
   }
+  return SIZE_MAX;
 }
 
 }  // namespace

@@ -41,9 +41,13 @@ std::size_t most_read_of_many(const SelectionQuery& query) {
     case Collective::reduce:
     case Collective::allgather:
       return 2 * kKib;
-    default:
-      return most_read(query);
+    case Collective::reduce_scatter:
+    case Collective::gather:
+    case Collective::scatter:
+    case Collective::alltoall:
+      break;
   }
+  return most_read(query);
 }
 
 }  // namespace
