@@ -2,16 +2,17 @@
 #include <hycoll/hycoll.h>
 #include <omp.h>
 
+#include <atomic>
 #include <cstdio>
 #include <vector>
 
 int main(int argc, char** argv) {
   int thread_level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &thread_level);
-  int wrong = 0;
+  std::atomic<int> wrong = 0;
   {
     hycoll::Team team(MPI_COMM_WORLD, 2);
-#pragma omp parallel num_threads(2) reduction(+ : wrong)
+#pragma omp parallel num_threads(2)
     {
       try {
         hycoll::Member member = team.join(omp_get_thread_num());
