@@ -11,8 +11,9 @@ constexpr bool kIsSanitized = true;
 constexpr bool kIsSanitized = false;
 #endif
 
-/// Which runs of a sweep to make: all of them, or every fifth where a sanitizer looks on. Sweeps whose
-/// runs differ in several things ask once for each run, so that each thing occurs with most others.
+/// Which runs of a sweep to make: all of them, or every fifth where a sanitizer looks on. Sweeps
+/// whose runs differ in several things ask once for each run, so that each thing occurs with most
+/// others.
 class Sample {
  public:
   bool takes_next() { return !kIsSanitized || ++asked_ % 5 == 0; }

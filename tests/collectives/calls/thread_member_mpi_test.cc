@@ -78,9 +78,9 @@ struct Threads {
     for (int worker = 0; worker < count(); ++worker) {
       const std::span<std::byte> staging = workers.memory().further(worker);
       // Every byte is as the first one and the next: megabytes at once.
-      const bool is_untouched =
-          staging.empty() || (staging.front() == kUntouched &&
-                              std::memcmp(staging.data(), staging.data() + 1, staging.size() - 1) == 0);
+      const bool is_untouched = staging.empty() || (staging.front() == kUntouched &&
+                                                    std::memcmp(staging.data(), staging.data() + 1,
+                                                                staging.size() - 1) == 0);
       has_staged = has_staged || !is_untouched;
       std::memset(staging.data(), std::to_integer<int>(kUntouched), staging.size());
     }

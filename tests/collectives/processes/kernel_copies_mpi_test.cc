@@ -25,7 +25,7 @@
 #include "tests/support/seed.h"
 
 namespace hycoll::tests {
-namespace kernel_copies_mpi_test {
+namespace {
 
 constexpr std::size_t kKib = 1024;
 constexpr double kNearNs = 30;
@@ -259,5 +259,5 @@ TEST_CASE(
   check_pairs(by_default, when_asked, never);
 }
 
-}  // namespace kernel_copies_mpi_test
+}  // namespace
 }  // namespace hycoll::tests

@@ -16,7 +16,7 @@
 #include "tests/support/forbidden_copies.h"
 
 namespace hycoll::tests {
-namespace single_copy_mpi_test {
+namespace {
 
 struct World {
   World() {
@@ -153,5 +153,5 @@ TEST_CASE("where one process may not, all stage, and one of them says so once") 
   CHECK(said_then == "");
 }
 
-}  // namespace single_copy_mpi_test
+}  // namespace
 }  // namespace hycoll::tests
