@@ -11,6 +11,7 @@
 #include "collectives/processes/node_distance.h"
 #include "core/base/errors.h"
 #include "numa/placement/placement.h"
+#include "threading/transport/mpi/end_job.h"
 
 namespace hycoll {
 namespace {
@@ -144,7 +145,10 @@ ExecutorOptions NodeProcesses::executor_options(const ProcessGroup& group, int t
   options.ended_process = [watch = &use_.segment->watch(), first = node_begin(),
                            name = group.process_names()] {
     const int ended = watch->find_ended();
-    return ended < 0 ? std::string() : name(first + ended);
+    if (ended < 0) return std::string();
+    // Otherwise a launcher may have killed it, which then kills this process too.
+    if (!watch->is_first_gone(ended)) wait_for_launcher();
+    return name(first + ended);
   };
   return options;
 }

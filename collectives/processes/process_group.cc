@@ -412,7 +412,9 @@ ExecutorOptions ProcessGroup::executor_options(const Core& core, int first_rank,
       .while_waiting = options_.while_waiting,
       .ended_process = nullptr,
       .on_ended_process =
-          [](const std::string& message) { end_job(message + " hycoll ends the job.", 1); }};
+          [](const std::string& message) {
+            end_job_after_launcher(message + " hycoll ends the job.", 1);
+          }};
 }
 
 void ProcessGroup::check_signature(CallNumber call, const PackedSignature& signature) const {

@@ -84,6 +84,30 @@ TEST_CASE("a process that leaves in order has not") {
         }) == kNobody);
 }
 
+TEST_CASE("who was first is known while nobody else is gone") {
+  const std::vector<std::function<void()>> ways = {[] { std::raise(SIGKILL); },
+                                                   [] { std::exit(0); }};
+  const auto go = [](Shared shared, int process, const std::function<void()>& way) {
+    status_of_child([&] {
+      const ProcessWatch watch(shared, kProcesses, process);
+      way();
+      return 0;
+    });
+  };
+  for (const auto& way_of_other : ways) {
+    const Shared shared = shared_memory();
+    const auto is_known = [&] {
+      return status_of_child([&] {
+               return ProcessWatch(shared, kProcesses, 0).is_first_gone(kEnding) ? 1 : 0;
+             }) != 0;
+    };
+    go(shared, kEnding, ways[0]);
+    CHECK(is_known());
+    go(shared, kEnding + 1, way_of_other);
+    CHECK_FALSE(is_known());
+  }
+}
+
 TEST_CASE("a process lives on when the thread that has made its watch ends") {
   CHECK(found_after([](Watch& watch) {
           const Shared shared = shared_memory();

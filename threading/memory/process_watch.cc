@@ -18,12 +18,21 @@
 #include "threading/memory/quiet_thread.h"
 
 namespace hycoll {
+namespace {
+
+/// A word of a process that has left by exit(): no thread's number.
+constexpr std::uint32_t kLeftByExit = FUTEX_TID_MASK;
+
+bool has_ended(std::uint32_t word) noexcept { return (word & FUTEX_OWNER_DIED) != 0; }
+
+}  // namespace
 
 /// A process's word, and its place in the list of words that the kernel marks when the process
 /// ends. The link is an address of the process's own, which nobody else uses.
 struct alignas(64) ProcessWatch::Entry {
   robust_list link;
-  std::atomic<std::uint32_t> word;  ///< The keeper's thread number; 0: not here, or left.
+  /// The keeper's thread number; 0: not here, or left; kLeftByExit.
+  std::atomic<std::uint32_t> word;
 };
 
 /// A thread that stands for this process, and its list of words. Never ends.
@@ -67,11 +76,11 @@ class ProcessWatch::Keeper {
   void remove(Entry& entry) noexcept {
     robust_list* link = &head_.list;
     while (link->next != &entry.link) link = link->next;
-    take_out_behind(*link);
+    take_out_behind(*link, 0);
   }
 
-  void remove_all() noexcept {
-    while (head_.list.next != &head_.list) take_out_behind(head_.list);
+  void leave_all() noexcept {
+    while (head_.list.next != &head_.list) take_out_behind(head_.list, kLeftByExit);
   }
 
  private:
@@ -81,11 +90,11 @@ class ProcessWatch::Keeper {
     for (;;) pause();
   }
 
-  void take_out_behind(robust_list& link) noexcept {
+  void take_out_behind(robust_list& link, std::uint32_t word) noexcept {
     auto* const entry = reinterpret_cast<Entry*>(link.next);  // The link comes first.
     link.next = entry->link.next;
     std::atomic_signal_fence(std::memory_order_seq_cst);  // As in add().
-    entry->word.store(0, std::memory_order_relaxed);
+    entry->word.store(word, std::memory_order_relaxed);
     --count_;
   }
 
@@ -136,7 +145,7 @@ class ProcessWatch::Keepers {
     if (getpid() != process_) return;
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock) return;
-    for (Keeper& keeper : keepers_) keeper.remove_all();
+    for (Keeper& keeper : keepers_) keeper.leave_all();
   }
 
   const pid_t process_ = getpid();
@@ -162,10 +171,18 @@ ProcessWatch::~ProcessWatch() {
 int ProcessWatch::find_ended() const noexcept {
   for (int process = 0; process < process_count_; ++process) {
     // Written by the kernel; nothing is read on its strength.
-    const std::uint32_t word = entries_[process].word.load(std::memory_order_relaxed);
-    if ((word & FUTEX_OWNER_DIED) != 0) return process;
+    if (has_ended(entries_[process].word.load(std::memory_order_relaxed))) return process;
   }
   return -1;
+}
+
+bool ProcessWatch::is_first_gone(int process) const noexcept {
+  for (int other = 0; other < process_count_; ++other) {
+    // As in find_ended(), or of one that is ending: the launcher kills nobody before that.
+    const std::uint32_t word = entries_[other].word.load(std::memory_order_relaxed);
+    if (other != process && (has_ended(word) || word == kLeftByExit)) return false;
+  }
+  return true;
 }
 
 }  // namespace hycoll

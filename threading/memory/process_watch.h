@@ -18,6 +18,9 @@ namespace hycoll {
 ///
 /// A process that destroys its watch, or returns from main() or calls exit(), has left, and counts
 /// as alive.
+///
+/// Launchers kill all others when one has ended, whichever way. So of several that have gone it is
+/// not known who was first.
 class ProcessWatch {
  public:
   /// What the watch of so many processes takes of the shared memory.
@@ -33,6 +36,10 @@ class ProcessWatch {
 
   /// A process that has ended before its time; -1 if there is none. May be called concurrently.
   int find_ended() const noexcept;
+
+  /// Whether this one, whom find_ended() has found, is the first process to be gone: no other has
+  /// ended, or has left by exit() or from main(). May be called concurrently.
+  bool is_first_gone(int process) const noexcept;
 
  private:
   struct Entry;

@@ -44,6 +44,7 @@ for count in 1 100000; do
   grep -q "process 1 on host .* has ended before its time, in or before allreduce (call 4)" <<<"$output" ||
     fail "nobody named process and call"
   run "$mpiexec" kill "$count"
+  [ "$status" -ne 1 ] || fail "the job has hycoll's exit status instead of the process's or the launcher's"
 done
 unset HYCOLL_TIMEOUT_S
 late() { # seconds after which others speak, how many of them

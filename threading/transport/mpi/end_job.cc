@@ -31,14 +31,30 @@ void let_launcher_read() {
   std::this_thread::sleep_for(kForwarding);
 }
 
-}  // namespace
-
-void end_job(std::string_view message, int exit_status) {
+void say(std::string_view message) {
   std::fprintf(stderr, "%.*s\n", static_cast<int>(message.size()), message.data());
   std::fflush(nullptr);
+}
+
+[[noreturn]] void abort_job(int exit_status) {
   let_launcher_read();
   MPI_Abort(MPI_COMM_WORLD, exit_status);
   std::abort();  // MPI_Abort does not return, but does not say so
 }
+
+}  // namespace
+
+void end_job(std::string_view message, int exit_status) {
+  say(message);
+  abort_job(exit_status);
+}
+
+void end_job_after_launcher(std::string_view message, int exit_status) {
+  say(message);
+  wait_for_launcher();
+  abort_job(exit_status);
+}
+
+void wait_for_launcher() { std::this_thread::sleep_for(std::chrono::seconds(1)); }
 
 }  // namespace hycoll

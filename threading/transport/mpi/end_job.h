@@ -12,6 +12,14 @@ namespace hycoll {
 /// and MPI_Finalize.
 [[noreturn]] void end_job(std::string_view message, int exit_status);
 
+/// The same where a process of the job has ended. Launchers notice that too, and end all others,
+/// this one included, with the status of the one that ended first; MPI_Abort would put its own in
+/// the place of that. So it comes a second after the message.
+[[noreturn]] void end_job_after_launcher(std::string_view message, int exit_status);
+
+/// Returns after a second, if the launcher has not ended this process by then.
+void wait_for_launcher();
+
 }  // namespace hycoll
 
 #endif  // HYCOLL_THREADING_TRANSPORT_MPI_END_JOB_H_
