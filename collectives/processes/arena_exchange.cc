@@ -25,9 +25,10 @@ ExchangedArenas exchange_arenas(JointSetup& setup, MPI_Comm node) {
   const ArenaDescription own = process_heap().describe();
   constexpr int kBytes = sizeof(ArenaDescription);
   setup.meet();
-  check_mpi(
-      MPI_Allgather(&own, kBytes, MPI_BYTE, arenas.descriptions.data(), kBytes, MPI_BYTE, node),
-      "MPI_Allgather");
+  JointSetup::complete("MPI_Iallgather", [&](MPI_Request* request) {
+    return MPI_Iallgather(&own, kBytes, MPI_BYTE, arenas.descriptions.data(), kBytes, MPI_BYTE,
+                          node, request);
+  });
   arenas.mappings = std::make_unique<MappingCache>(arenas.descriptions);
   bool reaches_all = true;
   for (std::size_t process = 0; process < arenas.mappings->size(); ++process) {

@@ -23,7 +23,9 @@ int size_of(MPI_Comm communicator) {
 std::vector<int> gather_numbers(JointSetup& setup, int own, MPI_Comm communicator) {
   std::vector<int> all(static_cast<std::size_t>(size_of(communicator)));
   setup.meet();
-  check_mpi(MPI_Allgather(&own, 1, MPI_INT, all.data(), 1, MPI_INT, communicator), "MPI_Allgather");
+  JointSetup::complete("MPI_Iallgather", [&](MPI_Request* request) {
+    return MPI_Iallgather(&own, 1, MPI_INT, all.data(), 1, MPI_INT, communicator, request);
+  });
   return all;
 }
 
@@ -38,8 +40,9 @@ std::vector<std::vector<Number>> MachineExchange::lists_of_first_ones(
   std::vector<int> sizes(count);
   setup_.meet();
   if (is_first_here()) {
-    check_mpi(MPI_Allgather(&own_bytes, 1, MPI_INT, sizes.data(), 1, MPI_INT, first_ones),
-              "MPI_Allgather");
+    JointSetup::complete("MPI_Iallgather", [&](MPI_Request* request) {
+      return MPI_Iallgather(&own_bytes, 1, MPI_INT, sizes.data(), 1, MPI_INT, first_ones, request);
+    });
   }
   std::vector<int> begins;
   int total = 0;
@@ -50,9 +53,10 @@ std::vector<std::vector<Number>> MachineExchange::lists_of_first_ones(
   std::vector<Number> all(static_cast<std::size_t>(total) / sizeof(Number));
   setup_.meet();
   if (is_first_here()) {
-    check_mpi(MPI_Allgatherv(own.data(), own_bytes, MPI_BYTE, all.data(), sizes.data(),
-                             begins.data(), MPI_BYTE, first_ones),
-              "MPI_Allgatherv");
+    JointSetup::complete("MPI_Iallgatherv", [&](MPI_Request* request) {
+      return MPI_Iallgatherv(own.data(), own_bytes, MPI_BYTE, all.data(), sizes.data(),
+                             begins.data(), MPI_BYTE, first_ones, request);
+    });
   }
   std::vector<std::vector<Number>> lists;
   auto begin = all.begin();
@@ -68,9 +72,10 @@ template <class Number>
 void MachineExchange::hand_on(std::vector<Number>& list) const {
   list.resize(static_cast<std::size_t>(setup_.most(static_cast<std::int64_t>(list.size()))));
   setup_.meet();
-  check_mpi(
-      MPI_Bcast(list.data(), static_cast<int>(list.size() * sizeof(Number)), MPI_BYTE, 0, here_),
-      "MPI_Bcast");
+  JointSetup::complete("MPI_Ibcast", [&](MPI_Request* request) {
+    return MPI_Ibcast(list.data(), static_cast<int>(list.size() * sizeof(Number)), MPI_BYTE, 0,
+                      here_, request);
+  });
 }
 
 MachineExchange::MachineExchange(JointSetup& setup, MPI_Comm communicator, MPI_Comm here)
@@ -84,16 +89,21 @@ void MachineExchange::meet_machines(MPI_Comm communicator) {
   const int is_first = rank == ranks_here_.front() ? 1 : 0;
   int before = 0;
   setup_.meet();
-  check_mpi(MPI_Exscan(&is_first, &before, 1, MPI_INT, MPI_SUM, communicator), "MPI_Exscan");
+  JointSetup::complete("MPI_Iexscan", [&](MPI_Request* request) {
+    return MPI_Iexscan(&is_first, &before, 1, MPI_INT, MPI_SUM, communicator, request);
+  });
   if (rank == 0) before = 0;  // where MPI leaves it undefined
-  check_mpi(MPI_Allreduce(&is_first, &machine_count_, 1, MPI_INT, MPI_SUM, communicator),
-            "MPI_Allreduce");
+  JointSetup::complete("MPI_Iallreduce", [&](MPI_Request* request) {
+    return MPI_Iallreduce(&is_first, &machine_count_, 1, MPI_INT, MPI_SUM, communicator, request);
+  });
   std::vector<int> first_ranks(static_cast<std::size_t>(machine_count_), 0);
-  if (is_first == 1) first_ranks[static_cast<std::size_t>(before)] = rank;
+  std::vector<int> own_rank = first_ranks;
+  if (is_first == 1) own_rank[static_cast<std::size_t>(before)] = rank;
   setup_.meet();
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, first_ranks.data(), machine_count_, MPI_INT, MPI_MAX,
-                          communicator),
-            "MPI_Allreduce");
+  JointSetup::complete("MPI_Iallreduce", [&](MPI_Request* request) {
+    return MPI_Iallreduce(own_rank.data(), first_ranks.data(), machine_count_, MPI_INT, MPI_MAX,
+                          communicator, request);
+  });
   const auto own = std::ranges::find(first_ranks, ranks_here_.front());
   machine_ = static_cast<int>(own - first_ranks.begin());
   first_ones_ = MpiCommunicator::among(setup_, communicator, first_ranks);

@@ -49,9 +49,10 @@ std::vector<Core> gather_cores(JointSetup& setup, MPI_Comm neighbours, const Top
   }
   std::vector<Core> cores(static_cast<std::size_t>(total));
   setup.meet();
-  check_mpi(MPI_Allgatherv(own.data(), kInts * static_cast<int>(own.size()), MPI_INT, cores.data(),
-                           counts.data(), begins.data(), MPI_INT, neighbours),
-            "MPI_Allgatherv");
+  JointSetup::complete("MPI_Iallgatherv", [&](MPI_Request* request) {
+    return MPI_Iallgatherv(own.data(), kInts * static_cast<int>(own.size()), MPI_INT, cores.data(),
+                           counts.data(), begins.data(), MPI_INT, neighbours, request);
+  });
   return cores;
 }
 

@@ -120,7 +120,9 @@ bool NodeSegment::attach(JointSetup& setup, const NodeMembership& node, SharedSe
     failure = std::current_exception();
   }
   setup.meet();
-  check_mpi(MPI_Bcast(&handle, sizeof(handle), MPI_BYTE, 0, node.neighbours), "MPI_Bcast");
+  JointSetup::complete("MPI_Ibcast", [&](MPI_Request* request) {
+    return MPI_Ibcast(&handle, sizeof(handle), MPI_BYTE, 0, node.neighbours, request);
+  });
   const bool is_there = handle.size_bytes > 0;
   try {
     if (is_there && node.process != 0) segment_ = SharedSegment(handle);

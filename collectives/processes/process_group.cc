@@ -188,9 +188,10 @@ namespace {
 
 /// The numbers of the process with this rank, on all of them.
 void broadcast(std::span<int> numbers, int rank, MPI_Comm communicator) {
-  check_mpi(
-      MPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_INT, rank, communicator),
-      "MPI_Bcast");
+  JointSetup::complete("MPI_Ibcast", [&](MPI_Request* request) {
+    return MPI_Ibcast(numbers.data(), static_cast<int>(numbers.size()), MPI_INT, rank, communicator,
+                      request);
+  });
 }
 
 }  // namespace
@@ -199,8 +200,9 @@ RankMap ProcessGroup::gather(int value) const {
   if (map_.is_one_machine()) {
     std::vector<int> values(static_cast<std::size_t>(size_));
     setup().meet();
-    check_mpi(MPI_Allgather(&value, 1, MPI_INT, values.data(), 1, MPI_INT, control()),
-              "MPI_Allgather");
+    JointSetup::complete("MPI_Iallgather", [&](MPI_Request* request) {
+      return MPI_Iallgather(&value, 1, MPI_INT, values.data(), 1, MPI_INT, control(), request);
+    });
     return RankMap::of(values);
   }
   if (is_same(value, setup())) return RankMap::constant(size_, value);
@@ -270,8 +272,10 @@ std::vector<NumbersRun> ProcessGroup::gather_lists(
 
 void ProcessGroup::broadcast_first(std::span<double> numbers) const {
   setup().meet();
-  check_mpi(MPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, 0, control()),
-            "MPI_Bcast");
+  JointSetup::complete("MPI_Ibcast", [&](MPI_Request* request) {
+    return MPI_Ibcast(numbers.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, 0, control(),
+                      request);
+  });
 }
 
 NumberedOption NumberedOption::of_words(std::string_view name, const std::string& words) {
@@ -311,8 +315,10 @@ std::string ProcessGroup::words_on(int rank, const std::string& own) const {
   std::array<char, 128> words{};
   std::string_view(own).copy(words.data(), words.size() - 1);
   setup().meet();
-  check_mpi(MPI_Bcast(words.data(), static_cast<int>(words.size()), MPI_CHAR, rank, control()),
-            "MPI_Bcast");
+  JointSetup::complete("MPI_Ibcast", [&](MPI_Request* request) {
+    return MPI_Ibcast(words.data(), static_cast<int>(words.size()), MPI_CHAR, rank, control(),
+                      request);
+  });
   return words.data();
 }
 

@@ -47,9 +47,10 @@ std::vector<AffinityMask> gather_masks(JointSetup& setup, MPI_Comm communicator,
   words.resize(static_cast<std::size_t>(word_count));
   std::vector<std::uint64_t> all(words.size() * static_cast<std::size_t>(size));
   setup.meet();
-  check_mpi(MPI_Allgather(words.data(), word_count, MPI_UINT64_T, all.data(), word_count,
-                          MPI_UINT64_T, communicator),
-            "MPI_Allgather");
+  JointSetup::complete("MPI_Iallgather", [&](MPI_Request* request) {
+    return MPI_Iallgather(words.data(), word_count, MPI_UINT64_T, all.data(), word_count,
+                          MPI_UINT64_T, communicator, request);
+  });
   std::vector<AffinityMask> masks;
   for (std::size_t rank = 0; rank < static_cast<std::size_t>(size); ++rank) {
     masks.push_back(AffinityMask::from_words(

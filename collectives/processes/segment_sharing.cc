@@ -138,7 +138,9 @@ std::shared_ptr<NodeSegment> shared_segment(JointSetup& setup, const ProcessGrou
 std::uint32_t common_salt(JointSetup& setup, NodeSegment& segment, MPI_Comm neighbours) {
   std::uint32_t salt = segment.next_salt();
   setup.meet();
-  check_mpi(MPI_Bcast(&salt, 1, MPI_UINT32_T, 0, neighbours), "MPI_Bcast");
+  JointSetup::complete("MPI_Ibcast", [&](MPI_Request* request) {
+    return MPI_Ibcast(&salt, 1, MPI_UINT32_T, 0, neighbours, request);
+  });
   return salt;
 }
 

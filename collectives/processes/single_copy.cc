@@ -100,8 +100,9 @@ SingleCopy::SingleCopy(JointSetup& setup, MPI_Comm node) {
   processes_.resize(samples.size());
   constexpr int kBytes = sizeof(Sample);
   setup.meet();
-  check_mpi(MPI_Allgather(&own, kBytes, MPI_BYTE, samples.data(), kBytes, MPI_BYTE, node),
-            "MPI_Allgather");
+  JointSetup::complete("MPI_Iallgather", [&](MPI_Request* request) {
+    return MPI_Iallgather(&own, kBytes, MPI_BYTE, samples.data(), kBytes, MPI_BYTE, node, request);
+  });
   // Nobody's token ends before all have met.
   const auto obstacle = static_cast<int>(setup.most(probe(samples)));
   is_permitted_ = obstacle == 0;

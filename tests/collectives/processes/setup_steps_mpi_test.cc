@@ -54,42 +54,50 @@ std::vector<MadeCall> calls_of(const std::function<void()>& work) {
 
 }  // namespace
 
-// In the places of the MPI library's.
+// In the places of the MPI library's. Whoever waits in a blocking call keeps its core: there are
+// none in a set-up.
 
-int MPI_Allgather(const void* input, int count, MPI_Datatype type, void* output, int output_count,
-                  MPI_Datatype output_type, MPI_Comm communicator) {
-  note(SetupStep::Kind::allgather, communicator, count, type);
-  return PMPI_Allgather(input, count, type, output, output_count, output_type, communicator);
+int MPI_Allgather(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm) {
+  return MPI_ERR_OTHER;
 }
 
-int MPI_Allgatherv(const void* input, int count, MPI_Datatype type, void* output,
-                   const int output_counts[], const int begins[], MPI_Datatype output_type,
-                   MPI_Comm communicator) {
+int MPI_Allreduce(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm) { return MPI_ERR_OTHER; }
+
+int MPI_Bcast(void*, int, MPI_Datatype, int, MPI_Comm) { return MPI_ERR_OTHER; }
+
+int MPI_Barrier(MPI_Comm) { return MPI_ERR_OTHER; }
+
+int MPI_Iallgather(const void* input, int count, MPI_Datatype type, void* output, int output_count,
+                   MPI_Datatype output_type, MPI_Comm communicator, MPI_Request* request) {
   note(SetupStep::Kind::allgather, communicator, count, type);
-  return PMPI_Allgatherv(input, count, type, output, output_counts, begins, output_type,
-                         communicator);
+  return PMPI_Iallgather(input, count, type, output, output_count, output_type, communicator,
+                         request);
 }
 
-int MPI_Allreduce(const void* input, void* output, int count, MPI_Datatype type, MPI_Op op,
-                  MPI_Comm communicator) {
+int MPI_Iallgatherv(const void* input, int count, MPI_Datatype type, void* output,
+                    const int output_counts[], const int begins[], MPI_Datatype output_type,
+                    MPI_Comm communicator, MPI_Request* request) {
+  note(SetupStep::Kind::allgather, communicator, count, type);
+  return PMPI_Iallgatherv(input, count, type, output, output_counts, begins, output_type,
+                          communicator, request);
+}
+
+int MPI_Iallreduce(const void* input, void* output, int count, MPI_Datatype type, MPI_Op op,
+                   MPI_Comm communicator, MPI_Request* request) {
   note(SetupStep::Kind::allreduce, communicator, count, type);
-  return PMPI_Allreduce(input, output, count, type, op, communicator);
+  return PMPI_Iallreduce(input, output, count, type, op, communicator, request);
 }
 
-int MPI_Exscan(const void* input, void* output, int count, MPI_Datatype type, MPI_Op op,
-               MPI_Comm communicator) {
+int MPI_Iexscan(const void* input, void* output, int count, MPI_Datatype type, MPI_Op op,
+                MPI_Comm communicator, MPI_Request* request) {
   note(SetupStep::Kind::exscan, communicator, count, type);
-  return PMPI_Exscan(input, output, count, type, op, communicator);
+  return PMPI_Iexscan(input, output, count, type, op, communicator, request);
 }
 
-int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm communicator) {
+int MPI_Ibcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm communicator,
+               MPI_Request* request) {
   note(SetupStep::Kind::broadcast, communicator, count, type);
-  return PMPI_Bcast(buffer, count, type, root, communicator);
-}
-
-int MPI_Barrier(MPI_Comm communicator) {
-  note(SetupStep::Kind::barrier, communicator, 0, MPI_DATATYPE_NULL);
-  return PMPI_Barrier(communicator);
+  return PMPI_Ibcast(buffer, count, type, root, communicator, request);
 }
 
 namespace hycoll::tests {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/base/errors.h"
+#include "threading/memory/waiter.h"
 #include "threading/transport/mpi/check_mpi.h"
 
 namespace hycoll {
@@ -53,17 +54,33 @@ int JointSetup::rank() const {
   return rank;
 }
 
+/// MPI libraries' blocking calls do not give their core away. Where more threads can run than there
+/// are cores, each meeting would take slices of the scheduler's.
+void JointSetup::complete_started(const char* name, int code, MPI_Request& request) {
+  check_mpi(code, name);
+  Waiter waiter{WaitPolicy{}};
+  for (int is_over = 0;;) {
+    check_mpi(MPI_Test(&request, &is_over, MPI_STATUS_IGNORE), name);
+    if (is_over != 0) return;
+    if (waiter.turn()) waiter.give_way();
+  }
+}
+
 JointSetup::Meeting JointSetup::reduced(const Meeting& own) const {
-  Meeting least = own;
+  Meeting least;
   constexpr int kCount = sizeof(Meeting) / sizeof(std::int64_t);
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &least.failed, kCount, MPI_INT64_T, MPI_MIN, communicator_),
-            "MPI_Allreduce");
+  complete("MPI_Iallreduce", [&](MPI_Request* request) {
+    return MPI_Iallreduce(&own.failed, &least.failed, kCount, MPI_INT64_T, MPI_MIN, communicator_,
+                          request);
+  });
   return least;
 }
 
 void JointSetup::tell(Failure& failure, std::int64_t rank) const {
-  check_mpi(MPI_Bcast(&failure, sizeof(failure), MPI_BYTE, static_cast<int>(rank), communicator_),
-            "MPI_Bcast");
+  complete("MPI_Ibcast", [&](MPI_Request* request) {
+    return MPI_Ibcast(&failure, sizeof(failure), MPI_BYTE, static_cast<int>(rank), communicator_,
+                      request);
+  });
 }
 
 JointSetup::Numbers JointSetup::least(const Numbers& own) {

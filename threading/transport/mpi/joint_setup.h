@@ -26,7 +26,8 @@ namespace hycoll {
 /// if all have met just before; an error that leaves the inner one is an error of its processes in
 /// the outer one.
 ///
-/// Used by one thread. Telling a failure takes no memory.
+/// Used by one thread. Telling a failure takes no memory. Whoever waits for the others gives its
+/// core away: one of them may need it.
 class JointSetup {
  public:
   /// How many numbers go with a meeting.
@@ -71,6 +72,15 @@ class JointSetup {
   /// Whether something holds on all processes.
   bool all(bool holds) { return least(holds ? 1 : 0) == 1; }
 
+  /// A collective of the MPI library's behind a meeting. `start(request)` starts its nonblocking
+  /// form, which `name` names, and returns MPI's code. Throws Error (environment) if it fails.
+  template <class Start>
+  static void complete(const char* name, const Start& start) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int code = start(&request);
+    complete_started(name, code, request);
+  }
+
   /// How messages name the processes; "process 3" where nobody has said it.
   void name_processes(std::function<std::string(int rank)> names) { names_ = std::move(names); }
 
@@ -83,6 +93,7 @@ class JointSetup {
   };
   struct Failure;
 
+  static void complete_started(const char* name, int code, MPI_Request& request);
   Meeting reduced(const Meeting& own) const;
   /// Of the process with this rank, on all.
   void tell(Failure& failure, std::int64_t rank) const;

@@ -147,9 +147,10 @@ TransportRace race(JointSetup& setup, MPI_Comm communicator, const LaneMaker& ma
   if (rank == 0 || rank == last) result = race_with(last - rank, messages, make_old, make_new);
   setup.meet();
   for (auto* times : {&result.old_us, &result.new_us, &result.ratios}) {
-    check_mpi(MPI_Bcast(times->data(), static_cast<int>(times->size()), MPI_DOUBLE, 0,
-                        messages->handle()),
-              "MPI_Bcast");
+    JointSetup::complete("MPI_Ibcast", [&](MPI_Request* request) {
+      return MPI_Ibcast(times->data(), static_cast<int>(times->size()), MPI_DOUBLE, 0,
+                        messages->handle(), request);
+    });
   }
   return result;
 }
