@@ -6,6 +6,11 @@
 
 #include <mpi.h>
 
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
 #include "preload/session/dying_communicator.h"
 #include "preload/session/next.h"
 #include "preload/session/other_library.h"
@@ -13,6 +18,7 @@
 #include "preload/session/settings.h"
 
 using hycoll::preload::DyingCommunicator;
+using hycoll::preload::is_first_process;
 using hycoll::preload::leaders_need_threads;
 using hycoll::preload::next;
 using hycoll::preload::Session;
@@ -38,6 +44,22 @@ int ended(MPI_Comm communicator, const End& end) {
   Session::instance().overlook(communicator);
   return end();
 }
+
+#if MPI_VERSION >= 4
+/// The report of a program that has not called MPI_Init or its kin. One process says it, once.
+void report_unserved_sessions() {
+  static bool is_said = false;
+  int has_world = 0;
+  PMPI_Initialized(&has_world);
+  const char* const report = std::getenv("HYCOLL_REPORT");
+  if (has_world != 0 || report == nullptr || std::string_view(report).empty()) return;
+  if (std::exchange(is_said, true) || !is_first_process()) return;
+  std::fputs(
+      "hycoll (preloaded): the program has called MPI_Session_init, and not MPI_Init: the MPI "
+      "library has served all its collectives\n",
+      stderr);
+}
+#endif
 
 }  // namespace
 
@@ -86,6 +108,14 @@ int PMPI_Comm_disconnect(MPI_Comm* communicator) {
 }
 
 int PMPI_Finalize() { return ended(MPI_COMM_SELF, next<decltype(PMPI_Finalize)>("PMPI_Finalize")); }
+
+#if MPI_VERSION >= 4
+int MPI_Session_finalize(MPI_Session* session) {
+  static auto* const below = next<decltype(MPI_Session_finalize)>("MPI_Session_finalize");
+  report_unserved_sessions();
+  return below(session);
+}
+#endif
 
 HYCOLL_PRELOAD_BY_PROFILING_NAME(Comm_free, (MPI_Comm * communicator), (communicator))
 HYCOLL_PRELOAD_BY_PROFILING_NAME(Comm_disconnect, (MPI_Comm * communicator), (communicator))

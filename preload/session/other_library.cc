@@ -54,14 +54,6 @@ bool is_of_own_family(const void* function) {
   return (symbol_from(file_at(function), "ompi_mpi_comm_world") != nullptr) == kIsForOpenMpi;
 }
 
-/// One process of a job speaks for all. MPI cannot be asked for the rank, but launchers tell it.
-bool is_first_process() {
-  for (const char* const name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
-    if (const char* const rank = std::getenv(name)) return std::string_view(rank) == "0";
-  }
-  return true;
-}
-
 void say(const std::string& mpi_library, const std::string& consequence) {
   std::fprintf(stderr,
                "hycoll (preloaded): %s is built for %s, but the program's MPI library is %s: %s. "
@@ -137,6 +129,13 @@ __attribute__((constructor)) void look_at_program() {
 }
 
 }  // namespace
+
+bool is_first_process() {
+  for (const char* const name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
+    if (const char* const rank = std::getenv(name)) return std::string_view(rank) == "0";
+  }
+  return true;
+}
 
 void step_out_for_other_library(const void* caller) {
   const std::string file = file_at(caller);

@@ -11,6 +11,9 @@ namespace hycoll::preload {
 /// is for what loads it later, such as modules of Python.
 void step_out_for_other_library(const void* caller);
 
+/// One process of a job speaks for all where MPI cannot be asked for the rank: launchers tell it.
+bool is_first_process();
+
 }  // namespace hycoll::preload
 
 #endif  // HYCOLL_PRELOAD_SESSION_OTHER_LIBRARY_H_

@@ -57,6 +57,38 @@ if ! grep -q 'of processes 0 and 1 differ' "$work/output"; then
   exit 1
 fi
 
+# A program that uses MPI 4's sessions alone: the report says who serves.
+cat >"$work/sessions.c" <<'END'
+#include <mpi.h>
+int main(void) {
+#if MPI_VERSION >= 4
+  MPI_Session session;
+  MPI_Group group;
+  MPI_Comm all;
+  MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+  MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+  MPI_Comm_create_from_group(group, "all", MPI_INFO_NULL, MPI_ERRORS_RETURN, &all);
+  int one = 1, sum = 0, size = 0;
+  MPI_Comm_size(all, &size);
+  MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, all);
+  MPI_Comm_free(&all);
+  MPI_Group_free(&group);
+  MPI_Session_finalize(&session);
+  return sum != size;
+#else
+  return 77; /* there are none */
+#endif
+}
+END
+mpicc."$flavour" -o "$work/sessions" "$work/sessions.c"
+status=0
+run HYCOLL_REPORT=1 "$work/sessions" || status=$?
+if ((status != 77)) && [[ $status != 0 || $(grep -c 'the MPI library has served all its collectives$' "$work/output") != 1 ]]; then
+  echo "sessions: one line should tell that hycoll has not served; the job ended with $status, and told:"
+  cat "$work/output"
+  exit 1
+fi
+
 # Another version on process 1.
 mkdir "$work/other"
 LC_ALL=C sed 's/version \([0-9]*\.[0-9]*\.\)[0-9]/version \19/g' "$work/libhycoll_pmpi.so" >"$work/other/libhycoll_pmpi.so"
