@@ -20,10 +20,9 @@ namespace hycoll {
 /// All functions may be called by several threads at once.
 class CallGate {
  public:
-  /// For the members of this process, whose ranks follow each other. The group must outlive the
-  /// gate.
-  CallGate(const ProcessGroup& group, int first_rank, int member_count)
-      : group_(group), first_rank_(first_rank), member_count_(member_count) {}
+  /// For the members of this process. The group must outlive the gate.
+  CallGate(const ProcessGroup& group, int member_count)
+      : group_(group), member_count_(member_count) {}
   CallGate(const CallGate&) = delete;
   CallGate& operator=(const CallGate&) = delete;
 
@@ -51,7 +50,6 @@ class CallGate {
   std::optional<Error> exchange(const Entered& entered) const;
 
   const ProcessGroup& group_;
-  int first_rank_;
   int member_count_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -209,7 +209,7 @@ struct Communicator::State final : Channel {
       return;
     }
     if (options.checking == Options::Checking::all_processes) {
-      gate = std::make_unique<CallGate>(group, group.rank(), 1);
+      gate = std::make_unique<CallGate>(group, 1);
     }
     if (processes != nullptr) {
       member = std::make_unique<NodeProcessMember>(group, *processes, *plans, gate.get());

@@ -65,7 +65,7 @@ struct Team::State {
   void add_members(int thread_count);
   /// It forms one together with others.
   void share_node(int thread_count);
-  void make_gate(int first_rank, int thread_count);
+  void make_gate(int thread_count);
 
   const std::vector<Core>& cores() const {
     return processes != nullptr ? processes->cores() : workers->cores();
@@ -105,7 +105,7 @@ void Team::State::make_node(int thread_count) {
     service = std::make_unique<AggregatorService>(group, *workers, *plans);
     return;
   }
-  make_gate(workers->first_rank(), thread_count);
+  make_gate(thread_count);
   add_members(thread_count);
 }
 
@@ -136,7 +136,7 @@ void Team::State::add_members(int thread_count) {
 void Team::State::share_node(int thread_count) {
   processes = std::make_unique<NodeProcesses>(group, ThreadNumbering(group.gather(thread_count)));
   plans = std::make_unique<PlanCache>(processes->plan_options(group));
-  make_gate(processes->first_rank(), thread_count);
+  make_gate(thread_count);
   for (int index = 0; index < thread_count; ++index) {
     auto member = std::make_unique<NodeProcessMember>(group, *processes, *plans, gate.get(), index);
     members.push_back(
@@ -144,9 +144,9 @@ void Team::State::share_node(int thread_count) {
   }
 }
 
-void Team::State::make_gate(int first_rank, int thread_count) {
+void Team::State::make_gate(int thread_count) {
   if (group.options().checking != Options::Checking::all_processes) return;
-  gate = std::make_unique<CallGate>(group, first_rank, thread_count);
+  gate = std::make_unique<CallGate>(group, thread_count);
 }
 
 Team::Team(MPI_Comm parent, int thread_count, const Options& options)
