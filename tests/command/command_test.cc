@@ -373,6 +373,11 @@ TEST_CASE("info knows the machine and draws it") {
   for (const Json& transport : context.at("transports")) {
     CAPTURE(transport.dump());
     CHECK(transport.at("concurrent_leaders") > 0);
+    // Leaders who waited while threads did not get their cores show nothing.
+    const double leaders = transport.at("leaders");
+    const bool waited = transport.at("concurrent_leaders") < 1 + 0.3 * (leaders - 1);
+    const bool is_busy = transport.at("threads_at_once") < 0.8 * leaders;
+    CHECK(transport.at("serialises") == (waited && is_busy ? Json() : Json(waited)));
   }
   CHECK(context.at("state").at("copy_gb_per_s") > 0);
   REQUIRE(document.at("records").size() == 3);

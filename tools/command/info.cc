@@ -90,22 +90,34 @@ struct Findings {
   int ranks;
 };
 
+std::string meaning_of(const measure::LeaderConcurrency& measured) {
+  switch (measured.verdict()) {
+    using enum measure::LeaderConcurrency::Verdict;
+    case at_once:
+      return "leaders run at once";
+    case serialised:
+      return "it serialises its threads: leaders queue for it, and several lanes share the work on "
+             "the data, not the message rate";
+    case unknown:
+      return fmt::format(
+          "whether it serialises its threads cannot be told: the machine is busy, {} threads that "
+          "only count ran as if they were {:.2f}",
+          measured.leaders, measured.threads_at_once);
+  }
+  return "";
+}
+
 std::string leaders_text(const measure::LeaderConcurrency& measured) {
   if (measured.leaders == 1) {
     return fmt::format(
         "{:.2f} million messages/s; one leader to a process here, so nothing runs at once",
         measured.one_messages_per_s / 1e6);
   }
-  const std::string meaning =
-      measured.serialised()
-          ? "it serialises its threads: leaders queue for it, and several lanes share the "
-            "work on the data, not the message rate"
-          : "leaders run at once";
   return fmt::format(
       "{} leaders together exchange {:.2f} times as many messages as one ({:.2f} "
       "and {:.2f} million/s): {}",
       measured.leaders, measured.concurrent_leaders(), measured.all_messages_per_s / 1e6,
-      measured.one_messages_per_s / 1e6, meaning);
+      measured.one_messages_per_s / 1e6, meaning_of(measured));
 }
 
 std::string caches_text(const Topology& machine) {
@@ -163,6 +175,13 @@ Json latencies_json(const CoreLatencies& latencies) {
   return json;
 }
 
+/// Null where that could not be told.
+Json serialises_json(const measure::LeaderConcurrency& measured) {
+  using Verdict = measure::LeaderConcurrency::Verdict;
+  if (measured.verdict() == Verdict::unknown) return {};
+  return measured.verdict() == Verdict::serialised;
+}
+
 Json transports_json(const std::vector<TransportRate>& transports) {
   Json all = Json::array();
   for (const TransportRate& one : transports) {
@@ -171,7 +190,8 @@ Json transports_json(const std::vector<TransportRate>& transports) {
                    {"one_leader_messages_per_s", one.leaders.one_messages_per_s},
                    {"all_leaders_messages_per_s", one.leaders.all_messages_per_s},
                    {"concurrent_leaders", one.leaders.concurrent_leaders()},
-                   {"serialises", one.leaders.serialised()}});
+                   {"threads_at_once", one.leaders.threads_at_once},
+                   {"serialises", serialises_json(one.leaders)}});
   }
   return all;
 }

@@ -4,9 +4,10 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
-#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/base/errors.h"
@@ -18,7 +19,7 @@ namespace {
 
 constexpr int kRuns = 7;
 constexpr double kRunSeconds = 4e-3;
-constexpr int kMaximumExchanges = 1 << 20;
+constexpr int kMaximumTimes = 1 << 20;
 
 using Endpoints = std::vector<std::unique_ptr<Endpoint>>;
 
@@ -37,10 +38,12 @@ void exchange(Endpoint& endpoint, int peer, int tag, Buffers& buffers) {
   while (!endpoint.test(receive)) continue;
 }
 
-/// The time in which the first `leaders` endpoints make `exchanges` exchanges each, in seconds.
+/// What a leader does in a run, on its own thread, so many times.
+using Work = std::function<void(int leader, int times)>;
+
+/// The time in which the first `leaders` leaders do it `times` times each, in seconds.
 double timed_run(MPI_Comm comm, const Topology& topology, std::span<const Core> cores,
-                 const Endpoints& endpoints, std::size_t size_bytes, int leaders, int peer,
-                 int exchanges) {
+                 const Work& work, int leaders, int times) {
   std::atomic<int> ready{0};
   std::atomic<bool> go{false};
   std::vector<std::thread> threads;
@@ -51,15 +54,12 @@ double timed_run(MPI_Comm comm, const Topology& topology, std::span<const Core> 
       } catch (const Error&) {
         // A container may forbid binding; the leader then runs wherever the process may.
       }
-      Endpoint& endpoint = *endpoints[static_cast<std::size_t>(leader)];
-      Buffers buffers(size_bytes);
       ready.fetch_add(1, std::memory_order_relaxed);  // a mere count
       Waiter waiter{WaitPolicy{}};
       while (!go.load(std::memory_order_acquire)) {  // pairs with the store below
         if (waiter.turn()) waiter.give_way();
       }
-      const int tags = endpoint.tag_count();
-      for (int i = 0; i < exchanges; ++i) exchange(endpoint, peer, i % tags, buffers);
+      work(leader, times);
     });
   }
   Waiter waiter{WaitPolicy{}};
@@ -73,13 +73,17 @@ double timed_run(MPI_Comm comm, const Topology& topology, std::span<const Core> 
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// The leaders of one transport.
+/// The leaders of one transport, or threads that only count.
 struct Contestant {
-  Endpoints endpoints;
-  int exchanges_of_one = 0;  ///< In a run.
-  int exchanges_of_all = 0;  ///< Of each.
-  LeaderConcurrency best;
+  Work work;
+  int times_of_one = 0;  ///< In a run.
+  int times_of_all = 0;  ///< Of each.
 };
+
+void count(int /*leader*/, int times) {
+  constexpr int kSteps = 256;
+  for (volatile int steps = times * kSteps; steps > 0; steps = steps - 1) continue;
+}
 
 }  // namespace
 
@@ -93,44 +97,60 @@ std::vector<LeaderConcurrency> measure_leader_concurrency(MPI_Comm comm, const T
   MPI_Comm_size(comm, &size);
   const int peer = size % 2 == 0 ? rank ^ 1 : rank;
   const int leaders = static_cast<int>(cores.size());
-  std::vector<Contestant> contestants(transports.size());
-  const auto run = [&](const Contestant& contestant, int leader_count, int exchanges) {
-    return timed_run(comm, topology, cores, contestant.endpoints, size_bytes, leader_count, peer,
-                     exchanges);
+  const auto run = [&](const Work& work, int leader_count, int times) {
+    return timed_run(comm, topology, cores, work, leader_count, times);
   };
-  for (std::size_t i = 0; i < transports.size(); ++i) {
-    Contestant& contestant = contestants[i];
-    contestant.best.leaders = leaders;
-    for (int leader = 0; leader < leaders; ++leader) {
-      contestant.endpoints.push_back(transports[i](leader));
-    }
-    run(contestant, leaders, 1);  // connects
+  const auto contestant_of = [&](Work work) {
+    run(work, leaders, 1);  // connects
     // Leaders who queue for the MPI library take many times as long as one of them alone.
     const auto enough_for_a_run = [&](int leader_count) {
-      for (int exchanges = 16;; exchanges *= 2) {
-        double seconds = run(contestant, leader_count, exchanges);
+      for (int times = 16;; times *= 2) {
+        double seconds = run(work, leader_count, times);
         MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, comm);
-        if (seconds >= kRunSeconds || exchanges >= kMaximumExchanges) return exchanges;
+        if (seconds >= kRunSeconds || times >= kMaximumTimes) return times;
       }
     };
-    contestant.exchanges_of_one = enough_for_a_run(1);
-    contestant.exchanges_of_all = enough_for_a_run(leaders);
+    const int of_one = enough_for_a_run(1);
+    const int of_all = enough_for_a_run(leaders);
+    return Contestant{.work = std::move(work), .times_of_one = of_one, .times_of_all = of_all};
+  };
+  std::vector<Endpoints> lanes(transports.size());
+  std::vector<Contestant> contestants;
+  for (std::size_t i = 0; i < transports.size(); ++i) {
+    for (int leader = 0; leader < leaders; ++leader) lanes[i].push_back(transports[i](leader));
+    contestants.push_back(contestant_of([&, i](int leader, int times) {
+      Endpoint& endpoint = *lanes[i][static_cast<std::size_t>(leader)];
+      Buffers buffers(size_bytes);
+      const int tags = endpoint.tag_count();
+      for (int e = 0; e < times; ++e) exchange(endpoint, peer, e % tags, buffers);
+    }));
   }
+  const Contestant counting = contestant_of(count);
+  const auto rate_of_one = [&](const Contestant& contestant) {
+    return contestant.times_of_one / run(contestant.work, 1, contestant.times_of_one);
+  };
+  const auto rate_of_all = [&](const Contestant& contestant) {
+    return leaders *
+           (contestant.times_of_all / run(contestant.work, leaders, contestant.times_of_all));
+  };
   // The best of several runs: whatever else runs on the machine only takes away.
+  double best_count = 0;
+  std::vector<double> counts;
+  std::vector<LeaderConcurrency> results(transports.size());
   for (int i = 0; i < kRuns; ++i) {
-    for (Contestant& contestant : contestants) {
-      const auto rate = [&](int leader_count, int exchanges) {
-        return leader_count * (exchanges / run(contestant, leader_count, exchanges));
-      };
-      LeaderConcurrency& best = contestant.best;
-      best.one_messages_per_s =
-          std::max(best.one_messages_per_s, rate(1, contestant.exchanges_of_one));
-      best.all_messages_per_s =
-          std::max(best.all_messages_per_s, rate(leaders, contestant.exchanges_of_all));
+    for (std::size_t t = 0; t < transports.size(); ++t) {
+      LeaderConcurrency& best = results[t];
+      best.one_messages_per_s = std::max(best.one_messages_per_s, rate_of_one(contestants[t]));
+      best.all_messages_per_s = std::max(best.all_messages_per_s, rate_of_all(contestants[t]));
     }
+    best_count = std::max(best_count, rate_of_one(counting));
+    counts.push_back(rate_of_all(counting));
   }
-  std::vector<LeaderConcurrency> results;
-  for (const Contestant& contestant : contestants) results.push_back(contestant.best);
+  std::ranges::nth_element(counts, counts.begin() + kRuns / 2);
+  for (LeaderConcurrency& result : results) {
+    result.leaders = leaders;
+    result.threads_at_once = counts[kRuns / 2] / best_count;
+  }
   return results;
 }
 
