@@ -23,7 +23,7 @@ namespace hycoll {
 /// past the caches, as between processes: in slices, each of which is a run of its own, so runs
 /// have numbers of their own. The members find out how far they are from one another by themselves,
 /// in calls for which that counts.
-class alignas(kCacheLineBytes) ThreadMember final : public Caller {
+class ThreadMember final : public Caller {
  public:
   /// The plans of members that are far from one another: through staging, and where buffers are.
   struct FarPlans {
