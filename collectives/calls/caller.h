@@ -151,7 +151,7 @@ class Caller : public RunsOwner {
   /// One of more data than are packed at once; null for others. For the same call it is one on all
   /// members or on none.
   std::unique_ptr<CallRuns> long_call(const Call& call);
-  std::unique_ptr<CallRuns> long_broadcast(const Call& call);
+  std::unique_ptr<CallRuns> long_movement(const Call& call);
   std::unique_ptr<CallRuns> long_reduction(const Call& call);
   /// Any other, as one run, and the agreement after it.
   std::unique_ptr<CallRuns> single_call(const Call& call);

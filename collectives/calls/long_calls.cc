@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "collectives/calls/caller.h"
-#include "collectives/runs/long_broadcast.h"
+#include "collectives/runs/arguments.h"
+#include "collectives/runs/long_movement.h"
 #include "collectives/runs/long_reduction.h"
 #include "collectives/runs/pieces.h"
 
@@ -15,35 +16,47 @@ std::unique_ptr<CallRuns> Caller::long_call(const Call& call) {
   // Without a type, the call will be refused.
   if (call.type.handle() == MPI_DATATYPE_NULL) return nullptr;
   if (combines(call.collective)) return long_reduction(call);
-  return has_blocks(call.collective) ? nullptr : long_broadcast(call);
+  return long_movement(call);
 }
 
-std::unique_ptr<CallRuns> Caller::long_broadcast(const Call& call) {
-  // A copy: what follows looks for elements of its own.
-  const VectorElements elements = moved_.find(call.type, name_of(call.collective));
-  if (elements.element_bytes == 0 || call.count <= kPieceBytes / elements.element_bytes) {
+std::unique_ptr<CallRuns> Caller::long_movement(const Call& call) {
+  if (has_unequal_pairs(call) ||
+      !LongMovement::is_long(call, call.type.slot_bytes(), identity_.member_count)) {
     return nullptr;
   }
-  check_buffers(call, elements, identity_.rank, identity_.member_count, identity_.overlaps);
-  const PlanQuery query = movement_query(call, elements);
-  const auto plan_of = [&](std::size_t size_bytes) {
-    PlanQuery part = query;
-    part.extent.count = size_bytes;
-    return &plans_.find(part);
-  };
-  const LongBroadcast::Pieces pieces(query.extent.count);
-  LongBroadcast::Plans plans{.question = nullptr, .whole = nullptr, .pieces = {}};
-  for (std::size_t piece = 0; piece < pieces.count; ++piece) {
-    plans.pieces.push_back(plan_of(pieces.length(piece)));
+  // A copy: what follows looks for elements of its own.
+  const VectorElements elements = moved_.find(call.type, name_of(call.collective));
+  if (elements.element_bytes == 0) return nullptr;
+  const CallBuffers buffers =
+      check_buffers(call, elements, identity_.rank, identity_.member_count, identity_.overlaps);
+  LongMovement::Pieces pieces(
+      LongMovement::blocks_of(call, elements.element_bytes, identity_.member_count));
+  if (!pieces.have_data()) return nullptr;
+  const PackedSignature signature = movement_signature(movement_query(call, elements)).packed();
+  LongMovement::Plans plans{.question = nullptr, .whole = nullptr, .pieces = {}};
+  for (std::size_t piece = 0; piece < pieces.count(); ++piece) {
+    PlanQuery part = movement_query(call, elements);
+    for (std::size_t block = 0; block < block_bytes_.size(); ++block) {
+      block_bytes_[block] = pieces.length(block, piece);
+    }
+    if (block_bytes_.empty()) part.extent.count = pieces.length(0, piece);
+    plans.pieces.emplace_back(&plans_.find(part));
   }
+  CallArguments whole{.reducer = {}, .signature = signature};
   // Aggregators are told of runs before the members know what these will be.
   if (plans.pieces.front()->selected.aggregators == 0) {
     plans.question = &plans_.find({.element_bytes = 1, .extent = {.count = 1}});
-    if (elements.staging == nullptr) plans.whole = plan_of(query.extent.count);
+    if (!LongMovement::needs_pieces(elements, buffers)) {
+      PreparedCall prepared = resolve_movement(call);
+      find_plan(prepared);
+      plans.whole = std::move(prepared.plan);
+      whole = prepared.arguments;
+    }
+  } else if (has_blocks(call.collective)) {
+    return nullptr;
   }
-  const PackedSignature signature = movement_signature(query).packed();
-  return std::make_unique<LongBroadcast>(*this, call, signature, elements,
-                                         identity_.rank == call.root, std::move(plans));
+  return std::make_unique<LongMovement>(*this, call, signature, elements, buffers, identity_.rank,
+                                        std::move(pieces), std::move(plans), whole);
 }
 
 std::unique_ptr<CallRuns> Caller::long_reduction(const Call& call) {
