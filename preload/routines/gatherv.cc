@@ -21,6 +21,7 @@
 #include "collectives/elements/vector_elements.h"
 #include "core/base/errors.h"
 #include "preload/routines/elements.h"
+#include "preload/routines/own_block.h"
 #include "preload/routines/pair_lists.h"
 #include "preload/routines/persistent_forms.h"
 #include "preload/routines/serve.h"
@@ -106,13 +107,13 @@ struct Movement {
   }
 };
 
-/// Blocks of a buffer of the program's, as the bytes that hycoll moves: where they are, if they lie
-/// as memory has them, or in a copy.
+/// Blocks of a buffer of the program's, as hycoll moves them: where they are, by their type or as
+/// bytes, or in a copy.
 class BlockBytes {
  public:
   BlockBytes() = default;
   BlockBytes(const void* address, MPI_Datatype type, std::string_view collective)
-      : address_(address), elements_(elements_of(ElementType(type), collective)) {}
+      : address_(address), type_(type), elements_(elements_of(ElementType(type), collective)) {}
 
   /// The next block, of so many bytes, begins at this element.
   void add(std::ptrdiff_t element, std::size_t bytes) {
@@ -123,10 +124,20 @@ class BlockBytes {
   bool is_direct() const noexcept { return elements_.staging == nullptr; }
 
   const void* address() const noexcept { return address_; }
+  MPI_Datatype type() const noexcept { return type_; }
+  /// Whether a block of each of these lengths is so many elements.
+  bool divides(std::span<const std::size_t> sizes) const {
+    return std::ranges::all_of(sizes, [&](std::size_t bytes) {
+      return bytes == 0 || (element_bytes() > 0 && bytes % element_bytes() == 0);
+    });
+  }
   /// Where an element is; none if that is beyond what memory can have.
   std::optional<const void*> place_of(std::ptrdiff_t element) const noexcept {
     std::ptrdiff_t distance = 0;
     if (__builtin_mul_overflow(element, elements_.extent_bytes(), &distance)) return std::nullopt;
+    return at(element);
+  }
+  const void* at(std::ptrdiff_t element) const noexcept {
     return elements_.address_of(address_, element);
   }
   /// Where the blocks begin, in bytes from there. Requires is_direct().
@@ -147,7 +158,7 @@ class BlockBytes {
   void copy_in() {
     std::byte* next = copy_.get();
     for (const auto& [element, bytes] : places_) {
-      const void* const from = elements_.address_of(address_, element);
+      const void* const from = at(element);
       if (elements_.staging != nullptr) {
         elements_.staging->pack(from, 0, bytes, next);
       } else if (bytes > 0) {
@@ -162,7 +173,7 @@ class BlockBytes {
     const std::byte* next = copy_.get();
     for (const auto& [element, bytes] : places_) {
       // The program has passed it to be written to.
-      void* const to = elements_.address_of(const_cast<void*>(address_), element);
+      void* const to = const_cast<void*>(at(element));
       if (elements_.staging != nullptr) {
         elements_.staging->unpack(next, 0, bytes, to);
       } else if (bytes > 0) {
@@ -184,6 +195,7 @@ class BlockBytes {
   }
 
   const void* address_ = nullptr;
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
   VectorElements elements_;
   std::vector<Place> places_;
   std::unique_ptr<std::byte[]> copy_;
@@ -214,13 +226,15 @@ class Translation {
           rank, own_room(), of_.root, sizes_[rank], rank);
     }
     if (of_.is_root()) add_all();
-    const bool copies_all = of_.is_root() && (!all_.is_direct() || !error_.empty());
-    if (copies_all) all_.make_copy();
-    const bool is_same_buffer = of_.is_root() && own_.address() == all_.address();
-    const bool copies_own =
-        of_.is_in_place() ? copies_all : !own_.is_direct() || own_is_wrong || is_same_buffer;
-    if (copies_own) own_.make_copy();
-    if (of_.is_root() && !copies_all) displacements_ = all_.displacements();
+    describe();
+    if (of_.is_root() && (!error_.empty() || (!all_.is_direct() && !is_typed_))) {
+      all_.make_copy();
+      own_.make_copy();
+    } else if (of_.is_root()) {
+      place_own_block();
+    } else if (own_is_wrong || (!own_.is_direct() && !is_typed_)) {
+      own_.make_copy();
+    }
     return made(all_.address(), own_.address());
   }
 
@@ -228,6 +242,7 @@ class Translation {
   void make_ready(Call& call) {
     if (all_.copy() != nullptr && !of_.gathers()) all_.copy_in();
     if (own_.copy() != nullptr && of_.gathers()) own_.copy_in();
+    if (own_block_ && of_.gathers()) own_block_->copy(own_.address(), own_place());
     call = made(all_.copy() != nullptr ? all_.copy() : all_.address(),
                 own_.copy() != nullptr ? own_.copy() : own_.address());
   }
@@ -237,6 +252,9 @@ class Translation {
     if (!error_.empty()) throw SizeError(error_);
     const BlockBytes& result = of_.gathers() ? all_ : own_;
     if (result.copy() != nullptr) result.copy_out();
+    if (own_block_ && !of_.gathers()) {
+      own_block_->copy(own_place(), const_cast<void*>(own_.address()));
+    }
   }
 
  private:
@@ -289,21 +307,61 @@ class Translation {
     }
   }
 
+  /// By the type of what this process passes, if all blocks have whole elements of it, or as bytes.
+  void describe() {
+    const BlockBytes& blocks = of_.is_root() ? all_ : own_;
+    is_typed_ = !blocks.is_direct() && error_.empty() && blocks.divides(sizes_);
+    counts_ = sizes_;
+    if (is_typed_) {
+      for (std::size_t& count : counts_) {
+        if (count > 0) count /= blocks.element_bytes();
+      }
+    }
+    if (!of_.is_root()) return;
+    if (all_.is_direct()) {
+      displacements_ = all_.displacements();
+    } else if (is_typed_) {
+      const auto elements = of_.blocks.displacements;
+      displacements_.assign(elements, elements + of_.process_count);
+    }
+  }
+
+  /// At the root, which has its own block twice: where one description does not fit both, it copies
+  /// the block itself, and the call is one in place.
+  void place_own_block() {
+    const bool is_alike = is_typed_ ? of_.own.type == all_.type() : own_.is_direct();
+    if (of_.is_in_place() || (is_alike && own_.address() != all_.address())) return;
+    const auto rank = static_cast<std::size_t>(of_.rank);
+    const BlockDescription own = {sizes_[rank] / std::max<std::size_t>(1, own_.element_bytes()),
+                                  of_.own.type};
+    const BlockDescription in_all = {static_cast<std::size_t>(of_.blocks.counts[rank]),
+                                     all_.type()};
+    const std::string_view name = name_of(of_.collective);
+    own_block_ = of_.gathers() ? OwnBlock(own, in_all, name) : OwnBlock(in_all, own, name);
+  }
+  void* own_place() const {
+    return const_cast<void*>(all_.at(of_.blocks.displacements[static_cast<std::size_t>(of_.rank)]));
+  }
+
   /// hycoll's call. What it writes to has come without const.
   Call made(const void* all, const void* own) const {
+    if (own_block_) own = all;
+    const ElementType type =
+        is_typed_ ? ElementType((of_.is_root() ? all_ : own_).type()) : DataType::uint8;
     if (of_.gathers()) {
-      return calls::gatherv(own, const_cast<void*>(all), sizes_, DataType::uint8, of_.root,
-                            displacements_);
+      return calls::gatherv(own, const_cast<void*>(all), counts_, type, of_.root, displacements_);
     }
-    return calls::scatterv(all, const_cast<void*>(own), sizes_, DataType::uint8, of_.root,
-                           displacements_);
+    return calls::scatterv(all, const_cast<void*>(own), counts_, type, of_.root, displacements_);
   }
 
   Movement<Count, Displacement> of_;
   BlockBytes all_;
   BlockBytes own_;
-  std::vector<std::size_t> sizes_;  // of all blocks, in bytes
+  std::vector<std::size_t> sizes_;   // of all blocks, in bytes
+  std::vector<std::size_t> counts_;  // the same in what the call describes them by
   std::vector<std::ptrdiff_t> displacements_;
+  bool is_typed_ = false;
+  std::optional<OwnBlock> own_block_;
   std::string error_;
 };
 static_assert(sizeof(std::size_t) == sizeof(std::uint64_t), "sizes travel as uint64");

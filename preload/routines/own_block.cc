@@ -1,7 +1,8 @@
 #include "preload/routines/own_block.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
-#include <memory>
 
 namespace hycoll::preload {
 
@@ -23,17 +24,20 @@ bool OwnBlock::is_whole(const void* from, const void* to) const noexcept {
 }
 
 void OwnBlock::copy(const void* from, void* to) const {
-  const auto* data = static_cast<const std::byte*>(from);
-  std::unique_ptr<std::byte[]> packed;
-  if (from_.staging != nullptr) {
-    packed = std::make_unique_for_overwrite<std::byte[]>(from_bytes());
-    from_.staging->pack(from, 0, from_bytes(), packed.get());
-    data = packed.get();
-  }
-  if (to_.staging != nullptr) {
-    to_.staging->unpack(data, 0, from_bytes(), to);
+  const std::size_t size_bytes = from_bytes();
+  if (is_direct()) {
+    std::memmove(to, from, size_bytes);
+  } else if (to_.staging == nullptr) {
+    from_.pack(from, size_bytes, static_cast<std::byte*>(to));
+  } else if (from_.staging == nullptr) {
+    to_.unpack(static_cast<const std::byte*>(from), size_bytes, to);
   } else {
-    std::memmove(to, data, from_bytes());
+    std::array<std::byte, 16 * 1024> packed;
+    for (std::size_t begin = 0; begin < size_bytes; begin += packed.size()) {
+      const std::size_t end = std::min(begin + packed.size(), size_bytes);
+      from_.staging->pack(from, begin, end, packed.data());
+      to_.staging->unpack(packed.data(), begin, end, to);
+    }
   }
 }
 
