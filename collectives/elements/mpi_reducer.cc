@@ -121,8 +121,8 @@ void FoldingReducer::fold_unpacked(std::span<void* const> destinations,
                                    std::span<const void* const> sources, const Block& block) const {
   const std::size_t packed_bytes = block.count * elements_.element_bytes;
   const auto [size_bytes, origin_bytes] = elements_.staging->user_span(block.count);
-  // The second half is as aligned as the first.
-  const std::size_t half_bytes = (size_bytes + 63) / 64 * 64;
+  // The second half is as aligned as the first, and elsewhere even if elements take no memory.
+  const std::size_t half_bytes = (size_bytes / 64 + 1) * 64;
   std::byte* const scratch = of_this_thread<Scratch>().of_size(2 * half_bytes);
   std::byte* left = displaced(scratch, origin_bytes);
   std::byte* right = displaced(scratch + half_bytes, origin_bytes);
