@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <exception>
+#include <thread>
 
 namespace hycoll {
 namespace {
@@ -18,26 +19,48 @@ std::size_t first_place(std::uint64_t bits) noexcept {
 
 }  // namespace
 
-void IdleChannels::put_last(Channels& channels) {
+void IdleChannels::put_last(Channels& channels) noexcept {
   const std::lock_guard lock(mutex_);
-  std::erase(users_, &channels);
-  users_.push_back(&channels);
+  if (std::exchange(channels.is_listed_, true)) unlink(channels);
+  channels.previous_ = last_;
+  channels.next_ = nullptr;
+  (last_ == nullptr ? first_ : last_->next_) = &channels;
+  last_ = &channels;
 }
 
-void IdleChannels::remove(Channels& channels) {
-  const std::lock_guard lock(mutex_);
-  std::erase(users_, &channels);
+void IdleChannels::unlink(Channels& channels) noexcept {
+  (channels.previous_ == nullptr ? first_ : channels.previous_->next_) = channels.next_;
+  (channels.next_ == nullptr ? last_ : channels.next_->previous_) = channels.previous_;
 }
 
-void IdleChannels::trim() noexcept {
-  if (count_.load(std::memory_order_relaxed) <= kMost) return;
-  const std::lock_guard lock(mutex_);  // until they have ended, before their communicator does
-  for (Channels* const user : users_) {
-    while (count_.load(std::memory_order_relaxed) > kMost) {
-      const std::unique_ptr<Channel> given_up = user->last_idle();
-      if (given_up == nullptr) break;
-    }
+void IdleChannels::remove(Channels& channels) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    unlink(channels);
   }
+  // Pairs with trim().
+  while (channels.being_given_up_.load(std::memory_order_acquire) > 0) std::this_thread::yield();
+}
+
+void IdleChannels::trim(std::size_t most) noexcept {
+  while (count_.load(std::memory_order_relaxed) > most) {
+    Channels* user = nullptr;
+    std::unique_ptr<Channel> given_up = take_one(user);
+    if (given_up == nullptr) return;
+    given_up.reset();  // without the lock: others need not wait
+    user->being_given_up_.fetch_sub(1, std::memory_order_release);  // pairs with remove()
+  }
+}
+
+std::unique_ptr<Channel> IdleChannels::take_one(Channels*& user) noexcept {
+  const std::lock_guard lock(mutex_);
+  for (user = first_; user != nullptr; user = user->next_) {
+    std::unique_ptr<Channel> taken = user->last_idle();
+    if (taken == nullptr) continue;
+    user->being_given_up_.fetch_add(1, std::memory_order_relaxed);  // remove() needs the lock
+    return taken;
+  }
+  return nullptr;
 }
 
 ChannelUse::~ChannelUse() {
@@ -71,21 +94,27 @@ class Channels::Agreement {
 
 std::optional<ChannelUse> Channels::take(bool may_make, const Agree& agree, const Make& make) {
   idle_.put_last(*this);
-  is_listed_ = true;
-  const Agreement agreement(*this);
-  const Offer agreed = agree(offer(may_make));
-  std::size_t place = first_place(agreed.idle);
-  if (agreed.idle == 0) {
+  std::size_t place = 0;
+  {
+    const Agreement agreement(*this);
+    const Offer agreed = agree(offer(may_make));
+    if (agreed.idle != 0) return use_idle(first_place(agreed.idle));
     if (agreed.vacant == 0 || refused_ < to_refuse_) {
       ++refused_;
       return std::nullopt;
     }
     place = first_place(agreed.vacant);
-    refused_ = 0;
-    const bool is_made = make_at(place, agree, make);
-    to_refuse_ = is_made ? 0 : std::min(2 * to_refuse_ + 1, kMostToRefuse);
-    if (!is_made) return std::nullopt;
   }
+  refused_ = 0;
+  Made made = make_at(place, agree, make);
+  if (made == Made::not_yet) made = make_at(place, agree, make);
+  const bool is_made = made == Made::by_all;
+  to_refuse_ = is_made ? 0 : std::min(2 * to_refuse_ + 1, kMostToRefuse);
+  if (!is_made) return std::nullopt;
+  return ChannelUse(*this, place);
+}
+
+ChannelUse Channels::use_idle(std::size_t place) {
   const std::lock_guard lock(mutex_);
   places_[place].is_used = true;
   idle_.count_.fetch_sub(1, std::memory_order_relaxed);
@@ -112,7 +141,7 @@ Channels::Offer Channels::offer(bool may_make) {
   return offer;
 }
 
-bool Channels::make_at(std::size_t place, const Agree& agree, const Make& make) {
+Channels::Made Channels::make_at(std::size_t place, const Agree& agree, const Make& make) {
   std::unique_ptr<Channel> channel;
   {
     const std::lock_guard lock(mutex_);
@@ -125,11 +154,18 @@ bool Channels::make_at(std::size_t place, const Agree& agree, const Make& make) 
   } catch (const std::exception&) {
     // Whatever it is that one of them lacks, the others learn.
   }
-  if (agree({.idle = channel != nullptr ? bit_of(place) : 0}).idle == 0) return false;
+  // Nothing is vacant where something is idle.
+  const bool has_idle = idle_.count_.load(std::memory_order_relaxed) > 0;
+  const Offer agreed = agree(
+      {.idle = channel != nullptr ? bit_of(place) : 0, .vacant = has_idle ? 0 : bit_of(place)});
+  if (agreed.idle == 0) {
+    channel.reset();
+    idle_.trim(0);
+    return agreed.vacant == 0 ? Made::not_yet : Made::never;
+  }
   const std::lock_guard lock(mutex_);
-  places_[place].channel = std::move(channel);
-  idle_.count_.fetch_add(1, std::memory_order_relaxed);
-  return true;
+  places_[place] = {.channel = std::move(channel), .is_used = true};
+  return Made::by_all;
 }
 
 void Channels::give_back(std::size_t place, bool is_spoilt) noexcept {

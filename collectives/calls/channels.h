@@ -71,13 +71,18 @@ class IdleChannels {
  private:
   friend class Channels;
   /// Whose calls are set up now.
-  void put_last(Channels& channels);
-  void remove(Channels& channels);
-  /// Gives up those beyond kMost.
-  void trim() noexcept;
+  void put_last(Channels& channels) noexcept;
+  /// Returns when none of its channels is being given up.
+  void remove(Channels& channels) noexcept;
+  /// Gives up those beyond so many.
+  void trim(std::size_t most = kMost) noexcept;
+  /// Takes one out that is to be given up, and notes that in its user.
+  std::unique_ptr<Channel> take_one(Channels*& user) noexcept;
+  void unlink(Channels& channels) noexcept;  // requires mutex_
 
   std::mutex mutex_;
-  std::vector<Channels*> users_;       // guarded by mutex_
+  Channels* first_ = nullptr;          // guarded by mutex_: a row of users, which takes no memory
+  Channels* last_ = nullptr;           // guarded by mutex_
   std::atomic<std::size_t> count_{0};  // orders nothing
 };
 
@@ -107,8 +112,8 @@ class Channels {
   Channels& operator=(const Channels&) = delete;
 
   /// A channel that no other call uses on any process: an idle one, or else a new one, if all
-  /// processes can make it; none, on all processes, if not. `may_make`: whether this one would.
-  /// Collective.
+  /// processes can make it, at the latest when they have given up what is idle; none, on all
+  /// processes, if not. `may_make`: whether this one would. Collective.
   std::optional<ChannelUse> take(bool may_make, const Agree& agree, const Make& make);
 
  private:
@@ -120,15 +125,22 @@ class Channels {
   };
   class Agreement;
 
+  enum class Made { by_all, not_yet, never };
+
   Offer offer(bool may_make);
-  /// Makes a channel there, on all processes or on none; returns whether it has.
-  bool make_at(std::size_t place, const Agree& agree, const Make& make);
+  ChannelUse use_idle(std::size_t place);
+  /// Makes a channel there, on all processes or on none; tells whether it has, or may now that a
+  /// process has given up idle ones.
+  Made make_at(std::size_t place, const Agree& agree, const Make& make);
   void give_back(std::size_t place, bool is_spoilt) noexcept;
   /// Takes the last idle one out; null if there is none, or what is idle has been offered.
   std::unique_ptr<Channel> last_idle() noexcept;
 
   IdleChannels& idle_;
-  bool is_listed_ = false;  // there
+  bool is_listed_ = false;              // there
+  Channels* previous_ = nullptr;        // guarded by its mutex_: who is there before this one
+  Channels* next_ = nullptr;            // and after it
+  std::atomic<int> being_given_up_{0};  // channels that it has taken out
   std::mutex mutex_;
   std::vector<Place> places_ = std::vector<Place>(kMost);  // guarded by mutex_
   bool is_agreeing_ = false;  // guarded by mutex_: what has been offered stays

@@ -171,6 +171,37 @@ TEST_CASE("what one process cannot make, all hear, and later calls get channels 
   CHECK(given.back() >= 0);
 }
 
+TEST_CASE("what is idle makes room for a channel that could not be made") {
+  // The first process has room for so many, and channels of another communicator are idle.
+  constexpr int kRoom = 4;
+  IdleChannels idle;
+  int count = 0;
+  std::size_t agreements = 0;
+  const auto agree = [&](const Channels::Offer& own) {
+    ++agreements;
+    return own;
+  };
+  const auto make = [&]() -> std::unique_ptr<Channel> {
+    if (count == kRoom) throw Error(ErrorKind::environment, "no room");
+    return std::make_unique<Numbered>(0, count);
+  };
+  Channels other(idle);
+  Channels channels(idle);
+  std::vector<ChannelUse> live;
+  for (int c = 0; c < kRoom; ++c) live.push_back(other.take(true, agree, make).value());
+  CHECK(!channels.take(true, agree, make).has_value());
+  live.resize(1);
+  std::optional<ChannelUse> refused = channels.take(true, agree, make);  // once, without a try
+  CHECK(!refused.has_value());
+  for (int c = 1; c < kRoom; ++c) {
+    live.push_back(channels.take(true, agree, make).value());
+    CHECK(count <= kRoom);
+  }
+  agreements = 0;
+  CHECK(!channels.take(true, agree, make).has_value());
+  CHECK(agreements == 2);  // nothing is idle: it tries once
+}
+
 TEST_CASE("more calls than there are places are refused on all processes") {
   const auto processes = played(200, 200, [](int, int) { return false; });
   CHECK(std::ranges::count(processes.front()->given(), -1) > 0);
