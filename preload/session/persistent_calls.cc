@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <exception>
+#include <thread>
 
 #include "core/base/errors.h"
 #include "core/base/lifetime.h"
@@ -36,12 +37,16 @@ PersistentCall::~PersistentCall() {
 }
 
 int PersistentCall::start(MPI_Request* request) {
-  Start none = Start::none;
   // Pairs with tell_completion().
-  if (!start_.compare_exchange_strong(none, Start::under_way, std::memory_order_acquire)) {
-    return raise(Error(ErrorKind::invalid_argument,
-                       "MPI_Start: the last start of this persistent collective has not completed; "
-                       "wait for it first"));
+  for (Start last = Start::none;
+       !start_.compare_exchange_weak(last, Start::under_way, std::memory_order_acquire);
+       last = Start::none) {
+    if (last == Start::under_way) {
+      return raise(Error(ErrorKind::invalid_argument,
+                         "MPI_Start: the last start of this persistent collective has not "
+                         "completed; wait for it first"));
+    }
+    std::this_thread::yield();  // another thread has told the program, and goes on soon
   }
   const int code = start_in_library(request);
   if (code != MPI_SUCCESS) {
@@ -74,14 +79,16 @@ void PersistentCall::tell_completion() {
   if (error_) raise(*error_);
   error_.reset();
   // With the message the program may start the call again, or free its request.
-  PersistentCalls::under_way_.fetch_sub(1, std::memory_order_relaxed);
-  // Pairs with start(), and with PersistentCalls::free().
-  const bool is_given_up =
-      start_.exchange(Start::none, std::memory_order_acq_rel) == Start::given_up;
+  Start under_way = Start::under_way;
+  start_.compare_exchange_strong(under_way, Start::told, std::memory_order_relaxed);
   const char byte = 0;
   PMPI_Send(&byte, excess, MPI_BYTE, 0, tag_,
             PersistentCalls::instance().communicator_.load(std::memory_order_relaxed));
-  if (is_given_up) free_in_library(&request_);
+  // Pairs with start(), and with PersistentCalls::free().
+  if (start_.exchange(Start::none, std::memory_order_acq_rel) == Start::given_up) {
+    free_in_library(&request_);
+  }
+  PersistentCalls::under_way_.fetch_sub(1, std::memory_order_relaxed);  // as in find()
   if (is_lost) give_up();
 }
 
@@ -144,10 +151,13 @@ void PersistentCalls::give_back(int tag) {
 int PersistentCalls::free(PersistentCall& call, MPI_Request* request) {
   unlist(*request, call);
   int code = MPI_SUCCESS;
-  auto under_way = PersistentCall::Start::under_way;
+  auto start = call.start_.load(std::memory_order_acquire);  // pairs with tell_completion()
+  while (start != PersistentCall::Start::none &&
+         !call.start_.compare_exchange_weak(start, PersistentCall::Start::given_up,
+                                            std::memory_order_acq_rel)) {
+  }
   // MPI forbids that, and libraries lose the receive, for which the message would wait then.
-  if (call.start_.compare_exchange_strong(under_way, PersistentCall::Start::given_up,
-                                          std::memory_order_acq_rel)) {
+  if (start != PersistentCall::Start::none) {
     *request = MPI_REQUEST_NULL;
   } else {
     code = free_in_library(request);

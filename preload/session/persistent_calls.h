@@ -37,8 +37,9 @@ class PersistentCall final : public PendingCall {
 
  private:
   friend class PersistentCalls;
-  /// Whether a start has not completed; and whether the program has freed the request meanwhile.
-  enum class Start { none, under_way, given_up };
+  /// Whether a start has not completed, or is just being told to have; and whether the program has
+  /// freed the request meanwhile.
+  enum class Start { none, under_way, told, given_up };
 
   static constexpr int kNoTag = -1;
 
