@@ -129,7 +129,7 @@ int made_or_passed_on(const Candidate& candidate, std::string_view no_memory,
   } catch (const Error& error) {
     return raise_error(candidate.communicator, error);
   } catch (const std::exception& error) {
-    return raise_error(candidate.communicator, Error(ErrorKind::environment, error.what()));
+    return raise_error(candidate.communicator, MPI_ERR_OTHER, error.what());
   }
 }
 

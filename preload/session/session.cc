@@ -153,21 +153,25 @@ int error_code_of(int known_class, const std::string& text) {
   return code;
 }
 
-/// While it lives, errors on a communicator are returned.
+/// While it lives, errors on a communicator are returned, unless they end the job: then nobody
+/// learns of them. (To set that handler again is not what MPICH 4.0 begins with: later errors on
+/// intercommunicators crash there.)
 class QuietErrors {
  public:
   explicit QuietErrors(MPI_Comm communicator) : communicator_(communicator) {
     PMPI_Comm_get_errhandler(communicator_, &handler_);
-    PMPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
+    if (is_quiet()) PMPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN);
   }
   ~QuietErrors() {
-    PMPI_Comm_set_errhandler(communicator_, handler_);
+    if (is_quiet()) PMPI_Comm_set_errhandler(communicator_, handler_);
     PMPI_Errhandler_free(&handler_);
   }
   QuietErrors(const QuietErrors&) = delete;
   QuietErrors& operator=(const QuietErrors&) = delete;
 
  private:
+  bool is_quiet() const noexcept { return handler_ != MPI_ERRORS_ARE_FATAL; }
+
   MPI_Comm communicator_;
   MPI_Errhandler handler_ = MPI_ERRHANDLER_NULL;
 };
@@ -352,7 +356,11 @@ int raise_error(MPI_Comm communicator, const Error& error) {
 }
 
 int raise_error(MPI_Comm communicator, int error_class, std::string_view text) {
-  const int code = error_code_of(error_class, std::string("hycoll: ").append(text));
+  int code = error_class;
+  try {
+    code = error_code_of(error_class, std::string("hycoll: ").append(text));
+  } catch (const std::bad_alloc&) {  // the class has to do
+  }
   PMPI_Comm_call_errhandler(communicator, code);
   return code;
 }

@@ -44,7 +44,6 @@ Program telling_others(int worker, int worker_count, int member_count, const Tol
   Program program;
   program.number = take_program_numbers(1);
   program.flag_count = 1;
-  program.staging_set_bytes = bytes.staging_set();
   StrandProgram& strand = program.strands.emplace_back();
   const int copy_count = 1 + (bytes.most_data > 0 ? member_count : 0);
   for (int copy = 0; copy < copy_count; ++copy) add_copy(program, worker);

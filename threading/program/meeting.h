@@ -18,9 +18,6 @@ Program arrival_of_others(int worker, int worker_count);
 struct ToldBytes {
   std::size_t blocks = 0;     ///< MemberBlocks::bytes_for.
   std::size_t most_data = 0;  ///< Of a row, behind them; 0: there is no room.
-
-  /// Runs in which they tell take turns at their staging.
-  std::size_t staging_set() const noexcept { return staging_set_bytes_for(blocks + most_data); }
 };
 
 /// The worker copies MemberBlocks to the begin of its staging, with room for their data behind
