@@ -20,7 +20,7 @@
 #include "threading/transport/mpi/mpi_types.h"
 
 namespace hycoll {
-namespace aggregator_mpi_test {
+namespace {
 
 using tests::contribution;
 using tests::expected_sum;
@@ -481,5 +481,5 @@ TEST_CASE("a call that fails on its members does not keep an aggregator waiting"
   }
 }
 
-}  // namespace aggregator_mpi_test
+}  // namespace
 }  // namespace hycoll

@@ -13,7 +13,7 @@
 #include "numa/placement/pages.h"
 
 namespace hycoll::tests {
-namespace own_memory_mpi_test {
+namespace {
 
 std::size_t total_bytes(const std::vector<std::span<const std::byte>>& parts) {
   std::size_t bytes = 0;
@@ -74,5 +74,5 @@ TEST_CASE("leaders' exchange buffers and staging are there once a call has used 
   }
 }
 
-}  // namespace own_memory_mpi_test
+}  // namespace
 }  // namespace hycoll::tests

@@ -15,7 +15,7 @@
 #include "tests/support/process_options.h"
 
 namespace hycoll {
-namespace memory_when_needed_mpi_test {
+namespace {
 
 constexpr std::size_t kLongCount = 30'000;
 /// Of a process, for short calls.
@@ -211,5 +211,5 @@ TEST_CASE("one process that has no room is enough") {
   if (half != MPI_COMM_NULL) MPI_Comm_free(&half);
 }
 
-}  // namespace memory_when_needed_mpi_test
+}  // namespace
 }  // namespace hycoll

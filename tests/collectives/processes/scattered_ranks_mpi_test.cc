@@ -11,7 +11,7 @@
 #include "tests/support/call_sweeps.h"
 
 namespace hycoll::tests {
-namespace scattered_ranks_mpi_test {
+namespace {
 
 int world_size() {
   int size = 1;
@@ -140,5 +140,5 @@ TEST_CASE("the environment deals ranks and chooses what a node is") {
   unsetenv("HYCOLL_NODE");
 }
 
-}  // namespace scattered_ranks_mpi_test
+}  // namespace
 }  // namespace hycoll::tests
