@@ -15,7 +15,7 @@
 #include "numa/topology/topology.h"
 
 namespace hycoll {
-namespace task_arena_test {
+namespace {
 
 /// How often each part has been called.
 std::vector<int> calls_of_parts(const TaskArena& arena, std::size_t part_count) {
@@ -86,5 +86,5 @@ TEST_CASE("what a part throws reaches the caller when no part is under way any m
   CHECK(calls_of_parts(arena, 9) == std::vector<int>(9, 1));
 }
 
-}  // namespace task_arena_test
+}  // namespace
 }  // namespace hycoll
