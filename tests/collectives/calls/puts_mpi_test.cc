@@ -17,7 +17,7 @@
 #include "threading/transport/ucx/ucx_library.h"
 
 namespace hycoll::tests {
-namespace puts_mpi_test {
+namespace {
 
 using Values = std::vector<std::int32_t>;
 
@@ -114,5 +114,5 @@ TEST_CASE("collectives of long vectors put their messages, where that is asked f
   }
 }
 
-}  // namespace puts_mpi_test
+}  // namespace
 }  // namespace hycoll::tests
