@@ -15,7 +15,6 @@
 #include "threading/program/pair_binding.h"
 #include "threading/program/pair_blocks.h"
 #include "threading/program/program.h"
-#include "threading/program/step_stores.h"
 
 namespace hycoll {
 
@@ -89,7 +88,7 @@ class UnequalPairs {
   std::byte* origin() noexcept { return telling_.in_staging ? &own_memory : blocks_.address(); }
   void ready() noexcept {
     if (!telling_.in_staging) return blocks_.complete(false);
-    tell(blocks_, origin(), telling_.bytes, ways_->usual.stores_for({}), meeting_);
+    tell(blocks_, origin(), telling_.bytes, meeting_);
   }
   const Program& meeting() const noexcept { return meeting_; }
 

@@ -62,7 +62,7 @@ Program telling_others(int worker, int worker_count, int member_count, const Tol
 }
 
 void tell(MemberBlocks& blocks, const std::byte* origin, const ToldBytes& bytes,
-          const StepStores& stores, Program& program) noexcept {
+          Program& program) noexcept {
   std::size_t data_bytes = 0;
   for (const PairBlock& block : blocks.row()) {
     data_bytes += std::min(block.size_bytes, bytes.most_data + 1);
@@ -73,7 +73,6 @@ void tell(MemberBlocks& blocks, const std::byte* origin, const ToldBytes& bytes,
   std::size_t begin = 0;
   const auto tell_next = [&](std::size_t source_offset, std::size_t size_bytes) {
     copy->count = copy->size_bytes = size_bytes;
-    stores.apply({.is_for_others = true}, *copy);
     program.operands[copy->first_operand].offset_bytes = begin;
     program.operands[copy->first_operand + 1].offset_bytes = source_offset;
     begin += size_bytes;

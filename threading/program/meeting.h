@@ -5,7 +5,6 @@
 
 #include "threading/program/pair_blocks.h"
 #include "threading/program/program.h"
-#include "threading/program/step_stores.h"
 
 namespace hycoll {
 
@@ -26,9 +25,10 @@ struct ToldBytes {
 Program telling_others(int worker, int worker_count, int member_count, const ToldBytes& bytes);
 
 /// Completes the blocks, and has such a program tell them, and their data, too, if there is room.
-/// They count from `origin`, the worker's input.
+/// They count from `origin`, the worker's input. Stored into the caches, wherever the others are:
+/// what is told is short, and read at once.
 void tell(MemberBlocks& blocks, const std::byte* origin, const ToldBytes& bytes,
-          const StepStores& stores, Program& program) noexcept;
+          Program& program) noexcept;
 
 }  // namespace hycoll
 
