@@ -11,7 +11,7 @@
 #include "core/base/errors.h"
 
 namespace hycoll::command {
-namespace child_test {
+namespace {
 
 using namespace std::chrono_literals;
 
@@ -95,5 +95,5 @@ TEST_CASE("a program that does not exist is an error that names it") {
   }
 }
 
-}  // namespace child_test
+}  // namespace
 }  // namespace hycoll::command

@@ -13,7 +13,7 @@
 #include "tools/command/turns/participant_program.h"
 
 namespace hycoll::command {
-namespace participant_test {
+namespace {
 
 using namespace std::chrono_literals;
 
@@ -188,5 +188,5 @@ TEST_CASE("a program of the user's that fails is named with its messages") {
   }
 }
 
-}  // namespace participant_test
+}  // namespace
 }  // namespace hycoll::command
