@@ -7,8 +7,6 @@
 #include <mpi.h>
 
 #include <cstdio>
-#include <cstdlib>
-#include <string_view>
 #include <utility>
 
 #include "preload/session/dying_communicator.h"
@@ -21,6 +19,7 @@ using hycoll::preload::DyingCommunicator;
 using hycoll::preload::is_first_process;
 using hycoll::preload::leaders_need_threads;
 using hycoll::preload::next;
+using hycoll::preload::requested_report;
 using hycoll::preload::Session;
 using hycoll::preload::step_out_for_other_library;
 using hycoll::preload::tool_below;
@@ -51,8 +50,7 @@ void report_unserved_sessions() {
   static bool is_said = false;
   int has_world = 0;
   PMPI_Initialized(&has_world);
-  const char* const report = std::getenv("HYCOLL_REPORT");
-  if (has_world != 0 || report == nullptr || std::string_view(report).empty()) return;
+  if (has_world != 0 || requested_report().empty()) return;
   if (std::exchange(is_said, true) || !is_first_process()) return;
   std::fputs(
       "hycoll (preloaded): the program has called MPI_Session_init, and not MPI_Init: the MPI "

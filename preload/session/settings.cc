@@ -56,9 +56,7 @@ Settings Settings::from_environment() {
   if (const char* disabled = std::getenv("HYCOLL_DISABLE")) {
     settings.disabled = parse_routines("HYCOLL_DISABLE", disabled);
   }
-  if (const char* report = std::getenv("HYCOLL_REPORT")) {
-    if (std::string_view(report) != "0") settings.report = report;
-  }
+  settings.report = requested_report();
   settings.options = Options::from_environment();
   const bool is_reproducible = settings.options.bits == Bits::reproducible;
   settings.attach_after = read_number("HYCOLL_ATTACH_AFTER", 0, 1'000'000'000);
@@ -72,6 +70,11 @@ Settings Settings::from_environment() {
   }
   check_requested_algorithm(settings.options.algorithm);
   return settings;
+}
+
+std::string_view requested_report() noexcept {
+  const char* const report = std::getenv("HYCOLL_REPORT");
+  return report == nullptr || std::string_view(report) == "0" ? "" : report;
 }
 
 bool leaders_need_threads() noexcept {

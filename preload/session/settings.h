@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "collectives/api/hycoll.h"
 #include "preload/session/routine.h"
@@ -38,6 +39,9 @@ struct Settings {
   /// Throws Error when a value cannot be read.
   static Settings from_environment();
 };
+
+/// Settings::report, which needs no MPI.
+std::string_view requested_report() noexcept;
 
 /// Whether the environment asks for leaders that call MPI besides the program's own thread, so that
 /// MPI must be initialised with MPI_THREAD_MULTIPLE. False for what cannot be read.

@@ -88,6 +88,11 @@ if ((status != 77)) && [[ $status != 0 || $(grep -c 'the MPI library has served 
   cat "$work/output"
   exit 1
 fi
+run HYCOLL_REPORT=0 "$work/sessions" || true
+if grep 'the MPI library has served' "$work/output"; then
+  echo "sessions: HYCOLL_REPORT=0 asks for no report"
+  exit 1
+fi
 
 # Another version on process 1.
 mkdir "$work/other"
