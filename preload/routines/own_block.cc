@@ -25,6 +25,8 @@ bool OwnBlock::is_whole(const void* from, const void* to) const noexcept {
 
 void OwnBlock::copy(const void* from, void* to) const {
   const std::size_t size_bytes = from_bytes();
+  // Nothing may lie at null, which the C library's copies must not be passed.
+  if (size_bytes == 0) return;
   if (is_direct()) {
     std::memmove(to, from, size_bytes);
   } else if (to_.staging == nullptr) {
