@@ -183,6 +183,18 @@ struct Options {
   /// for members may be late, as in MPI.
   std::chrono::milliseconds timeout{0};
 
+  /// What a wait does with its core, alike on all processes. `automatic`: `spin` where there is a
+  /// core for each worker of the machine's processes, `yield` elsewhere.
+  enum class Waiting {
+    automatic,
+    spin,   ///< Looks for some 20 us, then yields between looks, and after 100 ms sleeps for a
+            ///< hundredth of the time.
+    yield,  ///< Yields after a few looks, and after 2 ms sleeps for 50 us between looks.
+    sleep,  ///< As `automatic` for 1 ms; then sleeps until members of the node wake it. For
+            ///< messages between nodes, and those of the MPI library, it looks from time to time,
+            ///< which takes 2.5 % and less than 1 % of a core: docs/preload.md.
+  } waiting = Waiting::automatic;
+
   /// Arguments are always compared between the members of a process; a member that has left a short
   /// reduce, scan or exscan before others entered it gets the Error at the end of one of its next
   /// calls. `all_processes` compares them between processes too, at the cost of a small
@@ -212,7 +224,8 @@ struct Options {
   /// HYCOLL_REPRODUCIBLE=0|1, HYCOLL_AGGREGATORS, HYCOLL_LAYOUT=per_node|processes,
   /// HYCOLL_NODE=machine|numa, HYCOLL_STAGING_KIB, HYCOLL_STAGING_LIMIT, HYCOLL_SINGLE_COPY_KIB,
   /// HYCOLL_EMULATE_NODES=K or K:cyclic, HYCOLL_GROUPS, HYCOLL_LATENCIES,
-  /// HYCOLL_TRANSPORT=auto|mpi|ucx, HYCOLL_PUTS=auto|0|1. Throws Error when a value cannot be read.
+  /// HYCOLL_TRANSPORT=auto|mpi|ucx, HYCOLL_PUTS=auto|0|1, HYCOLL_WAIT=auto|spin|yield|sleep. Throws
+  /// Error when a value cannot be read.
   static Options from_environment();
 };
 

@@ -171,7 +171,7 @@ class ProcessMember final : public Caller {
   DeferredRun deferred_{workers_.executor(0)};
   // Last: their threads use the others.
   LeaderPool pool_;
-  ProgressKeeper keeper_{{&deferred_}};
+  ProgressKeeper keeper_{{&deferred_}, workers_.wait_policy().rest};
 };
 
 }  // namespace

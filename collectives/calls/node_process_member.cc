@@ -106,7 +106,7 @@ NodeProcessMember::NodeProcessMember(ProcessGroup& group, NodeProcesses& process
       // Background threads run where the process may: it has hardly more cores than threads.
       pool_(processes.executors(), group.topology(), processes.cores(),
             LeaderPool::Pinning::unpinned, processes.wait_policy()),
-      keeper_({&deferred_}) {}
+      keeper_({&deferred_}, processes.wait_policy().rest) {}
 
 void NodeProcessMember::provide_for(const Plan& plan, Waiting waiting) {
   if (processes_.has_rest()) return;

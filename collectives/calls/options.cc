@@ -66,6 +66,17 @@ Options::Puts parse_puts(std::string_view name) {
               fmt::format("HYCOLL_PUTS='{}': expected auto, 0 or 1; correct or unset it", name));
 }
 
+Options::Waiting parse_waiting(std::string_view name) {
+  if (name == "auto") return Options::Waiting::automatic;
+  if (name == "spin") return Options::Waiting::spin;
+  if (name == "yield") return Options::Waiting::yield;
+  if (name == "sleep") return Options::Waiting::sleep;
+  throw Error(ErrorKind::invalid_argument,
+              fmt::format("HYCOLL_WAIT='{}': expected auto, spin, yield or sleep; correct or unset "
+                          "it",
+                          name));
+}
+
 /// "K" or "K:cyclic".
 void read_emulated_nodes(Options& options) {
   constexpr const char* kVariable = "HYCOLL_EMULATE_NODES";
@@ -134,6 +145,7 @@ Options Options::from_environment() {
     options.transport = parse_transport(transport);
   }
   if (const char* puts = std::getenv("HYCOLL_PUTS")) options.puts = parse_puts(puts);
+  if (const char* waiting = std::getenv("HYCOLL_WAIT")) options.waiting = parse_waiting(waiting);
   return options;
 }
 

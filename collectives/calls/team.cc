@@ -129,7 +129,7 @@ void Team::State::add_members(int thread_count) {
     runs.push_back(member->deferred());
     members.push_back({std::move(member), rank, workers->member_count()});
   }
-  keeper = std::make_unique<ProgressKeeper>(std::move(runs));
+  keeper = std::make_unique<ProgressKeeper>(std::move(runs), workers->wait_policy().rest);
   for (ThreadMember* thread : threads) thread->set_keeper(*keeper);
 }
 

@@ -27,9 +27,10 @@ std::string build_identity() {
   for (const std::size_t size :
        {sizeof(Post), sizeof(Line), sizeof(PackedSignature), kCallSets,
         static_cast<std::size_t>(kFlagsPerWorker), kMaximumLinesBytes, kMaximumCompactLinesBytes,
-        kMaximumShortStagingBytes, NodeMemory::block_bytes(1, 0),
-        NodeMemory::block_bytes(3, 65'536), MessageRing::kBytes, MessageRing::kMostBytes,
-        ProcessWatch::size_bytes(1), sizeof(SharedSegment::Handle)}) {
+        kMaximumShortStagingBytes,
+        NodeMemory::extent_of(NodeMemory::Part::compact, 0, 1, 2, 0).size_bytes,
+        NodeMemory::block_bytes(1, 0), NodeMemory::block_bytes(3, 65'536), MessageRing::kBytes,
+        MessageRing::kMostBytes, ProcessWatch::size_bytes(1), sizeof(SharedSegment::Handle)}) {
     digest = (digest ^ size) * 0x100000001b3u;
   }
   return fmt::format("{}, memory layout {:016x}", kVersion, digest);

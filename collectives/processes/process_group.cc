@@ -140,6 +140,8 @@ std::vector<NumberedOption> ProcessGroup::common_options() const {
       {.name = "transport (HYCOLL_TRANSPORT; 0: auto, 1: mpi, 2: ucx)",
        .value = static_cast<int>(options_.transport)},
       {.name = "puts (HYCOLL_PUTS; 0: auto, 1: 0, 2: 1)", .value = static_cast<int>(options_.puts)},
+      {.name = "waiting (HYCOLL_WAIT; 0: auto, 1: spin, 2: yield, 3: sleep)",
+       .value = static_cast<int>(options_.waiting)},
       NumberedOption::of_words("groups (HYCOLL_GROUPS)", options_.groups),
       NumberedOption::of_words("latencies (HYCOLL_LATENCIES)", options_.latencies),
   };

@@ -102,7 +102,9 @@ class ProcessGroup {
   int neighbour_count() const { return map_.neighbour_count(); }
 
   /// How workers wait when each process has this many.
-  WaitPolicy wait_policy(int worker_count) const { return share().wait_policy(worker_count); }
+  WaitPolicy wait_policy(int worker_count) const {
+    return share().wait_policy(worker_count, options_.waiting);
+  }
 
   /// Collective: every process's value, by rank.
   RankMap gather(int value) const;

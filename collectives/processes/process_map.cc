@@ -118,9 +118,13 @@ bool is_of_one_world(MPI_Comm communicator) {
   return is_one;
 }
 
-WaitPolicy MachineShare::wait_policy(int worker_count) const {
+WaitPolicy MachineShare::wait_policy(int worker_count, Options::Waiting waiting) const {
+  if (waiting == Options::Waiting::spin) return WaitPolicy::own_core();
+  if (waiting == Options::Waiting::yield) return WaitPolicy::oversubscribed();
   const bool is_oversubscribed = cores_are_shared || worker_count > topology.usable_core_count();
-  return is_oversubscribed ? WaitPolicy::oversubscribed() : WaitPolicy::own_core();
+  const WaitPolicy policy =
+      is_oversubscribed ? WaitPolicy::oversubscribed() : WaitPolicy::own_core();
+  return waiting == Options::Waiting::sleep ? policy.with_rest(WaitPolicy::Rest::sleep) : policy;
 }
 
 /// This process among those of its machine, and what it may use. The machine is read when it is

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/api/hycoll.h"
 #include "collectives/processes/rank_map.h"
 #include "numa/topology/affinity_mask.h"
 #include "numa/topology/topology.h"
@@ -23,7 +24,7 @@ struct MachineShare {
   bool cores_are_shared;  ///< With other processes, as Topology::has_contended_cores() says.
 
   /// How so many workers of the process wait.
-  WaitPolicy wait_policy(int worker_count) const;
+  WaitPolicy wait_policy(int worker_count, Options::Waiting waiting) const;
 };
 
 /// The ranks that the processes of a communicator have in MPI_COMM_WORLD; MPI_UNDEFINED for those

@@ -1,6 +1,6 @@
 // Requests that MPICH completes while it waits for them: its generalized requests with a function
 // that polls. It calls that for the requests that a thread waits or tests for, and for no others
-// (waits_mpich.cc).
+// (waits.cc, tests_mpich.cc).
 
 #include <dlfcn.h>
 #include <mpi.h>
@@ -57,6 +57,8 @@ void install_request_hooks() {}
 int start_request(NonblockingCall& call) {
   return start_function()(&query, &free_call, &cancel, &poll, &wait, &call, &call.request);
 }
+
+bool polls_for_persistent_calls() noexcept { return false; }
 
 bool frees_failed_requests() noexcept { return false; }
 

@@ -53,6 +53,8 @@ int start_request(NonblockingCall& call) {
   return PMPI_Grequest_start(&query, &free_call, &cancel, &call, &call.request);
 }
 
+bool polls_for_persistent_calls() noexcept { return true; }
+
 bool frees_failed_requests() noexcept { return true; }
 
 void remove_request_hooks() {

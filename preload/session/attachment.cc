@@ -311,7 +311,7 @@ void Attachment::attach(MPI_Comm communicator, const Settings& settings) {
         is_short || outset->has_threads ? Options::Memory::when_needed : Options::Memory::at_once;
     options.while_waiting = [] { NonblockingCalls::instance().poll(); };
     server_ = &communicator_.emplace(communicator, options);
-    wait_policy_ = outset->map.share().wait_policy(1);
+    wait_policy_ = outset->map.share().wait_policy(1, options.waiting);
     find_nonblocking_obstacle(options, outset->has_threads, outset->has_hooks);
   } catch (const std::exception& error) {
     refuse("hycoll cannot start: ", error.what());

@@ -120,6 +120,7 @@ void NonblockingCalls::for_each_queue(const Visit& visit) {
 }
 
 CallQueue& NonblockingCalls::take_queue(const WaitPolicy& policy) {
+  rest_.store(policy.rest, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
   for (QueueBlock* block = &queues_;; block = block->next.load(std::memory_order_relaxed)) {
     for (std::size_t q = 0; q < QueueBlock::kQueueCount; ++q) {
@@ -170,7 +171,7 @@ ProgressKeeper& NonblockingCalls::keeper() {
   ProgressKeeper* keeper = watching_.load(std::memory_order_acquire);  // pairs with the store below
   if (keeper == nullptr) {
     const std::lock_guard lock(mutex_);
-    if (!keeper_) keeper_.emplace(std::vector<LookedAfter*>{this});
+    if (!keeper_) keeper_.emplace(std::vector<LookedAfter*>{this}, rest());
     keeper = &*keeper_;
     watching_.store(keeper, std::memory_order_release);
   }
@@ -219,7 +220,10 @@ void NonblockingCalls::finish_all() {
 }
 
 void NonblockingCalls::finish_persistent() {
-  wait_until(WaitPolicy{}, [] { return !PersistentCalls::are_under_way(); });
+  const WaitPolicy policy;
+  const bool is_to_sleep = rest() == WaitPolicy::Rest::sleep;
+  wait_until(is_to_sleep ? policy.with_rest(rest()) : policy,
+             [] { return !PersistentCalls::are_under_way(); });
 }
 
 void NonblockingCalls::close() noexcept {

@@ -87,6 +87,9 @@ class NonblockingCalls final : public LookedAfter {
   /// Whether requests are there that have not completed.
   bool is_busy() const noexcept { return pending_.load(std::memory_order_relaxed) > 0; }
 
+  /// What waits for them do.
+  WaitPolicy::Rest rest() const noexcept { return rest_.load(std::memory_order_relaxed); }
+
   /// A queue whose calls are waited for as the policy says.
   CallQueue& take_queue(const WaitPolicy& policy);
   /// Requires that its calls have completed.
@@ -136,8 +139,9 @@ class NonblockingCalls final : public LookedAfter {
   void wait_until(const WaitPolicy& policy, const Predicate& is_over);
 
   QueueBlock queues_;
-  std::atomic<int> pending_{0};    // requests that have not completed
-  std::atomic<int> under_way_{0};  // calls that are not over
+  std::atomic<int> pending_{0};                                 // requests that have not completed
+  std::atomic<int> under_way_{0};                               // calls that are not over
+  std::atomic<WaitPolicy::Rest> rest_{WaitPolicy::Rest::naps};  // orders nothing
   std::mutex mutex_;
   std::optional<ProgressKeeper> keeper_;  // guarded by mutex_ while it is made
   std::atomic<ProgressKeeper*> watching_{nullptr};

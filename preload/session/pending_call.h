@@ -100,6 +100,9 @@ void install_request_hooks();
 /// Makes the request of a call. Returns MPI's error code.
 int start_request(NonblockingCall& call);
 
+/// Whether it does in waits and tests for other requests too, such as those of persistent calls.
+bool polls_for_persistent_calls() noexcept;
+
 /// Whether the MPI library frees persistent requests of which it reports an error.
 bool frees_failed_requests() noexcept;
 

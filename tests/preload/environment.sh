@@ -46,6 +46,7 @@ refused HYCOLL_DISABLE=sum 'HYCOLL_DISABLE'
 refused HYCOLL_LAYOUT=threads 'expected per_node or processes'
 refused HYCOLL_ALGORITHM=allreduce:nothing "algorithm 'nothing' does not exist for allreduce"
 refused HYCOLL_ALGORITHM=allreduce:dpml:many 'is no number of lanes'
+refused HYCOLL_WAIT=doze "HYCOLL_WAIT='doze': expected"
 refused HYCOLL_TIMEOUT_S=1s "HYCOLL_TIMEOUT_S='1s': expected"
 
 carried HYCOLL_ALGORITHM=allreduce:dpml:2,reduce:auto "$program" 0

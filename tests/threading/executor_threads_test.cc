@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -305,6 +306,46 @@ TEST_CASE("members that pass different arguments all learn what each passed") {
       CHECK(message.find("rank 5 passed allreduce, count 11, type double, operator sum") !=
             std::string::npos);
     }
+  }
+}
+
+TEST_CASE("workers that sleep while they wait are woken by one that comes late") {
+  constexpr int kWorkers = 3;
+  constexpr std::size_t kCount = 100;
+  for (const char* const algorithm : {"dpml-ring", "lines-recursive-doubling"}) {
+    const std::vector<Program> programs = bind_schedule(
+        find_algorithm(Collective::allreduce, algorithm).generate(Shape::uniform(1, kWorkers, 1)),
+        0, {.count = kCount}, {.element_bytes = 8});
+    NodeMemory memory(kWorkers);
+    std::atomic<int> wrong{0};
+    std::vector<std::thread> threads;
+    for (int worker = 0; worker < kWorkers; ++worker) {
+      threads.emplace_back([&, worker] {
+        const WaitPolicy policy = WaitPolicy::oversubscribed().with_rest(WaitPolicy::Rest::sleep);
+        WorkerExecutor executor(memory, worker, {}, nullptr,
+                                {.wait_policy = policy,
+                                 .topology = &tests::one_core(),
+                                 .member_count = kWorkers,
+                                 .running_ahead = RunningAhead::allowed,
+                                 .on_timeout = {}});
+        std::vector<double> buffer(kCount);
+        for (int call = 1; call <= 30; ++call) {
+          buffer.assign(kCount, call + worker);
+          if (call % kWorkers == worker) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(3));
+          }
+          executor.run(programs[static_cast<std::size_t>(worker)],
+                       {.call = static_cast<CallNumber>(call),
+                        .input = buffer.data(),
+                        .output = buffer.data(),
+                        .reducer = {.kernel = reduce_kernel(Operator::sum, DataType::float64)},
+                        .signature = {}});
+          if (buffer != std::vector<double>(kCount, 3 * call + 3)) ++wrong;
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    CHECK(wrong == 0);
   }
 }
 

@@ -29,13 +29,13 @@ std::vector<Program> programs_of_three() {
   return bind_schedule(schedule, 0, {.count = 100}, {.element_bytes = 8});
 }
 
-TEST_CASE("a member that never arrives is named") {
+void check_that_a_missing_member_is_named(WaitPolicy::Rest rest) {
   const std::vector<Program> programs = programs_of_three();
   NodeMemory memory(3);
   const Topology topology = Topology::synthetic("core:2");
   const auto report = [](const std::string& message) { throw Error(ErrorKind::timeout, message); };
   WorkerExecutor executor(memory, 0, {}, nullptr,
-                          {.wait_policy = WaitPolicy::oversubscribed(),
+                          {.wait_policy = WaitPolicy::oversubscribed().with_rest(rest),
                            .topology = &topology,
                            .first_rank = 1,
                            .user_rank_of =
@@ -54,6 +54,11 @@ TEST_CASE("a member that never arrives is named") {
                     .reducer = {.kernel = reduce_kernel(Operator::sum, DataType::float64)},
                     .signature = {}}),
       doctest::Contains("rank 8 has not arrived (its last call was 0)"), Error);
+}
+
+TEST_CASE("a member that never arrives is named") {
+  check_that_a_missing_member_is_named(WaitPolicy::Rest::naps);
+  check_that_a_missing_member_is_named(WaitPolicy::Rest::sleep);
 }
 
 TEST_CASE("a member that is late is named by one of those that wait for it, and nothing else") {

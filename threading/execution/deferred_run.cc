@@ -137,8 +137,13 @@ bool ProgressKeeper::look_after_calls() {
 
 void ProgressKeeper::thread_main() {
   int idle_looks = 0;
+  SleepLength length;
   while (!stop_.load(std::memory_order_seq_cst)) {
-    std::this_thread::sleep_for(kInterval);
+    std::chrono::nanoseconds interval = kInterval;
+    if (rest_ == WaitPolicy::Rest::sleep) {
+      interval = std::max(interval, length.next(SleepLength::kWoken));
+    }
+    std::this_thread::sleep_for(interval);
     idle_looks = look_after_calls() ? 0 : idle_looks + 1;
     if (idle_looks < kIdleLooks) continue;
     idle_looks = 0;

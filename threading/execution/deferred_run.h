@@ -27,7 +27,8 @@ class LookedAfter {
   virtual bool is_under_way() const noexcept = 0;
 
   /// Goes on, unless somebody else has been doing so lately or is doing so now. A keeper calls this
-  /// about once per millisecond while something is under way.
+  /// about once per millisecond while something is under way; where waits sleep, less often if a
+  /// look takes more than some microseconds.
   virtual void look_after() = 0;
 };
 
@@ -81,8 +82,10 @@ class DeferredRun final : public LookedAfter {
 /// its collectives whatever it does meanwhile (MPI's progress rule). Sleeps while there are none.
 class ProgressKeeper {
  public:
-  /// Starts no thread yet. The calls must outlive the keeper.
-  explicit ProgressKeeper(std::vector<LookedAfter*> calls) : calls_(std::move(calls)) {}
+  /// Starts no thread yet. The calls must outlive the keeper. `rest`: that of the calls' waits.
+  explicit ProgressKeeper(std::vector<LookedAfter*> calls,
+                          WaitPolicy::Rest rest = WaitPolicy::Rest::seldom)
+      : calls_(std::move(calls)), rest_(rest) {}
   ~ProgressKeeper();
   ProgressKeeper(const ProgressKeeper&) = delete;
   ProgressKeeper& operator=(const ProgressKeeper&) = delete;
@@ -98,6 +101,7 @@ class ProgressKeeper {
   bool any_under_way() const;
 
   std::vector<LookedAfter*> calls_;
+  WaitPolicy::Rest rest_;
   std::atomic<Sleep> sleep_{Sleep::deep};
   std::atomic<bool> stop_{false};
   std::once_flag started_;

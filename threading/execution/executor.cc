@@ -81,6 +81,7 @@ void WorkerExecutor::start(const Program& program, const CallArguments& argument
     fail(handled_failure());
   }
   if (arguments.failure != nullptr) fail(*arguments.failure);
+  wake_sleepers();
 }
 
 void WorkerExecutor::start_like(const Program& program, const CallArguments& like, CallNumber call,
@@ -191,6 +192,7 @@ void WorkerExecutor::finish() {
 }
 
 void WorkerExecutor::wait_for_end() {
+  wake_sleepers();  // the others have been shown this worker, and perhaps nothing else
   const bool impatiently = impatient_waits_ > 0 && has_pending_messages();
   if (impatiently) --impatient_waits_;
   Waiter waiter(impatiently ? options_.wait_policy.with_slow_looks() : options_.wait_policy);
@@ -228,6 +230,7 @@ WorkerExecutor::Progress WorkerExecutor::advance(int step_limit) {
     if (program_->some_touch_others) memory_.leave(worker_, arguments_.call);
     if (missed_failure_ && !arguments_.is_agreed_on) throw_missed_failure();
   }
+  if (progress != Progress::blocked) wake_sleepers();
   return progress;
 }
 
@@ -303,6 +306,7 @@ bool WorkerExecutor::try_issue_other(StrandState& state, const Instruction& inst
       // Pairs with the acquiring load of a wait above: what was written before is visible after.
       memory_.flag(worker_, instruction.cell)
           .value.store(flag_value(arguments_.call, instruction.value), std::memory_order_release);
+      wake_sleepers();  // a long step may follow
       return true;
     case InstructionKind::send:
     case InstructionKind::receive:

@@ -220,6 +220,11 @@ class WorkerExecutor {
   /// Acquires what a run of the program needs.
   void take_up(const Program& program);
   void begin_strands(const Program& program);
+  /// Wakes who sleeps until this worker has written something.
+  void wake_sleepers() noexcept {
+    if (options_.wait_policy.rest == WaitPolicy::Rest::sleep) [[unlikely]]
+      memory_.bell().ring();
+  }
   /// For everybody in the process.
   void drive_for_all();
   /// Lets the run's own messages progress, but for those that have just been looked at.

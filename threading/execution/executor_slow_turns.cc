@@ -18,7 +18,8 @@ void WorkerExecutor::slow_turn(Waiter& waiter) {
   if (just_tested_ == nullptr || waiter.drives_for_all()) drive_for_all();
   advance_messages();
   if (arguments_.is_blocking && options_.while_waiting) options_.while_waiting();
-  waiter.give_way();
+  // Nobody rings when a message arrives.
+  waiter.give_way(has_pending_messages() ? nullptr : &memory_.bell());
 }
 
 void WorkerExecutor::drive_transport() {

@@ -17,6 +17,7 @@
 #include "core/base/collective.h"
 #include "core/base/errors.h"
 #include "threading/memory/address_space.h"
+#include "threading/memory/bell.h"
 #include "threading/memory/cache_lines.h"
 #include "threading/memory/handoff.h"
 #include "threading/memory/shared_text.h"
@@ -335,6 +336,9 @@ class NodeMemory {
     is_far_.store(is_far, std::memory_order_relaxed);
   }
 
+  /// For those who sleep until others of the node have written something here.
+  Bell& bell() noexcept { return node_cells().bell; }
+
   /// Words by which the parties of DistanceLooks agree: of the first one, and of each worker's
   /// party; 0 at first.
   std::atomic<std::uint64_t>& distance_notice() const noexcept {
@@ -474,6 +478,7 @@ class NodeMemory {
     std::atomic<CallNumber> last_failed_call{0};
     std::atomic<std::int64_t> last_warning_ns{0};   // by the machine's monotonic clock
     std::atomic<std::uint64_t> distance_notice{0};  // written by worker 0's party only
+    Bell bell;
   };
   struct Free {
     void operator()(std::byte* memory) const noexcept;

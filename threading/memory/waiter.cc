@@ -1,7 +1,9 @@
 #include "threading/memory/waiter.h"
 
 #include <algorithm>
+#include <ctime>
 #include <thread>
+#include <utility>
 
 namespace hycoll {
 namespace {
@@ -15,6 +17,13 @@ constexpr std::chrono::milliseconds kYieldingTime{2};
 constexpr std::chrono::milliseconds kNapInterval{5};
 constexpr std::chrono::milliseconds kTimeToFirstNap{100};
 
+/// How long a wait that sleeps has yielded before: far above what falling asleep and waking take.
+constexpr std::chrono::milliseconds kTimeToSleep{1};
+/// The kernel adds some 50 us.
+constexpr std::chrono::microseconds kShortestSleep{150};
+/// Whatever a look takes: MPI's messages, failures and the clock must not wait for longer.
+constexpr std::chrono::milliseconds kLongestSleep{10};
+
 /// What the looks of a patient wait take at a flag.
 constexpr std::chrono::microseconds kLookingTime{20};
 /// Looks that take longer on average are calls of the system's; those at a network's queues in
@@ -22,6 +31,16 @@ constexpr std::chrono::microseconds kLookingTime{20};
 constexpr std::chrono::nanoseconds kSlowLook{400};
 
 }  // namespace
+
+std::chrono::nanoseconds SleepLength::next(int times) noexcept {
+  using std::chrono::nanoseconds;
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  const nanoseconds used = std::chrono::seconds(time.tv_sec) + nanoseconds(time.tv_nsec);
+  const nanoseconds before = std::exchange(used_, used);
+  const nanoseconds length = before == nanoseconds{} ? nanoseconds{} : times * (used - before);
+  return std::clamp<nanoseconds>(length, kShortestSleep, kLongestSleep);
+}
 
 bool Waiter::looks_slowly() noexcept {
   const auto now = std::chrono::steady_clock::now();
@@ -32,16 +51,35 @@ bool Waiter::looks_slowly() noexcept {
   return true;
 }
 
-void Waiter::give_way() noexcept {
+void Waiter::give_way(Bell* bell) noexcept {
   const auto time = slow_time();
-  if (time < (policy_.naps
-                  ? kYieldingTime
-                  : std::max<std::chrono::steady_clock::duration>(next_nap_, kTimeToFirstNap))) {
-    std::this_thread::yield();
-    return;
+  switch (policy_.rest) {
+    case WaitPolicy::Rest::seldom:
+      if (time < std::max<std::chrono::steady_clock::duration>(next_nap_, kTimeToFirstNap)) break;
+      next_nap_ = time + kNapInterval;
+      return nap();
+    case WaitPolicy::Rest::naps:
+      if (time < kYieldingTime) break;
+      return nap();
+    case WaitPolicy::Rest::sleep:
+      if (time < kTimeToSleep) break;
+      return sleep_at(bell);
   }
-  nap();
-  next_nap_ = time + kNapInterval;
+  std::this_thread::yield();
+}
+
+void Waiter::sleep_at(Bell* bell) noexcept {
+  if (bell != bell_) {
+    stop_listening();
+    bell_ = bell;
+    if (bell != nullptr) bell->listen();
+  } else if (bell != nullptr) {
+    bell->sleep(heard_, sleep_length_.next(SleepLength::kWoken));
+  }
+  if (bell == nullptr) {
+    return std::this_thread::sleep_for(sleep_length_.next(SleepLength::kUnwoken));
+  }
+  heard_ = bell->rings();
 }
 
 void Waiter::nap() noexcept { std::this_thread::sleep_for(std::chrono::microseconds(50)); }

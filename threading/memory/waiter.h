@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstdint>
 
+#include "threading/memory/bell.h"
+
 namespace hycoll {
 
 /// Lets the processor know that this is a spinning loop.
@@ -22,32 +24,59 @@ struct WaitPolicy {
       128;  ///< Looks at full speed: the expected case, well under a microsecond.
   std::uint32_t spin_turns =
       512;  ///< Then looks with a pause in between, before the slow path starts.
-  /// Whether long waits sleep between looks. Others can use the core meanwhile, but whoever needs
-  /// this thread waits for the end of its nap: its messages are passed on later, and one-sided
-  /// accesses to its memory are answered later. Without, very long waits sleep a hundredth of the
-  /// time.
-  bool naps = true;
+  /// What long waits do between looks. While they sleep, others can use the core, but whoever needs
+  /// this thread waits until it looks: its messages are passed on later, and one-sided accesses to
+  /// its memory are answered later.
+  enum class Rest : std::uint8_t {
+    seldom,  ///< They yield; very long ones sleep a hundredth of the time.
+    naps,    ///< They sleep for some tens of microseconds.
+    sleep,   ///< They sleep until they are woken, and look from time to time: SleepLength.
+  } rest = Rest::naps;
   /// Of so many slow turns one drives the transport for everybody in the process.
   std::uint32_t turns_per_drive = 1;
 
   /// For workers that have cores of their own.
   static constexpr WaitPolicy own_core() noexcept {
     WaitPolicy policy;
-    policy.naps = false;
+    policy.rest = Rest::seldom;
     return policy;
   }
   /// For more workers than cores: whoever is waited for may need this core.
   static constexpr WaitPolicy oversubscribed() noexcept {
-    return {.eager_turns = 2, .spin_turns = 4, .naps = true};
+    return {.eager_turns = 2, .spin_turns = 4, .rest = Rest::naps};
+  }
+  /// This policy with another rest.
+  constexpr WaitPolicy with_rest(Rest other) const noexcept {
+    WaitPolicy policy = *this;
+    policy.rest = other;
+    return policy;
   }
   /// This policy for waits whose looks are known to be slow (Waiter::has_looked_slowly()): to give
   /// the core away between them costs little, and whoever is waited for may need it.
   constexpr WaitPolicy with_slow_looks() const noexcept {
-    WaitPolicy policy = oversubscribed();
-    policy.naps = naps;
+    WaitPolicy policy = oversubscribed().with_rest(rest);
     policy.turns_per_drive = 16;
     return policy;
   }
+};
+
+/// For how long a thread sleeps between looks, so that these, with falling asleep and waking up,
+/// take a fixed part of a core, whatever they take on this machine. Used by one thread.
+class SleepLength {
+ public:
+  /// Who is woken looks for little else: less than 1 % of a core.
+  static constexpr int kWoken = 128;
+  /// Who is not notices the end of its wait after half of the time, on average: 2.5 %.
+  static constexpr int kUnwoken = 40;
+
+  /// The length of the next sleep: so many times what the thread has used since this was last
+  /// asked, and from 150 us to 10 ms.
+  std::chrono::nanoseconds next(int times) noexcept;
+
+  void reset() noexcept { used_ = {}; }
+
+ private:
+  std::chrono::nanoseconds used_{};  // of the processor by this thread; 0: not known
 };
 
 /// The phases of one wait: spin, pause, and then, turn by turn, the slow path, where the owner
@@ -56,6 +85,9 @@ struct WaitPolicy {
 class Waiter {
  public:
   explicit Waiter(const WaitPolicy& policy) noexcept : policy_(policy) {}
+  ~Waiter() { stop_listening(); }
+  Waiter(const Waiter&) = delete;
+  Waiter& operator=(const Waiter&) = delete;
 
   /// Spends one turn. Returns true when the caller should take its slow path in this turn.
   bool turn() noexcept {
@@ -74,8 +106,9 @@ class Waiter {
   bool drives_for_all() const noexcept { return turns_ % policy_.turns_per_drive == 0; }
 
   /// Gives the core to somebody else who can use it: for an instant; after a long wait, if the
-  /// policy says so, for some tens of microseconds. To be called in slow turns.
-  void give_way() noexcept;
+  /// policy says so, for longer. To be called in slow turns, each followed by a look. `bell`: is
+  /// rung after everything that the wait can end with, and outlives the wait; null: none is.
+  void give_way(Bell* bell = nullptr) noexcept;
 
   /// Leaves the core to others for some tens of microseconds.
   static void nap() noexcept;
@@ -92,6 +125,8 @@ class Waiter {
 
   /// The wait begins anew, for something else.
   void reset() noexcept {
+    stop_listening();
+    sleep_length_.reset();
     turns_ = 0;
     looking_since_ = {};
     slow_since_ = {};
@@ -105,6 +140,12 @@ class Waiter {
   /// Whether the looks so far have taken longer than all of a flag would: those at a network may be
   /// calls of the system's.
   bool looks_slowly() noexcept;
+  void sleep_at(Bell* bell) noexcept;
+  void stop_listening() noexcept {
+    if (bell_ == nullptr) return;
+    bell_->stop_listening();
+    bell_ = nullptr;
+  }
 
   WaitPolicy policy_;
   std::uint64_t turns_ = 0;
@@ -113,6 +154,9 @@ class Waiter {
   std::chrono::steady_clock::time_point slow_since_{};
   std::chrono::steady_clock::duration next_mark_{};  // of has_passed(); 0: the first one
   std::chrono::steady_clock::duration next_nap_{};   // at this slow time, if policy_ has none
+  SleepLength sleep_length_;
+  Bell* bell_ = nullptr;     // which this thread listens to
+  std::uint32_t heard_ = 0;  // its rings, before the last look
 };
 
 }  // namespace hycoll

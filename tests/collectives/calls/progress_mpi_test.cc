@@ -4,8 +4,11 @@
 #include <doctest/doctest.h>
 #include <hycoll/hycoll.h>
 #include <mpi.h>
+#include <sys/resource.h>
 
+#include <chrono>
 #include <cstddef>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -144,6 +147,61 @@ TEST_CASE("so does a process whose thread is a member") {
           }
           return first;
         }) == "");
+}
+
+std::chrono::duration<double> processor_time_of_this_thread() {
+  rusage use{};
+  getrusage(RUSAGE_THREAD, &use);
+  const auto time = [](const timeval& of) {
+    return std::chrono::seconds(of.tv_sec) + std::chrono::microseconds(of.tv_usec);
+  };
+  return time(use.ru_utime) + time(use.ru_stime);
+}
+
+/// Makes a call, for which the last member is late. Returns a complaint of the others, if they have
+/// used their core meanwhile.
+template <class CallFunction>
+std::string complaint_of_a_wait(int rank, int size, const CallFunction& make_call) {
+  constexpr std::chrono::milliseconds kDelay{500};
+  const bool is_late = rank == size - 1;
+  if (is_late) std::this_thread::sleep_for(kDelay);
+  const auto before = processor_time_of_this_thread();
+  make_call();
+  const std::chrono::duration<double> used = processor_time_of_this_thread() - before;
+  if (is_late || used < 0.05 * kDelay) return "";
+  return "a member has waited with its core for " + std::to_string(used.count()) + " s";
+}
+
+TEST_CASE("who waits for a late member leaves its core to others, if that is asked for") {
+  const World world;
+  Options options;
+  options.waiting = Options::Waiting::sleep;
+  options.workers = 2;
+  const std::size_t count = 100;
+  for (const auto layout : {Options::Layout::per_node, Options::Layout::processes}) {
+    options.layout = layout;
+    Team team(MPI_COMM_WORLD, 2, options);
+    CHECK(in_every_thread(team, [&](Member& member) {
+            const CollectiveReference reference{
+                .member_count = member.size(), .count = count, .block_counts = {}};
+            CallTrial trial(reference, member.rank(), Placement::separate);
+            trial.fill(1);
+            member.run(trial.call());
+            const std::string complaint = complaint_of_a_wait(member.rank(), member.size(),
+                                                              [&] { member.run(trial.call()); });
+            return complaint.empty() ? trial.complaint() : complaint;
+          }) == "");
+  }
+  options.layout = Options::Layout::per_node;
+  Communicator communicator(MPI_COMM_WORLD, options);
+  const CollectiveReference reference{
+      .member_count = world.size, .count = count, .block_counts = {}};
+  CallTrial trial(reference, world.rank, Placement::separate);
+  trial.fill(1);
+  communicator.run(trial.call());
+  CHECK(complaint_of_a_wait(world.rank, world.size,
+                            [&] { communicator.start(trial.call()).wait(); }) == "");
+  CHECK(trial.complaint() == "");
 }
 
 TEST_CASE("a thread of a process may wait for another one before it asks for its call") {

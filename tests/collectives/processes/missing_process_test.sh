@@ -33,8 +33,9 @@ run() { # launcher, how, count
   ! grep -q "the call has returned" <<<"$output" || fail "the call returned without rank 1 ($2)"
 }
 
-for count in 1 100000; do
-  export HYCOLL_TIMEOUT_S=2
+for way in "1 auto" "100000 auto" "1 sleep"; do
+  read -r count HYCOLL_WAIT <<<"$way"
+  export HYCOLL_WAIT HYCOLL_TIMEOUT_S=2
   run "$mpiexec" stop "$count"
   grep -q "allreduce (call 4) has been waiting" <<<"$output" || fail "nobody named the call"
   grep -q "rank 1 has not arrived" <<<"$output" || fail "nobody named the process"
@@ -46,7 +47,7 @@ for count in 1 100000; do
   run "$mpiexec" kill "$count"
   [ "$status" -ne 1 ] || fail "the job has hycoll's exit status instead of the process's or the launcher's"
 done
-unset HYCOLL_TIMEOUT_S
+unset HYCOLL_TIMEOUT_S # still asleep
 late() { # seconds after which others speak, how many of them
   output=$(HYCOLL_WARN_AFTER_S=$1 timeout 60 "$runner" "$flavour" "$mpiexec" 3 "$program" late 1 2>&1) ||
     fail "the job failed although rank 1 was only late"

@@ -100,8 +100,16 @@ TEST_CASE("cores are shared where there are fewer than processes, however these 
       unit >= 0 ? std::ranges::count(units, unit) > 1 : size_of(MPI_COMM_WORLD) > own.core_count();
   const ProcessMap map = map_of(MPI_COMM_WORLD);
   CHECK(map.share().cores_are_shared == (is_throttled || is_crowded));
-  CHECK(map.share().wait_policy(1).naps == (is_throttled || is_crowded));
-  CHECK(map.share().wait_policy(own.core_count() + 1).naps);
+  using Waiting = Options::Waiting;
+  using Rest = WaitPolicy::Rest;
+  const auto rest_of = [&](int worker_count, Waiting waiting) {
+    return map.share().wait_policy(worker_count, waiting).rest;
+  };
+  CHECK(rest_of(1, Waiting::automatic) == (is_throttled || is_crowded ? Rest::naps : Rest::seldom));
+  CHECK(rest_of(own.core_count() + 1, Waiting::automatic) == Rest::naps);
+  CHECK(rest_of(own.core_count() + 1, Waiting::spin) == Rest::seldom);
+  CHECK(rest_of(1, Waiting::yield) == Rest::naps);
+  CHECK(rest_of(1, Waiting::sleep) == Rest::sleep);
 }
 
 }  // namespace process_map_mpi_test

@@ -1,18 +1,29 @@
-// How MPICH's waits and tests go on with starts of persistent calls, whose requests it does not
-// poll for: while some are under way, a wait tests again and again, and hycoll's calls go on in
-// between. Fortran's interfaces and tools get here by the names for profiling.
+// How waits go on with hycoll's calls themselves: they test again and again, and go on in between.
+// Where waits are to sleep, and calls of hycoll's are under way, for the MPI libraries' own spin;
+// and, where the MPI library does not poll for them, with starts of persistent calls. Fortran's
+// interfaces and tools get here by the names for profiling.
 
 #include <mpi.h>
 
 #include "preload/session/next.h"
 #include "preload/session/nonblocking_calls.h"
 #include "preload/session/persistent_calls.h"
+#include "threading/memory/waiter.h"
 
+using hycoll::Waiter;
+using hycoll::WaitPolicy;
 using hycoll::preload::next;
 using hycoll::preload::NonblockingCalls;
 using hycoll::preload::PersistentCalls;
+using hycoll::preload::polls_for_persistent_calls;
 
 namespace {
+
+bool is_to_go_on() {
+  const NonblockingCalls& calls = NonblockingCalls::instance();
+  return (calls.rest() == WaitPolicy::Rest::sleep && calls.is_busy()) ||
+         (PersistentCalls::are_under_way() && !polls_for_persistent_calls());
+}
 
 /// Calls test(is_over), which returns MPI's error code, until that fails or is over.
 template <class Test>
@@ -20,17 +31,20 @@ int wait_by(const Test& test) {
   // Each test looks at the network, which takes longer.
   constexpr int kPollsPerTest = 16;
   NonblockingCalls& calls = NonblockingCalls::instance();
+  const bool is_to_sleep = calls.rest() == WaitPolicy::Rest::sleep;
+  Waiter waiter(WaitPolicy{}.with_rest(calls.rest()));
   calls.poll();
   for (;;) {
     int is_over = 0;
     const int code = test(&is_over);
     if (code != MPI_SUCCESS || is_over != 0) return code;
+    if (is_to_sleep && waiter.turn()) {
+      waiter.give_way();
+      calls.poll();
+      continue;
+    }
     for (int polls = 0; polls < kPollsPerTest && calls.poll() == 0;) ++polls;
   }
-}
-
-void go_on() {
-  if (PersistentCalls::are_under_way()) NonblockingCalls::instance().poll();
 }
 
 }  // namespace
@@ -39,41 +53,9 @@ void go_on() {
 
 extern "C" {
 
-int PMPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
-  static auto* const library = HYCOLL_PRELOAD_LIBRARY(Test);
-  go_on();
-  return library(request, flag, status);
-}
-
-int PMPI_Testall(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) {
-  static auto* const library = HYCOLL_PRELOAD_LIBRARY(Testall);
-  go_on();
-  return library(count, requests, flag, statuses);
-}
-
-int PMPI_Testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
-  static auto* const library = HYCOLL_PRELOAD_LIBRARY(Testany);
-  go_on();
-  return library(count, requests, index, flag, status);
-}
-
-int PMPI_Testsome(int count, MPI_Request* requests, int* completed, int* indices,
-                  MPI_Status* statuses) {
-  static auto* const library = HYCOLL_PRELOAD_LIBRARY(Testsome);
-  go_on();
-  return library(count, requests, completed, indices, statuses);
-}
-
-/// MPICH does not poll for generalized requests here either.
-int PMPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
-  static auto* const library = HYCOLL_PRELOAD_LIBRARY(Request_get_status);
-  NonblockingCalls::instance().poll();
-  return library(request, flag, status);
-}
-
 int PMPI_Wait(MPI_Request* request, MPI_Status* status) {
   static auto* const library = HYCOLL_PRELOAD_LIBRARY(Wait);
-  if (!PersistentCalls::are_under_way()) return library(request, status);
+  if (!is_to_go_on()) return library(request, status);
   static auto* const test = HYCOLL_PRELOAD_LIBRARY(Test);
   return wait_by([&](int* is_over) { return test(request, is_over, status); });
 }
@@ -87,7 +69,7 @@ int PMPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
   const auto first_is_over = [&](int* is_over) {
     return look(requests[i], is_over, MPI_STATUS_IGNORE);
   };
-  while (i < count && PersistentCalls::are_under_way()) {
+  while (i < count && is_to_go_on()) {
     if (wait_by(first_is_over) != MPI_SUCCESS) break;
     ++i;
   }
@@ -96,7 +78,7 @@ int PMPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
 
 int PMPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) {
   static auto* const library = HYCOLL_PRELOAD_LIBRARY(Waitany);
-  if (!PersistentCalls::are_under_way()) return library(count, requests, index, status);
+  if (!is_to_go_on()) return library(count, requests, index, status);
   static auto* const test = HYCOLL_PRELOAD_LIBRARY(Testany);
   return wait_by([&](int* is_over) { return test(count, requests, index, is_over, status); });
 }
@@ -104,7 +86,7 @@ int PMPI_Waitany(int count, MPI_Request* requests, int* index, MPI_Status* statu
 int PMPI_Waitsome(int count, MPI_Request* requests, int* completed, int* indices,
                   MPI_Status* statuses) {
   static auto* const library = HYCOLL_PRELOAD_LIBRARY(Waitsome);
-  if (!PersistentCalls::are_under_way()) {
+  if (!is_to_go_on()) {
     return library(count, requests, completed, indices, statuses);
   }
   static auto* const test = HYCOLL_PRELOAD_LIBRARY(Testsome);
@@ -116,23 +98,6 @@ int PMPI_Waitsome(int count, MPI_Request* requests, int* completed, int* indices
   });
 }
 
-HYCOLL_PRELOAD_BY_PROFILING_NAME(Test, (MPI_Request * request, int* flag, MPI_Status* status),
-                                 (request, flag, status))
-HYCOLL_PRELOAD_BY_PROFILING_NAME(Testall,
-                                 (int count, MPI_Request* requests, int* flag,
-                                  MPI_Status* statuses),
-                                 (count, requests, flag, statuses))
-HYCOLL_PRELOAD_BY_PROFILING_NAME(Testany,
-                                 (int count, MPI_Request* requests, int* index, int* flag,
-                                  MPI_Status* status),
-                                 (count, requests, index, flag, status))
-HYCOLL_PRELOAD_BY_PROFILING_NAME(Testsome,
-                                 (int count, MPI_Request* requests, int* completed, int* indices,
-                                  MPI_Status* statuses),
-                                 (count, requests, completed, indices, statuses))
-HYCOLL_PRELOAD_BY_PROFILING_NAME(Request_get_status,
-                                 (MPI_Request request, int* flag, MPI_Status* status),
-                                 (request, flag, status))
 HYCOLL_PRELOAD_BY_PROFILING_NAME(Wait, (MPI_Request * request, MPI_Status* status),
                                  (request, status))
 HYCOLL_PRELOAD_BY_PROFILING_NAME(Waitall, (int count, MPI_Request* requests, MPI_Status* statuses),
