@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "core/base/byte_sizes.h"
+
 namespace hycoll {
 namespace {
-
-constexpr std::size_t kKib = 1024;
 
 /// Sums are staged: what is combined is read once, and what is staged besides is in the cache.
 std::size_t shortest_of_two(Collective collective) noexcept {

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/base/byte_sizes.h"
 #include "core/base/collective_traits.h"
 #include "threading/memory/node_memory.h"
 
 namespace hycoll {
 namespace {
-
-constexpr std::size_t kKib = 1024;
 
 /// One node: what one member may read through lines before direct access is faster.
 constexpr std::size_t kLinesReadBytes = 512;

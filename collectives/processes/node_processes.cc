@@ -9,14 +9,13 @@
 
 #include "collectives/processes/lane_transport.h"
 #include "collectives/processes/node_distance.h"
+#include "core/base/byte_sizes.h"
 #include "core/base/errors.h"
 #include "numa/placement/placement.h"
 #include "threading/transport/mpi/end_job.h"
 
 namespace hycoll {
 namespace {
-
-constexpr std::size_t kKib = 1024;
 
 /// A process's core as all processes of the machine know it.
 Core on_machine(const Topology& topology, Core core) {

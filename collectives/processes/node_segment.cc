@@ -11,6 +11,7 @@
 #include "collectives/processes/memory_homes.h"
 #include "collectives/processes/node_distance.h"
 #include "collectives/processes/single_copy.h"
+#include "core/base/byte_sizes.h"
 
 namespace hycoll {
 namespace {
@@ -79,7 +80,6 @@ NodeSegment::NodeSegment(const NodeMembership& node, std::size_t staging_bytes, 
 
 std::shared_ptr<NodeSegment> NodeSegment::make(JointSetup& setup, const ProcessGroup& group,
                                                const NodeMembership& node, MemoryCharge charge) {
-  constexpr std::size_t kKib = 1024;
   const std::size_t staging_bytes = static_cast<std::size_t>(group.options().staging_kib) * kKib;
   std::shared_ptr<NodeSegment> made(new NodeSegment(node, staging_bytes, std::move(charge)));
   made->map(setup, node);

@@ -7,12 +7,11 @@
 
 #include "collectives/processes/node_segment.h"
 #include "collectives/processes/process_map.h"
+#include "core/base/byte_sizes.h"
 #include "core/base/lifetime.h"
 
 namespace hycoll {
 namespace {
-
-constexpr std::size_t kMib = 1024 * 1024;
 
 /// Unless the user says otherwise: what the processes of a machine provide together, or, where
 /// there are many, so many segments each.

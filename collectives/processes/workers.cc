@@ -10,6 +10,7 @@
 
 #include "collectives/processes/memory_homes.h"
 #include "collectives/processes/node_distance.h"
+#include "core/base/byte_sizes.h"
 #include "core/base/errors.h"
 #include "numa/placement/binding.h"
 #include "numa/placement/placement.h"
@@ -40,7 +41,6 @@ int workers_here(const ProcessGroup& group, int worker_count) {
 /// Where members may stage: as NodeWorkers::may_stage() says.
 std::size_t staging_set_pair_bytes(const ProcessGroup& group, int worker_count,
                                    MemberCount members) {
-  constexpr std::size_t kKib = 1024;
   const bool may_stage =
       members == MemberCount::every_worker && worker_count > 1 && group.size() == 1;
   if (!may_stage || group.options().staging_kib < 0) return 0;

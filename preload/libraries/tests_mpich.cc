@@ -7,7 +7,6 @@
 #include "preload/session/nonblocking_calls.h"
 #include "preload/session/persistent_calls.h"
 
-using hycoll::preload::next;
 using hycoll::preload::NonblockingCalls;
 using hycoll::preload::PersistentCalls;
 
@@ -18,8 +17,6 @@ void go_on() {
 }
 
 }  // namespace
-
-#define HYCOLL_PRELOAD_LIBRARY(name) next<decltype(PMPI_##name)>("PMPI_" #name)
 
 extern "C" {
 

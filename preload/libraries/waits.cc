@@ -12,7 +12,6 @@
 
 using hycoll::Waiter;
 using hycoll::WaitPolicy;
-using hycoll::preload::next;
 using hycoll::preload::NonblockingCalls;
 using hycoll::preload::PersistentCalls;
 using hycoll::preload::polls_for_persistent_calls;
@@ -48,8 +47,6 @@ int wait_by(const Test& test) {
 }
 
 }  // namespace
-
-#define HYCOLL_PRELOAD_LIBRARY(name) next<decltype(PMPI_##name)>("PMPI_" #name)
 
 extern "C" {
 

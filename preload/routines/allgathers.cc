@@ -16,9 +16,9 @@ namespace {
 /// How an allgather of the program's, whose input and output may be described in different ways,
 /// becomes hycoll's, which has one description for both.
 template <class Count>
-class Translation {
+class AllgatherTranslation {
  public:
-  explicit Translation(const BothSides<Count>& of) : of_(of) {}
+  explicit AllgatherTranslation(const BothSides<Count>& of) : of_(of) {}
 
   /// With the program's buffers. What cannot be becomes a call that hycoll refuses.
   Call call() {
@@ -64,7 +64,7 @@ namespace preload = hycoll::preload;
   int MPI_Allgather##suffix(const void* input, count_type input_count, MPI_Datatype input_type,  \
                             void* output, count_type count, MPI_Datatype type,                   \
                             MPI_Comm communicator) {                                             \
-    return preload::serve_both_sides<preload::Translation<count_type>, count_type>(              \
+    return preload::serve_both_sides<preload::AllgatherTranslation<count_type>, count_type>(     \
         preload::Routine::allgather,                                                             \
         {input, input_count, input_type, output, count, type, communicator}, [&] {               \
           return PMPI_Allgather##suffix(input, input_count, input_type, output, count, type,     \
@@ -74,7 +74,7 @@ namespace preload = hycoll::preload;
   int MPI_Iallgather##suffix(const void* input, count_type input_count, MPI_Datatype input_type, \
                              void* output, count_type count, MPI_Datatype type,                  \
                              MPI_Comm communicator, MPI_Request* request) {                      \
-    return preload::start_both_sides<preload::Translation<count_type>, count_type>(              \
+    return preload::start_both_sides<preload::AllgatherTranslation<count_type>, count_type>(     \
         preload::Routine::iallgather,                                                            \
         {input, input_count, input_type, output, count, type, communicator}, request, [&] {      \
           return PMPI_Iallgather##suffix(input, input_count, input_type, output, count, type,    \
@@ -87,7 +87,7 @@ namespace preload = hycoll::preload;
                                       MPI_Datatype input_type, void* output, count_type count,     \
                                       MPI_Datatype type, MPI_Comm communicator, MPI_Info info,     \
                                       MPI_Request* request) {                                      \
-    return preload::set_up_both_sides<preload::Translation<count_type>, count_type>(               \
+    return preload::set_up_both_sides<preload::AllgatherTranslation<count_type>, count_type>(      \
         preload::Routine::allgather_init,                                                          \
         {input, input_count, input_type, output, count, type, communicator}, request, [&] {        \
           return P##prefix##_Allgather_init##suffix(input, input_count, input_type, output, count, \

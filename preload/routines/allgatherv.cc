@@ -18,7 +18,7 @@ namespace {
 
 /// What a process passes. Counts are of type int or MPI_Count, displacements of int or MPI_Aint.
 template <class Count, class Displacement>
-struct UnequalBlocks {
+struct AllgathervBlocks {
   const void* input;
   Count input_count;
   MPI_Datatype input_type;
@@ -71,9 +71,9 @@ struct BlockPlaces {
 
 /// How such a call becomes hycoll's, which has one description for input and output.
 template <class Count, class Displacement>
-class Translation {
+class AllgathervTranslation {
  public:
-  explicit Translation(const UnequalBlocks<Count, Displacement>& of) : of_(of) {}
+  explicit AllgathervTranslation(const AllgathervBlocks<Count, Displacement>& of) : of_(of) {}
 
   /// With the program's buffers. What cannot be becomes a call that hycoll refuses.
   Call call(const BlockPlaces& places) {
@@ -110,15 +110,15 @@ class Translation {
   void put_in_place(Call& call) const { call.input = of_.output; }
 
  private:
-  UnequalBlocks<Count, Displacement> of_;
+  AllgathervBlocks<Count, Displacement> of_;
   OwnBlock block_;
   void* own_ = nullptr;  // this process's block of the output
   bool is_copied_ = false;
 };
 
 template <class Count, class Displacement, class Library>
-int allgatherv(const UnequalBlocks<Count, Displacement>& of, const Library& library) {
-  Translation translation(of);
+int allgatherv(const AllgathervBlocks<Count, Displacement>& of, const Library& library) {
+  AllgathervTranslation translation(of);
   std::vector<std::size_t> counts;
   std::vector<std::ptrdiff_t> displacements;
   return serve(
@@ -130,12 +130,12 @@ int allgatherv(const UnequalBlocks<Count, Displacement>& of, const Library& libr
 }
 
 template <class Count, class Displacement, class Library>
-int iallgatherv(const UnequalBlocks<Count, Displacement>& of, MPI_Request* request,
+int iallgatherv(const AllgathervBlocks<Count, Displacement>& of, MPI_Request* request,
                 const Library& library) {
   return serve_nonblocking(
       of.candidate(Routine::iallgatherv), request,
       [&](PendingCall& pending) {
-        Translation translation(of);
+        AllgathervTranslation translation(of);
         Call call = translation.call({pending.block_counts, pending.displacements});
         make_ready(translation, call);
         return call;
@@ -144,12 +144,12 @@ int iallgatherv(const UnequalBlocks<Count, Displacement>& of, MPI_Request* reque
 }
 
 template <class Count, class Displacement, class Library>
-int allgatherv_init(const UnequalBlocks<Count, Displacement>& of, MPI_Request* request,
+int allgatherv_init(const AllgathervBlocks<Count, Displacement>& of, MPI_Request* request,
                     const Library& library) {
   return serve_persistent(
       of.candidate(Routine::allgatherv_init), request,
       [&](PersistentCall& persistent) {
-        Translation translation(of);
+        AllgathervTranslation translation(of);
         const Call call = translation.call({persistent.block_counts, persistent.displacements});
         return repeated(persistent, translation, call);
       },

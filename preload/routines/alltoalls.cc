@@ -16,9 +16,9 @@ namespace {
 /// How an all-to-all of the program's, whose input and output may be described in different ways,
 /// becomes hycoll's, which has one description for both.
 template <class Count>
-class Translation {
+class AlltoallTranslation {
  public:
-  explicit Translation(const BothSides<Count>& of) : of_(of) {}
+  explicit AlltoallTranslation(const BothSides<Count>& of) : of_(of) {}
 
   /// With the program's buffers. What cannot be becomes a call that hycoll refuses.
   Call call() {
@@ -61,7 +61,7 @@ namespace preload = hycoll::preload;
   int MPI_Alltoall##suffix(const void* input, count_type input_count, MPI_Datatype input_type,  \
                            void* output, count_type count, MPI_Datatype type,                   \
                            MPI_Comm communicator) {                                             \
-    return preload::serve_both_sides<preload::Translation<count_type>, count_type>(             \
+    return preload::serve_both_sides<preload::AlltoallTranslation<count_type>, count_type>(     \
         preload::Routine::alltoall,                                                             \
         {input, input_count, input_type, output, count, type, communicator}, [&] {              \
           return PMPI_Alltoall##suffix(input, input_count, input_type, output, count, type,     \
@@ -71,7 +71,7 @@ namespace preload = hycoll::preload;
   int MPI_Ialltoall##suffix(const void* input, count_type input_count, MPI_Datatype input_type, \
                             void* output, count_type count, MPI_Datatype type,                  \
                             MPI_Comm communicator, MPI_Request* request) {                      \
-    return preload::start_both_sides<preload::Translation<count_type>, count_type>(             \
+    return preload::start_both_sides<preload::AlltoallTranslation<count_type>, count_type>(     \
         preload::Routine::ialltoall,                                                            \
         {input, input_count, input_type, output, count, type, communicator}, request, [&] {     \
           return PMPI_Ialltoall##suffix(input, input_count, input_type, output, count, type,    \
@@ -84,7 +84,7 @@ namespace preload = hycoll::preload;
                                      MPI_Datatype input_type, void* output, count_type count,     \
                                      MPI_Datatype type, MPI_Comm communicator, MPI_Info info,     \
                                      MPI_Request* request) {                                      \
-    return preload::set_up_both_sides<preload::Translation<count_type>, count_type>(              \
+    return preload::set_up_both_sides<preload::AlltoallTranslation<count_type>, count_type>(      \
         preload::Routine::alltoall_init,                                                          \
         {input, input_count, input_type, output, count, type, communicator}, request, [&] {       \
           return P##prefix##_Alltoall_init##suffix(input, input_count, input_type, output, count, \

@@ -86,7 +86,7 @@ struct Exchange {
 };
 
 /// What hycoll's call refers to, until the next one.
-class Translation {
+class AlltoallvTranslation {
  public:
   template <class Count, class Displacement>
   Call call(const Exchange<Count, Displacement>& of) {
@@ -107,7 +107,9 @@ class Translation {
   }
 
   /// A call is made before its thread makes the next one, and looks at lists and types no more.
-  static Translation& of_thread() { return hycoll::of_this_thread<Translation>(); }
+  static AlltoallvTranslation& of_thread() {
+    return hycoll::of_this_thread<AlltoallvTranslation>();
+  }
 
  private:
   template <class Count, class Displacement>
@@ -123,7 +125,7 @@ template <class Count, class Displacement, class Library>
 int serve_exchange(Routine routine, const Exchange<Count, Displacement>& of,
                    const Library& library) {
   return serve(
-      of.candidate(routine), [&] { return Translation::of_thread().call(of); }, library);
+      of.candidate(routine), [&] { return AlltoallvTranslation::of_thread().call(of); }, library);
 }
 
 /// The lists and types are looked at when the call is made only: the program may free the types at
@@ -133,7 +135,8 @@ int start_exchange(Routine routine, const Exchange<Count, Displacement>& of, MPI
                    const Library& library) {
   return serve_nonblocking(
       of.candidate(routine), request,
-      [&](PendingCall& /*pending*/) { return Translation::of_thread().call(of); }, library);
+      [&](PendingCall& /*pending*/) { return AlltoallvTranslation::of_thread().call(of); },
+      library);
 }
 
 template <class Count, class Displacement, class Library>
@@ -141,7 +144,8 @@ int set_up_exchange(Routine routine, const Exchange<Count, Displacement>& of, MP
                     const Library& library) {
   return serve_persistent(
       of.candidate(routine), request,
-      [&](PersistentCall& /*persistent*/) { return Translation::of_thread().call(of); }, library);
+      [&](PersistentCall& /*persistent*/) { return AlltoallvTranslation::of_thread().call(of); },
+      library);
 }
 
 }  // namespace

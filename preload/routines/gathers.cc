@@ -29,7 +29,7 @@ struct Side {
 
 /// What a process passes to a gather or a scatter.
 template <class Count>
-struct Movement {
+struct RootedMovement {
   Collective collective;
   Side<Count> blocks;  ///< All blocks, which the root gets or passes; counts nowhere else.
   Side<Count> own;     ///< The process's own, which counts everywhere but in place at the root.
@@ -84,9 +84,9 @@ struct Movement {
 /// How such a call of the program's, whose root may describe its own block in another way than all
 /// blocks, becomes hycoll's, which has one description.
 template <class Count>
-class Translation {
+class RootedTranslation {
  public:
-  explicit Translation(const Movement<Count>& of) : of_(of) {}
+  explicit RootedTranslation(const RootedMovement<Count>& of) : of_(of) {}
 
   /// With the program's buffers. What cannot be becomes a call that hycoll refuses.
   Call call() {
@@ -166,26 +166,27 @@ class Translation {
     return call;
   }
 
-  Movement<Count> of_;
+  RootedMovement<Count> of_;
   OwnBlock block_;
   std::shared_ptr<std::byte[]> too_long_;  // what there is no room for
   bool is_copied_ = false;
 };
 
 template <class Count, class Library>
-int move(Routine routine, const Movement<Count>& of, const Library& library) {
-  Translation<Count> translation(of);
+int move(Routine routine, const RootedMovement<Count>& of, const Library& library) {
+  RootedTranslation<Count> translation(of);
   return serve(
       of.candidate(routine), [&] { return translation.blocking_call(); }, library,
       [&](Call& call) { make_ready(translation, call); }, [&] { translation.complete(); });
 }
 
 template <class Count, class Library>
-int move(Routine routine, const Movement<Count>& of, MPI_Request* request, const Library& library) {
+int move(Routine routine, const RootedMovement<Count>& of, MPI_Request* request,
+         const Library& library) {
   return serve_nonblocking(
       of.candidate(routine), request,
       [&](PendingCall& /*pending*/) {
-        Translation<Count> translation(of);
+        RootedTranslation<Count> translation(of);
         Call call = translation.call();
         make_ready(translation, call);
         return call;
@@ -194,12 +195,12 @@ int move(Routine routine, const Movement<Count>& of, MPI_Request* request, const
 }
 
 template <class Count, class Library>
-int set_up(Routine routine, const Movement<Count>& of, MPI_Request* request,
+int set_up(Routine routine, const RootedMovement<Count>& of, MPI_Request* request,
            const Library& library) {
   return serve_persistent(
       of.candidate(routine), request,
       [&](PersistentCall& persistent) {
-        Translation<Count> translation(of);
+        RootedTranslation<Count> translation(of);
         const Call call = translation.call();
         return repeated(persistent, translation, call);
       },

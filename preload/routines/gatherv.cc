@@ -49,7 +49,7 @@ struct Block {
 
 /// What a process passes to a gatherv or a scatterv.
 template <class Count, class Displacement>
-struct Movement {
+struct UnequalMovement {
   Collective collective;
   UnequalBlocks<Count, Displacement> blocks;  ///< At the root; counts nowhere else.
   Block<Count> own;                           ///< Counts everywhere but in place at the root.
@@ -203,9 +203,9 @@ class BlockBytes {
 
 /// How such a call becomes hycoll's: one of bytes, whose lengths all processes know.
 template <class Count, class Displacement>
-class Translation {
+class UnequalTranslation {
  public:
-  explicit Translation(const Movement<Count, Displacement>& of) : of_(of) {}
+  explicit UnequalTranslation(const UnequalMovement<Count, Displacement>& of) : of_(of) {}
 
   /// With the program's buffers; make_ready() is to follow. Collective, if it does not throw an
   /// Error (invalid_argument): then the others have not begun.
@@ -354,7 +354,7 @@ class Translation {
     return calls::scatterv(all, const_cast<void*>(own), counts_, type, of_.root, displacements_);
   }
 
-  Movement<Count, Displacement> of_;
+  UnequalMovement<Count, Displacement> of_;
   BlockBytes all_;
   BlockBytes own_;
   std::vector<std::size_t> sizes_;   // of all blocks, in bytes
@@ -367,8 +367,8 @@ class Translation {
 static_assert(sizeof(std::size_t) == sizeof(std::uint64_t), "sizes travel as uint64");
 
 template <class Count, class Displacement, class Library>
-int move(Routine routine, const Movement<Count, Displacement>& of, const Library& library) {
-  Translation translation(of);
+int move(Routine routine, const UnequalMovement<Count, Displacement>& of, const Library& library) {
+  UnequalTranslation translation(of);
   return serve(
       of.candidate(routine), [&](Communicator& server) { return translation.call(server); },
       library, [&](Call& call) { translation.make_ready(call); }, [&] { translation.complete(); });
@@ -376,7 +376,8 @@ int move(Routine routine, const Movement<Count, Displacement>& of, const Library
 
 /// The call of a form that is not blocking. It looks at lists and types when it is made only.
 template <class Count, class Displacement>
-Call exchange_of(const Movement<Count, Displacement>& of, PairLists& sent, PairLists& received) {
+Call exchange_of(const UnequalMovement<Count, Displacement>& of, PairLists& sent,
+                 PairLists& received) {
   PairLists& to_root = of.gathers() ? sent : received;
   PairLists& at_root = of.gathers() ? received : sent;
   to_root.take_nothing(of.process_count);
@@ -401,8 +402,8 @@ Call exchange_of(const Movement<Count, Displacement>& of, PairLists& sent, PairL
 }
 
 template <class Count, class Displacement, class Library>
-int start_move(Routine routine, const Movement<Count, Displacement>& of, MPI_Request* request,
-               const Library& library) {
+int start_move(Routine routine, const UnequalMovement<Count, Displacement>& of,
+               MPI_Request* request, const Library& library) {
   PairLists sent;
   PairLists received;
   return serve_nonblocking(
@@ -411,8 +412,8 @@ int start_move(Routine routine, const Movement<Count, Displacement>& of, MPI_Req
 }
 
 template <class Count, class Displacement, class Library>
-int set_up_move(Routine routine, const Movement<Count, Displacement>& of, MPI_Request* request,
-                const Library& library) {
+int set_up_move(Routine routine, const UnequalMovement<Count, Displacement>& of,
+                MPI_Request* request, const Library& library) {
   PairLists sent;
   PairLists received;
   return serve_persistent(

@@ -11,7 +11,7 @@
 namespace preload = hycoll::preload;
 using preload::Routine;
 
-#define HYCOLL_PRELOAD_REDUCTIONS(prefix, suffix, count_type, displacement_type)                   \
+#define HYCOLL_PRELOAD_PERSISTENT_REDUCTIONS(prefix, suffix, count_type, displacement_type)        \
   int prefix##_Allreduce_init##suffix(const void* input, void* output, count_type count,           \
                                       MPI_Datatype type, MPI_Op op, MPI_Comm communicator,         \
                                       MPI_Info info, MPI_Request* request) {                       \
@@ -86,7 +86,7 @@ using preload::Routine;
 
 extern "C" {
 
-HYCOLL_PRELOAD_PERSISTENT_FORMS(HYCOLL_PRELOAD_REDUCTIONS)
+HYCOLL_PRELOAD_PERSISTENT_FORMS(HYCOLL_PRELOAD_PERSISTENT_REDUCTIONS)
 #ifdef HYCOLL_PRELOAD_PERSISTENT_PREFIX
 HYCOLL_PRELOAD_BARRIER_OF(HYCOLL_PRELOAD_PERSISTENT_PREFIX)
 #endif

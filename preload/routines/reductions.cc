@@ -45,8 +45,8 @@ int reduce_scatter_block(const Elements<Count>& of, MPI_Comm communicator, const
 }
 
 template <class Count, class Library>
-int reduce_scatter(const void* input, void* output, const Count* counts, MPI_Datatype type,
-                   MPI_Op op, MPI_Comm communicator, const Library& library) {
+int blocking_reduce_scatter(const void* input, void* output, const Count* counts, MPI_Datatype type,
+                            MPI_Op op, MPI_Comm communicator, const Library& library) {
   const int size = counts == nullptr ? 0 : process_count_of(communicator);
   if (size == 0) return library();
   const std::span<const Count> blocks(counts, static_cast<std::size_t>(size));
@@ -102,7 +102,7 @@ namespace preload = hycoll::preload;
   }                                                                                                \
   int MPI_Reduce_scatter##suffix(const void* input, void* output, const count_type* counts,        \
                                  MPI_Datatype type, MPI_Op op, MPI_Comm communicator) {            \
-    return preload::reduce_scatter<count_type>(                                                    \
+    return preload::blocking_reduce_scatter<count_type>(                                           \
         input, output, counts, type, op, communicator, [&] {                                       \
           return PMPI_Reduce_scatter##suffix(input, output, counts, type, op, communicator);       \
         });                                                                                        \

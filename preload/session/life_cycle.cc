@@ -93,19 +93,19 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
 
 /// Does not wait: calls that are under way complete, and so their requests.
 int PMPI_Comm_free(MPI_Comm* communicator) {
-  static auto* const library = next<decltype(PMPI_Comm_free)>("PMPI_Comm_free");
+  static auto* const library = HYCOLL_PRELOAD_LIBRARY(Comm_free);
   if (communicator == nullptr) return library(communicator);
   return ended(*communicator, [&] { return library(communicator); });
 }
 
 int PMPI_Comm_disconnect(MPI_Comm* communicator) {
-  static auto* const library = next<decltype(PMPI_Comm_disconnect)>("PMPI_Comm_disconnect");
+  static auto* const library = HYCOLL_PRELOAD_LIBRARY(Comm_disconnect);
   if (communicator == nullptr) return library(communicator);
   Session::instance().finish_nonblocking(*communicator);
   return ended(*communicator, [&] { return library(communicator); });
 }
 
-int PMPI_Finalize() { return ended(MPI_COMM_SELF, next<decltype(PMPI_Finalize)>("PMPI_Finalize")); }
+int PMPI_Finalize() { return ended(MPI_COMM_SELF, HYCOLL_PRELOAD_LIBRARY(Finalize)); }
 
 #if MPI_VERSION >= 4
 int MPI_Session_finalize(MPI_Session* session) {

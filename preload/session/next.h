@@ -27,6 +27,9 @@ Function* tool_below(const char* name, const char* profiling_name) noexcept {
 
 }  // namespace hycoll::preload
 
+/// The MPI library's function.
+#define HYCOLL_PRELOAD_LIBRARY(name) hycoll::preload::next<decltype(PMPI_##name)>("PMPI_" #name)
+
 /// MPI_name where this library defines PMPI_name, which tools and Fortran's interfaces call too: by
 /// a tool below that has it, which gets there itself.
 #define HYCOLL_PRELOAD_BY_PROFILING_NAME(name, parameters, arguments)                    \

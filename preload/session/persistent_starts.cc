@@ -32,13 +32,13 @@ bool has_calls(int count, const MPI_Request* requests) {
 extern "C" {
 
 int PMPI_Start(MPI_Request* request) {
-  static auto* const library = next<decltype(PMPI_Start)>("PMPI_Start");
+  static auto* const library = HYCOLL_PRELOAD_LIBRARY(Start);
   PersistentCall* const call = call_of(request);
   return call == nullptr ? library(request) : call->start(request);
 }
 
 int PMPI_Startall(int count, MPI_Request* requests) {
-  static auto* const library = next<decltype(PMPI_Startall)>("PMPI_Startall");
+  static auto* const library = HYCOLL_PRELOAD_LIBRARY(Startall);
   if (!has_calls(count, requests)) return library(count, requests);
   for (int i = 0; i < count; ++i) {
     const int code = PMPI_Start(requests + i);
@@ -48,14 +48,14 @@ int PMPI_Startall(int count, MPI_Request* requests) {
 }
 
 int PMPI_Request_free(MPI_Request* request) {
-  static auto* const library = next<decltype(PMPI_Request_free)>("PMPI_Request_free");
+  static auto* const library = HYCOLL_PRELOAD_LIBRARY(Request_free);
   PersistentCall* const call = call_of(request);
   return call == nullptr ? library(request) : PersistentCalls::instance().free(*call, request);
 }
 
 /// MPI has no way to cancel a collective, but would cancel what its request stands for.
 int PMPI_Cancel(MPI_Request* request) {
-  static auto* const library = next<decltype(PMPI_Cancel)>("PMPI_Cancel");
+  static auto* const library = HYCOLL_PRELOAD_LIBRARY(Cancel);
   return call_of(request) == nullptr ? library(request) : MPI_SUCCESS;
 }
 

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "core/base/types.h"
 #include "tests/command/command_runs.h"
 #include "tests/support/sanitized.h"
 
@@ -86,13 +85,14 @@ TEST_CASE("bench native measures the MPI library alone") {
   }
 }
 
-TEST_CASE("bench measures every collective in every layout, checked") {
+TEST_CASE("bench measures every collective, and every layout, checked") {
   const std::vector<std::string> layouts = {"threads", "per_node", "processes", "native"};
   std::size_t first_layout = 0;
   for (const std::string collective :
        {"allreduce", "reduce", "reduce_scatter", "scan", "exscan", "barrier"}) {
-    // Under sanitizers each collective in one layout, and each layout with one collective or two.
-    const std::size_t layout_count = tests::kIsSanitized ? 1 : layouts.size();
+    // Each collective in two layouts, and each layout with three collectives; under sanitizers half
+    // of that.
+    const std::size_t layout_count = tests::kIsSanitized ? 1 : 2;
     ++first_layout;
     for (std::size_t l = 0; l < layout_count; ++l) {
       const std::string& layout = layouts[(first_layout + l) % layouts.size()];
@@ -166,9 +166,8 @@ TEST_CASE("bench leaves out sizes of which reduce_scatter cannot make equal bloc
   check_refused(none, {"--sizes '8,16'", "3 equal blocks"});
 }
 
-TEST_CASE("bench takes every element type") {
-  for (int value = 0; value < kDataTypeCount; ++value) {
-    const std::string type(name_of(static_cast<DataType>(value)));
+TEST_CASE("bench takes element types of all sizes") {
+  for (const std::string type : {"uint8", "int16", "float", "int64"}) {
     CAPTURE(type);
     const Json document =
         json_of({"bench", "--ranks", "1", "--layout", "threads", "--workers", "2", "--seconds",

@@ -86,25 +86,30 @@ def _compiled_together(name, srcs):
     )
     return [together]
 
-def _test_sources(name, srcs, tags):
-    """The sources of a test program, and a dependency of theirs.
+def _together(name, srcs, **kwargs):
+    """Sources that are one compilation, and a dependency of theirs.
 
-    With --config=ci several are one compilation: each of them takes longer to read what all of them include than for the
-    rest. Hence what is in a test's file is in a namespace of the file's name. Without, one that is changed is compiled alone.
+    Each of them takes longer to read what all of them include than for the rest. With --config=apart each is compiled alone.
+    kwargs: of the dependency.
     """
-    if len([src for src in srcs if src.endswith(".cc")]) < 2:
+    sources = [src for src in srcs if src.endswith(".cc")]
+    if len(sources) < 2:
         return srcs, []
     native.cc_library(
         name = name + "_parts",
-        testonly = True,
-        tags = tags,
         textual_hdrs = srcs,
+        **kwargs
     )
-    sources = select({
-        "//tools/build:compiled_together": _compiled_together(name, [src for src in srcs if src.endswith(".cc")]),
-        "//conditions:default": srcs,
+    others = [src for src in srcs if src not in sources]
+    together = select({
+        "//tools/build:compiled_apart": sources,
+        "//conditions:default": _compiled_together(name, sources),
     })
-    return sources, [":" + name + "_parts"]
+    return others + together, [":" + name + "_parts"]
+
+def _test_sources(name, srcs, tags):
+    """The same of a test program. What is in a test's file is in a namespace of the file's name."""
+    return _together(name, srcs, testonly = True, tags = tags)
 
 def hycoll_library(
         name,
@@ -126,14 +131,13 @@ def hycoll_library(
       deps: libraries.
       copts: further compiler options.
       textual_hdrs: what is included, and no header.
-      compiled_together: the sources are one compilation: for many short ones that include the same headers, which would
-        take longer than the sources themselves. What is in their unnamed namespaces has different names, then.
+      compiled_together: the sources are one compilation, which takes half as long in all. What is in their unnamed
+        namespaces has different names, then.
       **kwargs: passed on.
     """
     if compiled_together:
-        sources = [src for src in srcs if src.endswith(".cc")]
-        textual_hdrs = textual_hdrs + sources
-        srcs = [src for src in srcs if src not in sources] + _compiled_together(name, sources)
+        srcs, parts = _together(name, srcs)
+        deps = deps + parts
     if public_headers:
         cc_library(
             name = name + "_public_headers",
@@ -153,7 +157,10 @@ def hycoll_library(
         **kwargs
     )
 
-def hycoll_binary(name, srcs = [], deps = [], copts = [], **kwargs):
+def hycoll_binary(name, srcs = [], deps = [], copts = [], compiled_together = False, **kwargs):
+    if compiled_together:
+        srcs, parts = _together(name, srcs)
+        deps = deps + parts
     cc_binary(
         name = name,
         srcs = srcs,

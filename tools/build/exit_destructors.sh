@@ -15,14 +15,15 @@ done
 # "mapping_cache.o: hycoll::mapping_of(...) [clone .part.0]", a line for each function that refers to one of the two.
 registering() {
   local file=$1
-  nm -u "$file" 2>/dev/null | grep -qE '__cxa_(thread_)?atexit' || return 0
   objdump -d -r -C "$file" | awk -v file="${file##*/}" '
     /file format/ { object = $1; sub(/:$/, "", object); sub(/.*\//, "", object) }
     /^[0-9a-f]+ <.*>:$/ { name = $0; sub(/^[0-9a-f]+ </, "", name); sub(/>:$/, "", name) }
     /R_.*__cxa_(thread_)?atexit/ { print (object == file ? "" : file ": ") object ": " name }' | sort -u
 }
 
-found=$(for file in "$@"; do registering "$file"; done)
+# One look at the symbols of all: few files have one of these, if any, and these alone are disassembled.
+suspects=$(nm -A -u -- "$@" 2>/dev/null | sed -nE 's/^([^:]+):.* U __cxa_(thread_)?atexit(@.*)?$/\1/p' | sort -u)
+found=$(for file in $suspects; do registering "$file"; done)
 
 if ((${#expected[@]} > 0)); then
   for name in "${expected[@]}"; do

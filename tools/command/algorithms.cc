@@ -19,8 +19,8 @@
 namespace hycoll::command {
 namespace {
 
-constexpr const char* kSummary = "List the algorithms of a collective, or of all";
-constexpr const char* kExplanation =
+constexpr const char* kAlgorithmsSummary = "List the algorithms of a collective, or of all";
+constexpr const char* kAlgorithmsExplanation =
     "Lists the algorithms that can be called by name (--algorithm, HYCOLL_ALGORITHM, "
     "Options::algorithm): what each does, the shapes that it serves, the order of the operands, "
     "what segments cut, and its source.\n"
@@ -114,8 +114,9 @@ void print_designs(std::FILE* human) {
 
 class Algorithms final : public Subcommand {
  public:
-  explicit Algorithms(CommandLine& line) : Subcommand(line.add_subcommand("algorithms", kSummary)) {
-    line_.add_explanation(kExplanation);
+  explicit Algorithms(CommandLine& line)
+      : Subcommand(line.add_subcommand("algorithms", kAlgorithmsSummary)) {
+    line_.add_explanation(kAlgorithmsExplanation);
     collective_.add_to(line_, " (default: all)");
     output_.add_to(line_);
   }

@@ -21,8 +21,8 @@
 namespace hycoll::command {
 namespace {
 
-constexpr const char* kSummary = "Measure a collective under mpiexec";
-constexpr const char* kExplanation =
+constexpr const char* kBenchSummary = "Measure a collective under mpiexec";
+constexpr const char* kBenchExplanation =
     "Measures a collective under mpiexec (or with --ranks, which starts mpiexec itself).\n"
     "  mpiexec -n 2 hycoll bench allreduce --layout per_node --sizes 8:16Mi\n"
     "  hycoll bench reduce_scatter --ranks 1 --layout threads --workers 2\n"
@@ -140,8 +140,8 @@ ExitStatus run_job(BenchJob& job) {
 
 class Bench final : public Subcommand {
  public:
-  explicit Bench(CommandLine& line) : Subcommand(line.add_subcommand("bench", kSummary)) {
-    line_.add_explanation(kExplanation);
+  explicit Bench(CommandLine& line) : Subcommand(line.add_subcommand("bench", kBenchSummary)) {
+    line_.add_explanation(kBenchExplanation);
     options_.add_problem(line_);
     line_
         .add_option("--layout", options_.layout,

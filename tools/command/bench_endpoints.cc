@@ -27,8 +27,9 @@
 namespace hycoll::command {
 namespace {
 
-constexpr const char* kSummary = "Measure the messages of leaders over MPI and over UCX";
-constexpr const char* kExplanation =
+constexpr const char* kBenchEndpointsSummary =
+    "Measure the messages of leaders over MPI and over UCX";
+constexpr const char* kBenchEndpointsExplanation =
     "Measures how many messages leaders exchange, over each transport that there is (MPI, UCX, and "
     "UCX whose long messages are put where they are expected): one leader alone, and all together, "
     "each bound to a core of its own with its own lane. Under mpiexec "
@@ -129,8 +130,8 @@ ExitStatus run_endpoints(const MpiSession& session, const EndpointsOptions& opti
 class BenchEndpoints final : public Subcommand {
  public:
   explicit BenchEndpoints(CommandLine& bench)
-      : Subcommand(bench.add_subcommand("endpoints", kSummary)) {
-    line_.add_explanation(kExplanation);
+      : Subcommand(bench.add_subcommand("endpoints", kBenchEndpointsSummary)) {
+    line_.add_explanation(kBenchEndpointsExplanation);
     line_.add_option("--leaders", options_.leaders, "Leaders of a process (default: one per core)")
         .check(between(1, kMaximumLanes));
     line_.add_option("--sizes", options_.sizes, "Bytes of a message")

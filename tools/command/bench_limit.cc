@@ -19,9 +19,9 @@
 namespace hycoll::command {
 namespace {
 
-constexpr const char* kSummary =
+constexpr const char* kBenchLimitSummary =
     "Measure plain kernels with the reads and writes of a collective of threads";
-constexpr const char* kExplanation =
+constexpr const char* kBenchLimitExplanation =
     "Measures how fast the threads of one process do to memory what a collective of theirs does to "
     "it, without any coordination: each reads its slice of all inputs and writes the sums to its "
     "slice of all outputs (allreduce), of the root's output (reduce), to its own output "
@@ -72,7 +72,7 @@ Json record_of(const BenchJob& job, const BenchRow& row, const RoleTiming& one) 
           {"verified", one.timing.verified}};
 }
 
-ExitStatus run_job(BenchJob& job) {
+ExitStatus run_limit_job(BenchJob& job) {
   if (job.session().size > 1) {
     throw Error(ErrorKind::invalid_argument,
                 fmt::format("this job has {} processes: the limit is that of the threads of one. "
@@ -95,8 +95,9 @@ ExitStatus run_job(BenchJob& job) {
 
 class BenchLimit final : public Subcommand {
  public:
-  explicit BenchLimit(CommandLine& bench) : Subcommand(bench.add_subcommand("limit", kSummary)) {
-    line_.add_explanation(kExplanation);
+  explicit BenchLimit(CommandLine& bench)
+      : Subcommand(bench.add_subcommand("limit", kBenchLimitSummary)) {
+    line_.add_explanation(kBenchLimitExplanation);
     options_.layout = name_of(Layout::threads);
     options_.sizes = "1Mi:16Mi";
     options_.add_problem(line_);
@@ -113,7 +114,7 @@ class BenchLimit final : public Subcommand {
                               "collective than barrier, and sum",
                               options_.collective.name, options_.op));
     }
-    return run_bench_job(options_, settings, run_job);
+    return run_bench_job(options_, settings, run_limit_job);
   }
 
  private:

@@ -21,8 +21,9 @@
 namespace hycoll::command {
 namespace {
 
-constexpr const char* kSummary = "Measure how much of a nonblocking call computation hides";
-constexpr const char* kExplanation =
+constexpr const char* kBenchOverlapSummary =
+    "Measure how much of a nonblocking call computation hides";
+constexpr const char* kBenchOverlapExplanation =
     "Measures a nonblocking collective between processes, alone and with a compute loop between "
     "start and wait; beside it the MPI library's own, in alternation. The loop takes about as long "
     "as "
@@ -44,12 +45,12 @@ struct OverlapRow {
   OverlapTimes times;
 };
 
-void print_header(const BenchJob& job) {
+void print_overlap_header(const BenchJob& job) {
   fmt::print(job.human(), "{:>7} {:<33} {:>16} {:>11} {:>10} {:>8}\n", "bytes", "library",
              "communication us", "compute us", "both us", "hidden");
 }
 
-void print_row(const BenchJob& job, const OverlapRow& row) {
+void print_overlap_row(const BenchJob& job, const OverlapRow& row) {
   fmt::print(
       job.human(), "{:>7} {:<33} {:>16} {:>11} {:>10} {:>6.0f} %{}\n", short_size(row.size_bytes),
       row.algorithm.empty() ? row.times.name : fmt::format("{} {}", row.times.name, row.algorithm),
@@ -101,7 +102,7 @@ std::vector<OverlapRow> measure(const BenchJob& job, Communicator& communicator,
   return rows;
 }
 
-ExitStatus run_job(BenchJob& job) {
+ExitStatus run_overlap_job(BenchJob& job) {
   const BenchSettings& settings = job.settings();
   const Problem& problem = settings.measurement.problem;
   check_root(problem.root, job.session().size);
@@ -114,12 +115,12 @@ ExitStatus run_job(BenchJob& job) {
   }
   Communicator communicator(job.session().world, hycoll_options(settings, settings.algorithm));
   Crew crew(job.session().world, 1);
-  if (job.session().speaks()) print_header(job);
+  if (job.session().speaks()) print_overlap_header(job);
   Report report;
   bool verified = true;
   for (const std::size_t size_bytes : settings.sizes_bytes) {
     for (const OverlapRow& row : measure(job, communicator, crew, size_bytes)) {
-      if (job.session().speaks()) print_row(job, row);
+      if (job.session().speaks()) print_overlap_row(job, row);
       report.records.push_back(record_of(job, row));
       verified = verified && row.times.verified;
     }
@@ -133,8 +134,8 @@ ExitStatus run_job(BenchJob& job) {
 class BenchOverlap final : public Subcommand {
  public:
   explicit BenchOverlap(CommandLine& bench)
-      : Subcommand(bench.add_subcommand("overlap", kSummary)) {
-    line_.add_explanation(kExplanation);
+      : Subcommand(bench.add_subcommand("overlap", kBenchOverlapSummary)) {
+    line_.add_explanation(kBenchOverlapExplanation);
     options_.sizes = "4Mi";
     options_.seconds = 1;
     options_.add_problem(line_);
@@ -151,7 +152,7 @@ class BenchOverlap final : public Subcommand {
       throw Error(ErrorKind::invalid_argument,
                   "--algorithm 'all': one at a time is measured here. Give a name, or auto");
     }
-    return run_bench_job(options_, settings, run_job);
+    return run_bench_job(options_, settings, run_overlap_job);
   }
 
  private:

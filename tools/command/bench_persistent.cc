@@ -17,8 +17,9 @@
 namespace hycoll::command {
 namespace {
 
-constexpr const char* kSummary = "Measure the forms of a persistent call beside the blocking one";
-constexpr const char* kExplanation =
+constexpr const char* kBenchPersistentSummary =
+    "Measure the forms of a persistent call beside the blocking one";
+constexpr const char* kBenchPersistentExplanation =
     "Measures, in alternation, what a persistent call costs its caller: start() alone, start() and "
     "wait(), and run(); beside them the blocking call, and between processes that of the MPI "
     "library and, where it has them (MPI 4), start and wait of its persistent call. Each is timed "
@@ -37,13 +38,13 @@ std::string time_or_dash(const BenchRow& row, Role role) {
   return row.fastest(role) ? time_text(median_us(row, role)) : "-";
 }
 
-void print_header(const BenchJob& job) {
+void print_persistent_header(const BenchJob& job) {
   fmt::print(job.human(), "{:<33} {:>7} {:>11} {:>9} {:>12} {:>9} {:>10} {:>10} {:>16}\n",
              "algorithm", "bytes", "blocking us", "start us", "+ wait us", "run us", "MPI us",
              "+ wait us", "start / blocking");
 }
 
-void print_row(const BenchJob& job, const BenchRow& row) {
+void print_persistent_row(const BenchJob& job, const BenchRow& row) {
   fmt::print(job.human(), "{:<33} {:>7} {:>11} {:>9} {:>12} {:>9} {:>10} {:>10} {:>16.2f}{}\n",
              row.algorithm, short_size(row.task.size_bytes), time_text(median_us(row, Role::call)),
              time_text(median_us(row, Role::start)),
@@ -80,9 +81,10 @@ Json record_of(const BenchJob& job, const BenchRow& row) {
           {"verified", row.verified()}};
 }
 
-ExitStatus run_job(BenchJob& job) {
-  if (job.session().speaks()) print_header(job);
-  const BenchResult result = job.measure([&](const BenchRow& row) { print_row(job, row); });
+ExitStatus run_persistent_job(BenchJob& job) {
+  if (job.session().speaks()) print_persistent_header(job);
+  const BenchResult result =
+      job.measure([&](const BenchRow& row) { print_persistent_row(job, row); });
   Report report{.context = job.finish("bench persistent"), .records = {}};
   report.context["left_out"] = result.refusals;
   bool all_verified = true;
@@ -97,8 +99,8 @@ ExitStatus run_job(BenchJob& job) {
 class BenchPersistent final : public Subcommand {
  public:
   explicit BenchPersistent(CommandLine& bench)
-      : Subcommand(bench.add_subcommand("persistent", kSummary)) {
-    line_.add_explanation(kExplanation);
+      : Subcommand(bench.add_subcommand("persistent", kBenchPersistentSummary)) {
+    line_.add_explanation(kBenchPersistentExplanation);
     options_.sizes = "8:64Ki";
     options_.add_problem(line_);
     line_.add_option("--layout", options_.layout, "threads, per_node, processes or processes_heap")
@@ -117,7 +119,7 @@ class BenchPersistent final : public Subcommand {
           "--layout 'native': the MPI library's own stands beside per_node and processes. Give one "
           "of those, or threads");
     }
-    return run_bench_job(options_, settings, run_job);
+    return run_bench_job(options_, settings, run_persistent_job);
   }
 
  private:

@@ -27,8 +27,9 @@
 namespace hycoll::command {
 namespace {
 
-constexpr const char* kSummary = "Measure what a process takes to make the plan of its own node";
-constexpr const char* kExplanation =
+constexpr const char* kBenchPlansSummary =
+    "Measure what a process takes to make the plan of its own node";
+constexpr const char* kBenchPlansExplanation =
     "Measures what a process takes to make its plan of a collective on a large job: selection, the "
     "schedule of its own node, and the program of its workers (with --visibility staged, of the "
     "node's first worker only, which is a process then). Nothing is run: no machine of that shape "
@@ -206,7 +207,7 @@ std::string kib_text(std::size_t size_bytes) {
   return fmt::format("{:.0f}", static_cast<double>(size_bytes) / 1024);
 }
 
-void print_header(std::FILE* human) {
+void print_plans_header(std::FILE* human) {
   fmt::print(human, "{:<33} {:>6} {:>7} {:>5} {:>6} {:>9} {:>10} {:>8} {:>10} {:>8} {:>9}\n",
              "algorithm", "nodes", "members", "lanes", "bytes", "own steps", "time us", "of limit",
              "memory KiB", "of limit", "kept KiB");
@@ -281,8 +282,9 @@ std::string summary_of(const PlansResult& result) {
 
 class BenchPlans final : public Subcommand {
  public:
-  explicit BenchPlans(CommandLine& bench) : Subcommand(bench.add_subcommand("plans", kSummary)) {
-    line_.add_explanation(kExplanation);
+  explicit BenchPlans(CommandLine& bench)
+      : Subcommand(bench.add_subcommand("plans", kBenchPlansSummary)) {
+    line_.add_explanation(kBenchPlansExplanation);
     options_.collective.add_to(line_);
     add_list("--nodes", options_.nodes, "Node counts").show_default();
     add_list("--members", options_.members, "Members per node").show_default();
@@ -326,7 +328,7 @@ class BenchPlans final : public Subcommand {
     std::FILE* const human = options_.output.human();
     bool is_first = true;
     SweepRun run(sweep, [&](const PlanRow& row) {
-      if (is_first) print_header(human);
+      if (is_first) print_plans_header(human);
       is_first = false;
       print_row(human, row);
     });

@@ -21,8 +21,8 @@
 namespace hycoll::command {
 namespace {
 
-constexpr const char* kSummary = "Measure what hycoll compare asks for";
-constexpr const char* kExplanation =
+constexpr const char* kBenchServeSummary = "Measure what hycoll compare asks for";
+constexpr const char* kBenchServeExplanation =
     "A participant of hycoll compare, which starts it: every process connects to a socket, sleeps "
     "there without using a core, and measures what it is told to. It ends when its socket is "
     "closed. Not to be started by hand.\n"
@@ -76,8 +76,9 @@ class ServedAgenda final : public Agenda {
 
 class BenchServe final : public Subcommand {
  public:
-  explicit BenchServe(CommandLine& bench) : Subcommand(bench.add_subcommand("serve", kSummary)) {
-    line_.add_explanation(kExplanation);
+  explicit BenchServe(CommandLine& bench)
+      : Subcommand(bench.add_subcommand("serve", kBenchServeSummary)) {
+    line_.add_explanation(kBenchServeExplanation);
     line_.hide();  // people do not start it
     line_
         .add_option("--layout", options_.layout,

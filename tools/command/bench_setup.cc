@@ -31,7 +31,7 @@ struct SetupRow {
   }
 };
 
-void print_header(std::FILE* human) {
+void print_setup_header(std::FILE* human) {
   fmt::print(human,
              "{:<10} {:>8} {:>7} {:>9} {:>6} {:>6} {:>10} {:>8} {:>8} {:>8} {:>8} {:>9} {:>8}\n",
              "map", "machines", "members", "processes", "nodes", "runs", "received B", "others B",
@@ -71,7 +71,7 @@ void bench_setup(const std::vector<int>& machine_counts, const std::vector<int>&
                  const OutputOptions& output) {
   std::FILE* const human = output.human();
   Report report{.context = {{"command", "bench plans --setup"}}, .records = {}};
-  print_header(human);
+  print_setup_header(human);
   for (std::size_t map = 0; map < kMapCount; ++map) {
     for (const int members : member_counts) {
       for (const int machines : machine_counts) {

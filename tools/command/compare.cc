@@ -29,9 +29,9 @@
 namespace hycoll::command {
 namespace {
 
-constexpr const char* kSummary =
+constexpr const char* kCompareSummary =
     "Compare hycoll with the MPI library, in jobs that it starts itself";
-constexpr const char* kExplanation =
+constexpr const char* kCompareExplanation =
     "Compares hycoll with the MPI library on this machine. Starts one job of each: the MPI library "
     "with one rank per worker at MPI_THREAD_SINGLE, hycoll with one process of that many threads "
     "(threads), hycoll with that many processes that are the workers of one node (processes; "
@@ -274,8 +274,9 @@ ExitStatus run_compare(const CompareOptions& options) {
 
 class Compare final : public Subcommand {
  public:
-  explicit Compare(CommandLine& line) : Subcommand(line.add_subcommand("compare", kSummary)) {
-    line_.add_explanation(kExplanation);
+  explicit Compare(CommandLine& line)
+      : Subcommand(line.add_subcommand("compare", kCompareSummary)) {
+    line_.add_explanation(kCompareExplanation);
     line_
         .add_option("collectives", options_.collectives,
                     fmt::format("One or several, separated by commas: {}", routine_names()))

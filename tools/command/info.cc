@@ -32,8 +32,8 @@
 namespace hycoll::command {
 namespace {
 
-constexpr const char* kSummary = "Describe the machine and the MPI library as hycoll sees them";
-constexpr const char* kExplanation =
+constexpr const char* kInfoSummary = "Describe the machine and the MPI library as hycoll sees them";
+constexpr const char* kInfoExplanation =
     "Describes the machine and the MPI library as hycoll sees them: the cores that this process "
     "may use, their distance, the copy bandwidth, how many leaders really run at once, and where "
     "the leaders are placed. Under mpiexec, rank 0 speaks for its machine.";
@@ -323,8 +323,8 @@ ExitStatus run_info(const MpiSession& session, const InfoOptions& options) {
 
 class Info final : public Subcommand {
  public:
-  explicit Info(CommandLine& line) : Subcommand(line.add_subcommand("info", kSummary)) {
-    line_.add_explanation(kExplanation);
+  explicit Info(CommandLine& line) : Subcommand(line.add_subcommand("info", kInfoSummary)) {
+    line_.add_explanation(kInfoExplanation);
     line_.add_option("--workers", options_.workers, "Workers to place (default: one per core)")
         .check(between(1, kMaximumMembers));
     line_.add_option("--lanes", options_.lanes, "Lanes to place (default: one per worker)")

@@ -39,8 +39,8 @@
 namespace hycoll::command {
 namespace {
 
-constexpr const char* kSummary = "Count, list and draw what a collective does on a shape";
-constexpr const char* kExplanation =
+constexpr const char* kPlanSummary = "Count, list and draw what a collective does on a shape";
+constexpr const char* kPlanExplanation =
     "Counts, lists and draws what a collective does on a shape: steps, messages, bytes, memory and "
     "the critical path. Nothing is run, and no machine of that shape is needed.\n"
     "  hycoll plan reduce --root 3 --nodes 4 --members 2 --bytes 1Mi\n"
@@ -397,8 +397,8 @@ ExitStatus run_plan(const PlanOptions& options) {
 
 class Plan final : public Subcommand {
  public:
-  explicit Plan(CommandLine& line) : Subcommand(line.add_subcommand("plan", kSummary)) {
-    line_.add_explanation(kExplanation);
+  explicit Plan(CommandLine& line) : Subcommand(line.add_subcommand("plan", kPlanSummary)) {
+    line_.add_explanation(kPlanExplanation);
     options_.collective.add_to(line_);
     options_.root.add_to(line_);
     add_shape_options();

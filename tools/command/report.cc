@@ -14,8 +14,8 @@
 namespace hycoll::command {
 namespace {
 
-constexpr const char* kSummary = "Write one HTML page about several measurements";
-constexpr const char* kExplanation =
+constexpr const char* kReportSummary = "Write one HTML page about several measurements";
+constexpr const char* kReportExplanation =
     "Writes one self-contained HTML page about the files that hycoll compare --json and hycoll_cg "
     "--json wrote.";
 
@@ -32,8 +32,9 @@ Json read_document(const std::string& path) {
 
 class ReportCommand final : public Subcommand {
  public:
-  explicit ReportCommand(CommandLine& line) : Subcommand(line.add_subcommand("report", kSummary)) {
-    line_.add_explanation(kExplanation);
+  explicit ReportCommand(CommandLine& line)
+      : Subcommand(line.add_subcommand("report", kReportSummary)) {
+    line_.add_explanation(kReportExplanation);
     line_.add_option("files", paths_, "What hycoll compare --json and hycoll_cg --json wrote")
         .type_name("FILE")
         .required();

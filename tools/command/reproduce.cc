@@ -17,8 +17,8 @@
 namespace hycoll::command {
 namespace {
 
-constexpr const char* kSummary = "Count what the benchmarks of a paper send";
-constexpr const char* kExplanation =
+constexpr const char* kReproduceSummary = "Count what the benchmarks of a paper send";
+constexpr const char* kReproduceExplanation =
     "The three benchmarks of the bandwidth-saving broadcast (H. Zhou et al., P2S2 2015):\n"
     "  A  512 KiB to 16 MiB on 16, 64 and 256 ranks\n"
     "  B  12288, 524287 and 1048576 bytes on 9, 17, 33, 65 and 129 ranks\n"
@@ -116,8 +116,9 @@ void check_formula(const std::vector<Result>& results) {
 
 class Reproduce final : public Subcommand {
  public:
-  explicit Reproduce(CommandLine& line) : Subcommand(line.add_subcommand("reproduce", kSummary)) {
-    line_.add_explanation(kExplanation);
+  explicit Reproduce(CommandLine& line)
+      : Subcommand(line.add_subcommand("reproduce", kReproduceSummary)) {
+    line_.add_explanation(kReproduceExplanation);
     line_.add_option("benchmarks", names_, "A, B or C (default: all)").type_name("BENCHMARK");
     output_.add_to(line_);
   }

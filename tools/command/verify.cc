@@ -25,8 +25,9 @@
 namespace hycoll::command {
 namespace {
 
-constexpr const char* kSummary = "Prove the schedules of a range of shapes and all algorithms";
-constexpr const char* kExplanation =
+constexpr const char* kVerifySummary =
+    "Prove the schedules of a range of shapes and all algorithms";
+constexpr const char* kVerifyExplanation =
     "Proves that the schedules of a range of shapes perform their collective, whatever the timing: "
     "structure, messages, deadlocks, races, and the result of every element, in place and not. "
     "Messages are taken whole and cut into 3 segments; a reduce delivers to the first, the middle "
@@ -140,8 +141,8 @@ void print_result(std::FILE* human, const SweepResult& result, double seconds) {
 
 class Verify final : public Subcommand {
  public:
-  explicit Verify(CommandLine& line) : Subcommand(line.add_subcommand("verify", kSummary)) {
-    line_.add_explanation(kExplanation);
+  explicit Verify(CommandLine& line) : Subcommand(line.add_subcommand("verify", kVerifySummary)) {
+    line_.add_explanation(kVerifyExplanation);
     options_.collective.add_to(line_, " (default: all; a barrier is an allreduce)");
     line_.add_option("--nodes", options_.nodes, "Node counts")
         .show_default(options_.nodes_or_default());
