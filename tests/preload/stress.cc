@@ -2,7 +2,8 @@
 // at once, by several threads; blocking, nonblocking and persistent, in place and not; vectors as
 // single elements of long datatypes; broadcasts of data that every rank describes by a random
 // datatype of its own; blocks that are moved, of random lengths.
-//
+// datatype of its own; blocks that are moved, of random lengths. Behind a third of the buffers of
+// integers is a page that nobody may touch.
 // usage: stress [GAMES [SEED [THREADS]]]
 // Each thread plays so many games, of some rounds each; with STRESS_SECONDS in the environment it
 // plays for that long instead. STRESS_SEED overrides the argument.
@@ -32,7 +33,7 @@ using programs::rank_of;
 using programs::size_of;
 using programs::value_of;
 
-using Vector = std::vector<std::uint64_t>;
+using Vector = programs::Integers;
 
 struct Operator {
   MPI_Op op;

@@ -9,8 +9,12 @@
 #include <vector>
 
 #include "tests/preload/programs.h"
+#include "tests/support/guarded_memory.h"
 
 namespace programs {
+
+/// Nobody may touch what lies behind them, where they are guarded.
+using Integers = std::vector<std::uint64_t, GuardedAllocator<std::uint64_t>>;
 
 /// A collective that moves blocks of integers, of lengths that follow from the call's number: an
 /// all-to-all, an allgather, or a gather and a scatter; for the stress test.
@@ -43,17 +47,16 @@ class StressMovement {
   struct Blocks {
     std::vector<int> counts;
     std::vector<int> begins;
-    std::vector<std::uint64_t> data;
+    Integers data;
 
     /// With `length` integers, from `first` on.
     void add(std::size_t length, std::uint64_t first) {
       counts.push_back(static_cast<int>(length));
       begins.push_back(static_cast<int>(data.size()));
+      data.reserve(data.size() + length);  // no more: the guard lies behind
       for (std::size_t i = 0; i < length; ++i) data.push_back(first + i);
     }
-    std::vector<std::uint64_t> nothing() const {
-      return std::vector<std::uint64_t>(data.size(), 42);
-    }
+    Integers nothing() const { return Integers(data.size(), 42); }
   };
 
   /// Some are empty, most are short.
@@ -68,8 +71,7 @@ class StressMovement {
   }
   bool is_nonblocking() const { return number_ % 3 == 0; }
 
-  void require_equal(const std::vector<std::uint64_t>& is,
-                     const std::vector<std::uint64_t>& expected) const {
+  void require_equal(const Integers& is, const Integers& expected) const {
     if (is == expected) return;
     std::fprintf(stderr, "call %llu moves wrong blocks, rank %d of %d\n",
                  static_cast<unsigned long long>(number_), rank_, size_);
@@ -83,7 +85,7 @@ class StressMovement {
       sent.add(length_of(rank_, other), first_of(rank_, other));
       received.add(length_of(other, rank_), first_of(other, rank_));
     }
-    std::vector<std::uint64_t> output = received.nothing();
+    Integers output = received.nothing();
     if (is_nonblocking()) {
       MPI_Request request = MPI_REQUEST_NULL;
       MPI_Ialltoallv(sent.data.data(), sent.counts.data(), sent.begins.data(), MPI_UINT64_T,
@@ -106,7 +108,7 @@ class StressMovement {
       sent.add(length, first_of(rank_, other));
       received.add(length, first_of(other, rank_));
     }
-    std::vector<std::uint64_t> output = received.nothing();
+    Integers output = received.nothing();
     MPI_Alltoall(sent.data.data(), static_cast<int>(length), MPI_UINT64_T, output.data(),
                  static_cast<int>(length), MPI_UINT64_T, communicator_);
     require_equal(output, received.data);
@@ -118,7 +120,7 @@ class StressMovement {
     for (int from = 0; from < size_; ++from) blocks.add(length_of(from, 0), first_of(from, 0));
     return blocks;
   }
-  std::vector<std::uint64_t> own_of(const Blocks& all) const {
+  Integers own_of(const Blocks& all) const {
     const auto rank = static_cast<std::size_t>(rank_);
     const auto begin = all.data.begin() + all.begins[rank];
     return {begin, begin + all.counts[rank]};
@@ -126,8 +128,8 @@ class StressMovement {
 
   void allgatherv() const {
     const Blocks all = blocks_of_all();
-    const std::vector<std::uint64_t> own = own_of(all);
-    std::vector<std::uint64_t> output = all.nothing();
+    const Integers own = own_of(all);
+    Integers output = all.nothing();
     MPI_Allgatherv(own.data(), static_cast<int>(own.size()), MPI_UINT64_T, output.data(),
                    all.counts.data(), all.begins.data(), MPI_UINT64_T, communicator_);
     require_equal(output, all.data);
@@ -135,10 +137,10 @@ class StressMovement {
 
   void gatherv_and_scatterv() const {
     const Blocks all = blocks_of_all();
-    std::vector<std::uint64_t> own = own_of(all);
+    Integers own = own_of(all);
     const auto own_count = static_cast<int>(own.size());
-    const std::vector<std::uint64_t> expected = own;
-    std::vector<std::uint64_t> gathered = all.nothing();
+    const Integers expected = own;
+    Integers gathered = all.nothing();
     if (is_nonblocking()) {
       MPI_Request request = MPI_REQUEST_NULL;
       MPI_Igatherv(own.data(), own_count, MPI_UINT64_T, gathered.data(), all.counts.data(),
