@@ -1,5 +1,5 @@
 // The hycoll command as users meet it: its arguments, good and bad ones, plans, proofs, counts, the
-// machine. HYCOLL_COMMAND names it.
+// machine. HYCOLL_TEST_COMMAND names it.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
