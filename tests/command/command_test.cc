@@ -37,6 +37,17 @@ TEST_CASE("every subcommand explains itself") {
   }
 }
 
+TEST_CASE("--version tells versions, and what is found of other libraries") {
+  const ChildResult result = hycoll({"--version"});
+  CHECK(result.status == 0);
+  CHECK(result.errors == "");
+  for (const char* part : {"hycoll version 0.", "memory layout", "MPI library", "compiler",
+                           __VERSION__, "UCX", "libnuma"}) {
+    CAPTURE(part);
+    CHECK(contains(result.output, part));
+  }
+}
+
 TEST_CASE("info --settings tells all settings, their values, and variables that are none") {
   setenv("HYCOLL_WAIT", "spin", 1);
   setenv("HYCOLL_LANE", "2", 1);
