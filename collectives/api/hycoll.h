@@ -219,13 +219,10 @@ struct Options {
   /// Must not throw, nor wait itself. Null: nothing.
   std::function<void()> while_waiting = nullptr;
 
-  /// The defaults, changed by the environment: HYCOLL_WORKERS, HYCOLL_LANES, HYCOLL_ALGORITHM,
-  /// HYCOLL_PLACEMENT, HYCOLL_PIN=0|1, HYCOLL_WARN_AFTER_S, HYCOLL_TIMEOUT_S, HYCOLL_CHECK=0|1,
-  /// HYCOLL_REPRODUCIBLE=0|1, HYCOLL_AGGREGATORS, HYCOLL_LAYOUT=per_node|processes,
-  /// HYCOLL_NODE=machine|numa, HYCOLL_STAGING_KIB, HYCOLL_STAGING_LIMIT, HYCOLL_SINGLE_COPY_KIB,
-  /// HYCOLL_EMULATE_NODES=K or K:cyclic, HYCOLL_GROUPS, HYCOLL_LATENCIES,
-  /// HYCOLL_TRANSPORT=auto|mpi|ucx, HYCOLL_PUTS=auto|0|1, HYCOLL_WAIT=auto|spin|yield|sleep. Throws
-  /// Error when a value cannot be read.
+  /// The defaults, changed by the environment: docs/settings.md says which variable stands for
+  /// which field, and so does `hycoll info --settings`. Throws Error when a value cannot be read.
+  /// The first call in a process names, on standard error, the variables HYCOLL_* that are no
+  /// settings. Once MPI is initialised, only rank 0 of MPI_COMM_WORLD does.
   static Options from_environment();
 };
 

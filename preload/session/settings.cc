@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <charconv>
-#include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <optional>
 #include <set>
 #include <string_view>
 
+#include "collectives/calls/settings.h"
 #include "collectives/plans/selection.h"
 #include "core/base/errors.h"
 
@@ -20,18 +18,10 @@ namespace {
 constexpr int kMaximumLeaders = 4096;
 
 /// A whole number from the environment.
-std::optional<int> read_number(const char* variable, int minimum, int maximum) {
+std::optional<int> read_number(const char* variable, int least, int most) {
   const char* text = std::getenv(variable);
   if (text == nullptr) return std::nullopt;
-  int value = 0;
-  const char* end = text + std::strlen(text);
-  const auto [stop, error] = std::from_chars(text, end, value);
-  if (error != std::errc{} || stop != end || value < minimum || value > maximum) {
-    throw Error(ErrorKind::invalid_argument,
-                fmt::format("{}='{}': expected a whole number from {} to {}; correct or unset it",
-                            variable, text, minimum, maximum));
-  }
-  return value;
+  return parse_whole_number(variable, text, least, most);
 }
 
 std::optional<int> leader_count() { return read_number("HYCOLL_LEADERS", 1, kMaximumLeaders); }

@@ -12,7 +12,7 @@ Words::Words(std::initializer_list<std::string_view> words) : strings(words.begi
 Words::Words(const Arguments& words) : strings(words) {}
 
 ChildResult hycoll(const Words& arguments) {
-  const char* path = std::getenv("HYCOLL_COMMAND");
+  const char* path = std::getenv("HYCOLL_TEST_COMMAND");
   REQUIRE(path != nullptr);
   Arguments command = {std::filesystem::absolute(path).string()};
   command.insert(command.end(), arguments.strings.begin(), arguments.strings.end());

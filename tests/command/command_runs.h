@@ -1,7 +1,7 @@
 #ifndef HYCOLL_TESTS_COMMAND_COMMAND_RUNS_H_
 #define HYCOLL_TESTS_COMMAND_COMMAND_RUNS_H_
 
-// Runs of the hycoll command, which HYCOLL_COMMAND names, and what they must have written.
+// Runs of the hycoll command, which HYCOLL_TEST_COMMAND names, and what they must have written.
 
 #include <doctest/doctest.h>
 

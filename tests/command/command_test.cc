@@ -1,9 +1,10 @@
 // The hycoll command as users meet it: its arguments, good and bad ones, plans, proofs, counts, the
-// machine. HYCOLL_COMMAND names it.
+// machine. HYCOLL_TEST_COMMAND names it.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 #include <sstream>
 #include <string>
@@ -33,6 +34,39 @@ TEST_CASE("every subcommand explains itself") {
     const ChildResult result = hycoll({"bench", special, "--help"});
     CHECK(result.status == 0);
     CHECK(contains(result.output, "hycoll bench " + std::string(special)));
+  }
+}
+
+TEST_CASE("--version tells versions, and what is found of other libraries") {
+  const ChildResult result = hycoll({"--version"});
+  CHECK(result.status == 0);
+  CHECK(result.errors == "");
+  for (const char* part : {"hycoll version 0.", "memory layout", "MPI library", "compiler",
+                           __VERSION__, "UCX", "libnuma"}) {
+    CAPTURE(part);
+    CHECK(contains(result.output, part));
+  }
+}
+
+TEST_CASE("info --settings tells all settings, their values, and variables that are none") {
+  setenv("HYCOLL_WAIT", "spin", 1);
+  setenv("HYCOLL_LANE", "2", 1);
+  const Json document = json_of({"info", "--settings", "--json", "-"});
+  const ChildResult text = hycoll({"info", "--settings"});
+  unsetenv("HYCOLL_WAIT");
+  unsetenv("HYCOLL_LANE");
+  CHECK(document.at("context").at("unknown") == Json::array({"HYCOLL_LANE"}));
+  for (const Json& record : document.at("records")) {
+    const bool is_set = record.at("variable") == "HYCOLL_WAIT";
+    CHECK(record.at("value") == (is_set ? Json("spin") : Json()));
+    CHECK(contains(text.output, record.at("variable").get<std::string>()));
+  }
+  CHECK(document.at("records").size() > 20);
+  for (const char* part :
+       {"HYCOLL_WAIT=spin\n", "values:  auto, spin, yield, sleep\n      default: auto\n",
+        "did you mean HYCOLL_LANES?"}) {
+    CAPTURE(part);
+    CHECK(contains(text.output, part));
   }
 }
 

@@ -1,4 +1,4 @@
-// hycoll bench and compare with a preloaded library, which HYCOLL_PRELOAD names.
+// hycoll bench and compare with a preloaded library, which HYCOLL_TEST_PRELOAD names.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -10,7 +10,7 @@ namespace hycoll::command {
 namespace {
 
 TEST_CASE("bench and compare measure what a preloaded library serves") {
-  const char* const library = std::getenv("HYCOLL_PRELOAD");
+  const char* const library = std::getenv("HYCOLL_TEST_PRELOAD");
   REQUIRE(library != nullptr);
   const TemporaryDirectory directory;
   setenv("HYCOLL_REPORT", directory.file("served.json").c_str(), 1);

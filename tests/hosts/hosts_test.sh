@@ -26,7 +26,7 @@ check() { # description, command...
 remains() {
   local file
   for file in /proc/[0-9]*/environ; do
-    if grep -qsz "^HYCOLL_HOSTS_TEST=$$\$" "$file"; then
+    if grep -qsz "^HYCOLL_TEST_HOSTS=$$\$" "$file"; then
       printf 'process %s: %s\n' "${file//[^0-9]/}" "$(tr '\0' ' ' 2>/dev/null <"${file%environ}cmdline")"
     fi
   done
@@ -47,7 +47,7 @@ nothing_left() {
 }
 
 run_hosts() {
-  HYCOLL_HOSTS_TEST=$$ "$hosts" --mpi "$mpi" "$@" >"$directory/output" 2>"$directory/errors"
+  HYCOLL_TEST_HOSTS=$$ "$hosts" --mpi "$mpi" "$@" >"$directory/output" 2>"$directory/errors"
 }
 
 separate_hosts() { # hosts, ranks per host
@@ -106,7 +106,7 @@ each_host_has_its_core() {
 ends_by_signal() { # signal, expected status
   : >"$directory/output"
   # A background job of a script ignores SIGINT; the script under test has to get it.
-  HYCOLL_HOSTS_TEST=$$ env --default-signal=INT "$hosts" --mpi "$mpi" --hosts 2 -- "$program" --stay \
+  HYCOLL_TEST_HOSTS=$$ env --default-signal=INT "$hosts" --mpi "$mpi" --hosts 2 -- "$program" --stay \
     >"$directory/output" 2>"$directory/errors" &
   local script=$! status=0 attempt
   for ((attempt = 0; attempt < 300; attempt++)); do
@@ -144,9 +144,9 @@ nothing_left_soon() {
 
 two_at_once() {
   local first second
-  HYCOLL_HOSTS_TEST=$$ "$hosts" --mpi "$mpi" --hosts 2 -- "$program" 2 1 >"$directory/first" 2>&1 &
+  HYCOLL_TEST_HOSTS=$$ "$hosts" --mpi "$mpi" --hosts 2 -- "$program" 2 1 >"$directory/first" 2>&1 &
   first=$!
-  HYCOLL_HOSTS_TEST=$$ "$hosts" --mpi "$mpi" --hosts 2 -- "$program" 2 1 >"$directory/second" 2>&1 &
+  HYCOLL_TEST_HOSTS=$$ "$hosts" --mpi "$mpi" --hosts 2 -- "$program" 2 1 >"$directory/second" 2>&1 &
   second=$!
   wait "$first" && wait "$second" && grep -qx 'separate hosts: 2' "$directory/first" &&
     grep -qx 'separate hosts: 2' "$directory/second"

@@ -58,6 +58,14 @@ if ! grep -q 'of processes 0 and 1 differ' "$work/output"; then
   exit 1
 fi
 
+carried HYCOLL_LANE=2 HYCOLL_TEST_ANYTHING=1 "$program" 0
+if [[ $(grep -c 'is no setting' "$work/output") != 1 ]] ||
+  ! grep -q 'the variable HYCOLL_LANE is no setting, and changes nothing; did you mean HYCOLL_LANES?' "$work/output"; then
+  echo "HYCOLL_LANE=2: one line should tell that it is no setting:"
+  cat "$work/output"
+  exit 1
+fi
+
 # A program that uses MPI 4's sessions alone: the report says who serves.
 cat >"$work/sessions.c" <<'END'
 #include <mpi.h>

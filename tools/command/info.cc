@@ -26,6 +26,7 @@
 #include "tools/command/measuring/machine_context.h"
 #include "tools/command/measuring/mpi_session.h"
 #include "tools/command/memory_pages.h"
+#include "tools/command/settings_list.h"
 #include "tools/measure/leader_concurrency.h"
 #include "tools/measure/machine_state.h"
 
@@ -36,7 +37,9 @@ constexpr const char* kInfoSummary = "Describe the machine and the MPI library a
 constexpr const char* kInfoExplanation =
     "Describes the machine and the MPI library as hycoll sees them: the cores that this process "
     "may use, their distance, the copy bandwidth, how many leaders really run at once, and where "
-    "the leaders are placed. Under mpiexec, rank 0 speaks for its machine.";
+    "the leaders are placed. Under mpiexec, rank 0 speaks for its machine.\n"
+    "  hycoll info --settings\n"
+    "prints what the environment can set instead (docs/settings.md).";
 
 /// More leaders tell no more about the library, and take longer to measure.
 constexpr int kMaximumMeasuredLeaders = 16;
@@ -47,6 +50,7 @@ struct InfoOptions {
   std::string placement = std::string(placement_name(Placement::spread));
   std::string svg_path;
   bool memory = false;
+  bool settings = false;
   OutputOptions output;
 };
 
@@ -338,11 +342,18 @@ class Info final : public Subcommand {
         "--memory", options_.memory,
         "Make two all-to-alls, and tell in which NUMA domains the pages of staging, heap "
         "and exchange buffers lie");
+    line_.add_flag("--settings", options_.settings,
+                   "Only print all settings, their values and what they do");
     options_.output.add_to(line_);
   }
 
   ExitStatus run() override {
     options_.output.check();
+    if (options_.settings) {
+      fmt::print(options_.output.human(), "{}", settings_text());
+      options_.output.write(settings_report());
+      return kSuccess;
+    }
     parse_placement(options_.placement);
     asked_latencies();
     return run_with_mpi(ThreadLevel::multiple,

@@ -60,6 +60,7 @@ ExitStatus run_chosen(const std::vector<std::unique_ptr<Subcommand>>& subcommand
 int main(int argc, char** argv) {
   CommandLine line(kDescription, "hycoll");
   line.require_subcommand();
+  line.add_version(hycoll::command::version_text);
   const auto subcommands = add_subcommands(line);
   const std::optional<int> status =
       line.parse(argc, argv, speaks_for_the_job(), ExitStatus::kUsage);

@@ -63,6 +63,10 @@ void CommandLine::hide() { app_->group(""); }
 
 void CommandLine::require_subcommand() { app_->require_subcommand(1); }
 
+void CommandLine::add_version(std::function<std::string()> text) {
+  app_->set_version_flag("--version", std::move(text), "Print versions and exit");
+}
+
 Option CommandLine::add_option(const std::string& names, std::string& target,
                                const std::string& help) {
   return Option(app_->add_option(names, target, help));

@@ -54,6 +54,8 @@ class CommandLine {
   /// The help does not list it.
   void hide();
   void require_subcommand();
+  /// Adds --version, which prints what the function returns.
+  void add_version(std::function<std::string()> text);
 
   /// `names` are "--long,--other" or the name of a positional argument. The target keeps its value
   /// unless the option is given.

@@ -2,6 +2,7 @@
 #define HYCOLL_TOOLS_COMMAND_LINE_COMMANDS_H_
 
 #include <memory>
+#include <string>
 
 #include "tools/command/line/command_line.h"
 
@@ -29,6 +30,9 @@ class Subcommand {
  protected:
   CommandLine& line_;
 };
+
+/// What `hycoll --version` prints.
+std::string version_text();
 
 /// One for each file of that name. The command line outlives them.
 std::unique_ptr<Subcommand> add_info(CommandLine& line);
