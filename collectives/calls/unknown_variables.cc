@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <numeric>
 #include <string_view>
@@ -13,6 +14,11 @@ namespace hycoll {
 namespace {
 
 constexpr std::string_view kPrefix = "HYCOLL_";
+
+/// What clusters' module files say of where a package lies.
+constexpr std::array<std::string_view, 12> kOfModules = {"BASE",   "BIN",     "DIR", "HOME",
+                                                         "INC",    "INCLUDE", "LIB", "PATH",
+                                                         "PREFIX", "ROOT",    "VER", "VERSION"};
 
 /// How many letters must be changed, added or taken away to make one word of the other.
 std::size_t edits_between(std::string_view one, std::string_view other) {
@@ -30,7 +36,8 @@ std::size_t edits_between(std::string_view one, std::string_view other) {
 }
 
 bool is_known(std::string_view variable) {
-  return variable.substr(kPrefix.size()).starts_with("TEST_") ||
+  const std::string_view name = variable.substr(kPrefix.size());
+  return name.starts_with("TEST_") || std::ranges::find(kOfModules, name) != kOfModules.end() ||
          std::ranges::any_of(all_settings(),
                              [&](const Setting& setting) { return variable == setting.variable; });
 }

@@ -67,6 +67,8 @@ void warn_of_late_driver(MPI_Comm communicator, bool has_devices) {
       stderr);
 }
 
+constexpr std::string_view kNotCommitted = "a datatype that is not committed";
+
 /// What decides who serves a call, as a call of hycoll's.
 Call outline_of(const Candidate& candidate) {
   return {.collective = collective_of(candidate.routine), .op = Operation(candidate.op)};
@@ -146,6 +148,10 @@ void Attachment::close() noexcept {
   refuse("after the end of hycoll's service");
 }
 
+void Attachment::leave() noexcept {
+  if (server_ == nullptr && obstacle_.empty()) consent_.tell_those_that_ask();
+}
+
 CallQueue& Attachment::queue() {
   if (queue_ == nullptr) queue_ = &NonblockingCalls::instance().take_queue(wait_policy_);
   return *queue_;
@@ -178,32 +184,38 @@ const Combination& Attachment::combination_of(MPI_Op op, MPI_Datatype type) {
   return combination_;
 }
 
-std::string_view Attachment::examine(const Candidate& candidate) {
-  size_bytes_ = 0;
-  handles_stay_ = true;
-  if (is_barrier(candidate.routine)) return "";
-  if (candidate.element_count < 0) return "a negative count";
-  if (!candidate.has_size) return "";
-  if (moves_data(candidate.routine)) return examine_movement(candidate);
-  if (candidate.element_count == 0) return "no elements";
-  const Combination& combination = combination_of(candidate.op, candidate.type);
-  if (!combination.is_allowed) return "MPI does not define the operator on the type";
-  handles_stay_ = combination.handles_stay;
-  if (!handles_stay_ && !is_committed(candidate.type)) return "a datatype that is not committed";
-  size_bytes_ = static_cast<std::size_t>(candidate.element_count) * combination.type_bytes;
-  return "";
+Attachment::Objection Attachment::mistake(std::string_view reason) {
+  return {.reason = reason, .is_mistake = true};
 }
 
-std::string_view Attachment::examine_movement(const Candidate& candidate) {
+Attachment::Objection Attachment::examine(const Candidate& candidate) {
+  size_bytes_ = 0;
+  handles_stay_ = true;
+  if (is_barrier(candidate.routine)) return {};
+  if (candidate.element_count < 0) return mistake("a negative count");
+  if (!candidate.has_size) return {};
+  if (moves_data(candidate.routine)) return examine_movement(candidate);
+  if (candidate.element_count == 0) return {.reason = "no elements"};
+  const Combination& combination = combination_of(candidate.op, candidate.type);
+  if (!combination.is_allowed) return mistake("MPI does not define the operator on the type");
+  handles_stay_ = combination.handles_stay;
+  if (!handles_stay_ && !is_committed(candidate.type)) return mistake(kNotCommitted);
+  size_bytes_ = static_cast<std::size_t>(candidate.element_count) * combination.type_bytes;
+  return {};
+}
+
+Attachment::Objection Attachment::examine_movement(const Candidate& candidate) {
   // Processes may describe the same data by different types and counts: only the size decides.
   MPI_Count type_bytes = 0;
-  if (candidate.type == MPI_DATATYPE_NULL) return "no datatype";
+  if (candidate.type == MPI_DATATYPE_NULL) return mistake("no datatype");
   handles_stay_ = find_predefined(candidate.type).has_value();
-  if (!handles_stay_ && !is_committed(candidate.type)) return "a datatype that is not committed";
+  if (!handles_stay_ && !is_committed(candidate.type)) return mistake(kNotCommitted);
   PMPI_Type_size_x(candidate.type, &type_bytes);
-  if (type_bytes == MPI_UNDEFINED) return "a datatype of more bytes than can be counted";
+  if (type_bytes == MPI_UNDEFINED) {
+    return {.reason = "a datatype of more bytes than can be counted"};
+  }
   size_bytes_ = static_cast<std::size_t>(candidate.element_count * type_bytes);
-  return size_bytes_ == 0 ? "no elements" : "";
+  return {.reason = size_bytes_ == 0 ? "no elements" : ""};
 }
 
 Verdict Attachment::decide(const Candidate& candidate, const Settings& settings) {
@@ -212,9 +224,13 @@ Verdict Attachment::decide(const Candidate& candidate, const Settings& settings)
     return {.reason = "HYCOLL_DISABLE"};
   }
   if (server_ == nullptr && !obstacle_.empty()) return {.reason = obstacle_};
-  const std::string_view objection = examine(candidate);
-  if (!objection.empty()) return {.reason = objection};
-  if (const auto refused = refusal(candidate, settings)) return *refused;
+  const Objection objection = examine(candidate);
+  if (objection.is_mistake) consent_.withdraw(candidate.communicator);
+  if (!objection.reason.empty()) return {.reason = objection.reason};
+  if (const auto refused = refusal(candidate, settings)) {
+    consent_.withdraw(candidate.communicator);
+    return *refused;
+  }
   if (server_ == nullptr) {
     if (const auto too_early = deferral(candidate, settings)) return *too_early;
     attach(candidate.communicator, settings);
@@ -255,15 +271,20 @@ std::optional<Verdict> Attachment::deferral(const Candidate& candidate, const Se
   const bool is_nonblocking = preload::is_nonblocking(candidate.routine);
   const Verdict nonblocking = {.reason = "nonblocking: hycoll prepares itself in blocking calls"};
   if (settings.attach_after) {
-    if (payback_.calls() >= *settings.attach_after) {
-      return is_nonblocking ? std::optional(nonblocking) : std::nullopt;
+    if (payback_.calls() < *settings.attach_after) {
+      payback_.count_call();
+      return Verdict{.reason = "one of the first calls on its communicator (HYCOLL_ATTACH_AFTER)"};
     }
-    payback_.count_call();
-    return Verdict{.reason = "one of the first calls on its communicator (HYCOLL_ATTACH_AFTER)"};
+    if (is_nonblocking) return nonblocking;
+    return have_consent(candidate.communicator) ? std::nullopt
+                                                : std::optional(Verdict{.reason = obstacle_});
   }
   // That will be started many times.
-  if (is_persistent(candidate.routine)) return {};
-  if (!is_nonblocking && payback_.is_due() && payback_.pays(candidate.communicator)) return {};
+  const bool is_persistent = preload::is_persistent(candidate.routine);
+  if (is_persistent || (!is_nonblocking && payback_.is_due())) {
+    if (!have_consent(candidate.communicator)) return Verdict{.reason = obstacle_};
+    if (is_persistent || payback_.pays(candidate.communicator)) return {};
+  }
   payback_.count_call();
   if (is_nonblocking) return nonblocking;
   return Verdict{.reason =
@@ -286,6 +307,16 @@ void Attachment::refuse(std::string_view reason, std::string_view detail) noexce
   } catch (const std::bad_alloc&) {
     obstacle_ = "no memory";  // so short that it takes none
   }
+}
+
+bool Attachment::have_consent(MPI_Comm communicator) {
+  try {
+    if (consent_.is_given_by_all(communicator)) return true;
+    refuse("a process had made a mistake before hycoll prepared itself for the communicator");
+  } catch (const std::exception& error) {
+    refuse("hycoll cannot start: ", error.what());
+  }
+  return false;
 }
 
 void Attachment::attach(MPI_Comm communicator, const Settings& settings) {

@@ -14,6 +14,7 @@
 #include <tuple>
 
 #include "collectives/api/hycoll.h"
+#include "preload/session/consent.h"
 #include "preload/session/device_memory.h"
 #include "preload/session/mistake.h"
 #include "preload/session/nonblocking_calls.h"
@@ -135,6 +136,9 @@ class Attachment {
   /// One for other calls of this communicator, which wait for no others.
   CallQueue& another_queue() const { return NonblockingCalls::instance().take_queue(wait_policy_); }
 
+  /// At the beginning of MPI_Finalize: lets others that wait for this process go on.
+  void leave() noexcept;
+
   /// Gives up hycoll's communicator, after its nonblocking calls; what follows goes to the MPI
   /// library.
   void close() noexcept;
@@ -148,17 +152,25 @@ class Attachment {
   bool has_root(const Candidate& candidate) const noexcept {
     return static_cast<unsigned>(candidate.root) < static_cast<unsigned>(size_);
   }
-  /// Why MPI does not allow the call, or it is nothing to serve; empty otherwise. Notes its size.
-  std::string_view examine(const Candidate& candidate);
+  /// Why the MPI library is to make a call.
+  struct Objection {
+    std::string_view reason = {};
+    bool is_mistake = false;  ///< Of this process, perhaps alone.
+  };
+  static Objection mistake(std::string_view reason);
+  /// Whether MPI does not allow the call, or it is nothing to serve. Notes its size.
+  Objection examine(const Candidate& candidate);
   /// examine() of a call that moves data, and combines nothing.
-  std::string_view examine_movement(const Candidate& candidate);
+  Objection examine_movement(const Candidate& candidate);
   /// Why hycoll cannot serve a call that has been examined, and is not blocking, or a start of such
   /// a one; empty if it can.
   std::string_view nonblocking_obstacle(Routine routine) const;
   /// What becomes of a call in which this process makes a mistake; nothing of others.
   std::optional<Verdict> refusal(const Candidate& candidate, const Settings& settings) const;
-  /// Why it is too early to prepare hycoll for the communicator, if it is.
+  /// Why hycoll is not to prepare itself for the communicator in this call, if it is not.
   std::optional<Verdict> deferral(const Candidate& candidate, const Settings& settings);
+  /// Collective. Without it the MPI library serves the communicator from now on.
+  bool have_consent(MPI_Comm communicator);
   void attach(MPI_Comm communicator, const Settings& settings);
   /// hycoll cannot serve the communicator, ever: `reason` and, behind it, `detail` say why.
   void refuse(std::string_view reason, std::string_view detail = {}) noexcept;
@@ -187,6 +199,7 @@ class Attachment {
   DeviceDrivers devices_;       ///< Those of this one.
   bool needs_kernels_ = false;  ///< For nonblocking calls, where only one thread may call MPI.
   Payback payback_;
+  Consent consent_;
   /// Calls that hycoll has served lately, of handles that stay; where there is none, of
   /// MPI_COMM_NULL.
   std::array<Candidate, kServedKept> served_;

@@ -314,6 +314,7 @@ void Session::close() noexcept {
     const std::lock_guard lock(mutex_);
     recent_.forget_all();
   }
+  for (Attachment* const attachment : attachments_) attachment->leave();
   PersistentCalls::instance().close();
   forget_committed();
   for (Attachment* const attachment : attachments_) attachment->close();
