@@ -145,11 +145,12 @@ TEST_CASE("the nearest setting differs by two letters at most") {
   CHECK(nearest("HYCOLL_") == "");
 }
 
-TEST_CASE("variables that are no setting are named, and those of tests are not") {
+TEST_CASE("variables that are no setting are named, and those of tests and modules are not") {
   const Variable misspelt("HYCOLL_LANE", "4");
   const Variable unlike("HYCOLL_COLOUR", "blue");
   const Variable known("HYCOLL_LANES", "4");
   const Variable of_a_test("HYCOLL_TEST_COLOUR", "blue");
+  const Variable of_a_module("HYCOLL_ROOT", "/opt/hycoll");
   CHECK(unknown_variables() == std::vector<std::string>{"HYCOLL_COLOUR", "HYCOLL_LANE"});
   CHECK(unknown_variable_text("HYCOLL_LANE") ==
         "hycoll: the variable HYCOLL_LANE is no setting, and changes nothing; did you mean "
