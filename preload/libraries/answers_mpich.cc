@@ -18,6 +18,8 @@ Answer library_answer(Mistake mistake, Routine routine, MPI_Count /*count*/) noe
       return takes_output_as_it_is ? Answer::crash : Answer::error;
     case Mistake::input_in_place:
       return collective == Collective::scatter ? Answer::error : Answer::crash;
+    case Mistake::negative_count:
+      return moves_data(routine) ? Answer::error : Answer::crash;
     case Mistake::no_buffer:
       break;
   }

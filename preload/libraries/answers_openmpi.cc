@@ -18,6 +18,7 @@ Answer library_answer(Mistake mistake, Routine routine, MPI_Count count) noexcep
     case Mistake::output_in_place:
       return collective == Collective::exscan ? Answer::crash : Answer::error;
     case Mistake::input_in_place:
+    case Mistake::negative_count:
       return Answer::error;
     case Mistake::no_buffer:
       break;

@@ -79,9 +79,9 @@ inline bool takes_what_libraries_take() {
 /// Ends a call that hycoll does not serve: in the MPI library, or with the error of its mistake.
 template <class Library>
 int decline(const Candidate& candidate, const Verdict& verdict, const Library& library) {
-  if (!verdict.is_refused) return pass_on(candidate, verdict.reason, library);
-  return raise_error(candidate.communicator, MPI_ERR_BUFFER,
-                     text_of(candidate.mistake, candidate.routine));
+  if (verdict.refused_for == Mistake::none) return pass_on(candidate, verdict.reason, library);
+  return raise_error(candidate.communicator, class_of(verdict.refused_for),
+                     text_of(verdict.refused_for, candidate.routine));
 }
 
 /// Why the MPI library serves a call that hycoll meets StagingTooSmall in: on all processes.

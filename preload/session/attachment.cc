@@ -226,6 +226,10 @@ Verdict Attachment::decide(const Candidate& candidate, const Settings& settings)
   if (server_ == nullptr && !obstacle_.empty()) return {.reason = obstacle_};
   const Objection objection = examine(candidate);
   if (objection.is_mistake) consent_.withdraw(candidate.communicator);
+  if (candidate.element_count < 0 && library_answer(Mistake::negative_count, candidate.routine,
+                                                    candidate.element_count) == Answer::crash) {
+    return {.refused_for = Mistake::negative_count};
+  }
   if (!objection.reason.empty()) return {.reason = objection.reason};
   if (const auto refused = refusal(candidate, settings)) {
     consent_.withdraw(candidate.communicator);
@@ -264,7 +268,7 @@ std::optional<Verdict> Attachment::refusal(const Candidate& candidate,
     case Answer::crash:
       break;
   }
-  return Verdict{.is_refused = true};
+  return Verdict{.refused_for = mistake};
 }
 
 std::optional<Verdict> Attachment::deferral(const Candidate& candidate, const Settings& settings) {

@@ -68,7 +68,7 @@ struct Combination {
 struct Verdict {
   Communicator* server = nullptr;
   std::string_view reason = {};
-  bool is_refused = false;  ///< For the candidate's mistake, by hycoll.
+  Mistake refused_for = Mistake::none;  ///< By hycoll, unless none.
   bool is_timed = false;  ///< Attachment::add_library_time() is to be told what the call has taken.
 };
 

@@ -23,9 +23,8 @@ int start(Votes& votes, MPI_Comm communicator, MPI_Request* request) {
 
 bool Consent::is_given_by_all(MPI_Comm communicator) {
   Votes votes = {withdrawn_from_ == MPI_COMM_NULL ? 1 : 0, 0};
-  JointSetup::complete("MPI_Iallreduce", [&](MPI_Request* request) {
-    return start(votes, communicator, request);
-  });
+  JointSetup::complete("MPI_Iallreduce",
+                       [&](MPI_Request* request) { return start(votes, communicator, request); });
   withdrawn_from_ = MPI_COMM_NULL;
   return votes[1] == 1;
 }

@@ -22,6 +22,10 @@ MPI_Comm own_communicator = MPI_COMM_NULL;  // guarded by own_mutex; null until 
 
 }  // namespace
 
+int class_of(Mistake mistake) noexcept {
+  return mistake == Mistake::negative_count ? MPI_ERR_COUNT : MPI_ERR_BUFFER;
+}
+
 std::string text_of(Mistake mistake, Routine routine) {
   const auto text = [&](std::string_view what) {
     return fmt::format("{}: {}", name_of(routine), what);
@@ -36,6 +40,8 @@ std::string text_of(Mistake mistake, Routine routine) {
       return text("the input is MPI_IN_PLACE, which only the root may pass; pass a buffer");
     case Mistake::no_buffer:
       return text("a buffer is null, but has elements; pass an address");
+    case Mistake::negative_count:
+      return text("the count is negative; pass 0 for no elements");
     case Mistake::none:
       break;
   }

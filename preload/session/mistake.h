@@ -11,13 +11,14 @@
 
 namespace hycoll::preload {
 
-/// What a process can tell by itself to be wrong with the buffers that it passes.
+/// What a process can tell by itself to be wrong with what it passes.
 enum class Mistake : std::uint8_t {
   none,
   aliased,          ///< Input and output are at one address, without MPI_IN_PLACE.
   output_in_place,  ///< MPI_IN_PLACE as the buffer of a result.
   input_in_place,   ///< MPI_IN_PLACE as the input of a process that may not be in place.
   no_buffer,        ///< Elements at a null address.
+  negative_count,   ///< Of elements.
 };
 
 /// What an MPI library does with a call in which a process makes a mistake.
@@ -31,6 +32,8 @@ enum class Answer : std::uint8_t {
 /// this process's.
 Answer library_answer(Mistake mistake, Routine routine, MPI_Count count) noexcept;
 
+/// MPI's error class.
+int class_of(Mistake mistake) noexcept;
 /// For people, beginning with the routine's name.
 std::string text_of(Mistake mistake, Routine routine);
 

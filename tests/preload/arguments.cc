@@ -272,7 +272,20 @@ void as_an_error(const std::vector<Form>& forms, const char* what, const Argumen
   }
 }
 
-/// The same of the first process, which is the root; MPI looks at nothing of this kind elsewhere.
+/// Where one library does not survive it, the other raises this class.
+void as_class(int error_class, const std::vector<Form>& forms, const char* what,
+              const Arguments& arguments, const Communicators& on) {
+  for (const Form& form : forms) {
+    const Outcome wanted{.error_class = error_class, .handler_calls = 1};
+    const Outcome got = outcome_of(form, By::program, arguments, on.all);
+    report(form, what, wanted, got);
+    REQUIRE_HERE(got == wanted);
+    require_together(on.all);
+  }
+}
+
+/// As the library, the first process, which is the root; MPI looks at nothing of this kind
+/// elsewhere.
 void as_the_library_at_the_root(const std::vector<Form>& forms, const char* what,
                                 const Arguments& bad, const Arguments& good,
                                 const Communicators& on) {
@@ -336,6 +349,7 @@ void mistakes(const Communicators& on) {
   for (const auto* forms : {&reductions(), &exscans(), &rooted_reductions()}) {
     as_the_library(*forms, "an uncommitted type", open, on);
     as_the_library(*forms, "no operator", no_op, on);
+    as_class(MPI_ERR_COUNT, *forms, "a negative count", no_count, on);
   }
   as_the_library(reductions(), "one buffer for both", aliased, on);
   as_the_library(exscans(), "one buffer for both", aliased, on);
