@@ -10,6 +10,15 @@
 /// further allocations are private. HYCOLL_SHARED_HEAP_LIMIT bounds the arena (bytes; suffixes K,
 /// M, G, T).
 ///
+/// Example: a vector that collectives read and write where it is.
+///
+///     std::vector<double, hycoll::Allocator<double>> vector(100000, 1.0);
+///     hycoll::Options options;
+///     options.layout = hycoll::Options::Layout::processes;
+///     hycoll::Communicator communicator(MPI_COMM_WORLD, options);
+///     communicator.allreduce(vector, vector);
+///     check(vector[0] == communicator.size());
+///
 /// Every function may be called concurrently. Blocks are freed by the process that allocated them,
 /// by any of its threads. Source: glex-malloc in "Overlapped NUMA-aware multi-leader multi-port
 /// all-to-all", section 7.1; hycoll's HeapNeighbours (hycoll/heap_neighbours.h) has its fence, put

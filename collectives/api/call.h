@@ -30,6 +30,16 @@ enum class Bits : std::uint8_t {
 /// One call of a collective, as a value: what blocking, nonblocking and persistent calls of both
 /// layouts have in common. The functions in hycoll::calls make them; buffers are not owned.
 ///
+/// Example: one call, made twice, in two ways.
+///
+///     hycoll::Communicator communicator(MPI_COMM_WORLD);
+///     std::vector<double> local(100, 1.0);
+///     std::vector<double> sums(local.size());
+///     const hycoll::Call call = hycoll::calls::scan(local, sums).reproducible();
+///     communicator.run(call);
+///     communicator.start(call).wait();
+///     check(sums[0] == communicator.rank() + 1);
+///
 /// A buffer holds whole elements of `type`. Every member passes the same collective, counts, type,
 /// operator and root. Operators that do not commute see their operands in rank order.
 ///

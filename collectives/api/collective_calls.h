@@ -12,6 +12,15 @@ namespace hycoll {
 
 /// A nonblocking call under way. Moves, does not copy. Progress is made in the background.
 ///
+/// Example: work of the program's own while a broadcast is under way.
+///
+///     hycoll::Communicator communicator(MPI_COMM_WORLD);
+///     std::vector<int> table(1000, communicator.rank() == 0 ? 7 : 0);
+///     hycoll::Request request = communicator.ibroadcast(table, 0);
+///     // ... what does not touch the table ...
+///     request.wait();
+///     check(table[999] == 7);
+///
 /// The buffers are the call's until wait() has returned or thrown, or test() has been true or
 /// thrown. A request must have been waited for before its communicator or team is destroyed.
 class Request {
@@ -97,6 +106,15 @@ class DrivenCall {
 
 /// A call that is set up once and started many times on the same buffers, which must live as long.
 /// At most one start at a time is under way. Must not outlive its communicator or team.
+///
+/// Example: an allreduce in every step of a loop.
+///
+///     hycoll::Communicator communicator(MPI_COMM_WORLD);
+///     std::vector<double> residual(8, 1.0);
+///     std::vector<double> sum(residual.size());
+///     hycoll::Persistent allreduce = communicator.allreduce_init(residual, sum);
+///     for (int step = 0; step < 3; ++step) allreduce.run();
+///     check(sum[0] == communicator.size());
 ///
 /// A start is a call like any other: all members make their calls and starts on a communicator or
 /// team in the same order. (Programs under the preload library may start theirs in any order, as

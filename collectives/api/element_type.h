@@ -17,6 +17,14 @@ namespace hycoll {
 /// is to be named one, ElementType(MPI_DOUBLE): with some MPI libraries it is an int, as counts
 /// are.
 ///
+/// Example: the smallest value of all processes, and where it is.
+///
+///     hycoll::Communicator communicator(MPI_COMM_WORLD);
+///     struct { double value; int rank; } own{2.0, communicator.rank()}, least{};
+///     communicator.allreduce(&own, &least, 1, hycoll::ElementType(MPI_DOUBLE_INT),
+///                            hycoll::Operation(MPI_MINLOC));
+///     check(least.value == 2.0 && least.rank == 0);
+///
 /// Holds the handle only: making and copying one costs nothing, and what it stands for is looked up
 /// when somebody asks. A derived datatype must not be freed before the last call that uses it has
 /// completed. All functions may be called by any thread while MPI is initialised.

@@ -58,6 +58,21 @@ namespace hycoll {
 /// touch the same bytes and one of them writes. A put or get is a copy by the caller: when it
 /// returns, the bytes have been moved, and after the next fence the owner sees them.
 ///
+/// Example: each process writes its rank into a block of its right neighbour's.
+///
+///     hycoll::HeapNeighbours neighbours(MPI_COMM_WORLD);
+///     std::vector<int, hycoll::Allocator<int>> block(1, -1);
+///     int* own = block.data();
+///     std::vector<int*> blocks(static_cast<std::size_t>(neighbours.size()));
+///     MPI_Allgather(&own, sizeof own, MPI_BYTE, blocks.data(), sizeof own, MPI_BYTE,
+///                   MPI_COMM_WORLD);
+///     const int right = (neighbours.rank() + 1) % neighbours.size();
+///     const int rank = neighbours.rank();
+///     neighbours.fence();
+///     neighbours.put(right, blocks[static_cast<std::size_t>(right)], &rank, sizeof rank);
+///     neighbours.fence();
+///     check(block[0] == (rank + neighbours.size() - 1) % neighbours.size());
+///
 /// Different threads may put and get at once; fence is for one thread at a time.
 /// Source: "Overlapped NUMA-aware multi-leader multi-port all-to-all", section 7.1.
 class HeapNeighbours {

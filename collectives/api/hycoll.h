@@ -32,6 +32,26 @@
 /// others send them, in the background, as switches would that reduce by themselves; their program
 /// constructs the same communicators and teams, and calls serve() instead of collectives.
 ///
+/// Example: the sum of a vector over all processes, and its largest element.
+///
+///     hycoll::Communicator communicator(MPI_COMM_WORLD);
+///     std::vector<double> local(1000, 1.0);
+///     std::vector<double> global(local.size());
+///     communicator.allreduce(local, global);
+///     const double largest = communicator.allreduce(local[0], hycoll::Operator::max);
+///     check(global[0] == communicator.size() && largest == 1.0);
+///
+/// Example: the same over all threads of all processes, two in each.
+///
+///     hycoll::Team team(MPI_COMM_WORLD, 2);
+///     auto work = [&](int thread) {
+///       hycoll::Member member = team.join(thread);
+///       check(member.allreduce(1) == member.size());
+///     };
+///     std::thread other(work, 1);
+///     work(0);
+///     other.join();
+///
 /// Who must outlive whom: communicators and teams are made after MPI_Init_thread and destroyed
 /// before MPI_Finalize; members, persistent calls and requests that have not been waited for must
 /// not outlive theirs; buffers, datatypes and operators must not go before the last call that uses

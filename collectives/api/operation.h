@@ -31,6 +31,22 @@ enum class Concurrency : std::uint8_t {
 /// Functions that take an Operation accept an Operator in its place. An MPI_Op is to be named one,
 /// Operation(MPI_SUM): with some MPI libraries it is an int, which a root or a count is, too.
 ///
+/// Example: the largest absolute value, by an operator in C++.
+///
+///     const auto larger = hycoll::Operation::custom(
+///         [](const void* left, void* right_and_result, std::size_t count) {
+///           const auto* a = static_cast<const double*>(left);
+///           auto* b = static_cast<double*>(right_and_result);
+///           for (std::size_t i = 0; i < count; ++i) {
+///             b[i] = std::max(std::abs(a[i]), std::abs(b[i]));
+///           }
+///         },
+///         hycoll::Commutativity::commutative);
+///     hycoll::Communicator communicator(MPI_COMM_WORLD);
+///     double value = -3.0;
+///     communicator.allreduce(&value, &value, 1, hycoll::DataType::float64, larger);
+///     check(std::abs(value) == 3.0);
+///
 /// Cheap to copy; copies of a custom operation share the function. An MPI_Op must not be freed
 /// before the last call that uses it has completed. All functions may be called by any thread while
 /// MPI is initialised.

@@ -18,7 +18,19 @@ enum class ErrorKind {
   user_operator,  ///< An operator that the caller brought along threw an exception.
 };
 
-/// Every error that a caller can cause or meet. The message names the argument, its value, what was
+/// Every error that a caller can cause or meet.
+///
+/// Example:
+///
+///     hycoll::Communicator communicator(MPI_COMM_WORLD);
+///     int value = 1;
+///     try {
+///       communicator.broadcast(&value, 1, hycoll::DataType::int32, communicator.size());
+///     } catch (const hycoll::Error& error) {
+///       check(error.kind() == hycoll::ErrorKind::invalid_argument);  // no such root
+///     }
+///
+/// The message names the argument, its value, what was
 /// expected and the remedy.
 class Error : public std::runtime_error {
  public:
