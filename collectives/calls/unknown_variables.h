@@ -14,7 +14,7 @@ namespace hycoll {
 const Setting* nearest_setting(std::string_view variable);
 
 /// The variables of the environment that begin with HYCOLL_ and are no settings, sorted; not
-/// HYCOLL_TEST_*, which are the tests' own.
+/// HYCOLL_TEST_*, which are the tests' own, nor what module files say of packages, as HYCOLL_ROOT.
 std::vector<std::string> unknown_variables();
 
 /// "hycoll: the variable HYCOLL_LANE is no setting ...", and the nearest setting.

@@ -12,6 +12,7 @@
 #include "tests/preload/nonblocking_operation.h"
 #include "tests/preload/persistent_operation.h"
 #include "tests/preload/programs.h"
+#include "tests/support/processor_time.h"
 
 namespace {
 
@@ -22,27 +23,17 @@ using Seconds = std::chrono::duration<double>;
 constexpr std::chrono::milliseconds kDelay{500};
 constexpr double kMostShare = 0.05;
 
-/// What this process has used of its cores.
-double processor_seconds() {
-  rusage use{};
-  getrusage(RUSAGE_SELF, &use);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-  };
-  return seconds(use.ru_utime) + seconds(use.ru_stime);
-}
-
 /// What share of a core a process has used in a call for which the last rank is late; 0 there.
 template <class Call>
 double share_of_wait(MPI_Comm communicator, const char* name, const Call& call) {
   MPI_Barrier(communicator);
   const bool is_late = rank_of(communicator) == size_of(communicator) - 1;
   if (is_late) std::this_thread::sleep_for(kDelay);
-  const double used_before = processor_seconds();
+  const double used_before = processor_seconds(RUSAGE_SELF);
   const auto begin = std::chrono::steady_clock::now();
   call();
   const double time = Seconds(std::chrono::steady_clock::now() - begin).count();
-  const double used = processor_seconds() - used_before;
+  const double used = processor_seconds(RUSAGE_SELF) - used_before;
   if (is_late) return 0;
   std::printf("waiting: %s: %.2f %% of a core in %.3f s\n", name, 100 * used / time, time);
   std::fflush(stdout);

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <thread>
 
+#include "tests/support/processor_time.h"
 #include "threading/memory/bell.h"
 
 namespace hycoll {
@@ -37,24 +38,15 @@ TEST_CASE("a thread that shares its core, or does not know, sleeps in long waits
   CHECK(sleeps_of_a_wait(WaitPolicy{}, milliseconds(20)) > 0);
 }
 
-double processor_seconds() {
-  rusage use{};
-  getrusage(RUSAGE_THREAD, &use);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-  };
-  return seconds(use.ru_utime) + seconds(use.ru_stime);
-}
-
 TEST_CASE("a wait that sleeps leaves its core to others, whether somebody wakes it or not") {
   Bell bell;
   for (Bell* const its : {&bell, static_cast<Bell*>(nullptr)}) {
     double least = 1;  // of three: on a busy machine each sleep takes longer to begin for once
     for (int attempt = 0; attempt < 3; ++attempt) {
-      const double before = processor_seconds();
+      const double before = processor_seconds(RUSAGE_THREAD);
       Waiter waiter(WaitPolicy::own_core().with_rest(WaitPolicy::Rest::sleep));
       while (waiter.slow_time() < milliseconds(300)) waiter.give_way(its);
-      least = std::min(least, processor_seconds() - before);
+      least = std::min(least, processor_seconds(RUSAGE_THREAD) - before);
     }
     CHECK(least < 0.05 * 0.3);
   }

@@ -35,13 +35,11 @@ def examples_of(header):
     found = []
     lines = open(header, encoding="utf-8").read().splitlines()
     for number, line in enumerate(lines):
-        if not re.match(r" *(///|//!|\*) Example", line):
+        if not re.match(r" */// Example", line):
             continue
         code = []
         for following in lines[number + 1 :]:
             text = re.match(r" *///(?:$|     (.*))", following)
-            if text is None and not code and re.match(r" */// [^ ]", following):
-                continue  # the rest of the sentence
             if text is None:
                 break
             code.append(text.group(1) or "")

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tests/support/call_sweeps.h"
+#include "tests/support/processor_time.h"
 
 namespace hycoll::tests {
 namespace progress_mpi_test {
@@ -150,33 +151,23 @@ TEST_CASE("so does a process whose thread is a member") {
         }) == "");
 }
 
-std::chrono::duration<double> processor_time_of_this_thread() {
-  rusage use{};
-  getrusage(RUSAGE_THREAD, &use);
-  const auto time = [](const timeval& of) {
-    return std::chrono::seconds(of.tv_sec) + std::chrono::microseconds(of.tv_usec);
-  };
-  return time(use.ru_utime) + time(use.ru_stime);
-}
-
 /// Makes a call up to three times, for which the last member is late each time; on a busy machine a
 /// look takes longer for once. `all_agree(is_good)` tells whether it is so on all members. Returns
 /// a complaint of the others, if they have used their core meanwhile each time.
 template <class CallFunction, class AllAgree>
 std::string complaint_of_a_wait(int rank, int size, const CallFunction& make_call,
                                 const AllAgree& all_agree) {
-  constexpr std::chrono::milliseconds kDelay{300};
+  constexpr std::chrono::duration<double> kDelay{0.3};
   const bool is_late = rank == size - 1;
-  std::chrono::duration<double> used{};
+  double used = 0;
   for (int attempt = 0; attempt < 3; ++attempt) {
     if (is_late) std::this_thread::sleep_for(kDelay);
-    const auto before = processor_time_of_this_thread();
+    const double before = processor_seconds(RUSAGE_THREAD);
     make_call();
-    used = processor_time_of_this_thread() - before;
-    if (all_agree(is_late || used < 0.05 * kDelay)) return "";
+    used = processor_seconds(RUSAGE_THREAD) - before;
+    if (all_agree(is_late || used < 0.05 * kDelay.count())) return "";
   }
-  return "members have waited with their cores; this one has used " + std::to_string(used.count()) +
-         " s";
+  return "members have waited with their cores; this one has used " + std::to_string(used) + " s";
 }
 
 TEST_CASE("who waits for a late member leaves its core to others, if that is asked for") {
