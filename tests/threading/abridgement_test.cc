@@ -29,9 +29,8 @@ std::vector<Shape> shapes() {
   std::vector<Shape> all;
   const std::vector<std::vector<Node>> groups = {
       {{2, 2}}, {{5, 5}}, {{3, 5}}, {{1, 1}}, {{4, 4}, {4, 4}}, {{1, 2}, {5, 5}, {2, 4}}};
-  const std::vector<int> lane_counts = tests::kIsSanitized ? std::vector{2} : std::vector{1, 2, 5};
   for (const std::vector<Node>& nodes : groups) {
-    for (const int lanes : lane_counts) all.push_back(Shape(nodes, lanes));
+    for (const int lanes : {1, 2, 5}) all.push_back(Shape(nodes, lanes));
   }
   return all;
 }
@@ -91,9 +90,10 @@ std::size_t prove(const Schedule& part, int node) {
 
 TEST_CASE("the wanted workers' programs are those of the whole schedule") {
   std::size_t proved = 0;
+  tests::Sample sample;
   for (const Algorithm* algorithm : all_algorithms()) {
     for (const Shape& shape : shapes()) {
-      if (!algorithm->serves_shape(shape)) continue;
+      if (!algorithm->serves_shape(shape) || !sample.takes_next()) continue;
       for (int node = 0; node < shape.node_count(); ++node) {
         const Schedule part = algorithm->generate(shape, kSegments, 0, only_node(node));
         CAPTURE(algorithm->name);
@@ -108,7 +108,7 @@ TEST_CASE("the wanted workers' programs are those of the whole schedule") {
       }
     }
   }
-  CHECK(proved > (tests::kIsSanitized ? 1500 : 5000));
+  CHECK(proved > (tests::kIsSanitized ? 1000 : 5000));
 }
 
 /// What processes of other nodes ask of a node, whose steps they do not make.
@@ -151,9 +151,10 @@ std::size_t prove_without_whole(const StepReplay& direct, const Schedule& whole,
 
 TEST_CASE("what a process makes of its node's staged schedule is what it would keep of the whole") {
   std::size_t proved = 0;
+  tests::Sample sample;
   for (const Algorithm* algorithm : all_algorithms()) {
     for (const Shape& shape : shapes()) {
-      if (!algorithm->serves_shape(shape)) continue;
+      if (!algorithm->serves_shape(shape) || !sample.takes_next()) continue;
       for (int node = 0; node < shape.node_count(); ++node) {
         const StepReplay direct = algorithm->replay(shape, kSegments, 0, node);
         const Schedule part = algorithm->generate(shape, kSegments, 0, only_node(node));
@@ -171,7 +172,7 @@ TEST_CASE("what a process makes of its node's staged schedule is what it would k
       }
     }
   }
-  CHECK(proved > (tests::kIsSanitized ? 300 : 1000));
+  CHECK(proved > (tests::kIsSanitized ? 200 : 1000));
 }
 
 TEST_CASE("what a part needs and takes is known without making it") {

@@ -62,10 +62,13 @@ class Numbered final : public Channel {
   ~Numbered() override { --count_; }
   Caller& caller() override { std::abort(); }
   int set_up() const { return set_up_; }
+  void spoil() { is_spoilt_ = true; }
+  bool is_spoilt() const { return is_spoilt_; }
 
  private:
   int set_up_;
   int& count_;
+  bool is_spoilt_ = false;
 };
 
 /// One process: what it sets up, gives back, and finds wrong.
@@ -80,6 +83,7 @@ class Process {
     for (int set_up = 0; set_up < set_ups; ++set_up) {
       std::optional<ChannelUse> use = taken(set_up, fails);
       given_.push_back(use ? number_of(*use) : -1);
+      wrong_ += use && channel_of(*use).is_spoilt() ? 1 : 0;
       if (use) live_.push_back(std::move(*use));
       // First rather fewer than are set up, then rather more.
       std::size_t given_back = own_() % ((set_up / 200) % 2 == 0 ? 2 : 4);
@@ -105,13 +109,17 @@ class Process {
         });
   }
 
-  static int number_of(const ChannelUse& use) {
-    return static_cast<const Numbered&>(use.channel()).set_up();
+  static Numbered& channel_of(const ChannelUse& use) {
+    return static_cast<Numbered&>(use.channel());
   }
+  static int number_of(const ChannelUse& use) { return channel_of(use).set_up(); }
 
   void give_one_back() {
     const std::size_t index = own_() % live_.size();
-    if (own_() % 16 == 0) live_[index].spoil();
+    if (own_() % 16 == 0) {
+      live_[index].spoil();
+      channel_of(live_[index]).spoil();
+    }
     live_.erase(live_.begin() + static_cast<std::ptrdiff_t>(index));
   }
 

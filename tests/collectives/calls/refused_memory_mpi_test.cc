@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "tests/support/call_sweeps.h"
+#include "tests/support/sanitized.h"
 
 namespace {
 
@@ -104,7 +105,9 @@ template <class Caller, class Make>
 std::string refuse_in_turn(Caller& caller, bool is_refused, std::size_t base, const Make& make,
                            std::atomic<int>& disturbed) {
   std::string first;
+  Sample of_long;
   const auto try_one = [&](std::size_t count, int requests_before) {
+    if (base > 5'000 && !of_long.takes_next()) return;
     const Outcome outcome =
         attempt_twice(caller, count, is_refused ? requests_before : -1, make, first);
     if (outcome.refused > 0 || outcome.has_failed) ++disturbed;
