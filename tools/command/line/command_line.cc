@@ -119,6 +119,11 @@ std::optional<int> CommandLine::parse(int argc, char** argv, bool speaks, int us
   return std::nullopt;
 }
 
+std::vector<ManualPage> CommandLine::manual(const std::string& source,
+                                            const std::string& date) const {
+  return manual_pages(*app_, source, date);
+}
+
 bool CommandLine::chosen() const { return app_->parsed(); }
 
 std::string CommandLine::subcommand_names() const {

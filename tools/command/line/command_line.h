@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tools/command/line/manual.h"
+
 namespace CLI {
 class App;
 class Option;
@@ -39,7 +41,8 @@ class Option {
 };
 
 /// What `hycoll` or a subcommand accepts, and where that goes. CLI11 does the work; its header
-/// takes a compiler longer than most files here, so that one file only includes it.
+/// takes a compiler longer than most files here, so that the sources of this library only include
+/// it.
 class CommandLine {
  public:
   CommandLine(const std::string& description, const std::string& name);
@@ -73,6 +76,9 @@ class CommandLine {
   /// Null if the arguments are understood. Otherwise the exit status, after help or the error has
   /// been printed if `speaks`; `usage_error` is the status of the latter.
   std::optional<int> parse(int argc, char** argv, bool speaks, int usage_error);
+
+  /// The pages of the command and of its subcommands: manual_pages().
+  std::vector<ManualPage> manual(const std::string& source, const std::string& date) const;
 
   /// Whether the arguments chose this subcommand.
   bool chosen() const;
