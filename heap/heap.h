@@ -48,9 +48,9 @@ void hycoll_free(void* block);
 
 /// What this process has in the shared heap, and of the heaps of its neighbours.
 struct hycoll_heap_usage {
-  size_t block_bytes; /**< In blocks now, rounded up to their granularity. */
-  size_t block_count;
-  size_t peak_block_bytes;
+  size_t block_bytes;       /**< In blocks now, rounded up to their granularity. */
+  size_t block_count;       /**< Blocks now. */
+  size_t peak_block_bytes;  /**< The largest block_bytes so far. */
   size_t kept_bytes;        /**< Free, but kept for the next blocks. */
   size_t capacity_bytes;    /**< The arena's size; 0 while there is no arena. */
   size_t private_fallbacks; /**< Allocations that got private memory instead. */
@@ -80,20 +80,26 @@ void deallocate(void* block) noexcept;
 template <typename T>
 class Allocator {
  public:
+  /// What containers ask for.
   using value_type = T;
 
+  /// All are equal.
   Allocator() = default;
+  /// All are equal.
   template <typename U>
   Allocator(const Allocator<U>&) noexcept {}  // NOLINT: conversions are what containers need.
 
+  /// A block for so many elements. Errors: std::bad_alloc.
   T* allocate(std::size_t count) {
     if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) {
       throw std::bad_array_new_length();
     }
     return static_cast<T*>(hycoll::allocate(count * sizeof(T), alignof(T)));
   }
+  /// Frees such a block.
   void deallocate(T* block, std::size_t) noexcept { hycoll::deallocate(block); }
 
+  /// All are equal.
   template <typename U>
   bool operator==(const Allocator<U>&) const noexcept {
     return true;
@@ -114,6 +120,7 @@ std::optional<HeapAddress> announce(const void* address) noexcept;
 /// What this process has in the shared heap, and of the heaps of its neighbours.
 using HeapUsage = ::hycoll_heap_usage;
 
+/// The same as hycoll_get_heap_usage().
 HeapUsage heap_usage();
 
 }  // namespace hycoll

@@ -47,8 +47,10 @@ enum class Bits : std::uint8_t {
 /// ones, with other counts, for the same data: the sizes in bytes must be equal. The operator and
 /// `bits` mean nothing then.
 struct Call {
+  /// Which one.
   Collective collective = Collective::allreduce;
   const void* input = nullptr;  ///< May equal the output: in place. Only read otherwise.
+  /// Where the result goes.
   void* output = nullptr;
   /// Elements of the input vector; with equal blocks (reduce_scatter, allgather, gather, scatter,
   /// alltoall) of one block; with unequal ones 0.
@@ -65,19 +67,26 @@ struct Call {
   /// member sends: the elements of the block that it gets from each member, and where that begins
   /// in the output. As long, and to stay unchanged as long.
   std::span<const std::size_t> received_counts = {};
+  /// Where it begins.
   std::span<const std::ptrdiff_t> received_displacements = {};
   /// The same: a type for each block, with displacements in bytes. Empty: `type`, for all.
   std::span<const ElementType> block_types = {};
+  /// The same of received_counts.
   std::span<const ElementType> received_types = {};
+  /// Of all elements, unless there are block_types.
   ElementType type = DataType::float64;
+  /// Of collectives that combine.
   Operation op = Operator::sum;
   int root = 0;  ///< Of reduce and gather: the rank that gets the result. Of broadcast and scatter:
                  ///< whose input it is.
+  /// What is promised of the bits of the result.
   Bits bits = Bits::same_on_all_members;
   /// What the containers hold that the call was made from, in elements: a call that needs another
   /// number is refused. Pointers do not tell.
   static constexpr std::size_t kUnknownSize = SIZE_MAX;
+  /// The elements that the input's container holds.
   std::size_t input_size = kUnknownSize;
+  /// The elements that the output's container holds.
   std::size_t output_size = kUnknownSize;
 
   /// The same call with reproducible bits.
@@ -92,15 +101,15 @@ struct Call {
 /// by rank, elements, and where each block begins in its buffer, in elements; no displacements:
 /// blocks follow each other. To stay unchanged until the call has completed.
 struct PairCounts {
-  std::span<const std::size_t> counts;
-  std::span<const std::ptrdiff_t> displacements = {};
+  std::span<const std::size_t> counts;                 ///< Elements of each block.
+  std::span<const std::ptrdiff_t> displacements = {};  ///< Where each begins, in elements.
 };
 
 /// The same with a type for each block, and displacements in bytes.
 struct TypedPairCounts {
-  std::span<const std::size_t> counts;
-  std::span<const std::ptrdiff_t> displacements_bytes;
-  std::span<const ElementType> types;
+  std::span<const std::size_t> counts;                  ///< Elements of each block.
+  std::span<const std::ptrdiff_t> displacements_bytes;  ///< Where each begins.
+  std::span<const ElementType> types;                   ///< Of the elements of each block.
 };
 
 /// Whether the order in which members are numbered makes a difference for anything but the root.
@@ -342,6 +351,7 @@ inline Call alltoallw(const void* input, const TypedPairCounts& sent, void* outp
 /// A call that moves nothing and completes when all members have entered.
 inline Call barrier() { return allreduce(nullptr, nullptr, 0, DataType::uint8, Operator::max); }
 
+/// Input and output have the same size.
 template <InputVector In, OutputVector Out>
 requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
 allreduce(In&& input, Out&& output, const Operation& op = Operator::sum) {
@@ -392,6 +402,7 @@ reduce_scatter(In&& input, Out&& output, std::span<const std::size_t> block_coun
       input, output);
 }
 
+/// Input and output have the same size.
 template <InputVector In, OutputVector Out>
 requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
 scan(In&& input, Out&& output, const Operation& op = Operator::sum) {
@@ -400,6 +411,7 @@ scan(In&& input, Out&& output, const Operation& op = Operator::sum) {
               data_type_of<std::ranges::range_value_t<In>>(), op);
 }
 
+/// Input and output have the same size.
 template <InputVector In, OutputVector Out>
 requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
 exscan(In&& input, Out&& output, const Operation& op = Operator::sum) {

@@ -27,6 +27,7 @@ class Request {
  public:
   /// Stands for no call.
   Request() noexcept;
+  /// The other one stands for no call then.
   Request(Request&&) noexcept;
   /// As the destructor for the call that it has stood for.
   Request& operator=(Request&&) noexcept;
@@ -69,7 +70,9 @@ class DrivenCall {
  public:
   /// Stands for no call, and has completed.
   DrivenCall() noexcept;
+  /// The other one stands for no call then.
   DrivenCall(DrivenCall&&) noexcept;
+  /// The same. Requires that the call it has stood for has completed.
   DrivenCall& operator=(DrivenCall&&) noexcept;
   /// Requires that the call has completed.
   ~DrivenCall();
@@ -121,6 +124,7 @@ class DrivenCall {
 /// MPI says; so may owners of DrivenCall.)
 class Persistent {
  public:
+  /// The other one must only be destroyed or assigned to then.
   Persistent(Persistent&&) noexcept;
   /// As the destructor for the call that it has stood for.
   Persistent& operator=(Persistent&&) noexcept;

@@ -30,8 +30,10 @@ namespace hycoll {
 /// completed. All functions may be called by any thread while MPI is initialised.
 class ElementType {
  public:
+  /// One of hycoll's own types.
   constexpr ElementType(DataType type) noexcept  // NOLINT(google-explicit-constructor)
       : data_type_(static_cast<std::uint8_t>(type)) {}
+  /// A predefined or derived datatype of MPI.
   explicit ElementType(MPI_Datatype type) noexcept : handle_(type) {}
 
   /// MPI's handle; for a DataType that of the type of fixed width, such as MPI_INT32_T.

@@ -87,6 +87,7 @@ class HeapNeighbours {
 
   /// This process among its neighbours, and their number, itself included.
   int rank() const noexcept;
+  /// The number of neighbours, this process included.
   int size() const noexcept;
 
   /// Whether every neighbour can access every neighbour's arena; the same on all of them. If not
@@ -100,6 +101,7 @@ class HeapNeighbours {
   /// process sees it. Errors: invalid_argument, if there is no such neighbour or the range is not
   /// in its arena; environment, if its arena cannot be accessed from here.
   void put(int neighbour, void* address, const void* source, std::size_t size_bytes);
+  /// Copies from there to `destination`, otherwise as put().
   void get(int neighbour, const void* address, void* destination, std::size_t size_bytes);
 
   /// Where this process sees a neighbour's block; nullptr where put and get would throw.

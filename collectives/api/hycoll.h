@@ -76,11 +76,13 @@ struct Options {
                 ///< only as far as their ranks follow each other; for a Communicator see
                 ///< has_scattered_ranks().
   };
+  /// What a node is.
   Layout layout = Layout::per_node;
 
   /// Layout `processes`: whose processes form a node. A process belongs to a NUMA domain if its
   /// share of the machine's cores lies in it; the others of a machine form a node of their own.
-  enum class NodeScope { machine, numa_domain } node_scope = NodeScope::machine;
+  enum class NodeScope { machine, numa_domain };
+  NodeScope node_scope = NodeScope::machine;  ///< Whose processes form a node.
 
   /// Layout `processes`: how much memory each worker shares with other processes of its machine, in
   /// KiB, for vectors to pass through; 64 to 1048576. What a call stages of one element of the
@@ -112,7 +114,8 @@ struct Options {
                   ///< room for twice what others have. The processes do not look how far they are
                   ///< from one another, and count as near. For many communicators that make few
                   ///< calls each, such as those that hycoll makes itself for persistent calls.
-  } memory = Memory::at_once;
+  };
+  Memory memory = Memory::at_once;  ///< When there is memory that processes share.
 
   /// Layout `processes`: vectors of so many KiB and more are read and written where they are, by
   /// the kernel (process_vm_readv), if all processes of the machine may do that to each other. 0:
@@ -137,10 +140,11 @@ struct Options {
   int exchange_kib = 64 * 1024;
 
   /// Layout `processes`, for tests on one machine: the processes of every machine (or NUMA domain)
-  /// form so many nodes. 0: one. They are dealt to them in blocks of neighbouring ranks, or in
-  /// turn.
+  /// form so many nodes. 0: one.
   int emulated_nodes = 0;
-  enum class EmulatedDealing { blocks, cyclic } emulated_dealing = EmulatedDealing::blocks;
+  /// How the processes are dealt to emulated nodes: neighbouring ranks to one, or in turn.
+  enum class EmulatedDealing { blocks, cyclic };
+  EmulatedDealing emulated_dealing = EmulatedDealing::blocks;  ///< How they are dealt.
 
   /// Workers per process, for a Communicator with the layout `per_node`: the calling thread and
   /// workers - 1 pool threads. 0: one per core of the process's share of the node. A Team has one
@@ -156,13 +160,15 @@ struct Options {
   /// so that no leader waits for another one; constructors throw Error if a process cannot use UCX.
   /// `automatic`: UCX where all processes have it and it is faster, which is measured once in a
   /// process's life.
-  enum class Transport { automatic, mpi, ucx } transport = Transport::automatic;
+  enum class Transport { automatic, mpi, ucx };
+  Transport transport = Transport::automatic;  ///< What messages go through.
 
   /// Over UCX, whether long messages are put into memory of the receiving lane, from where it
   /// copies them, up to 16 MiB for each lane; where the network needs the receiver's help for that,
   /// as TCP does, or the memory is refused, they go as they do without. `automatic`: if that is
   /// measured to be faster, once in a process's life.
-  enum class Puts { automatic, off, on } puts = Puts::automatic;
+  enum class Puts { automatic, off, on };
+  Puts puts = Puts::automatic;  ///< Whether long messages are put.
 
   /// An algorithm's name as `hycoll algorithms` lists them, or "auto".
   std::string algorithm = "auto";
@@ -185,7 +191,8 @@ struct Options {
   std::string latencies;
 
   /// Whether pool threads (Communicator) or joining threads (Team) are bound to a core each.
-  enum class Pinning { pinned, unpinned } pinning = Pinning::pinned;
+  enum class Pinning { pinned, unpinned };
+  Pinning pinning = Pinning::pinned;  ///< Whether threads are bound.
 
   /// The last so many processes of the parent communicator are aggregators: they have no member,
   /// and combine what the algorithms node-leader and socket-leader send them. At least one process
@@ -213,26 +220,30 @@ struct Options {
     sleep,  ///< As `automatic` for 1 ms; then sleeps until members of the node wake it. For
             ///< messages between nodes, and those of the MPI library, it looks from time to time,
             ///< which takes 2.5 % and less than 1 % of a core: docs/preload.md.
-  } waiting = Waiting::automatic;
+  };
+  Waiting waiting = Waiting::automatic;  ///< What a wait does with its core.
 
   /// Arguments are always compared between the members of a process; a member that has left a short
   /// reduce, scan or exscan before others entered it gets the Error at the end of one of its next
   /// calls. `all_processes` compares them between processes too, at the cost of a small
   /// MPI_Allreduce per call, and lets nobody leave early.
-  enum class Checking { process, all_processes } checking = Checking::process;
+  enum class Checking { process, all_processes };
+  Checking checking = Checking::process;  ///< Whose arguments are compared.
 
   /// Buffers of one member that overlap: the blocks of a result, or input and output in part.
   /// `unspecified`, for programs that rely on MPI libraries which do not look: what lies where
   /// blocks overlap is that of any of them; input that overlaps the output is read before it is
   /// written.
-  enum class Overlaps { refused, unspecified } overlaps = Overlaps::refused;
+  enum class Overlaps { refused, unspecified };
+  Overlaps overlaps = Overlaps::refused;  ///< What is done about buffers that overlap.
 
   /// What a Communicator's or Team's own messages between constructor and destructor go through.
   /// `borrowed`: the parent communicator, which must live as long, and which the program uses for
   /// nothing else while one of its processes is in the constructor or in a blocking call. Its error
   /// handler meets what goes wrong. Takes none of the MPI library's communicators where all
   /// processes form one node.
-  enum class Parent { duplicated, borrowed } parent = Parent::duplicated;
+  enum class Parent { duplicated, borrowed };
+  Parent parent = Parent::duplicated;  ///< What hycoll's own messages go through.
 
   /// What the calling thread, of a Team that of the process's first member, does from time to time
   /// while it waits in a blocking call, e.g. to go on with DrivenCalls, which others may wait for.
@@ -250,7 +261,7 @@ struct Options {
 /// it needs, or have not provided it yet: Options::Memory::when_needed.
 class MemoryRefused : public Error {
  public:
-  using Error::Error;
+  using Error::Error;  ///< As those of Error.
 };
 
 struct OwnMemory;  // of collectives/calls/own_memory.h, for hycoll's own command
@@ -293,6 +304,7 @@ class Communicator : public CollectiveCalls<Communicator> {
   /// that is destroyed without having been asked reports that, and ends the job).
   void serve();
 
+  /// What the communicator was made with.
   const Options& options() const noexcept;
 
   /// Whether the ranks of a node's processes do not follow each other, as where a launcher deals
@@ -308,7 +320,9 @@ class Communicator : public CollectiveCalls<Communicator> {
   /// collectives by name. Setting up a persistent call is local; its starts are calls, which all
   /// processes make in the same order as their other ones (see Persistent).
   void run(const Call& call);
+  /// The nonblocking form of run().
   [[nodiscard]] Request start(const Call& call);
+  /// The persistent form of run().
   [[nodiscard]] Persistent prepare(const Call& call);
 
   /// A nonblocking call that its owner drives. Any thread level will do. Throws Error where all
@@ -364,11 +378,12 @@ class Communicator : public CollectiveCalls<Communicator> {
 
   /// What a call uses, e.g. for reports.
   struct Choice {
-    std::string algorithm;
-    int lanes;
-    int workers;
-    int segments;
+    std::string algorithm;  ///< By name.
+    int lanes;              ///< Per node.
+    int workers;            ///< Per process.
+    int segments;           ///< Parts into which messages are cut.
   };
+  /// What this call would use.
   Choice choice(const Call& call) const;
 
  private:
@@ -394,7 +409,9 @@ class Member : public CollectiveCalls<Member> {
   /// As Communicator's, with every member contributing its own buffers. Nonblocking and persistent
   /// calls run on a thread of the member's own, in the background.
   void run(const Call& call);
+  /// The nonblocking form of run().
   [[nodiscard]] Request start(const Call& call);
+  /// The persistent form of run().
   [[nodiscard]] Persistent prepare(const Call& call);
 
  private:
@@ -425,6 +442,7 @@ class Team {
 
   /// As Communicator's. A team's aggregator has nobody to join it.
   bool is_aggregator() const noexcept;
+  /// As Communicator's.
   void serve();
 
   /// The member with this index among the process's threads (e.g. omp_get_thread_num()). Every
@@ -440,6 +458,7 @@ class Team {
   /// there (docs/examples/openmp_team.cc).
   Member join(int thread_index);
 
+  /// What this call would use.
   Communicator::Choice choice(const Call& call) const;
 
  private:

@@ -57,6 +57,7 @@ class Operation {
   /// the function must touch nothing else; by threads that hycoll chooses. It must not call hycoll.
   using Function = std::function<void(const void* left, void* right_and_result, std::size_t count)>;
 
+  /// One of hycoll's own operators.
   Operation(Operator op) noexcept  // NOLINT(google-explicit-constructor)
       : operator_(static_cast<std::uint8_t>(op)) {}
 
@@ -70,6 +71,7 @@ class Operation {
   static Operation custom(Function function, Commutativity commutativity,
                           Concurrency concurrency = Concurrency::one_thread);
 
+  /// Whether the order of operands makes no difference. Those of hycoll are commutative.
   bool is_commutative() const;
 
   /// Whether it was made by MPI_Op_create or custom().

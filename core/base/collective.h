@@ -22,6 +22,7 @@ enum class Collective : std::uint8_t {
   scatter,         ///< Output of member m: m's block of the input of the root.
   alltoall,        ///< Output of member m: of every input, in rank order, the block for m.
 };
+/// The number of collectives.
 inline constexpr int kCollectiveCount = 10;
 
 /// The lower-case name that the command line, the reports and the error messages use.

@@ -34,7 +34,9 @@ enum class ErrorKind {
 /// expected and the remedy.
 class Error : public std::runtime_error {
  public:
+  /// The message is what what() returns.
   Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  /// What kind of error it is.
   ErrorKind kind() const noexcept { return kind_; }
 
  private:
@@ -44,18 +46,21 @@ class Error : public std::runtime_error {
 /// What is wrong is the root.
 class RootError : public Error {
  public:
+  /// Of the kind invalid_argument.
   explicit RootError(const std::string& message) : Error(ErrorKind::invalid_argument, message) {}
 };
 
 /// What is wrong is where a buffer lies: it is null, or overlaps another one.
 class BufferError : public Error {
  public:
+  /// Of the kind invalid_argument.
   explicit BufferError(const std::string& message) : Error(ErrorKind::invalid_argument, message) {}
 };
 
 /// What is wrong is how much a buffer holds.
 class SizeError : public Error {
  public:
+  /// Of the kind invalid_argument.
   explicit SizeError(const std::string& message) : Error(ErrorKind::invalid_argument, message) {}
 };
 

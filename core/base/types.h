@@ -23,6 +23,7 @@ enum class DataType : std::uint8_t {
   float32,
   float64,
 };
+/// The number of element types.
 inline constexpr int kDataTypeCount = 10;
 
 /// The predefined operators of MPI that act on one element. All are commutative and treated as
@@ -39,6 +40,7 @@ enum class Operator : std::uint8_t {
   bit_or,
   bit_xor,
 };
+/// The number of operators.
 inline constexpr int kOperatorCount = 10;
 
 /// The size of one element in bytes.
@@ -47,6 +49,7 @@ constexpr std::size_t size_of(DataType type) noexcept {
   return sizes[static_cast<int>(type)];
 }
 
+/// Whether elements are float or double.
 constexpr bool is_floating_point(DataType type) noexcept {
   return type == DataType::float32 || type == DataType::float64;
 }
@@ -58,10 +61,12 @@ constexpr bool is_defined_for(Operator op, DataType type) noexcept {
 
 /// The lower-case name that the command line, the reports and the error messages use.
 std::string_view name_of(DataType type) noexcept;
+/// The same of an operator.
 std::string_view name_of(Operator op) noexcept;
 
 /// The inverse of name_of; empty when no such name exists.
 std::optional<DataType> parse_data_type(std::string_view name) noexcept;
+/// The same of operators.
 std::optional<Operator> parse_operator(std::string_view name) noexcept;
 
 /// A C++ type that has a DataType: every integer type but bool, float and double.
@@ -70,6 +75,7 @@ concept Element =
     (std::integral<T> && !std::same_as<std::remove_cv_t<T>, bool>) ||
     std::same_as<std::remove_cv_t<T>, float> || std::same_as<std::remove_cv_t<T>, double>;
 
+/// The DataType of a C++ type.
 template <Element T>
 constexpr DataType data_type_of() noexcept {
   if constexpr (std::same_as<std::remove_cv_t<T>, float>) {
