@@ -1,0 +1,95 @@
+"""The pages of the site, from the documents of the project."""
+
+import json
+import re
+import shutil
+
+_LINK = re.compile(r"\]\(([^()#\s]+)(#[^()\s]*)?\)")
+_AS_THEY_ARE = (".md", ".svg", ".png")
+_LANGUAGES = {".cc": "cpp", ".h": "cpp", ".py": "python", ".sh": "bash"}
+_MARK = "search/search.js"
+
+
+def public_headers(root):
+    """What BUILD files list as public_headers."""
+    for build in sorted(root.glob("*/BUILD")) + sorted(root.glob("*/*/BUILD")):
+        for listed in re.findall(r"public_headers = \[([^]]*)\]", build.read_text(encoding="utf-8")):
+            yield from (build.parent / name for name in re.findall(r'"([^"]+)"', listed))
+
+
+def title_of(document):
+    return re.search(r"^# (.*)", document.read_text(encoding="utf-8"), re.M)[1].replace("`", "")
+
+
+def documents(root):
+    """The documents by which the project is described, the decisions among them."""
+    return [root / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")] + sorted(root.glob("docs/**/*.md"))
+
+
+def navigation(root):
+    """The documents in the order of README.md's table, then the others but decisions; as JSON, which YAML includes."""
+    table = (root / "README.md").read_text(encoding="utf-8").split("\n## Documents\n")[1]
+    names = ["README.md"] + re.findall(r"\]\(([\w/.-]+\.md)\)", table)
+    rest = [path.relative_to(root).as_posix() for path in documents(root)]
+    names += [name for name in rest if not name.startswith("docs/decisions/")]
+    rows = [{title_of(root / name): name} for name in dict.fromkeys(names)]
+    rows.insert(2, {"Reference of the C++ interface": "api/index.html"})
+    return json.dumps(rows)
+
+
+def write_page_of(source, page):
+    """A page that shows a file, or what is in a folder."""
+    page.parent.mkdir(parents=True, exist_ok=True)
+    if source.is_dir():
+        listed = "\n".join(f"- [{name.name}]({name.name}.md)" for name in sorted(source.iterdir()) if name.name != "BUILD")
+        page.write_text(f"# {source.name}\n\n{listed}\n", encoding="utf-8")
+    else:
+        text = source.read_text(encoding="utf-8")
+        page.write_text(f"# {source.name}\n\n```{_LANGUAGES.get(source.suffix, 'text')}\n{text}```\n", encoding="utf-8")
+
+
+def write_tree(root, tree):
+    """The documents where they are in the project. What else they link to gets a page: NAME.md, or FOLDER/README.md."""
+    shown = set()
+
+    def rewritten(document):
+        def link(match):
+            target = (document.parent / match[1]).resolve()
+            if "://" in match[1] or not target.exists() or target.suffix in _AS_THEY_ARE:
+                return match[0]
+            shown.add(target)
+            return f"]({match[1].rstrip('/')}{'/README.md' if target.is_dir() else '.md'})"
+
+        return _LINK.sub(link, document.read_text(encoding="utf-8"))
+
+    for document in documents(root):
+        copy = tree / document.relative_to(root)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(rewritten(document), encoding="utf-8")
+    for picture in root.glob("docs/**/*.svg"):
+        (tree / picture.relative_to(root)).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(picture, tree / picture.relative_to(root))
+    for source in sorted(shown):
+        inner = source.iterdir() if source.is_dir() else ()
+        shown = shown | {path for path in inner if path.name != "BUILD"}
+    for source in sorted(shown):
+        name = source.relative_to(root).as_posix() + ("/README.md" if source.is_dir() else ".md")
+        if not (tree / name).exists():
+            write_page_of(source, tree / name)
+
+
+def finish(site, parts):
+    """The search as scripts; and without what only a server would use."""
+    for name in ("404.html", "sitemap.xml", "sitemap.xml.gz"):
+        (site / name).unlink()
+    worker = next(site.glob("assets/javascripts/workers/search.*.js")).read_text(encoding="utf-8")
+    search = (parts / "search.js").read_text(encoding="utf-8")
+    (site / _MARK).write_text(f"const WORKER = {json.dumps(worker)};\n{search}", encoding="utf-8")
+    index = site / "search/search_index.json"
+    script = f"window.hycollSearchIndex({index.read_text(encoding='utf-8')});\n"
+    index.with_suffix(".js").write_text(script, encoding="utf-8")
+    index.unlink()
+
+
+def is_site(directory):
+    return (directory / _MARK).is_file()
