@@ -5,6 +5,7 @@ import re
 import shutil
 
 _LINK = re.compile(r"\]\(([^()#\s]+)(#[^()\s]*)?\)")
+_ITEM = re.compile(r"([-*]|1\.) ")
 _AS_THEY_ARE = (".md", ".svg", ".png")
 _LANGUAGES = {".cc": "cpp", ".h": "cpp", ".py": "python", ".sh": "bash"}
 _MARK = "search/search.js"
@@ -37,6 +38,22 @@ def navigation(root):
     return json.dumps(rows)
 
 
+def with_lists_apart(text):
+    """A list may follow a paragraph at once for GitHub; for mkdocs a line must be between."""
+    lines = []
+    is_code = is_list = False
+    for line in text.splitlines():
+        is_code ^= line.startswith("```")
+        if not is_code and _ITEM.match(line):
+            if lines and lines[-1] and not is_list:
+                lines.append("")
+            is_list = True
+        # What is indented goes on with an item.
+        is_list = is_list and (not line or line.startswith(" ") or bool(_ITEM.match(line)))
+        lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
 def write_page_of(source, page):
     """A page that shows a file, or what is in a folder."""
     page.parent.mkdir(parents=True, exist_ok=True)
@@ -60,7 +77,7 @@ def write_tree(root, tree):
             shown.add(target)
             return f"]({match[1].rstrip('/')}{'/README.md' if target.is_dir() else '.md'})"
 
-        return _LINK.sub(link, document.read_text(encoding="utf-8"))
+        return with_lists_apart(_LINK.sub(link, document.read_text(encoding="utf-8")))
 
     for document in documents(root):
         copy = tree / document.relative_to(root)
