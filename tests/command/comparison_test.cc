@@ -263,10 +263,49 @@ TEST_CASE("CSV quotes what needs it and leaves null empty") {
   CHECK(to_csv(report) == "a,b,c\n1,\"x,y\",\n,,\"say \"\"hi\"\"\"\n");
 }
 
+/// The page about blocks, as `hycoll compare` makes it.
+std::string page_of(const std::vector<ComparedBlock>& blocks) {
+  const Comparison comparison = compare(blocks);
+  Json states = Json::array();
+  Json means = Json::array();
+  for (const ComparedState& state : comparison.states) {
+    states.push_back({{"name", state.state.name}, {"latency_ns", 1}, {"blocks", state.blocks}});
+    means.push_back({{"collective", "allreduce"},
+                     {"inputs", "fresh"},
+                     {"state", state.state.name},
+                     {"contender", "threads"},
+                     {"ratio", state.mean_ratio(comparison.contenders, 2, {0}).value()}});
+  }
+  return html_report({Json{{"context",
+                            {{"command", "compare"},
+                             {"host", "a<b"},
+                             {"date", "2026-01-31"},
+                             {"states", states},
+                             {"mean_ratios", means}}},
+                           {"records", records_of(comparison)}}},
+                     "abc123");
+}
+
+TEST_CASE("a page says first where hycoll is faster, and what proves nothing") {
+  const std::string page =
+      page_of({block_of(0, kNearNs, 4), block_of(0, kNearNs, 4), block_of(2, kNearNs, 1),
+               block_of(2, kNearNs, 1), block_of(0, kFarNs, 3), block_of(2, kFarNs, 6)});
+  CHECK(contains(page,
+                 "or faster in 1 of 2 figures.</b> Slower: allreduce of 8 bytes, threads, fresh "
+                 "inputs, far: 0.50. 1 of the figures rest"));
+  CHECK(contains(page, "<td>allreduce, threads</td>"));
+  CHECK(contains(page, "(1 block)"));
+  CHECK(contains(page, "a&lt;b; 2026-01-31; commit abc123"));
+  const std::string faster = page_of({block_of(0, kNearNs, 4), block_of(0, kNearNs, 4),
+                                      block_of(2, kNearNs, 1), block_of(2, kNearNs, 1)});
+  CHECK(contains(faster, "or faster in 1 of 1 figures.</b>"));
+  CHECK_FALSE(contains(faster, "(1 block)"));
+}
+
 TEST_CASE("only documents of this project become a page") {
-  CHECK_THROWS_AS(html_report({Json::object()}), Error);
-  CHECK_THROWS_AS(html_report({Json{{"context", {{"command", "compare"}}}}}), Error);
-  CHECK_THROWS_AS(html_report({Json{{"context", {{"command", "plan"}}}}}), Error);
+  CHECK_THROWS_AS(html_report({Json::object()}, ""), Error);
+  CHECK_THROWS_AS(html_report({Json{{"context", {{"command", "compare"}}}}}, ""), Error);
+  CHECK_THROWS_AS(html_report({Json{{"context", {{"command", "plan"}}}}}, ""), Error);
 }
 
 }  // namespace comparison_test

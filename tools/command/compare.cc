@@ -266,7 +266,7 @@ ExitStatus run_compare(const CompareOptions& options) {
   if (options.slower) fmt::print(human, "\n{}", slower_text(comparison));
   const Report report = report_of(options, settings, machine, interval, run, comparison);
   if (!options.html_path.empty()) {
-    write_file("--html", options.html_path, html_report({report.to_json()}));
+    write_file("--html", options.html_path, html_report({report.to_json()}, ""));
   }
   options.output.write(report);
   return comparison.verified ? kSuccess : kNotProved;

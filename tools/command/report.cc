@@ -39,18 +39,21 @@ class ReportCommand final : public Subcommand {
         .type_name("FILE")
         .required();
     line_.add_option("--html", html_path_, "The page; - is stdout").type_name("FILE").required();
+    line_.add_option("--commit", commit_, "hycoll's commit, to stand in the page's heading")
+        .type_name("COMMIT");
   }
 
   ExitStatus run() override {
     std::vector<Json> documents;
     for (const std::string& path : paths_) documents.push_back(read_document(path));
-    write_file("--html", html_path_, html_report(documents));
+    write_file("--html", html_path_, html_report(documents, commit_));
     return kSuccess;
   }
 
  private:
   std::vector<std::string> paths_;
   std::string html_path_;
+  std::string commit_;
 };
 
 }  // namespace

@@ -220,6 +220,7 @@ std::vector<Json> records_of(const Comparison& comparison) {
         record["runs"] = cell->blocks;
         record["native_median_us"] =
             reference ? Json(state.right(*reference, task)->median_us) : Json();
+        record["native_runs"] = reference ? Json(state.right(*reference, task)->blocks) : Json();
         record["ratio"] = optional_json(state.ratio(comparison.contenders, contender, task));
         record["limit_us"] = optional_json(cell->limit_us);
         record["of_limit"] = optional_json(cell->of_limit);

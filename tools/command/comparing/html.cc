@@ -25,10 +25,6 @@ p { margin: 4px 0 12px; } .muted { color: var(--muted); } .small { font-size: 13
   padding: 16px 18px; margin: 14px 0; }
 .row { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 430px), 1fr));
   gap: 14px; } .row > .card { margin: 0; }
-.figures { display: flex; flex-wrap: wrap; gap: 14px; margin: 16px 0; }
-.figure { background: var(--card); border: 1px solid var(--edge); border-radius: 12px;
-  padding: 12px 18px; min-width: 150px; }
-.figure b { display: block; font-size: 25px; line-height: 1.25; font-variant-numeric: tabular-nums; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; font-size: 14px; }
 th, td { padding: 5px 10px; text-align: right; white-space: nowrap; }
@@ -51,6 +47,7 @@ svg text { fill: var(--muted); font-size: 12px; font-family: inherit; }
 .f0 { fill: var(--c0); background: var(--c0); } .f1 { fill: var(--c1); background: var(--c1); }
 .f2 { fill: var(--c2); background: var(--c2); } .f3 { fill: var(--c3); background: var(--c3); }
 .f4 { fill: var(--c4); background: var(--c4); } .f5 { fill: var(--c5); background: var(--c5); }
+dt { font-weight: 600; } dd { margin: 0 0 8px; color: var(--muted); }
 details summary { cursor: pointer; color: var(--muted); }
 )css";
 

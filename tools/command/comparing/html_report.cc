@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "core/base/errors.h"
 #include "tools/command/comparing/html.h"
@@ -64,6 +65,7 @@ class StateSection {
   }
 
   bool is_empty() const { return records_.empty(); }
+  const std::vector<Json>& records() const { return records_; }
 
   std::string charts() const {
     const std::vector<ChartSeries> times = series(ChartKind::times);
@@ -80,7 +82,6 @@ class StateSection {
     std::vector<std::string> header = {"bytes"};
     for (const std::string& contender : contenders_) {
       header.push_back(escaped(contender) + " µs");
-      header.push_back("spread");
       if (!is_reference(contender)) header.push_back("ratio");
       if (has_limit(contender)) header.push_back("of limit");
     }
@@ -116,15 +117,16 @@ class StateSection {
       const bool reference = is_reference(contender);
       const Json* record = find(contender, bytes);
       if (record == nullptr) {
-        cells.insert(cells.end(), (reference ? 2 : 3) + (has_limit(contender) ? 1 : 0), "-");
+        cells.insert(cells.end(), (reference ? 1 : 2) + (has_limit(contender) ? 1 : 0), "-");
         continue;
       }
-      cells.push_back(record->value("verified", false)
-                          ? fmt::format("<span title=\"{}\">{}</span>",
-                                        escaped(text(*record, "algorithm")),
-                                        time_text(number(*record, "median_us")))
-                          : "<span class=\"slower\">wrong result</span>");
-      cells.push_back(fmt::format("<span class=\"muted\">{}</span>", spread_text(*record)));
+      const std::string time =
+          record->value("verified", false)
+              ? fmt::format("<span title=\"{}\">{}</span>", escaped(text(*record, "algorithm")),
+                            time_text(number(*record, "median_us")))
+              : "<span class=\"slower\">wrong result</span>";
+      cells.push_back(
+          fmt::format("{}<br><span class=\"muted small\">{}</span>", time, spread_text(*record)));
       if (!reference) cells.push_back(ratio_cell(number(*record, "ratio")));
       if (has_limit(contender)) cells.push_back(share_cell(number(*record, "of_limit")));
     }
@@ -166,21 +168,123 @@ class StateSection {
   std::vector<Json> records_;
 };
 
-std::string figure(const std::string& value, const std::string& label) {
-  return fmt::format("<div class=\"figure\"><b>{}</b><span class=\"muted small\">{}</span></div>\n",
-                     value, label);
+/// Whether the ratio of a record rests on a single block, of its own or of the library's.
+bool is_single(const Json& record) {
+  return number(record, "runs") == 1 || number(record, "native_runs") == 1;
 }
 
-std::string mean_figures(const Json& context) {
-  std::string figures;
-  for (const Json& mean : context.value("mean_ratios", Json::array())) {
-    figures +=
-        figure(ratio_text(number(mean, "ratio")),
-               fmt::format("{}, {}, {} inputs, {}<br>geometric mean over the sizes",
-                           escaped(text(mean, "contender")), escaped(text(mean, "collective")),
-                           escaped(text(mean, "inputs")), escaped(text(mean, "state"))));
+/// "allreduce of 4Ki bytes, threads, fresh inputs, near: 0.93".
+std::string slower_figure(const Json& record) {
+  return fmt::format("{} of {} bytes, {}, {} inputs, {}: {:.2f}", text(record, "collective"),
+                     short_size(parse_size("bytes", text(record, "bytes"))),
+                     text(record, "contender"), text(record, "inputs"), text(record, "state"),
+                     number(record, "ratio"));
+}
+
+/// In how many figures hycoll is faster, where it is not, and how much of that proves nothing.
+std::string verdict(const std::vector<Json>& records) {
+  constexpr std::size_t kMostNamed = 6;
+  std::vector<Json> figures;
+  for (const Json& record : records) {
+    if (!record.value("reference", false) && number(record, "ratio") > 0) figures.push_back(record);
   }
-  return fmt::format("<div class=\"figures\">{}</div>\n", figures);
+  if (figures.empty()) return "Nothing was measured beside an MPI library.";
+  std::stable_sort(figures.begin(), figures.end(), [](const Json& a, const Json& b) {
+    return number(a, "ratio") < number(b, "ratio");
+  });
+  const auto slower = static_cast<std::size_t>(
+      std::count_if(figures.begin(), figures.end(),
+                    [](const Json& figure) { return number(figure, "ratio") < 1; }));
+  std::string said = fmt::format(
+      "<b>hycoll is as fast as the fastest MPI library or faster in {} of {} figures.</b>",
+      figures.size() - slower, figures.size());
+  if (slower > 0) {
+    const std::size_t named = std::min(slower, kMostNamed);
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < named; ++i) names.push_back(escaped(slower_figure(figures[i])));
+    said += fmt::format(
+        " Slower: {}{}.", fmt::join(names, "; "),
+        slower > named ? fmt::format("; and {} more, at the end", slower - named) : std::string());
+  }
+  const auto single = std::count_if(figures.begin(), figures.end(), is_single);
+  if (single > 0) {
+    said += fmt::format(" {} of the figures rest on a single block, which proves nothing.", single);
+  }
+  return said;
+}
+
+/// The mean ratios: collectives and contenders by uses of inputs and states.
+std::string mean_table(const Json& context, const std::vector<Json>& records) {
+  const auto means = context.value("mean_ratios", Json::array()).get<std::vector<Json>>();
+  std::vector<std::string> header = {"collective, layout"};
+  std::vector<std::vector<std::string>> rows;
+  const std::vector<std::string> all_inputs = values_of(means, "inputs");
+  const std::vector<std::string> states = values_of(means, "state");
+  for (const std::string& inputs : all_inputs) {
+    for (const std::string& state : states) {
+      header.push_back(fmt::format("{} inputs, {}", escaped(inputs), escaped(state)));
+    }
+  }
+  const auto cell_of = [&](const std::string& collective, const std::string& contender,
+                           const std::string& inputs, const std::string& state) {
+    const auto is_meant = [&](const Json& one) {
+      return text(one, "collective") == collective && text(one, "contender") == contender &&
+             text(one, "inputs") == inputs && text(one, "state") == state;
+    };
+    const auto mean = std::find_if(means.begin(), means.end(), is_meant);
+    if (mean == means.end()) return std::string("-");
+    const bool proves_nothing =
+        std::all_of(records.begin(), records.end(),
+                    [&](const Json& record) { return !is_meant(record) || is_single(record); });
+    return ratio_cell(number(*mean, "ratio")) +
+           (proves_nothing ? " <span class=\"muted small\">(1 block)</span>" : "");
+  };
+  for (const std::string& collective : values_of(means, "collective")) {
+    for (const std::string& contender : values_of(means, "contender")) {
+      std::vector<std::string> row = {escaped(fmt::format("{}, {}", collective, contender))};
+      for (const std::string& inputs : all_inputs) {
+        for (const std::string& state : states) {
+          row.push_back(cell_of(collective, contender, inputs, state));
+        }
+      }
+      rows.push_back(std::move(row));
+    }
+  }
+  return fmt::format(
+      "<div class=\"card\"><h3>How many times faster than the fastest MPI library: geometric mean "
+      "over the sizes</h3>{}</div>\n",
+      html_table(header, rows));
+}
+
+/// What the words of the tables mean.
+std::string word_list(const Json& context) {
+  const std::vector<std::pair<const char*, const char*>> words = {
+      {"threads", "one process, whose threads take part in the collective"},
+      {"processes",
+       "one process per core, all of which share memory; processes_heap: with their "
+       "buffers in memory that they share, too"},
+      {"per_node", "one process for each emulated node"},
+      {"MPI library", "one rank per core, at MPI_THREAD_SINGLE"},
+      {"fresh, reused inputs",
+       "before each timed call the members write their inputs and read "
+       "their outputs, as programs do; or they leave them alone"},
+      {"near, far",
+       "how long a cache line takes from core to core. Virtual machines change that "
+       "while they run, so each block is sorted by it"},
+      {"block", "calls that are timed together; the contestants take turns in blocks"},
+      {"time", "the median of the blocks' medians; below it the lowest and the highest of them"},
+      {"ratio", "the fastest library's time divided by hycoll's: above 1 hycoll is faster"},
+      {"of limit",
+       "the time of a plain kernel with the same reads and writes, divided by the "
+       "time"}};
+  std::string list;
+  for (const auto& [word, meaning] : words) {
+    list += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escaped(word), escaped(meaning));
+  }
+  return fmt::format(
+      "<details class=\"card\"><summary>Words, and how this was measured</summary>\n<dl>{}</dl>"
+      "<p class=\"small\">{}. {}</p></details>\n",
+      list, escaped(text(context, "pace")), escaped(text(context, "changes_text")));
 }
 
 /// What the tables lack, and where hycoll is slower: as the terminal shows it.
@@ -198,23 +302,6 @@ std::string reduction_text(const Json& context) {
                      context.value("reproducible", false) ? ", reproducible" : "");
 }
 
-/// The tables of one collective and use of inputs, a section for each state.
-std::string table_sections(const Json& context, const std::vector<Json>& records,
-                           const std::string& collective, const std::string& inputs) {
-  std::string html;
-  for (const Json& state : context.at("states")) {
-    const std::string name = text(state, "name");
-    const StateSection section(records, collective, inputs, name);
-    if (section.is_empty()) continue;
-    html += fmt::format(
-        "<h2>{}, {} inputs, state {}</h2>\n<p class=\"muted\">Core-to-core latency {:.0f} ns; {} "
-        "blocks in this state</p>\n{}{}",
-        escaped(collective), escaped(inputs), escaped(name), number(state, "latency_ns"),
-        text(state, "blocks"), section.charts(), section.table());
-  }
-  return html;
-}
-
 /// "1 to 3 blocks": how many a figure has, in whatever state of the machine.
 std::string blocks_text(const std::vector<Json>& records) {
   const auto is_less = [](const Json& a, const Json& b) {
@@ -228,24 +315,32 @@ std::string blocks_text(const std::vector<Json>& records) {
                      number(*most, "runs") == 1 ? "" : "s");
 }
 
+/// The tables of one collective and use of inputs, a section for each state.
+std::string table_sections(const Json& context, const std::vector<Json>& records,
+                           const std::string& collective, const std::string& inputs) {
+  std::string html;
+  for (const Json& state : context.at("states")) {
+    const std::string name = text(state, "name");
+    const StateSection section(records, collective, inputs, name);
+    if (section.is_empty()) continue;
+    html += fmt::format(
+        "<h2>{}, {} inputs, state {}</h2>\n<p class=\"muted\">Core-to-core latency {:.0f} ns; {} "
+        "of each figure</p>\n{}{}",
+        escaped(collective), escaped(inputs), escaped(name), number(state, "latency_ns"),
+        blocks_text(section.records()), section.charts(), section.table());
+  }
+  return html;
+}
+
 std::string compare_section(const Json& document) {
   const Json& context = document.at("context");
   const auto records = document.at("records").get<std::vector<Json>>();
   std::string html = fmt::format(
-      "<h2>{} beside the MPI library</h2>\n<p class=\"muted\">{}; {}. {} workers{}. The MPI "
-      "library with one rank per core at MPI_THREAD_SINGLE; threads: one process whose threads are "
-      "members; processes: processes that are the workers of one node, processes_heap: with "
-      "buffers "
-      "in the shared heap; per_node: one process per emulated node. {} of each figure, in turns; "
-      "one block has no spread. Fresh inputs: members write their inputs and read their "
-      "outputs before every timed call, as programs do; reused: they leave them alone. Times are "
-      "medians of the blocks' medians with the lowest and highest; ratios are of one state, to the "
-      "fastest library; of limit: the time of a plain kernel with the same reads and writes in the "
-      "same block, divided by the time. {}.</p>\n{}<p class=\"card small\">{}</p>\n",
-      escaped(text(context, "title")), escaped(text(context, "processor")),
+      "<h2>{} beside the MPI library</h2>\n<p>{}</p>\n<p class=\"muted\">{}; {}. {} "
+      "workers{}; {} of each figure.</p>\n{}{}",
+      escaped(text(context, "title")), verdict(records), escaped(text(context, "processor")),
       escaped(text(context, "mpi")), text(context, "workers"), reduction_text(context),
-      blocks_text(records), escaped(text(context, "pace")), mean_figures(context),
-      escaped(text(context, "changes_text")));
+      blocks_text(records), mean_table(context, records), word_list(context));
   for (const std::string& inputs : values_of(records, "inputs")) {
     for (const std::string& collective : values_of(records, "collective")) {
       html += table_sections(context, records, collective, inputs);
@@ -309,13 +404,17 @@ std::string section_of(const Json& document) {
 
 }  // namespace
 
-std::string html_report(const std::vector<Json>& documents) {
-  std::string machine;
+std::string html_report(const std::vector<Json>& documents, const std::string& commit) {
+  std::vector<std::string> heading;
   std::string sections;
   try {
     for (const Json& document : documents) {
       sections += section_of(document);
-      if (machine.empty()) machine = text(document.at("context"), "machine");
+      if (!heading.empty()) continue;
+      for (const char* const key : {"host", "machine", "date"}) {
+        const std::string said = text(document.at("context"), key);
+        if (!said.empty()) heading.push_back(said);
+      }
     }
   } catch (const Json::exception& error) {
     throw Error(ErrorKind::invalid_argument,
@@ -323,9 +422,10 @@ std::string html_report(const std::vector<Json>& documents) {
                             "version's --json",
                             error.what()));
   }
+  if (!commit.empty()) heading.push_back("commit " + commit);
   return html_page("hycoll on this machine",
                    fmt::format("<h1>hycoll on this machine</h1>\n<p class=\"muted\">{}</p>\n{}",
-                               escaped(machine), sections));
+                               escaped(fmt::format("{}", fmt::join(heading, "; "))), sections));
 }
 
 }  // namespace hycoll::command

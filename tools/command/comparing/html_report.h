@@ -9,8 +9,9 @@
 namespace hycoll::command {
 
 /// A self-contained HTML page about what `hycoll compare --json` and `hycoll_cg --json` wrote, in
-/// the order given. Throws Error (invalid_argument) for other documents.
-std::string html_report(const std::vector<Json>& documents);
+/// the order given. `commit`: hycoll's, if it is known. Throws Error (invalid_argument) for other
+/// documents.
+std::string html_report(const std::vector<Json>& documents, const std::string& commit);
 
 }  // namespace hycoll::command
 

@@ -1,10 +1,14 @@
 #include "tools/command/measuring/machine_context.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <ctime>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -42,6 +46,11 @@ std::string scheduling_class() {
     default:
       return "neither SCHED_OTHER, SCHED_FIFO nor SCHED_RR";
   }
+}
+
+std::string host_name() {
+  std::array<char, 256> name = {};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown host";
 }
 
 }  // namespace
@@ -93,6 +102,8 @@ std::string conditions_text() {
 }
 
 void add_machine(Json& context, const Topology& machine, const measure::StateInterval& interval) {
+  context["host"] = host_name();
+  context["date"] = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
   context["processor"] = processor_name(machine);
   context["machine"] = machine.summary();
   context["state_before"] = to_json(interval.before);
