@@ -1,9 +1,7 @@
 // hycoll man: the pages of the manual.
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -12,6 +10,7 @@
 #include "core/base/version.h"
 #include "tools/command/line/command_line.h"
 #include "tools/command/line/commands.h"
+#include "tools/command/measuring/machine_context.h"
 
 namespace hycoll::command {
 namespace {
@@ -41,8 +40,7 @@ class Man final : public Subcommand {
     }
     const std::string source = fmt::format("hycoll {}.{}.{}", HYCOLL_VERSION_MAJOR,
                                            HYCOLL_VERSION_MINOR, HYCOLL_VERSION_PATCH);
-    const std::string date = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
-    for (const ManualPage& page : command_.manual(source, date)) {
+    for (const ManualPage& page : command_.manual(source, today())) {
       const std::string path = (std::filesystem::path(directory_) / page.file_name).string();
       std::ofstream file(path);
       if (!(file << page.text << std::flush)) {

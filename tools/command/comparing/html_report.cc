@@ -218,18 +218,18 @@ std::string mean_table(const Json& context, const std::vector<Json>& records) {
   const auto means = context.value("mean_ratios", Json::array()).get<std::vector<Json>>();
   std::vector<std::string> header = {"collective, layout"};
   std::vector<std::vector<std::string>> rows;
-  const std::vector<std::string> all_inputs = values_of(means, "inputs");
-  const std::vector<std::string> states = values_of(means, "state");
-  for (const std::string& inputs : all_inputs) {
-    for (const std::string& state : states) {
-      header.push_back(fmt::format("{} inputs, {}", escaped(inputs), escaped(state)));
-    }
+  std::vector<std::pair<std::string, std::string>> columns;  // a use of inputs and a state
+  for (const std::string& inputs : values_of(means, "inputs")) {
+    for (const std::string& state : values_of(means, "state")) columns.emplace_back(inputs, state);
+  }
+  for (const auto& [inputs, state] : columns) {
+    header.push_back(fmt::format("{} inputs, {}", escaped(inputs), escaped(state)));
   }
   const auto cell_of = [&](const std::string& collective, const std::string& contender,
-                           const std::string& inputs, const std::string& state) {
+                           const std::pair<std::string, std::string>& column) {
     const auto is_meant = [&](const Json& one) {
       return text(one, "collective") == collective && text(one, "contender") == contender &&
-             text(one, "inputs") == inputs && text(one, "state") == state;
+             text(one, "inputs") == column.first && text(one, "state") == column.second;
     };
     const auto mean = std::find_if(means.begin(), means.end(), is_meant);
     if (mean == means.end()) return std::string("-");
@@ -242,11 +242,7 @@ std::string mean_table(const Json& context, const std::vector<Json>& records) {
   for (const std::string& collective : values_of(means, "collective")) {
     for (const std::string& contender : values_of(means, "contender")) {
       std::vector<std::string> row = {escaped(fmt::format("{}, {}", collective, contender))};
-      for (const std::string& inputs : all_inputs) {
-        for (const std::string& state : states) {
-          row.push_back(cell_of(collective, contender, inputs, state));
-        }
-      }
+      for (const auto& column : columns) row.push_back(cell_of(collective, contender, column));
       rows.push_back(std::move(row));
     }
   }

@@ -55,6 +55,8 @@ std::string host_name() {
 
 }  // namespace
 
+std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr))); }
+
 std::string processor_name(const Topology& machine) {
   const std::string& model = machine.packages().front().model;
   return model.empty() ? "unknown processor" : model;
@@ -103,7 +105,7 @@ std::string conditions_text() {
 
 void add_machine(Json& context, const Topology& machine, const measure::StateInterval& interval) {
   context["host"] = host_name();
-  context["date"] = fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr)));
+  context["date"] = today();
   context["processor"] = processor_name(machine);
   context["machine"] = machine.summary();
   context["state_before"] = to_json(interval.before);

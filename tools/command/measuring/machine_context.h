@@ -9,6 +9,9 @@
 
 namespace hycoll::command {
 
+/// "2026-01-31": the day in UTC.
+std::string today();
+
 /// The processor's model, or "unknown processor".
 std::string processor_name(const Topology& machine);
 
