@@ -38,17 +38,23 @@ PreparedCall Caller::resolve_unequal_pairs(const Call& call) {
 
 Telling Caller::telling_for(const PairBinding& binding) const {
   // Copying twice takes less than meeting twice, up to here.
-  constexpr std::size_t kMostDataBytes = 32 * 1024;
+  constexpr std::size_t kMostDataBytes = 16 * 1024;
+  // Each line brings its own signal; longer rows pass faster as a whole.
+  constexpr std::size_t kMostDataInLines = 1024;
   const std::size_t told_bytes = MemberBlocks::bytes_for(identity_.member_count);
+  const std::size_t begin_bytes = row_begin_bytes(identity_.member_count);
   const std::size_t staging_bytes = memory_.staging_bytes();
-  const bool has_room = binding.is_single_node() && staging_bytes > told_bytes;
-  return {
-      .worker = identity_.slot,
-      .worker_count = memory_.worker_count(),
-      // Elsewhere than in staging threads find it only.
-      .in_staging = memory_.addresses() != nullptr || has_room,
-      .bytes = {.blocks = told_bytes,
-                .most_data = has_room ? std::min(kMostDataBytes, staging_bytes - told_bytes) : 0}};
+  const bool has_room = binding.is_single_node() && staging_bytes > told_bytes &&
+                        begin_bytes + kMostDataInLines <= kMaximumLinesBytes;
+  const std::size_t data_bytes =
+      has_room ? std::min(kMostDataBytes, staging_bytes - told_bytes) : 0;
+  return {.worker = identity_.slot,
+          .worker_count = memory_.worker_count(),
+          // Elsewhere than in staging threads find it only.
+          .in_staging = memory_.addresses() != nullptr || has_room,
+          .bytes = {.blocks = told_bytes,
+                    .data = data_bytes,
+                    .data_in_lines = std::min(kMostDataInLines, data_bytes)}};
 }
 
 PlanPointer Caller::plan_of_pairs(const Plan& found, PreparedCall& prepared) {
@@ -66,9 +72,9 @@ PlanPointer Caller::plan_of_pairs(const Plan& found, PreparedCall& prepared) {
   }
   UnequalPairs& pairs = *plan->pairs;
   prepared.pairs->describe(pairs.blocks(), pairs.origin());
-  pairs.ready();
   prepared.arguments.input = prepared.arguments.output = pairs.origin();
   if (pairs.is_alone()) {
+    pairs.blocks().complete();
     pairs.learn([&](int /*slot*/) { return pairs.blocks().told(); }, memory_.is_far());
     if (pairs.mismatch()) throw Error(*pairs.mismatch());
     plan->programs = pairs.bind(0);

@@ -23,7 +23,7 @@ struct Telling {
   int worker = 0;           ///< The member's, on its node.
   int worker_count = 1;     ///< Of the node.
   bool in_staging = false;  ///< Else where they are, for threads of its process.
-  ToldBytes bytes = {};     ///< Of no account elsewhere; with room for data on a single node only.
+  ToldBytes bytes = {};     ///< Of no account elsewhere; with data on a single node only.
 };
 
 /// How unequal blocks may pass inside a node: chosen for each call when its members have met.
@@ -60,12 +60,12 @@ class UnequalPairs {
         workers_(workers),
         telling_(telling),
         blocks_(ways_->usual.member_count()),
-        meeting_(telling.in_staging ? telling_others(telling.worker, telling.worker_count,
-                                                     ways_->usual.member_count(), telling.bytes)
-                                    : arrival_of_others(telling.worker, telling.worker_count)),
+        arrival_(arrival_of_others(telling.worker, telling.worker_count)),
         usual_(ways_->usual.memory_for(workers)),
         now_{&ways_->usual, &usual_} {
-    meeting_.is_looked_up = !telling.in_staging;
+    if (telling.in_staging) {
+      meeting_.emplace(telling.worker, telling.worker_count, member_count(), telling.bytes);
+    }
     if (ways_->copied) copied_ = ways_->copied->memory_for(workers);
   }
   UnequalPairs(const UnequalPairs&) = delete;
@@ -74,36 +74,43 @@ class UnequalPairs {
   int member_count() const noexcept { return ways_->usual.member_count(); }
   bool is_single_node() const noexcept { return ways_->usual.is_single_node(); }
   bool is_told_in_staging() const noexcept { return telling_.in_staging; }
+  bool may_tell_data() const noexcept { return telling_.bytes.data > 0; }
   /// Whether nobody else on its node has blocks, on all nodes, so that the programs can be bound
   /// before the call.
   bool is_alone() const noexcept {
     return ways_->usual.has_single_members() && ways_->usual.limit_bytes() == SIZE_MAX;
   }
 
-  /// To be filled in, and completed by ready().
+  /// To be filled in before a call.
   MemberBlocks& blocks() noexcept { return blocks_; }
   /// From where blocks count: what the member passes as its buffers. Threads that look there find
   /// the blocks. Others find there what lies in this process's own memory, as the user's buffers
   /// do, and never in memory that processes share, which they announce in another way.
   std::byte* origin() noexcept { return telling_.in_staging ? &own_memory : blocks_.address(); }
-  void ready() noexcept {
-    if (!telling_.in_staging) return blocks_.complete(false);
-    tell(blocks_, origin(), telling_.bytes, meeting_);
+  /// Of a call whose input is there: the program of its first run, and its first need of blocks().
+  const Program& meet() noexcept {
+    if (meeting_) return meeting_->tell(blocks_, origin());
+    blocks_.complete();
+    return arrival_;
   }
-  const Program& meeting() const noexcept { return meeting_; }
 
-  /// Of a member of a single node that has told its data: copies them to where this one wants them;
-  /// the complaint if the two do not mean the same by their block.
-  std::optional<Error> take(const ToldBlocks& told, int from) {
-    const PairBlock& sent = *told.sent_to(telling_.worker);
+  /// Requires may_tell_data(). Of a member that has told its data, in the run that meet() says:
+  /// copies them to where this one wants them; the complaint if the two do not mean the same by
+  /// their block.
+  std::optional<Error> take(int from, const ToldRow& row, const std::byte* staging) {
+    const int own = telling_.worker;
     const PairBlock& received = *blocks_.told().received_from(from);
-    const std::size_t size_bytes = std::min(sent.size_bytes, received.size_bytes);
-    if (size_bytes > 0) {
-      std::memcpy(origin() + received.offset_bytes, told.data_for(telling_.worker), size_bytes);
+    const std::size_t sent_bytes =
+        from == own ? blocks_.told().sent_to(own)->size_bytes : row.size_for(own);
+    const std::size_t size_bytes = std::min(sent_bytes, received.size_bytes);
+    std::byte* const destination = origin() + received.offset_bytes;
+    if (from != own) {
+      meeting_->read_data(row, staging, own, destination, size_bytes);
+    } else if (size_bytes > 0) {
+      std::memcpy(destination, origin() + blocks_.told().sent_to(own)->offset_bytes, size_bytes);
     }
-    if (sent.size_bytes == received.size_bytes) return std::nullopt;
-    return different_ends({.from = from, .to = telling_.worker}, sent.size_bytes,
-                          received.size_bytes);
+    if (sent_bytes == received.size_bytes) return std::nullopt;
+    return different_ends({.from = from, .to = own}, sent_bytes, received.size_bytes);
   }
 
   /// What `blocks_of(slot)`, ToldBlocks, tells is read, and the way of the call chosen: the same on
@@ -139,7 +146,8 @@ class UnequalPairs {
   WorkerRange workers_;
   Telling telling_;
   MemberBlocks blocks_;
-  Program meeting_;
+  Program arrival_;
+  std::optional<TellingMeeting> meeting_;  // where told in staging
   BoundPairs usual_;
   std::optional<BoundPairs> copied_;  // where there is that way
   Way now_;

@@ -90,40 +90,50 @@ struct PairBuffers::Side {
   }
 };
 
-void PairBuffers::find_blocks(const Side& side, std::vector<UserBlock>& blocks) {
+PairBuffers::Together PairBuffers::find_blocks(const Side& side, std::vector<UserBlock>& blocks) {
   side.check();
-  blocks.assign(side.member_count, {});
-  VectorElements elements;
-  const ElementType* known = nullptr;  // the type of the elements
+  blocks.resize(side.member_count);
+  Together together;
+  const VectorElements* elements = nullptr;  // of the type `known`
+  const ElementType* known = nullptr;
   std::ptrdiff_t elements_before = 0;
   std::size_t bytes_before = 0;
   for (std::size_t member = 0; member < side.member_count; ++member) {
+    UserBlock& block = blocks[member];
+    block = {};
     const std::size_t count = side.counts[member];
     // MPI looks at no type of a block without elements.
     if (count == 0) continue;
     const ElementType& type = side.types.empty() ? side.type : side.types[member];
     if (known == nullptr || *known != type) {
-      elements = elements_.find(type, kName);
+      elements = &elements_.find(type, kName);
       known = &type;
+      if (elements->staging != nullptr) stagings_.push_back(elements->staging);
     }
-    UserBlock& block = blocks[member];
-    if (__builtin_mul_overflow(count, elements.element_bytes, &block.size_bytes) ||
+    if (__builtin_mul_overflow(count, elements->element_bytes, &block.size_bytes) ||
         block.size_bytes > kMostBytes - bytes_before) {
       refuse("{}[{}] is {} elements of {} bytes, with {} bytes before: more than memory can have",
-             side.counts_name, member, count, elements.element_bytes, bytes_before);
+             side.counts_name, member, count, elements->element_bytes, bytes_before);
     }
     bytes_before += block.size_bytes;
-    const std::ptrdiff_t offset = side.offset_of(member, elements_before, elements);
+    block.address = side.buffer + side.offset_of(member, elements_before, *elements);
     elements_before += static_cast<std::ptrdiff_t>(count);
-    block.address = side.buffer + offset;
-    block.staging = elements.staging;
+    block.staging = elements->staging.get();
+    if (block.size_bytes == 0) continue;
+    if (block.staging != nullptr) {
+      together.are_staged = true;
+      continue;
+    }
     // A datatype may hold addresses itself (MPI_BOTTOM).
-    if (block.staging == nullptr && block.size_bytes > 0 && block.address == nullptr) {
+    if (block.address == nullptr) {
       refuse_buffer(
           "{} is null with {}[{}] = {}; pass a buffer, or the same address twice for in place",
           side.buffer_name, side.counts_name, member, count);
     }
+    together.begin = std::min(together.begin, number_of(block.address));
+    together.end = std::max(together.end, number_of(block.address) + block.size_bytes);
   }
+  return together;
 }
 
 void PairBuffers::check_apart(const std::vector<UserBlock>& blocks) {
@@ -159,75 +169,63 @@ void PairBuffers::check_apart(const std::vector<UserBlock>& blocks) {
   }
 }
 
-bool PairBuffers::may_touch(const std::vector<UserBlock>& row,
-                            const std::vector<UserBlock>& column) {
-  struct Range {
-    std::uintptr_t begin = UINTPTR_MAX;
-    std::uintptr_t end = 0;
-  };
-  const auto range_of = [](const std::vector<UserBlock>& blocks) {
-    Range range;
-    for (const UserBlock& block : blocks) {
-      if (block.size_bytes == 0 || block.staging != nullptr) continue;
-      range.begin = std::min(range.begin, number_of(block.address));
-      range.end = std::max(range.end, number_of(block.address) + block.size_bytes);
-    }
-    return range;
-  };
-  const Range sent = range_of(row);
-  const Range received = range_of(column);
-  return sent.begin < received.end && received.begin < sent.end;
-}
-
-void PairBuffers::place(const std::vector<UserBlock>& user, bool copies_all,
+void PairBuffers::place(const std::vector<UserBlock>& user, Copied copied,
                         std::unique_ptr<std::byte[]>& copy, std::vector<Block>& blocks) {
+  copy.reset();
+  blocks.resize(user.size());
+  for (std::size_t member = 0; member < user.size(); ++member) {
+    blocks[member] = {.address = user[member].address, .size_bytes = user[member].size_bytes};
+  }
+  if (copied == Copied::none) return;
   const auto is_copied = [&](const UserBlock& block) {
-    return block.size_bytes > 0 && (copies_all || block.staging != nullptr);
+    return block.size_bytes > 0 && (copied == Copied::all || block.staging != nullptr);
   };
   std::size_t copied_bytes = 0;
   for (const UserBlock& block : user) {
     if (is_copied(block)) copied_bytes += block.size_bytes;
   }
-  copy.reset();
   if (copied_bytes > 0) copy = std::make_unique_for_overwrite<std::byte[]>(copied_bytes);
-  blocks.clear();
   std::byte* next = copy.get();
-  for (const UserBlock& block : user) {
-    blocks.push_back({.address = block.address, .size_bytes = block.size_bytes});
-    if (is_copied(block)) blocks.back().address = std::exchange(next, next + block.size_bytes);
+  for (std::size_t member = 0; member < user.size(); ++member) {
+    if (!is_copied(user[member])) continue;
+    blocks[member].address = std::exchange(next, next + user[member].size_bytes);
   }
 }
 
 void PairBuffers::take(const Call& call, std::size_t member_count, Options::Overlaps overlaps) {
+  stagings_.clear();
   // The input is only read.
   const auto input = static_cast<std::byte*>(const_cast<void*>(call.input));
-  find_blocks({.buffer_name = "input",
-               .counts_name = "block_counts",
-               .displacements_name = "displacements",
-               .types_name = "block_types",
-               .buffer = input,
-               .size = call.input_size,
-               .counts = call.block_counts,
-               .displacements = call.displacements,
-               .types = call.block_types,
-               .type = call.type,
-               .member_count = member_count},
-              sent_);
-  find_blocks({.buffer_name = "output",
-               .counts_name = "received_counts",
-               .displacements_name = "received_displacements",
-               .types_name = "received_types",
-               .buffer = static_cast<std::byte*>(call.output),
-               .size = call.output_size,
-               .counts = call.received_counts,
-               .displacements = call.received_displacements,
-               .types = call.received_types,
-               .type = call.type,
-               .member_count = member_count},
-              results_);
+  const Together sent = find_blocks({.buffer_name = "input",
+                                     .counts_name = "block_counts",
+                                     .displacements_name = "displacements",
+                                     .types_name = "block_types",
+                                     .buffer = input,
+                                     .size = call.input_size,
+                                     .counts = call.block_counts,
+                                     .displacements = call.displacements,
+                                     .types = call.block_types,
+                                     .type = call.type,
+                                     .member_count = member_count},
+                                    sent_);
+  const Together received = find_blocks({.buffer_name = "output",
+                                         .counts_name = "received_counts",
+                                         .displacements_name = "received_displacements",
+                                         .types_name = "received_types",
+                                         .buffer = static_cast<std::byte*>(call.output),
+                                         .size = call.output_size,
+                                         .counts = call.received_counts,
+                                         .displacements = call.received_displacements,
+                                         .types = call.received_types,
+                                         .type = call.type,
+                                         .member_count = member_count},
+                                        results_);
   if (overlaps == Options::Overlaps::refused) check_apart(results_);
-  place(sent_, may_touch(sent_, results_), input_, row_);
-  place(results_, false, output_, column_);
+  const auto copied_of = [](const Together& blocks) {
+    return blocks.are_staged ? Copied::staged : Copied::none;
+  };
+  place(sent_, sent.may_touch(received) ? Copied::all : copied_of(sent), input_, row_);
+  place(results_, copied_of(received), output_, column_);
 }
 
 void PairBuffers::copy_in() noexcept {

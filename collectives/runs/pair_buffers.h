@@ -2,6 +2,7 @@
 #define HYCOLL_COLLECTIVES_RUNS_PAIR_BUFFERS_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -47,17 +48,28 @@ class PairBuffers final : public ResultCopies {
   struct UserBlock {
     std::byte* address = nullptr;
     std::size_t size_bytes = 0;
-    std::shared_ptr<const TypedStaging> staging;  ///< Null: its bytes are those of the call.
+    const TypedStaging* staging = nullptr;  ///< One of stagings_; null: its bytes are the call's.
   };
   struct Side;
+  /// The blocks that have data, in order, together.
+  struct Together {
+    bool are_staged = false;             ///< Some have a staging.
+    std::uintptr_t begin = UINTPTR_MAX;  ///< The others lie between these.
+    std::uintptr_t end = 0;
 
-  void find_blocks(const Side& side, std::vector<UserBlock>& blocks);
+    bool may_touch(const Together& other) const noexcept {
+      return begin < other.end && other.begin < end;
+    }
+  };
+
+  Together find_blocks(const Side& side, std::vector<UserBlock>& blocks);
   static void check_apart(const std::vector<UserBlock>& blocks);
-  static bool may_touch(const std::vector<UserBlock>& row, const std::vector<UserBlock>& column);
-  /// What stands for the blocks: themselves, or so much of `copy`.
-  static void place(const std::vector<UserBlock>& user, bool copies_all,
+  /// What stands for the blocks: themselves, or, if some or all are copied, so much of `copy`.
+  enum class Copied { none, staged, all };
+  static void place(const std::vector<UserBlock>& user, Copied copied,
                     std::unique_ptr<std::byte[]>& copy, std::vector<Block>& blocks);
   RecentMovedElements elements_;
+  std::vector<std::shared_ptr<const TypedStaging>> stagings_;  // of the call's types
   std::vector<UserBlock> sent_;
   std::vector<UserBlock> results_;
   std::vector<Block> row_;

@@ -39,7 +39,7 @@ class PairsRun final : public ExecutorRun {
   bool start_next() override {
     if (!has_met_) {
       has_met_ = true;
-      start(pairs_.meeting(), true);
+      start(pairs_.meet(), true);
       return true;
     }
     if (next_ == 0 && (has_failed() || take_what_is_told())) return false;
@@ -61,12 +61,12 @@ class PairsRun final : public ExecutorRun {
 
   /// Whether all members have told their data, too: then the call is over. All find it alike.
   bool take_what_is_told() {
-    if (!pairs_.is_single_node()) return false;
+    if (!pairs_.may_tell_data()) return false;
     for (int slot = 0; slot < pairs_.member_count(); ++slot) {
-      if (!told_by(slot).summary().has_data) return false;
+      if (row_of(slot).data() == ToldData::nowhere) return false;
     }
     for (int from = 0; from < pairs_.member_count(); ++from) {
-      if (const auto mismatch = pairs_.take(told_by(from), from)) {
+      if (const auto mismatch = pairs_.take(from, row_of(from), staging_of(from))) {
         note(RunFailure(*mismatch, RunFailure::Scope::run));
       }
     }
@@ -87,10 +87,15 @@ class PairsRun final : public ExecutorRun {
     run_count_ += (kTagEpochs - further % kTagEpochs) % kTagEpochs;
   }
 
+  ToldRow row_of(int slot) const {
+    return ToldRow(
+        memory_.lines(NodeMemory::Part::rest, slot, TellingMeeting::kLinesBuffer, last_run_));
+  }
+  const std::byte* staging_of(int slot) const { return memory_.staging(slot, last_run_, 0); }
   ToldBlocks told_by(int slot) const {
     const std::byte* const told =
         pairs_.is_told_in_staging()
-            ? memory_.staging(slot, last_run_, pairs_.meeting().staging_set_bytes)
+            ? staging_of(slot)
             : memory_.resolve(slot, memory_.post(slot).input.load(std::memory_order_relaxed));
     return {told, pairs_.member_count()};
   }

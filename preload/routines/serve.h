@@ -45,17 +45,15 @@ inline int rank_in(MPI_Comm communicator) {
 /// The processes of a communicator, for routines that take a count for each; 0 if hycoll does not
 /// look at the communicator at all.
 inline int process_count_of(MPI_Comm communicator) {
-  int size = 0;
-  if (Session::find(communicator) != nullptr) PMPI_Comm_size(communicator, &size);
-  return size;
+  const Attachment* const attachment = Session::find(communicator);
+  return attachment == nullptr ? 0 : attachment->process_count();
 }
 
 /// The same, but 0 for an intercommunicator too, where counts are those of the other group.
 inline int own_process_count_of(MPI_Comm communicator) {
-  int is_intercommunicator = 0;
-  const int size = process_count_of(communicator);
-  if (size > 0) PMPI_Comm_test_inter(communicator, &is_intercommunicator);
-  return is_intercommunicator != 0 ? 0 : size;
+  const Attachment* const attachment = Session::find(communicator);
+  const bool is_own = attachment != nullptr && attachment->rank() != MPI_PROC_NULL;
+  return is_own ? attachment->process_count() : 0;
 }
 
 /// Makes a call in the MPI library, and reports it with this reason if reports are wanted.

@@ -102,6 +102,7 @@ class Attachment {
   /// This process's rank in the communicator; MPI_PROC_NULL if that is an intercommunicator, where
   /// roots are those of the other group.
   int rank() const noexcept { return rank_; }
+  int process_count() const noexcept { return size_; }
 
   /// hycoll's communicator if it has served a call like this one lately; null: decide() tells. Does
   /// what decide() would do.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <mutex>
 #include <string_view>
 
@@ -80,7 +81,13 @@ Mistake find_mistake(const PassedBlocks& blocks) {
 }
 
 bool is_committed(MPI_Datatype type) {
-  if (find_predefined(type)) return true;
+  // The last predefined one: of these, handles always mean the same.
+  static std::atomic<MPI_Datatype> last_predefined{MPI_DATATYPE_NULL};
+  if (type == last_predefined.load(std::memory_order_relaxed)) return true;
+  if (find_predefined(type)) {
+    last_predefined.store(type, std::memory_order_relaxed);
+    return true;
+  }
   const std::lock_guard lock(own_mutex);
   if (own_communicator == MPI_COMM_NULL) {
     // Unlike a duplicate it gets no attributes of the program's.

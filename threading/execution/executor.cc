@@ -24,6 +24,7 @@ void ensure(NumaBuffer& buffer, std::size_t size_bytes, const ExecutorOptions& o
 bool looks_at_others(const Instruction& instruction) {
   switch (instruction.kind) {
     case InstructionKind::wait_post:
+    case InstructionKind::wait_line:
     case InstructionKind::wait_flag:
     case InstructionKind::write_stream:
     case InstructionKind::read_stream:
@@ -295,6 +296,10 @@ bool WorkerExecutor::try_issue_other(StrandState& state, const Instruction& inst
       return read_stream(state, instruction);
     case InstructionKind::wait_post:
       return post_arrived(instruction.worker);
+    case InstructionKind::wait_line:
+      // Pairs with the releasing store of the tag in write_lines.
+      return memory_.lines(program_->memory, instruction.worker, instruction.cell, arguments_.call)
+                 ->tag.load(std::memory_order_acquire) == line_tag_;
     case InstructionKind::follow_post:
       return post_followed(instruction.worker);
     case InstructionKind::wait_flag:
@@ -326,8 +331,15 @@ bool WorkerExecutor::try_issue_other(StrandState& state, const Instruction& inst
 inline void WorkerExecutor::issue_write_lines(const Instruction& instruction) {
   const auto all = operands(instruction);
   const NodeMemory::Part part = program_->memory;
-  write_lines(memory_.lines(part, worker_, all[0].lines_buffer, arguments_.call), address(all[1]),
-              instruction.size_bytes, line_tag_);
+  Line* const lines = memory_.lines(part, worker_, all[0].lines_buffer, arguments_.call);
+  const std::byte* const source = address(all[1]);
+  std::size_t size_bytes = instruction.size_bytes;
+  if (instruction.first_line_last && size_bytes > Line::kPayloadBytes) {
+    write_lines(lines + 1, source + Line::kPayloadBytes, size_bytes - Line::kPayloadBytes,
+                line_tag_);
+    size_bytes = Line::kPayloadBytes;
+  }
+  write_lines(lines, source, size_bytes, line_tag_);
   own_lines(memory_.lines(part, worker_, all[0].lines_buffer, arguments_.call + 1),
             instruction.size_bytes);
 }

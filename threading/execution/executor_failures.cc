@@ -67,6 +67,7 @@ bool WorkerExecutor::awaited_workers_entered() const {
   for (const StrandProgram& strand : program_->strands) {
     for (const Instruction& instruction : strand.instructions) {
       const bool waits = instruction.kind == InstructionKind::wait_post ||
+                         instruction.kind == InstructionKind::wait_line ||
                          instruction.kind == InstructionKind::wait_flag;
       if (!waits) continue;
       // Pairs with the releasing store in start(): it has left the run before, and its memory.

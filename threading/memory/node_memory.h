@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <optional>
@@ -218,6 +219,25 @@ constexpr std::uint64_t line_tag(CallNumber call, std::uint32_t digest) noexcept
 /// Writes `size_bytes` bytes into lines. Others may read the same lines meanwhile.
 void write_lines(Line* lines, const std::byte* source, std::size_t size_bytes,
                  std::uint64_t tag) noexcept;
+
+/// Copies a part of the payload of lines that have arrived.
+inline void read_payload(const Line* lines, std::size_t begin_bytes, std::byte* destination,
+                         std::size_t size_bytes) noexcept {
+  const Line* line = lines + begin_bytes / Line::kPayloadBytes;
+  std::size_t passed_bytes = begin_bytes % Line::kPayloadBytes;
+  while (size_bytes > 0) {
+    const auto* const payload = reinterpret_cast<const std::byte*>(line++->payload);
+    const std::size_t here_bytes = std::min(size_bytes, Line::kPayloadBytes - passed_bytes);
+    if (here_bytes == Line::kPayloadBytes) {
+      std::memcpy(destination, payload, Line::kPayloadBytes);  // inlined, for its length is known
+    } else {
+      std::memcpy(destination, payload + passed_bytes, here_bytes);
+    }
+    passed_bytes = 0;
+    destination += here_bytes;
+    size_bytes -= here_bytes;
+  }
+}
 
 /// Brings a cache line into this core's cache for writing, ahead of a later store: then that need
 /// not wait until readers have given up their copies. Takes that off the critical path of short

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "threading/memory/node_memory.h"
+
 namespace hycoll {
 
 /// What a member has for another one, or gets from it.
@@ -19,12 +21,10 @@ struct PairBlock {
 struct PairSummary {
   std::size_t longest_bytes = 0;
   std::size_t all_bytes = 0;  ///< Of its row and its column.
-  bool has_data = false;      ///< The row's data are told as well.
 };
 
 /// What a member tells the workers of its node about an all-to-all of unequal blocks, as they see
-/// it: a summary; its row, a block for each member; its column, a block from each one; and, where
-/// the row's data are told as well, where these lie behind.
+/// it: a summary; its row, a block for each member; and its column, a block from each one.
 class ToldBlocks {
  public:
   ToldBlocks(const void* address, int member_count) noexcept
@@ -38,11 +38,6 @@ class ToldBlocks {
   const PairBlock* sent_to(int member) const noexcept { return blocks_ + member; }
   const PairBlock* received_from(int member) const noexcept {
     return blocks_ + member_count_ + member;
-  }
-  /// Requires PairSummary::has_data.
-  const std::byte* data_for(int member) const noexcept {
-    const auto* const begins = reinterpret_cast<const std::uint32_t*>(blocks_ + 2 * member_count_);
-    return address_ + begins[member];
   }
 
  private:
@@ -58,24 +53,15 @@ class MemberBlocks {
       : member_count_(static_cast<std::size_t>(member_count)), memory_(bytes_for(member_count)) {}
 
   static std::size_t bytes_for(int member_count) {
-    constexpr std::size_t kAlignment = alignof(std::max_align_t);  // of the data behind
-    const auto members = static_cast<std::size_t>(member_count);
-    const std::size_t bytes =
-        sizeof(PairSummary) + 2 * members * sizeof(PairBlock) + members * sizeof(std::uint32_t);
-    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    return sizeof(PairSummary) + 2 * static_cast<std::size_t>(member_count) * sizeof(PairBlock);
   }
 
   std::span<PairBlock> row() noexcept { return row_and_column().first(member_count_); }
   std::span<PairBlock> column() noexcept { return row_and_column().last(member_count_); }
-  /// Of the row's data: where each block begins, from the begin of what is told.
-  std::span<std::uint32_t> data_begins() noexcept {
-    const std::span<PairBlock> blocks = row_and_column();
-    return {reinterpret_cast<std::uint32_t*>(blocks.data() + blocks.size()), member_count_};
-  }
 
   /// When row and column are there.
-  void complete(bool has_data) noexcept {
-    PairSummary summary{.has_data = has_data};
+  void complete() noexcept {
+    PairSummary summary;
     for (const PairBlock& block : row_and_column()) {
       summary.longest_bytes = std::max(summary.longest_bytes, block.size_bytes);
       summary.all_bytes += block.size_bytes;
@@ -95,6 +81,44 @@ class MemberBlocks {
 
   std::size_t member_count_;
   std::vector<std::byte> memory_;
+};
+
+/// Where the data of a member's row have been told.
+enum class ToldData : std::uint32_t {
+  nowhere,     ///< They are too long.
+  in_lines,    ///< Behind the row's begin.
+  in_staging,  ///< Behind the blocks.
+};
+
+/// The begin of what a member tells in lines, of 4 bytes each: ToldData, and where the data for
+/// each member begin, with one entry more for the end of the last ones.
+constexpr std::size_t row_begin_bytes(int member_count) noexcept {
+  return sizeof(std::uint32_t) * (static_cast<std::size_t>(member_count) + 2);
+}
+
+/// The same, as others see it.
+class ToldRow {
+ public:
+  explicit ToldRow(const Line* lines) noexcept : lines_(lines) {}
+
+  ToldData data() const noexcept { return static_cast<ToldData>(number(0)); }
+  std::size_t begin_for(int member) const noexcept {
+    return number(static_cast<std::size_t>(member) + 1);
+  }
+  std::size_t size_for(int member) const noexcept {
+    return begin_for(member + 1) - begin_for(member);
+  }
+  const Line* lines() const noexcept { return lines_; }
+
+ private:
+  std::uint32_t number(std::size_t index) const noexcept {
+    const std::size_t word = index / 2;
+    const std::uint64_t both =
+        lines_[word / Line::kWords].payload[word % Line::kWords].load(std::memory_order_relaxed);
+    return static_cast<std::uint32_t>(both >> 32 * (index % 2));
+  }
+
+  const Line* lines_;
 };
 
 }  // namespace hycoll

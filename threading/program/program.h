@@ -39,6 +39,7 @@ enum class InstructionKind : std::uint8_t {
   signal,
   wait_flag,
   wait_post,
+  wait_line,    ///< For the first line of a worker's lines buffer.
   follow_post,  ///< A wait_post that may be postponed: at the end of a strand of a member whose
                 ///< buffers nobody else touches.
   left_out,     ///< A signal that is repeated soon (repeated_signals.h): nothing is done.
@@ -61,11 +62,12 @@ struct Instruction {
   int peer = -1;  ///< As BindingOptions::peers says.
   int tag = -1;
   int worker = -1;                  ///< signal and the waits: whose cell, on the node.
-  int cell = -1;                    ///< signal, wait_flag.
+  int cell = -1;                    ///< signal, wait_flag; of wait_line the lines buffer.
   std::uint32_t value = 0;          ///< signal, wait_flag.
   int request = -1;                 ///< Asynchronous: its slot in the strand's requests.
   bool reaches_others = false;      ///< Some operands are buffers of other workers' members.
   bool is_repeated = false;         ///< signal and left_out: see repeated_signals.h.
+  bool first_line_last = false;     ///< write_lines: whoever has seen the first has all of them.
   std::uint32_t first_operand = 0;  ///< Into Program::operands: destinations, then sources.
   std::uint32_t first_dependency =
       0;                  ///< Into Program::dependencies: request slots to complete first.

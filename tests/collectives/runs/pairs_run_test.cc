@@ -99,7 +99,8 @@ class Job {
                         .worker_count = shape().node(node).workers,
                         .in_staging = way_.tells_in_staging,
                         .bytes = {.blocks = MemberBlocks::bytes_for(shape().member_count()),
-                                  .most_data = way_.most_data_bytes}});
+                                  .data = way_.most_data_bytes,
+                                  .data_in_lines = way_.most_data_bytes / 4}});
     CallNumber runs = 0;
     std::string complaint;
     for (int call = 0; call < calls; ++call) {
@@ -109,7 +110,6 @@ class Job {
       row.fill([&](int to, std::size_t i) { return value_of(call, member, to, i); });
       row.describe(pairs.origin(), pairs.blocks().row());
       column.describe(pairs.origin(), pairs.blocks().column());
-      pairs.ready();
       const CallSignature signature{.collective = Collective::alltoall};
       CallArguments arguments{.call = static_cast<CallNumber>(call) + 1,
                               .input = pairs.origin(),
