@@ -45,9 +45,11 @@ std::vector<const Algorithm*> all_algorithms() {
 }
 
 const Algorithm& find_algorithm(Collective collective, std::string_view name) {
-  std::string known = "auto";
   for (const Algorithm& algorithm : algorithms_of(collective)) {
     if (algorithm.name == name) return algorithm;
+  }
+  std::string known = "auto";
+  for (const Algorithm& algorithm : algorithms_of(collective)) {
     known += fmt::format(", {}", algorithm.name);
   }
   throw Error(ErrorKind::invalid_argument,

@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/plans/selection_lanes.h"
 #include "collectives/processes/node_distance.h"
 #include "collectives/runs/driven_run.h"
 #include "collectives/runs/pairs_run.h"
 #include "collectives/runs/run_arguments.h"
+#include "collectives/selection/lanes.h"
 #include "core/base/collective_traits.h"
 #include "core/base/errors.h"
 

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/plans/kernel_copies.h"
 #include "collectives/plans/plan_account.h"
-#include "collectives/plans/selection.h"
 #include "collectives/plans/unequal_pairs.h"
+#include "collectives/selection/kernel_copies.h"
+#include "collectives/selection/selection.h"
 #include "threading/memory/node_memory.h"
 #include "threading/program/program.h"
 #include "threading/program/staging_slices.h"

@@ -14,7 +14,7 @@
 #include "collectives/plans/plan.h"
 #include "collectives/plans/plan_account.h"
 #include "collectives/plans/plan_class.h"
-#include "collectives/plans/selection.h"
+#include "collectives/selection/selection.h"
 #include "threading/program/program.h"
 #include "threading/program/schedule_binding.h"
 

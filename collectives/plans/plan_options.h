@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "collectives/plans/kernel_copies.h"
 #include "collectives/plans/plan.h"
-#include "collectives/plans/selection.h"
+#include "collectives/selection/kernel_copies.h"
+#include "collectives/selection/selection.h"
 #include "core/schedule/shape.h"
 #include "threading/program/program.h"
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/plans/kernel_copies.h"
+#include "collectives/selection/kernel_copies.h"
 #include "core/base/errors.h"
 #include "threading/program/meeting.h"
 #include "threading/program/pair_binding.h"

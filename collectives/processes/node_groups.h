@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/plans/selection_groups.h"
+#include "collectives/selection/groups.h"
 #include "core/schedule/shape.h"
 #include "numa/topology/neighbourhoods.h"
 

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "collectives/plans/selection_groups.h"
 #include "collectives/processes/process_group.h"
+#include "collectives/selection/groups.h"
 #include "core/base/transfer_times.h"
 #include "core/schedule/shape.h"
 #include "numa/topology/neighbourhoods.h"

@@ -8,11 +8,11 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "collectives/plans/selection.h"
 #include "collectives/processes/build_identity.h"
 #include "collectives/processes/lane_transport.h"
 #include "collectives/processes/machine_exchange.h"
 #include "collectives/processes/node_groups.h"
+#include "collectives/selection/selection.h"
 #include "core/base/errors.h"
 #include "core/base/lifetime.h"
 #include "numa/latency/core_latencies.h"

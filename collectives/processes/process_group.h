@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "collectives/api/hycoll.h"
-#include "collectives/plans/selection.h"
 #include "collectives/processes/node_grouping.h"
 #include "collectives/processes/process_map.h"
+#include "collectives/selection/selection.h"
 #include "core/schedule/shape.h"
 #include "numa/topology/topology.h"
 #include "threading/execution/executor.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "collectives/calls/settings.h"
-#include "collectives/plans/selection.h"
+#include "collectives/selection/selection.h"
 #include "core/base/errors.h"
 
 namespace hycoll::preload {

@@ -19,9 +19,9 @@ expect() { # description, exit status, lines of output before the last one
   fi
 }
 
-mkdir -p "$tree/docs/decisions" "$tree/docs/examples" "$tree/collectives/plans" "$tree/tools/command"
+mkdir -p "$tree/docs/decisions" "$tree/docs/examples" "$tree/collectives/selection" "$tree/tools/command"
 expect "nothing to look at" 2 ""
-cat >"$tree/collectives/plans/choice.cc" <<'END'
+cat >"$tree/collectives/selection/choice.cc" <<'END'
 // By decision 1, and docs/design.md, "Words".
 const char* asked = std::getenv("HYCOLL_LANES");
 int chosen = Options::by_name("dpml-ring");
@@ -67,8 +67,8 @@ END
 cat >"$tree/docs/design.md" <<'END'
 ## Words
 
-See decision 1, `collectives/{plans,nothing/../plans}/choice.*`, `Options::by_name()`, `--algorithm dpml`, `HYCOLL_LANES=4`,
-`flat-ring`, `mpiexec --bind-to core`, `MPI_Init` and `//collectives/plans:choice`.
+See decision 1, `collectives/{selection,nothing/../selection}/choice.*`, `Options::by_name()`, `--algorithm dpml`, `HYCOLL_LANES=4`,
+`flat-ring`, `mpiexec --bind-to core`, `MPI_Init` and `//collectives/selection:choice`.
 
 ```cpp
 int main() {
@@ -79,7 +79,7 @@ int main() {
 END
 expect "a sound tree" 0 ""
 
-cat >>"$tree/collectives/plans/choice.cc" <<'END'
+cat >>"$tree/collectives/selection/choice.cc" <<'END'
 // See docs/plans.md; docs/design.md,
 // "Word"; decision 3.
 int more = get("HYCOLL_PINS") + take("flat-ring");
@@ -107,10 +107,10 @@ printf 'word %.0s' {1..31} >"$tree/README.md"
 echo '| [`chain`](#a) | scan |' >>"$tree/docs/algorithms.md"
 printf '## Processes\n\n| 0.2 |\n' >>"$tree/docs/performance.md"
 echo '# 4. Second' >"$tree/docs/decisions/0004-second.md"
-expect "everything wrong" 1 "collectives/plans/choice.cc: no such document: docs/plans.md
-collectives/plans/choice.cc: docs/design.md has no heading 'Word'
-collectives/plans/choice.cc: no decision 3
-collectives/plans/choice.cc: a switch over collectives with a default
+expect "everything wrong" 1 "collectives/selection/choice.cc: no such document: docs/plans.md
+collectives/selection/choice.cc: docs/design.md has no heading 'Word'
+collectives/selection/choice.cc: no decision 3
+collectives/selection/choice.cc: a switch over collectives with a default
 README.md:1: a sentence of 31 words: $(printf 'word %.0s' {1..12})...
 docs/algorithms.md:4: chain is not called an algorithm that auto never takes
 docs/algorithms.md:4: flat-ring is called an algorithm that auto never takes

@@ -17,6 +17,7 @@
 
 #include "core/base/collective.h"
 #include "core/base/errors.h"
+#include "core/base/line_sizes.h"
 #include "threading/memory/address_space.h"
 #include "threading/memory/bell.h"
 #include "threading/memory/cache_lines.h"
@@ -193,17 +194,12 @@ inline constexpr std::uint32_t kMaximumSignals = (1u << 24) - 1;
 /// One cache line of signal-carrying memory: payload, and a tag that is released after it.
 struct alignas(kCacheLineBytes) Line {
   static constexpr std::size_t kWords = 7;
-  static constexpr std::size_t kPayloadBytes = kWords * sizeof(std::uint64_t);
+  static constexpr std::size_t kPayloadBytes = kLinePayloadBytes;
   std::atomic<std::uint64_t> payload[kWords];
   std::atomic<std::uint64_t> tag{0};
 };
 static_assert(sizeof(Line) == kCacheLineBytes);
-
-/// The number of lines that carry this many bytes; at least one, so that an empty vector still
-/// signals.
-constexpr std::size_t line_count_for(std::size_t size_bytes) noexcept {
-  return size_bytes == 0 ? 1 : (size_bytes + Line::kPayloadBytes - 1) / Line::kPayloadBytes;
-}
+static_assert(Line::kPayloadBytes == Line::kWords * sizeof(std::uint64_t));
 
 /// Room for what is unpacked from lines: a part may begin and end inside a line.
 constexpr std::size_t unpacked_stride_bytes(std::size_t size_bytes) noexcept {
@@ -256,9 +252,8 @@ void own_lines(const Line* lines, std::size_t size_bytes) noexcept;
 
 /// What a call stages at most for each worker in short staging.
 inline constexpr std::size_t kMaximumShortStagingBytes = 16 * 1024;
-/// The largest vector, in bytes, that a lines buffer holds.
-inline constexpr std::size_t kMaximumLinesBytes = 16 * 1024;
-/// The same of the lines buffers in the compact part of a node's memory: eight lines.
+/// The largest vector, in bytes, of the lines buffers in the compact part of a node's memory: eight
+/// lines.
 inline constexpr std::size_t kMaximumCompactLinesBytes = 8 * Line::kPayloadBytes;
 /// A worker's lines buffers in one schedule.
 inline constexpr int kLinesBuffersPerWorker = 2;

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "collectives/algorithms/registry.h"
-#include "collectives/plans/selection.h"
+#include "collectives/selection/selection.h"
 #include "core/base/collective_traits.h"
 #include "core/base/errors.h"
 #include "core/base/transfer_times.h"

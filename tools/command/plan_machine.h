@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/plans/selection_groups.h"
+#include "collectives/selection/groups.h"
 #include "core/base/partition.h"
 #include "core/drawing/line_transfers.h"
 #include "core/schedule/schedule.h"

@@ -36,7 +36,8 @@ struct Algorithm {
   Schedule (*generate_with)(std::string name, const Shape& shape,
                             const GeneratorParameters& parameters);
   Segmentation segmentation;
-  bool follows_groups = false;  ///< The schedule depends on the shape's groups.
+  bool follows_groups = false;   ///< The schedule depends on the shape's groups.
+  bool passes_in_lines = false;  ///< Inside nodes: vectors of up to kMaximumLinesBytes.
 
   /// The schedule on one shape, or what some of its nodes do in it; with staged visibility,
   /// staged() of the direct one (core/schedule/staging.h): of a part by itself, so a node that
@@ -112,6 +113,7 @@ struct AlgorithmForm {
         "hycoll; message counters of Blue Gene/P (Mamidala et al.)");
     algorithm.serves = kServesMemberLeaders;
     algorithm.serves_shape = serves_one_lane_led_by_members;
+    algorithm.passes_in_lines = true;
     return algorithm;
   }
 

@@ -7,7 +7,7 @@
 
 #include "collectives/algorithms/registry.h"
 #include "collectives/api/hycoll.h"
-#include "collectives/plans/selection.h"
+#include "collectives/selection/selection.h"
 #include "core/base/errors.h"
 #include "core/schedule/shape.h"
 #include "numa/placement/binding.h"

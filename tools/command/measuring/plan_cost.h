@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "collectives/plans/selection.h"
+#include "collectives/selection/selection.h"
 #include "core/schedule/shape.h"
 #include "tools/command/line/routine.h"
 

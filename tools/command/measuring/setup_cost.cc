@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/plans/selection_groups.h"
 #include "collectives/processes/node_grouping.h"
 #include "collectives/processes/rank_map.h"
 #include "collectives/processes/setup_steps.h"
+#include "collectives/selection/groups.h"
 #include "heap/arena_memory.h"
 #include "numa/topology/affinity_mask.h"
 #include "tools/command/measuring/allocations.h"

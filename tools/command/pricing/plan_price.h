@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "collectives/algorithms/registry.h"
-#include "collectives/plans/selection.h"
+#include "collectives/selection/selection.h"
 #include "core/base/machine_prices.h"
 #include "tools/command/pricing/plan_walks.h"
 

@@ -48,7 +48,6 @@ Json record_of(const PricedCell& cell) {
           {"nodes", cell.nodes},
           {"members", cell.members},
           {"smaller_node", cell.has_smaller_node},
-          {"measured", cell.is_measured},
           {"bytes", cell.size_bytes},
           {"ratio", cell.ratio()},
           {"time_us", cell.chosen.time_us},
@@ -88,8 +87,6 @@ void print_counts(std::FILE* human, const PriceGrid& grid, const std::vector<Pri
                    fmt::format("{:.1f} %", counts.good_percent()), std::to_string(counts.listed),
                    std::to_string(counts.bad), ratio_text(counts.worst)});
   };
-  RatioCounts measured;
-  RatioCounts by_formulas;
   RatioCounts all;
   for (const Collective collective : grid.collectives) {
     RatioCounts counts;
@@ -98,12 +95,7 @@ void print_counts(std::FILE* human, const PriceGrid& grid, const std::vector<Pri
     }
     add_row(name_of(collective), counts);
   }
-  for (const PricedCell& cell : cells) {
-    (cell.is_measured ? measured : by_formulas).add(cell.ratio());
-    all.add(cell.ratio());
-  }
-  add_row("by measurements", measured);
-  add_row("by formulas", by_formulas);
+  for (const PricedCell& cell : cells) all.add(cell.ratio());
   add_row("all", all);
   fmt::print(human, "{}", table.to_text());
 }

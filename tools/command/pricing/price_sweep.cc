@@ -6,7 +6,6 @@
 #include <atomic>
 #include <memory>
 
-#include "collectives/plans/selection_costs.h"
 #include "core/base/collective_traits.h"
 
 namespace hycoll::command {
@@ -55,7 +54,6 @@ PricedCell price_cell(PlanPricer& pricer, const Family& family, int node_count,
                   .nodes = node_count,
                   .members = family.members,
                   .has_smaller_node = family.has_smaller_node,
-                  .is_measured = is_measured({.nodes = question.nodes}),
                   .size_bytes = size_bytes};
   if (is_served(question)) {
     cell.chosen = pricer.price_chosen(question);

@@ -27,7 +27,6 @@ struct PricedCell {
   int nodes = 0;
   int members = 0;
   bool has_smaller_node = false;
-  bool is_measured = false;  ///< The choice follows measurements, not prices.
   std::size_t size_bytes = 0;
   PricedPlan chosen = {};
   PricedPlan best = {};  ///< The chosen one if that is cheaper than all with power-of-two lanes.

@@ -1,4 +1,4 @@
-#include "collectives/plans/kernel_copies.h"
+#include "collectives/selection/kernel_copies.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
-#ifndef HYCOLL_COLLECTIVES_PLANS_SELECTION_H_
-#define HYCOLL_COLLECTIVES_PLANS_SELECTION_H_
+#ifndef HYCOLL_COLLECTIVES_SELECTION_SELECTION_H_
+#define HYCOLL_COLLECTIVES_SELECTION_SELECTION_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "collectives/algorithms/parts/algorithm.h"
-#include "collectives/plans/selection_groups.h"
+#include "collectives/selection/groups.h"
 #include "core/schedule/shape.h"
 
 namespace hycoll {
@@ -122,4 +122,4 @@ int pipelined_segments(const SelectionQuery& query, std::size_t lane_bytes) noex
 
 }  // namespace hycoll
 
-#endif  // HYCOLL_COLLECTIVES_PLANS_SELECTION_H_
+#endif  // HYCOLL_COLLECTIVES_SELECTION_SELECTION_H_

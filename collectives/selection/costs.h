@@ -1,21 +1,18 @@
-#ifndef HYCOLL_COLLECTIVES_PLANS_SELECTION_COSTS_H_
-#define HYCOLL_COLLECTIVES_PLANS_SELECTION_COSTS_H_
+#ifndef HYCOLL_COLLECTIVES_SELECTION_COSTS_H_
+#define HYCOLL_COLLECTIVES_SELECTION_COSTS_H_
 
 #include <cstddef>
 #include <span>
 #include <string_view>
 
-#include "collectives/plans/selection.h"
+#include "collectives/selection/selection.h"
 
 namespace hycoll {
 
-/// Between more nodes, or with more workers, than could be measured the rules take what formulas
-/// say is cheapest, with the prices of core/base/machine_prices.h (decision 51). They are those of
-/// the algorithms' files, in the time that a node needs which has most to do, and
-/// `hycoll verify --prices` compares what follows from them with walks through schedules.
-
-/// Whether the choice of a call is one that measurements have made.
-bool is_measured(const SelectionQuery& query);
+/// Between nodes the rules take what formulas say is cheapest, with the prices of
+/// core/base/machine_prices.h (decision 51). They are those of the algorithms' files, in the time
+/// that a node needs which has most to do, and `hycoll verify --prices` compares what follows from
+/// them with walks through schedules.
 
 /// What a lane's leader, and its node, need for a call with so many lanes, in microseconds.
 struct LaneCosts {
@@ -83,13 +80,11 @@ enum class Cut : std::uint8_t { nothing, lane, block, tile, pipelined };
 /// An algorithm that a rule may take, with its formula.
 struct Candidate {
   std::string_view algorithm;
-  OperandOrder order;
   Cut cut;
-  enum class Lanes : std::uint8_t { any, one, lines } lanes;  ///< Lines: one, and short vectors.
   double (*cost)(const LaneCosts& costs, double segments);
 };
 
-/// The cheapest of those that keep the order, with the cheapest number of lanes: a power of two, or
+/// The cheapest of those that serve the call, with the cheapest number of lanes: a power of two, or
 /// the most that may be chosen, for each lane that a node with fewer has no worker for is driven by
 /// one that has another. Requires one candidate that keeps any order, with any lanes.
 SelectedPlan cheapest(const SelectionQuery& query, std::span<const Candidate> candidates);
@@ -103,4 +98,4 @@ double received_and_combined(const LaneCosts& costs, double part, double segment
 
 }  // namespace hycoll
 
-#endif  // HYCOLL_COLLECTIVES_PLANS_SELECTION_COSTS_H_
+#endif  // HYCOLL_COLLECTIVES_SELECTION_COSTS_H_

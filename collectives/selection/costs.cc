@@ -1,23 +1,19 @@
-#include "collectives/plans/selection_costs.h"
+#include "collectives/selection/costs.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
 
-#include "collectives/plans/selection_lanes.h"
+#include "collectives/algorithms/registry.h"
+#include "collectives/selection/lanes.h"
+#include "core/base/line_sizes.h"
 #include "core/base/machine_prices.h"
-#include "threading/memory/node_memory.h"
 
 namespace hycoll {
 namespace {
 
 constexpr MachinePrices kPrices;
-
-/// The most workers of a node, and the most nodes, on which choices have been measured, of nodes
-/// that are alike (docs/measurements.md).
-constexpr int kMostMeasuredWorkers = 2;
-constexpr std::size_t kMostMeasuredNodes = 8;
 
 /// Handing a call to a worker of the process's pool, and hearing that it is done
 /// (docs/measurements.md, "Sixteen cores").
@@ -56,32 +52,15 @@ int segments_of(const SelectionQuery& query, Cut cut, int lanes, std::size_t lan
   return 1;
 }
 
-/// Measurements say that lines are short, prices only that they have an end.
-bool may_be_lines(const SelectionQuery& query) {
-  const std::size_t most_bytes = is_measured(query) ? kOneLaneBytes : kMaximumLinesBytes;
-  return query.requested_lanes <= 1 && query.size_bytes <= most_bytes;
-}
-
-bool serves(const Candidate& candidate, const SelectionQuery& query, int lanes) {
-  if (candidate.order < query.order) return false;
-  switch (candidate.lanes) {
-    case Candidate::Lanes::any:
-      return true;
-    case Candidate::Lanes::one:
-      return lanes == 1;
-    case Candidate::Lanes::lines:
-      return lanes == 1 && may_be_lines(query);
-  }
-  return false;
+bool serves(const Algorithm& algorithm, const SelectionQuery& query, const Shape& shape) {
+  return algorithm.order >= query.order &&
+         (!algorithm.passes_in_lines || query.size_bytes <= kMaximumLinesBytes) &&
+         // A node does not know how long the blocks of other nodes' pairs are.
+         !(algorithm.exchange.passes_on_blocks && query.has_unequal_pairs) &&
+         algorithm.serves_shape(shape);
 }
 
 }  // namespace
-
-bool is_measured(const SelectionQuery& query) {
-  const int workers = most_workers(query.nodes);
-  return query.node_count() <= kMostMeasuredNodes && workers <= kMostMeasuredWorkers &&
-         fewest_workers(query.nodes) == workers;
-}
 
 double overlapped(double one, double other, double segments) {
   return std::max(one, other) + std::min(one, other) / segments;
@@ -186,11 +165,12 @@ SelectedPlan cheapest(const SelectionQuery& query, std::span<const Candidate> ca
   double least = std::numeric_limits<double>::infinity();
   const auto consider = [&](int lanes) {
     const LaneCosts costs(query, lanes);
+    const Shape shape(query.nodes, lanes);
     for (const Candidate& candidate : candidates) {
-      if (!serves(candidate, query, lanes)) continue;
       const int segments = segments_of(query, candidate.cut, lanes, costs.lane_bytes);
       const double cost = candidate.cost(costs, segments);
       if (cost >= least) continue;
+      if (!serves(find_algorithm(query.collective, candidate.algorithm), query, shape)) continue;
       least = cost;
       plan.algorithm = candidate.algorithm;
       plan.lanes = lanes;

@@ -2,20 +2,17 @@
 //
 // One node: lines while the root reads no more than a few hundred bytes there, or, of four members
 // and more, 2 KiB; then dpml with a lane per worker, which passes over memory once. Two processes
-// that stage let the root do all, as do many members whose inputs together are short. Several
-// nodes, short vectors: one lane, lines inside the node, a binomial tree between nodes. Several
-// nodes, longer: dpml over a binomial tree, which between two nodes is best for all sizes; with
-// more nodes halving or, where these are no power of two, pairwise; for long vectors the ring, or
-// pairwise where operands must stay in order. More nodes, or more workers: the cheapest of these
-// (selection_costs.h).
+// that stage let the root do all, as do many members whose inputs together are short.
+//
+// Several nodes: the cheapest (costs.h) of the binomial tree, through lines too, of halving,
+// pairwise and the ring.
 
 #include <algorithm>
 #include <array>
-#include <bit>
 
-#include "collectives/plans/selection.h"
-#include "collectives/plans/selection_costs.h"
-#include "collectives/plans/selection_lanes.h"
+#include "collectives/selection/costs.h"
+#include "collectives/selection/lanes.h"
+#include "collectives/selection/selection.h"
 
 namespace hycoll {
 namespace {
@@ -69,14 +66,11 @@ double pairwise(const LaneCosts& costs, double segments) {
 }
 
 constexpr std::array kCandidates = {
-    Candidate{"lines-binomial", OperandOrder::canonical, Cut::nothing, Candidate::Lanes::lines,
-              binomial},
-    Candidate{"dpml-binomial", OperandOrder::canonical, Cut::lane, Candidate::Lanes::any, binomial},
-    Candidate{"dpml-halving", OperandOrder::canonical, Cut::nothing, Candidate::Lanes::any,
-              halving_and_gather},
-    Candidate{"dpml-pairwise", OperandOrder::canonical, Cut::block, Candidate::Lanes::any,
-              pairwise},
-    Candidate{"dpml-ring", OperandOrder::any, Cut::block, Candidate::Lanes::any, ring},
+    Candidate{"lines-binomial", Cut::nothing, binomial},
+    Candidate{"dpml-binomial", Cut::lane, binomial},
+    Candidate{"dpml-halving", Cut::nothing, halving_and_gather},
+    Candidate{"dpml-pairwise", Cut::block, pairwise},
+    Candidate{"dpml-ring", Cut::block, ring},
 };
 
 /// The root reads what the other one stages: each one's half would cost half a vector more. Or it
@@ -105,29 +99,7 @@ SelectedPlan select_on_one_node(const SelectionQuery& query) {
 }  // namespace
 
 SelectedPlan select_reduce(const SelectionQuery& query) {
-  const std::size_t node_count = query.node_count();
-  if (node_count == 1) return select_on_one_node(query);
-  if (!is_measured(query)) return cheapest(query, kCandidates);
-  const bool through_lines = leads_through_lines(query);
-  SelectedPlan plan = through_lines ? plan_lines(query) : plan_lanes(query);
-  plan.algorithm = through_lines ? "lines-binomial" : "dpml-binomial";
-  if (through_lines) return plan;
-  const std::size_t lane_bytes = query.size_bytes / static_cast<std::size_t>(plan.lanes);
-  const std::size_t block_bytes = lane_bytes / node_count;
-  if (node_count == 2 || lane_bytes <= kFewStepsBytes) {
-    plan.segments = segments_for(lane_bytes);
-    return plan;
-  }
-  if (block_bytes >= kLongBlockBytes && query.order == OperandOrder::any) {
-    plan.algorithm = "dpml-ring";
-  } else if (block_bytes >= kLongBlockBytes || !std::has_single_bit(node_count)) {
-    plan.algorithm = "dpml-pairwise";
-  } else {
-    plan.algorithm = "dpml-halving";
-    return plan;
-  }
-  plan.segments = segments_for(block_bytes);
-  return plan;
+  return query.node_count() == 1 ? select_on_one_node(query) : cheapest(query, kCandidates);
 }
 
 }  // namespace hycoll

@@ -4,19 +4,17 @@
 // and more, 2 KiB; then a lane per worker, whose leader writes its member's block to all outputs.
 // Where members are few threads it reads the blocks of all instead if they are near one another,
 // and writes its block to one output after the other if they are far. Several nodes: the cheapest
-// (selection_costs.h) of doubling and a circulant graph, through lines or one leader, whom the
+// (costs.h) of doubling and a circulant graph, through lines or one leader, whom the
 // others follow or not, for short blocks, and of the ring, with as many lanes as are worth it, and
 // of exchanges between neighbours for others.
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <limits>
-#include <span>
 
-#include "collectives/plans/selection.h"
-#include "collectives/plans/selection_costs.h"
-#include "collectives/plans/selection_lanes.h"
+#include "collectives/selection/costs.h"
+#include "collectives/selection/lanes.h"
+#include "collectives/selection/selection.h"
 
 namespace hycoll {
 namespace {
@@ -114,31 +112,21 @@ double neighbours(const LaneCosts& costs, double /*segments*/) {
   return led(costs, exchange, kDoubledParts);
 }
 
-constexpr Candidate candidate(std::string_view algorithm, Candidate::Lanes lanes,
-                              double (*cost)(const LaneCosts&, double)) {
-  return {algorithm, OperandOrder::canonical, Cut::nothing, lanes, cost};
-}
-
 constexpr std::array kCandidates = {
-    candidate("lines-circulant", Candidate::Lanes::lines, circulant<in_lines>),
-    candidate("circulant", Candidate::Lanes::one, circulant<led>),
-    candidate("shared-address-circulant", Candidate::Lanes::one, circulant<followed>),
-    candidate("multi-leader-ring", Candidate::Lanes::any, ring),
-    // Even numbers of nodes only,
-    candidate("neighbour-exchange", Candidate::Lanes::one, neighbours),
-    // and powers of two.
-    candidate("lines-recursive-doubling", Candidate::Lanes::lines, doubled<in_lines>),
-    candidate("recursive-doubling", Candidate::Lanes::one, doubled<led>),
-    candidate("shared-address-recursive-doubling", Candidate::Lanes::one, doubled<followed>),
+    Candidate{"lines-circulant", Cut::nothing, circulant<in_lines>},
+    Candidate{"circulant", Cut::nothing, circulant<led>},
+    Candidate{"shared-address-circulant", Cut::nothing, circulant<followed>},
+    Candidate{"multi-leader-ring", Cut::nothing, ring},
+    Candidate{"neighbour-exchange", Cut::nothing, neighbours},
+    Candidate{"lines-recursive-doubling", Cut::nothing, doubled<in_lines>},
+    Candidate{"recursive-doubling", Cut::nothing, doubled<led>},
+    Candidate{"shared-address-recursive-doubling", Cut::nothing, doubled<followed>},
 };
 
 }  // namespace
 
 SelectedPlan select_allgather(const SelectionQuery& query) {
-  if (query.node_count() == 1) return select_on_one_node(query);
-  const std::size_t nodes = query.node_count();
-  const std::size_t without = std::has_single_bit(nodes) ? 0 : nodes % 2 == 0 ? 3 : 4;
-  return cheapest(query, std::span(kCandidates).first(kCandidates.size() - without));
+  return query.node_count() == 1 ? select_on_one_node(query) : cheapest(query, kCandidates);
 }
 
 }  // namespace hycoll

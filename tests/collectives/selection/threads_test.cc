@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "collectives/plans/selection.h"
+#include "collectives/selection/selection.h"
 
 namespace hycoll {
 namespace selection_threads_test {

@@ -1,11 +1,11 @@
-#include "collectives/plans/selection_lanes.h"
+#include "collectives/selection/lanes.h"
 
 #include <algorithm>
 #include <cstdint>
 
 #include "core/base/byte_sizes.h"
 #include "core/base/collective_traits.h"
-#include "threading/memory/node_memory.h"
+#include "core/base/line_sizes.h"
 
 namespace hycoll {
 namespace {
@@ -15,10 +15,6 @@ constexpr std::size_t kLinesReadBytes = 512;
 /// The same instead of staging, which synchronises more, or whose writers would not run ahead of a
 /// root.
 constexpr std::size_t kLinesReadBytesStaged = 1024;
-/// Several nodes: what a further lane is worth.
-constexpr std::size_t kLaneBytes = 16 * 1024;
-
-static_assert(kOneLaneBytes <= kMaximumLinesBytes);
 
 std::size_t most_read(const SelectionQuery& query) {
   const bool shuns_staging =
@@ -60,10 +56,6 @@ bool reads_through_lines(const SelectionQuery& query, std::size_t read_bytes) {
          read_bytes <= (has_many_members(query) ? most_read_of_many(query) : most_read(query));
 }
 
-bool leads_through_lines(const SelectionQuery& query) {
-  return query.requested_lanes <= 1 && query.size_bytes <= kOneLaneBytes;
-}
-
 bool far_members_put(Collective collective, int members) {
   const CollectiveTraits traits = traits_of(collective);
   const bool is_for_all = traits.output == BufferTraits{Extent::vector, Holders::all} ||
@@ -78,15 +70,9 @@ bool root_puts(const SelectionQuery& query) {
 
 SelectedPlan plan_lanes(const SelectionQuery& query) {
   SelectedPlan plan;
-  if (query.requested_lanes > 0) {
-    plan.lanes = query.requested_lanes;
-  } else if (query.node_count() == 1) {
-    plan.lanes = root_puts(query) ? 1 : query.nodes.front().node.workers;
-  } else {
-    const auto useful = static_cast<int>(
-        std::min<std::size_t>(query.size_bytes / kLaneBytes, static_cast<std::size_t>(INT16_MAX)));
-    plan.lanes = std::clamp(useful, 1, fewest_workers(query.nodes));
-  }
+  plan.lanes = query.requested_lanes > 0 ? query.requested_lanes
+               : root_puts(query)        ? 1
+                                         : query.nodes.front().node.workers;
   plan.workers_per_node = std::max(most_members(query.nodes), plan.lanes);
   return plan;
 }

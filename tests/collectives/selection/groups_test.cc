@@ -1,4 +1,4 @@
-#include "collectives/plans/selection_groups.h"
+#include "collectives/selection/groups.h"
 
 #include <doctest/doctest.h>
 
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "collectives/algorithms/registry.h"
-#include "collectives/plans/selection.h"
 #include "collectives/processes/node_groups.h"
+#include "collectives/selection/selection.h"
 #include "core/drawing/line_transfers.h"
 #include "numa/topology/neighbourhoods.h"
 

@@ -2,16 +2,16 @@
 //
 // One node: lines while no more than a few hundred bytes pass through them, then a lane per worker,
 // whose leader moves its member's block; of a scatter between threads who are far from one another
-// the root alone (root_puts()). Several nodes: the cheapest (selection_costs.h) of the binomial
+// the root alone (root_puts()). Several nodes: the cheapest (costs.h) of the binomial
 // tree, through lines or one leader, and of straight messages, through lines or with as many lanes
 // as are worth it. Gather and scatter are the same in opposite directions, and cost the same.
 
 #include <algorithm>
 #include <array>
 
-#include "collectives/plans/selection.h"
-#include "collectives/plans/selection_costs.h"
-#include "collectives/plans/selection_lanes.h"
+#include "collectives/selection/costs.h"
+#include "collectives/selection/lanes.h"
+#include "collectives/selection/selection.h"
 
 namespace hycoll {
 namespace {
@@ -61,16 +61,11 @@ double straight(const LaneCosts& costs, double /*segments*/) {
   return inside(costs, costs.own_alpha + std::max({of_root, of_other, card}));
 }
 
-constexpr Candidate candidate(std::string_view algorithm, Candidate::Lanes lanes,
-                              double (*cost)(const LaneCosts&, double)) {
-  return {algorithm, OperandOrder::canonical, Cut::nothing, lanes, cost};
-}
-
 constexpr std::array kCandidates = {
-    candidate("lines-binomial", Candidate::Lanes::lines, along_tree<in_lines>),
-    candidate("lines-linear", Candidate::Lanes::lines, straight<in_lines>),
-    candidate("binomial", Candidate::Lanes::one, along_tree<led>),
-    candidate("multi-leader-linear", Candidate::Lanes::any, straight<led>),
+    Candidate{"lines-binomial", Cut::nothing, along_tree<in_lines>},
+    Candidate{"lines-linear", Cut::nothing, straight<in_lines>},
+    Candidate{"binomial", Cut::nothing, along_tree<led>},
+    Candidate{"multi-leader-linear", Cut::nothing, straight<led>},
 };
 
 }  // namespace

@@ -5,33 +5,22 @@
 // root's input, while of many members each copies for itself, up to some ten KiB for each of them,
 // or the root alone where members are threads who are far from one another.
 // Where buffers are staged only the root can copy in, so the others follow its counter, segment by
-// segment. Several nodes, short vectors: one lane, lines inside the node, a binomial tree between
-// nodes. Several nodes, longer: a lane per kLaneBytes over a binomial tree, which between two nodes
-// is one message; with more nodes the chain once a lane is cut into as many segments as there are
-// nodes, for then it sends everything once, in hardly more steps than scatter and ring, which send
-// twice that. With fewer segments the binomial tree as long as its lg N messages cost less than the
-// steps of the ring, then the ring.
+// segment.
+//
+// Several nodes: the cheapest (costs.h) of trees, the chain, and scatter with ring, doubling or the
+// circulant graph, with leaders who copy to all or members who copy for themselves; of trees
+// through lines, and of the torus.
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cmath>
-#include <span>
 
 #include "collectives/algorithms/parts/torus.h"
-#include "collectives/plans/selection.h"
-#include "collectives/plans/selection_costs.h"
-#include "collectives/plans/selection_lanes.h"
+#include "collectives/selection/costs.h"
+#include "collectives/selection/lanes.h"
+#include "collectives/selection/selection.h"
 
 namespace hycoll {
 namespace {
-
-/// The binomial tree's root sends a lane's bytes ceil(lg N) times, that of scatter and ring about
-/// twice, but in N - 1 steps more, each of which costs as much time as kFewStepsBytes.
-bool tree_beats_ring(std::size_t lane_bytes, std::size_t node_count) {
-  const auto levels = static_cast<std::size_t>(std::bit_width(node_count - 1));
-  return levels <= 2 || lane_bytes / (node_count - 1) <= kFewStepsBytes / (levels - 2);
-}
 
 /// The segments of a vector that its root copies to staging while the others copy it out.
 constexpr std::size_t kStagedSegmentBytes = 16 * 1024;
@@ -179,59 +168,27 @@ double knomial(const LaneCosts& costs, double /*segments*/) {
                                1);
 }
 
-constexpr Candidate candidate(std::string_view algorithm, Cut cut, Candidate::Lanes lanes,
-                              double (*cost)(const LaneCosts&, double)) {
-  return {algorithm, OperandOrder::canonical, cut, lanes, cost};
-}
-
 constexpr std::array kCandidates = {
-    candidate("lines-binomial", Cut::nothing, Candidate::Lanes::lines, binomial<read_in_lines>),
-    candidate("lines-tree-binomial", Cut::nothing, Candidate::Lanes::lines,
-              binomial<read_in_lines_of_tree>),
-    candidate("lines-knomial", Cut::nothing, Candidate::Lanes::lines, knomial),
-    candidate("multi-leader-binomial", Cut::pipelined, Candidate::Lanes::any, binomial<pushed>),
-    candidate("multi-leader-chain", Cut::pipelined, Candidate::Lanes::any, chain<pushed>),
-    candidate("multi-leader-scatter-ring-opt", Cut::nothing, Candidate::Lanes::any,
-              scatter_ring<pushed>),
-    candidate("multi-leader-scatter-circulant", Cut::nothing, Candidate::Lanes::any,
-              scatter_circulant<pushed>),
-    candidate("shared-address-binomial", Cut::pipelined, Candidate::Lanes::any, binomial<pulled>),
-    candidate("shared-address-chain", Cut::pipelined, Candidate::Lanes::any, chain<pulled>),
-    candidate("shared-address-scatter-ring-opt", Cut::nothing, Candidate::Lanes::any,
-              scatter_ring<pulled>),
-    candidate("shared-address-scatter-circulant", Cut::nothing, Candidate::Lanes::any,
-              scatter_circulant<pulled>),
-    candidate("torus-colours", Cut::pipelined, Candidate::Lanes::any, torus),
-    // Powers of two of nodes only.
-    candidate("multi-leader-scatter-recursive-doubling", Cut::nothing, Candidate::Lanes::any,
-              scatter_doubling<pushed>),
-    candidate("shared-address-scatter-recursive-doubling", Cut::nothing, Candidate::Lanes::any,
-              scatter_doubling<pulled>),
+    Candidate{"lines-binomial", Cut::nothing, binomial<read_in_lines>},
+    Candidate{"lines-tree-binomial", Cut::nothing, binomial<read_in_lines_of_tree>},
+    Candidate{"lines-knomial", Cut::nothing, knomial},
+    Candidate{"multi-leader-binomial", Cut::pipelined, binomial<pushed>},
+    Candidate{"multi-leader-chain", Cut::pipelined, chain<pushed>},
+    Candidate{"multi-leader-scatter-ring-opt", Cut::nothing, scatter_ring<pushed>},
+    Candidate{"multi-leader-scatter-circulant", Cut::nothing, scatter_circulant<pushed>},
+    Candidate{"shared-address-binomial", Cut::pipelined, binomial<pulled>},
+    Candidate{"shared-address-chain", Cut::pipelined, chain<pulled>},
+    Candidate{"shared-address-scatter-ring-opt", Cut::nothing, scatter_ring<pulled>},
+    Candidate{"shared-address-scatter-circulant", Cut::nothing, scatter_circulant<pulled>},
+    Candidate{"torus-colours", Cut::pipelined, torus},
+    Candidate{"multi-leader-scatter-recursive-doubling", Cut::nothing, scatter_doubling<pushed>},
+    Candidate{"shared-address-scatter-recursive-doubling", Cut::nothing, scatter_doubling<pulled>},
 };
 
 }  // namespace
 
 SelectedPlan select_broadcast(const SelectionQuery& query) {
-  const std::size_t node_count = query.node_count();
-  if (node_count == 1) return select_on_one_node(query);
-  if (!is_measured(query)) {
-    const bool all_serve = std::has_single_bit(node_count);
-    return cheapest(query, std::span(kCandidates).first(kCandidates.size() - (all_serve ? 0 : 2)));
-  }
-  const bool through_lines = leads_through_lines(query);
-  SelectedPlan plan = through_lines ? plan_lines(query) : plan_lanes(query);
-  plan.algorithm = through_lines ? "lines-binomial" : "multi-leader-binomial";
-  if (through_lines) return plan;
-  const std::size_t lane_bytes = query.size_bytes / static_cast<std::size_t>(plan.lanes);
-  plan.segments = pipelined_segments(query, lane_bytes);
-  if (node_count == 2 || lane_bytes <= kFewStepsBytes) return plan;
-  if (static_cast<std::size_t>(plan.segments) >= node_count) {
-    plan.algorithm = "multi-leader-chain";
-  } else if (!tree_beats_ring(lane_bytes, node_count)) {
-    plan.algorithm = "multi-leader-scatter-ring-opt";
-    plan.segments = 1;
-  }
-  return plan;
+  return query.node_count() == 1 ? select_on_one_node(query) : cheapest(query, kCandidates);
 }
 
 }  // namespace hycoll

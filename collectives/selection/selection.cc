@@ -1,4 +1,4 @@
-#include "collectives/plans/selection.h"
+#include "collectives/selection/selection.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "collectives/algorithms/registry.h"
-#include "collectives/plans/selection_costs.h"
+#include "collectives/selection/costs.h"
 #include "core/base/collective_traits.h"
 #include "core/base/errors.h"
 
@@ -304,12 +304,9 @@ int pipelined_segments(const SelectionQuery& query, std::size_t lane_bytes) noex
   if (node_count <= 2 || query.visibility == Visibility::staged) return segments_for(lane_bytes);
   const std::size_t of_all =
       std::max<std::size_t>(kMaximumPipelinedMessages / node_count, kMaximumSegments);
-  const std::size_t most =
-      is_measured(query) ? of_all : std::min(of_all, kMaximumPipelinedSegments);
-  const std::size_t unshaken = (lane_bytes + kPipelinedBytes - 1) / kPipelinedBytes;
-  const bool is_cut_coarsely = unshaken > most && is_measured(query);
-  const std::size_t segments = is_cut_coarsely ? lane_bytes / kSegmentBytes : unshaken;
-  return static_cast<int>(std::clamp<std::size_t>(segments, 1, most));
+  const std::size_t segments = (lane_bytes + kPipelinedBytes - 1) / kPipelinedBytes;
+  return static_cast<int>(
+      std::clamp<std::size_t>(segments, 1, std::min(of_all, kMaximumPipelinedSegments)));
 }
 
 void check_requested_algorithm(std::string_view requested) {

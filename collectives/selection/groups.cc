@@ -6,7 +6,7 @@
 // gap. Those are the formulas of core/drawing/line_transfers.cc for the schedules of these
 // algorithms, in which members of all groups of a level do the same at the same time.
 
-#include "collectives/plans/selection_groups.h"
+#include "collectives/selection/groups.h"
 
 #include <algorithm>
 #include <limits>
@@ -14,9 +14,9 @@
 #include <string_view>
 
 #include "collectives/algorithms/registry.h"
-#include "collectives/plans/selection.h"
+#include "collectives/selection/selection.h"
 #include "core/base/collective_traits.h"
-#include "threading/memory/node_memory.h"
+#include "core/base/line_sizes.h"
 
 namespace hycoll {
 namespace {

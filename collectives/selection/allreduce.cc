@@ -2,31 +2,22 @@
 //
 // One node: lines while a member reads no more than a few hundred bytes there, or, of four members
 // and more, 2 KiB; then dpml with a lane per worker, which passes over memory once.
-// Several nodes, short vectors: one lane, lines inside the node, recursive doubling between nodes.
-// Several nodes, longer: dpml, with a lane per 16 KiB up to the workers of the smallest node,
-// over recursive doubling up to kRecursiveDoublingBytes per lane, then halving-doubling, and the
-// ring from kRingBlockBytes per block on; but halving-doubling instead of the ring where operands
-// must stay in order.
-// More nodes, or more workers: the cheapest of these, of the circulant graph, and of smp-butterfly,
-// where a small node among large ones cannot lead lanes (selection_costs.h).
+//
+// Several nodes: the cheapest (costs.h) of recursive doubling, through lines too, of halving and
+// doubling, of the ring, of both in pipelined parts, of the circulant graph, and of smp-butterfly,
+// where a small node among large ones cannot lead lanes.
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
 
-#include "collectives/plans/selection.h"
-#include "collectives/plans/selection_costs.h"
-#include "collectives/plans/selection_lanes.h"
+#include "collectives/selection/costs.h"
+#include "collectives/selection/lanes.h"
+#include "collectives/selection/selection.h"
 
 namespace hycoll {
 namespace {
-
-constexpr std::size_t kRecursiveDoublingBytes = 16 * 1024;
-/// Between two nodes recursive doubling sends no more than the ring, in half the steps.
-constexpr std::size_t kTwoNodesRecursiveDoublingBytes = 256 * 1024;
-/// From this size of a ring's block on, its bandwidth outweighs its number of steps.
-constexpr std::size_t kRingBlockBytes = 64 * 1024;
 
 SelectedPlan select_on_one_node(const SelectionQuery& query) {
   const Node& node = query.nodes.front().node;
@@ -108,48 +99,20 @@ double smp_butterfly(const LaneCosts& costs, double /*segments*/) {
 }
 
 constexpr std::array kCandidates = {
-    Candidate{"lines-recursive-doubling", OperandOrder::canonical, Cut::nothing,
-              Candidate::Lanes::lines, recursive_doubling},
-    Candidate{"dpml-recursive-doubling", OperandOrder::canonical, Cut::lane, Candidate::Lanes::any,
-              recursive_doubling},
-    Candidate{"dpml-halving-doubling", OperandOrder::canonical, Cut::nothing, Candidate::Lanes::any,
-              halving_doubling},
-    Candidate{"dpml-pipelined-halving-doubling", OperandOrder::canonical, Cut::lane,
-              Candidate::Lanes::any, pipelined_halving_doubling},
-    Candidate{"smp-butterfly", OperandOrder::by_rank, Cut::nothing, Candidate::Lanes::one,
-              smp_butterfly},
-    Candidate{"dpml-circulant", OperandOrder::any, Cut::nothing, Candidate::Lanes::any, circulant},
-    Candidate{"dpml-ring", OperandOrder::any, Cut::block, Candidate::Lanes::any, ring},
-    Candidate{"dpml-pipelined-ring", OperandOrder::any, Cut::block, Candidate::Lanes::any,
-              pipelined_ring},
+    Candidate{"lines-recursive-doubling", Cut::nothing, recursive_doubling},
+    Candidate{"dpml-recursive-doubling", Cut::lane, recursive_doubling},
+    Candidate{"dpml-halving-doubling", Cut::nothing, halving_doubling},
+    Candidate{"dpml-pipelined-halving-doubling", Cut::lane, pipelined_halving_doubling},
+    Candidate{"smp-butterfly", Cut::nothing, smp_butterfly},
+    Candidate{"dpml-circulant", Cut::nothing, circulant},
+    Candidate{"dpml-ring", Cut::block, ring},
+    Candidate{"dpml-pipelined-ring", Cut::block, pipelined_ring},
 };
-
-SelectedPlan select_between_nodes(const SelectionQuery& query) {
-  if (leads_through_lines(query)) {
-    SelectedPlan plan = plan_lines(query);
-    plan.algorithm = "lines-recursive-doubling";
-    return plan;
-  }
-  SelectedPlan plan = plan_lanes(query);
-  plan.algorithm = "dpml-halving-doubling";
-  const std::size_t lane_bytes = query.size_bytes / static_cast<std::size_t>(plan.lanes);
-  const std::size_t block_bytes = lane_bytes / query.node_count();
-  const std::size_t recursive_doubling_bytes =
-      query.node_count() == 2 ? kTwoNodesRecursiveDoublingBytes : kRecursiveDoublingBytes;
-  if (lane_bytes <= recursive_doubling_bytes) {
-    plan.algorithm = "dpml-recursive-doubling";
-  } else if (block_bytes >= kRingBlockBytes && query.order == OperandOrder::any) {
-    plan.algorithm = "dpml-ring";
-    plan.segments = segments_for(block_bytes);
-  }
-  return plan;
-}
 
 }  // namespace
 
 SelectedPlan select_allreduce(const SelectionQuery& query) {
-  if (query.node_count() == 1) return select_on_one_node(query);
-  return is_measured(query) ? select_between_nodes(query) : cheapest(query, kCandidates);
+  return query.node_count() == 1 ? select_on_one_node(query) : cheapest(query, kCandidates);
 }
 
 }  // namespace hycoll

@@ -1,22 +1,17 @@
 // Which reduce_scatter a call uses.
 //
 // One node: lines while a member writes and reads no more than a few hundred bytes there, then dpml
-// with a lane per worker, which passes over memory once. Several nodes, short vectors: one lane,
-// lines inside the node, and between nodes pairwise or, with many nodes, halving: the butterfly
-// where operands must stay in order. Several nodes, longer: dpml over pairwise, which sends the
-// least in one step; with many nodes the ring for long vectors, halving or the butterfly for others
-// and for nodes that pairwise does not serve.
-// More nodes, or more workers: the cheapest of these, and of the circulant graph
-// (selection_costs.h).
+// with a lane per worker, which passes over memory once.
+//
+// Several nodes: the cheapest (costs.h) of pairwise, halving and the butterfly, each of them
+// through lines too, of the circulant graph and the ring.
 
 #include <algorithm>
 #include <array>
-#include <span>
 
-#include "collectives/algorithms/reduce_scatter/reduce_scatter.h"
-#include "collectives/plans/selection.h"
-#include "collectives/plans/selection_costs.h"
-#include "collectives/plans/selection_lanes.h"
+#include "collectives/selection/costs.h"
+#include "collectives/selection/lanes.h"
+#include "collectives/selection/selection.h"
 
 namespace hycoll {
 namespace {
@@ -95,54 +90,20 @@ double circulant(const LaneCosts& costs, double /*segments*/) {
 }
 
 constexpr std::array kCandidates = {
-    Candidate{"dpml-pairwise", OperandOrder::canonical, Cut::block, Candidate::Lanes::any,
-              pairwise},
-    Candidate{"lines-pairwise", OperandOrder::canonical, Cut::nothing, Candidate::Lanes::lines,
-              pairwise},
-    Candidate{"lines-halving", OperandOrder::any, Cut::nothing, Candidate::Lanes::lines,
-              halving_and_folding},
-    Candidate{"lines-butterfly", OperandOrder::canonical, Cut::nothing, Candidate::Lanes::lines,
-              halving_and_folding},
-    Candidate{"dpml-halving", OperandOrder::any, Cut::nothing, Candidate::Lanes::any,
-              halving_and_folding},
-    Candidate{"dpml-butterfly", OperandOrder::canonical, Cut::nothing, Candidate::Lanes::any,
-              halving_and_folding},
-    Candidate{"dpml-circulant", OperandOrder::any, Cut::nothing, Candidate::Lanes::any, circulant},
-    Candidate{"dpml-ring", OperandOrder::any, Cut::block, Candidate::Lanes::any, ring},
+    Candidate{"dpml-pairwise", Cut::block, pairwise},
+    Candidate{"lines-pairwise", Cut::nothing, pairwise},
+    Candidate{"lines-halving", Cut::nothing, halving_and_folding},
+    Candidate{"lines-butterfly", Cut::nothing, halving_and_folding},
+    Candidate{"dpml-halving", Cut::nothing, halving_and_folding},
+    Candidate{"dpml-butterfly", Cut::nothing, halving_and_folding},
+    Candidate{"dpml-circulant", Cut::nothing, circulant},
+    Candidate{"dpml-ring", Cut::block, ring},
 };
 
 }  // namespace
 
 SelectedPlan select_reduce_scatter(const SelectionQuery& query) {
-  if (query.node_count() == 1) return select_on_one_node(query);
-  if (!is_measured(query)) {
-    const bool all_serve = serves_pairwise_reduce_scatter(Shape(query.nodes, 1));
-    return cheapest(query, all_serve ? kCandidates : std::span(kCandidates).subspan(1));
-  }
-  const bool through_lines = leads_through_lines(query);
-  const bool keeps_order = query.order != OperandOrder::any;
-  const bool few_nodes = query.node_count() <= kMostNodesAtOnce;
-  SelectedPlan plan = through_lines ? plan_lines(query) : plan_lanes(query);
-  if (through_lines) {
-    plan.algorithm = few_nodes     ? "lines-pairwise"
-                     : keeps_order ? "lines-butterfly"
-                                   : "lines-halving";
-    return plan;
-  }
-  const std::size_t lane_bytes = query.size_bytes / static_cast<std::size_t>(plan.lanes);
-  const std::size_t block_bytes = lane_bytes / query.node_count();
-  const bool is_long = block_bytes >= kLongBlockBytes;
-  const bool serves_pairwise = serves_pairwise_reduce_scatter(Shape(query.nodes, plan.lanes));
-  if (serves_pairwise && (few_nodes || (is_long && keeps_order))) {
-    plan.algorithm = "dpml-pairwise";
-  } else if (is_long && !keeps_order) {
-    plan.algorithm = "dpml-ring";
-  } else {
-    plan.algorithm = keeps_order ? "dpml-butterfly" : "dpml-halving";
-    return plan;
-  }
-  plan.segments = segments_for(block_bytes);
-  return plan;
+  return query.node_count() == 1 ? select_on_one_node(query) : cheapest(query, kCandidates);
 }
 
 }  // namespace hycoll

@@ -1,6 +1,6 @@
 // What selection chooses: always something that works, and the documented rule at its borders.
 
-#include "collectives/plans/selection.h"
+#include "collectives/selection/selection.h"
 
 #include <doctest/doctest.h>
 
@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "collectives/algorithms/registry.h"
-#include "collectives/plans/selection_costs.h"
 #include "core/base/collective_traits.h"
+#include "core/base/errors.h"
+#include "core/base/line_sizes.h"
 #include "core/base/partition.h"
 #include "core/drawing/statistics.h"
 #include "core/schedule/schedule_text.h"
-#include "threading/memory/node_memory.h"
 
 namespace hycoll {
 namespace selection_test {
@@ -179,12 +179,10 @@ TEST_CASE("reduce between nodes") {
     return chosen(Collective::reduce, nodes, {1, 1}, size, order);
   };
   CHECK(reduce(4, 4 * kKiB) == "lines-binomial");
-  CHECK(reduce(4, 16 * kKiB) == "dpml-binomial");
-  CHECK(reduce(4, 64 * kKiB) == "dpml-halving");
-  CHECK(reduce(3, 64 * kKiB) == "dpml-pairwise");
+  CHECK(reduce(4, 64 * kKiB) == "dpml-pairwise");
   CHECK(reduce(4, 16 * kKiB * kKiB) == "dpml-ring");
   CHECK(reduce(4, 16 * kKiB * kKiB, OperandOrder::by_rank) == "dpml-pairwise");
-  CHECK(reduce(2, 16 * kKiB * kKiB) == "dpml-binomial");
+  CHECK(reduce(2, 16 * kKiB * kKiB) == "dpml-ring");
 }
 
 TEST_CASE("broadcast") {
@@ -193,7 +191,7 @@ TEST_CASE("broadcast") {
   };
   CHECK(broadcast(1, 8) == "lines-binomial");
   CHECK(broadcast(1, 64 * kKiB) == "multi-leader-binomial");
-  CHECK(broadcast(4, 4 * kKiB) == "lines-binomial");
+  CHECK(broadcast(4, 8) == "lines-knomial");
   CHECK(broadcast(4, 16 * kKiB) == "multi-leader-binomial");
   CHECK(broadcast(4, 64 * kKiB) == "multi-leader-binomial");
   CHECK(broadcast(4, 128 * kKiB) == "multi-leader-chain");
@@ -267,9 +265,9 @@ TEST_CASE("what several nodes pass on is cut into messages without a handshake")
     CHECK(select(query).segments == 64);
     query.size_bytes = kKiB * kKiB + 1;
     CHECK(select(query).segments == 65);
-    // So many messages that schedules would become long: few, with handshakes.
+    // More would save less of the chain's time than they cost.
     query.size_bytes = 256 * kKiB * kKiB;
-    CHECK(select(query).segments == 1024);
+    CHECK(select(query).segments == 512);
   }
   query.requested_algorithm = "multi-leader-chain";
   query.size_bytes = kKiB * kKiB;
@@ -298,10 +296,10 @@ TEST_CASE("reduce_scatter between nodes") {
   const auto scatter = [](int nodes, std::size_t size, OperandOrder order = OperandOrder::any) {
     return chosen(Collective::reduce_scatter, nodes, {1, 1}, size, order);
   };
-  CHECK(scatter(4, 4 * kKiB) == "lines-pairwise");
+  CHECK(scatter(4, 4 * kKiB) == "dpml-pairwise");
   CHECK(scatter(32, 4 * kKiB) == "lines-halving");
   CHECK(scatter(32, 4 * kKiB, OperandOrder::canonical) == "lines-butterfly");
-  CHECK(scatter(4, 16 * kKiB * kKiB) == "dpml-pairwise");
+  CHECK(scatter(4, 16 * kKiB * kKiB) == "dpml-ring");
   CHECK(scatter(256, 64 * kKiB) == "dpml-halving");
   CHECK(scatter(256, 64 * kKiB, OperandOrder::by_rank) == "dpml-butterfly");
   CHECK(scatter(32, 16 * kKiB * kKiB) == "dpml-ring");
@@ -328,48 +326,11 @@ TEST_CASE("scan between nodes") {
     CHECK(scan(64, 8) == "lines-recursive-doubling");
     CHECK(scan(17, 8, OperandOrder::canonical) == "lines-direct");
     CHECK(scan(65, 8, OperandOrder::canonical) == "dpml-pairwise");
-    CHECK(scan(4, 16 * kKiB) == "dpml-recursive-doubling");
     CHECK(scan(4, 16 * kKiB, OperandOrder::canonical) == "dpml-pairwise");
     CHECK(scan(4, 256 * kKiB) == "dpml-pairwise");
-    CHECK(scan(4, 16 * kKiB * kKiB) == "dpml-chain");
-    CHECK(scan(2, 64 * kKiB) == "dpml-chain");
+    CHECK(scan(2, 64 * kKiB) == "dpml-pairwise");
+    CHECK(scan(2, 16 * kKiB * kKiB) == "dpml-chain");
   }
-}
-
-/// A number for all choices of a collective that measurements have made: up to 8 nodes of up to 2
-/// workers, all alike.
-std::uint64_t digest_of_measured(Collective collective) {
-  std::uint64_t digest = 14695981039346656037ULL;
-  const auto add = [&](std::uint64_t value) { digest = (digest ^ value) * 1099511628211ULL; };
-  for (int nodes = 1; nodes <= 8; ++nodes) {
-    for (const Node& node : {Node{1, 1}, Node{1, 2}, Node{2, 2}}) {
-      for (const std::size_t size : sizes()) {
-        for (const OperandOrder order :
-             {OperandOrder::any, OperandOrder::by_rank, OperandOrder::canonical}) {
-          for (const Visibility visibility : {Visibility::direct, Visibility::staged}) {
-            const SelectedPlan plan = select({.collective = collective,
-                                              .nodes = {{node, nodes}},
-                                              .size_bytes = size,
-                                              .order = order,
-                                              .visibility = visibility});
-            for (const char letter : plan.algorithm) add(static_cast<std::uint64_t>(letter));
-            add(static_cast<std::uint64_t>(plan.lanes));
-            add(static_cast<std::uint64_t>(plan.segments));
-          }
-        }
-      }
-    }
-  }
-  return digest;
-}
-
-TEST_CASE("choices that were measured change with measurements only (docs/measurements.md)") {
-  CHECK(digest_of_measured(Collective::allreduce) == 16491602361234913465ULL);
-  CHECK(digest_of_measured(Collective::reduce) == 3294392932514219244ULL);
-  CHECK(digest_of_measured(Collective::reduce_scatter) == 18166088378895721471ULL);
-  CHECK(digest_of_measured(Collective::scan) == 7376954033361733793ULL);
-  CHECK(digest_of_measured(Collective::exscan) == 7376954033361733793ULL);
-  CHECK(digest_of_measured(Collective::broadcast) == 11793896663088129613ULL);
 }
 
 TEST_CASE("many nodes: lanes follow the members, and one small node does not bound them") {
@@ -403,11 +364,6 @@ TEST_CASE("many members copy short blocks of many nodes themselves") {
   const std::size_t bytes = std::size_t{64} * 64 * 8;
   CHECK(chosen(Collective::allgather, 64, {64, 64}, bytes) == "shared-address-recursive-doubling");
   CHECK(chosen(Collective::allgather, 63, {64, 64}, bytes) == "shared-address-circulant");
-}
-
-TEST_CASE("what has been measured on equal nodes says nothing of others") {
-  CHECK(is_measured({.nodes = {{{2, 2}, 2}}}));
-  CHECK_FALSE(is_measured({.nodes = {{{2, 2}, 1}, {{1, 1}, 1}}}));
 }
 
 TEST_CASE("many nodes that have little for one another pass it on, if they know how much it is") {

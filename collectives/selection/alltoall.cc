@@ -4,20 +4,20 @@
 // then a lane per worker, whose leader copies what is for its member, or along the Z-curve where
 // leaders reach all buffers, and several blocks lie in one cache line. Where members are threads
 // who are far from one another, or whose buffers no cache holds, each leader writes what its member
-// has. Several nodes: with as many leaders as are worth it (selection_costs.h), overlapped, in
+// has. Several nodes: with as many leaders as are worth it (costs.h), overlapped, in
 // phases or in segments, in segments where all of it would be more than leaders may hold; by
 // Bruck's algorithm where many nodes have little for one another.
+
+#include "collectives/algorithms/alltoall/alltoall.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
-#include <span>
 
-#include "collectives/algorithms/alltoall/alltoall.h"
-#include "collectives/plans/selection.h"
-#include "collectives/plans/selection_costs.h"
-#include "collectives/plans/selection_lanes.h"
+#include "collectives/selection/costs.h"
+#include "collectives/selection/lanes.h"
+#include "collectives/selection/selection.h"
 
 namespace hycoll {
 namespace {
@@ -196,31 +196,18 @@ double bruck(const LaneCosts& costs, double /*segments*/) {
          overlapped(copies * costs.vector_copy, (own + passed_on) * costs.card, messages);
 }
 
-constexpr Candidate candidate(std::string_view algorithm, double (*cost)(const LaneCosts&, double),
-                              Cut cut = Cut::nothing) {
-  return {algorithm, OperandOrder::canonical, cut, Candidate::Lanes::any, cost};
-}
-
 constexpr std::array kCandidates = {
-    candidate(kOverlapped, overlapped_leaders),
-    candidate("mpml", phased_leaders),
-    candidate("multi-leader-pairwise", windowed_leaders, Cut::tile),
-    // Where everybody knows how long others' blocks are, and they can be numbered.
-    candidate("multi-leader-bruck-2", bruck<2>),
-    candidate("multi-leader-bruck-4", bruck<4>),
-    candidate("multi-leader-bruck-8", bruck<8>),
+    Candidate{kOverlapped, Cut::nothing, overlapped_leaders},
+    Candidate{"mpml", Cut::nothing, phased_leaders},
+    Candidate{"multi-leader-pairwise", Cut::tile, windowed_leaders},
+    Candidate{"multi-leader-bruck-2", Cut::nothing, bruck<2>},
+    Candidate{"multi-leader-bruck-4", Cut::nothing, bruck<4>},
+    Candidate{"multi-leader-bruck-8", Cut::nothing, bruck<8>},
 };
-constexpr std::size_t kOwnTilesOnly = 3;
 
 constexpr std::array kBoundedCandidates = {
-    candidate("multi-leader-pairwise", bounded_leaders, Cut::tile),
+    Candidate{"multi-leader-pairwise", Cut::tile, bounded_leaders},
 };
-
-bool may_pass_on(const SelectionQuery& query) {
-  std::int64_t members = 0;
-  for (const NodeRun& run : query.nodes) members += std::int64_t{run.count} * run.node.members;
-  return !query.has_unequal_pairs && members <= kMostPackedMembers;
-}
 
 }  // namespace
 
@@ -237,8 +224,7 @@ bool leaders_may_hold_all(const SelectionQuery& query) {
 SelectedPlan select_alltoall(const SelectionQuery& query) {
   if (query.node_count() == 1) return select_on_one_node(query);
   if (!leaders_may_hold_all(query)) return cheapest(query, kBoundedCandidates);
-  return cheapest(
-      query, std::span(kCandidates).first(may_pass_on(query) ? kCandidates.size() : kOwnTilesOnly));
+  return cheapest(query, kCandidates);
 }
 
 }  // namespace hycoll
