@@ -7,8 +7,10 @@
 //
 // Source: P. Patarasuk, X. Yuan, Bandwidth Optimal All-reduce Algorithms for Clusters of
 // Workstations, 2009, section 5: phases 2 and 3 of SMP-binomial.
-// Steps: 2 ceil(log2 N). Sent: (N - 1) n elements up and as many down by all nodes together; node 0
-// alone sends and receives n ceil(log2 N), which is what the ring avoids. Scratch: n.
+// Steps: 2 ceil(log2 N).
+// Sent: (N - 1) n elements up and as many down by all nodes together; node 0 alone sends and
+// receives n ceil(log2 N), which is what the ring avoids.
+// Scratch: n.
 // Serves: any number of nodes.
 //
 // Example, 3 nodes with the values a, b, c: node 1 sends b to node 0, which holds ab; node 2 sends

@@ -11,9 +11,10 @@
 // which broadcasts, both pipelined and on the routes of one colour. The paper leaves the way of the
 // broadcast open; back along the ring loads both directions of every link alike.
 // Steps: 2 (N - 1); with k parts in flight 2 (N - 1) + k - 1 at the length of a part, where the
-// ring of ring.cc needs 2 (N - 1) at the length of an N-th. Sent: 2 n elements by every
-// node but the first and the last, which send n. Scratch: n on every node but the first. Serves:
-// any number of nodes, in the order of which the LaneVector gives the place.
+// ring of ring.cc needs 2 (N - 1) at the length of an N-th.
+// Sent: 2 n elements by every node but the first and the last, which send n.
+// Scratch: n on every node but the first.
+// Serves: any number of nodes, in the order of which the LaneVector gives the place.
 //
 // Example, order 0, 2, 1 with the values a, b, c: node 0 sends a to node 2, which sends ac to node
 // 1, which holds acb and sends it to node 2, which sends it to node 0.

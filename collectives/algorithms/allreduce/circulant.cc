@@ -10,9 +10,11 @@
 // Steps: 2 ceil(log2 N).
 // Messages: 2 ceil(log2 N) from every node, and few more: see the two halves.
 // Sent: 2 n (N - 1) / N elements by every node, the least possible; one block more at most where N
-// does not divide n. Scratch: half of the blocks.
-// Serves: any number of nodes. Chunks per lane: N. The operands of a block stand in an order of its
-// own: the same on every node, but not rank order, so operators have to commute.
+// does not divide n.
+// Scratch: half of the blocks.
+// Serves: any number of nodes.
+// Chunks per lane: N. The operands of a block stand in an order of its own: the same on every node,
+// but not rank order, so operators have to commute.
 //
 // Example, 3 nodes, skips 3, 2, 1, blocks 0..2: node 0 sends block 2 to node 2 and adds node 1's
 // block 0 to its own; it sends block 1 to node 1, and completes block 0 with node 2's. Then it

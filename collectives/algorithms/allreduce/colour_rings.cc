@@ -14,9 +14,10 @@
 // they were reduced, on all nodes, which is what a counter can tell. There every core copies all
 // colours into its own buffer; here a core copies its colour into all buffers. The rings: torus.h.
 //
-// Steps: 2 (N - 1) + k - 1 at the length of a part, n / (L k). Sent: 2 n elements at most by every
-// node; the ring of the flat exchange sends 2 n (N - 1) / N. Reductions: (M - 1) n by the other
-// workers, n by worker 0. Scratch: n, at worker 0.
+// Steps: 2 (N - 1) + k - 1 at the length of a part, n / (L k).
+// Sent: 2 n elements at most by every node; the ring of the flat exchange sends 2 n (N - 1) / N.
+// Reductions: (M - 1) n by the other workers, n by worker 0.
+// Scratch: n, at worker 0.
 // Serves: any shape with direct visibility. Up to three lanes have rings without a common link,
 // fewer where the torus of torus_dimensions(N) has fewer (a prime number of nodes is one ring);
 // further lanes use them again, from another node on and in the other direction. With several

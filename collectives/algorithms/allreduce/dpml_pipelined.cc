@@ -9,13 +9,14 @@
 // Multi-Leader Design, SC'17, section 4.2 and equation 5. The paper cuts after the node's reduction
 // and waits for all parts; here the reduction and the last phase are cut, too, and overlap.
 //
-// Phases: those of DPML (dpml.cc), for every part. A leader has a strand for each part
-// (at most kMaximumTracksPerWorker; part p runs on track p modulo their number, after part p minus
-// this number, and the track's flag counts the parts that are done). Native calls of a lane are one
+// Phases: those of DPML (dpml.cc), for every part. A leader has a strand for each part (at most
+// kMaximumTracksPerWorker; part p runs on track p modulo their number, after part p minus this
+// number, and the track's flag counts the parts that are done). Native calls of a lane are one
 // strand, for MPI matches them by their order: reduce part 0, call 0, reduce part 1, call 1, ...,
 // then the copies as the calls complete.
-// Steps: k times those of the exchange, the k in flight together. Sent: the same number of elements
-// as without pipelining. Scratch: n.
+// Steps: k times those of the exchange, the k in flight together.
+// Sent: the same number of elements as without pipelining.
+// Scratch: n.
 // Serves: what DPML serves. k = segments; 1 is DPML itself.
 //
 // Example, 2 nodes of 1 member, 1 lane, k = 2, recursive doubling: each node sends its lower half,

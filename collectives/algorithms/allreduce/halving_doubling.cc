@@ -7,10 +7,11 @@
 // is that of recursive doubling.
 //
 // Source: R. Rabenseifner, Optimization of Collective Reduction Operations, 2004; named in DPML,
-//         section 4.1, and as the butterfly in the ring paper, sections 1 and 5.
-// Steps:  2 log2 p, and 2 more where N is not a power of two (fold.h).
-// Sent:   2 n (p - 1) / p elements by every partner, the least possible for a power of two.
-// Serves: any number of nodes. Chunks per lane: p.
+// section 4.1, and as the butterfly in the ring paper, sections 1 and 5.
+// Steps: 2 log2 p, and 2 more where N is not a power of two (fold.h).
+// Sent: 2 n (p - 1) / p elements by every partner, the least possible for a power of two.
+// Serves: any number of nodes.
+// Chunks per lane: p.
 //
 // Example, 4 nodes, chunks 0..3: step 1, node 0 keeps 0-1 and gives 2-3 to node 1; step 2, it keeps
 // 0 and gives 1 to node 2. Now node 0 owns chunk 0, node 1 chunk 2, node 2 chunk 1, node 3 chunk 3.

@@ -11,11 +11,11 @@
 // in lines.cc.
 //
 // Source: the n-level hierarchies of XHC (Open MPI; G. Katevenis et al., A framework for
-//         hierarchical single-copy MPI collectives on multicore nodes, CLUSTER 2022), over lines.
-// Steps:  with l levels of groups 2 l + 1 transfers that follow one another on a single node, 2 (l
-// + 1) and the exchange otherwise. Cost:   with G outermost groups 2 (M - G) + G (G - 1) reads of n
-// elements, instead of M (M - 1). Serves: any shape with one lane whose leaders own a member, since
-// leaders read and write lines.
+// hierarchical single-copy MPI collectives on multicore nodes, CLUSTER 2022), over lines.
+// Steps: with l levels of groups 2 l + 1 transfers that follow one another on a single node, 2 (l +
+// 1) and the exchange otherwise.
+// Cost: with G outermost groups 2 (M - G) + G (G - 1) reads of n elements, instead of M (M - 1).
+// Serves: any shape with one lane whose leaders own a member, since leaders read and write lines.
 //
 // Example, 1 node of 4 members in groups of 2, with the values a, b, c, d: member 0 reads b and
 // writes ab, 2 reads d and writes cd; both read the other's line and write abcd, which 1 and 3

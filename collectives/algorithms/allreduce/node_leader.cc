@@ -6,11 +6,12 @@
 // vector is cut into segments, so that the levels of the tree work at once.
 //
 // Source: M. Bayatpour et al. (DPML), SC'17, section 4.3, node-level leader design: SHArP offers
-// few concurrent operations, so only one leader per node uses it. The tree:
-// parts/aggregation.cc; the phases on a node: DPML's with one lane (dpml.cc),
-// pipelined like dpml_pipelined.cc. Steps: 2 d messages, d the depth of the tree. Sent: n
-// by every node. Scratch: none at a node, 2 n at an aggregator. Serves: shapes with one lane whose
-// last nodes are aggregators. Operands stand in rank order.
+// few concurrent operations, so only one leader per node uses it. The tree: parts/aggregation.cc;
+// the phases on a node: DPML's with one lane (dpml.cc), pipelined like dpml_pipelined.cc.
+// Steps: 2 d messages, d the depth of the tree.
+// Sent: n by every node.
+// Scratch: none at a node, 2 n at an aggregator.
+// Serves: shapes with one lane whose last nodes are aggregators. Operands stand in rank order.
 //
 // Example, 2 nodes of 2 members and 1 aggregator: worker 0 of each node reduces both inputs and
 // sends the sum to node 2, which adds the second to the first and returns the result to both; the

@@ -7,7 +7,8 @@
 // Source: DPML, section 5.1, equation 1 (its inter-node phase: equation 4); Thakur, Rabenseifner,
 // Gropp 2005.
 // Steps: log2 p, p the largest power of two <= N, and at most 2 more where N is not a power of two
-// (fold.h). Sent: n log2 p elements by every partner, and n more by those that fold.
+// (fold.h).
+// Sent: n log2 p elements by every partner, and n more by those that fold.
 // Serves: any number of nodes. Best for short vectors.
 //
 // Example, 3 nodes with the values a, b, c: p = 2. Fold: node 0 sends a to node 1, which holds ab.

@@ -7,10 +7,13 @@
 // on as soon as it is reduced, while the next one is still arriving.
 //
 // Source: P. Patarasuk, X. Yuan, Bandwidth Optimal All-reduce Algorithms for Clusters of
-// Workstations, 2009, section 4. Steps:  2 (N - 1). Sent:   2 n (N - 1) / N elements by every node,
-// the least possible; one block more at most where N does not divide n. Serves: any number of
-// nodes. Chunks per lane: N times the segments. The order of the operands is that of the
-//         ring, starting at the block's own node: the same on every node, but not rank order.
+// Workstations, 2009, section 4.
+// Steps: 2 (N - 1).
+// Sent: 2 n (N - 1) / N elements by every node, the least possible; one block more at most where N
+// does not divide n.
+// Serves: any number of nodes.
+// Chunks per lane: N times the segments. The order of the operands is that of the ring, starting at
+// the block's own node: the same on every node, but not rank order.
 //
 // Example, 3 nodes, blocks 0..2: step 0, node 0 sends its block 0 to node 1, which adds its own;
 // step 1, node 1 sends the sum to node 2, which completes block 0; steps 2 and 3, it travels on to

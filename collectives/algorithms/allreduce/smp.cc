@@ -13,7 +13,9 @@
 // paper leaves the last phase open; all members copy at once, for memory can be read by many.
 //
 // Steps: ceil(log2 M) reductions of n in the node, where a single leader has M - 1; the exchange;
-// one copy. Sent: as the exchange says. Reductions: (M - 1) n by all members of a node together.
+// one copy.
+// Sent: as the exchange says.
+// Reductions: (M - 1) n by all members of a node together.
 // Serves: shapes with one lane. Operands stand in rank order, as a member only ever reduces its
 // right neighbours' range behind its own.
 //

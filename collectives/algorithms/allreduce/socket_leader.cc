@@ -8,10 +8,11 @@
 // entered.
 //
 // Source: M. Bayatpour et al. (DPML), SC'17, section 4.3, socket-level leader design. The tree:
-// parts/aggregation.cc; the phases in a socket: those of a DPML leader (multi_leader.h),
-// with the segments in flight together.
-// Steps: 2 d messages, d the depth of the tree. Sent: n by every socket. Scratch: none at a node, 2
-// n at an aggregator.
+// parts/aggregation.cc; the phases in a socket: those of a DPML leader (multi_leader.h), with the
+// segments in flight together.
+// Steps: 2 d messages, d the depth of the tree.
+// Sent: n by every socket.
+// Scratch: none at a node, 2 n at an aggregator.
 // Serves: shapes whose last nodes are aggregators of one worker. Lane l is socket l: a node's
 // members are divided over the lanes evenly and in order; sockets without members take no part. The
 // leader of a lane is the owner of the first member of its socket on the node with most members; on

@@ -10,17 +10,19 @@
 //
 // Source: A. Mamidala et al., Optimizing MPI Collectives Using Efficient Intra-node Communication
 // Techniques over the Blue Gene/P Supercomputer, 2009, section 5.B. The collective network, whose
-// links only cores could serve, is an aggregation tree here (parts/aggregation.cc). It
-// delivers to the root's node too, which messages need not; and the injectors of the other nodes,
-// who injected zeros there, are idle, as they are there but for that.
+// links only cores could serve, is an aggregation tree here (parts/aggregation.cc). It delivers to
+// the root's node too, which messages need not; and the injectors of the other nodes, who injected
+// zeros there, are idle, as they are there but for that.
 // Steps: from the root's host to the farthest one, at most 2 d for a tree of depth d, without
-// aggregators d, plus s - 1 for s segments. Messages: H - 1 + A for each segment with H hosts and A
-// aggregators in the tree. Sent: n by the root's node, none by the other hosts, f n by an
-// aggregator of f children; without aggregators at most 2 n by any host. Scratch: n at an
-// aggregator, none at a host. Serves: shapes with two lanes, whose last nodes may be aggregators of
-// one worker. The injectors drive the first lane and the receivers the second; without aggregators
-// the other way round on every second level of the tree, for a message stays on its lane. Where
-// there are no others, the injector copies for itself; a single worker has all tasks.
+// aggregators d, plus s - 1 for s segments.
+// Messages: H - 1 + A for each segment with H hosts and A aggregators in the tree.
+// Sent: n by the root's node, none by the other hosts, f n by an aggregator of f children; without
+// aggregators at most 2 n by any host.
+// Scratch: n at an aggregator, none at a host.
+// Serves: shapes with two lanes, whose last nodes may be aggregators of one worker. The injectors
+// drive the first lane and the receivers the second; without aggregators the other way round on
+// every second level of the tree, for a message stays on its lane. Where there are no others, the
+// injector copies for itself; a single worker has all tasks.
 //
 // Example, 2 hosts of 4 members and an aggregator, root 0: worker 0 sends its input to node 2,
 // which sends it to worker 1 of the second host. There member 5 receives, 6 copies to 6 and 4, and

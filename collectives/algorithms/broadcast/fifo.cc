@@ -10,8 +10,9 @@
 // Source: A. Mamidala et al., Optimizing MPI Collectives Using Efficient Intra-node Communication
 // Techniques over the Blue Gene/P Supercomputer, 2009, sections 4.B and 5.A ("Torus + FIFO").
 // Memory passed over on every node with M > 1 members: M n read, M n written: a copy into the FIFO
-// and M - 1 out of it. Scratch: none; the FIFO's slots, whatever n.
-// Steps and messages between nodes: those of the exchange, a tree.
+// and M - 1 out of it.
+// Scratch: none; the FIFO's slots, whatever n. Steps and messages between nodes: those of the
+// exchange, a tree.
 // Serves: any shape with direct visibility whose lanes are led by workers that own a member.
 //
 // Example, 2 nodes of 2 members, 1 lane, root 0: member 0 sends its input to member 2 and writes it

@@ -21,7 +21,8 @@
 // sum over all nodes of (chunks owned after the scatter - 1): 44 instead of 56 with 8 nodes, 75
 // instead of 90 with 10. By doubling N log2 N.
 // Scratch: of the enclosed ring and doubling what is dropped: n on the root's node. Otherwise none.
-// Serves: any number of nodes, doubling powers of two; any root. Chunks per lane: N.
+// Serves: any number of nodes, doubling powers of two; any root.
+// Chunks per lane: N.
 //
 // Example, 4 nodes, root 0. Scatter: 0 sends the chunks 2 and 3 to 2, then 1 to 1; 2 sends 3 to 3.
 // Ring with savings: 0 sends 0, 3 and 2 to 1; 1 sends 1 and 0 to 2, not 3, which 2 owns; 2 sends 2,

@@ -8,13 +8,13 @@
 //
 // Source: A. Mamidala et al., Optimizing MPI Collectives Using Efficient Intra-node Communication
 // Techniques over the Blue Gene/P Supercomputer, 2009, section 5.A: shared address broadcast with
-// message counters.
-// Memory passed over on every node: (M - 1) n read, (M - 1) n written, by the members' own cores.
+// message counters. Memory passed over on every node: (M - 1) n read, (M - 1) n written, by the
+// members' own cores.
 // Scratch: none but that of the exchange.
-// Serves: any shape with direct visibility. Chunks per lane: those of the exchange, with trees on a
-// single node too; the counter counts what is announced at once. On the root's node members copy
-// chunk by chunk: staged (core/schedule/staging.h), the root copies a chunk in while they copy out
-// the one before.
+// Serves: any shape with direct visibility.
+// Chunks per lane: those of the exchange, with trees on a single node too; the counter counts what
+// is announced at once. On the root's node members copy chunk by chunk: staged
+// (core/schedule/staging.h), the root copies a chunk in while they copy out the one before.
 //
 // Example, 1 node of 4 members, 1 lane, root 1: the members 0, 2 and 3 copy the root's input; the
 // root waits for the three.

@@ -12,7 +12,8 @@
 // Steps: ceil(log2 N) for the binomial tree, at most (k - 1) ceil(log_k N) for a k-nomial one,
 // whose depth is ceil(log_k N), N - 1 for the chain; s - 1 more with s segments in the chain.
 // Messages: N - 1 for each segment.
-// Serves: any number of nodes, any root. Chunks per lane: the segments.
+// Serves: any number of nodes, any root.
+// Chunks per lane: the segments.
 //
 // Example, 6 nodes, root 0, binomial: 0 sends to 4, 2 and 1; 4 to 5, 2 to 3. With k = 4: 0 sends to
 // 4, 3, 2 and 1; 4 to 5. As a chain: 0 to 1 to 2 to 3 to 4 to 5.

@@ -9,9 +9,9 @@
 // Hierarchical Aggregation Protocol (SHArP), COM-HPC 2016.
 // Steps: 2 d for a tree of depth d, where d = ceil(log_f H) for A = (H - 1) / (f - 1) aggregators
 // of f children; receiving from f children takes f message times at an aggregator.
-// Sent: n by every contribution; f n down and n up by an aggregator. Reductions: (f - 1) n at an
-// aggregator, none at a host. Scratch: 2 n at an aggregator (what is combined, and what comes in),
-// none at a host.
+// Sent: n by every contribution; f n down and n up by an aggregator.
+// Reductions: (f - 1) n at an aggregator, none at a host.
+// Scratch: 2 n at an aggregator (what is combined, and what comes in), none at a host.
 // Serves: shapes whose last nodes are aggregators, at least one.
 //
 // Example, 4 hosts with a, b, c, d and 2 aggregators, 5 edges: aggregator 4 takes hosts 0 to 2 and
