@@ -11,6 +11,7 @@
 #include <cstring>
 #include <vector>
 
+#include "tests/preload/reductions/type_attributes.h"
 #include "tests/preload/reductions/type_layouts.h"
 #include "tests/preload/support/programs.h"
 

@@ -13,10 +13,6 @@ void reduce_own_layouts(MPI_Comm communicator);
 /// page: what is padding in MPI's eyes is the program's.
 void leave_padding_alone(MPI_Comm communicator);
 
-/// Nonblocking and persistent collectives of datatypes whose attributes refuse to be copied, and
-/// that are freed as soon as the call has been made or set up.
-void keep_attributes_alone(MPI_Comm communicator);
-
 }  // namespace programs
 
 #endif  // HYCOLL_TESTS_PRELOAD_REDUCTIONS_TYPE_LAYOUTS_H_
