@@ -1,5 +1,5 @@
 // What MPICH does with a call in which a process makes a mistake: it compares addresses, and looks
-// at those that it takes for buffers. (tests/preload/arguments.cc compares.)
+// at those that it takes for buffers. (tests/preload/mistakes/arguments.cc compares.)
 
 #include "preload/session/mistake.h"
 

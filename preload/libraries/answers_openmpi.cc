@@ -1,6 +1,6 @@
 // What Open MPI does with a call in which a process makes a mistake: it looks at MPI_IN_PLACE, at
-// null addresses never, and in two collectives at equal addresses. (tests/preload/arguments.cc
-// compares.)
+// null addresses never, and in two collectives at equal addresses.
+// (tests/preload/mistakes/arguments.cc compares.)
 
 #include "preload/session/mistake.h"
 
