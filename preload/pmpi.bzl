@@ -7,17 +7,11 @@ the compiled archives: nothing is compiled twice, and no call can be forgotten.
 
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
 
-_RENAME = """
-set -euo pipefail
-"$1" -u "$3" 2>/dev/null | sed -n 's/^ *U \\(MPI_[A-Z][a-z].*\\)$/\\1 P\\1/p' | sort -u >"$5"
-"$2" --redefine-syms="$5" "$3" "$4"
-"""
-
 def _rename(ctx, toolchain, archive):
     renamed = ctx.actions.declare_file("%s/%s" % (ctx.label.name, archive.short_path))
     names = ctx.actions.declare_file("%s/%s.names" % (ctx.label.name, archive.short_path))
-    ctx.actions.run_shell(
-        command = _RENAME,
+    ctx.actions.run(
+        executable = ctx.executable._rename,
         arguments = [
             toolchain.nm_executable,
             toolchain.objcopy_executable,
@@ -74,6 +68,7 @@ through_pmpi = rule(
         "library": attr.label(providers = [CcInfo], mandatory = True),
         "without": attr.label_list(providers = [CcInfo], doc = "Libraries to leave out."),
         "instead": attr.label_list(providers = [CcInfo], doc = "What is linked instead of those."),
+        "_rename": attr.label(default = "//tools/build:rename_to_pmpi.sh", allow_single_file = True, executable = True, cfg = "host"),
         "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
     },
     fragments = ["cpp"],
