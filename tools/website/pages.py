@@ -54,11 +54,17 @@ def with_lists_apart(text):
     return "\n".join(lines) + "\n"
 
 
+def page_name_of(source, name):
+    """The page of a file, or of a folder, of that name."""
+    return f"{name}/README.md" if source.is_dir() else f"{name}.md"
+
+
 def write_page_of(source, page):
     """A page that shows a file, or what is in a folder."""
     page.parent.mkdir(parents=True, exist_ok=True)
     if source.is_dir():
-        listed = "\n".join(f"- [{name.name}]({name.name}.md)" for name in sorted(source.iterdir()) if name.name != "BUILD")
+        inner = [path for path in sorted(source.iterdir()) if path.name != "BUILD"]
+        listed = "\n".join(f"- [{path.name}]({page_name_of(path, path.name)})" for path in inner)
         page.write_text(f"# {source.name}\n\n{listed}\n", encoding="utf-8")
     else:
         text = source.read_text(encoding="utf-8")
@@ -75,7 +81,7 @@ def write_tree(root, tree):
             if "://" in match[1] or not target.exists() or target.suffix in _AS_THEY_ARE:
                 return match[0]
             shown.add(target)
-            return f"]({match[1].rstrip('/')}{'/README.md' if target.is_dir() else '.md'})"
+            return f"]({page_name_of(target, match[1].rstrip('/'))})"
 
         return with_lists_apart(_LINK.sub(link, document.read_text(encoding="utf-8")))
 
@@ -87,10 +93,10 @@ def write_tree(root, tree):
         (tree / picture.relative_to(root)).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(picture, tree / picture.relative_to(root))
     for source in sorted(shown):
-        inner = source.iterdir() if source.is_dir() else ()
+        inner = source.rglob("*") if source.is_dir() else ()
         shown = shown | {path for path in inner if path.name != "BUILD"}
     for source in sorted(shown):
-        name = source.relative_to(root).as_posix() + ("/README.md" if source.is_dir() else ".md")
+        name = page_name_of(source, source.relative_to(root).as_posix())
         if not (tree / name).exists():
             write_page_of(source, tree / name)
 
