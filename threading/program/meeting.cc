@@ -8,6 +8,10 @@
 namespace hycoll {
 namespace {
 
+/// A row without data: others read no more of it, and there may be more members than lines can
+/// name.
+constexpr std::size_t kBareRowBytes = sizeof(ToldData);
+
 StrandProgram& begin(Program& program) {
   program.number = take_program_numbers(1);
   return program.strands.emplace_back();
@@ -55,7 +59,7 @@ TellingMeeting::TellingMeeting(int worker, int worker_count, int member_count,
       worker_count_(worker_count),
       member_count_(member_count),
       bytes_(bytes),
-      row_(row_begin_bytes(member_count) + bytes.data_in_lines),
+      row_(bytes.data > 0 ? row_begin_bytes(member_count) + bytes.data_in_lines : kBareRowBytes),
       brief_(program_with(0)),
       staging_data_(program_with(bytes.data > 0 ? member_count : 0)) {}
 
@@ -100,8 +104,9 @@ const Program& TellingMeeting::tell(MemberBlocks& blocks, const std::byte* origi
   move_next(distance(blocks.address(), origin), 0, bytes_.blocks);
   auto* const row = reinterpret_cast<std::uint32_t*>(row_.data());
   row[0] = static_cast<std::uint32_t>(data_);
-  std::size_t told_bytes = row_begin_bytes(member_count_);
+  std::size_t told_bytes = kBareRowBytes;
   if (data_ != ToldData::nowhere) {
+    told_bytes = row_begin_bytes(member_count_);
     std::size_t begin = 0;
     for (int member = 0; member < member_count_; ++member) {
       const PairBlock& block = blocks.row()[static_cast<std::size_t>(member)];

@@ -230,6 +230,21 @@ TEST_CASE("told with their data, as far as they are short") {
   CHECK(try_all({.tells_in_staging = true, .most_data_bytes = 200}) > 5);
 }
 
+TEST_CASE("without data one line says so, however many members there are") {
+  constexpr int kMembers = 20'000;
+  MemberBlocks blocks(kMembers);
+  TellingMeeting meeting(
+      0, 2, kMembers, {.blocks = MemberBlocks::bytes_for(kMembers), .data = 0, .data_in_lines = 0});
+  const Program& program = meeting.tell(blocks, blocks.address());
+  int written = 0;
+  for (const Instruction& instruction : program.strands.front().instructions) {
+    if (instruction.kind != InstructionKind::write_lines) continue;
+    ++written;
+    CHECK(line_count_for(instruction.size_bytes) == 1);
+  }
+  CHECK(written == 1);
+}
+
 TEST_CASE("members that do not mean the same by a block") {
   const Algorithm& algorithm = find_algorithm(Collective::alltoall, "onmpml");
   const Shape shape(std::vector<NodeRun>{{.node = {.members = 2, .workers = 2}}}, 2);
