@@ -44,10 +44,15 @@ std::vector<const Algorithm*> all_algorithms() {
   return all;
 }
 
-const Algorithm& find_algorithm(Collective collective, std::string_view name) {
+const Algorithm* algorithm_named(Collective collective, std::string_view name) noexcept {
   for (const Algorithm& algorithm : algorithms_of(collective)) {
-    if (algorithm.name == name) return algorithm;
+    if (algorithm.name == name) return &algorithm;
   }
+  return nullptr;
+}
+
+const Algorithm& find_algorithm(Collective collective, std::string_view name) {
+  if (const Algorithm* const algorithm = algorithm_named(collective, name)) return *algorithm;
   std::string known = "auto";
   for (const Algorithm& algorithm : algorithms_of(collective)) {
     known += fmt::format(", {}", algorithm.name);

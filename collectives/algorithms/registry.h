@@ -15,7 +15,10 @@ std::span<const Algorithm> algorithms_of(Collective collective) noexcept;
 /// Those of all collectives.
 std::vector<const Algorithm*> all_algorithms();
 
-/// Throws Error (invalid_argument) that lists the names when there is no such algorithm.
+/// The algorithm of this name; null if there is none.
+const Algorithm* algorithm_named(Collective collective, std::string_view name) noexcept;
+
+/// The same. Throws Error (invalid_argument) that lists the names when there is no such algorithm.
 const Algorithm& find_algorithm(Collective collective, std::string_view name);
 
 }  // namespace hycoll

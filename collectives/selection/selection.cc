@@ -59,13 +59,6 @@ SelectedPlan select_by_rule(const SelectionQuery& query) {
   return query.inside == nullptr ? plan : query.inside->along_groups(query, plan);
 }
 
-const Algorithm* find_by_name(Collective collective, std::string_view name) {
-  for (const Algorithm& algorithm : algorithms_of(collective)) {
-    if (algorithm.name == name) return &algorithm;
-  }
-  return nullptr;
-}
-
 /// A part of a request: [COLLECTIVE:]NAME[:LANES].
 struct RequestPart {
   std::string_view collective;  ///< "" for all.
@@ -151,7 +144,7 @@ RequestedChoice requested_choice(const SelectionQuery& query) {
   if (query.requested_algorithm == "auto") return choice;  // as in most calls
   for_each_part(query.requested_algorithm, [&](const RequestPart& part) {
     if (!part.collective.empty() && part.collective != name_of(query.collective)) return;
-    const Algorithm* algorithm = find_by_name(query.collective, part.name);
+    const Algorithm* algorithm = algorithm_named(query.collective, part.name);
     const bool is_family = algorithm == nullptr && has_variants(query.collective, part.name);
     if (algorithm == nullptr && !is_family && part.name != "auto") return;
     choice.algorithm = algorithm;
