@@ -11,9 +11,9 @@
 #include <type_traits>
 #include <vector>
 
+#include "collectives/job/process_group.h"
+#include "collectives/node/workers.h"
 #include "collectives/plans/plan_cache.h"
-#include "collectives/processes/process_group.h"
-#include "collectives/processes/workers.h"
 #include "core/base/errors.h"
 #include "threading/execution/executor.h"
 

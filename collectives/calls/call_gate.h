@@ -7,7 +7,7 @@
 #include <mutex>
 #include <optional>
 
-#include "collectives/processes/process_group.h"
+#include "collectives/job/process_group.h"
 #include "core/base/errors.h"
 #include "threading/memory/node_memory.h"
 

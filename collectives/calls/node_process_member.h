@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "collectives/calls/caller.h"
+#include "collectives/node/node_processes.h"
 #include "collectives/plans/plan_cache.h"
-#include "collectives/processes/node_processes.h"
 #include "threading/execution/deferred_run.h"
 #include "threading/execution/leader_pool.h"
 

@@ -11,9 +11,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "collectives/processes/node_groups.h"
+#include "collectives/job/node_groups.h"
 #include "core/base/errors.h"
-#include "numa/latency/core_latencies.h"
+#include "threading/latency/core_latencies.h"
 
 namespace hycoll {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/processes/node_distance.h"
+#include "collectives/node/node_distance.h"
 #include "collectives/runs/driven_run.h"
 #include "collectives/runs/pairs_run.h"
 #include "collectives/runs/run_arguments.h"

@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "collectives/calls/caller.h"
+#include "collectives/node/distance_looks.h"
+#include "collectives/node/workers.h"
 #include "collectives/plans/plan_cache.h"
-#include "collectives/processes/distance_looks.h"
-#include "collectives/processes/workers.h"
 #include "threading/execution/deferred_run.h"
 #include "threading/execution/leader_pool.h"
 

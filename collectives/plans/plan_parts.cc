@@ -10,7 +10,7 @@
 #include "collectives/plans/typical_nodes.h"
 #include "core/base/collective_traits.h"
 #include "core/base/errors.h"
-#include "core/schedule/staging.h"
+#include "core/staging/staging.h"
 
 namespace hycoll {
 namespace {

@@ -1,4 +1,4 @@
-// The program's allgathers of equal blocks, blocking, nonblocking and persistent.
+// The program's allgathers of equal blocks.
 
 #include <mpi.h>
 
@@ -6,8 +6,8 @@
 
 #include "collectives/api/hycoll.h"
 #include "preload/routines/both_sides.h"
+#include "preload/routines/forms.h"
 #include "preload/routines/own_block.h"
-#include "preload/routines/persistent_forms.h"
 #include "preload/routines/serve.h"
 
 namespace hycoll::preload {
@@ -21,7 +21,7 @@ class AllgatherTranslation {
   explicit AllgatherTranslation(const BothSides<Count>& of) : of_(of) {}
 
   /// With the program's buffers. What cannot be becomes a call that hycoll refuses.
-  Call call() {
+  Call call(CallLists& /*lists*/) {
     const void* const input = of_.is_in_place() ? of_.output : of_.input;
     const Call same = calls::allgather(input, of_.output, static_cast<std::size_t>(of_.count),
                                        ElementType(of_.type));
@@ -54,53 +54,23 @@ class AllgatherTranslation {
   bool is_copied_ = false;
 };
 
+template <class Count>
+struct Allgather : BothSides<Count> {
+  using Translation = AllgatherTranslation<Count>;
+  using BlockingTranslation = Translation;
+};
+
+template <class Count>
+Allgather<Count> allgather(const void* input, Count input_count, MPI_Datatype input_type,
+                           void* output, Count count, MPI_Datatype type, MPI_Comm communicator) {
+  return {{input, input_count, input_type, output, count, type, communicator}};
+}
+
 }  // namespace
 }  // namespace hycoll::preload
 
-namespace preload = hycoll::preload;
-
-// One function for each form: counts of type int, and of type MPI_Count from MPI 4 on.
-#define HYCOLL_PRELOAD_ALLGATHERS(suffix, count_type)                                            \
-  int MPI_Allgather##suffix(const void* input, count_type input_count, MPI_Datatype input_type,  \
-                            void* output, count_type count, MPI_Datatype type,                   \
-                            MPI_Comm communicator) {                                             \
-    return preload::serve_both_sides<preload::AllgatherTranslation<count_type>, count_type>(     \
-        preload::Routine::allgather,                                                             \
-        {input, input_count, input_type, output, count, type, communicator}, [&] {               \
-          return PMPI_Allgather##suffix(input, input_count, input_type, output, count, type,     \
-                                        communicator);                                           \
-        });                                                                                      \
-  }                                                                                              \
-  int MPI_Iallgather##suffix(const void* input, count_type input_count, MPI_Datatype input_type, \
-                             void* output, count_type count, MPI_Datatype type,                  \
-                             MPI_Comm communicator, MPI_Request* request) {                      \
-    return preload::start_both_sides<preload::AllgatherTranslation<count_type>, count_type>(     \
-        preload::Routine::iallgather,                                                            \
-        {input, input_count, input_type, output, count, type, communicator}, request, [&] {      \
-          return PMPI_Iallgather##suffix(input, input_count, input_type, output, count, type,    \
-                                         communicator, request);                                 \
-        });                                                                                      \
-  }
-
-#define HYCOLL_PRELOAD_PERSISTENT_ALLGATHERS(prefix, suffix, count_type, displacement_type)        \
-  int prefix##_Allgather_init##suffix(const void* input, count_type input_count,                   \
-                                      MPI_Datatype input_type, void* output, count_type count,     \
-                                      MPI_Datatype type, MPI_Comm communicator, MPI_Info info,     \
-                                      MPI_Request* request) {                                      \
-    return preload::set_up_both_sides<preload::AllgatherTranslation<count_type>, count_type>(      \
-        preload::Routine::allgather_init,                                                          \
-        {input, input_count, input_type, output, count, type, communicator}, request, [&] {        \
-          return P##prefix##_Allgather_init##suffix(input, input_count, input_type, output, count, \
-                                                    type, communicator, info, request);            \
-        });                                                                                        \
-  }
-
 extern "C" {
 
-HYCOLL_PRELOAD_ALLGATHERS(, int)
-#if MPI_VERSION >= 4
-HYCOLL_PRELOAD_ALLGATHERS(_c, MPI_Count)
-#endif
-HYCOLL_PRELOAD_PERSISTENT_FORMS(HYCOLL_PRELOAD_PERSISTENT_ALLGATHERS)
+HYCOLL_PRELOAD(Allgather, allgather, allgather, HYCOLL_BOTH_SIDES, HYCOLL_BOTH_SIDES_PASSED)
 
 }  // extern "C"

@@ -1,20 +1,21 @@
-// The program's allgathers of blocks of different lengths, blocking, nonblocking and
-// persistent.
+// The program's allgathers of blocks of different lengths.
 
 #include <mpi.h>
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include "collectives/api/hycoll.h"
 #include "preload/routines/elements.h"
+#include "preload/routines/forms.h"
 #include "preload/routines/own_block.h"
-#include "preload/routines/persistent_forms.h"
 #include "preload/routines/serve.h"
 
 namespace hycoll::preload {
 namespace {
+
+template <class Count, class Displacement>
+class AllgathervTranslation;
 
 /// What a process passes. Counts are of type int or MPI_Count, displacements of int or MPI_Aint.
 template <class Count, class Displacement>
@@ -28,6 +29,9 @@ struct AllgathervBlocks {
   MPI_Datatype type;
   MPI_Comm communicator;
   int process_count = own_process_count_of(communicator);
+
+  using Translation = AllgathervTranslation<Count, Displacement>;
+  using BlockingTranslation = Translation;
 
   bool is_in_place() const noexcept { return input == MPI_IN_PLACE; }
 
@@ -63,12 +67,6 @@ struct AllgathervBlocks {
   }
 };
 
-/// What hycoll's call refers to.
-struct BlockPlaces {
-  std::vector<std::size_t>& counts;
-  std::vector<std::ptrdiff_t>& displacements;
-};
-
 /// How such a call becomes hycoll's, which has one description for input and output.
 template <class Count, class Displacement>
 class AllgathervTranslation {
@@ -76,26 +74,26 @@ class AllgathervTranslation {
   explicit AllgathervTranslation(const AllgathervBlocks<Count, Displacement>& of) : of_(of) {}
 
   /// With the program's buffers. What cannot be becomes a call that hycoll refuses.
-  Call call(const BlockPlaces& places) {
+  Call call(CallLists& lists) {
     const auto counts = of_.block_counts();
     const auto displacements = of_.block_displacements();
-    places.counts.assign(counts.begin(), counts.end());
-    places.displacements.assign(displacements.begin(), displacements.end());
+    lists.counts.assign(counts.begin(), counts.end());
+    lists.displacements.assign(displacements.begin(), displacements.end());
     const void* const input = of_.is_in_place() ? of_.output : of_.input;
-    const Call same = calls::allgatherv(input, of_.output, places.counts, ElementType(of_.type),
-                                        places.displacements);
+    const Call same = calls::allgatherv(input, of_.output, lists.counts, ElementType(of_.type),
+                                        lists.displacements);
     if (of_.is_in_place()) return same;
     const auto rank = static_cast<std::size_t>(rank_in(of_.communicator));
     const bool is_alike = of_.input_type == of_.type && of_.input_count == of_.counts[rank];
     if (is_alike && of_.input != of_.output) [[likely]]
       return same;
     block_ = OwnBlock({static_cast<std::size_t>(of_.input_count), of_.input_type},
-                      {places.counts[rank], of_.type}, "allgather");
+                      {lists.counts[rank], of_.type}, "allgather");
     own_ = block_.element_to(of_.output, of_.displacements[rank]);
     const bool is_short = takes_what_libraries_take() && block_.is_short(of_.input, own_);
     if (!is_short && !block_.is_whole(of_.input, own_)) {
-      for (std::size_t& bytes : places.counts) bytes *= block_.to_element_bytes();
-      Call refused = calls::allgatherv(of_.input, of_.output, places.counts, DataType::uint8);
+      for (std::size_t& bytes : lists.counts) bytes *= block_.to_element_bytes();
+      Call refused = calls::allgatherv(of_.input, of_.output, lists.counts, DataType::uint8);
       refused.input_size = block_.from_bytes();
       return refused;
     }
@@ -116,95 +114,27 @@ class AllgathervTranslation {
   bool is_copied_ = false;
 };
 
-template <class Count, class Displacement, class Library>
-int allgatherv(const AllgathervBlocks<Count, Displacement>& of, const Library& library) {
-  AllgathervTranslation translation(of);
-  std::vector<std::size_t> counts;
-  std::vector<std::ptrdiff_t> displacements;
-  return serve(
-      of.candidate(Routine::allgatherv),
-      [&] {
-        return translation.call({counts, displacements});
-      },
-      library, [&](Call& call) { make_ready(translation, call); });
-}
-
-template <class Count, class Displacement, class Library>
-int iallgatherv(const AllgathervBlocks<Count, Displacement>& of, MPI_Request* request,
-                const Library& library) {
-  return serve_nonblocking(
-      of.candidate(Routine::iallgatherv), request,
-      [&](PendingCall& pending) {
-        AllgathervTranslation translation(of);
-        Call call = translation.call({pending.block_counts, pending.displacements});
-        make_ready(translation, call);
-        return call;
-      },
-      library);
-}
-
-template <class Count, class Displacement, class Library>
-int allgatherv_init(const AllgathervBlocks<Count, Displacement>& of, MPI_Request* request,
-                    const Library& library) {
-  return serve_persistent(
-      of.candidate(Routine::allgatherv_init), request,
-      [&](PersistentCall& persistent) {
-        AllgathervTranslation translation(of);
-        const Call call = translation.call({persistent.block_counts, persistent.displacements});
-        return repeated(persistent, translation, call);
-      },
-      library);
+template <class Count, class Displacement>
+AllgathervBlocks<Count, Displacement> allgatherv(const void* input, Count input_count,
+                                                 MPI_Datatype input_type, void* output,
+                                                 const Count* counts,
+                                                 const Displacement* displacements,
+                                                 MPI_Datatype type, MPI_Comm communicator) {
+  return {input, input_count, input_type, output, counts, displacements, type, communicator};
 }
 
 }  // namespace
 }  // namespace hycoll::preload
 
-namespace preload = hycoll::preload;
-
-// One function for each form: counts of type int, and of type MPI_Count from MPI 4 on.
-#define HYCOLL_PRELOAD_ALLGATHERV(suffix, count_type, displacement_type)                           \
-  int MPI_Allgatherv##suffix(const void* input, count_type input_count, MPI_Datatype input_type,   \
-                             void* output, const count_type* counts,                               \
-                             const displacement_type* displacements, MPI_Datatype type,            \
-                             MPI_Comm communicator) {                                              \
-    return preload::allgatherv<count_type, displacement_type>(                                     \
-        {input, input_count, input_type, output, counts, displacements, type, communicator}, [&] { \
-          return PMPI_Allgatherv##suffix(input, input_count, input_type, output, counts,           \
-                                         displacements, type, communicator);                       \
-        });                                                                                        \
-  }                                                                                                \
-  int MPI_Iallgatherv##suffix(const void* input, count_type input_count, MPI_Datatype input_type,  \
-                              void* output, const count_type* counts,                              \
-                              const displacement_type* displacements, MPI_Datatype type,           \
-                              MPI_Comm communicator, MPI_Request* request) {                       \
-    return preload::iallgatherv<count_type, displacement_type>(                                    \
-        {input, input_count, input_type, output, counts, displacements, type, communicator},       \
-        request, [&] {                                                                             \
-          return PMPI_Iallgatherv##suffix(input, input_count, input_type, output, counts,          \
-                                          displacements, type, communicator, request);             \
-        });                                                                                        \
-  }
-
-#define HYCOLL_PRELOAD_PERSISTENT_ALLGATHERV(prefix, suffix, count_type, displacement_type)     \
-  int prefix##_Allgatherv_init##suffix(                                                         \
-      const void* input, count_type input_count, MPI_Datatype input_type, void* output,         \
-      const count_type* counts, const displacement_type* displacements, MPI_Datatype type,      \
-      MPI_Comm communicator, MPI_Info info, MPI_Request* request) {                             \
-    return preload::allgatherv_init<count_type, displacement_type>(                             \
-        {input, input_count, input_type, output, counts, displacements, type, communicator},    \
-        request, [&] {                                                                          \
-          return P##prefix##_Allgatherv_init##suffix(input, input_count, input_type, output,    \
-                                                     counts, displacements, type, communicator, \
-                                                     info, request);                            \
-        });                                                                                     \
-  }
+#define HYCOLL_ALLGATHERV(count_type, displacement_type)                                   \
+  const void *input, count_type input_count, MPI_Datatype input_type, void *output,        \
+      const count_type *counts, const displacement_type *displacements, MPI_Datatype type, \
+      MPI_Comm communicator
+#define HYCOLL_ALLGATHERV_PASSED() \
+  input, input_count, input_type, output, counts, displacements, type, communicator
 
 extern "C" {
 
-HYCOLL_PRELOAD_ALLGATHERV(, int, int)
-#if MPI_VERSION >= 4
-HYCOLL_PRELOAD_ALLGATHERV(_c, MPI_Count, MPI_Aint)
-#endif
-HYCOLL_PRELOAD_PERSISTENT_FORMS(HYCOLL_PRELOAD_PERSISTENT_ALLGATHERV)
+HYCOLL_PRELOAD(Allgatherv, allgatherv, allgatherv, HYCOLL_ALLGATHERV, HYCOLL_ALLGATHERV_PASSED)
 
 }  // extern "C"

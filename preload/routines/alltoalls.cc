@@ -1,4 +1,4 @@
-// The program's all-to-alls of equal blocks, blocking, nonblocking and persistent.
+// The program's all-to-alls of equal blocks.
 
 #include <mpi.h>
 
@@ -6,8 +6,8 @@
 
 #include "collectives/api/hycoll.h"
 #include "preload/routines/both_sides.h"
+#include "preload/routines/forms.h"
 #include "preload/routines/own_block.h"
-#include "preload/routines/persistent_forms.h"
 #include "preload/routines/serve.h"
 
 namespace hycoll::preload {
@@ -21,7 +21,7 @@ class AlltoallTranslation {
   explicit AlltoallTranslation(const BothSides<Count>& of) : of_(of) {}
 
   /// With the program's buffers. What cannot be becomes a call that hycoll refuses.
-  Call call() {
+  Call call(CallLists& /*lists*/) {
     const void* const input = of_.is_in_place() ? of_.output : of_.input;
     const auto count = static_cast<std::size_t>(of_.count);
     const Call same = calls::alltoall(input, of_.output, count, ElementType(of_.type));
@@ -51,53 +51,23 @@ class AlltoallTranslation {
   bool is_copied_ = false;
 };
 
+template <class Count>
+struct Alltoall : BothSides<Count> {
+  using Translation = AlltoallTranslation<Count>;
+  using BlockingTranslation = Translation;
+};
+
+template <class Count>
+Alltoall<Count> alltoall(const void* input, Count input_count, MPI_Datatype input_type,
+                         void* output, Count count, MPI_Datatype type, MPI_Comm communicator) {
+  return {{input, input_count, input_type, output, count, type, communicator}};
+}
+
 }  // namespace
 }  // namespace hycoll::preload
 
-namespace preload = hycoll::preload;
-
-// One function for each form: counts of type int, and of type MPI_Count from MPI 4 on.
-#define HYCOLL_PRELOAD_ALLTOALLS(suffix, count_type)                                            \
-  int MPI_Alltoall##suffix(const void* input, count_type input_count, MPI_Datatype input_type,  \
-                           void* output, count_type count, MPI_Datatype type,                   \
-                           MPI_Comm communicator) {                                             \
-    return preload::serve_both_sides<preload::AlltoallTranslation<count_type>, count_type>(     \
-        preload::Routine::alltoall,                                                             \
-        {input, input_count, input_type, output, count, type, communicator}, [&] {              \
-          return PMPI_Alltoall##suffix(input, input_count, input_type, output, count, type,     \
-                                       communicator);                                           \
-        });                                                                                     \
-  }                                                                                             \
-  int MPI_Ialltoall##suffix(const void* input, count_type input_count, MPI_Datatype input_type, \
-                            void* output, count_type count, MPI_Datatype type,                  \
-                            MPI_Comm communicator, MPI_Request* request) {                      \
-    return preload::start_both_sides<preload::AlltoallTranslation<count_type>, count_type>(     \
-        preload::Routine::ialltoall,                                                            \
-        {input, input_count, input_type, output, count, type, communicator}, request, [&] {     \
-          return PMPI_Ialltoall##suffix(input, input_count, input_type, output, count, type,    \
-                                        communicator, request);                                 \
-        });                                                                                     \
-  }
-
-#define HYCOLL_PRELOAD_PERSISTENT_ALLTOALLS(prefix, suffix, count_type, displacement_type)        \
-  int prefix##_Alltoall_init##suffix(const void* input, count_type input_count,                   \
-                                     MPI_Datatype input_type, void* output, count_type count,     \
-                                     MPI_Datatype type, MPI_Comm communicator, MPI_Info info,     \
-                                     MPI_Request* request) {                                      \
-    return preload::set_up_both_sides<preload::AlltoallTranslation<count_type>, count_type>(      \
-        preload::Routine::alltoall_init,                                                          \
-        {input, input_count, input_type, output, count, type, communicator}, request, [&] {       \
-          return P##prefix##_Alltoall_init##suffix(input, input_count, input_type, output, count, \
-                                                   type, communicator, info, request);            \
-        });                                                                                       \
-  }
-
 extern "C" {
 
-HYCOLL_PRELOAD_ALLTOALLS(, int)
-#if MPI_VERSION >= 4
-HYCOLL_PRELOAD_ALLTOALLS(_c, MPI_Count)
-#endif
-HYCOLL_PRELOAD_PERSISTENT_FORMS(HYCOLL_PRELOAD_PERSISTENT_ALLTOALLS)
+HYCOLL_PRELOAD(Alltoall, alltoall, alltoall, HYCOLL_BOTH_SIDES, HYCOLL_BOTH_SIDES_PASSED)
 
 }  // extern "C"

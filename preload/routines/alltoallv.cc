@@ -1,5 +1,4 @@
-// The program's all-to-alls of blocks of different lengths, of one type or of many, blocking,
-// nonblocking and persistent.
+// The program's all-to-alls of blocks of different lengths, of one type or of many.
 
 #include <mpi.h>
 
@@ -9,8 +8,8 @@
 #include "collectives/api/hycoll.h"
 #include "core/base/lifetime.h"
 #include "preload/routines/elements.h"
+#include "preload/routines/forms.h"
 #include "preload/routines/pair_lists.h"
-#include "preload/routines/persistent_forms.h"
 #include "preload/routines/serve.h"
 
 namespace hycoll::preload {
@@ -48,6 +47,9 @@ struct Blocks {
   }
 };
 
+template <class Count, class Displacement>
+class ExchangeTranslation;
+
 /// What a process passes.
 template <class Count, class Displacement>
 struct Exchange {
@@ -57,6 +59,9 @@ struct Exchange {
   Blocks<Count, Displacement> received;
   MPI_Comm communicator;
   int process_count = own_process_count_of(communicator);
+
+  using Translation = ExchangeTranslation<Count, Displacement>;
+  using BlockingTranslation = Translation;
 
   bool is_in_place() const noexcept { return input == MPI_IN_PLACE; }
 
@@ -85,186 +90,91 @@ struct Exchange {
   }
 };
 
-/// What hycoll's call refers to, until the next one.
-class AlltoallvTranslation {
- public:
-  template <class Count, class Displacement>
-  Call call(const Exchange<Count, Displacement>& of) {
-    const bool has_types =
-        of.received.types != nullptr || (!of.is_in_place() && of.sent.type != of.received.type);
-    const auto take = [&](const Blocks<Count, Displacement>& blocks, PairLists& lists) {
-      lists.take(std::span(blocks.counts, size_of(of)),
-                 std::span(blocks.displacements, size_of(of)));
-      if (has_types && blocks.types != nullptr) lists.take_types({blocks.types, size_of(of)});
-      if (has_types && blocks.types == nullptr) lists.take_type(blocks.type);
-    };
-    take(of.is_in_place() ? of.received : of.sent, sent_);
-    take(of.received, received_);
-    const void* const input = of.is_in_place() ? of.output : of.input;
-    if (has_types) return calls::alltoallw(input, sent_.typed(), of.output, received_.typed());
-    return calls::alltoallv(input, sent_.counts(), of.output, received_.counts(),
-                            ElementType(of.received.type));
-  }
+/// What hycoll's call refers to. A call is made before its thread makes the next one, and looks at
+/// lists and types no more: the program may free the types at once.
+struct ExchangeLists {
+  PairLists sent;
+  PairLists received;
+};
 
-  /// A call is made before its thread makes the next one, and looks at lists and types no more.
-  static AlltoallvTranslation& of_thread() {
-    return hycoll::of_this_thread<AlltoallvTranslation>();
+/// How such a call becomes hycoll's: an alltoallv of one type, or an alltoallw.
+template <class Count, class Displacement>
+class ExchangeTranslation : public Untouched {
+ public:
+  explicit ExchangeTranslation(const Exchange<Count, Displacement>& of) : of_(of) {}
+
+  Call call(CallLists& /*lists*/) const {
+    ExchangeLists& lists = of_this_thread<ExchangeLists>();
+    const bool has_types =
+        of_.received.types != nullptr || (!of_.is_in_place() && of_.sent.type != of_.received.type);
+    take(of_.is_in_place() ? of_.received : of_.sent, has_types, lists.sent);
+    take(of_.received, has_types, lists.received);
+    const void* const input = of_.is_in_place() ? of_.output : of_.input;
+    if (has_types) {
+      return calls::alltoallw(input, lists.sent.typed(), of_.output, lists.received.typed());
+    }
+    return calls::alltoallv(input, lists.sent.counts(), of_.output, lists.received.counts(),
+                            ElementType(of_.received.type));
   }
 
  private:
-  template <class Count, class Displacement>
-  static std::size_t size_of(const Exchange<Count, Displacement>& of) noexcept {
-    return static_cast<std::size_t>(of.process_count);
+  void take(const Blocks<Count, Displacement>& blocks, bool has_types, PairLists& lists) const {
+    const auto size = static_cast<std::size_t>(of_.process_count);
+    lists.take(std::span(blocks.counts, size), std::span(blocks.displacements, size));
+    if (has_types && blocks.types != nullptr) lists.take_types({blocks.types, size});
+    if (has_types && blocks.types == nullptr) lists.take_type(blocks.type);
   }
 
-  PairLists sent_;
-  PairLists received_;
+  Exchange<Count, Displacement> of_;
 };
 
-template <class Count, class Displacement, class Library>
-int serve_exchange(Routine routine, const Exchange<Count, Displacement>& of,
-                   const Library& library) {
-  return serve(
-      of.candidate(routine), [&] { return AlltoallvTranslation::of_thread().call(of); }, library);
+template <class Count, class Displacement>
+Exchange<Count, Displacement> alltoallv(const void* input, const Count* sent,
+                                        const Displacement* sent_at, MPI_Datatype sent_type,
+                                        void* output, const Count* received,
+                                        const Displacement* received_at, MPI_Datatype received_type,
+                                        MPI_Comm communicator) {
+  return {input,
+          {sent, sent_at, sent_type, nullptr},
+          output,
+          {received, received_at, received_type, nullptr},
+          communicator};
 }
 
-/// The lists and types are looked at when the call is made only: the program may free the types at
-/// once.
-template <class Count, class Displacement, class Library>
-int start_exchange(Routine routine, const Exchange<Count, Displacement>& of, MPI_Request* request,
-                   const Library& library) {
-  return serve_nonblocking(
-      of.candidate(routine), request,
-      [&](PendingCall& /*pending*/) { return AlltoallvTranslation::of_thread().call(of); },
-      library);
-}
-
-template <class Count, class Displacement, class Library>
-int set_up_exchange(Routine routine, const Exchange<Count, Displacement>& of, MPI_Request* request,
-                    const Library& library) {
-  return serve_persistent(
-      of.candidate(routine), request,
-      [&](PersistentCall& /*persistent*/) { return AlltoallvTranslation::of_thread().call(of); },
-      library);
+template <class Count, class Displacement>
+Exchange<Count, Displacement> alltoallw(const void* input, const Count* sent,
+                                        const Displacement* sent_at, const MPI_Datatype* sent_types,
+                                        void* output, const Count* received,
+                                        const Displacement* received_at,
+                                        const MPI_Datatype* received_types, MPI_Comm communicator) {
+  return {input,
+          {sent, sent_at, MPI_DATATYPE_NULL, sent_types},
+          output,
+          {received, received_at, MPI_DATATYPE_NULL, received_types},
+          communicator};
 }
 
 }  // namespace
 }  // namespace hycoll::preload
 
-namespace preload = hycoll::preload;
+#define HYCOLL_ALLTOALLV(count_type, displacement_type)                        \
+  const void *input, const count_type *sent, const displacement_type *sent_at, \
+      MPI_Datatype sent_type, void *output, const count_type *received,        \
+      const displacement_type *received_at, MPI_Datatype received_type, MPI_Comm communicator
+#define HYCOLL_ALLTOALLV_PASSED() \
+  input, sent, sent_at, sent_type, output, received, received_at, received_type, communicator
 
-// One function for each form: counts of type int, and of type MPI_Count from MPI 4 on, when
-// displacements of an alltoallw are of type MPI_Aint.
-#define HYCOLL_PRELOAD_ALLTOALLV(suffix, count_type, displacement_type)                            \
-  int MPI_Alltoallv##suffix(const void* input, const count_type* sent,                             \
-                            const displacement_type* sent_at, MPI_Datatype sent_type,              \
-                            void* output, const count_type* counts, const displacement_type* at,   \
-                            MPI_Datatype type, MPI_Comm communicator) {                            \
-    return preload::serve_exchange<count_type, displacement_type>(                                 \
-        preload::Routine::alltoallv,                                                               \
-        {input,                                                                                    \
-         {sent, sent_at, sent_type, nullptr},                                                      \
-         output,                                                                                   \
-         {counts, at, type, nullptr},                                                              \
-         communicator},                                                                            \
-        [&] {                                                                                      \
-          return PMPI_Alltoallv##suffix(input, sent, sent_at, sent_type, output, counts, at, type, \
-                                        communicator);                                             \
-        });                                                                                        \
-  }                                                                                                \
-  int MPI_Alltoallw##suffix(const void* input, const count_type* sent,                             \
-                            const displacement_type* sent_at, const MPI_Datatype* sent_types,      \
-                            void* output, const count_type* counts, const displacement_type* at,   \
-                            const MPI_Datatype* types, MPI_Comm communicator) {                    \
-    return preload::serve_exchange<count_type, displacement_type>(                                 \
-        preload::Routine::alltoallw,                                                               \
-        {input,                                                                                    \
-         {sent, sent_at, MPI_DATATYPE_NULL, sent_types},                                           \
-         output,                                                                                   \
-         {counts, at, MPI_DATATYPE_NULL, types},                                                   \
-         communicator},                                                                            \
-        [&] {                                                                                      \
-          return PMPI_Alltoallw##suffix(input, sent, sent_at, sent_types, output, counts, at,      \
-                                        types, communicator);                                      \
-        });                                                                                        \
-  }                                                                                                \
-  int MPI_Ialltoallv##suffix(const void* input, const count_type* sent,                            \
-                             const displacement_type* sent_at, MPI_Datatype sent_type,             \
-                             void* output, const count_type* counts, const displacement_type* at,  \
-                             MPI_Datatype type, MPI_Comm communicator, MPI_Request* request) {     \
-    return preload::start_exchange<count_type, displacement_type>(                                 \
-        preload::Routine::ialltoallv,                                                              \
-        {input,                                                                                    \
-         {sent, sent_at, sent_type, nullptr},                                                      \
-         output,                                                                                   \
-         {counts, at, type, nullptr},                                                              \
-         communicator},                                                                            \
-        request, [&] {                                                                             \
-          return PMPI_Ialltoallv##suffix(input, sent, sent_at, sent_type, output, counts, at,      \
-                                         type, communicator, request);                             \
-        });                                                                                        \
-  }                                                                                                \
-  int MPI_Ialltoallw##suffix(const void* input, const count_type* sent,                            \
-                             const displacement_type* sent_at, const MPI_Datatype* sent_types,     \
-                             void* output, const count_type* counts, const displacement_type* at,  \
-                             const MPI_Datatype* types, MPI_Comm communicator,                     \
-                             MPI_Request* request) {                                               \
-    return preload::start_exchange<count_type, displacement_type>(                                 \
-        preload::Routine::ialltoallw,                                                              \
-        {input,                                                                                    \
-         {sent, sent_at, MPI_DATATYPE_NULL, sent_types},                                           \
-         output,                                                                                   \
-         {counts, at, MPI_DATATYPE_NULL, types},                                                   \
-         communicator},                                                                            \
-        request, [&] {                                                                             \
-          return PMPI_Ialltoallw##suffix(input, sent, sent_at, sent_types, output, counts, at,     \
-                                         types, communicator, request);                            \
-        });                                                                                        \
-  }
-
-#define HYCOLL_PRELOAD_PERSISTENT_ALLTOALLV(prefix, suffix, count_type, displacement_type)         \
-  int prefix##_Alltoallv_init##suffix(                                                             \
-      const void* input, const count_type* sent, const displacement_type* sent_at,                 \
-      MPI_Datatype sent_type, void* output, const count_type* counts, const displacement_type* at, \
-      MPI_Datatype type, MPI_Comm communicator, MPI_Info info, MPI_Request* request) {             \
-    return preload::set_up_exchange<count_type, displacement_type>(                                \
-        preload::Routine::alltoallv_init,                                                          \
-        {input,                                                                                    \
-         {sent, sent_at, sent_type, nullptr},                                                      \
-         output,                                                                                   \
-         {counts, at, type, nullptr},                                                              \
-         communicator},                                                                            \
-        request, [&] {                                                                             \
-          return P##prefix##_Alltoallv_init##suffix(input, sent, sent_at, sent_type, output,       \
-                                                    counts, at, type, communicator, info,          \
-                                                    request);                                      \
-        });                                                                                        \
-  }                                                                                                \
-  int prefix##_Alltoallw_init##suffix(                                                             \
-      const void* input, const count_type* sent, const displacement_type* sent_at,                 \
-      const MPI_Datatype* sent_types, void* output, const count_type* counts,                      \
-      const displacement_type* at, const MPI_Datatype* types, MPI_Comm communicator,               \
-      MPI_Info info, MPI_Request* request) {                                                       \
-    return preload::set_up_exchange<count_type, displacement_type>(                                \
-        preload::Routine::alltoallw_init,                                                          \
-        {input,                                                                                    \
-         {sent, sent_at, MPI_DATATYPE_NULL, sent_types},                                           \
-         output,                                                                                   \
-         {counts, at, MPI_DATATYPE_NULL, types},                                                   \
-         communicator},                                                                            \
-        request, [&] {                                                                             \
-          return P##prefix##_Alltoallw_init##suffix(input, sent, sent_at, sent_types, output,      \
-                                                    counts, at, types, communicator, info,         \
-                                                    request);                                      \
-        });                                                                                        \
-  }
+#define HYCOLL_ALLTOALLW(count_type, displacement_type)                         \
+  const void *input, const count_type *sent, const displacement_type *sent_at,  \
+      const MPI_Datatype *sent_types, void *output, const count_type *received, \
+      const displacement_type *received_at, const MPI_Datatype *received_types, \
+      MPI_Comm communicator
+#define HYCOLL_ALLTOALLW_PASSED() \
+  input, sent, sent_at, sent_types, output, received, received_at, received_types, communicator
 
 extern "C" {
 
-HYCOLL_PRELOAD_ALLTOALLV(, int, int)
-#if MPI_VERSION >= 4
-HYCOLL_PRELOAD_ALLTOALLV(_c, MPI_Count, MPI_Aint)
-#endif
-HYCOLL_PRELOAD_PERSISTENT_FORMS(HYCOLL_PRELOAD_PERSISTENT_ALLTOALLV)
+HYCOLL_PRELOAD(Alltoallv, alltoallv, alltoallv, HYCOLL_ALLTOALLV, HYCOLL_ALLTOALLV_PASSED)
+HYCOLL_PRELOAD(Alltoallw, alltoallw, alltoallw, HYCOLL_ALLTOALLW, HYCOLL_ALLTOALLW_PASSED)
 
 }  // extern "C"

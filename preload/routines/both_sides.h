@@ -47,46 +47,11 @@ struct BothSides {
   }
 };
 
-/// Serves a blocking call. A Translation of the arguments makes hycoll's call(). If it copies(), as
-/// where no description fits both sides, the process is to copy() a part of the input to the
-/// output, and the call becomes one in place: put_in_place(call).
-template <class Translation, class Count, class Library>
-int serve_both_sides(Routine routine, const BothSides<Count>& of, const Library& library) {
-  Translation translation(of);
-  return serve(
-      of.candidate(routine), [&] { return translation.call(); }, library,
-      [&](Call& call) { make_ready(translation, call); });
-}
-
-/// The same for a nonblocking one.
-template <class Translation, class Count, class Library>
-int start_both_sides(Routine routine, const BothSides<Count>& of, MPI_Request* request,
-                     const Library& library) {
-  return serve_nonblocking(
-      of.candidate(routine), request,
-      [&](PendingCall& /*pending*/) {
-        Translation translation(of);
-        Call call = translation.call();
-        make_ready(translation, call);
-        return call;
-      },
-      library);
-}
-
-/// The same for a persistent one.
-template <class Translation, class Count, class Library>
-int set_up_both_sides(Routine routine, const BothSides<Count>& of, MPI_Request* request,
-                      const Library& library) {
-  return serve_persistent(
-      of.candidate(routine), request,
-      [&](PersistentCall& persistent) {
-        Translation translation(of);
-        const Call call = translation.call();
-        return repeated(persistent, translation, call);
-      },
-      library);
-}
-
 }  // namespace hycoll::preload
+
+#define HYCOLL_BOTH_SIDES(count_type, displacement_type)                            \
+  const void *input, count_type input_count, MPI_Datatype input_type, void *output, \
+      count_type count, MPI_Datatype type, MPI_Comm communicator
+#define HYCOLL_BOTH_SIDES_PASSED() input, input_count, input_type, output, count, type, communicator
 
 #endif  // HYCOLL_PRELOAD_ROUTINES_BOTH_SIDES_H_

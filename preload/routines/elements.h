@@ -103,20 +103,6 @@ MPI_Count sum_of(std::span<const Count> counts) {
   return sum;
 }
 
-/// Of a reduce_scatter whose blocks have these lengths.
-template <class Count>
-Candidate candidate_of_blocks(Routine routine, const Elements<MPI_Count>& of,
-                              std::span<const Count> counts, MPI_Comm communicator) {
-  Candidate candidate = of.candidate(routine, communicator);
-  const int rank = rank_in(communicator);
-  // This process's own block may have no elements.
-  if (candidate.mistake == Mistake::no_buffer && of.input != nullptr && rank >= 0 &&
-      counts[static_cast<std::size_t>(rank)] == 0) {
-    candidate.mistake = Mistake::none;
-  }
-  return candidate;
-}
-
 }  // namespace hycoll::preload
 
 #endif  // HYCOLL_PRELOAD_ROUTINES_ELEMENTS_H_

@@ -1,4 +1,4 @@
-// The program's gathers and scatters of equal blocks, blocking, nonblocking and persistent.
+// The program's gathers and scatters of equal blocks.
 
 #include <fmt/format.h>
 #include <mpi.h>
@@ -8,8 +8,8 @@
 
 #include "collectives/api/hycoll.h"
 #include "core/base/errors.h"
+#include "preload/routines/forms.h"
 #include "preload/routines/own_block.h"
-#include "preload/routines/persistent_forms.h"
 #include "preload/routines/serve.h"
 
 namespace hycoll::preload {
@@ -27,6 +27,11 @@ struct Side {
   BlockDescription description() const noexcept { return {static_cast<std::size_t>(count), type}; }
 };
 
+template <class Count>
+class RootedTranslation;
+template <class Count>
+class BlockingRootedTranslation;
+
 /// What a process passes to a gather or a scatter.
 template <class Count>
 struct RootedMovement {
@@ -36,6 +41,9 @@ struct RootedMovement {
   int root;
   MPI_Comm communicator;
   int rank = rank_in(communicator);
+
+  using Translation = RootedTranslation<Count>;
+  using BlockingTranslation = BlockingRootedTranslation<Count>;
 
   bool has_blocks() const noexcept { return (rank == root && rank >= 0) || root == MPI_ROOT; }
   /// MPI_ROOT and MPI_PROC_NULL: those of an intercommunicator, where the other group has them.
@@ -89,6 +97,7 @@ class RootedTranslation {
   explicit RootedTranslation(const RootedMovement<Count>& of) : of_(of) {}
 
   /// With the program's buffers. What cannot be becomes a call that hycoll refuses.
+  Call call(CallLists& /*lists*/) { return call(); }
   Call call() {
     const Side<Count>& side = of_.has_blocks() ? of_.blocks : of_.own;
     const auto count = static_cast<std::size_t>(side.count);
@@ -111,28 +120,9 @@ class RootedTranslation {
     return same;
   }
 
-  /// The same of a blocking call, which may be over before its error is raised: the others pass, or
-  /// get, blocks of the size that the root passes.
-  Call blocking_call() {
-    const Call made = call();
-    const bool is_too_long = block_.to_bytes() > 0 && block_.from_bytes() > block_.to_bytes();
-    if (!is_too_long || !block_.is_direct() || !takes_what_libraries_take()) return made;
-    const std::size_t bytes = block_.from_bytes();
-    const bool gathers = of_.collective == Collective::gather;
-    const auto blocks = gathers ? static_cast<std::size_t>(process_count_of(of_.communicator)) : 1;
-    too_long_ = std::make_shared_for_overwrite<std::byte[]>(blocks * bytes);
-    return gathers ? of_.call(too_long_.get(), of_.own.address, bytes, DataType::uint8)
-                   : of_.call(of_.blocks.address, too_long_.get(), bytes, DataType::uint8);
-  }
-
-  /// After a blocking call.
-  void complete() const {
-    if (too_long_ == nullptr) [[likely]]
-      return;
-    throw SizeError(
-        fmt::format("{}: rank {}, the root, passes blocks of {} bytes, but has room for {}",
-                    name_of(of_.collective), of_.root, block_.from_bytes(), block_.to_bytes()));
-  }
+  const RootedMovement<Count>& of() const noexcept { return of_; }
+  /// The root's own, if it is described in two ways.
+  const OwnBlock& block() const noexcept { return block_; }
 
   /// Whether no description fits both: the root is to copy() its block, and the call becomes one in
   /// place.
@@ -168,155 +158,81 @@ class RootedTranslation {
 
   RootedMovement<Count> of_;
   OwnBlock block_;
-  std::shared_ptr<std::byte[]> too_long_;  // what there is no room for
   bool is_copied_ = false;
 };
 
-template <class Count, class Library>
-int move(Routine routine, const RootedMovement<Count>& of, const Library& library) {
-  RootedTranslation<Count> translation(of);
-  return serve(
-      of.candidate(routine), [&] { return translation.blocking_call(); }, library,
-      [&](Call& call) { make_ready(translation, call); }, [&] { translation.complete(); });
+/// The same of a blocking call, which may be over before its error is raised: the others pass, or
+/// get, blocks of the size that the root passes.
+template <class Count>
+class BlockingRootedTranslation {
+ public:
+  explicit BlockingRootedTranslation(const RootedMovement<Count>& of) : translation_(of) {}
+
+  Call call(Communicator& /*server*/) {
+    const Call made = translation_.call();
+    const OwnBlock& block = translation_.block();
+    const bool is_too_long = block.to_bytes() > 0 && block.from_bytes() > block.to_bytes();
+    if (!is_too_long || !block.is_direct() || !takes_what_libraries_take()) return made;
+    const RootedMovement<Count>& of = translation_.of();
+    const std::size_t bytes = block.from_bytes();
+    const bool gathers = of.collective == Collective::gather;
+    const auto blocks = gathers ? static_cast<std::size_t>(process_count_of(of.communicator)) : 1;
+    too_long_ = std::make_unique_for_overwrite<std::byte[]>(blocks * bytes);
+    return gathers ? of.call(too_long_.get(), of.own.address, bytes, DataType::uint8)
+                   : of.call(of.blocks.address, too_long_.get(), bytes, DataType::uint8);
+  }
+
+  void make_ready(Call& call) const { preload::make_ready(translation_, call); }
+
+  void complete() const {
+    if (too_long_ == nullptr) [[likely]]
+      return;
+    const RootedMovement<Count>& of = translation_.of();
+    const OwnBlock& block = translation_.block();
+    throw SizeError(
+        fmt::format("{}: rank {}, the root, passes blocks of {} bytes, but has room for {}",
+                    name_of(of.collective), of.root, block.from_bytes(), block.to_bytes()));
+  }
+
+ private:
+  RootedTranslation<Count> translation_;
+  std::unique_ptr<std::byte[]> too_long_;  // what there is no room for
+};
+
+template <class Count>
+RootedMovement<Count> gather(const void* input, Count input_count, MPI_Datatype input_type,
+                             void* output, Count output_count, MPI_Datatype output_type, int root,
+                             MPI_Comm communicator) {
+  return {.collective = Collective::gather,
+          .blocks = {output, output_count, output_type},
+          .own = {input, input_count, input_type},
+          .root = root,
+          .communicator = communicator};
 }
 
-template <class Count, class Library>
-int move(Routine routine, const RootedMovement<Count>& of, MPI_Request* request,
-         const Library& library) {
-  return serve_nonblocking(
-      of.candidate(routine), request,
-      [&](PendingCall& /*pending*/) {
-        RootedTranslation<Count> translation(of);
-        Call call = translation.call();
-        make_ready(translation, call);
-        return call;
-      },
-      library);
-}
-
-template <class Count, class Library>
-int set_up(Routine routine, const RootedMovement<Count>& of, MPI_Request* request,
-           const Library& library) {
-  return serve_persistent(
-      of.candidate(routine), request,
-      [&](PersistentCall& persistent) {
-        RootedTranslation<Count> translation(of);
-        const Call call = translation.call();
-        return repeated(persistent, translation, call);
-      },
-      library);
+template <class Count>
+RootedMovement<Count> scatter(const void* input, Count input_count, MPI_Datatype input_type,
+                              void* output, Count output_count, MPI_Datatype output_type, int root,
+                              MPI_Comm communicator) {
+  return {.collective = Collective::scatter,
+          .blocks = {input, input_count, input_type},
+          .own = {output, output_count, output_type},
+          .root = root,
+          .communicator = communicator};
 }
 
 }  // namespace
 }  // namespace hycoll::preload
 
-namespace preload = hycoll::preload;
-using hycoll::Collective;
-using preload::Routine;
-
-// One function for each form: counts of type int, and of type MPI_Count from MPI 4 on.
-#define HYCOLL_PRELOAD_GATHERS(suffix, count_type)                                                 \
-  int MPI_Gather##suffix(const void* input, count_type input_count, MPI_Datatype input_type,       \
-                         void* output, count_type count, MPI_Datatype type, int root,              \
-                         MPI_Comm communicator) {                                                  \
-    return preload::move<count_type>(Routine::gather,                                              \
-                                     {.collective = Collective::gather,                            \
-                                      .blocks = {output, count, type},                             \
-                                      .own = {input, input_count, input_type},                     \
-                                      .root = root,                                                \
-                                      .communicator = communicator},                               \
-                                     [&] {                                                         \
-                                       return PMPI_Gather##suffix(input, input_count, input_type,  \
-                                                                  output, count, type, root,       \
-                                                                  communicator);                   \
-                                     });                                                           \
-  }                                                                                                \
-  int MPI_Scatter##suffix(const void* input, count_type input_count, MPI_Datatype input_type,      \
-                          void* output, count_type count, MPI_Datatype type, int root,             \
-                          MPI_Comm communicator) {                                                 \
-    return preload::move<count_type>(Routine::scatter,                                             \
-                                     {.collective = Collective::scatter,                           \
-                                      .blocks = {input, input_count, input_type},                  \
-                                      .own = {output, count, type},                                \
-                                      .root = root,                                                \
-                                      .communicator = communicator},                               \
-                                     [&] {                                                         \
-                                       return PMPI_Scatter##suffix(input, input_count, input_type, \
-                                                                   output, count, type, root,      \
-                                                                   communicator);                  \
-                                     });                                                           \
-  }                                                                                                \
-  int MPI_Igather##suffix(const void* input, count_type input_count, MPI_Datatype input_type,      \
-                          void* output, count_type count, MPI_Datatype type, int root,             \
-                          MPI_Comm communicator, MPI_Request* request) {                           \
-    return preload::move<count_type>(Routine::igather,                                             \
-                                     {.collective = Collective::gather,                            \
-                                      .blocks = {output, count, type},                             \
-                                      .own = {input, input_count, input_type},                     \
-                                      .root = root,                                                \
-                                      .communicator = communicator},                               \
-                                     request, [&] {                                                \
-                                       return PMPI_Igather##suffix(input, input_count, input_type, \
-                                                                   output, count, type, root,      \
-                                                                   communicator, request);         \
-                                     });                                                           \
-  }                                                                                                \
-  int MPI_Iscatter##suffix(const void* input, count_type input_count, MPI_Datatype input_type,     \
-                           void* output, count_type count, MPI_Datatype type, int root,            \
-                           MPI_Comm communicator, MPI_Request* request) {                          \
-    return preload::move<count_type>(Routine::iscatter,                                            \
-                                     {.collective = Collective::scatter,                           \
-                                      .blocks = {input, input_count, input_type},                  \
-                                      .own = {output, count, type},                                \
-                                      .root = root,                                                \
-                                      .communicator = communicator},                               \
-                                     request, [&] {                                                \
-                                       return PMPI_Iscatter##suffix(                               \
-                                           input, input_count, input_type, output, count, type,    \
-                                           root, communicator, request);                           \
-                                     });                                                           \
-  }
-
-#define HYCOLL_PRELOAD_PERSISTENT_GATHERS(prefix, suffix, count_type, displacement_type)          \
-  int prefix##_Gather_init##suffix(const void* input, count_type input_count,                     \
-                                   MPI_Datatype input_type, void* output, count_type count,       \
-                                   MPI_Datatype type, int root, MPI_Comm communicator,            \
-                                   MPI_Info info, MPI_Request* request) {                         \
-    return preload::set_up<count_type>(Routine::gather_init,                                      \
-                                       {.collective = Collective::gather,                         \
-                                        .blocks = {output, count, type},                          \
-                                        .own = {input, input_count, input_type},                  \
-                                        .root = root,                                             \
-                                        .communicator = communicator},                            \
-                                       request, [&] {                                             \
-                                         return P##prefix##_Gather_init##suffix(                  \
-                                             input, input_count, input_type, output, count, type, \
-                                             root, communicator, info, request);                  \
-                                       });                                                        \
-  }                                                                                               \
-  int prefix##_Scatter_init##suffix(const void* input, count_type input_count,                    \
-                                    MPI_Datatype input_type, void* output, count_type count,      \
-                                    MPI_Datatype type, int root, MPI_Comm communicator,           \
-                                    MPI_Info info, MPI_Request* request) {                        \
-    return preload::set_up<count_type>(Routine::scatter_init,                                     \
-                                       {.collective = Collective::scatter,                        \
-                                        .blocks = {input, input_count, input_type},               \
-                                        .own = {output, count, type},                             \
-                                        .root = root,                                             \
-                                        .communicator = communicator},                            \
-                                       request, [&] {                                             \
-                                         return P##prefix##_Scatter_init##suffix(                 \
-                                             input, input_count, input_type, output, count, type, \
-                                             root, communicator, info, request);                  \
-                                       });                                                        \
-  }
+#define HYCOLL_ROOTED(count_type, displacement_type)                                \
+  const void *input, count_type input_count, MPI_Datatype input_type, void *output, \
+      count_type output_count, MPI_Datatype output_type, int root, MPI_Comm communicator
+#define HYCOLL_ROOTED_PASSED() \
+  input, input_count, input_type, output, output_count, output_type, root, communicator
 
 extern "C" {
 
-HYCOLL_PRELOAD_GATHERS(, int)
-#if MPI_VERSION >= 4
-HYCOLL_PRELOAD_GATHERS(_c, MPI_Count)
-#endif
-HYCOLL_PRELOAD_PERSISTENT_FORMS(HYCOLL_PRELOAD_PERSISTENT_GATHERS)
+HYCOLL_PRELOAD(Gather, gather, gather, HYCOLL_ROOTED, HYCOLL_ROOTED_PASSED)
+HYCOLL_PRELOAD(Scatter, scatter, scatter, HYCOLL_ROOTED, HYCOLL_ROOTED_PASSED)
 
 }  // extern "C"

@@ -21,9 +21,9 @@
 #include "collectives/elements/vector_elements.h"
 #include "core/base/errors.h"
 #include "preload/routines/elements.h"
+#include "preload/routines/forms.h"
 #include "preload/routines/own_block.h"
 #include "preload/routines/pair_lists.h"
-#include "preload/routines/persistent_forms.h"
 #include "preload/routines/serve.h"
 
 namespace hycoll::preload {
@@ -47,6 +47,11 @@ struct Block {
   MPI_Datatype type;
 };
 
+template <class Count, class Displacement>
+class UnequalTranslation;
+template <class Count, class Displacement>
+class RootedExchangeTranslation;
+
 /// What a process passes to a gatherv or a scatterv.
 template <class Count, class Displacement>
 struct UnequalMovement {
@@ -57,6 +62,9 @@ struct UnequalMovement {
   MPI_Comm communicator;
   int process_count = own_process_count_of(communicator);
   int rank = rank_in(communicator);
+
+  using Translation = RootedExchangeTranslation<Count, Displacement>;
+  using BlockingTranslation = UnequalTranslation<Count, Displacement>;
 
   bool is_root() const noexcept { return process_count > 0 && rank == root; }
   bool is_in_place() const noexcept { return is_root() && own.address == MPI_IN_PLACE; }
@@ -201,7 +209,7 @@ class BlockBytes {
   std::unique_ptr<std::byte[]> copy_;
 };
 
-/// How such a call becomes hycoll's: one of bytes, whose lengths all processes know.
+/// How a blocking call becomes hycoll's: one of bytes, whose lengths all processes know.
 template <class Count, class Displacement>
 class UnequalTranslation {
  public:
@@ -366,177 +374,88 @@ class UnequalTranslation {
 };
 static_assert(sizeof(std::size_t) == sizeof(std::uint64_t), "sizes travel as uint64");
 
-template <class Count, class Displacement, class Library>
-int move(Routine routine, const UnequalMovement<Count, Displacement>& of, const Library& library) {
-  UnequalTranslation translation(of);
-  return serve(
-      of.candidate(routine), [&](Communicator& server) { return translation.call(server); },
-      library, [&](Call& call) { translation.make_ready(call); }, [&] { translation.complete(); });
-}
-
-/// The call of a form that is not blocking. It looks at lists and types when it is made only.
+/// How a call that is not blocking becomes hycoll's: an alltoallw, which looks at lists and types
+/// when it is made only.
 template <class Count, class Displacement>
-Call exchange_of(const UnequalMovement<Count, Displacement>& of, PairLists& sent,
-                 PairLists& received) {
-  PairLists& to_root = of.gathers() ? sent : received;
-  PairLists& at_root = of.gathers() ? received : sent;
-  to_root.take_nothing(of.process_count);
-  if (!of.is_in_place()) {
-    to_root.take_only(of.process_count, of.root, static_cast<std::size_t>(of.own.count),
-                      of.own.type);
+class RootedExchangeTranslation : public Untouched {
+ public:
+  explicit RootedExchangeTranslation(const UnequalMovement<Count, Displacement>& of) : of_(of) {}
+
+  Call call(CallLists& /*lists*/) {
+    PairLists& to_root = of_.gathers() ? sent_ : received_;
+    PairLists& at_root = of_.gathers() ? received_ : sent_;
+    to_root.take_nothing(of_.process_count);
+    if (!of_.is_in_place()) {
+      to_root.take_only(of_.process_count, of_.root, static_cast<std::size_t>(of_.own.count),
+                        of_.own.type);
+    }
+    at_root.take_nothing(of_.process_count);
+    if (of_.is_root()) {
+      const auto size = static_cast<std::size_t>(of_.process_count);
+      at_root.take(of_.block_counts(), std::span(of_.blocks.displacements, size));
+      at_root.take_type(of_.blocks.type);
+      // In place its own one stays where it is.
+      if (of_.is_in_place()) at_root.leave_out(of_.root);
+    }
+    const void* const own = of_.is_in_place() ? nullptr : of_.own.address;
+    const void* const all = of_.is_root() ? of_.blocks.address : nullptr;
+    // What is written to has come without const.
+    const void* const input = of_.gathers() ? own : all;
+    void* const output = const_cast<void*>(of_.gathers() ? all : own);
+    return calls::alltoallw(input, sent_.typed(), output, received_.typed());
   }
-  at_root.take_nothing(of.process_count);
-  if (of.is_root()) {
-    const auto size = static_cast<std::size_t>(of.process_count);
-    at_root.take(of.block_counts(), std::span(of.blocks.displacements, size));
-    at_root.take_type(of.blocks.type);
-    // In place its own one stays where it is.
-    if (of.is_in_place()) at_root.leave_out(of.root);
-  }
-  const void* const own = of.is_in_place() ? nullptr : of.own.address;
-  const void* const all = of.is_root() ? of.blocks.address : nullptr;
-  // What is written to has come without const.
-  const void* const input = of.gathers() ? own : all;
-  void* const output = const_cast<void*>(of.gathers() ? all : own);
-  return calls::alltoallw(input, sent.typed(), output, received.typed());
+
+ private:
+  UnequalMovement<Count, Displacement> of_;
+  PairLists sent_;
+  PairLists received_;
+};
+
+template <class Count, class Displacement>
+UnequalMovement<Count, Displacement> gatherv(const void* input, Count input_count,
+                                             MPI_Datatype input_type, void* output,
+                                             const Count* counts, const Displacement* displacements,
+                                             MPI_Datatype type, int root, MPI_Comm communicator) {
+  return {.collective = Collective::gather,
+          .blocks = {output, counts, displacements, type},
+          .own = {input, input_count, input_type},
+          .root = root,
+          .communicator = communicator};
 }
 
-template <class Count, class Displacement, class Library>
-int start_move(Routine routine, const UnequalMovement<Count, Displacement>& of,
-               MPI_Request* request, const Library& library) {
-  PairLists sent;
-  PairLists received;
-  return serve_nonblocking(
-      of.candidate(routine), request,
-      [&](PendingCall& /*pending*/) { return exchange_of(of, sent, received); }, library);
-}
-
-template <class Count, class Displacement, class Library>
-int set_up_move(Routine routine, const UnequalMovement<Count, Displacement>& of,
-                MPI_Request* request, const Library& library) {
-  PairLists sent;
-  PairLists received;
-  return serve_persistent(
-      of.candidate(routine), request,
-      [&](PersistentCall& /*persistent*/) { return exchange_of(of, sent, received); }, library);
+template <class Count, class Displacement>
+UnequalMovement<Count, Displacement> scatterv(const void* input, const Count* counts,
+                                              const Displacement* displacements, MPI_Datatype type,
+                                              void* output, Count output_count,
+                                              MPI_Datatype output_type, int root,
+                                              MPI_Comm communicator) {
+  return {.collective = Collective::scatter,
+          .blocks = {input, counts, displacements, type},
+          .own = {output, output_count, output_type},
+          .root = root,
+          .communicator = communicator};
 }
 
 }  // namespace
 }  // namespace hycoll::preload
 
-namespace preload = hycoll::preload;
-using hycoll::Collective;
-using preload::Routine;
+#define HYCOLL_GATHERV(count_type, displacement_type)                                      \
+  const void *input, count_type input_count, MPI_Datatype input_type, void *output,        \
+      const count_type *counts, const displacement_type *displacements, MPI_Datatype type, \
+      int root, MPI_Comm communicator
+#define HYCOLL_GATHERV_PASSED() \
+  input, input_count, input_type, output, counts, displacements, type, root, communicator
 
-// One function for each form: counts of type int, and of type MPI_Count from MPI 4 on.
-#define HYCOLL_PRELOAD_GATHERV(suffix, count_type, displacement_type)                             \
-  int MPI_Gatherv##suffix(const void* input, count_type input_count, MPI_Datatype input_type,     \
-                          void* output, const count_type* counts,                                 \
-                          const displacement_type* displacements, MPI_Datatype type, int root,    \
-                          MPI_Comm communicator) {                                                \
-    return preload::move<count_type, displacement_type>(                                          \
-        Routine::gatherv,                                                                         \
-        {.collective = Collective::gather,                                                        \
-         .blocks = {output, counts, displacements, type},                                         \
-         .own = {input, input_count, input_type},                                                 \
-         .root = root,                                                                            \
-         .communicator = communicator},                                                           \
-        [&] {                                                                                     \
-          return PMPI_Gatherv##suffix(input, input_count, input_type, output, counts,             \
-                                      displacements, type, root, communicator);                   \
-        });                                                                                       \
-  }                                                                                               \
-  int MPI_Scatterv##suffix(const void* input, const count_type* counts,                           \
-                           const displacement_type* displacements, MPI_Datatype type,             \
-                           void* output, count_type output_count, MPI_Datatype output_type,       \
-                           int root, MPI_Comm communicator) {                                     \
-    return preload::move<count_type, displacement_type>(                                          \
-        Routine::scatterv,                                                                        \
-        {.collective = Collective::scatter,                                                       \
-         .blocks = {input, counts, displacements, type},                                          \
-         .own = {output, output_count, output_type},                                              \
-         .root = root,                                                                            \
-         .communicator = communicator},                                                           \
-        [&] {                                                                                     \
-          return PMPI_Scatterv##suffix(input, counts, displacements, type, output, output_count,  \
-                                       output_type, root, communicator);                          \
-        });                                                                                       \
-  }                                                                                               \
-  int MPI_Igatherv##suffix(const void* input, count_type input_count, MPI_Datatype input_type,    \
-                           void* output, const count_type* counts,                                \
-                           const displacement_type* displacements, MPI_Datatype type, int root,   \
-                           MPI_Comm communicator, MPI_Request* request) {                         \
-    return preload::start_move<count_type, displacement_type>(                                    \
-        Routine::igatherv,                                                                        \
-        {.collective = Collective::gather,                                                        \
-         .blocks = {output, counts, displacements, type},                                         \
-         .own = {input, input_count, input_type},                                                 \
-         .root = root,                                                                            \
-         .communicator = communicator},                                                           \
-        request, [&] {                                                                            \
-          return PMPI_Igatherv##suffix(input, input_count, input_type, output, counts,            \
-                                       displacements, type, root, communicator, request);         \
-        });                                                                                       \
-  }                                                                                               \
-  int MPI_Iscatterv##suffix(const void* input, const count_type* counts,                          \
-                            const displacement_type* displacements, MPI_Datatype type,            \
-                            void* output, count_type output_count, MPI_Datatype output_type,      \
-                            int root, MPI_Comm communicator, MPI_Request* request) {              \
-    return preload::start_move<count_type, displacement_type>(                                    \
-        Routine::iscatterv,                                                                       \
-        {.collective = Collective::scatter,                                                       \
-         .blocks = {input, counts, displacements, type},                                          \
-         .own = {output, output_count, output_type},                                              \
-         .root = root,                                                                            \
-         .communicator = communicator},                                                           \
-        request, [&] {                                                                            \
-          return PMPI_Iscatterv##suffix(input, counts, displacements, type, output, output_count, \
-                                        output_type, root, communicator, request);                \
-        });                                                                                       \
-  }
-
-#define HYCOLL_PRELOAD_PERSISTENT_GATHERV(prefix, suffix, count_type, displacement_type)          \
-  int prefix##_Gatherv_init##suffix(                                                              \
-      const void* input, count_type input_count, MPI_Datatype input_type, void* output,           \
-      const count_type* counts, const displacement_type* displacements, MPI_Datatype type,        \
-      int root, MPI_Comm communicator, MPI_Info info, MPI_Request* request) {                     \
-    return preload::set_up_move<count_type, displacement_type>(                                   \
-        Routine::gatherv_init,                                                                    \
-        {.collective = Collective::gather,                                                        \
-         .blocks = {output, counts, displacements, type},                                         \
-         .own = {input, input_count, input_type},                                                 \
-         .root = root,                                                                            \
-         .communicator = communicator},                                                           \
-        request, [&] {                                                                            \
-          return P##prefix##_Gatherv_init##suffix(input, input_count, input_type, output, counts, \
-                                                  displacements, type, root, communicator, info,  \
-                                                  request);                                       \
-        });                                                                                       \
-  }                                                                                               \
-  int prefix##_Scatterv_init##suffix(                                                             \
-      const void* input, const count_type* counts, const displacement_type* displacements,        \
-      MPI_Datatype type, void* output, count_type output_count, MPI_Datatype output_type,         \
-      int root, MPI_Comm communicator, MPI_Info info, MPI_Request* request) {                     \
-    return preload::set_up_move<count_type, displacement_type>(                                   \
-        Routine::scatterv_init,                                                                   \
-        {.collective = Collective::scatter,                                                       \
-         .blocks = {input, counts, displacements, type},                                          \
-         .own = {output, output_count, output_type},                                              \
-         .root = root,                                                                            \
-         .communicator = communicator},                                                           \
-        request, [&] {                                                                            \
-          return P##prefix##_Scatterv_init##suffix(input, counts, displacements, type, output,    \
-                                                   output_count, output_type, root, communicator, \
-                                                   info, request);                                \
-        });                                                                                       \
-  }
+#define HYCOLL_SCATTERV(count_type, displacement_type)                                    \
+  const void *input, const count_type *counts, const displacement_type *displacements,    \
+      MPI_Datatype type, void *output, count_type output_count, MPI_Datatype output_type, \
+      int root, MPI_Comm communicator
+#define HYCOLL_SCATTERV_PASSED() \
+  input, counts, displacements, type, output, output_count, output_type, root, communicator
 
 extern "C" {
 
-HYCOLL_PRELOAD_GATHERV(, int, int)
-#if MPI_VERSION >= 4
-HYCOLL_PRELOAD_GATHERV(_c, MPI_Count, MPI_Aint)
-#endif
-HYCOLL_PRELOAD_PERSISTENT_FORMS(HYCOLL_PRELOAD_PERSISTENT_GATHERV)
+HYCOLL_PRELOAD(Gatherv, gatherv, gatherv, HYCOLL_GATHERV, HYCOLL_GATHERV_PASSED)
+HYCOLL_PRELOAD(Scatterv, scatterv, scatterv, HYCOLL_SCATTERV, HYCOLL_SCATTERV_PASSED)
 
 }  // extern "C"

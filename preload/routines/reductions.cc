@@ -1,124 +1,161 @@
-// The blocking reductions of the program.
+// The reductions of the program, and its barrier.
 
 #include <mpi.h>
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include "collectives/api/hycoll.h"
 #include "preload/routines/elements.h"
+#include "preload/routines/forms.h"
 #include "preload/routines/serve.h"
 
 namespace hycoll::preload {
 namespace {
 
-template <class Count, class Library>
-int allreduce(const Elements<Count>& of, MPI_Comm communicator, const Library& library) {
-  return serve(
-      of.candidate(Routine::allreduce, communicator), [&] { return of.allreduce(); }, library);
+/// A reduction whose result all processes get, of blocks of equal lengths if it has blocks.
+/// hycoll serves those of predefined operators, and so of predefined types only: there is nothing
+/// to keep.
+template <Collective collective, class Count>
+struct Reduction {
+  Elements<Count> elements;
+  MPI_Comm communicator;
+
+  Candidate candidate(Routine routine) const { return elements.candidate(routine, communicator); }
+
+  struct Translation : Untouched {
+    explicit Translation(const Reduction& of) : elements(of.elements) {}
+    Call call(CallLists& /*lists*/) const {
+      if constexpr (collective == Collective::allreduce) return elements.allreduce();
+      if constexpr (collective == Collective::scan) return elements.scan();
+      if constexpr (collective == Collective::exscan) return elements.exscan();
+      if constexpr (collective == Collective::reduce_scatter)
+        return elements.reduce_scatter_block();
+    }
+    Elements<Count> elements;
+  };
+  using BlockingTranslation = Translation;
+};
+
+template <Collective collective, class Count>
+Reduction<collective, Count> reduction(const void* input, void* output, Count count,
+                                       MPI_Datatype type, MPI_Op op, MPI_Comm communicator) {
+  return {{input, output, count, type, op}, communicator};
 }
 
-template <class Count, class Library>
-int reduce(const Elements<Count>& of, int root, MPI_Comm communicator, const Library& library) {
-  return serve(
-      of.candidate(Routine::reduce, root, communicator), [&] { return of.reduce(root); }, library);
+/// One whose result the root gets.
+template <class Count>
+struct Reduce {
+  Elements<Count> elements;
+  int root;
+  MPI_Comm communicator;
+
+  Candidate candidate(Routine routine) const {
+    return elements.candidate(routine, root, communicator);
+  }
+
+  struct Translation : Untouched {
+    explicit Translation(const Reduce& passed) : of(passed) {}
+    Call call(CallLists& /*lists*/) const { return of.elements.reduce(of.root); }
+    Reduce of;
+  };
+  using BlockingTranslation = Translation;
+};
+
+template <class Count>
+Reduce<Count> reduce(const void* input, void* output, Count count, MPI_Datatype type, MPI_Op op,
+                     int root, MPI_Comm communicator) {
+  return {{input, output, count, type, op}, root, communicator};
 }
 
-template <class Count, class Library>
-int scan(const Elements<Count>& of, MPI_Comm communicator, const Library& library) {
-  return serve(
-      of.candidate(Routine::scan, communicator), [&] { return of.scan(); }, library);
-}
+/// One whose blocks have different lengths.
+template <class Count>
+struct ReduceScatter {
+  Elements<MPI_Count> elements;  ///< Of all blocks.
+  std::span<const Count> counts;
+  MPI_Comm communicator;
 
-template <class Count, class Library>
-int exscan(const Elements<Count>& of, MPI_Comm communicator, const Library& library) {
-  return serve(
-      of.candidate(Routine::exscan, communicator), [&] { return of.exscan(); }, library);
-}
+  Candidate candidate(Routine routine) const {
+    Candidate candidate = elements.candidate(routine, communicator);
+    const int rank = rank_in(communicator);
+    // This process's own block may have no elements.
+    if (candidate.mistake == Mistake::no_buffer && elements.input != nullptr && rank >= 0 &&
+        !counts.empty() && counts[static_cast<std::size_t>(rank)] == 0) {
+      candidate.mistake = Mistake::none;
+    }
+    return candidate;
+  }
 
-template <class Count, class Library>
-int reduce_scatter_block(const Elements<Count>& of, MPI_Comm communicator, const Library& library) {
-  return serve(
-      of.candidate(Routine::reduce_scatter_block, communicator),
-      [&] { return of.reduce_scatter_block(); }, library);
-}
+  struct Translation : Untouched {
+    explicit Translation(const ReduceScatter& passed) : of(passed) {}
+    Call call(CallLists& lists) const {
+      lists.counts.assign(of.counts.begin(), of.counts.end());
+      return of.elements.reduce_scatter(lists.counts);
+    }
+    ReduceScatter of;
+  };
+  using BlockingTranslation = Translation;
+};
 
-template <class Count, class Library>
-int blocking_reduce_scatter(const void* input, void* output, const Count* counts, MPI_Datatype type,
-                            MPI_Op op, MPI_Comm communicator, const Library& library) {
+template <class Count>
+ReduceScatter<Count> reduce_scatter(const void* input, void* output, const Count* counts,
+                                    MPI_Datatype type, MPI_Op op, MPI_Comm communicator) {
   const int size = counts == nullptr ? 0 : process_count_of(communicator);
-  if (size == 0) return library();
   const std::span<const Count> blocks(counts, static_cast<std::size_t>(size));
-  const Elements<MPI_Count> of{
-      .input = input, .output = output, .count = sum_of(blocks), .type = type, .op = op};
-  std::vector<std::size_t> block_counts;
-  return serve(
-      candidate_of_blocks(Routine::reduce_scatter, of, blocks, communicator),
-      [&] {
-        block_counts.assign(blocks.begin(), blocks.end());
-        return of.reduce_scatter(block_counts);
-      },
-      library);
+  return {{input, output, counts == nullptr ? -1 : sum_of(blocks), type, op}, blocks, communicator};
 }
+
+struct Barrier {
+  MPI_Comm communicator;
+
+  Candidate candidate(Routine routine) const {
+    return {.routine = routine, .communicator = communicator};
+  }
+
+  struct Translation : Untouched {
+    explicit Translation(const Barrier& /*of*/) {}
+    static Call call(CallLists& /*lists*/) { return calls::barrier(); }
+  };
+  using BlockingTranslation = Translation;
+};
+
+Barrier barrier(MPI_Comm communicator) { return {communicator}; }
 
 }  // namespace
 }  // namespace hycoll::preload
 
-namespace preload = hycoll::preload;
+#define HYCOLL_ELEMENTS(count_type, displacement_type)                             \
+  const void *input, void *output, count_type count, MPI_Datatype type, MPI_Op op, \
+      MPI_Comm communicator
+#define HYCOLL_ELEMENTS_PASSED() input, output, count, type, op, communicator
 
-// One function for each form: counts of type int, and of type MPI_Count from MPI 4 on.
-#define HYCOLL_PRELOAD_REDUCTIONS(suffix, count_type)                                              \
-  int MPI_Allreduce##suffix(const void* input, void* output, count_type count, MPI_Datatype type,  \
-                            MPI_Op op, MPI_Comm communicator) {                                    \
-    return preload::allreduce<count_type>({input, output, count, type, op}, communicator, [&] {    \
-      return PMPI_Allreduce##suffix(input, output, count, type, op, communicator);                 \
-    });                                                                                            \
-  }                                                                                                \
-  int MPI_Reduce##suffix(const void* input, void* output, count_type count, MPI_Datatype type,     \
-                         MPI_Op op, int root, MPI_Comm communicator) {                             \
-    return preload::reduce<count_type>({input, output, count, type, op}, root, communicator, [&] { \
-      return PMPI_Reduce##suffix(input, output, count, type, op, root, communicator);              \
-    });                                                                                            \
-  }                                                                                                \
-  int MPI_Scan##suffix(const void* input, void* output, count_type count, MPI_Datatype type,       \
-                       MPI_Op op, MPI_Comm communicator) {                                         \
-    return preload::scan<count_type>({input, output, count, type, op}, communicator, [&] {         \
-      return PMPI_Scan##suffix(input, output, count, type, op, communicator);                      \
-    });                                                                                            \
-  }                                                                                                \
-  int MPI_Exscan##suffix(const void* input, void* output, count_type count, MPI_Datatype type,     \
-                         MPI_Op op, MPI_Comm communicator) {                                       \
-    return preload::exscan<count_type>({input, output, count, type, op}, communicator, [&] {       \
-      return PMPI_Exscan##suffix(input, output, count, type, op, communicator);                    \
-    });                                                                                            \
-  }                                                                                                \
-  int MPI_Reduce_scatter_block##suffix(const void* input, void* output, count_type count,          \
-                                       MPI_Datatype type, MPI_Op op, MPI_Comm communicator) {      \
-    return preload::reduce_scatter_block<count_type>(                                              \
-        {input, output, count, type, op}, communicator, [&] {                                      \
-          return PMPI_Reduce_scatter_block##suffix(input, output, count, type, op, communicator);  \
-        });                                                                                        \
-  }                                                                                                \
-  int MPI_Reduce_scatter##suffix(const void* input, void* output, const count_type* counts,        \
-                                 MPI_Datatype type, MPI_Op op, MPI_Comm communicator) {            \
-    return preload::blocking_reduce_scatter<count_type>(                                           \
-        input, output, counts, type, op, communicator, [&] {                                       \
-          return PMPI_Reduce_scatter##suffix(input, output, counts, type, op, communicator);       \
-        });                                                                                        \
-  }
+#define HYCOLL_ELEMENTS_AND_ROOT(count_type, displacement_type)                              \
+  const void *input, void *output, count_type count, MPI_Datatype type, MPI_Op op, int root, \
+      MPI_Comm communicator
+#define HYCOLL_ELEMENTS_AND_ROOT_PASSED() input, output, count, type, op, root, communicator
+
+#define HYCOLL_BLOCKS(count_type, displacement_type)                                       \
+  const void *input, void *output, const count_type *counts, MPI_Datatype type, MPI_Op op, \
+      MPI_Comm communicator
+#define HYCOLL_BLOCKS_PASSED() input, output, counts, type, op, communicator
+
+#define HYCOLL_COMMUNICATOR(count_type, displacement_type) MPI_Comm communicator
+#define HYCOLL_COMMUNICATOR_PASSED() communicator
 
 extern "C" {
 
-HYCOLL_PRELOAD_REDUCTIONS(, int)
-#if MPI_VERSION >= 4
-HYCOLL_PRELOAD_REDUCTIONS(_c, MPI_Count)
-#endif
-
-int MPI_Barrier(MPI_Comm communicator) {
-  return preload::serve(
-      {.routine = preload::Routine::barrier, .communicator = communicator},
-      [] { return hycoll::calls::barrier(); }, [&] { return PMPI_Barrier(communicator); });
-}
+HYCOLL_PRELOAD(Allreduce, allreduce, reduction<hycoll::Collective::allreduce>, HYCOLL_ELEMENTS,
+               HYCOLL_ELEMENTS_PASSED)
+HYCOLL_PRELOAD(Scan, scan, reduction<hycoll::Collective::scan>, HYCOLL_ELEMENTS,
+               HYCOLL_ELEMENTS_PASSED)
+HYCOLL_PRELOAD(Exscan, exscan, reduction<hycoll::Collective::exscan>, HYCOLL_ELEMENTS,
+               HYCOLL_ELEMENTS_PASSED)
+HYCOLL_PRELOAD(Reduce_scatter_block, reduce_scatter_block,
+               reduction<hycoll::Collective::reduce_scatter>, HYCOLL_ELEMENTS,
+               HYCOLL_ELEMENTS_PASSED)
+HYCOLL_PRELOAD(Reduce, reduce, reduce, HYCOLL_ELEMENTS_AND_ROOT, HYCOLL_ELEMENTS_AND_ROOT_PASSED)
+HYCOLL_PRELOAD(Reduce_scatter, reduce_scatter, reduce_scatter, HYCOLL_BLOCKS, HYCOLL_BLOCKS_PASSED)
+HYCOLL_PRELOAD_WITHOUT_COUNTS(Barrier, barrier, barrier, HYCOLL_COMMUNICATOR,
+                              HYCOLL_COMMUNICATOR_PASSED)
 
 }  // extern "C"

@@ -10,7 +10,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 
 #include "collectives/api/hycoll.h"
@@ -96,22 +95,6 @@ inline constexpr std::string_view kNoMemoryOfItsOwn =
 inline constexpr std::string_view kMemoryNotThere =
     "nonblocking: hycoll takes the memory that longer calls need in a blocking one";
 
-/// Of calls that need nothing but what they are made with.
-inline constexpr auto kIsReady = [](const Call& /*call*/) {};
-/// And that are complete when they have been made.
-inline constexpr auto kIsComplete = [] {};
-
-/// The call that `make_call()` makes, or `make_call(server)`, which may first make calls of
-/// hycoll's own.
-template <class MakeCall>
-Call made_by(const MakeCall& make_call, Communicator& server) {
-  if constexpr (std::is_invocable_v<MakeCall, Communicator&>) {
-    return make_call(server);
-  } else {
-    return make_call();
-  }
-}
-
 /// Calls `body()`, which returns MPI's error code, or raises the error that it meets. If hycoll
 /// finds on all processes that it cannot make the call, it passes it on; `no_memory` says why if
 /// that is MemoryRefused.
@@ -131,15 +114,16 @@ int made_or_passed_on(const Candidate& candidate, std::string_view no_memory,
   }
 }
 
-/// Makes the call of `make_call` with hycoll, or, if it does not fit the staging or some process
-/// passes memory of a GPU, `library()` with the MPI library. `make_ready(call)` may touch the
-/// buffers, and so may `complete()` after the call. Returns MPI's error code.
+/// Makes the call of `make_call(server)` with hycoll, which may first make calls of hycoll's own,
+/// or, if it does not fit the staging or some process passes memory of a GPU, `library()` with the
+/// MPI library. `make_ready(call)` may touch the buffers, and so may `complete()` after the call.
+/// Returns MPI's error code.
 template <class MakeCall, class Library, class MakeReady, class Complete>
 int serve_with(Attachment& attachment, Communicator& server, const Candidate& candidate,
                const MakeCall& make_call, const Library& library, const MakeReady& make_ready,
                const Complete& complete) {
   return made_or_passed_on(candidate, kTooLittleMemory, library, [&] {
-    Call call = made_by(make_call, server);
+    Call call = make_call(server);
     if (attachment.meets_device_memory(candidate.routine, call)) {
       return pass_on(candidate, "a buffer in the memory of a GPU", library);
     }
@@ -162,10 +146,9 @@ int serve_with(Attachment& attachment, Communicator& server, const Candidate& ca
 
 /// Serves a call of the program's, as serve_with(), with hycoll or with the MPI library. All
 /// processes of the communicator decide alike.
-template <class MakeCall, class Library, class MakeReady = decltype(kIsReady),
-          class Complete = decltype(kIsComplete)>
+template <class MakeCall, class Library, class MakeReady, class Complete>
 int serve(const Candidate& candidate, const MakeCall& make_call, const Library& library,
-          const MakeReady& make_ready = kIsReady, const Complete& complete = kIsComplete) {
+          const MakeReady& make_ready, const Complete& complete) {
   Attachment* const attachment = Session::find(candidate.communicator);
   if (attachment == nullptr) return library();
   Communicator* server = attachment->server_of_like(candidate);
@@ -233,23 +216,6 @@ int serve_persistent(const Candidate& candidate, MPI_Request* request, const Mak
     *request = PersistentCalls::instance().add(std::move(persistent));
     return MPI_SUCCESS;
   });
-}
-
-/// A call of a translation that may copy what hycoll's call does not find where the program has it.
-template <class Translation>
-void make_ready(const Translation& translation, Call& call) {
-  if (!translation.copies()) return;
-  translation.copy();
-  translation.put_in_place(call);
-}
-
-/// The same for a persistent call, which copies before each start.
-template <class Translation>
-Call repeated(PersistentCall& persistent, const Translation& translation, Call call) {
-  if (!translation.copies()) return call;
-  translation.put_in_place(call);
-  persistent.before_start = [translation] { translation.copy(); };
-  return call;
 }
 
 }  // namespace hycoll::preload

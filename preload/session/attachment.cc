@@ -11,7 +11,7 @@
 #include <exception>
 #include <new>
 
-#include "collectives/processes/process_map.h"
+#include "collectives/job/process_map.h"
 #include "core/base/errors.h"
 #include "preload/session/session.h"
 #include "threading/memory/node_memory.h"

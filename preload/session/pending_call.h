@@ -20,6 +20,12 @@ namespace hycoll::preload {
 class Attachment;
 class CallQueue;
 
+/// Lists that a call of hycoll's refers to.
+struct CallLists {
+  std::vector<std::size_t> counts;
+  std::vector<std::ptrdiff_t> displacements;
+};
+
 /// A call of the program's under way in hycoll beside the program, which has a request for it.
 /// Belongs to its queue until the request has completed, and to whoever else may ask for it;
 /// deleted by the last owner that gives it up. It owns what serves it, for the program may free the
@@ -35,8 +41,7 @@ class PendingCall {
   Routine routine;
   MPI_Comm communicator;  ///< The program's, which may have freed it.
   CallQueue& queue;
-  std::vector<std::size_t> block_counts;
-  std::vector<std::ptrdiff_t> displacements;
+  CallLists lists;
   DrivenCall call;
 
   // For the report, if there is one.

@@ -11,59 +11,14 @@
 namespace hycoll::preload {
 namespace {
 
-constexpr std::array<std::string_view, kRoutineCount> kNames = {
-    "allgather",
-    "allgatherv",
-    "allreduce",
-    "alltoall",
-    "alltoallv",
-    "alltoallw",
-    "barrier",
-    "bcast",
-    "exscan",
-    "gather",
-    "gatherv",
-    "reduce",
-    "reduce_scatter",
-    "reduce_scatter_block",
-    "scan",
-    "scatter",
-    "scatterv",
-    "iallgather",
-    "iallgatherv",
-    "iallreduce",
-    "ialltoall",
-    "ialltoallv",
-    "ialltoallw",
-    "ibarrier",
-    "ibcast",
-    "iexscan",
-    "igather",
-    "igatherv",
-    "ireduce",
-    "ireduce_scatter",
-    "ireduce_scatter_block",
-    "iscan",
-    "iscatter",
-    "iscatterv",
-    "allgather_init",
-    "allgatherv_init",
-    "allreduce_init",
-    "alltoall_init",
-    "alltoallv_init",
-    "alltoallw_init",
-    "barrier_init",
-    "bcast_init",
-    "exscan_init",
-    "gather_init",
-    "gatherv_init",
-    "reduce_init",
-    "reduce_scatter_init",
-    "reduce_scatter_block_init",
-    "scan_init",
-    "scatter_init",
-    "scatterv_init",
-};
+#define HYCOLL_BLOCKING(name, collective) #name,
+#define HYCOLL_NONBLOCKING(name, collective) "i" #name,
+#define HYCOLL_PERSISTENT(name, collective) #name "_init",
+constexpr std::array<std::string_view, kRoutineCount> kNames = {HYCOLL_ROUTINES(
+    HYCOLL_BLOCKING) HYCOLL_ROUTINES(HYCOLL_NONBLOCKING) HYCOLL_ROUTINES(HYCOLL_PERSISTENT)};
+#undef HYCOLL_BLOCKING
+#undef HYCOLL_NONBLOCKING
+#undef HYCOLL_PERSISTENT
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #ifndef HYCOLL_PRELOAD_SESSION_ROUTINE_H_
 #define HYCOLL_PRELOAD_SESSION_ROUTINE_H_
 
+#include <array>
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
@@ -8,67 +9,47 @@
 #include <string_view>
 
 #include "core/base/collective_traits.h"
-#include "core/base/errors.h"
 
 namespace hycoll::preload {
 
-/// MPI's collectives, by the names that settings and reports use. Blocking, nonblocking and
-/// persistent forms count as different routines.
+// clang-format off
+/// MPI's collectives, and hycoll's for each. A barrier is an allreduce.
+#define HYCOLL_ROUTINES(routine)                \
+  routine(allgather, allgather)                 \
+  routine(allgatherv, allgather)                \
+  routine(allreduce, allreduce)                 \
+  routine(alltoall, alltoall)                   \
+  routine(alltoallv, alltoall)                  \
+  routine(alltoallw, alltoall)                  \
+  routine(barrier, allreduce)                   \
+  routine(bcast, broadcast)                     \
+  routine(exscan, exscan)                       \
+  routine(gather, gather)                       \
+  routine(gatherv, gather)                      \
+  routine(reduce, reduce)                       \
+  routine(reduce_scatter, reduce_scatter)       \
+  routine(reduce_scatter_block, reduce_scatter) \
+  routine(scan, scan)                           \
+  routine(scatter, scatter)                     \
+  routine(scatterv, scatter)
+// clang-format on
+
+#define HYCOLL_BLOCKING(name, collective) name,
+#define HYCOLL_NONBLOCKING(name, collective) i##name,
+#define HYCOLL_PERSISTENT(name, collective) name##_init,
+/// The forms of MPI's collectives, by the names that settings and reports use: all blocking ones,
+/// then the nonblocking ones in the same order, then the persistent ones.
 enum class Routine : std::uint8_t {
-  allgather,
-  allgatherv,
-  allreduce,
-  alltoall,
-  alltoallv,
-  alltoallw,
-  barrier,
-  bcast,
-  exscan,
-  gather,
-  gatherv,
-  reduce,
-  reduce_scatter,
-  reduce_scatter_block,
-  scan,
-  scatter,
-  scatterv,
-  iallgather,  // the nonblocking forms, in the same order
-  iallgatherv,
-  iallreduce,
-  ialltoall,
-  ialltoallv,
-  ialltoallw,
-  ibarrier,
-  ibcast,
-  iexscan,
-  igather,
-  igatherv,
-  ireduce,
-  ireduce_scatter,
-  ireduce_scatter_block,
-  iscan,
-  iscatter,
-  iscatterv,
-  allgather_init,  // the persistent forms, in the same order
-  allgatherv_init,
-  allreduce_init,
-  alltoall_init,
-  alltoallv_init,
-  alltoallw_init,
-  barrier_init,
-  bcast_init,
-  exscan_init,
-  gather_init,
-  gatherv_init,
-  reduce_init,
-  reduce_scatter_init,
-  reduce_scatter_block_init,
-  scan_init,
-  scatter_init,
-  scatterv_init,
+  HYCOLL_ROUTINES(HYCOLL_BLOCKING) HYCOLL_ROUTINES(HYCOLL_NONBLOCKING)
+      HYCOLL_ROUTINES(HYCOLL_PERSISTENT)
 };
+#undef HYCOLL_BLOCKING
+#undef HYCOLL_NONBLOCKING
+#undef HYCOLL_PERSISTENT
+
 inline constexpr std::size_t kBlockingRoutineCount = 17;
 inline constexpr std::size_t kRoutineCount = 3 * kBlockingRoutineCount;
+static_assert(static_cast<std::size_t>(Routine::scatterv_init) + 1 == kRoutineCount);
 
 constexpr bool is_nonblocking(Routine routine) noexcept {
   return routine >= Routine::iallgather && routine <= Routine::iscatterv;
@@ -83,72 +64,13 @@ constexpr bool is_barrier(Routine routine) noexcept {
          routine == Routine::barrier_init;
 }
 
-/// hycoll's collective for one of MPI's. A barrier is an allreduce.
+/// hycoll's collective for one of MPI's, in any of its forms.
 constexpr Collective collective_of(Routine routine) noexcept {
-  switch (routine) {
-    case Routine::allgather:
-    case Routine::allgatherv:
-    case Routine::iallgather:
-    case Routine::iallgatherv:
-    case Routine::allgather_init:
-    case Routine::allgatherv_init:
-      return Collective::allgather;
-    case Routine::alltoall:
-    case Routine::alltoallv:
-    case Routine::alltoallw:
-    case Routine::ialltoall:
-    case Routine::ialltoallv:
-    case Routine::ialltoallw:
-    case Routine::alltoall_init:
-    case Routine::alltoallv_init:
-    case Routine::alltoallw_init:
-      return Collective::alltoall;
-    case Routine::allreduce:
-    case Routine::iallreduce:
-    case Routine::allreduce_init:
-    case Routine::barrier:
-    case Routine::ibarrier:
-    case Routine::barrier_init:
-      return Collective::allreduce;
-    case Routine::bcast:
-    case Routine::ibcast:
-    case Routine::bcast_init:
-      return Collective::broadcast;
-    case Routine::exscan:
-    case Routine::iexscan:
-    case Routine::exscan_init:
-      return Collective::exscan;
-    case Routine::gather:
-    case Routine::gatherv:
-    case Routine::igather:
-    case Routine::igatherv:
-    case Routine::gather_init:
-    case Routine::gatherv_init:
-      return Collective::gather;
-    case Routine::reduce:
-    case Routine::ireduce:
-    case Routine::reduce_init:
-      return Collective::reduce;
-    case Routine::reduce_scatter:
-    case Routine::reduce_scatter_block:
-    case Routine::ireduce_scatter:
-    case Routine::ireduce_scatter_block:
-    case Routine::reduce_scatter_init:
-    case Routine::reduce_scatter_block_init:
-      return Collective::reduce_scatter;
-    case Routine::scan:
-    case Routine::iscan:
-    case Routine::scan_init:
-      return Collective::scan;
-    case Routine::scatter:
-    case Routine::scatterv:
-    case Routine::iscatter:
-    case Routine::iscatterv:
-    case Routine::scatter_init:
-    case Routine::scatterv_init:
-      return Collective::scatter;
-  }
-  HYCOLL_ASSERT(false, "a routine");
+#define HYCOLL_COLLECTIVE(name, collective) Collective::collective,
+  constexpr std::array<Collective, kBlockingRoutineCount> kCollectives = {
+      HYCOLL_ROUTINES(HYCOLL_COLLECTIVE)};
+#undef HYCOLL_COLLECTIVE
+  return kCollectives[static_cast<std::size_t>(routine) % kBlockingRoutineCount];
 }
 
 /// Whether it moves data of any type, which may be described by different types on different

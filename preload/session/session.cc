@@ -12,9 +12,9 @@
 #include <string_view>
 #include <utility>
 
-#include "collectives/processes/build_identity.h"
-#include "collectives/processes/memory_charge.h"
-#include "collectives/processes/process_map.h"
+#include "collectives/job/build_identity.h"
+#include "collectives/job/process_map.h"
+#include "collectives/node/memory_charge.h"
 #include "core/base/errors.h"
 #include "core/base/lifetime.h"
 #include "preload/session/dying_communicator.h"

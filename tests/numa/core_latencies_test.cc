@@ -1,4 +1,4 @@
-#include "numa/latency/core_latencies.h"
+#include "threading/latency/core_latencies.h"
 
 #include <doctest/doctest.h>
 
@@ -9,8 +9,8 @@
 #include <string>
 
 #include "core/base/errors.h"
-#include "numa/latency/latency_file.h"
 #include "tests/support/temporary_directory.h"
+#include "threading/latency/latency_file.h"
 
 namespace hycoll {
 namespace core_latencies_test {

@@ -1,4 +1,4 @@
-#include "numa/latency/latency_file.h"
+#include "threading/latency/latency_file.h"
 
 #include <doctest/doctest.h>
 

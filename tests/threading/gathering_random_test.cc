@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "collectives/algorithms/registry.h"
-#include "core/schedule/staging.h"
+#include "core/staging/staging.h"
 #include "tests/core/verifier/examples.h"
 #include "tests/threading/random_driver.h"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/base/errors.h"
-#include "core/schedule/staging.h"
+#include "core/staging/staging.h"
 #include "threading/program/schedule_binding.h"
 
 namespace hycoll {

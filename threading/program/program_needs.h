@@ -9,7 +9,7 @@
 #include "core/base/partition.h"
 #include "core/schedule/schedule.h"
 #include "core/schedule/step_reader.h"
-#include "core/schedule/synchroniser.h"
+#include "core/staging/synchroniser.h"
 
 namespace hycoll {
 

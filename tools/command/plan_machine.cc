@@ -4,8 +4,8 @@
 
 #include <array>
 
-#include "collectives/processes/leaders.h"
-#include "collectives/processes/node_groups.h"
+#include "collectives/job/node_groups.h"
+#include "collectives/node/leaders.h"
 #include "core/base/errors.h"
 #include "numa/topology/neighbourhoods.h"
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "collectives/processes/build_identity.h"
+#include "collectives/job/build_identity.h"
 #include "numa/placement/numa_library.h"
 #include "threading/transport/ucx/ucx_library.h"
 #include "tools/command/line/commands.h"

@@ -5,7 +5,7 @@
 #include <chrono>
 
 #include "core/base/errors.h"
-#include "numa/latency/core_handoff.h"
+#include "threading/latency/core_handoff.h"
 #include "tools/measure/statistics.h"
 
 namespace hycoll::measure {

@@ -22,29 +22,34 @@ struct Streams {
 
 Streams streams_of(Collective collective, int thread, int thread_count, int root) {
   using Form = LimitShare::Form;
-  switch (collective) {
-    case Collective::allreduce:
-      return {Form::fold, 0, thread_count, 0, thread_count};
-    case Collective::reduce:
-      return {Form::fold, 0, thread_count, root, 1};
-    case Collective::reduce_scatter:
-      return {Form::fold, 0, thread_count, thread, 1};
-    case Collective::scan:
-      return {Form::prefix, 0, thread_count, 0, thread_count};
-    case Collective::broadcast:
-      return {Form::fold, root, 1, 0, thread_count, root};
-    case Collective::allgather:
-      return {Form::fold, thread, 1, 0, thread_count};
-    case Collective::gather:
-      return {Form::fold, thread, 1, root, 1};
-    case Collective::scatter:
-      return {Form::fold, root, 1, thread, 1};
-    case Collective::alltoall:
-      return {Form::pairs, 0, thread_count, thread, 1};
-    case Collective::exscan:
-      break;
+  const CollectiveTraits traits = traits_of(collective);
+  Streams streams{Form::fold, 0, thread_count, 0, thread_count};
+  if (is_prefix(traits)) streams.form = Form::prefix;
+  if (has_pairs(traits)) streams.form = Form::pairs;
+
+  if (begins_at_root(traits)) {
+    streams.first_input = root;
+    streams.input_count = 1;
+  } else if (traits.input.extent == Extent::block) {
+    streams.first_input = thread;
+    streams.input_count = 1;
+  } else if (traits.result == Result::exclusive_prefix) {
+    streams.input_count = thread_count - 1;  // the last one is in no result
   }
-  return {Form::prefix, 0, thread_count - 1, 1, thread_count - 1};
+
+  if (traits.output.extent != Extent::vector) {
+    streams.first_output = thread;
+    streams.output_count = 1;
+  } else if (delivers_to_root(traits)) {
+    streams.first_output = root;
+    streams.output_count = 1;
+  } else if (traits.output.holders == Holders::all_but_first) {
+    streams.first_output = 1;
+    streams.output_count = thread_count - 1;
+  } else if (traits.output.holders == Holders::all_but_root) {
+    streams.not_output = root;
+  }
+  return streams;
 }
 
 }  // namespace
@@ -91,26 +96,11 @@ LimitShare limit_share(const LimitCall& call, int thread) {
 }
 
 std::size_t limit_traffic_bytes(Collective collective, int thread_count, std::size_t size_bytes) {
-  const auto threads = static_cast<std::size_t>(thread_count);
-  switch (collective) {
-    case Collective::allreduce:
-    case Collective::scan:
-    case Collective::alltoall:
-      return 2 * threads * size_bytes;
-    case Collective::reduce:
-    case Collective::reduce_scatter:
-    case Collective::allgather:
-      return (threads + 1) * size_bytes;
-    case Collective::broadcast:
-      // Every thread reads its slice, also where there is nobody to write it to.
-      return threads * size_bytes;
-    case Collective::gather:
-    case Collective::scatter:
-      return 2 * size_bytes;
-    case Collective::exscan:
-      break;
-  }
-  return 2 * (threads - 1) * size_bytes;
+  const Streams streams = streams_of(collective, 0, thread_count, 0);
+  const bool has_pairs = streams.form == LimitShare::Form::pairs;
+  const int outputs = has_pairs ? thread_count : streams.output_count;
+  const int not_outputs = streams.not_output >= 0 ? 1 : 0;
+  return static_cast<std::size_t>(streams.input_count + outputs - not_outputs) * size_bytes;
 }
 
 }  // namespace hycoll::measure

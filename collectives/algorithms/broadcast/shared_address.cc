@@ -14,7 +14,7 @@
 // Serves: any shape with direct visibility.
 // Chunks per lane: those of the exchange, with trees on a single node too; the counter counts what
 // is announced at once. On the root's node members copy chunk by chunk: staged
-// (core/schedule/staging.h), the root copies a chunk in while they copy out the one before.
+// (core/staging/staging.h), the root copies a chunk in while they copy out the one before.
 //
 // Example, 1 node of 4 members, 1 lane, root 1: the members 0, 2 and 3 copy the root's input; the
 // root waits for the three.

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/errors.h"
-#include "core/schedule/staging.h"
+#include "core/staging/staging.h"
 
 namespace hycoll {
 

@@ -40,7 +40,7 @@ struct Algorithm {
   bool passes_in_lines = false;  ///< Inside nodes: vectors of up to kMaximumLinesBytes.
 
   /// The schedule on one shape, or what some of its nodes do in it; with staged visibility,
-  /// staged() of the direct one (core/schedule/staging.h): of a part by itself, so a node that
+  /// staged() of the direct one (core/staging/staging.h): of a part by itself, so a node that
   /// needs no staging has none even where others have (staged_throughout()). Throws Error
   /// (unsupported) if the algorithm does not serve the shape with direct visibility.
   Schedule generate(const Shape& shape, int segments = 1, int root = 0,

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "collectives/algorithms/registry.h"
-#include "core/schedule/staging.h"
+#include "core/staging/staging.h"
 #include "core/verifier/verifier.h"
 #include "tests/support/sanitized.h"
 

@@ -15,7 +15,7 @@
 #include "core/drawing/statistics.h"
 #include "core/schedule/packs.h"
 #include "core/schedule/parts.h"
-#include "core/schedule/staging.h"
+#include "core/staging/staging.h"
 #include "core/verifier/verifier.h"
 #include "tests/support/sanitized.h"
 

@@ -11,7 +11,7 @@
 
 #include "collectives/algorithms/registry.h"
 #include "core/base/collective_traits.h"
-#include "core/schedule/staging.h"
+#include "core/staging/staging.h"
 #include "core/verifier/verifier.h"
 #include "tests/support/sanitized.h"
 

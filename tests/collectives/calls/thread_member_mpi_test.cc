@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "collectives/calls/thread_member.h"
+#include "collectives/job/process_group.h"
+#include "collectives/node/workers.h"
 #include "collectives/plans/plan_cache.h"
-#include "collectives/processes/process_group.h"
-#include "collectives/processes/workers.h"
 #include "tests/support/seed.h"
 
 namespace hycoll {

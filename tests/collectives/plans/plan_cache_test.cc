@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/processes/leaders.h"
+#include "collectives/node/leaders.h"
 
 namespace hycoll {
 namespace plan_cache_test {

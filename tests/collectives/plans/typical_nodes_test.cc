@@ -8,7 +8,7 @@
 
 #include "collectives/algorithms/registry.h"
 #include "core/schedule/parts.h"
-#include "core/schedule/staging.h"
+#include "core/staging/staging.h"
 #include "threading/program/program_needs.h"
 #include "threading/program/staging_slices.h"
 #include "tools/command/proving/sweep.h"

@@ -1,4 +1,4 @@
-#include "collectives/processes/distance_agreement.h"
+#include "collectives/node/distance_agreement.h"
 
 #include <doctest/doctest.h>
 

@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "collectives/calls/node_process_member.h"
+#include "collectives/job/process_group.h"
+#include "collectives/node/distance_looks.h"
+#include "collectives/node/node_processes.h"
 #include "collectives/plans/plan_cache.h"
-#include "collectives/processes/distance_looks.h"
-#include "collectives/processes/node_processes.h"
-#include "collectives/processes/process_group.h"
 #include "tests/support/process_options.h"
 #include "tests/support/seed.h"
 

@@ -1,4 +1,4 @@
-#include "collectives/processes/distance_looks.h"
+#include "collectives/node/distance_looks.h"
 
 #include <doctest/doctest.h>
 

@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "collectives/calls/node_process_member.h"
+#include "collectives/job/process_group.h"
+#include "collectives/node/distance_looks.h"
+#include "collectives/node/node_processes.h"
+#include "collectives/node/single_copy.h"
 #include "collectives/plans/plan_cache.h"
-#include "collectives/processes/distance_looks.h"
-#include "collectives/processes/node_processes.h"
-#include "collectives/processes/process_group.h"
-#include "collectives/processes/single_copy.h"
 #include "core/base/errors.h"
 #include "tests/support/forbidden_copies.h"
 #include "tests/support/process_options.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/processes/machine_exchange.h"
+#include "collectives/job/machine_exchange.h"
 #include "tests/support/world.h"
 
 namespace hycoll::tests {

@@ -1,4 +1,4 @@
-#include "collectives/processes/memory_homes.h"
+#include "collectives/node/memory_homes.h"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "collectives/processes/leaders.h"
+#include "collectives/node/leaders.h"
 #include "numa/placement/memory.h"
 #include "numa/placement/placement.h"
 #include "numa/topology/topology.h"

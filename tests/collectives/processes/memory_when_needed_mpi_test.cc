@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "collectives/processes/memory_charge.h"
+#include "collectives/node/memory_charge.h"
 #include "tests/support/process_options.h"
 
 namespace hycoll {

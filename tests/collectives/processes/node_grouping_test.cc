@@ -1,6 +1,6 @@
 // Which processes form a node: machines whose ranks follow each other, or not; emulated ones.
 
-#include "collectives/processes/node_grouping.h"
+#include "collectives/job/node_grouping.h"
 
 #include <doctest/doctest.h>
 

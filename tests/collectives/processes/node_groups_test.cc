@@ -1,4 +1,4 @@
-#include "collectives/processes/node_groups.h"
+#include "collectives/job/node_groups.h"
 
 #include <doctest/doctest.h>
 

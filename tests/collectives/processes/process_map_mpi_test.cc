@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "collectives/processes/process_map.h"
+#include "collectives/job/process_map.h"
 #include "numa/topology/topology.h"
 
 namespace hycoll {

@@ -1,6 +1,6 @@
 // Numbers by rank: what they are, what they take, and how machines tell them.
 
-#include "collectives/processes/rank_map.h"
+#include "collectives/job/rank_map.h"
 
 #include <doctest/doctest.h>
 

@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/processes/process_map.h"
+#include "collectives/job/process_map.h"
 #include "tests/support/world.h"
 
 namespace {

@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "collectives/processes/machine_exchange.h"
-#include "collectives/processes/node_inside.h"
-#include "collectives/processes/process_group.h"
-#include "collectives/processes/process_map.h"
-#include "collectives/processes/rank_map.h"
-#include "collectives/processes/setup_steps.h"
+#include "collectives/job/machine_exchange.h"
+#include "collectives/job/node_inside.h"
+#include "collectives/job/process_group.h"
+#include "collectives/job/process_map.h"
+#include "collectives/job/rank_map.h"
+#include "collectives/job/setup_steps.h"
 #include "collectives/selection/selection.h"
 #include "core/schedule/shape.h"
 #include "tests/support/world.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/processes/single_copy.h"
+#include "collectives/node/single_copy.h"
 #include "core/base/errors.h"
 #include "tests/support/call_sweeps.h"
 #include "tests/support/forbidden_copies.h"

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "collectives/algorithms/registry.h"
-#include "core/schedule/staging.h"
+#include "core/staging/staging.h"
 #include "tests/threading/mailbox_network.h"
 #include "tests/threading/one_core.h"
 

@@ -11,7 +11,7 @@
 #include "core/schedule/pairs.h"
 #include "core/schedule/parts.h"
 #include "core/schedule/schedule_text.h"
-#include "core/schedule/staging.h"
+#include "core/staging/staging.h"
 #include "core/verifier/verifier.h"
 #include "tests/core/verifier/examples.h"
 

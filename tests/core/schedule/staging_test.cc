@@ -1,6 +1,6 @@
 // Schedules for workers that cannot reach each other's buffers.
 
-#include "core/schedule/staging.h"
+#include "core/staging/staging.h"
 
 #include <doctest/doctest.h>
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/schedule/builder.h"
-#include "core/schedule/staging.h"
+#include "core/staging/staging.h"
 #include "core/verifier/verifier.h"
 #include "tests/core/verifier/examples.h"
 #include "tests/core/verifier/expectations.h"

@@ -24,30 +24,7 @@ bool combines(Routine routine) noexcept {
 }
 
 Collective collective_of(Routine routine) noexcept {
-  switch (routine) {
-    case Routine::allreduce:
-    case Routine::barrier:
-      return Collective::allreduce;
-    case Routine::reduce:
-      return Collective::reduce;
-    case Routine::reduce_scatter:
-      return Collective::reduce_scatter;
-    case Routine::scan:
-      return Collective::scan;
-    case Routine::exscan:
-      return Collective::exscan;
-    case Routine::broadcast:
-      return Collective::broadcast;
-    case Routine::allgather:
-      return Collective::allgather;
-    case Routine::gather:
-      return Collective::gather;
-    case Routine::scatter:
-      return Collective::scatter;
-    case Routine::alltoall:
-      return Collective::alltoall;
-  }
-  return Collective::allreduce;
+  return routine == Routine::barrier ? Collective::allreduce : static_cast<Collective>(routine);
 }
 
 std::string routine_names() {
@@ -60,44 +37,35 @@ std::string routine_names() {
 
 ExpectedOutput expected_output(const Problem& problem, std::size_t count, int rank,
                                int member_count) noexcept {
+  const CollectiveTraits traits = traits_of(collective_of(problem.routine));
+  if (problem.routine == Routine::barrier || !traits.output.are_held_by(rank, problem.root)) {
+    return {};
+  }
   const std::size_t block = count / static_cast<std::size_t>(member_count);
-  switch (problem.routine) {
-    case Routine::allreduce:
-      return {.first = 0, .count = count, .rank_count = member_count};
-    case Routine::reduce:
-      return {.first = 0, .count = rank == problem.root ? count : 0, .rank_count = member_count};
-    case Routine::reduce_scatter:
-      return {.first = static_cast<std::size_t>(rank) * block,
-              .count = block,
-              .rank_count = member_count};
-    case Routine::scan:
-      return {.first = 0, .count = count, .rank_count = rank + 1};
-    case Routine::exscan:
-      return {.first = 0, .count = rank == 0 ? 0 : count, .rank_count = rank};
-    case Routine::broadcast:
-      return {.first = 0,
-              .count = rank == problem.root ? 0 : count,
-              .first_rank = problem.root,
-              .rank_count = 1};
-    case Routine::allgather:
-      return {.first = 0, .count = count, .rank_count = 1, .block = block};
-    case Routine::gather:
-      return {
-          .first = 0, .count = rank == problem.root ? count : 0, .rank_count = 1, .block = block};
-    case Routine::scatter:
-      return {.first = static_cast<std::size_t>(rank) * block,
-              .count = block,
-              .first_rank = problem.root,
-              .rank_count = 1};
-    case Routine::alltoall:
-      return {.first = static_cast<std::size_t>(rank) * block,
-              .count = count,
-              .rank_count = 1,
-              .block = block};
-    case Routine::barrier:
+  ExpectedOutput expected{.count = count};
+  if (traits.output.extent != Extent::vector)
+    expected.first = static_cast<std::size_t>(rank) * block;
+  if (traits.output.extent == Extent::block) expected.count = block;
+  switch (traits.result) {
+    case Result::reduction:
+      expected.rank_count = member_count;
+      break;
+    case Result::inclusive_prefix:
+      expected.rank_count = rank + 1;
+      break;
+    case Result::exclusive_prefix:
+      expected.rank_count = rank;
+      break;
+    case Result::copy:
+      expected.rank_count = 1;
+      if (begins_at_root(traits)) {
+        expected.first_rank = problem.root;
+      } else {
+        expected.block = block;
+      }
       break;
   }
-  return {};
+  return expected;
 }
 
 std::optional<std::string> unsuitable_count(const Problem& problem, std::size_t count,

@@ -17,19 +17,19 @@ namespace hycoll::command {
 /// What the command line calls a collective: those that schedules perform, and the barrier, which
 /// is performed as an allreduce.
 enum class Routine : std::uint8_t {
-  allreduce,
-  reduce,
-  reduce_scatter,
-  scan,
-  exscan,
-  broadcast,
-  allgather,
-  gather,
-  scatter,
-  alltoall,
-  barrier
+  allreduce = static_cast<std::uint8_t>(Collective::allreduce),
+  reduce = static_cast<std::uint8_t>(Collective::reduce),
+  reduce_scatter = static_cast<std::uint8_t>(Collective::reduce_scatter),
+  scan = static_cast<std::uint8_t>(Collective::scan),
+  exscan = static_cast<std::uint8_t>(Collective::exscan),
+  broadcast = static_cast<std::uint8_t>(Collective::broadcast),
+  allgather = static_cast<std::uint8_t>(Collective::allgather),
+  gather = static_cast<std::uint8_t>(Collective::gather),
+  scatter = static_cast<std::uint8_t>(Collective::scatter),
+  alltoall = static_cast<std::uint8_t>(Collective::alltoall),
+  barrier = kCollectiveCount
 };
-inline constexpr int kRoutineCount = 11;
+inline constexpr int kRoutineCount = kCollectiveCount + 1;
 
 /// All functions of this file are pure.
 std::string_view name_of(Routine routine) noexcept;

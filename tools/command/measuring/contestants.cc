@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "core/base/collective_traits.h"
+#include "core/base/errors.h"
 #include "threading/transport/mpi/mpi_endpoint.h"
 
 namespace hycoll::command {
@@ -100,95 +102,56 @@ std::unique_ptr<Contestant> contestant_of(Caller& caller, const Problem& problem
   return make([&caller](const std::byte*, std::byte*) { caller.barrier(); });
 }
 
+/// What MPI calls each routine, and what it is passed: routine, name, the same in lower case, and
+/// arguments of a NativeProblem p, an input and an output.
+// clang-format off
+#define HYCOLL_NATIVE_ROUTINES(routine)                                                        \
+  routine(allreduce, Allreduce, allreduce, input, output, p.count, p.type, p.op, p.comm)         \
+  routine(reduce, Reduce, reduce, input, output, p.count, p.type, p.op, p.root, p.comm)          \
+  routine(reduce_scatter, Reduce_scatter_block, reduce_scatter_block,                            \
+          input, output, p.block_count, p.type, p.op, p.comm)                                    \
+  routine(scan, Scan, scan, input, output, p.count, p.type, p.op, p.comm)                        \
+  routine(exscan, Exscan, exscan, input, output, p.count, p.type, p.op, p.comm)                  \
+  routine(broadcast, Bcast, bcast, p.buffer(input, output), p.count, p.type, p.root, p.comm)     \
+  routine(allgather, Allgather, allgather,                                                       \
+          input, p.block_count, p.type, output, p.block_count, p.type, p.comm)                   \
+  routine(gather, Gather, gather,                                                                \
+          input, p.block_count, p.type, output, p.block_count, p.type, p.root, p.comm)           \
+  routine(scatter, Scatter, scatter,                                                             \
+          input, p.block_count, p.type, output, p.block_count, p.type, p.root, p.comm)           \
+  routine(alltoall, Alltoall, alltoall,                                                          \
+          input, p.block_count, p.type, output, p.block_count, p.type, p.comm)                   \
+  routine(barrier, Barrier, barrier, p.comm)
+// clang-format on
+
 /// use(call), with a lambda of a type of its own for each routine, as in contestant_of.
 template <class Use>
 auto with_native_call(Routine routine, const NativeProblem& p, Use use) {
   switch (routine) {
-    case Routine::allreduce:
-      return use([p](const std::byte* in, std::byte* out) {
-        check_mpi(MPI_Allreduce(in, out, p.count, p.type, p.op, p.comm), "MPI_Allreduce");
-      });
-    case Routine::reduce:
-      return use([p](const std::byte* in, std::byte* out) {
-        check_mpi(MPI_Reduce(in, out, p.count, p.type, p.op, p.root, p.comm), "MPI_Reduce");
-      });
-    case Routine::reduce_scatter:
-      return use([p](const std::byte* in, std::byte* out) {
-        check_mpi(MPI_Reduce_scatter_block(in, out, p.block_count, p.type, p.op, p.comm),
-                  "MPI_Reduce_scatter_block");
-      });
-    case Routine::scan:
-      return use([p](const std::byte* in, std::byte* out) {
-        check_mpi(MPI_Scan(in, out, p.count, p.type, p.op, p.comm), "MPI_Scan");
-      });
-    case Routine::exscan:
-      return use([p](const std::byte* in, std::byte* out) {
-        check_mpi(MPI_Exscan(in, out, p.count, p.type, p.op, p.comm), "MPI_Exscan");
-      });
-    case Routine::broadcast:
-      return use([p](const std::byte* in, std::byte* out) {
-        check_mpi(MPI_Bcast(p.buffer(in, out), p.count, p.type, p.root, p.comm), "MPI_Bcast");
-      });
-    case Routine::allgather:
-      return use([p](const std::byte* in, std::byte* out) {
-        check_mpi(MPI_Allgather(in, p.block_count, p.type, out, p.block_count, p.type, p.comm),
-                  "MPI_Allgather");
-      });
-    case Routine::gather:
-      return use([p](const std::byte* in, std::byte* out) {
-        check_mpi(MPI_Gather(in, p.block_count, p.type, out, p.block_count, p.type, p.root, p.comm),
-                  "MPI_Gather");
-      });
-    case Routine::scatter:
-      return use([p](const std::byte* in, std::byte* out) {
-        check_mpi(
-            MPI_Scatter(in, p.block_count, p.type, out, p.block_count, p.type, p.root, p.comm),
-            "MPI_Scatter");
-      });
-    case Routine::alltoall:
-      return use([p](const std::byte* in, std::byte* out) {
-        check_mpi(MPI_Alltoall(in, p.block_count, p.type, out, p.block_count, p.type, p.comm),
-                  "MPI_Alltoall");
-      });
-    case Routine::barrier:
-      break;
+#define HYCOLL_CASE(routine, Name, name, ...)                                                     \
+  case Routine::routine:                                                                          \
+    return use([p]([[maybe_unused]] const std::byte* input, [[maybe_unused]] std::byte* output) { \
+      check_mpi(MPI_##Name(__VA_ARGS__), "MPI_" #Name);                                           \
+    });
+    HYCOLL_NATIVE_ROUTINES(HYCOLL_CASE)
+#undef HYCOLL_CASE
   }
-  return use([p](const std::byte*, std::byte*) { check_mpi(MPI_Barrier(p.comm), "MPI_Barrier"); });
+  HYCOLL_ASSERT(false, "a routine");
 }
 
 }  // namespace
 
 Call call_of(const Problem& problem, std::size_t count, int member_count, const void* input,
              void* output) {
-  const std::size_t block_count = count / static_cast<std::size_t>(member_count);
-  switch (problem.routine) {
-    case Routine::allreduce:
-      return calls::allreduce(input, output, count, problem.type, problem.op);
-    case Routine::reduce:
-      return calls::reduce(input, output, count, problem.type, problem.op, problem.root);
-    case Routine::reduce_scatter:
-      return calls::reduce_scatter_block(input, output, block_count, problem.type, problem.op);
-    case Routine::scan:
-      return calls::scan(input, output, count, problem.type, problem.op);
-    case Routine::exscan:
-      return calls::exscan(input, output, count, problem.type, problem.op);
-    case Routine::broadcast: {
-      Call call = calls::broadcast(output, count, problem.type, problem.root);
-      call.input = input;
-      return call;
-    }
-    case Routine::allgather:
-      return calls::allgather(input, output, block_count, problem.type);
-    case Routine::gather:
-      return calls::gather(input, output, block_count, problem.type, problem.root);
-    case Routine::scatter:
-      return calls::scatter(input, output, block_count, problem.type, problem.root);
-    case Routine::alltoall:
-      return calls::alltoall(input, output, block_count, problem.type);
-    case Routine::barrier:
-      break;
-  }
-  return calls::barrier();
+  if (problem.routine == Routine::barrier) return calls::barrier();
+  const Collective collective = collective_of(problem.routine);
+  return {.collective = collective,
+          .input = input,
+          .output = output,
+          .count = has_blocks(collective) ? count / static_cast<std::size_t>(member_count) : count,
+          .type = problem.type,
+          .op = problem.op,
+          .root = has_root(collective) ? problem.root : 0};
 }
 
 std::unique_ptr<Contestant> hycoll_contestant(Communicator& caller, const Problem& problem,
@@ -220,52 +183,12 @@ MPI_Request start_native(MPI_Comm comm, const Problem& problem, std::size_t coun
   const NativeProblem p = native_problem(comm, problem, count);
   MPI_Request request = MPI_REQUEST_NULL;
   switch (problem.routine) {
-    case Routine::allreduce:
-      check_mpi(MPI_Iallreduce(input, output, p.count, p.type, p.op, p.comm, &request),
-                "MPI_Iallreduce");
-      break;
-    case Routine::reduce:
-      check_mpi(MPI_Ireduce(input, output, p.count, p.type, p.op, p.root, p.comm, &request),
-                "MPI_Ireduce");
-      break;
-    case Routine::reduce_scatter:
-      check_mpi(
-          MPI_Ireduce_scatter_block(input, output, p.block_count, p.type, p.op, p.comm, &request),
-          "MPI_Ireduce_scatter_block");
-      break;
-    case Routine::scan:
-      check_mpi(MPI_Iscan(input, output, p.count, p.type, p.op, p.comm, &request), "MPI_Iscan");
-      break;
-    case Routine::exscan:
-      check_mpi(MPI_Iexscan(input, output, p.count, p.type, p.op, p.comm, &request), "MPI_Iexscan");
-      break;
-    case Routine::broadcast:
-      check_mpi(MPI_Ibcast(p.buffer(input, output), p.count, p.type, p.root, p.comm, &request),
-                "MPI_Ibcast");
-      break;
-    case Routine::allgather:
-      check_mpi(MPI_Iallgather(input, p.block_count, p.type, output, p.block_count, p.type, p.comm,
-                               &request),
-                "MPI_Iallgather");
-      break;
-    case Routine::gather:
-      check_mpi(MPI_Igather(input, p.block_count, p.type, output, p.block_count, p.type, p.root,
-                            p.comm, &request),
-                "MPI_Igather");
-      break;
-    case Routine::scatter:
-      check_mpi(MPI_Iscatter(input, p.block_count, p.type, output, p.block_count, p.type, p.root,
-                             p.comm, &request),
-                "MPI_Iscatter");
-      break;
-    case Routine::alltoall:
-      check_mpi(MPI_Ialltoall(input, p.block_count, p.type, output, p.block_count, p.type, p.comm,
-                              &request),
-                "MPI_Ialltoall");
-      break;
-    case Routine::barrier:
-      check_mpi(MPI_Ibarrier(p.comm, &request), "MPI_Ibarrier");
-      break;
+#define HYCOLL_CASE(routine, Name, name, ...)                     \
+  case Routine::routine:                                          \
+    check_mpi(MPI_I##name(__VA_ARGS__, &request), "MPI_I" #name); \
+    break;
+    HYCOLL_NATIVE_ROUTINES(HYCOLL_CASE)
+#undef HYCOLL_CASE
   }
   return request;
 }
@@ -275,58 +198,13 @@ MPI_Request prepare_native(MPI_Comm comm, const Problem& problem, std::size_t co
                            const void* input, void* output) {
   const NativeProblem p = native_problem(comm, problem, count);
   MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Info info = MPI_INFO_NULL;
   switch (problem.routine) {
-    case Routine::allreduce:
-      check_mpi(MPI_Allreduce_init(input, output, p.count, p.type, p.op, p.comm, info, &request),
-                "MPI_Allreduce_init");
-      break;
-    case Routine::reduce:
-      check_mpi(
-          MPI_Reduce_init(input, output, p.count, p.type, p.op, p.root, p.comm, info, &request),
-          "MPI_Reduce_init");
-      break;
-    case Routine::reduce_scatter:
-      check_mpi(MPI_Reduce_scatter_block_init(input, output, p.block_count, p.type, p.op, p.comm,
-                                              info, &request),
-                "MPI_Reduce_scatter_block_init");
-      break;
-    case Routine::scan:
-      check_mpi(MPI_Scan_init(input, output, p.count, p.type, p.op, p.comm, info, &request),
-                "MPI_Scan_init");
-      break;
-    case Routine::exscan:
-      check_mpi(MPI_Exscan_init(input, output, p.count, p.type, p.op, p.comm, info, &request),
-                "MPI_Exscan_init");
-      break;
-    case Routine::broadcast:
-      check_mpi(
-          MPI_Bcast_init(p.buffer(input, output), p.count, p.type, p.root, p.comm, info, &request),
-          "MPI_Bcast_init");
-      break;
-    case Routine::allgather:
-      check_mpi(MPI_Allgather_init(input, p.block_count, p.type, output, p.block_count, p.type,
-                                   p.comm, info, &request),
-                "MPI_Allgather_init");
-      break;
-    case Routine::gather:
-      check_mpi(MPI_Gather_init(input, p.block_count, p.type, output, p.block_count, p.type, p.root,
-                                p.comm, info, &request),
-                "MPI_Gather_init");
-      break;
-    case Routine::scatter:
-      check_mpi(MPI_Scatter_init(input, p.block_count, p.type, output, p.block_count, p.type,
-                                 p.root, p.comm, info, &request),
-                "MPI_Scatter_init");
-      break;
-    case Routine::alltoall:
-      check_mpi(MPI_Alltoall_init(input, p.block_count, p.type, output, p.block_count, p.type,
-                                  p.comm, info, &request),
-                "MPI_Alltoall_init");
-      break;
-    case Routine::barrier:
-      check_mpi(MPI_Barrier_init(p.comm, info, &request), "MPI_Barrier_init");
-      break;
+#define HYCOLL_CASE(routine, Name, name, ...)                                                 \
+  case Routine::routine:                                                                      \
+    check_mpi(MPI_##Name##_init(__VA_ARGS__, MPI_INFO_NULL, &request), "MPI_" #Name "_init"); \
+    break;
+    HYCOLL_NATIVE_ROUTINES(HYCOLL_CASE)
+#undef HYCOLL_CASE
   }
   return request;
 }

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "collectives/api/hycoll.h"
-#include "collectives/processes/lane_transport.h"
-#include "collectives/processes/process_group.h"
+#include "collectives/job/lane_transport.h"
+#include "collectives/job/process_group.h"
 #include "numa/topology/topology.h"
 #include "threading/transport/endpoint.h"
 #include "tools/measure/leader_concurrency.h"

@@ -10,7 +10,7 @@
 #include "collectives/algorithms/registry.h"
 #include "collectives/plans/typical_nodes.h"
 #include "core/base/errors.h"
-#include "core/schedule/staging.h"
+#include "core/staging/staging.h"
 #include "threading/program/abridgement.h"
 #include "threading/program/program.h"
 #include "tools/command/line/output.h"

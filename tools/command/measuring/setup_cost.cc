@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/processes/node_grouping.h"
-#include "collectives/processes/rank_map.h"
-#include "collectives/processes/setup_steps.h"
+#include "collectives/job/node_grouping.h"
+#include "collectives/job/rank_map.h"
+#include "collectives/job/setup_steps.h"
 #include "collectives/selection/groups.h"
 #include "heap/arena_memory.h"
 #include "numa/topology/affinity_mask.h"

@@ -13,7 +13,7 @@
 #include "core/base/errors.h"
 #include "core/schedule/parts.h"
 #include "core/schedule/schedule_text.h"
-#include "core/schedule/staging.h"
+#include "core/staging/staging.h"
 #include "core/verifier/verifier.h"
 
 namespace hycoll::command {
