@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collectives/algorithms/parts/algorithm.h"
+#include "collectives/algorithms/building_blocks/algorithm.h"
 
 namespace hycoll {
 

@@ -254,17 +254,6 @@ std::optional<RunFailure> Caller::execute_announced(const Plan& plan,
   }
 }
 
-std::shared_ptr<PoolJob> Caller::submit_own_part(const Plan& plan, const CallArguments& arguments,
-                                                 PoolJob::Before before) {
-  return hand_in(
-      std::make_shared<PoolJob>(
-          [this, held = PlanPointer(&plan)](int worker, const CallArguments& job_arguments) {
-            execute_part(worker, *held, job_arguments);
-          },
-          arguments, 1, std::move(before)),
-      1);
-}
-
 void Caller::execute_like(const Plan& plan, const CallArguments& like, CallNumber call,
                           const void* input, void* output) {
   execute(plan, as_like(like, call, input, output));

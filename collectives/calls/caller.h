@@ -114,9 +114,6 @@ class Caller : public RunsOwner {
   bool is_idle() const noexcept { return background_ == nullptr || background_->finished(); }
   /// Hands a job to its threads, after everything that is under way.
   std::shared_ptr<PoolJob> hand_in(std::shared_ptr<PoolJob> job, int thread_count);
-  /// submit() of a member that is one worker.
-  std::shared_ptr<PoolJob> submit_own_part(const Plan& plan, const CallArguments& arguments,
-                                           PoolJob::Before before);
 
   /// The threads that work on runs in the background.
   int thread_count(const CallRuns& runs) const;

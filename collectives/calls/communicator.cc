@@ -14,8 +14,9 @@
 #include "collectives/calls/call_gate.h"
 #include "collectives/calls/caller.h"
 #include "collectives/calls/channels.h"
-#include "collectives/calls/node_process_member.h"
 #include "collectives/calls/own_memory.h"
+#include "collectives/calls/per_node_member.h"
+#include "collectives/calls/processes_member.h"
 #include "collectives/job/node_grouping.h"
 #include "collectives/job/process_group.h"
 #include "collectives/node/node_processes.h"
@@ -60,120 +61,6 @@ IdleChannels& idle_channels() {
 
 bool has_root_in(const Call& call, int size) { return call.root >= 0 && call.root < size; }
 
-/// The workers of this node that take part; at least 1.
-int workers_in(const Plan& plan) {
-  const auto last = std::find_if(plan.programs.rbegin(), plan.programs.rend(),
-                                 [](const Program& program) { return !program.strands.empty(); });
-  return std::max(1, static_cast<int>(plan.programs.rend() - last));
-}
-
-/// Runs of one worker, in place.
-class RunStarter {
- public:
-  explicit RunStarter(WorkerExecutor& executor) noexcept : executor_(executor) {}
-
-  ExecutorRun& start(const CallRun& run) {
-    return run_.emplace(executor_, run.plan->programs.front(), run.arguments);
-  }
-
- private:
-  WorkerExecutor& executor_;
-  std::optional<SingleRun> run_;
-};
-
-/// The one member of this process.
-class ProcessMember final : public Caller {
- public:
-  ProcessMember(ProcessGroup& group, NodeWorkers& workers, PlanCache& plans,
-                CallAnnouncer* announcer, CallGate* gate)
-      : Caller(plans, workers.memory(),
-               {.rank = group.rank(),
-                .member_count = workers.member_count(),
-                .slot = 0,
-                .bits = group.options().bits,
-                .overlaps = group.options().overlaps,
-                .announcer = announcer,
-                .gate = gate}),
-        workers_(workers),
-        pool_(workers.executors(), group.topology(), workers.cores(),
-              group.options().pinning == Options::Pinning::pinned ? LeaderPool::Pinning::pinned
-                                                                  : LeaderPool::Pinning::unpinned,
-              workers.wait_policy()) {}
-
- private:
-  void execute(const Plan& plan, const CallArguments& arguments) override {
-    deferred_.finish();
-    if (!is_idle()) {
-      const std::shared_ptr<PoolJob> job = submit(plan, arguments, {});
-      job->wait();
-      return job->throw_if_failed();
-    }
-    const int count = participants(plan);
-    if (count > 1) return execute_with_pool(plan, arguments, count);
-    workers_.executor(0).run(plan.programs.front(), arguments);
-  }
-
-  void execute_with_pool(const Plan& plan, const CallArguments& arguments, int count) {
-    const auto job = std::make_shared<PoolJob>(parts_of(plan), arguments, count - 1);
-    job->hurry();
-    pool_.submit(job, 1, count - 1);
-    try {
-      workers_.executor(0).run(plan.programs.front(), arguments);
-    } catch (const Error&) {
-      job->wait();  // they use the buffers, which are given back now
-      throw;
-    }
-    // The others may still combine what they pass on. A user's operator goes with the call, and all
-    // of them must have applied it before the members agree on whether it failed.
-    if (arguments.reducer.foreign == nullptr) return;
-    job->wait();
-    job->throw_if_failed();
-  }
-
-  /// Holds the plan: the pool may still work when the caller goes on.
-  PoolJob::Body parts_of(const Plan& plan) {
-    return [this, held = PlanPointer(&plan)](int worker, const CallArguments& arguments) {
-      execute_part(worker, *held, arguments);
-    };
-  }
-
-  std::shared_ptr<PoolJob> submit(const Plan& plan, const CallArguments& arguments,
-                                  PoolJob::Before before) override {
-    const int count = participants(plan);
-    return hand_in(std::make_shared<PoolJob>(parts_of(plan), arguments, count, std::move(before)),
-                   count);
-  }
-
-  DeferredRun* defer(const Plan& plan, const CallArguments& arguments,
-                     DeferredOutcome& outcome) override {
-    const bool may_defer = plan.is_short && participants(plan) == 1;
-    if (!may_defer || !deferred_.finished() || !is_idle()) return nullptr;
-    deferred_.start(plan.programs.front(), arguments, outcome);
-    if (!deferred_.finished()) keeper_.watch();
-    return &deferred_;
-  }
-
-  std::unique_ptr<DrivenRun> driver(CallRuns& runs) override {
-    if (thread_count(runs) > 1) return Caller::driver(runs);
-    return std::make_unique<RunsByOne<RunStarter>>(runs, workers_.executor(0));
-  }
-
-  int participants(const Plan& plan) const override { return workers_in(plan); }
-
-  void execute_part(int worker, const Plan& plan, const CallArguments& arguments) override {
-    if (worker >= participants(plan)) return;
-    workers_.executor(worker).run(plan.programs[static_cast<std::size_t>(worker)], arguments);
-  }
-
-  Background background() noexcept override { return {pool_, deferred_, 0}; }
-
-  NodeWorkers& workers_;
-  DeferredRun deferred_{workers_.executor(0)};
-  // Last: their threads use the others.
-  LeaderPool pool_;
-  ProgressKeeper keeper_{{&deferred_}, workers_.wait_policy().rest};
-};
-
 }  // namespace
 
 struct Communicator::State final : Channel {
@@ -212,10 +99,10 @@ struct Communicator::State final : Channel {
       gate = std::make_unique<CallGate>(group, 1);
     }
     if (processes != nullptr) {
-      member = std::make_unique<NodeProcessMember>(group, *processes, *plans, gate.get());
+      member = std::make_unique<ProcessesMember>(group, *processes, *plans, gate.get());
     } else {
       member =
-          std::make_unique<ProcessMember>(group, *workers, *plans, announcer.get(), gate.get());
+          std::make_unique<PerNodeMember>(group, *workers, *plans, announcer.get(), gate.get());
     }
     // Orders nothing, here and below.
     if (is_channel_with_messages()) {

@@ -10,8 +10,8 @@
 #include "collectives/calls/aggregators.h"
 #include "collectives/calls/call_gate.h"
 #include "collectives/calls/caller.h"
-#include "collectives/calls/node_process_member.h"
-#include "collectives/calls/thread_member.h"
+#include "collectives/calls/processes_member.h"
+#include "collectives/calls/threads_member.h"
 #include "collectives/job/process_group.h"
 #include "collectives/node/node_processes.h"
 #include "collectives/node/workers.h"
@@ -110,13 +110,13 @@ void Team::State::make_node(int thread_count) {
 }
 
 void Team::State::add_members(int thread_count) {
-  std::vector<ThreadMember*> threads;
+  std::vector<ThreadsMember*> threads;
   std::vector<LookedAfter*> runs;
-  std::optional<ThreadMember::FarPlans> far;
+  std::optional<ThreadsMember::FarPlans> far;
   if (workers->may_stage()) far.emplace(*staging_plans, *far_plans);
   for (int index = 0; index < thread_count; ++index) {
     const int rank = workers->first_rank() + index;
-    auto member = std::make_unique<ThreadMember>(
+    auto member = std::make_unique<ThreadsMember>(
         *plans, far ? &*far : nullptr, *workers, *pool,
         CallerIdentity{.rank = rank,
                        .member_count = workers->member_count(),
@@ -130,7 +130,7 @@ void Team::State::add_members(int thread_count) {
     members.push_back({std::move(member), rank, workers->member_count()});
   }
   keeper = std::make_unique<ProgressKeeper>(std::move(runs), workers->wait_policy().rest);
-  for (ThreadMember* thread : threads) thread->set_keeper(*keeper);
+  for (ThreadsMember* thread : threads) thread->set_keeper(*keeper);
 }
 
 void Team::State::share_node(int thread_count) {
@@ -138,7 +138,7 @@ void Team::State::share_node(int thread_count) {
   plans = std::make_unique<PlanCache>(processes->plan_options(group));
   make_gate(thread_count);
   for (int index = 0; index < thread_count; ++index) {
-    auto member = std::make_unique<NodeProcessMember>(group, *processes, *plans, gate.get(), index);
+    auto member = std::make_unique<ProcessesMember>(group, *processes, *plans, gate.get(), index);
     members.push_back(
         {std::move(member), processes->first_rank() + index, processes->member_count()});
   }

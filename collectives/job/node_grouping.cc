@@ -62,7 +62,7 @@ int ThreadNumbering::first_of(int process) const {
 }
 
 Processes ThreadNumbering::processes() const {
-  std::vector<ProcessRun> runs;
+  std::vector<EqualProcesses> runs;
   for (std::size_t r = 0; r + 1 < runs_.size(); ++r) {
     runs.push_back({.first_process = runs_[r].first_process,
                     .count = runs_[r + 1].first_process - runs_[r].first_process,
@@ -136,8 +136,8 @@ NodeGrouping group_processes(const RankMap& places) {
   return grouping;
 }
 
-std::vector<NodeRun> node_runs(const NodeGrouping& grouping, const ThreadNumbering& threads) {
-  std::vector<NodeRun> runs;
+std::vector<EqualNodes> node_runs(const NodeGrouping& grouping, const ThreadNumbering& threads) {
+  std::vector<EqualNodes> runs;
   const auto add = [&](int workers, int count) {
     const Node node{.members = workers, .workers = workers};
     if (runs.empty() || runs.back().node != node) runs.push_back({.node = node, .count = 0});
@@ -160,7 +160,7 @@ std::vector<NodeRun> node_runs(const NodeGrouping& grouping, const ThreadNumberi
 }
 
 RankOrder RankOrder::by_place(const RankMap& places) {
-  std::vector<std::vector<RankRun>> of_places;
+  std::vector<std::vector<RankPattern>> of_places;
   bool ascend = true;
   places.for_each_stretch([&](const RankStretch& stretch) {
     const auto place = static_cast<std::size_t>(stretch.value);
@@ -172,9 +172,9 @@ RankOrder RankOrder::by_place(const RankMap& places) {
   if (ascend) return order;
   order.places_ = places;
   int number = 0;
-  for (const std::vector<RankRun>& runs : of_places) {
+  for (const std::vector<RankPattern>& runs : of_places) {
     order.first_run_of_place_.push_back(order.runs_.size());
-    for (const RankRun& run : runs) {
+    for (const RankPattern& run : runs) {
       order.runs_.push_back({.first_number = number, .ranks = run});
       number += run.rank_count();
     }

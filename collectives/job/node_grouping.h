@@ -93,7 +93,7 @@ RankMap node_places(const RankMap& machines, const RankMap& domains, int emulate
 NodeGrouping group_processes(const RankMap& places);
 
 /// The nodes, whose every thread is a member and a worker.
-std::vector<NodeRun> node_runs(const NodeGrouping& grouping, const ThreadNumbering& threads);
+std::vector<EqualNodes> node_runs(const NodeGrouping& grouping, const ThreadNumbering& threads);
 
 /// Another order of ranks: each has a number, and each number a rank.
 class RankOrder {
@@ -112,7 +112,7 @@ class RankOrder {
  private:
   struct Run {
     int first_number;
-    RankRun ranks;
+    RankPattern ranks;
   };
 
   RankMap places_;

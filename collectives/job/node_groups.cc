@@ -71,10 +71,11 @@ GroupRequest parse_groups(const std::string& requested) {
   return request;
 }
 
-std::vector<NearRun> groups_of_sizes(std::span<const NodeRun> nodes, std::span<const int> sizes) {
-  std::vector<NearRun> near;
-  for (const NodeRun& run : nodes) {
-    NearRun added{
+std::vector<EqualNearness> groups_of_sizes(std::span<const EqualNodes> nodes,
+                                           std::span<const int> sizes) {
+  std::vector<EqualNearness> near;
+  for (const EqualNodes& run : nodes) {
+    EqualNearness added{
         .groups = Groups::of_sizes(run.node.workers, sizes), .shared = {}, .count = run.count};
     const auto levels = static_cast<std::size_t>(added.groups.level_count());
     for (std::size_t level = 0; level <= levels; ++level) added.shared.push_back(shared_on(level));
@@ -84,8 +85,8 @@ std::vector<NearRun> groups_of_sizes(std::span<const NodeRun> nodes, std::span<c
   return near;
 }
 
-NearRun groups_of_places(std::span<const CorePlace> place_of_worker) {
-  NearRun near{.groups = {}, .shared = {}};
+EqualNearness groups_of_places(std::span<const CorePlace> place_of_worker) {
+  EqualNearness near{.groups = {}, .shared = {}};
   std::vector<GroupLevel> levels;
   for (const Neighbourhood& level : neighbourhoods(place_of_worker)) {
     if (level.sizes.size() == 1) continue;
@@ -99,13 +100,13 @@ NearRun groups_of_places(std::span<const CorePlace> place_of_worker) {
   return near;
 }
 
-std::vector<int> packed(const NearRun& near) {
+std::vector<int> packed(const EqualNearness& near) {
   std::vector<int> numbers = {static_cast<int>(near.shared.back())};
   for (std::size_t l = 0; l < near.groups.levels().size(); ++l) {
     const GroupLevel& level = near.groups.levels()[l];
     numbers.push_back(static_cast<int>(near.shared[l]));
     numbers.push_back(static_cast<int>(level.size()));
-    for (const GroupRun& run : level) {
+    for (const EqualGroups& run : level) {
       numbers.push_back(run.size);
       numbers.push_back(run.count);
     }
@@ -113,16 +114,16 @@ std::vector<int> packed(const NearRun& near) {
   return numbers;
 }
 
-NearRun unpacked(std::span<const int> numbers) {
+EqualNearness unpacked(std::span<const int> numbers) {
   std::size_t at = 0;
   const auto next = [&] { return numbers[at++]; };
   const auto shared_by_node = static_cast<Proximity>(next());
-  NearRun near{.groups = {}, .shared = {}};
+  EqualNearness near{.groups = {}, .shared = {}};
   std::vector<GroupLevel> levels;
   while (at < numbers.size()) {
     near.shared.push_back(static_cast<Proximity>(next()));
     GroupLevel level(static_cast<std::size_t>(next()));
-    for (GroupRun& run : level) {
+    for (EqualGroups& run : level) {
       run.size = next();
       run.count = next();
     }
@@ -133,8 +134,8 @@ NearRun unpacked(std::span<const int> numbers) {
   return near;
 }
 
-bool are_flat(std::span<const NearRun> near) {
-  return std::ranges::all_of(near, [](const NearRun& run) { return run.groups.is_flat(); });
+bool are_flat(std::span<const EqualNearness> near) {
+  return std::ranges::all_of(near, [](const EqualNearness& run) { return run.groups.is_flat(); });
 }
 
 }  // namespace hycoll

@@ -22,17 +22,18 @@ GroupRequest parse_groups(const std::string& requested);
 
 /// The same sizes on every node, where they stand for caches, domains and packages, one after the
 /// other; none where all nodes are flat.
-std::vector<NearRun> groups_of_sizes(std::span<const NodeRun> nodes, std::span<const int> sizes);
+std::vector<EqualNearness> groups_of_sizes(std::span<const EqualNodes> nodes,
+                                           std::span<const int> sizes);
 
 /// Of the workers of a node that run at these places.
-NearRun groups_of_places(std::span<const CorePlace> place_of_worker);
+EqualNearness groups_of_places(std::span<const CorePlace> place_of_worker);
 
 /// A node's groups as numbers, few where groups are equal, and back.
-std::vector<int> packed(const NearRun& near);
-NearRun unpacked(std::span<const int> numbers);
+std::vector<int> packed(const EqualNearness& near);
+EqualNearness unpacked(std::span<const int> numbers);
 
 /// Whether there are none at all.
-bool are_flat(std::span<const NearRun> near);
+bool are_flat(std::span<const EqualNearness> near);
 
 }  // namespace hycoll
 

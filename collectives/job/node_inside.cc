@@ -23,7 +23,7 @@ TransferTimes agreed_times(const ProcessGroup& group) {
 
 }  // namespace
 
-NodeInside agree_on_inside(const ProcessGroup& group, std::span<const NodeRun> nodes,
+NodeInside agree_on_inside(const ProcessGroup& group, std::span<const EqualNodes> nodes,
                            const std::vector<int>& leaders, std::span<const CorePlace> places,
                            const std::function<int(int node)>& first_rank_of) {
   const GroupRequest request = parse_groups(group.options().groups);
@@ -31,14 +31,15 @@ NodeInside agree_on_inside(const ProcessGroup& group, std::span<const NodeRun> n
   const bool tells_groups = may_group && request.is_of_machine;
   std::vector<int> own = leaders;
   if (tells_groups) {
-    const std::vector<int> groups = packed(places.empty() ? NearRun{} : groups_of_places(places));
+    const std::vector<int> groups =
+        packed(places.empty() ? EqualNearness{} : groups_of_places(places));
     own.insert(own.end(), groups.begin(), groups.end());
   }
   int node_count = 0;
-  for (const NodeRun& run : nodes) node_count += run.count;
+  for (const EqualNodes& run : nodes) node_count += run.count;
   NodeInside inside;
   const auto lengths = tells_groups ? ProcessGroup::Lengths::differ : ProcessGroup::Lengths::equal;
-  for (NumbersRun& run : group.gather_lists(own, lengths, node_count, first_rank_of)) {
+  for (EqualNumbers& run : group.gather_lists(own, lengths, node_count, first_rank_of)) {
     if (tells_groups) {
       inside.near.push_back(unpacked(std::span<const int>(run.numbers).subspan(leaders.size())));
       inside.near.back().count = run.count;

@@ -15,8 +15,8 @@ namespace hycoll {
 
 /// What plans depend on that is inside the nodes: the same on all processes.
 struct NodeInside {
-  std::vector<LeaderRun> leaders;  ///< By node.
-  std::vector<NearRun> near;       ///< By node; none where all are flat.
+  std::vector<EqualLeaders> leaders;  ///< By node.
+  std::vector<EqualNearness> near;    ///< By node; none where all are flat.
   TransferTimes times = kPublishedTimes;
 };
 
@@ -25,7 +25,7 @@ struct NodeInside {
 /// far as they have cores of their own, else empty. Groups and latencies are asked for only if some
 /// node has InsideCosts::kLeastWorkers workers. Latencies are those of the machine of the group's
 /// first process, measured there if that has not been done before (core_latencies()).
-NodeInside agree_on_inside(const ProcessGroup& group, std::span<const NodeRun> nodes,
+NodeInside agree_on_inside(const ProcessGroup& group, std::span<const EqualNodes> nodes,
                            const std::vector<int>& leaders, std::span<const CorePlace> places,
                            const std::function<int(int node)>& first_rank_of);
 

@@ -226,7 +226,7 @@ RankMap ProcessGroup::node_places() const {
                              deals_in_turn ? Dealing::cyclic : Dealing::blocks);
 }
 
-std::vector<NumbersRun> ProcessGroup::gather_lists(
+std::vector<EqualNumbers> ProcessGroup::gather_lists(
     const std::vector<int>& own, Lengths lengths, int node_count,
     const std::function<int(int node)>& first_rank_of) const {
   // The list of the teller, who passes its length.
@@ -261,7 +261,7 @@ std::vector<NumbersRun> ProcessGroup::gather_lists(
   }
   if (lists.size() == 1) return {{.numbers = std::move(lists.front()), .count = node_count}};
   const RankMap kinds = gather(kind);
-  std::vector<NumbersRun> runs;
+  std::vector<EqualNumbers> runs;
   int last = kUntold;
   for (int node = 0; node < node_count; ++node) {
     const int its = kinds.at(first_rank_of(node));
@@ -363,7 +363,7 @@ bool ProcessGroup::asks_for_native() const {
   return options_.algorithm.find("native") != std::string::npos;
 }
 
-int ProcessGroup::lane_count(std::span<const NodeRun> nodes) const {
+int ProcessGroup::lane_count(std::span<const EqualNodes> nodes) const {
   return std::max(options_.lanes > 0 ? options_.lanes : most_chosen_lanes(nodes),
                   requested_lanes());
 }

@@ -46,7 +46,7 @@ struct NumberedOption {
 };
 
 /// Numbers that neighbouring nodes tell alike.
-struct NumbersRun {
+struct EqualNumbers {
   std::vector<int> numbers;
   int count = 1;
 };
@@ -119,8 +119,9 @@ class ProcessGroup {
   /// which the first process's count, whose rank `first_rank_of` tells; if they are equally many
   /// everywhere, that is not told.
   enum class Lengths { equal, differ };
-  std::vector<NumbersRun> gather_lists(const std::vector<int>& own, Lengths lengths, int node_count,
-                                       const std::function<int(int node)>& first_rank_of) const;
+  std::vector<EqualNumbers> gather_lists(const std::vector<int>& own, Lengths lengths,
+                                         int node_count,
+                                         const std::function<int(int node)>& first_rank_of) const;
 
   /// Collective: everybody has the first process's numbers.
   void broadcast_first(std::span<double> numbers) const;
@@ -145,7 +146,7 @@ class ProcessGroup {
   /// The lanes that the options ask for, for all calls or with an algorithm; 0 if they do not.
   int requested_lanes() const;
   /// The lanes that such nodes open.
-  int lane_count(std::span<const NodeRun> nodes) const;
+  int lane_count(std::span<const EqualNodes> nodes) const;
 
   /// Whether the options name an algorithm whose lanes use the MPI library's collectives.
   bool asks_for_native() const;

@@ -11,9 +11,9 @@
 
 namespace hycoll {
 
-void append(std::vector<RankRun>& runs, int first_rank, int width) {
+void append(std::vector<RankPattern>& runs, int first_rank, int width) {
   if (!runs.empty()) {
-    RankRun& last = runs.back();
+    RankPattern& last = runs.back();
     if (last.count == 1 && first_rank == last.first_rank + last.width) {
       last.width += width;
       return;
@@ -148,7 +148,7 @@ constexpr std::size_t kDescriptionInts = 5;
 
 /// The stretches of a machine's description, in the order of their ranks.
 struct Cursor {
-  RankRun run;
+  RankPattern run;
   int value;
   int next = 0;  ///< Of the run's `count`.
 
@@ -173,9 +173,9 @@ std::vector<int> describe_ranks(std::span<const int> ranks, std::span<const int>
   }
   std::vector<int> description;
   for (const auto& [value, stretches] : stretches_of) {
-    std::vector<RankRun> runs;
+    std::vector<RankPattern> runs;
     for (const RankStretch& stretch : stretches) append(runs, stretch.first_rank, stretch.count);
-    for (const RankRun& run : runs) {
+    for (const RankPattern& run : runs) {
       description.insert(description.end(),
                          {value, run.first_rank, run.width, run.stride, run.count});
     }
@@ -187,10 +187,10 @@ RankMap merge_descriptions(std::span<const std::vector<int>> descriptions) {
   std::priority_queue<Cursor, std::vector<Cursor>, decltype(&comes_later)> cursors(comes_later);
   for (const std::vector<int>& numbers : descriptions) {
     for (std::size_t i = 0; i < numbers.size(); i += kDescriptionInts) {
-      const RankRun run{.first_rank = numbers[i + 1],
-                        .width = numbers[i + 2],
-                        .stride = numbers[i + 3],
-                        .count = numbers[i + 4]};
+      const RankPattern run{.first_rank = numbers[i + 1],
+                            .width = numbers[i + 2],
+                            .stride = numbers[i + 3],
+                            .count = numbers[i + 4]};
       cursors.push({.run = run, .value = numbers[i]});
     }
   }

@@ -16,19 +16,19 @@ struct RankStretch {
 };
 
 /// Ranks first_rank + i * stride + k, for i < count and k < width.
-struct RankRun {
+struct RankPattern {
   int first_rank = 0;
   int width = 1;
   int stride = 0;
   int count = 1;
 
   int rank_count() const noexcept { return width * count; }
-  friend bool operator==(const RankRun&, const RankRun&) = default;
+  friend bool operator==(const RankPattern&, const RankPattern&) = default;
 };
 
 /// Adds `width` ranks from first_rank on, which come after those of the runs, to runs that are as
 /// long as possible.
-void append(std::vector<RankRun>& runs, int first_rank, int width);
+void append(std::vector<RankPattern>& runs, int first_rank, int width);
 
 /// A number for each rank of a communicator, in memory that goes with the runs in which the numbers
 /// follow one another: of machines whose processes have neighbouring ranks, or to which ranks were

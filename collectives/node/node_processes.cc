@@ -182,7 +182,7 @@ std::vector<CorePlace> NodeProcesses::places_of(const ProcessGroup& group,
 }
 
 void NodeProcesses::place_leaders(const ProcessGroup& group) {
-  const std::vector<NodeRun> nodes = node_runs(grouping_, threads_);
+  const std::vector<EqualNodes> nodes = node_runs(grouping_, threads_);
   group.check_lanes(fewest_workers(nodes));
   const int requested = group.requested_lanes();
   lane_count_ = group.lane_count(nodes);
@@ -195,7 +195,7 @@ void NodeProcesses::place_leaders(const ProcessGroup& group) {
 
 PlanCache::Options NodeProcesses::plan_options(const ProcessGroup& group) const {
   const NodeMemory& memory = use_.segment->memory();
-  const std::vector<NodeRun> nodes = node_runs(grouping_, threads_);
+  const std::vector<EqualNodes> nodes = node_runs(grouping_, threads_);
   PlanCache::Options options{.nodes = nodes,
                              .node = node_,
                              .requested_lanes = group.options().lanes,

@@ -20,9 +20,9 @@ namespace hycoll {
 namespace {
 
 /// The nodes that have members.
-std::vector<NodeRun> gather_nodes(const ProcessGroup& group, int worker_count,
-                                  MemberCount members) {
-  std::vector<NodeRun> nodes;
+std::vector<EqualNodes> gather_nodes(const ProcessGroup& group, int worker_count,
+                                     MemberCount members) {
+  std::vector<EqualNodes> nodes;
   group.gather(worker_count).for_each_stretch([&](const RankStretch& stretch) {
     const int count = std::min(stretch.count, group.member_process_count() - stretch.first_rank);
     if (count <= 0) return;

@@ -63,7 +63,7 @@ class NodeWorkers {
   /// place its leaders.
   void agree_on_leaders(const ProcessGroup& group, MemberCount members);
 
-  std::vector<NodeRun> nodes_;  // those with members
+  std::vector<EqualNodes> nodes_;  // those with members
   int members_here_ = 0;
   int first_rank_ = 0;
   int member_count_ = 0;

@@ -18,7 +18,7 @@ namespace hycoll {
 /// Whose plans these are.
 struct PlanOptions {
   /// Members and available workers of every node that has members.
-  std::vector<NodeRun> nodes;
+  std::vector<EqualNodes> nodes;
   int node = 0;         ///< This process's. The aggregators come after the other nodes.
   int aggregators = 0;  ///< For the plans that use them.
   int sockets = 1;      ///< As SelectionQuery has it.
@@ -27,11 +27,11 @@ struct PlanOptions {
   /// Of the nodes that have members: the workers that drive its lanes, as leaders_of() has them;
   /// the same on all processes, whose schedules would differ otherwise. Empty, and for lanes
   /// beyond these: worker l drives lane l.
-  std::vector<LeaderRun> leaders;
+  std::vector<EqualLeaders> leaders;
   /// Which of the nodes' workers are near one another, for the algorithms that follow groups, and
   /// what a cache line takes between them: of the same nodes, the same on all processes. Empty: all
   /// nodes are flat.
-  std::vector<NearRun> near = {};
+  std::vector<EqualNearness> near = {};
   TransferTimes transfer_times = kPublishedTimes;
   std::size_t streaming_threshold_bytes = SIZE_MAX;
   Nearness nearness = Nearness::unknown;

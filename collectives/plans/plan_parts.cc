@@ -138,7 +138,7 @@ void PlanParts::require_affordable(std::size_t bytes) const {
 }
 
 Shape PlanParts::shape_for(const SelectedPlan& selected) const {
-  std::vector<NodeRun> nodes = options_.nodes;
+  std::vector<EqualNodes> nodes = options_.nodes;
   for (auto& [node, count] : nodes) {
     node.workers = std::max(node.members, std::min(node.workers, selected.workers_per_node));
   }
@@ -160,9 +160,9 @@ Shape PlanParts::shape_for(const SelectedPlan& selected) const {
 Shape PlanParts::grouped_for(const SelectedPlan& selected, const Shape& shape) const {
   if (options_.near.empty()) return shape;
   if (!find_algorithm(key_.collective, selected.algorithm).follows_groups) return shape;
-  std::vector<GroupedRun> groups;
+  std::vector<EqualGroupings> groups;
   int node = 0;
-  for (const NearRun& run : options_.near) {
+  for (const EqualNearness& run : options_.near) {
     // A plan may leave workers of a node without work.
     const int workers = shape.node(node).workers;
     groups.push_back(
@@ -176,9 +176,9 @@ Shape PlanParts::grouped_for(const SelectedPlan& selected, const Shape& shape) c
 Shape PlanParts::led_by_placement(const Shape& shape) const {
   const auto lanes = static_cast<std::size_t>(shape.lane_count());
   if (options_.leaders.empty() || lanes > options_.leaders.front().workers.size()) return shape;
-  std::vector<LeaderRun> leaders = options_.leaders;
+  std::vector<EqualLeaders> leaders = options_.leaders;
   int aggregators = shape.node_count();
-  for (LeaderRun& run : leaders) {
+  for (EqualLeaders& run : leaders) {
     run.workers.resize(lanes);
     aggregators -= run.count;
   }

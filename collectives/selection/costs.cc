@@ -21,7 +21,7 @@ constexpr double kHelperUs = 0.3;
 
 constexpr double us_of(double bytes, double gb_per_s) { return bytes / (gb_per_s * 1000); }
 
-double total_members(std::span<const NodeRun> nodes) {
+double total_members(std::span<const EqualNodes> nodes) {
   double total = 0;
   for (const auto& [node, count] : nodes) total += static_cast<double>(count) * node.members;
   return total;

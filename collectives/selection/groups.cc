@@ -38,7 +38,7 @@ constexpr GroupLevels level_of(Proximity shared) {
 std::vector<int> ends_of(const GroupLevel& level) {
   std::vector<int> ends;
   int end = 0;
-  for (const GroupRun& run : level) {
+  for (const EqualGroups& run : level) {
     for (int group = 0; group < run.count; ++group) ends.push_back(end += run.size);
   }
   return ends;
@@ -88,7 +88,7 @@ bool keeps_order(const SelectionQuery& query, std::string_view algorithm) {
 
 }  // namespace
 
-Groups with_levels(const NearRun& near, GroupLevels levels) {
+Groups with_levels(const EqualNearness& near, GroupLevels levels) {
   std::vector<GroupLevel> kept;
   for (std::size_t l = 0; l < near.groups.levels().size(); ++l) {
     if ((levels & level_of(near.shared[l])) != 0) kept.push_back(near.groups.levels()[l]);
@@ -96,12 +96,12 @@ Groups with_levels(const NearRun& near, GroupLevels levels) {
   return Groups(std::move(kept));
 }
 
-InsideCosts::InsideCosts(std::span<const NodeRun> nodes, std::span<const NearRun> near,
+InsideCosts::InsideCosts(std::span<const EqualNodes> nodes, std::span<const EqualNearness> near,
                          const TransferTimes& times) {
   GroupLevels all = 0;
   std::size_t at = 0;
   int left = near.empty() ? 0 : near[0].count;
-  for (const NodeRun& run : nodes) {
+  for (const EqualNodes& run : nodes) {
     for (int count = run.count; count > 0 && at < near.size();) {
       const int alike = std::min(count, left);
       if (alike > 0) all |= add_kind(run.node.members, near[at]);
@@ -121,7 +121,7 @@ InsideCosts::InsideCosts(std::span<const NodeRun> nodes, std::span<const NearRun
 }
 
 /// Returns its levels.
-GroupLevels InsideCosts::add_kind(int members, const NearRun& near) {
+GroupLevels InsideCosts::add_kind(int members, const EqualNearness& near) {
   Kind kind{.members = members, .shared = near.shared};
   GroupLevels levels = 0;
   for (std::size_t l = 0; l < near.groups.levels().size(); ++l) {

@@ -16,14 +16,14 @@ struct SelectionQuery;
 struct SelectedPlan;
 
 /// Neighbouring nodes whose workers are near one another alike.
-struct NearRun {
+struct EqualNearness {
   Groups groups = {};
   /// By level of groups, what the workers of one share; behind the last level, what all workers of
   /// the node do.
   std::vector<Proximity> shared = {Proximity::machine};
   int count = 1;
 
-  friend bool operator==(const NearRun&, const NearRun&) = default;
+  friend bool operator==(const EqualNearness&, const EqualNearness&) = default;
 };
 
 /// Levels of groups, by what the workers of a group share: a bit for each Proximity.
@@ -31,7 +31,7 @@ using GroupLevels = std::uint8_t;
 inline constexpr GroupLevels kAllGroupLevels = 0xff;
 
 /// Only those levels.
-Groups with_levels(const NearRun& near, GroupLevels levels);
+Groups with_levels(const EqualNearness& near, GroupLevels levels);
 
 /// What calls inside the nodes take along their groups, and without: prices made of the latencies
 /// from core to core and of the transfers that the algorithms' schedules have, as
@@ -43,7 +43,7 @@ class InsideCosts {
   static constexpr int kLeastWorkers = 3;
 
   /// `near` is of the same nodes, whose every worker is a member.
-  InsideCosts(std::span<const NodeRun> nodes, std::span<const NearRun> near,
+  InsideCosts(std::span<const EqualNodes> nodes, std::span<const EqualNearness> near,
               const TransferTimes& times);
 
   /// The plan of a rule that knows no groups, or a cheaper one that follows them.
@@ -77,7 +77,7 @@ class InsideCosts {
     friend bool operator==(const Kind&, const Kind&) = default;
   };
 
-  GroupLevels add_kind(int members, const NearRun& near);
+  GroupLevels add_kind(int members, const EqualNearness& near);
   Stages stages_of(const Kind& kind, GroupLevels levels, const TransferTimes& times) const;
   std::size_t choice_of(GroupLevels levels) const;
   double lines_ns(const SelectionQuery& query, const Stages& stages) const;

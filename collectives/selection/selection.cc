@@ -246,27 +246,27 @@ Collective parse_collective(std::string_view name) {
 
 std::size_t SelectionQuery::node_count() const noexcept {
   return std::accumulate(nodes.begin(), nodes.end(), std::size_t{0},
-                         [](std::size_t sum, const NodeRun& run) {
+                         [](std::size_t sum, const EqualNodes& run) {
                            return sum + static_cast<std::size_t>(run.count);
                          });
 }
 
-int fewest_workers(std::span<const NodeRun> nodes) {
-  return std::ranges::min(nodes, {}, [](const NodeRun& run) { return run.node.workers; })
+int fewest_workers(std::span<const EqualNodes> nodes) {
+  return std::ranges::min(nodes, {}, [](const EqualNodes& run) { return run.node.workers; })
       .node.workers;
 }
 
-int most_workers(std::span<const NodeRun> nodes) {
-  return std::ranges::max(nodes, {}, [](const NodeRun& run) { return run.node.workers; })
+int most_workers(std::span<const EqualNodes> nodes) {
+  return std::ranges::max(nodes, {}, [](const EqualNodes& run) { return run.node.workers; })
       .node.workers;
 }
 
-int most_chosen_lanes(std::span<const NodeRun> nodes) {
+int most_chosen_lanes(std::span<const EqualNodes> nodes) {
   return std::min(most_workers(nodes), kMostLanesOfWorker * fewest_workers(nodes));
 }
 
-int most_members(std::span<const NodeRun> nodes) {
-  return std::ranges::max(nodes, {}, [](const NodeRun& run) { return run.node.members; })
+int most_members(std::span<const EqualNodes> nodes) {
+  return std::ranges::max(nodes, {}, [](const EqualNodes& run) { return run.node.members; })
       .node.members;
 }
 
@@ -325,7 +325,7 @@ int most_requested_lanes(std::string_view requested) {
   return most;
 }
 
-std::vector<NodeRun> with_aggregators(std::vector<NodeRun> nodes, int aggregators) {
+std::vector<EqualNodes> with_aggregators(std::vector<EqualNodes> nodes, int aggregators) {
   nodes.push_back({.node = {.members = 0, .workers = 1}, .count = aggregators});
   return nodes;
 }

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collectives/algorithms/parts/algorithm.h"
+#include "collectives/algorithms/building_blocks/algorithm.h"
 #include "collectives/selection/groups.h"
 #include "core/schedule/shape.h"
 
@@ -26,9 +26,9 @@ inline constexpr std::size_t kDefaultExchangeBytes = std::size_t{64} << 20;
 /// What selection looks at. The same on all processes, so that all decide alike.
 struct SelectionQuery {
   Collective collective = Collective::allreduce;
-  std::vector<NodeRun> nodes;  ///< Members, and the workers that could take part, of every node
-                               ///< that has members.
-  std::size_t size_bytes = 0;  ///< Of the vector: the longer of a member's buffers.
+  std::vector<EqualNodes> nodes;  ///< Members, and the workers that could take part, of every node
+                                  ///< that has members.
+  std::size_t size_bytes = 0;     ///< Of the vector: the longer of a member's buffers.
   OperandOrder order = OperandOrder::any;  ///< At least this is needed.
   NativeReduction native = NativeReduction::possible;
   /// Of an all-to-all: only the two members of a pair know how long its block is.
@@ -97,19 +97,19 @@ inline constexpr int kMostLanesOfWorker = 8;
 
 /// The most lanes that a rule chooses: as many as a node has workers, but for the node that has
 /// fewest not more than its workers can drive.
-int most_chosen_lanes(std::span<const NodeRun> nodes);
+int most_chosen_lanes(std::span<const EqualNodes> nodes);
 
 /// The nodes, and after them so many aggregators, of one worker each.
-std::vector<NodeRun> with_aggregators(std::vector<NodeRun> nodes, int aggregators);
+std::vector<EqualNodes> with_aggregators(std::vector<EqualNodes> nodes, int aggregators);
 
 /// Whether the leaders of an all-to-all may hold all that their node sends and receives
 /// (SelectionQuery::exchange_limit_bytes). If not, only algorithms that cut it are chosen.
 bool leaders_may_hold_all(const SelectionQuery& query);
 
 /// What the rules share.
-int fewest_workers(std::span<const NodeRun> nodes);
-int most_workers(std::span<const NodeRun> nodes);
-int most_members(std::span<const NodeRun> nodes);
+int fewest_workers(std::span<const EqualNodes> nodes);
+int most_workers(std::span<const EqualNodes> nodes);
+int most_members(std::span<const EqualNodes> nodes);
 
 /// The segments of each message of an exchange whose messages have `message_bytes` bytes.
 int segments_for(std::size_t message_bytes) noexcept;

@@ -19,7 +19,7 @@ Error invalid(const std::string& what) {
 /// Throws Error unless an int counts the workers of the level.
 int workers_of(const GroupLevel& level) {
   std::int64_t workers = 0;
-  for (const GroupRun& run : level) {
+  for (const EqualGroups& run : level) {
     if (run.size < 1 || run.count < 1) {
       throw invalid(
           fmt::format("{} groups of {} workers; both have to be at least 1", run.count, run.size));
@@ -32,7 +32,7 @@ int workers_of(const GroupLevel& level) {
 
 GroupLevel joined(const GroupLevel& level) {
   GroupLevel runs;
-  for (const GroupRun& run : level) {
+  for (const EqualGroups& run : level) {
     if (!runs.empty() && runs.back().size == run.size) {
       runs.back().count += run.count;
     } else {
@@ -52,7 +52,7 @@ bool tells_something(const GroupLevel& level) {
 std::vector<int> ends_of(const GroupLevel& level) {
   std::vector<int> ends;
   int end = 0;
-  for (const GroupRun& run : level) {
+  for (const EqualGroups& run : level) {
     for (int group = 0; group < run.count; ++group) ends.push_back(end += run.size);
   }
   return ends;
@@ -115,7 +115,7 @@ Groups Groups::of_sizes(int worker_count, std::span<const int> sizes) {
 int Groups::worker_count() const noexcept {
   int workers = 0;
   if (is_flat()) return workers;
-  for (const GroupRun& run : levels_.front()) workers += run.size * run.count;
+  for (const EqualGroups& run : levels_.front()) workers += run.size * run.count;
   return workers;
 }
 
@@ -123,7 +123,7 @@ std::vector<NumberRange> Groups::within(int level, NumberRange workers) const {
   std::vector<NumberRange> groups;
   const int end = workers.first + workers.count;
   int run_first = 0;
-  for (const GroupRun& run : levels_[static_cast<std::size_t>(level)]) {
+  for (const EqualGroups& run : levels_[static_cast<std::size_t>(level)]) {
     const int run_end = run_first + run.size * run.count;
     int first = std::max(workers.first, run_first);
     while (first < std::min(end, run_end)) {
@@ -153,7 +153,7 @@ std::string to_text(const Groups& groups) {
   std::string text;
   for (const GroupLevel& level : groups.levels()) {
     std::string runs;
-    for (const GroupRun& run : level) {
+    for (const EqualGroups& run : level) {
       runs += fmt::format("{}{}x{}", runs.empty() ? "" : "+", run.size, run.count);
     }
     text += fmt::format("{}{}", text.empty() ? "" : ", ", runs);

@@ -10,14 +10,14 @@
 namespace hycoll {
 
 /// Neighbouring groups of equally many workers.
-struct GroupRun {
+struct EqualGroups {
   int size = 1;
   int count = 1;
-  friend bool operator==(const GroupRun&, const GroupRun&) = default;
+  friend bool operator==(const EqualGroups&, const EqualGroups&) = default;
 };
 
 /// One level of groups, which follow each other: as few runs as there can be.
-using GroupLevel = std::vector<GroupRun>;
+using GroupLevel = std::vector<EqualGroups>;
 
 /// Which workers of a node are near one another: groups of neighbouring workers on several levels,
 /// from those within a shared cache to those within a package. A group consists of whole groups of
@@ -58,7 +58,7 @@ class Groups {
 };
 
 /// Neighbouring nodes with the same groups.
-struct GroupedRun {
+struct EqualGroupings {
   Groups groups;
   int count = 1;
 };

@@ -8,8 +8,8 @@ namespace hycoll {
 namespace {
 
 /// Runs of one process each.
-std::vector<ProcessRun> runs_of(const std::vector<int>& of_worker) {
-  std::vector<ProcessRun> runs;
+std::vector<EqualProcesses> runs_of(const std::vector<int>& of_worker) {
+  std::vector<EqualProcesses> runs;
   for (auto begin = of_worker.begin(); begin != of_worker.end();) {
     const auto end = std::find_if(begin, of_worker.end(), [&](int p) { return p != *begin; });
     runs.push_back({.first_process = *begin, .thread_count = static_cast<int>(end - begin)});
@@ -20,10 +20,10 @@ std::vector<ProcessRun> runs_of(const std::vector<int>& of_worker) {
 
 }  // namespace
 
-Processes::Processes(std::span<const ProcessRun> runs) {
+Processes::Processes(std::span<const EqualProcesses> runs) {
   std::vector<Run> merged;
   int workers = 0;
-  for (const ProcessRun& run : runs) {
+  for (const EqualProcesses& run : runs) {
     const bool goes_on = !merged.empty() && merged.back().thread_count == run.thread_count &&
                          run.first_process - merged.back().first_process ==
                              (workers - merged.back().first_worker) / run.thread_count;

@@ -8,7 +8,7 @@
 namespace hycoll {
 
 /// Neighbouring processes, numbered in turn, of so many neighbouring workers each.
-struct ProcessRun {
+struct EqualProcesses {
   int first_process = 0;
   int count = 1;
   int thread_count = 1;
@@ -22,7 +22,7 @@ class Processes {
   Processes() = default;
 
   /// The processes of worker 0 and those after it. No process goes on from one run to the next.
-  explicit Processes(std::span<const ProcessRun> runs);
+  explicit Processes(std::span<const EqualProcesses> runs);
 
   /// `of_worker[w]` is the process of worker w.
   explicit Processes(const std::vector<int>& of_worker);

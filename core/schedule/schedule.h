@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/base/collective_traits.h"
-#include "core/schedule/part.h"
 #include "core/schedule/shape.h"
+#include "core/schedule/shape_part.h"
 
 namespace hycoll {
 

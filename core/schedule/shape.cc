@@ -42,7 +42,7 @@ void check_node(const Node& node, int number) {
                           number, node.members, node.workers));
 }
 
-void check_worker_count(int so_far, const NodeRun& added) {
+void check_worker_count(int so_far, const EqualNodes& added) {
   const std::int64_t workers = so_far + std::int64_t{added.count} * added.node.workers;
   if (workers <= std::numeric_limits<int>::max()) return;
   throw Error(ErrorKind::invalid_argument,
@@ -50,14 +50,14 @@ void check_worker_count(int so_far, const NodeRun& added) {
                           std::numeric_limits<int>::max()));
 }
 
-void check_leaders(const LeaderRun& led, int first_node, int lane_count) {
+void check_leaders(const EqualLeaders& led, int first_node, int lane_count) {
   if (std::cmp_equal(led.workers.size(), lane_count)) return;
   throw Error(ErrorKind::invalid_argument,
               fmt::format("shape: node {} has {} leaders for {} lanes; give one per lane",
                           first_node, led.workers.size(), lane_count));
 }
 
-void check_leaders_exist(const LeaderRun& led, int node, int worker_count) {
+void check_leaders_exist(const EqualLeaders& led, int node, int worker_count) {
   for (const int worker : led.workers) {
     if (worker >= 0 && worker < worker_count) continue;
     throw Error(ErrorKind::invalid_argument,
@@ -87,8 +87,8 @@ void check_for_each_node(std::span<const Run> runs, int node_count, std::string_
 
 }  // namespace
 
-std::vector<NodeRun> runs_of(std::span<const Node> nodes) {
-  std::vector<NodeRun> runs;
+std::vector<EqualNodes> runs_of(std::span<const Node> nodes) {
+  std::vector<EqualNodes> runs;
   for (const Node& node : nodes) {
     if (runs.empty() || runs.back().node != node) runs.push_back({node, 0});
     ++runs.back().count;
@@ -96,8 +96,8 @@ std::vector<NodeRun> runs_of(std::span<const Node> nodes) {
   return runs;
 }
 
-std::vector<LeaderRun> runs_of(std::span<const std::vector<int>> leaders) {
-  std::vector<LeaderRun> runs;
+std::vector<EqualLeaders> runs_of(std::span<const std::vector<int>> leaders) {
+  std::vector<EqualLeaders> runs;
   for (const std::vector<int>& workers : leaders) {
     if (runs.empty() || runs.back().workers != workers) runs.push_back({workers, 0});
     ++runs.back().count;
@@ -124,7 +124,7 @@ class Shape::Nodes {
   explicit Nodes(int lane_count) : lane_count_(lane_count), runs_(1) {}
 
   /// Adds nodes behind those that are there; `leaders` are none, or one for each lane.
-  void append(const NodeRun& added, std::span<const int> leaders, const Groups& groups = {}) {
+  void append(const EqualNodes& added, std::span<const int> leaders, const Groups& groups = {}) {
     if (added.count <= 0) return;
     check_node(added.node, end().first_node);
     check_worker_count(end().first_worker, added);
@@ -221,13 +221,13 @@ class Shape::Nodes {
   std::vector<Groups> groups_;
 };
 
-Shape::Shape(std::span<const NodeRun> nodes, int lane_count, Visibility visibility,
+Shape::Shape(std::span<const EqualNodes> nodes, int lane_count, Visibility visibility,
              std::span<const int> lane_workers)
     : lane_count_(lane_count), visibility_(visibility) {
   check_lanes(lane_count, lane_workers);
   Nodes checked(lane_count);
   std::vector<int> leaders(lane_workers.size());
-  for (const NodeRun& run : nodes) {
+  for (const EqualNodes& run : nodes) {
     std::ranges::transform(lane_workers, leaders.begin(),
                            [&](int worker) { return worker % std::max(run.node.workers, 1); });
     checked.append(run, leaders);
@@ -248,14 +248,14 @@ Shape::Shape(const std::vector<Node>& nodes, int lane_count, Visibility visibili
     : Shape(runs_of(nodes), lane_count, visibility, lane_workers) {}
 
 Shape Shape::uniform(int node_count, int members, int lane_count, Visibility visibility) {
-  const NodeRun run{.node = {.members = members, .workers = members}, .count = node_count};
+  const EqualNodes run{.node = {.members = members, .workers = members}, .count = node_count};
   return Shape(std::span(&run, 1), lane_count, visibility);
 }
 
-Shape Shape::with_leaders(std::span<const LeaderRun> leaders) const {
+Shape Shape::with_leaders(std::span<const EqualLeaders> leaders) const {
   check_for_each_node(leaders, node_count(), "leaders");
   Nodes checked(lane_count_);
-  for (const LeaderRun& led : leaders) {
+  for (const EqualLeaders& led : leaders) {
     const int first = checked.end().first_node;
     check_leaders(led, first, lane_count_);
     for (int node = first; node < first + led.count; node = checked.end().first_node) {
@@ -270,10 +270,10 @@ Shape Shape::with_leaders(std::span<const LeaderRun> leaders) const {
   return shape;
 }
 
-Shape Shape::with_groups(std::span<const GroupedRun> groups) const {
+Shape Shape::with_groups(std::span<const EqualGroupings> groups) const {
   check_for_each_node(groups, node_count(), "groups");
   Nodes checked(lane_count_);
-  for (const GroupedRun& grouped : groups) {
+  for (const EqualGroupings& grouped : groups) {
     const int first = checked.end().first_node;
     for (int node = first; node < first + grouped.count; node = checked.end().first_node) {
       const Nodes::Run& run = nodes_->run_of(node, &Nodes::Run::first_node);
@@ -288,7 +288,7 @@ Shape Shape::with_groups(std::span<const GroupedRun> groups) const {
 }
 
 Shape Shape::with_groups(const Groups& groups) const {
-  const GroupedRun everywhere{.groups = groups, .count = node_count()};
+  const EqualGroupings everywhere{.groups = groups, .count = node_count()};
   return with_groups(std::span(&everywhere, 1));
 }
 
@@ -336,7 +336,7 @@ void Shape::check_processes(const Processes& processes) const {
 
 Shape Shape::with_processes_of(int thread_count) const {
   HYCOLL_ASSERT(thread_count >= 1, "a process has at least one worker");
-  std::vector<ProcessRun> processes;
+  std::vector<EqualProcesses> processes;
   int next = 0;
   const auto add = [&](int count, int threads) {
     if (count == 0) return;
@@ -372,8 +372,8 @@ const Groups& Shape::groups(int node) const {
   return nodes_->groups(nodes_->run_of(node, &Nodes::Run::first_node));
 }
 
-std::vector<NodeRun> Shape::node_runs() const {
-  std::vector<NodeRun> runs;
+std::vector<EqualNodes> Shape::node_runs() const {
+  std::vector<EqualNodes> runs;
   for (const Nodes::Run& run : nodes_->runs()) {
     if (runs.empty() || runs.back().node != run.node) runs.push_back({run.node, 0});
     runs.back().count += run.count;

@@ -26,21 +26,21 @@ struct Node {
 };
 
 /// Neighbouring equal nodes.
-struct NodeRun {
+struct EqualNodes {
   Node node;
   int count = 1;
-  friend bool operator==(const NodeRun&, const NodeRun&) = default;
+  friend bool operator==(const EqualNodes&, const EqualNodes&) = default;
 };
 
 /// Neighbouring nodes with the same leaders: `workers[l]` drives lane l, an index within the node.
-struct LeaderRun {
+struct EqualLeaders {
   std::vector<int> workers;
   int count = 1;
 };
 
 /// As few runs as there can be.
-std::vector<NodeRun> runs_of(std::span<const Node> nodes);
-std::vector<LeaderRun> runs_of(std::span<const std::vector<int>> leaders);  ///< By node.
+std::vector<EqualNodes> runs_of(std::span<const Node> nodes);
+std::vector<EqualLeaders> runs_of(std::span<const std::vector<int>> leaders);  ///< By node.
 
 /// Who takes part in a collective: everything that a generator may know. Plain, immutable data,
 /// whose size goes with the runs of neighbouring nodes that are equal, led and grouped alike;
@@ -55,8 +55,8 @@ class Shape {
   /// no more workers in all than an int counts, and lane_count >= 1; throws Error otherwise.
   /// `lane_workers[l]` is the worker (its index within the node, modulo the node's workers) that
   /// drives lane l; empty means worker l. Runs of no nodes are left out.
-  Shape(std::span<const NodeRun> nodes, int lane_count, Visibility visibility = Visibility::direct,
-        std::span<const int> lane_workers = {});
+  Shape(std::span<const EqualNodes> nodes, int lane_count,
+        Visibility visibility = Visibility::direct, std::span<const int> lane_workers = {});
   Shape(const std::vector<Node>& nodes, int lane_count, Visibility visibility = Visibility::direct,
         const std::vector<int>& lane_workers = {});
 
@@ -66,13 +66,13 @@ class Shape {
 
   /// The same shape with other leaders. Throws Error unless they are given for node_count() nodes,
   /// lane_count() workers that exist for each.
-  Shape with_leaders(std::span<const LeaderRun> leaders) const;
+  Shape with_leaders(std::span<const EqualLeaders> leaders) const;
   /// By node.
   Shape with_leaders(const std::vector<std::vector<int>>& leaders) const;
 
   /// The same shape with other groups of the nodes' workers. Throws Error unless they are given for
   /// node_count() nodes, and are flat or of all of a node's workers.
-  Shape with_groups(std::span<const GroupedRun> groups) const;
+  Shape with_groups(std::span<const EqualGroupings> groups) const;
   /// The same groups on every node.
   Shape with_groups(const Groups& groups) const;
 
@@ -98,7 +98,7 @@ class Shape {
   /// Which of its workers are near one another.
   const Groups& groups(int node) const;
   /// The nodes, in as few runs as there can be.
-  std::vector<NodeRun> node_runs() const;
+  std::vector<EqualNodes> node_runs() const;
   /// The first node of every run of neighbouring nodes that are equal, led and grouped alike: what
   /// is asked of each node by itself is answered by these.
   std::vector<int> first_nodes() const;

@@ -8,7 +8,7 @@
 #include "core/base/errors.h"
 #include "core/schedule/builder.h"
 #include "core/schedule/pairs.h"
-#include "core/schedule/parts.h"
+#include "core/schedule/part_checks.h"
 #include "core/schedule/walk.h"
 #include "core/staging/staging_places.h"
 #include "core/staging/value_flow.h"

@@ -14,7 +14,7 @@
 
 #include "collectives/algorithms/registry.h"
 #include "core/base/errors.h"
-#include "core/schedule/parts.h"
+#include "core/schedule/part_checks.h"
 #include "tools/command/measuring/allocations.h"
 #include "tools/command/measuring/isolated_run.h"
 

@@ -52,7 +52,7 @@ double whole_us(const Algorithm& algorithm, const PriceQuestion& question, int l
 }
 
 TEST_CASE("what is too large to be walked through is priced by fewer nodes, members and lanes") {
-  std::vector<std::vector<NodeRun>> shapes = {{{{1, 1}, 200}}, {{{8, 8}, 32}, {{1, 1}, 1}}};
+  std::vector<std::vector<EqualNodes>> shapes = {{{{1, 1}, 200}}, {{{8, 8}, 32}, {{1, 1}, 1}}};
   if (!tests::kIsSanitized) {
     shapes.insert(shapes.end(), {{{{1, 1}, 300}}, {{{8, 8}, 40}}, {{{16, 16}, 16}}});
   }
@@ -69,7 +69,7 @@ TEST_CASE("what is too large to be walked through is priced by fewer nodes, memb
            {Collective::broadcast, "multi-leader-scatter-ring-opt"},
            {Collective::broadcast, "multi-leader-binomial"}}) {
     const Algorithm& algorithm = find_algorithm(collective, name);
-    for (const std::vector<NodeRun>& nodes : shapes) {
+    for (const std::vector<EqualNodes>& nodes : shapes) {
       for (const std::size_t size_bytes : {std::size_t{4096}, std::size_t{4} << 20}) {
         const PriceQuestion question{
             .collective = collective, .nodes = nodes, .size_bytes = size_bytes};
@@ -121,8 +121,8 @@ TEST_CASE("what is too large to be walked through with its segments is priced by
 
 TEST_CASE("bounds without walks are none: nothing takes less") {
   for (const Algorithm* algorithm : all_algorithms()) {
-    for (const std::vector<NodeRun>& nodes :
-         std::vector<std::vector<NodeRun>>{{{{3, 3}, 5}}, {{{4, 4}, 3}, {{1, 1}, 1}}}) {
+    for (const std::vector<EqualNodes>& nodes :
+         std::vector<std::vector<EqualNodes>>{{{{3, 3}, 5}}, {{{4, 4}, 3}, {{1, 1}, 1}}}) {
       const WalkedPlan plan{algorithm, nodes, 2, 2};
       if (!algorithm->serves_shape(plan.shape())) continue;
       if (algorithm->exchange.help != ExchangeHelp::none) continue;

@@ -12,7 +12,7 @@
 
 #include "collectives/algorithms/registry.h"
 #include "core/base/errors.h"
-#include "core/schedule/parts.h"
+#include "core/schedule/part_checks.h"
 #include "core/staging/staging.h"
 #include "tests/support/sanitized.h"
 #include "threading/program/program.h"

@@ -22,6 +22,7 @@
 #include "threading/execution/executor.h"
 #include "threading/memory/node_memory.h"
 #include "threading/program/program.h"
+#include "threading/program/schedule_binding.h"
 
 namespace hycoll {
 namespace deferred_run_test {

@@ -14,6 +14,7 @@
 #include "threading/execution/executor.h"
 #include "threading/memory/node_memory.h"
 #include "threading/program/program.h"
+#include "threading/program/schedule_binding.h"
 
 namespace hycoll {
 namespace executor_like_test {

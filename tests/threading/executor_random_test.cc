@@ -239,7 +239,7 @@ TEST_CASE("algorithms that follow groups are right whatever these are, and nobod
   const Groups pairs({{{2, 3}}});
   const Groups unequal({{{3, 1}, {1, 1}, {2, 1}}, {{4, 1}, {2, 1}}});
   const Groups deep({{{2, 6}}, {{4, 3}}, {{8, 1}, {4, 1}}});
-  const std::vector<GroupedRun> by_node = {
+  const std::vector<EqualGroupings> by_node = {
       {.groups = unequal}, {.groups = Groups()}, {.groups = deep}};
   const std::vector<Shape> shapes = {
       Shape({{6, 6}}, 1).with_groups(pairs),

@@ -20,6 +20,7 @@
 #include "tests/support/collective_reference.h"
 #include "tests/support/lines_limit.h"
 #include "tests/support/sanitized.h"
+#include "tests/threading/bound_slices.h"
 #include "tests/threading/mailbox_network.h"
 #include "tests/threading/one_core.h"
 #include "threading/execution/executor.h"
@@ -55,7 +56,7 @@ class ThreadedRun {
     const BindingOptions options{.element_bytes = sizeof(std::int32_t)};
     const std::size_t limit = slice_limit(schedule, extent, options.element_bytes, staging_bytes);
     for (int node = 0; node < shape.node_count(); ++node) {
-      sliced_.push_back(bind_slices(schedule, node, extent, options, limit));
+      sliced_.push_back(tests::bound_slices(schedule, node, extent, options, limit));
       memories_.push_back(std::make_unique<NodeMemory>(
           shape.node(node).workers, 2 * (sliced_.back().staging_bytes + kSeparationBytes)));
     }

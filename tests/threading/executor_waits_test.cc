@@ -17,6 +17,7 @@
 #include "threading/execution/executor.h"
 #include "threading/memory/node_memory.h"
 #include "threading/program/program.h"
+#include "threading/program/schedule_binding.h"
 #include "threading/transport/endpoint.h"
 
 namespace hycoll {

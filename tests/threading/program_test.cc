@@ -14,6 +14,7 @@
 #include "core/schedule/builder.h"
 #include "core/schedule/pairs.h"
 #include "threading/memory/node_memory.h"
+#include "threading/program/schedule_binding.h"
 
 namespace hycoll {
 namespace program_test {

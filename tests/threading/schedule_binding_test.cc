@@ -13,6 +13,7 @@
 #include "core/base/collective_traits.h"
 #include "core/base/errors.h"
 #include "tests/support/sanitized.h"
+#include "tests/threading/bound_slices.h"
 
 namespace hycoll {
 namespace schedule_binding_test {
@@ -56,7 +57,7 @@ class Rebound {
         use_(schedule),
         binding_(schedule, node, options_of(needs_)) {}
 
-  /// Whether this is what bind_slices() makes, slices, refusals and all.
+  /// Whether this is as if bound alone, slices, refusals and all.
   bool is_like_bound_alone(const VectorExtent& extent, std::size_t element_bytes,
                            std::size_t capacity_bytes) {
     BindingOptions options = options_of(needs_);
@@ -66,7 +67,7 @@ class Rebound {
     std::size_t limit = 0;
     try {
       limit = slice_limit(schedule_, extent, element_bytes, capacity_bytes);
-      alone = bind_slices(schedule_, node_, extent, options, limit);
+      alone = tests::bound_slices(schedule_, node_, extent, options, limit);
     } catch (const Error& error) {
       refusal = error.what();
     }

@@ -17,6 +17,7 @@
 #include "threading/memory/node_memory.h"
 #include "threading/memory/shared_segment.h"
 #include "threading/program/program.h"
+#include "threading/program/schedule_binding.h"
 
 namespace hycoll {
 namespace shared_node_memory_test {

@@ -10,6 +10,7 @@
 
 #include "collectives/algorithms/registry.h"
 #include "core/base/errors.h"
+#include "tests/threading/bound_slices.h"
 
 namespace hycoll {
 namespace staging_slices_test {
@@ -88,7 +89,7 @@ TEST_CASE("slices of the same length share their programs, unequal blocks have o
   const Schedule allreduce = staged_schedule(Collective::allreduce);
   const std::size_t limit = slice_limit(allreduce, {.count = 100'003}, 8, 65536);
   const SlicedPrograms equal =
-      bind_slices(allreduce, 1, {.count = 100'003}, {.element_bytes = 8}, limit);
+      tests::bound_slices(allreduce, 1, {.count = 100'003}, {.element_bytes = 8}, limit);
   CHECK(equal.run_count > 3);
   CHECK(equal.programs.size() == 2);
   CHECK(&equal.program(0, 2) == &equal.program(equal.run_count - 2, 2));
@@ -96,8 +97,9 @@ TEST_CASE("slices of the same length share their programs, unequal blocks have o
   const std::vector<std::size_t> blocks = {50'000, 0, 7, 20'000, 49'999};
   const VectorExtent extent{.count = 50'000, .block_counts = blocks};
   const Schedule reduce_scatter = staged_schedule(Collective::reduce_scatter);
-  const SlicedPrograms unequal = bind_slices(reduce_scatter, 0, extent, {.element_bytes = 8},
-                                             slice_limit(reduce_scatter, extent, 8, 65536));
+  const SlicedPrograms unequal =
+      tests::bound_slices(reduce_scatter, 0, extent, {.element_bytes = 8},
+                          slice_limit(reduce_scatter, extent, 8, 65536));
   CHECK(unequal.run_count > 3);
   CHECK(unequal.programs.size() == unequal.run_count);
 }

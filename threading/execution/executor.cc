@@ -403,7 +403,7 @@ void WorkerExecutor::issue_message(StrandState& state, const Instruction& instru
 
 void WorkerExecutor::issue_reduce(const Instruction& instruction) {
   if (instruction.count == 0) return;  // it only waited for lines
-  if (instruction.reaches_others && is_far(instruction)) return issue_far(instruction);
+  if (instruction.reaches_others && is_remote(instruction)) return issue_remote(instruction);
   const auto all = operands(instruction);
   const std::size_t destination_count = instruction.destination_count;
   for (std::size_t d = 0; d < destination_count; ++d) destination_addresses_[d] = address(all[d]);
@@ -439,7 +439,7 @@ void WorkerExecutor::combine(std::span<void* const> destinations,
 void WorkerExecutor::issue_copy(const Instruction& instruction) {
   if (instruction.count == 0) return;  // it only waited for lines
   if (instruction.row_count > 1) return copy_row(instruction);
-  if (instruction.reaches_others && is_far(instruction)) return issue_far(instruction);
+  if (instruction.reaches_others && is_remote(instruction)) return issue_remote(instruction);
   const auto all = operands(instruction);
   const std::size_t destination_count = instruction.destination_count;
   for (std::size_t d = 0; d < destination_count; ++d) destination_addresses_[d] = address(all[d]);
@@ -463,13 +463,13 @@ inline void WorkerExecutor::copy(std::span<void* const> destinations, const std:
 void WorkerExecutor::copy_row(const Instruction& instruction) {
   const auto all = operands(instruction);
   const std::size_t block_bytes = instruction.size_bytes / instruction.row_count;
-  const bool may_be_far = instruction.reaches_others && memory_.addresses() != nullptr;
+  const bool may_be_remote = instruction.reaches_others && memory_.addresses() != nullptr;
   Operand destination = all[0];
   Operand source = all[1];
   for (int block = 0; block < instruction.row_count; ++block) {
-    if (may_be_far && (is_far(destination) || is_far(source))) {
+    if (may_be_remote && (is_remote(destination) || is_remote(source))) {
       const OperandPlace to = place_of(destination);
-      far_steps_.copy(*memory_.addresses(), std::span(&to, 1), place_of(source), block_bytes);
+      remote_steps_.copy(*memory_.addresses(), std::span(&to, 1), place_of(source), block_bytes);
     } else {
       void* const to = address(destination);
       copy(std::span(&to, 1), address(source), block_bytes, instruction);

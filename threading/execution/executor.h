@@ -16,7 +16,7 @@
 #include "core/base/types.h"
 #include "core/kernels/reducer.h"
 #include "numa/placement/memory.h"
-#include "threading/execution/far_steps.h"
+#include "threading/execution/remote_steps.h"
 #include "threading/execution/run_failure.h"
 #include "threading/execution/task_kernels.h"
 #include "threading/memory/broadcast_fifo.h"
@@ -250,9 +250,9 @@ class WorkerExecutor {
   void copy(std::span<void* const> destinations, const std::byte* source, std::size_t size_bytes,
             const Instruction& instruction);
   /// A reduce or copy with operands in other processes' own memory.
-  void issue_far(const Instruction& instruction);
-  bool is_far(const Instruction& instruction) const;
-  bool is_far(const Operand& operand) const;
+  void issue_remote(const Instruction& instruction);
+  bool is_remote(const Instruction& instruction) const;
+  bool is_remote(const Operand& operand) const;
   OperandPlace place_of(const Operand& operand) const;
   /// Combines; an operator that throws is recorded.
   void combine(std::span<void* const> destinations, std::span<const void* const> sources,
@@ -419,7 +419,7 @@ class WorkerExecutor {
   SeparateVector<const void*> source_addresses_;
   StagingTurns staging_turns_;     // of the program that has been taken up
   std::size_t staging_begin_ = 0;  // of the run
-  FarSteps far_steps_;
+  RemoteSteps remote_steps_;
   std::vector<NumaBuffer> left_behind_;  // by runs that were abandoned while they were sending
 };
 

@@ -12,6 +12,7 @@
 #include "threading/program/memory_layout.h"
 #include "threading/program/program_recipe.h"
 #include "threading/program/repeated_signals.h"
+#include "threading/program/schedule_form.h"
 #include "threading/program/staging_slices.h"
 
 namespace hycoll {
@@ -64,18 +65,21 @@ PairBinding::PairBinding(const Schedule& schedule, int node, const BindingOption
       has_single_members_(schedule.shape.member_count() == schedule.shape.node_count() &&
                           node_member_count_ == 1) {
   options_.needs = nullptr;
-  BindingOptions sliced = options;
-  sliced.element_bytes = 1;
-  sliced.short_staging_bytes = 0;
-  std::vector<ProgramRecipe> recipes;
-  std::vector<Program> programs = bind_schedule(schedule, node, kSliceOfBlocks, sliced, recipes);
+  const ProgramNeeds needs = options.needs != nullptr ? *options.needs : needs_of(schedule);
+  const Partition partition = partition_for(schedule, kSliceOfBlocks, 1);
+  const ProgramExtent extent{
+      .partition = partition, .tag_count = options.tag_count, .has_gaps = true};
+  require_within_limits(needs, schedule.algorithm, extent);
+  auto [programs, recipes] =
+      form_of(schedule, node, needs, {.partition = partition, .has_gaps = true}, options);
   std::vector<std::size_t> staged_chunks(index_of(schedule.shape.node(node).workers), 0);
   const std::vector<StagedBuffer> staged = staged_buffers(schedule, node, staged_chunks);
   most_staged_chunks_ = std::ranges::max(staged_chunks);
   for (std::size_t w = 0; w < programs.size(); ++w) {
     WorkerForm& form = forms_.emplace_back();
     form.program = std::move(programs[w]);
-    form.program.form = 0;
+    form.program.memory =
+        is_compact(needs, extent) ? NodeMemory::Part::compact : NodeMemory::Part::rest;
     form.staged_chunks = staged_chunks[index_of(options.workers.first) + w];
     take_needs(schedule, node, staged, recipes[w], form);
   }

@@ -174,13 +174,6 @@ struct VectorExtent {
   std::size_t limit = SIZE_MAX;
 };
 
-/// The programs of one node's workers, or of those that are wanted. The schedule is whole, or the
-/// node's part. Chunks are balanced in units of cache lines. Throws Error (unsupported) when the
-/// schedule needs more flags, lines or tags, or more of anything else, than the executor has: on
-/// all nodes, whichever of them needs that.
-std::vector<Program> bind_schedule(const Schedule& schedule, int node, const VectorExtent& extent,
-                                   const BindingOptions& options);
-
 /// How the chunks of a schedule cut a vector: the same on all nodes.
 struct Chunking {
   int block_count = 0;  ///< Of what a member has of all others; 0: the vector is one.
@@ -194,7 +187,7 @@ struct Chunking {
   }
 };
 
-/// The partition that bind_schedule uses.
+/// How a vector is cut: chunks are balanced in units of cache lines.
 Partition partition_for(const Chunking& chunking, const VectorExtent& extent,
                         std::size_t element_bytes);
 Partition partition_for(const Schedule& schedule, const VectorExtent& extent,

@@ -3,8 +3,6 @@
 
 #include <vector>
 
-#include "threading/program/program.h"
-
 namespace hycoll {
 
 /// What of a program depends on the length of the vector that it is bound to, by chunks. All else
@@ -30,11 +28,6 @@ struct ProgramRecipe {
   std::vector<Place> operands;
   bool some_make_final_outputs = false;  ///< Of the instructions of all of the node's workers.
 };
-
-/// As bind_schedule() in program.h, and adds the recipes of the programs that it returns.
-std::vector<Program> bind_schedule(const Schedule& schedule, int node, const VectorExtent& extent,
-                                   const BindingOptions& options,
-                                   std::vector<ProgramRecipe>& recipes);
 
 }  // namespace hycoll
 

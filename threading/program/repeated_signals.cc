@@ -47,10 +47,7 @@ void find_repeated(StrandProgram& strand) noexcept {
 
 void note_repeated_signals(std::span<Program> programs) noexcept {
   for (Program& program : programs) {
-    for (StrandProgram& strand : program.strands) {
-      find_repeated(strand);
-      leave_out_signals(strand);
-    }
+    for (StrandProgram& strand : program.strands) find_repeated(strand);
   }
 }
 

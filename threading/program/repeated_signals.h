@@ -13,10 +13,10 @@ namespace hycoll {
 // that looks at it. (docs/decisions/0072-signals-that-say-little-are-left-out.md)
 
 /// Finds the signals that strands repeat (Instruction::is_repeated,
-/// StrandProgram::repeats_signals), and leaves out those that may be.
+/// StrandProgram::repeats_signals).
 void note_repeated_signals(std::span<Program> programs) noexcept;
 
-/// Decides again, for the lengths that the strand's instructions have now.
+/// Leaves out those that may be, by the lengths that the strand's instructions have now.
 void leave_out_signals(StrandProgram& strand) noexcept;
 
 }  // namespace hycoll

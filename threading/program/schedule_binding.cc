@@ -74,6 +74,8 @@ ScheduleBinding::ScheduleBinding(Schedule schedule, int node, const BindingOptio
       needs_(options.needs != nullptr ? *options.needs : needs_of(schedule_)),
       options_(options),
       chunking_(schedule_) {
+  HYCOLL_ASSERT(schedule_.is_whole() || options.needs != nullptr,
+                "a part is bound to what all nodes need");
   options_.needs = &needs_;
   // As it is kept for long.
   for (Strand& strand : schedule_.strands) strand.steps.shrink_to_fit();
@@ -197,47 +199,46 @@ const ScheduleBinding::Form* ScheduleBinding::find_form(bool stages_briefly,
   return form;
 }
 
-const ScheduleBinding::Form* ScheduleBinding::make_form(const VectorExtent& extent,
-                                                        std::size_t element_bytes,
+std::unique_ptr<ScheduleBinding::Form> ScheduleBinding::make_form(
+    const Partition& partition, bool stages_briefly, const BindingMemory& memory) const {
+  const FormKind kind{
+      .partition = partition, .has_gaps = !memory.gaps.empty(), .stages_briefly = stages_briefly};
+  auto made = std::make_unique<Form>();
+  made->number = take_program_numbers(1);
+  made->pattern = {.stages_briefly = stages_briefly,
+                   .has_gaps = kind.has_gaps,
+                   .filled_chunks = memory.filled_chunks};
+  made->form = form_of(schedule_, node_, needs_, kind, options_);
+  for (Program& program : made->form.programs) program.form = made->number;
+  for (ProgramRecipe& recipe : made->form.recipes) {
+    for (ProgramRecipe::Place& place : recipe.operands) {
+      if (place.buffer < 0) continue;
+      place.buffer = place_of_buffer_[static_cast<std::size_t>(place.buffer)];
+    }
+  }
+  return made;
+}
+
+const ScheduleBinding::Form* ScheduleBinding::keep_form(const Partition& partition,
                                                         bool stages_briefly,
                                                         const BindingMemory& memory) const {
   const std::lock_guard lock(mutex_);
   // Somebody else may have made it meanwhile.
   if (const Form* const made = find_form(stages_briefly, memory)) return made;
   if (form_count_ == kMostForms) return nullptr;
-  auto form = std::make_unique<Form>();
-  form->number = take_program_numbers(1);
-  form->pattern = {.stages_briefly = stages_briefly,
-                   .has_gaps = !memory.gaps.empty(),
-                   .filled_chunks = memory.filled_chunks};
-  BindingOptions options = options_;
-  options.element_bytes = element_bytes;
-  form->programs = bind_schedule(schedule_, node_, extent, options, form->recipes);
-  std::size_t bytes = sizeof(Form) + memory_bytes(form->programs) + capacity_bytes(form->recipes);
-  for (Program& program : form->programs) program.form = form->number;
-  for (ProgramRecipe& recipe : form->recipes) {
-    for (ProgramRecipe::Place& place : recipe.operands) {
-      if (place.buffer < 0) continue;
-      place.buffer = place_of_buffer_[static_cast<std::size_t>(place.buffer)];
-    }
+  std::unique_ptr<Form> made = make_form(partition, stages_briefly, memory);
+  std::size_t bytes =
+      sizeof(Form) + memory_bytes(made->form.programs) + capacity_bytes(made->form.recipes);
+  for (const ProgramRecipe& recipe : made->form.recipes) {
     bytes += capacity_bytes(recipe.instructions) + capacity_bytes(recipe.operands);
   }
-  form->next = std::move(first_form_);
-  first_form_ = std::move(form);
+  made->next = std::move(first_form_);
+  first_form_ = std::move(made);
   // Pairs with the acquiring load in find_form().
   forms_.store(first_form_.get(), std::memory_order_release);
   form_bytes_.fetch_add(bytes, std::memory_order_relaxed);
   ++form_count_;
   return first_form_.get();
-}
-
-void ScheduleBinding::bind_alone(const VectorExtent& extent, std::size_t element_bytes,
-                                 WorkerRange workers, std::vector<Program>& programs) const {
-  BindingOptions options = options_;
-  options.element_bytes = element_bytes;
-  options.workers.first += workers.first;
-  options.workers.count = std::min(options.workers.count - workers.first, workers.count);
-  programs = bind_schedule(schedule_, node_, extent, options);
 }
 
 void ScheduleBinding::fill(const Numbers& numbers, const ProgramRecipe& recipe,
@@ -298,12 +299,12 @@ void ScheduleBinding::fill(const Numbers& numbers, const Form& form, WorkerRange
                            std::vector<Program>& programs) const {
   const auto first = static_cast<std::size_t>(workers.first);
   const std::size_t count =
-      std::min(form.programs.size() - first, static_cast<std::size_t>(workers.count));
+      std::min(form.form.programs.size() - first, static_cast<std::size_t>(workers.count));
   programs.resize(count);
   for (std::size_t i = 0; i < count; ++i) {
     Program& program = programs[i];
-    if (program.form != form.number) program = form.programs[first + i];
-    fill(numbers, form.recipes[first + i], program);
+    if (program.form != form.number) program = form.form.programs[first + i];
+    fill(numbers, form.form.recipes[first + i], program);
     const std::size_t worker = static_cast<std::size_t>(options_.workers.first) + first + i;
     program.staging_bytes = numbers.memory.staged_bytes[worker];
     program.staging_set_bytes = numbers.staging_set_bytes;
@@ -328,8 +329,12 @@ void ScheduleBinding::bind(const VectorExtent& extent, std::size_t element_bytes
   const StagingSets sets =
       StagingSets::of(most_staged, briefly_staged_bytes(schedule_.shape, extent, options_));
   const Form* form = find_form(sets.are_brief, memory);
-  if (form == nullptr) form = make_form(extent, element_bytes, sets.are_brief, memory);
-  if (form == nullptr) return bind_alone(extent, element_bytes, workers, programs);
+  if (form == nullptr) form = keep_form(partition, sets.are_brief, memory);
+  std::unique_ptr<Form> alone;
+  if (form == nullptr) {
+    alone = make_form(partition, sets.are_brief, memory);
+    form = alone.get();
+  }
   const Numbers numbers{.partition = partition,
                         .element_bytes = element_bytes,
                         .stores = stores_for(extent, partition, element_bytes),
@@ -338,6 +343,15 @@ void ScheduleBinding::bind(const VectorExtent& extent, std::size_t element_bytes
                         .staging_set_bytes = sets.set_bytes,
                         .memory = memory};
   fill(numbers, *form, workers, programs);
+}
+
+std::vector<Program> bind_schedule(Schedule schedule, int node, const VectorExtent& extent,
+                                   const BindingOptions& options) {
+  const ScheduleBinding binding(std::move(schedule), node, options);
+  BindingMemory memory;
+  std::vector<Program> programs;
+  binding.bind(extent, options.element_bytes, {}, memory, programs);
+  return programs;
 }
 
 void bind_slices(const ScheduleBinding& binding, const VectorExtent& extent,

@@ -13,6 +13,7 @@
 #include "threading/program/program.h"
 #include "threading/program/program_needs.h"
 #include "threading/program/program_recipe.h"
+#include "threading/program/schedule_form.h"
 #include "threading/program/staging_slices.h"
 #include "threading/program/step_stores.h"
 
@@ -48,13 +49,14 @@ class BindingMemory {
 /// and a sum for each operand. Thread-safe.
 class ScheduleBinding {
  public:
-  /// `options` as bind_schedule() takes them, but for the size of elements. Of its needs a copy is
-  /// kept; they are the schedule's own if there are none.
+  /// The schedule is whole, or the node's part. The size of elements among the options does not
+  /// matter. Of their needs a copy is kept; they are the schedule's own if there are none.
   ScheduleBinding(Schedule schedule, int node, const BindingOptions& options);
 
-  /// The programs of neighbouring workers among those that the options want, as bind_schedule()
-  /// would make them: into `programs`, which nobody executes. Errors: as bind_schedule(); the
-  /// programs are of no use then.
+  /// The programs of neighbouring workers among those that the options want: into `programs`, which
+  /// nobody executes. Throws Error (unsupported) when the schedule needs more flags, lines or tags,
+  /// or more of anything else, than the executor has: on all nodes, whichever of them needs that.
+  /// The programs are of no use then.
   void bind(const VectorExtent& extent, std::size_t element_bytes, WorkerRange workers,
             BindingMemory& memory, std::vector<Program>& programs) const;
 
@@ -73,8 +75,7 @@ class ScheduleBinding {
   struct Form {
     std::uint64_t number = 0;
     Pattern pattern;
-    std::vector<Program> programs;
-    std::vector<ProgramRecipe> recipes;
+    ScheduleForm form;
     std::unique_ptr<const Form> next;
   };
   /// A buffer in staging or scratch.
@@ -103,11 +104,11 @@ class ScheduleBinding {
   StepStores stores_for(const VectorExtent& extent, const Partition& partition,
                         std::size_t element_bytes) const;
   const Form* find_form(bool stages_briefly, const BindingMemory& memory) const;
-  const Form* make_form(const VectorExtent& extent, std::size_t element_bytes, bool stages_briefly,
+  std::unique_ptr<Form> make_form(const Partition& partition, bool stages_briefly,
+                                  const BindingMemory& memory) const;
+  /// The same, kept; null if as many are kept as may be.
+  const Form* keep_form(const Partition& partition, bool stages_briefly,
                         const BindingMemory& memory) const;
-  /// Programs of a form that is not kept.
-  void bind_alone(const VectorExtent& extent, std::size_t element_bytes, WorkerRange workers,
-                  std::vector<Program>& programs) const;
   void fill(const Numbers& numbers, const Form& form, WorkerRange workers,
             std::vector<Program>& programs) const;
   void fill(const Numbers& numbers, const ProgramRecipe& recipe, Program& program) const;
@@ -132,7 +133,12 @@ class ScheduleBinding {
   mutable std::atomic<std::size_t> form_bytes_{0};
 };
 
-/// As bind_slices(), into `sliced`, which nobody executes.
+/// The programs of a schedule that is bound once. Errors: as ScheduleBinding::bind().
+std::vector<Program> bind_schedule(Schedule schedule, int node, const VectorExtent& extent,
+                                   const BindingOptions& options);
+
+/// Binds a node to all slices of a vector, of `limit` elements of it or of each of its blocks: into
+/// `sliced`, which nobody executes. Errors: as ScheduleBinding::bind().
 void bind_slices(const ScheduleBinding& binding, const VectorExtent& extent,
                  std::size_t element_bytes, std::size_t limit, WorkerRange workers,
                  BindingMemory& memory, SlicedPrograms& sliced);

@@ -126,18 +126,4 @@ const VectorExtent& Slices::slice(std::size_t program) noexcept {
   return slice_;
 }
 
-SlicedPrograms bind_slices(const Schedule& schedule, int node, const VectorExtent& extent,
-                           const BindingOptions& options, std::size_t limit) {
-  Slices slices(extent, limit);
-  SlicedPrograms sliced{
-      .run_count = slices.run_count(),
-      .displacement_bytes = slices.limit() * options.element_bytes,
-      .staging_bytes = staging_bytes(schedule, slices.first_slice(), options.element_bytes),
-      .programs = {}};
-  for (std::size_t program = 0; program < slices.program_count(); ++program) {
-    sliced.programs.push_back(bind_schedule(schedule, node, slices.slice(program), options));
-  }
-  return sliced;
-}
-
 }  // namespace hycoll

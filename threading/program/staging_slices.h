@@ -110,10 +110,6 @@ class Slices {
   std::size_t run_count_;
 };
 
-/// Binds a node to all slices. Errors: as bind_schedule.
-SlicedPrograms bind_slices(const Schedule& schedule, int node, const VectorExtent& extent,
-                           const BindingOptions& options, std::size_t limit);
-
 }  // namespace hycoll
 
 #endif  // HYCOLL_THREADING_PROGRAM_STAGING_SLICES_H_

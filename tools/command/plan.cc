@@ -197,7 +197,7 @@ Shape on_machine(const Shape& shape, const PlanMachine& machine, const PlanOptio
                  int group_levels) {
   const Shape grouped = shape.with_groups(with_levels(machine.near(), group_levels));
   if (options.placement.empty()) return grouped;
-  const LeaderRun leaders{
+  const EqualLeaders leaders{
       .workers = machine.leaders(shape.lane_count(), parse_placement(options.placement)),
       .count = shape.node_count()};
   return grouped.with_leaders(std::span(&leaders, 1));
@@ -208,14 +208,15 @@ BoundSchedule generate(const PlanOptions& options, Routine routine) {
   options.root.check(routine);
   if (options.algorithm != "auto") find_algorithm(collective, options.algorithm);
   const int workers = options.workers > 0 ? options.workers : options.members;
-  const std::vector<NodeRun> nodes = {{.node = {options.members, workers}, .count = options.nodes}};
+  const std::vector<EqualNodes> nodes = {
+      {.node = {options.members, workers}, .count = options.nodes}};
   const int member_count = options.nodes * options.members;
   check_root(options.root.root, member_count);
   const PlannedVector vector = vector_of(options, routine, member_count);
   const std::optional<PlanMachine> machine = machine_of(options, workers);
   std::optional<InsideCosts> inside;
   if (machine && options.members == workers) {
-    const NearRun near{machine->near().groups, machine->near().shared, options.nodes};
+    const EqualNearness near{machine->near().groups, machine->near().shared, options.nodes};
     inside.emplace(nodes, std::span(&near, 1), kPublishedTimes);
   }
   const SelectedPlan selected =

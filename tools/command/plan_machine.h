@@ -29,7 +29,7 @@ class PlanMachine {
   std::vector<int> leaders(int lane_count, Placement placement) const;
 
   /// Which of the workers of a node are near one another.
-  const NearRun& near() const noexcept { return near_; }
+  const EqualNearness& near() const noexcept { return near_; }
 
   LineTransfers transfers(const Schedule& schedule, const Partition& partition,
                           std::size_t element_bytes) const;
@@ -38,7 +38,7 @@ class PlanMachine {
   // By worker of a node.
   std::vector<Core> cores_;
   std::vector<WorkerPlace> places_;
-  NearRun near_;
+  EqualNearness near_;
 };
 
 /// As label and text.

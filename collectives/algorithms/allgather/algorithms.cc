@@ -3,7 +3,7 @@
 #include <array>
 
 #include "collectives/algorithms/allgather/allgather.h"
-#include "collectives/algorithms/parts/algorithm.h"
+#include "collectives/algorithms/building_blocks/algorithm.h"
 
 namespace hycoll {
 namespace {

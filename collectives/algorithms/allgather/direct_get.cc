@@ -20,7 +20,7 @@
 #include <utility>
 
 #include "collectives/algorithms/allgather/allgather.h"
-#include "collectives/algorithms/parts/member_shares.h"
+#include "collectives/algorithms/building_blocks/member_shares.h"
 #include "core/base/errors.h"
 
 namespace hycoll {

@@ -1,7 +1,7 @@
 #include "collectives/algorithms/allgather/exchange.h"
 
-#include "collectives/algorithms/parts/chunks.h"
-#include "collectives/algorithms/parts/shares.h"
+#include "collectives/algorithms/building_blocks/chunks.h"
+#include "collectives/algorithms/building_blocks/shares.h"
 
 namespace hycoll {
 

@@ -1,9 +1,9 @@
 #ifndef HYCOLL_COLLECTIVES_ALGORITHMS_ALLGATHER_EXCHANGE_H_
 #define HYCOLL_COLLECTIVES_ALGORITHMS_ALLGATHER_EXCHANGE_H_
 
-#include "collectives/algorithms/parts/allgather.h"
-#include "collectives/algorithms/parts/exchange.h"
-#include "collectives/algorithms/parts/node_phases.h"
+#include "collectives/algorithms/building_blocks/allgather.h"
+#include "collectives/algorithms/building_blocks/exchange.h"
+#include "collectives/algorithms/building_blocks/node_phases.h"
 #include "core/schedule/builder.h"
 
 namespace hycoll {

@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "collectives/algorithms/allgather/allgather.h"
-#include "collectives/algorithms/parts/lines_phases.h"
+#include "collectives/algorithms/building_blocks/lines_phases.h"
 #include "core/base/errors.h"
 #include "core/schedule/builder.h"
 

@@ -26,8 +26,8 @@
 #include <vector>
 
 #include "collectives/algorithms/allgather/allgather.h"
-#include "collectives/algorithms/parts/node_phases.h"
-#include "collectives/algorithms/parts/shares.h"
+#include "collectives/algorithms/building_blocks/node_phases.h"
+#include "collectives/algorithms/building_blocks/shares.h"
 #include "core/base/errors.h"
 
 namespace hycoll {

@@ -2,7 +2,7 @@
 // gets the result back. The tree, its formulas and an example: parts/aggregation.cc.
 
 #include "collectives/algorithms/allreduce/exchange.h"
-#include "collectives/algorithms/parts/aggregation.h"
+#include "collectives/algorithms/building_blocks/aggregation.h"
 
 namespace hycoll {
 

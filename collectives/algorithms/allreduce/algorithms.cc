@@ -4,8 +4,8 @@
 #include <array>
 
 #include "collectives/algorithms/allreduce/allreduce.h"
-#include "collectives/algorithms/parts/aggregation.h"
-#include "collectives/algorithms/parts/algorithm.h"
+#include "collectives/algorithms/building_blocks/aggregation.h"
+#include "collectives/algorithms/building_blocks/algorithm.h"
 
 namespace hycoll {
 namespace {
@@ -73,7 +73,7 @@ bool serves_node_leader(const Shape& shape) {
 
 /// An aggregator's one worker combines what comes in on all lanes.
 bool serves_socket_leader(const Shape& shape) {
-  const auto has_one_task = [](const NodeRun& run) {
+  const auto has_one_task = [](const EqualNodes& run) {
     return run.node.members > 0 || run.node.workers == 1;
   };
   return std::ranges::all_of(shape.node_runs(), has_one_task) && has_aggregators_last(shape);

@@ -17,7 +17,7 @@
 // c to node 0, which holds abc; node 0 sends abc to node 2, then to node 1.
 
 #include "collectives/algorithms/allreduce/exchange.h"
-#include "collectives/algorithms/parts/trees.h"
+#include "collectives/algorithms/building_blocks/trees.h"
 
 namespace hycoll {
 

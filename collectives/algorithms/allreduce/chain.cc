@@ -20,7 +20,7 @@
 // 1, which holds acb and sends it to node 2, which sends it to node 0.
 
 #include "collectives/algorithms/allreduce/exchange.h"
-#include "collectives/algorithms/parts/trees.h"
+#include "collectives/algorithms/building_blocks/trees.h"
 
 namespace hycoll {
 namespace {

@@ -20,12 +20,12 @@
 // block 0 to its own; it sends block 1 to node 1, and completes block 0 with node 2's. Then it
 // sends block 0 to node 2, gets 1, sends 0 to node 1, and gets 2.
 
-#include "collectives/algorithms/parts/circulant.h"
+#include "collectives/algorithms/building_blocks/circulant.h"
 
 #include <vector>
 
 #include "collectives/algorithms/allreduce/exchange.h"
-#include "collectives/algorithms/parts/allgather.h"
+#include "collectives/algorithms/building_blocks/allgather.h"
 
 namespace hycoll {
 

@@ -34,8 +34,8 @@
 
 #include "collectives/algorithms/allreduce/allreduce.h"
 #include "collectives/algorithms/allreduce/multi_leader.h"
-#include "collectives/algorithms/parts/members.h"
-#include "collectives/algorithms/parts/torus.h"
+#include "collectives/algorithms/building_blocks/members.h"
+#include "collectives/algorithms/building_blocks/torus.h"
 #include "core/base/errors.h"
 
 namespace hycoll {

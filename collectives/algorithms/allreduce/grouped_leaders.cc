@@ -24,8 +24,8 @@
 #include <vector>
 
 #include "collectives/algorithms/allreduce/allreduce.h"
-#include "collectives/algorithms/parts/member_tree.h"
-#include "collectives/algorithms/parts/members.h"
+#include "collectives/algorithms/building_blocks/member_tree.h"
+#include "collectives/algorithms/building_blocks/members.h"
 #include "core/base/errors.h"
 #include "core/schedule/builder.h"
 

@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "collectives/algorithms/allreduce/exchange.h"
-#include "collectives/algorithms/parts/allgather.h"
-#include "collectives/algorithms/parts/recursive_halving.h"
+#include "collectives/algorithms/building_blocks/allgather.h"
+#include "collectives/algorithms/building_blocks/recursive_halving.h"
 
 namespace hycoll {
 

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "collectives/algorithms/allreduce/allreduce.h"
-#include "collectives/algorithms/parts/lines_phases.h"
+#include "collectives/algorithms/building_blocks/lines_phases.h"
 #include "core/base/errors.h"
 #include "core/schedule/builder.h"
 

@@ -21,7 +21,7 @@
 // writes ab, 2 reads d and writes cd; both read the other's line and write abcd, which 1 and 3
 // read.
 
-#include "collectives/algorithms/parts/lines_tree.h"
+#include "collectives/algorithms/building_blocks/lines_tree.h"
 
 #include <utility>
 #include <vector>

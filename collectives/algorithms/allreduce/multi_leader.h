@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "collectives/algorithms/allreduce/exchange.h"
-#include "collectives/algorithms/parts/members.h"
+#include "collectives/algorithms/building_blocks/members.h"
 #include "core/schedule/builder.h"
 
 namespace hycoll {

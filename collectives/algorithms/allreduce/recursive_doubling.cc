@@ -16,7 +16,7 @@
 // node 0.
 
 #include "collectives/algorithms/allreduce/exchange.h"
-#include "collectives/algorithms/parts/fold.h"
+#include "collectives/algorithms/building_blocks/fold.h"
 
 namespace hycoll {
 namespace {

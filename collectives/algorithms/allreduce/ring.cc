@@ -19,7 +19,7 @@
 // step 1, node 1 sends the sum to node 2, which completes block 0; steps 2 and 3, it travels on to
 // nodes 0 and 1.
 
-#include "collectives/algorithms/parts/ring.h"
+#include "collectives/algorithms/building_blocks/ring.h"
 
 #include <optional>
 

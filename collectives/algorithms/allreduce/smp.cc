@@ -27,8 +27,8 @@
 
 #include "collectives/algorithms/allreduce/allreduce.h"
 #include "collectives/algorithms/allreduce/exchange.h"
-#include "collectives/algorithms/parts/members.h"
-#include "collectives/algorithms/parts/trees.h"
+#include "collectives/algorithms/building_blocks/members.h"
+#include "collectives/algorithms/building_blocks/trees.h"
 #include "core/base/errors.h"
 
 namespace hycoll {

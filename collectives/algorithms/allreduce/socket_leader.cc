@@ -28,7 +28,7 @@
 
 #include "collectives/algorithms/allreduce/allreduce.h"
 #include "collectives/algorithms/allreduce/multi_leader.h"
-#include "collectives/algorithms/parts/aggregation.h"
+#include "collectives/algorithms/building_blocks/aggregation.h"
 
 namespace hycoll {
 namespace {
@@ -40,9 +40,10 @@ int first_of_socket(const Node& node, int socket, int socket_count) {
 
 /// The same shape with each lane driven by the owner of its socket's first member.
 Shape with_socket_leaders(const Shape& shape) {
-  const std::vector<NodeRun> runs = shape.node_runs();
-  const Node& largest =
-      std::ranges::max_element(runs, {}, [](const NodeRun& run) { return run.node.members; })->node;
+  const std::vector<EqualNodes> runs = shape.node_runs();
+  const Node& largest = std::ranges::max_element(runs, {}, [](const EqualNodes& run) {
+                          return run.node.members;
+                        })->node;
   std::vector<int> leaders;
   for (int lane = 0; lane < shape.lane_count(); ++lane) {
     leaders.push_back(first_of_socket(largest, lane, shape.lane_count()));

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "collectives/algorithms/alltoall/alltoall.h"
-#include "collectives/algorithms/parts/algorithm.h"
+#include "collectives/algorithms/building_blocks/algorithm.h"
 #include "core/schedule/pairs.h"
 
 namespace hycoll {

@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "collectives/algorithms/alltoall/alltoall.h"
-#include "collectives/algorithms/parts/member_shares.h"
+#include "collectives/algorithms/building_blocks/member_shares.h"
 #include "core/base/errors.h"
 #include "core/schedule/pairs.h"
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "collectives/algorithms/parts/exchange.h"
+#include "collectives/algorithms/building_blocks/exchange.h"
 #include "core/schedule/builder.h"
 
 namespace hycoll {

@@ -5,8 +5,8 @@
 #include <map>
 
 #include "collectives/algorithms/alltoall/exchange.h"
-#include "collectives/algorithms/parts/algorithm.h"
-#include "collectives/algorithms/parts/node_phases.h"
+#include "collectives/algorithms/building_blocks/algorithm.h"
+#include "collectives/algorithms/building_blocks/node_phases.h"
 #include "core/schedule/builder.h"
 #include "core/schedule/number_range.h"
 #include "core/schedule/pairs.h"

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "collectives/algorithms/alltoall/alltoall.h"
-#include "collectives/algorithms/parts/lines_phases.h"
+#include "collectives/algorithms/building_blocks/lines_phases.h"
 #include "core/schedule/pairs.h"
 
 namespace hycoll {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "collectives/algorithms/broadcast/exchange.h"
-#include "collectives/algorithms/parts/algorithm.h"
+#include "collectives/algorithms/building_blocks/algorithm.h"
 #include "core/schedule/schedule.h"
 
 namespace hycoll {

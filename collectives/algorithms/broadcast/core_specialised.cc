@@ -36,7 +36,7 @@
 
 #include "collectives/algorithms/broadcast/broadcast.h"
 #include "collectives/algorithms/broadcast/specialised_host.h"
-#include "collectives/algorithms/parts/aggregation.h"
+#include "collectives/algorithms/building_blocks/aggregation.h"
 #include "core/base/errors.h"
 
 namespace hycoll {

@@ -1,6 +1,6 @@
 #include "collectives/algorithms/broadcast/exchange.h"
 
-#include "collectives/algorithms/parts/chunks.h"
+#include "collectives/algorithms/building_blocks/chunks.h"
 
 namespace hycoll {
 

@@ -3,9 +3,9 @@
 
 #include <functional>
 
-#include "collectives/algorithms/parts/allgather.h"
-#include "collectives/algorithms/parts/exchange.h"
-#include "collectives/algorithms/parts/trees.h"
+#include "collectives/algorithms/building_blocks/allgather.h"
+#include "collectives/algorithms/building_blocks/exchange.h"
+#include "collectives/algorithms/building_blocks/trees.h"
 #include "core/schedule/builder.h"
 
 namespace hycoll {

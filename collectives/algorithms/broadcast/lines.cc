@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "collectives/algorithms/broadcast/broadcast.h"
-#include "collectives/algorithms/parts/lines_phases.h"
+#include "collectives/algorithms/building_blocks/lines_phases.h"
 #include "core/base/errors.h"
 
 namespace hycoll {

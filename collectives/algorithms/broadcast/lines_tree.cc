@@ -14,7 +14,7 @@
 // Example, 1 node of 4 members in groups of 2, root 0: 3 tells 2 that it has entered, 1 and 2 tell
 // 0, which writes a line; 1 and 2 read it, and 3 that of 2.
 
-#include "collectives/algorithms/parts/lines_tree.h"
+#include "collectives/algorithms/building_blocks/lines_tree.h"
 
 #include <utility>
 

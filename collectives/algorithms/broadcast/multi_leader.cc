@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "collectives/algorithms/broadcast/broadcast.h"
-#include "collectives/algorithms/parts/node_phases.h"
+#include "collectives/algorithms/building_blocks/node_phases.h"
 #include "core/base/errors.h"
 
 namespace hycoll {

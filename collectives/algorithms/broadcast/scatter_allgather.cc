@@ -33,8 +33,8 @@
 #include <vector>
 
 #include "collectives/algorithms/broadcast/exchange.h"
-#include "collectives/algorithms/parts/chunks.h"
-#include "collectives/algorithms/parts/rooted_parts.h"
+#include "collectives/algorithms/building_blocks/chunks.h"
+#include "collectives/algorithms/building_blocks/rooted_parts.h"
 
 namespace hycoll {
 namespace {

@@ -1,2 +1,2 @@
 // A generator as any other; what it depends on is wrong.
-#include "collectives/algorithms/parts/algorithm.h"
+#include "collectives/algorithms/building_blocks/algorithm.h"

@@ -2,9 +2,9 @@
 
 #include <array>
 
+#include "collectives/algorithms/building_blocks/algorithm.h"
+#include "collectives/algorithms/building_blocks/rooted_parts.h"
 #include "collectives/algorithms/gather/gather.h"
-#include "collectives/algorithms/parts/algorithm.h"
-#include "collectives/algorithms/parts/rooted_parts.h"
 
 namespace hycoll {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "collectives/algorithms/parts/algorithm.h"
+#include "collectives/algorithms/building_blocks/algorithm.h"
 #include "core/schedule/schedule.h"
 
 namespace hycoll {

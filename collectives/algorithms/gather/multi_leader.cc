@@ -27,10 +27,10 @@
 #include <utility>
 #include <vector>
 
+#include "collectives/algorithms/building_blocks/node_phases.h"
+#include "collectives/algorithms/building_blocks/rooted_parts.h"
+#include "collectives/algorithms/building_blocks/shares.h"
 #include "collectives/algorithms/gather/gather.h"
-#include "collectives/algorithms/parts/node_phases.h"
-#include "collectives/algorithms/parts/rooted_parts.h"
-#include "collectives/algorithms/parts/shares.h"
 #include "core/base/errors.h"
 
 namespace hycoll {

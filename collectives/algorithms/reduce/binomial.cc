@@ -23,8 +23,8 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/algorithms/parts/fold.h"
-#include "collectives/algorithms/parts/trees.h"
+#include "collectives/algorithms/building_blocks/fold.h"
+#include "collectives/algorithms/building_blocks/trees.h"
 #include "collectives/algorithms/reduce/exchange.h"
 
 namespace hycoll {

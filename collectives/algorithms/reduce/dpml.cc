@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/algorithms/parts/node_phases.h"
+#include "collectives/algorithms/building_blocks/node_phases.h"
 #include "collectives/algorithms/reduce/exchange.h"
 #include "collectives/algorithms/reduce/reduce.h"
 #include "core/base/errors.h"

@@ -1,8 +1,8 @@
 #ifndef HYCOLL_COLLECTIVES_ALGORITHMS_REDUCE_EXCHANGE_H_
 #define HYCOLL_COLLECTIVES_ALGORITHMS_REDUCE_EXCHANGE_H_
 
-#include "collectives/algorithms/parts/exchange.h"
-#include "collectives/algorithms/parts/node_phases.h"
+#include "collectives/algorithms/building_blocks/exchange.h"
+#include "collectives/algorithms/building_blocks/node_phases.h"
 #include "core/schedule/builder.h"
 
 namespace hycoll {

@@ -20,8 +20,8 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/algorithms/parts/recursive_halving.h"
-#include "collectives/algorithms/parts/trees.h"
+#include "collectives/algorithms/building_blocks/recursive_halving.h"
+#include "collectives/algorithms/building_blocks/trees.h"
 #include "collectives/algorithms/reduce/exchange.h"
 
 namespace hycoll {

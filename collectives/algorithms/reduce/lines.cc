@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/algorithms/parts/lines_phases.h"
+#include "collectives/algorithms/building_blocks/lines_phases.h"
 #include "collectives/algorithms/reduce/reduce.h"
 #include "core/base/errors.h"
 #include "core/schedule/builder.h"

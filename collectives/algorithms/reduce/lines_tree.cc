@@ -15,7 +15,7 @@
 // reads the sum ab of member 0, computes ab c d, and raises a flag that 0 and 2 wait for; 0 one for
 // 1.
 
-#include "collectives/algorithms/parts/lines_tree.h"
+#include "collectives/algorithms/building_blocks/lines_tree.h"
 
 #include <utility>
 

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "collectives/algorithms/parts/algorithm.h"
+#include "collectives/algorithms/building_blocks/algorithm.h"
 #include "collectives/algorithms/reduce_scatter/reduce_scatter.h"
 
 namespace hycoll {

@@ -7,7 +7,7 @@
 // With several lanes the chunks of a lane lie apart, and messages carry one part each: their number
 // is that of pairwise then.
 
-#include "collectives/algorithms/parts/circulant.h"
+#include "collectives/algorithms/building_blocks/circulant.h"
 
 #include "collectives/algorithms/reduce_scatter/exchange.h"
 

@@ -27,8 +27,8 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/algorithms/parts/node_phases.h"
-#include "collectives/algorithms/parts/shares.h"
+#include "collectives/algorithms/building_blocks/node_phases.h"
+#include "collectives/algorithms/building_blocks/shares.h"
 #include "collectives/algorithms/reduce_scatter/exchange.h"
 #include "collectives/algorithms/reduce_scatter/reduce_scatter.h"
 #include "core/base/errors.h"

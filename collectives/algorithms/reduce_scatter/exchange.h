@@ -4,9 +4,9 @@
 #include <functional>
 #include <vector>
 
-#include "collectives/algorithms/parts/exchange.h"
-#include "collectives/algorithms/parts/node_phases.h"
-#include "collectives/algorithms/parts/shares.h"
+#include "collectives/algorithms/building_blocks/exchange.h"
+#include "collectives/algorithms/building_blocks/node_phases.h"
+#include "collectives/algorithms/building_blocks/shares.h"
 #include "core/schedule/builder.h"
 
 namespace hycoll {

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/algorithms/parts/recursive_halving.h"
+#include "collectives/algorithms/building_blocks/recursive_halving.h"
 #include "collectives/algorithms/reduce_scatter/exchange.h"
 
 namespace hycoll {

@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/algorithms/parts/lines_phases.h"
-#include "collectives/algorithms/parts/shares.h"
+#include "collectives/algorithms/building_blocks/lines_phases.h"
+#include "collectives/algorithms/building_blocks/shares.h"
 #include "collectives/algorithms/reduce_scatter/reduce_scatter.h"
 #include "core/base/errors.h"
 #include "core/schedule/builder.h"

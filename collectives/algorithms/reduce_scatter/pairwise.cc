@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/algorithms/parts/fold.h"
+#include "collectives/algorithms/building_blocks/fold.h"
 #include "collectives/algorithms/reduce_scatter/exchange.h"
 
 namespace hycoll {

@@ -16,7 +16,7 @@
 // Example, 3 nodes, parts 0..2: step 0, node 1 sends its part 0 to node 2, which adds its own;
 // step 1, node 2 sends the sum to node 0, which completes it.
 
-#include "collectives/algorithms/parts/ring.h"
+#include "collectives/algorithms/building_blocks/ring.h"
 
 #include <optional>
 #include <vector>

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "collectives/algorithms/parts/algorithm.h"
+#include "collectives/algorithms/building_blocks/algorithm.h"
 #include "collectives/algorithms/scan/scan.h"
 
 namespace hycoll {

@@ -28,7 +28,7 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/algorithms/parts/node_phases.h"
+#include "collectives/algorithms/building_blocks/node_phases.h"
 #include "collectives/algorithms/scan/exchange.h"
 #include "collectives/algorithms/scan/scan.h"
 #include "core/base/errors.h"

@@ -3,9 +3,9 @@
 
 #include <functional>
 
-#include "collectives/algorithms/parts/chunks.h"
-#include "collectives/algorithms/parts/exchange.h"
-#include "collectives/algorithms/parts/node_phases.h"
+#include "collectives/algorithms/building_blocks/chunks.h"
+#include "collectives/algorithms/building_blocks/exchange.h"
+#include "collectives/algorithms/building_blocks/node_phases.h"
 #include "core/schedule/builder.h"
 
 namespace hycoll {

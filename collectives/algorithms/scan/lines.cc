@@ -17,7 +17,7 @@
 
 #include <utility>
 
-#include "collectives/algorithms/parts/lines_phases.h"
+#include "collectives/algorithms/building_blocks/lines_phases.h"
 #include "collectives/algorithms/scan/exchange.h"
 #include "collectives/algorithms/scan/scan.h"
 #include "core/base/errors.h"

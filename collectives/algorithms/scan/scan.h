@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "collectives/algorithms/parts/algorithm.h"
+#include "collectives/algorithms/building_blocks/algorithm.h"
 #include "collectives/algorithms/scan/exchange.h"
 #include "core/schedule/schedule.h"
 

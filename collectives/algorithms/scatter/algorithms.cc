@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "collectives/algorithms/parts/algorithm.h"
-#include "collectives/algorithms/parts/rooted_parts.h"
+#include "collectives/algorithms/building_blocks/algorithm.h"
+#include "collectives/algorithms/building_blocks/rooted_parts.h"
 #include "collectives/algorithms/scatter/scatter.h"
 
 namespace hycoll {

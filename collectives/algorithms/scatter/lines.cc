@@ -18,9 +18,9 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/algorithms/parts/lines_phases.h"
-#include "collectives/algorithms/parts/rooted_parts.h"
-#include "collectives/algorithms/parts/shares.h"
+#include "collectives/algorithms/building_blocks/lines_phases.h"
+#include "collectives/algorithms/building_blocks/rooted_parts.h"
+#include "collectives/algorithms/building_blocks/shares.h"
 #include "collectives/algorithms/scatter/scatter.h"
 #include "core/base/errors.h"
 #include "core/schedule/builder.h"

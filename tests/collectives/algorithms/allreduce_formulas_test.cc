@@ -68,8 +68,8 @@ std::size_t ceil_log2(std::size_t value) { return std::bit_width(value - 1); }
 
 /// What a node sends and reduces in recursive doubling, in vectors: lg h of each where the number
 /// of nodes h is a power of two. Otherwise the first nodes fold in pairs
-/// (collectives/algorithms/parts/fold.h): the even one only sends its vector, the odd one gets
-/// and returns one more.
+/// (collectives/algorithms/building_blocks/fold.h): the even one only sends its vector, the odd one
+/// gets and returns one more.
 struct DoublingCounts {
   std::size_t sends;
   std::size_t reductions;

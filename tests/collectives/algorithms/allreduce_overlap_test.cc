@@ -11,12 +11,13 @@
 #include <string_view>
 #include <vector>
 
-#include "collectives/algorithms/parts/aggregation.h"
+#include "collectives/algorithms/building_blocks/aggregation.h"
 #include "collectives/algorithms/registry.h"
 #include "core/drawing/statistics_timeline.h"
 #include "core/verifier/verifier.h"
 #include "threading/memory/node_memory.h"
 #include "threading/program/program.h"
+#include "threading/program/schedule_binding.h"
 
 namespace hycoll {
 namespace allreduce_overlap_test {

@@ -14,7 +14,7 @@
 #include "collectives/algorithms/registry.h"
 #include "core/drawing/statistics.h"
 #include "core/schedule/packs.h"
-#include "core/schedule/parts.h"
+#include "core/schedule/part_checks.h"
 #include "core/staging/staging.h"
 #include "core/verifier/verifier.h"
 #include "tests/support/sanitized.h"

@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "collectives/algorithms/parts/torus.h"
+#include "collectives/algorithms/building_blocks/torus.h"
 #include "collectives/algorithms/registry.h"
 #include "core/drawing/statistics.h"
 #include "core/verifier/verifier.h"

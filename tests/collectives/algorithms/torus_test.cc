@@ -1,4 +1,4 @@
-#include "collectives/algorithms/parts/torus.h"
+#include "collectives/algorithms/building_blocks/torus.h"
 
 #include <doctest/doctest.h>
 

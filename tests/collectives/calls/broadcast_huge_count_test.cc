@@ -16,6 +16,7 @@
 #include "core/schedule/schedule_text.h"
 #include "tests/support/lines_limit.h"
 #include "threading/program/program.h"
+#include "threading/program/schedule_binding.h"
 
 namespace hycoll {
 namespace {

@@ -240,8 +240,8 @@ TEST_CASE("a plan that is held stays as it is, and its memory goes with it") {
 
 TEST_CASE("roots on another node share what is made, and all have the plans of their own") {
   const int own_node = 2;
-  const std::vector<NodeRun> nodes = {{.node = {.members = 3, .workers = 3}, .count = 4},
-                                      {.node = {.members = 2, .workers = 4}, .count = 2}};
+  const std::vector<EqualNodes> nodes = {{.node = {.members = 3, .workers = 3}, .count = 4},
+                                         {.node = {.members = 2, .workers = 4}, .count = 2}};
   const int member_count = 16;
   for (const auto options_of : {of_threads, of_processes}) {
     PlanCache::Options options = options_of(1, 16'384 * kKib);

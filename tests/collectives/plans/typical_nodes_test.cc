@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "collectives/algorithms/registry.h"
-#include "core/schedule/parts.h"
+#include "core/schedule/part_checks.h"
 #include "core/staging/staging.h"
 #include "threading/program/program_needs.h"
 #include "threading/program/staging_slices.h"

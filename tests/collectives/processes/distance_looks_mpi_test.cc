@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/calls/node_process_member.h"
+#include "collectives/calls/processes_member.h"
 #include "collectives/job/process_group.h"
 #include "collectives/node/distance_looks.h"
 #include "collectives/node/node_processes.h"
@@ -50,7 +50,7 @@ TEST_CASE("processes change their ways together, with one look after the other")
   ProcessGroup group(setup, MPI_COMM_WORLD, tests::options_with(0), MpiCallers::user_only);
   NodeProcesses processes(group, ThreadNumbering::one_each(world_size()));
   PlanCache plans(processes.plan_options(group));
-  NodeProcessMember member(group, processes, plans, nullptr);
+  ProcessesMember member(group, processes, plans, nullptr);
   DistanceLooks* const looks = processes.segment().looks();
   if (looks == nullptr) return;  // the processes have too few cores to look
   double probed_ns = 0;
@@ -96,7 +96,7 @@ TEST_CASE("processes change their ways together, with one look after the other")
 /// Calls of all kinds, as one process makes them.
 class MixedCalls {
  public:
-  MixedCalls(NodeProcessMember& member, int rank, std::uint64_t seed)
+  MixedCalls(ProcessesMember& member, int rank, std::uint64_t seed)
       : member_(member), rank_(rank), shared_(seed) {}
 
   /// The next one, drawn alike by all: whether its result is right.
@@ -175,7 +175,7 @@ class MixedCalls {
     return passed == values_of(root, count);
   }
 
-  NodeProcessMember& member_;
+  ProcessesMember& member_;
   int rank_;
   std::mt19937_64 shared_;  // the same on all
   Way way_ = Way::blocking;
@@ -196,7 +196,7 @@ TEST_CASE("calls of all kinds are right while the distance changes, and some pro
   ProcessGroup group(setup, MPI_COMM_WORLD, tests::options_with(0), MpiCallers::user_only);
   NodeProcesses processes(group, ThreadNumbering::one_each(world_size()));
   PlanCache plans(processes.plan_options(group));
-  NodeProcessMember member(group, processes, plans, nullptr);
+  ProcessesMember member(group, processes, plans, nullptr);
   DistanceLooks* const looks = processes.segment().looks();
   if (looks == nullptr) return;  // the processes have too few cores to look
   const std::uint64_t seed = tests::seed_offset();

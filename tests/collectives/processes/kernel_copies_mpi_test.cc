@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/calls/node_process_member.h"
+#include "collectives/calls/processes_member.h"
 #include "collectives/job/process_group.h"
 #include "collectives/node/distance_looks.h"
 #include "collectives/node/node_processes.h"
@@ -53,7 +53,7 @@ struct Process {
   ProcessGroup group;
   NodeProcesses processes;
   PlanCache plans;
-  NodeProcessMember member;
+  ProcessesMember member;
 };
 
 Options options_with_single_copy(std::optional<int> kib, int emulated_nodes = 0) {

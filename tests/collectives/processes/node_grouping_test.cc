@@ -143,7 +143,7 @@ TEST_CASE("the nodes are those of the processes, in as few runs as there can be"
     return node_runs(group_processes(RankMap::of(places)), ThreadNumbering(threads));
   };
   const auto run = [](int workers, int count) {
-    return NodeRun{.node = {.members = workers, .workers = workers}, .count = count};
+    return EqualNodes{.node = {.members = workers, .workers = workers}, .count = count};
   };
   CHECK(runs({0, 0, 1, 1}, {1, 1, 1, 1}) == std::vector{run(2, 2)});
   CHECK(runs({0, 0, 1}, {1, 1, 2}) == std::vector{run(2, 2)});

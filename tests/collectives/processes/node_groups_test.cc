@@ -19,8 +19,9 @@ std::vector<CorePlace> places_of(const std::string& description) {
 }
 
 TEST_CASE("sizes are those of every node") {
-  const std::vector<NodeRun> nodes = {{.node = {8, 8}, .count = 3}, {.node = {5, 6}, .count = 1}};
-  const std::vector<NearRun> near = groups_of_sizes(nodes, std::vector{2, 4});
+  const std::vector<EqualNodes> nodes = {{.node = {8, 8}, .count = 3},
+                                         {.node = {5, 6}, .count = 1}};
+  const std::vector<EqualNearness> near = groups_of_sizes(nodes, std::vector{2, 4});
   REQUIRE(near.size() == 2);
   CHECK(to_text(near[0].groups) == "2x4, 4x2");
   CHECK(near[0].shared == std::vector{Proximity::cache, Proximity::domain, Proximity::package});
@@ -30,16 +31,16 @@ TEST_CASE("sizes are those of every node") {
 }
 
 TEST_CASE("the machine's groups are of workers that share something") {
-  const NearRun near = groups_of_places(places_of("pack:2 numa:1 l3:2 core:2"));
+  const EqualNearness near = groups_of_places(places_of("pack:2 numa:1 l3:2 core:2"));
   CHECK(to_text(near.groups) == "2x4, 4x2");
   CHECK(near.shared == std::vector{Proximity::cache, Proximity::domain, Proximity::machine});
-  const NearRun one_package = groups_of_places(places_of("pack:1 numa:1 l3:3 core:2"));
+  const EqualNearness one_package = groups_of_places(places_of("pack:1 numa:1 l3:3 core:2"));
   CHECK(to_text(one_package.groups) == "2x3");
   CHECK(one_package.shared == std::vector{Proximity::cache, Proximity::domain});
 }
 
 TEST_CASE("nodes that are flat have none") {
-  const std::vector<NodeRun> nodes = {{.node = {4, 4}, .count = 1}};
+  const std::vector<EqualNodes> nodes = {{.node = {4, 4}, .count = 1}};
   CHECK(groups_of_places(places_of("l3:1 core:4")).groups.is_flat());
   CHECK(groups_of_places({}).groups.is_flat());
   CHECK(groups_of_sizes(nodes, std::vector{1, 4, 8}).empty());
@@ -50,7 +51,7 @@ TEST_CASE("numbers tell all of a node's groups") {
   for (const char* machine : {"core:3", "l3:2 core:2", "pack:2 numa:2 l3:2 core:3"}) {
     const std::vector<CorePlace> places = places_of(machine);
     for (std::size_t count = 0; count <= places.size(); ++count) {
-      const NearRun near = groups_of_places(std::span(places).first(count));
+      const EqualNearness near = groups_of_places(std::span(places).first(count));
       CHECK(unpacked(packed(near)) == near);
     }
   }

@@ -177,7 +177,7 @@ TEST_CASE("a communicator is set up by these collectives") {
 TEST_CASE("who is near whom is found out by these collectives") {
   JointSetup setup(MPI_COMM_WORLD);
   const ProcessGroup group(setup, MPI_COMM_WORLD, Options::from_environment());
-  const std::vector<NodeRun> nodes = {{.node = {4, 4}, .count = world_size()}};
+  const std::vector<EqualNodes> nodes = {{.node = {4, 4}, .count = world_size()}};
   for (const int groups : {1, 2}) {
     CAPTURE(groups);
     std::vector<CorePlace> places;

@@ -182,7 +182,7 @@ class Job {
 
 std::vector<Shape> shapes() {
   const auto shape_of = [](std::vector<int> members, int lanes) {
-    std::vector<NodeRun> nodes;
+    std::vector<EqualNodes> nodes;
     for (const int count : members) nodes.push_back({.node = {.members = count, .workers = count}});
     return Shape(nodes, lanes);
   };
@@ -247,7 +247,7 @@ TEST_CASE("without data one line says so, however many members there are") {
 
 TEST_CASE("members that do not mean the same by a block") {
   const Algorithm& algorithm = find_algorithm(Collective::alltoall, "onmpml");
-  const Shape shape(std::vector<NodeRun>{{.node = {.members = 2, .workers = 2}}}, 2);
+  const Shape shape(std::vector<EqualNodes>{{.node = {.members = 2, .workers = 2}}}, 2);
   const PairBinding binding(algorithm.generate(shape, 1, 0), 0, {}, SIZE_MAX);
   BoundPairs bound = binding.memory_for({});
   std::vector<MemberBlocks> blocks(2, MemberBlocks(2));
@@ -262,7 +262,7 @@ TEST_CASE("members that do not mean the same by a block") {
 
 TEST_CASE("lines cannot") {
   const Algorithm& algorithm = find_algorithm(Collective::alltoall, "lines");
-  const Shape shape(std::vector<NodeRun>{{.node = {.members = 2, .workers = 2}}}, 1);
+  const Shape shape(std::vector<EqualNodes>{{.node = {.members = 2, .workers = 2}}}, 1);
   CHECK_THROWS_WITH_AS(PairBinding(algorithm.generate(shape, 1, 0), 0, {}, SIZE_MAX),
                        "alltoall algorithm 'lines' moves blocks of one length only, through lines; "
                        "choose 'onmpml'",

@@ -49,8 +49,8 @@ struct Filled {
         .nanoseconds;
   }
 
-  std::vector<NodeRun> nodes;
-  NearRun near;
+  std::vector<EqualNodes> nodes;
+  EqualNearness near;
   std::vector<WorkerPlace> drawn;
 };
 
@@ -137,8 +137,8 @@ TEST_CASE("an order that the trees do not keep is kept") {
 
 TEST_CASE("between nodes the tree replaces lines, and nothing else") {
   const Filled filled("pack:2 numa:4 l3:4 core:4", 128);
-  const std::vector<NodeRun> nodes = {{{128, 128}, 64}};
-  NearRun near = filled.near;
+  const std::vector<EqualNodes> nodes = {{{128, 128}, 64}};
+  EqualNearness near = filled.near;
   near.count = 64;
   const InsideCosts costs(nodes, std::span(&near, 1), kPublishedTimes);
   for (const std::size_t size_bytes : {std::size_t{8}, std::size_t{1} << 20}) {

@@ -335,7 +335,7 @@ TEST_CASE("scan between nodes") {
 
 TEST_CASE("many nodes: lanes follow the members, and one small node does not bound them") {
   for (int c = 0; c < kCollectiveCount; ++c) {
-    const auto lanes = [&](std::vector<NodeRun> nodes, std::size_t size_bytes) {
+    const auto lanes = [&](std::vector<EqualNodes> nodes, std::size_t size_bytes) {
       return select({.collective = static_cast<Collective>(c),
                      .nodes = std::move(nodes),
                      .size_bytes = size_bytes})

@@ -82,8 +82,8 @@ TEST_CASE("a shape keeps groups with leaders, visibility and processes, and lead
   CHECK(led.groups(1) == pairs);
   CHECK(led.leader(1, 0) == 7);
   const Groups singles({{{3, 1}, {1, 1}}});
-  const std::vector<GroupedRun> by_node = {{.groups = pairs, .count = 1},
-                                           {.groups = singles, .count = 2}};
+  const std::vector<EqualGroupings> by_node = {{.groups = pairs, .count = 1},
+                                               {.groups = singles, .count = 2}};
   const Shape grouped = led.with_groups(by_node);
   CHECK(grouped.groups(0) == pairs);
   CHECK(grouped.groups(2) == singles);
@@ -97,7 +97,7 @@ TEST_CASE("groups of a shape are those of all workers of all nodes") {
   CHECK_THROWS_WITH_AS(shape.with_groups(Groups({{{2, 2}}})),
                        "shape: node 1 has 2 workers, its groups 4; group all of them, or none",
                        Error);
-  const std::vector<GroupedRun> one = {{.groups = Groups({{{2, 2}}}), .count = 1}};
+  const std::vector<EqualGroupings> one = {{.groups = Groups({{{2, 2}}}), .count = 1}};
   CHECK_THROWS_WITH_AS(shape.with_groups(one),
                        "shape: groups are given for 1 nodes of 2; give them for each", Error);
 }

@@ -9,7 +9,7 @@
 #include "core/base/errors.h"
 #include "core/schedule/builder.h"
 #include "core/schedule/pairs.h"
-#include "core/schedule/parts.h"
+#include "core/schedule/part_checks.h"
 #include "core/schedule/schedule_text.h"
 #include "core/staging/staging.h"
 #include "core/verifier/verifier.h"

@@ -1,10 +1,9 @@
-#include "core/schedule/parts.h"
-
 #include <doctest/doctest.h>
 
 #include <vector>
 
 #include "collectives/algorithms/registry.h"
+#include "core/schedule/part_checks.h"
 #include "core/verifier/verifier.h"
 
 namespace hycoll {

@@ -212,13 +212,13 @@ TEST_CASE("leaders by runs are those by node, wherever the runs of nodes end") {
   const Shape shape({{2, 4}, {2, 4}, {2, 4}, {3, 3}, {3, 3}}, 2);
   const std::vector<int> late = {2, 1};
   const std::vector<int> early = {0, 2};
-  const std::vector<LeaderRun> runs = {{early, 1}, {late, 3}, {early, 1}};
+  const std::vector<EqualLeaders> runs = {{early, 1}, {late, 3}, {early, 1}};
   CHECK(shape.with_leaders(runs) == shape.with_leaders({early, late, late, late, early}));
   CHECK(shape.with_leaders(runs).node_runs() == shape.node_runs());
-  const std::vector<LeaderRun> many = {{early, 6}};
+  const std::vector<EqualLeaders> many = {{early, 6}};
   CHECK_THROWS_WITH_AS(shape.with_leaders(many),
                        "shape: leaders are given for 6 nodes of 5; give them for each", Error);
-  const std::vector<LeaderRun> wrong = {{early, 1}, {{3, 0}, 4}};
+  const std::vector<EqualLeaders> wrong = {{early, 1}, {{3, 0}, 4}};
   CHECK_THROWS_WITH_AS(shape.with_leaders(wrong),
                        "shape: worker 3 of node 3 is to lead, which has 3 workers", Error);
 }
@@ -326,7 +326,7 @@ TEST_CASE("equality sees every part") {
 
 TEST_CASE("equality asks what shapes say, not how it was said") {
   const Shape shape({{2, 3}, {2, 3}, {1, 1}}, 2);
-  const std::vector<NodeRun> pieces = {{{2, 3}, 1}, {{5, 5}, 0}, {{2, 3}, 1}, {{1, 1}, 1}};
+  const std::vector<EqualNodes> pieces = {{{2, 3}, 1}, {{5, 5}, 0}, {{2, 3}, 1}, {{1, 1}, 1}};
   CHECK(shape == Shape(pieces, 2));
   CHECK(shape == shape.with_leaders({{0, 1}, {0, 1}, {0, 0}}));
   CHECK(shape == Shape(pieces, 2, Visibility::direct, std::vector{3, 4}));
@@ -349,8 +349,8 @@ TEST_CASE("a shape takes memory for its runs of nodes, and its copies take none"
     shape = Shape::uniform(kNodes, kMembers, kLanes);
     CHECK(peak.complaint(kSomeHundredBytes) == "");
   }
-  const LeaderRun reversed{.workers = {15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0},
-                           .count = kNodes};
+  const EqualLeaders reversed{.workers = {15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0},
+                              .count = kNodes};
   {
     const tests::PeakSince peak;
     const Shape led = shape->with_leaders(std::span(&reversed, 1)).with_processes_of(16);

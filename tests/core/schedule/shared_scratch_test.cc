@@ -10,7 +10,7 @@
 #include "core/drawing/statistics.h"
 #include "core/schedule/builder.h"
 #include "core/schedule/cells.h"
-#include "core/schedule/parts.h"
+#include "core/schedule/part_checks.h"
 #include "core/verifier/verifier.h"
 #include "tests/core/verifier/expectations.h"
 #include "tests/core/verifier/mutants.h"

@@ -107,7 +107,7 @@ class LayoutRun {
       bind_to_share();
       return run_native();
     }
-    const NodeRun nodes = member_nodes();
+    const EqualNodes nodes = member_nodes();
     if (has_communicator(settings_.layout)) bind_to_share();
     for (const std::string& algorithm : algorithms(nodes)) {
       agenda_.begin();
@@ -159,7 +159,7 @@ class LayoutRun {
   }
 
   /// The nodes, as far as which algorithms serve them depends on it. Collective.
-  NodeRun member_nodes() const {
+  EqualNodes member_nodes() const {
     int members = settings_.layout == Layout::threads ? workers() : 1;
     MPI_Bcast(&members, 1, MPI_INT, 0, session_.world);
     if (shares_nodes(settings_.layout)) members = members_per_node();
@@ -175,7 +175,7 @@ class LayoutRun {
   /// Where the processes share nodes: of the largest ones.
   int members_per_node() const { return (members_.count() + node_count() - 1) / node_count(); }
 
-  std::vector<std::string> algorithms(const NodeRun& nodes) const {
+  std::vector<std::string> algorithms(const EqualNodes& nodes) const {
     if (settings_.algorithm != "all") return {settings_.algorithm};
     const int lanes = settings_.lanes > 0 ? settings_.lanes : 1;
     const Shape shape(std::span(&nodes, 1), lanes);

@@ -13,6 +13,7 @@
 #include "core/staging/staging.h"
 #include "threading/program/abridgement.h"
 #include "threading/program/program.h"
+#include "threading/program/schedule_binding.h"
 #include "tools/command/line/output.h"
 #include "tools/command/line/sizes.h"
 #include "tools/command/measuring/allocations.h"
@@ -35,11 +36,11 @@ constexpr double kRepeatingSeconds = 0.2;
 constexpr std::size_t kElementBytes = 4;
 
 /// What a communicator has before its first call.
-std::vector<NodeRun> nodes_of(const PlanTask& task) {
+std::vector<EqualNodes> nodes_of(const PlanTask& task) {
   return {{.node = {.members = task.members, .workers = task.members}, .count = task.nodes}};
 }
 
-SelectedPlan select_among(const std::vector<NodeRun>& nodes, const PlanTask& task) {
+SelectedPlan select_among(const std::vector<EqualNodes>& nodes, const PlanTask& task) {
   return select({.collective = collective_of(task.routine),
                  .nodes = nodes,
                  .size_bytes = task.routine == Routine::barrier ? 1 : task.size_bytes,
@@ -76,7 +77,7 @@ std::size_t operation_count(const Schedule& schedule) {
 
 /// What a process whose threads are the node's workers makes, or one of many that touches its own
 /// member's buffers only.
-AbridgedPart direct_part(const std::vector<NodeRun>& nodes, const SelectedPlan& selected,
+AbridgedPart direct_part(const std::vector<EqualNodes>& nodes, const SelectedPlan& selected,
                          const PlanTask& task) {
   const Algorithm& algorithm = find_algorithm(collective_of(task.routine), selected.algorithm);
   const Shape shape(nodes, selected.lanes);
@@ -90,7 +91,7 @@ AbridgedPart direct_part(const std::vector<NodeRun>& nodes, const SelectedPlan& 
 }
 
 /// What one of many processes makes, of its own workers and of what the typical nodes need.
-AbridgedPart staged_part(const std::vector<NodeRun>& nodes, const SelectedPlan& selected,
+AbridgedPart staged_part(const std::vector<EqualNodes>& nodes, const SelectedPlan& selected,
                          const PlanTask& task, WorkerRange workers) {
   const Algorithm& algorithm = find_algorithm(collective_of(task.routine), selected.algorithm);
   const Shape shape(nodes, selected.lanes);
@@ -112,7 +113,7 @@ AbridgedPart staged_part(const std::vector<NodeRun>& nodes, const SelectedPlan& 
 }
 
 /// One plan, made and given up. Counts its memory if told to.
-PlanCost make_plan(const std::vector<NodeRun>& nodes, const PlanTask& task,
+PlanCost make_plan(const std::vector<EqualNodes>& nodes, const PlanTask& task,
                    const AllocationCount* allocations) {
   PlanCost cost{.repetitions = 1};
   const Clock::time_point start = Clock::now();
@@ -122,17 +123,15 @@ PlanCost make_plan(const std::vector<NodeRun>& nodes, const PlanTask& task,
     cost.selection_seconds = seconds_since(start);
     const bool has_threads = task.visibility == Visibility::direct;
     const WorkerRange workers = has_threads ? WorkerRange{} : WorkerRange{.first = 0, .count = 1};
-    const AbridgedPart part = has_threads ? direct_part(nodes, selected, task)
-                                          : staged_part(nodes, selected, task, workers);
+    AbridgedPart part = has_threads ? direct_part(nodes, selected, task)
+                                    : staged_part(nodes, selected, task, workers);
     cost.own_steps = part.step_count;
-    const Schedule& schedule = part.schedule;
-    const ProgramNeeds& needs = part.needs;
     cost.schedule_seconds = seconds_since(start);
     if (allocations != nullptr) cost.schedule_memory_bytes = allocations->peak_bytes();
-    programs = bind_schedule(schedule, task.node, extent_of(task),
+    programs = bind_schedule(std::move(part.schedule), task.node, extent_of(task),
                              {.element_bytes = task.routine == Routine::barrier ? 1 : kElementBytes,
                               .workers = workers,
-                              .needs = &needs});
+                              .needs = &part.needs});
     cost.seconds = seconds_since(start);
   }
   if (allocations != nullptr) {
@@ -144,7 +143,7 @@ PlanCost make_plan(const std::vector<NodeRun>& nodes, const PlanTask& task,
 
 /// The first plan is counted, the others are timed alone.
 PlanCost repeat_plan(const PlanTask& task, const PlanBounds& bounds) {
-  const std::vector<NodeRun> nodes = nodes_of(task);
+  const std::vector<EqualNodes> nodes = nodes_of(task);
   const double repeating_seconds =
       std::min(kRepeatingSeconds, std::chrono::duration<double>(bounds.patience).count() / 4);
   const Clock::time_point start = Clock::now();
@@ -213,7 +212,7 @@ bool is_within_limits(const PlanCost& cost) noexcept {
 }
 
 SelectedPlan selected_for(const PlanTask& task) {
-  const std::vector<NodeRun> nodes = nodes_of(task);
+  const std::vector<EqualNodes> nodes = nodes_of(task);
   SelectedPlan selected = select_among(nodes, task);
   const Algorithm& algorithm = find_algorithm(collective_of(task.routine), selected.algorithm);
   if (!algorithm.serves_shape(Shape(nodes, selected.lanes))) {

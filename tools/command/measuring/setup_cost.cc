@@ -91,7 +91,7 @@ struct Knowledge {
   RankMap places;
   NodeGrouping grouping;
   ThreadNumbering threads;
-  std::vector<NodeRun> nodes;
+  std::vector<EqualNodes> nodes;
   Processes processes;
 };
 
@@ -99,7 +99,7 @@ Knowledge knowledge_of(RankMap machines, const RankMap& domains) {
   RankMap places = node_places(machines, domains, 0, Dealing::blocks);
   NodeGrouping grouping = group_processes(places);
   ThreadNumbering threads = ThreadNumbering::one_each(machines.size());
-  std::vector<NodeRun> nodes = node_runs(grouping, threads);
+  std::vector<EqualNodes> nodes = node_runs(grouping, threads);
   Processes processes = threads.processes();
   return {.machines = std::move(machines),
           .places = std::move(places),

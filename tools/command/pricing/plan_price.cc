@@ -38,7 +38,7 @@ struct RepresentativeLanes {
   int last_workers = 1;
   LaneScale scale;
 
-  std::vector<NodeRun> among(int node_count) const {
+  std::vector<EqualNodes> among(int node_count) const {
     if (last_workers == workers) return {{{1, workers}, node_count}};
     return {{{1, workers}, node_count - 1}, {{1, last_workers}, 1}};
   }
@@ -62,9 +62,9 @@ RepresentativeLanes represent(const PriceQuestion& question, int lanes, int most
   return result;
 }
 
-int count_of(const std::vector<NodeRun>& nodes) {
+int count_of(const std::vector<EqualNodes>& nodes) {
   int count = 0;
-  for (const NodeRun& run : nodes) count += run.count;
+  for (const EqualNodes& run : nodes) count += run.count;
   return count;
 }
 
@@ -284,7 +284,7 @@ double PlanPricer::price_below(const Algorithm& algorithm, const PriceQuestion& 
 
 double PlanPricer::price_without_last(const Algorithm& algorithm, const PriceQuestion& question,
                                       int lanes, int segments) {
-  const NodeRun& others = question.nodes.front();
+  const EqualNodes& others = question.nodes.front();
   const double members = others.node.members * others.count;
   const double last = question.nodes.back().node.members;
   PriceQuestion without = question;

@@ -17,7 +17,7 @@ namespace hycoll::command {
 /// A call that plans are priced for. Roots are member 0.
 struct PriceQuestion {
   Collective collective = Collective::allreduce;
-  std::vector<NodeRun> nodes;
+  std::vector<EqualNodes> nodes;
   std::size_t size_bytes = 0;
   OperandOrder order = OperandOrder::any;
   int requested_lanes = 0;  ///< 0: any.

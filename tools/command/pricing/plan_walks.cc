@@ -33,7 +33,7 @@ bool are_same(const WalkedPlan& a, const WalkedPlan& b) {
 
 KnownWalks::Key KnownWalks::key_of(const WalkedPlan& plan) {
   Key key{.algorithm = plan.algorithm, .numbers = {}};
-  for (const NodeRun& run : plan.nodes) {
+  for (const EqualNodes& run : plan.nodes) {
     key.numbers.insert(key.numbers.end(), {run.node.members, run.node.workers, run.count});
   }
   key.numbers.insert(key.numbers.end(), {plan.lanes, plan.segments});
@@ -88,7 +88,7 @@ void KnownWalks::add(const WalkedPlan& plan, const WalkedCall& call, const Time&
 bool PlanWalks::can_walk(const WalkedPlan& plan) {
   std::size_t node_count = 0;
   int members = 0;
-  for (const NodeRun& run : plan.nodes) {
+  for (const EqualNodes& run : plan.nodes) {
     node_count += static_cast<std::size_t>(run.count);
     members += run.count * run.node.members;
   }

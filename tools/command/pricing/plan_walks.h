@@ -19,7 +19,7 @@ namespace hycoll::command {
 /// A schedule that calls are priced with; roots are member 0.
 struct WalkedPlan {
   const Algorithm* algorithm;
-  std::vector<NodeRun> nodes;
+  std::vector<EqualNodes> nodes;
   int lanes;
   int segments;
 

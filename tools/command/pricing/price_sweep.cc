@@ -29,7 +29,7 @@ std::vector<Family> families_of(const PriceGrid& grid) {
   return families;
 }
 
-std::vector<NodeRun> nodes_of(const Family& family, int node_count) {
+std::vector<EqualNodes> nodes_of(const Family& family, int node_count) {
   const Node node{family.members, family.members};
   if (!family.has_smaller_node) return {{node, node_count}};
   return {{node, node_count - 1}, {{1, 1}, 1}};

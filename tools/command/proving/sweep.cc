@@ -11,7 +11,7 @@
 
 #include "core/base/collective_traits.h"
 #include "core/base/errors.h"
-#include "core/schedule/parts.h"
+#include "core/schedule/part_checks.h"
 #include "core/schedule/schedule_text.h"
 #include "core/staging/staging.h"
 #include "core/verifier/verifier.h"
@@ -93,7 +93,7 @@ constexpr int kMaximumAggregators = 3;
 
 /// The shape with aggregators behind its nodes.
 Shape with_aggregators(const Shape& shape, int aggregators, int workers) {
-  std::vector<NodeRun> nodes = shape.node_runs();
+  std::vector<EqualNodes> nodes = shape.node_runs();
   nodes.push_back({.node = {.members = 0, .workers = workers}, .count = aggregators});
   return Shape(nodes, shape.lane_count(), shape.visibility());
 }
@@ -261,7 +261,7 @@ std::vector<Shape> grouped_shapes(const SweepOptions& options) {
   std::vector<Shape> shapes;
   for (const int node_count : options.node_counts) {
     std::vector<Node> mixed;
-    std::vector<GroupedRun> groups_of_mixed;
+    std::vector<EqualGroupings> groups_of_mixed;
     for (const auto& [node, groups] : kinds) {
       const std::vector<Node> equal(static_cast<std::size_t>(node_count), node);
       shapes.push_back(Shape(equal, lanes).with_groups(groups));
