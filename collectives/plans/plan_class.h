@@ -30,7 +30,7 @@ class PlanClass {
   /// Makes `plan`, which nobody else holds, that of a query of the key, whose vector has so many
   /// bytes in all: with the programs of these workers, counted from the first of the options'. Its
   /// memory is used again. Throws StagingTooSmall if elements or blocks do not fit the staging;
-  /// errors as bind_schedule(). The plan is of no use then.
+  /// errors as ScheduleBinding::bind(). The plan is of no use then.
   void bind(const PlanQuery& query, std::size_t size_bytes, WorkerRange workers,
             BindingMemory& memory, Plan& plan) const;
 

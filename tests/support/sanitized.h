@@ -1,6 +1,10 @@
 #ifndef HYCOLL_TESTS_SUPPORT_SANITIZED_H_
 #define HYCOLL_TESTS_SUPPORT_SANITIZED_H_
 
+#include <cstdint>
+
+#include "tests/support/seed.h"
+
 namespace hycoll::tests {
 
 /// Whether a sanitizer looks on. It looks at the code, and everything takes ten times as long:
@@ -11,15 +15,15 @@ constexpr bool kIsSanitized = true;
 constexpr bool kIsSanitized = false;
 #endif
 
-/// Which runs of a sweep to make: all of them, or every fifth where a sanitizer looks on. Sweeps
-/// whose runs differ in several things ask once for each run, so that each thing occurs with most
-/// others.
+/// Which runs of a sweep to make: every second one, or every fifth where a sanitizer looks on; with
+/// another seed (seed.h), as tools/soak gives it, other ones. Sweeps whose runs differ in several
+/// things ask once for each run, so that each thing occurs with most others.
 class Sample {
  public:
-  bool takes_next() { return !kIsSanitized || ++asked_ % 5 == 0; }
+  bool takes_next() { return next_++ % (kIsSanitized ? 5 : 2) == 0; }
 
  private:
-  unsigned asked_ = 0;
+  std::uint64_t next_ = seed_offset();
 };
 
 }  // namespace hycoll::tests

@@ -14,8 +14,8 @@ namespace hycoll {
 
 /// A node's schedule with all steps of the workers that are wanted, and of the others' only those
 /// that the wanted programs depend on: where flags and staging lie, who touches whose members'
-/// buffers, who may run ahead. bind_schedule() and ScheduleBinding make the same programs of the
-/// wanted workers from it, whatever the length, if they are told what the schedule itself needs
+/// buffers, who may run ahead. ScheduleBinding makes the same programs of the wanted workers
+/// from it, whatever the length, if they are told what the schedule itself needs
 /// (BindingOptions::needs): it is good for nothing else. Where the workers of a node are processes,
 /// each keeps so little of a schedule, and binds no more.
 ///

@@ -53,7 +53,7 @@ struct BoundPairs {
 /// blocks are.
 class PairBinding {
  public:
-  /// `limit_bytes`: SIZE_MAX where nothing is staged. `options` as bind_schedule() takes them, but
+  /// `limit_bytes`: SIZE_MAX where nothing is staged. `options` as ScheduleBinding takes them, but
   /// for the size of elements. Throws Error (unsupported) if the schedule needs more than the
   /// executor has, passes blocks of other nodes on, or moves blocks through lines.
   PairBinding(const Schedule& schedule, int node, const BindingOptions& options,

@@ -25,7 +25,7 @@ struct ProgramNeeds {
   int signals = 0;                        ///< On one flag.
   int lines_chunks = 0;                   ///< In one lines buffer.
   bool has_flags_or_staging = false;      ///< Or streams: more than the compact memory.
-  bool accesses_lines_otherwise = false;  ///< Than as bind_schedule() can.
+  bool accesses_lines_otherwise = false;  ///< Than as form_of() can.
   bool moves_several_blocks = false;      ///< In one piece, which slices of blocks are not.
   bool has_natives_that_must_not_block = false;
 

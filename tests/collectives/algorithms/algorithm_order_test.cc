@@ -12,6 +12,7 @@
 #include "collectives/algorithms/registry.h"
 #include "core/schedule/schedule_text.h"
 #include "core/verifier/verifier.h"
+#include "tests/support/sanitized.h"
 
 namespace hycoll {
 namespace {
@@ -135,18 +136,20 @@ std::vector<int> segment_counts_of(const Algorithm& algorithm) {
 
 TEST_CASE("algorithms combine operands in the order that they declare") {
   OrderCheck check;
+  tests::Sample sample;
   for (const Shape& shape : all_shapes()) {
     for (const Algorithm* algorithm : all_algorithms()) {
       if (!algorithm->serves_shape(shape)) continue;
       for (const int segments : segment_counts_of(*algorithm)) {
         for (const int root : roots_of(algorithm->collective, shape)) {
+          if (!sample.takes_next()) continue;
           check.add(*algorithm, shape, segments, root);
         }
       }
     }
   }
-  CHECK(check.schedule_count() > 5000);
-  CHECK(check.comparison_count() > 2000);
+  CHECK(check.schedule_count() > 2500);
+  CHECK(check.comparison_count() > 1000);
 }
 
 TEST_CASE("no algorithm depends on segments that it does not declare") {

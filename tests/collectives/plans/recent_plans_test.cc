@@ -111,7 +111,7 @@ TEST_CASE("a plan in an old one's memory is the plan that would be made alone") 
       Queries queries(2 * nodes);
       int crossing = 0;
       int sliced = 0;
-      for (int i = 0; i < (kIsSanitized ? 500 : 5000); ++i) {
+      for (int i = 0; i < (kIsSanitized ? 500 : 2000); ++i) {
         const PlanQuery query = queries.next();
         const Plan& plan = recent.find(query);
         PlanCache others(options(nodes, 1 << 20));  // nothing is known there
@@ -139,7 +139,7 @@ TEST_CASE("plans that calls hold stay as they are, whatever is found meanwhile")
       std::vector<std::size_t> blocks;
     };
     std::array<Held, 40> held;
-    for (int i = 0; i < (kIsSanitized ? 500 : 5000); ++i) {
+    for (int i = 0; i < (kIsSanitized ? 500 : 2000); ++i) {
       Held& place = held[static_cast<std::size_t>(i) % held.size()];
       if (place.plan != nullptr) {
         place.query.extent.block_counts = place.blocks;
