@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/support/call_trial.h"
+#include "tests/support/sanitized.h"
 #include "tests/support/team_threads.h"
 
 /// What both layouts are tested with. `Caller` is Communicator or Member. Each function is called
@@ -89,14 +90,17 @@ std::string call_in_every_form(Caller& caller, CallTrial& trial, int& round) {
   return first;
 }
 
-/// Every collective, form and placement, for these sizes of the input.
+/// Every collective, form and placement, for these sizes of the input; half of what these make
+/// together (Sample).
 template <class Caller>
 std::string sweep_calls(Caller& caller, const std::vector<std::size_t>& counts) {
   std::string first;
   int round = 0;
+  Sample sample;
   for (const std::size_t count : counts) {
     for (const CollectiveReference& reference : references_of_all(caller.size(), count)) {
       for (const Placement placement : {Placement::separate, Placement::in_place}) {
+        if (!sample.takes_next()) continue;
         CallTrial trial(reference, caller.rank(), placement);
         note(first, call_in_every_form(caller, trial, round));
       }

@@ -338,13 +338,10 @@ TEST_CASE("staged schedules are right, and vectors pass through bounded staging 
       }
     }
   }
-  if (tests::kIsSanitized) return;  // a sample need not hold the runs that are many
-  for (const auto& [algorithm, runs] : most_runs) {
-    if (!algorithm->name.starts_with("dpml")) continue;
-    CAPTURE(name_of(algorithm->collective));
-    CAPTURE(algorithm->name);
-    CHECK(runs > 2);
-  }
+  const auto has_many_runs = [](const auto& of) {
+    return of.first->name.starts_with("dpml") && of.second > 2;
+  };
+  CHECK(std::ranges::count_if(most_runs, has_many_runs) > (tests::kIsSanitized ? 0 : 20));
 }
 
 TEST_CASE("threads of several processes: what crosses between them passes through staging") {
