@@ -13,6 +13,8 @@
 
 #include "core/base/errors.h"
 #include "threading/transport/ucx/transport_race.h"
+#include "threading/transport/ucx/ucx_endpoint.h"
+#include "threading/transport/ucx/ucx_library.h"
 #include "threading/transport/ucx/ucx_worker.h"
 
 namespace hycoll {
@@ -168,6 +170,11 @@ bool is_faster(const AllKnowledge& known, Options::Puts asked) {
 
 }  // namespace
 
+struct LaneTransport::Ucx {
+  const UcxContext& context;
+  UcxPeers peers;
+};
+
 LaneTransport LaneTransport::agreed(const ProcessGroup& group, int led_lanes) {
   const Options::Transport asked = group.options().transport;
   LaneTransport transport;
@@ -207,7 +214,6 @@ LaneTransport LaneTransport::agreed(const ProcessGroup& group, int led_lanes) {
     known = agree_on_known();
   }
   measured_once.keep(measured);
-  transport.peers_ = next_lanes(group, generation);
   bool takes_ucx = is_asked_for || is_faster(known, asked_puts);
   const bool puts_are_worth_it = known.puts == kFaster || (!is_asked_for && known.ucx != kFaster);
   const bool takes_puts =
@@ -231,7 +237,7 @@ LaneTransport LaneTransport::agreed(const ProcessGroup& group, int led_lanes) {
     hand_on(own);
     hand_on(own_puts);
     transport.takes_puts_ = takes_puts;
-    transport.ucx_ = taken.context;
+    transport.ucx_ = std::make_shared<Ucx>(*taken.context, next_lanes(group, generation));
   }
   transport.description_ = transport.ucx_ == nullptr
                                ? fmt::format("MPI ({})", why)
@@ -248,10 +254,16 @@ std::unique_ptr<Endpoint> LaneTransport::open(std::shared_ptr<const MpiCommunica
     return std::make_unique<MpiEndpoint>(std::move(messages), std::move(leaders), lane, lane_count,
                                          names);
   }
-  UcxPeers peers = peers_;
+  UcxPeers peers = ucx_->peers;
   peers.drives_lane = leading == Leading::here;
-  return std::make_unique<UcxEndpoint>(*ucx_, std::move(messages), std::move(leaders), lane,
+  return std::make_unique<UcxEndpoint>(ucx_->context, std::move(messages), std::move(leaders), lane,
                                        lane_count, names, std::move(peers));
+}
+
+UcxPresence ucx_presence() {
+  const FoundUcx& found = found_ucx();
+  return {.version = found.library == nullptr ? "" : found.library->version,
+          .why_not = found.why_not};
 }
 
 }  // namespace hycoll

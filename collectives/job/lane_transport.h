@@ -7,7 +7,6 @@
 #include "collectives/job/process_group.h"
 #include "threading/transport/endpoint.h"
 #include "threading/transport/mpi/mpi_endpoint.h"
-#include "threading/transport/ucx/ucx_endpoint.h"
 
 namespace hycoll {
 
@@ -22,7 +21,8 @@ class LaneTransport {
   /// processes have it and it has been measured to be faster than MPI, without puts or with them,
   /// once in a process's life; Options::puts, those where all processes can make lanes that do.
   /// Throws Error (environment) if UCX is asked for and this process cannot use it: there is none,
-  /// it may not use what the machine has, a lane's worker cannot be made, or no message comes.
+  /// this library has been built without its headers, it may not use what the machine has, a lane's
+  /// worker cannot be made, or no message comes.
   static LaneTransport agreed(const ProcessGroup& group, int led_lanes);
 
   /// As the constructor of MpiEndpoint, over this transport, with all that calls need.
@@ -36,11 +36,18 @@ class LaneTransport {
   bool takes_puts() const noexcept { return takes_puts_; }
 
  private:
-  const UcxContext* ucx_ = nullptr;  // null: MPI
+  struct Ucx;
+  std::shared_ptr<const Ucx> ucx_;  // null: MPI
   bool takes_puts_ = false;
-  UcxPeers peers_;
   std::string description_ = "MPI";
 };
+
+/// What this process finds of UCX: its version; if it cannot be used, none, and why not.
+struct UcxPresence {
+  std::string version;
+  std::string why_not;
+};
+UcxPresence ucx_presence();
 
 }  // namespace hycoll
 

@@ -20,7 +20,7 @@ FoundNuma look_for_numa(const char* file_name, NumaLibrary& library) {
   // Never closed: what is found is kept for the life of the process.
   void* const numa = dlopen(file_name, RTLD_NOW | RTLD_LOCAL);
   if (numa == nullptr) return {nullptr, fmt::format("no {} ({})", file_name, dlerror())};
-  decltype(&numa_available) available = nullptr;
+  int (*available)() = nullptr;
   const bool is_whole = find(numa, "numa_available", available) &&
                         find(numa, "numa_move_pages", library.move_pages) &&
                         find(numa, "mbind", library.bind);

@@ -1,17 +1,19 @@
 #ifndef HYCOLL_NUMA_PLACEMENT_NUMA_LIBRARY_H_
 #define HYCOLL_NUMA_PLACEMENT_NUMA_LIBRARY_H_
 
-#include <numa.h>
-#include <numaif.h>
+#include <linux/mempolicy.h>
 
 #include <string>
 
 namespace hycoll {
 
-/// Those functions of libnuma that hycoll calls.
+/// Those functions of libnuma that hycoll calls, as numa(3) and mbind(2) describe them. Its headers
+/// are not needed.
 struct NumaLibrary {
-  decltype(&numa_move_pages) move_pages = nullptr;
-  decltype(&mbind) bind = nullptr;
+  int (*move_pages)(int process, unsigned long count, void** pages, const int* domains, int* places,
+                    int flags) = nullptr;
+  long (*bind)(void* address, unsigned long size_bytes, int policy, const unsigned long* domains,
+               unsigned long domain_count, unsigned flags) = nullptr;
 };
 
 /// What is found of libnuma on this machine. It is looked for when it is first asked for, by the

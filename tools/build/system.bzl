@@ -11,7 +11,6 @@ _LIBRARIES = [
     struct(name = "highway", header = "hwy/highway.h", package = "libhwy-dev", linkopts = []),
     struct(name = "hwloc", header = "hwloc.h", package = "libhwloc-dev", linkopts = ["-lhwloc"]),
     struct(name = "json", header = "nlohmann/json.hpp", package = "nlohmann-json3-dev", linkopts = []),
-    struct(name = "numa", header = "numa.h", package = "libnuma-dev", linkopts = ["-ldl"]),
     struct(name = "tbb", header = "tbb/tbb.h", package = "libtbb-dev", linkopts = ["-ltbb"]),
     struct(name = "ucx", header = "ucp/api/ucp.h", package = "libucx-dev", linkopts = ["-ldl"]),
     struct(name = "openmp", header = "omp.h", package = "g++", linkopts = ["-fopenmp"]),

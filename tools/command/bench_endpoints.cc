@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "collectives/job/lane_transport.h"
 #include "numa/placement/placement.h"
 #include "numa/topology/topology.h"
-#include "threading/transport/ucx/ucx_library.h"
 #include "tools/command/line/arguments.h"
 #include "tools/command/line/command_line.h"
 #include "tools/command/line/commands.h"
@@ -96,23 +96,20 @@ ExitStatus run_endpoints(const MpiSession& session, const EndpointsOptions& opti
   MPI_Allreduce(MPI_IN_PLACE, &leaders, 1, MPI_INT, MPI_MIN, session.world);
   const std::vector<Core> cores = place_workers(share, leaders, Placement::spread);
   std::FILE* const human = session.speaks() ? options.output.human() : nullptr;
-  Report report{
-      .context = {{"command", "bench endpoints"},
-                  {"processor", processor_name(machine)},
-                  {"machine", machine.summary()},
-                  {"mpi", mpi_library_name()},
-                  {"ucx",
-                   found_ucx().library != nullptr ? Json(found_ucx().library->version) : Json()},
-                  {"ranks", session.size}},
-      .records = {}};
+  const UcxPresence ucx = ucx_presence();
+  Report report{.context = {{"command", "bench endpoints"},
+                            {"processor", processor_name(machine)},
+                            {"machine", machine.summary()},
+                            {"mpi", mpi_library_name()},
+                            {"ucx", ucx.version.empty() ? Json() : Json(ucx.version)},
+                            {"ranks", session.size}},
+                .records = {}};
   session.wait_idly();
   if (human != nullptr) {
     const measure::MachineState state = measure::measure_machine_state(machine, machine.cores());
     report.context["state"] = to_json(state);
     fmt::print(human, "{}; {}\n", mpi_library_name(), to_text(state));
-    if (found_ucx().library == nullptr) {
-      fmt::print(human, "UCX cannot be used: {}\n", found_ucx().why_not);
-    }
+    if (ucx.version.empty()) fmt::print(human, "UCX cannot be used: {}\n", ucx.why_not);
     print_header(human);
   }
   session.wait_idly();

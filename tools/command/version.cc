@@ -5,8 +5,8 @@
 #include <string>
 
 #include "collectives/job/build_identity.h"
+#include "collectives/job/lane_transport.h"
 #include "numa/placement/numa_library.h"
-#include "threading/transport/ucx/ucx_library.h"
 #include "tools/command/line/commands.h"
 #include "tools/command/measuring/mpi_session.h"
 
@@ -22,7 +22,7 @@ constexpr const char* kCompiler = "GCC " __VERSION__;
 }  // namespace
 
 std::string version_text() {
-  const FoundUcx& ucx = found_ucx();
+  const UcxPresence ucx = ucx_presence();
   const FoundNuma& numa = found_numa();
   return fmt::format(
       "hycoll {}\n"
@@ -31,7 +31,7 @@ std::string version_text() {
       "UCX          {}\n"
       "libnuma      {}",
       build_identity(), mpi_library_name(), kCompiler,
-      ucx.library == nullptr ? "not used: " + ucx.why_not : ucx.library->version,
+      ucx.version.empty() ? "not used: " + ucx.why_not : ucx.version,
       numa.library == nullptr ? "not used: " + numa.why_not : "found");
 }
 
