@@ -124,8 +124,9 @@ int serve_persistent(Routine routine, const Passed& passed, MPI_Request* request
   }                                                                                           \
   HYCOLL_PRELOAD_PERSISTENT(Name, name, passed, parameters, arguments, suffix, count, displacement)
 
-// The names of persistent collectives: MPI's from MPI 4 on, and Open MPI's own before.
-#if MPI_VERSION >= 4
+// The names of persistent collectives: MPI's from MPI 4 on, and in Open MPI 5, which is MPI 3.1
+// otherwise; Open MPI's own before.
+#if MPI_VERSION >= 4 || OMPI_MAJOR_VERSION >= 5
 #define HYCOLL_PRELOAD_PERSISTENT(...) HYCOLL_PRELOAD_PERSISTENT_FORM(MPI, __VA_ARGS__)
 #elif defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
 #define HYCOLL_PRELOAD_PERSISTENT(...) HYCOLL_PRELOAD_PERSISTENT_FORM(MPIX, __VA_ARGS__)

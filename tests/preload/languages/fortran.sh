@@ -12,7 +12,7 @@ program=${TEST_TMPDIR:-/tmp}/$(basename "$source" .f90)
 object=
 if [[ -e ${source%.f90}.c ]]; then
   object=$program.o
-  "${compiler/mpifort/mpicc}" -O1 -c "${source%.f90}.c" -o "$object"
+  "${compiler/mpifort/mpicc}" -O1 -I. -c "${source%.f90}.c" -o "$object"
 fi
 # The module files belong beside the program.
 (source=$(realpath "$source") && cd "$(dirname "$program")" && "$compiler" -O1 -w -fallow-argument-mismatch "$source" $object -o "$program")

@@ -1,11 +1,10 @@
 #include "tests/preload/mistakes/collective_forms.h"
 
 #include <mpi.h>
-#if MPI_VERSION < 4 && defined(OPEN_MPI)
-#include <mpi-ext.h>
-#endif
 
 #include <vector>
+
+#include "tests/preload/support/persistent_names.h"
 
 #define BLOCKING(name, ...)                                                        \
   {                                                                                \
@@ -21,25 +20,14 @@
       return by == By::program ? MPI_##name(__VA_ARGS__, r) : PMPI_##name(__VA_ARGS__, r);   \
     } \
   }
-#if MPI_VERSION >= 4
-#define PERSISTENT(name, ...)                                                               \
+#define SET_UP(name, ...)                                                                   \
   {                                                                                         \
 #name, [](By by, const Arguments& a, const Lists& l, MPI_Comm c, MPI_Request* r) {        \
       (void)a, (void)l;                                                                       \
-      return by == By::program ? MPI_##name##_init(__VA_ARGS__, MPI_INFO_NULL, r)             \
-                               : PMPI_##name##_init(__VA_ARGS__, MPI_INFO_NULL, r);           \
+      return by == By::program ? PERSISTENT(name)(__VA_ARGS__, MPI_INFO_NULL, r)              \
+                               : PERSISTENT_BY_PMPI(name)(__VA_ARGS__, MPI_INFO_NULL, r);     \
     } \
   }
-#else
-#define PERSISTENT(name, ...)                                                               \
-  {                                                                                         \
-#name, [](By by, const Arguments& a, const Lists& l, MPI_Comm c, MPI_Request* r) {        \
-      (void)a, (void)l;                                                                       \
-      return by == By::program ? MPIX_##name##_init(__VA_ARGS__, MPI_INFO_NULL, r)            \
-                               : PMPIX_##name##_init(__VA_ARGS__, MPI_INFO_NULL, r);          \
-    } \
-  }
-#endif
 #define REDUCED a.input, a.output, a.count, a.type, a.op
 #define BOTH a.input, a.input_count, a.input_type, a.output, a.count, a.type
 #define GATHERED_V \
@@ -52,7 +40,7 @@
   a.input, l.sent.data(), l.begins_bytes.data(), l.sent_types.data(), a.output, l.received.data(), \
       l.begins_bytes.data(), l.types.data()
 #define IN_ALL_FORMS(name, small, ...) \
-  BLOCKING(name, __VA_ARGS__), NONBLOCKING(I##small, __VA_ARGS__), PERSISTENT(name, __VA_ARGS__)
+  BLOCKING(name, __VA_ARGS__), NONBLOCKING(I##small, __VA_ARGS__), SET_UP(name, __VA_ARGS__)
 
 namespace programs {
 

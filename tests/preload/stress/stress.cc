@@ -9,9 +9,6 @@
 // plays for that long instead. STRESS_SEED overrides the argument.
 
 #include <mpi.h>
-#if MPI_VERSION < 4 && defined(OPEN_MPI)
-#include <mpi-ext.h>
-#endif
 
 #include <array>
 #include <cstddef>
@@ -25,6 +22,7 @@
 
 #include "tests/collectives/elements/random_datatypes.h"
 #include "tests/preload/stress/stress_movements.h"
+#include "tests/preload/support/persistent_names.h"
 #include "tests/preload/support/programs.h"
 
 namespace {
@@ -187,13 +185,9 @@ class Trial {
                      round_.communicator, &request);
       return request;
     }
-#if MPI_VERSION >= 4
-    MPI_Allreduce_init(input, output_.data(), element_count(), element_type(), op,
-                       round_.communicator, MPI_INFO_NULL, &request);
-#else
-    MPIX_Allreduce_init(input, output_.data(), element_count(), element_type(), op,
-                        round_.communicator, MPI_INFO_NULL, &request);
-#endif
+    PERSISTENT(Allreduce)
+    (input, output_.data(), element_count(), element_type(), op, round_.communicator, MPI_INFO_NULL,
+     &request);
     MPI_Start(&request);
     return request;
   }

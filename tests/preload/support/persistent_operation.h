@@ -2,9 +2,6 @@
 #define HYCOLL_TESTS_PRELOAD_SUPPORT_PERSISTENT_OPERATION_H_
 
 #include <mpi.h>
-#if MPI_VERSION < 4 && defined(OPEN_MPI)
-#include <mpi-ext.h>
-#endif
 
 #include <algorithm>
 #include <cstddef>
@@ -14,10 +11,10 @@
 #include <vector>
 
 #include "tests/preload/support/nonblocking_operation.h"
+#include "tests/preload/support/persistent_names.h"
 #include "tests/preload/support/programs.h"
 
 #if MPI_VERSION >= 4
-#define PERSISTENT(name) MPI_##name##_init
 // With counts of the type `Count`.
 #define SET_UP(name, ...)                       \
   [&] {                                         \
@@ -28,8 +25,7 @@
     }                                           \
   }()
 #else
-#define PERSISTENT(name) MPIX_##name##_init
-#define SET_UP(name, ...) MPIX_##name##_init(__VA_ARGS__)
+#define SET_UP(name, ...) PERSISTENT(name)(__VA_ARGS__)
 #endif
 
 namespace programs {
