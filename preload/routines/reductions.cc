@@ -100,9 +100,11 @@ struct ReduceScatter {
 template <class Count>
 ReduceScatter<Count> reduce_scatter(const void* input, void* output, const Count* counts,
                                     MPI_Datatype type, MPI_Op op, MPI_Comm communicator) {
-  const int size = counts == nullptr ? 0 : process_count_of(communicator);
-  const std::span<const Count> blocks(counts, static_cast<std::size_t>(size));
-  return {{input, output, counts == nullptr ? -1 : sum_of(blocks), type, op}, blocks, communicator};
+  // hycoll does not look at a call without counts: the MPI library says what is wrong with it.
+  if (counts == nullptr) communicator = MPI_COMM_NULL;
+  const auto size = static_cast<std::size_t>(process_count_of(communicator));
+  const std::span<const Count> blocks(counts, size);
+  return {{input, output, sum_of(blocks), type, op}, blocks, communicator};
 }
 
 struct Barrier {
