@@ -442,9 +442,10 @@ TEST_CASE("generated schedules: every survivor has a reason") {
                    Shape({{1, 1}, {3, 3}, {0, 1}}, 2), Shape({{1, 1}, {0, 2}, {1, 1}}, 2)});
   }
   std::size_t mutant_count = 0;
+  tests::Sample sample;
   for (const Algorithm* algorithm : all_algorithms()) {
     for (const Shape& shape : shapes) {
-      if (!algorithm->serves_shape(shape)) continue;
+      if (!algorithm->serves_shape(shape) || !sample.takes_next()) continue;
       mutant_count += check_survivors(algorithm->generate(shape));
       mutant_count +=
           check_survivors(algorithm->generate(shape.with_visibility(Visibility::staged)));
@@ -454,7 +455,7 @@ TEST_CASE("generated schedules: every survivor has a reason") {
       }
     }
   }
-  CHECK(mutant_count > (tests::kIsSanitized ? 1000 : 5000));
+  CHECK(mutant_count > (tests::kIsSanitized ? 100 : 2500));
 }
 
 TEST_CASE("a node that passes on in the middle of a tree of specialised cores") {
