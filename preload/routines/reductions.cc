@@ -80,7 +80,7 @@ struct ReduceScatter {
     const int rank = rank_in(communicator);
     // This process's own block may have no elements.
     if (candidate.mistake == Mistake::no_buffer && elements.input != nullptr && rank >= 0 &&
-        !counts.empty() && counts[static_cast<std::size_t>(rank)] == 0) {
+        counts[static_cast<std::size_t>(rank)] == 0) {
       candidate.mistake = Mistake::none;
     }
     return candidate;

@@ -10,7 +10,6 @@
 
 #include "core/base/collective_traits.h"
 #include "core/base/errors.h"
-#include "threading/memory/node_memory.h"
 #include "threading/program/program.h"
 
 namespace hycoll {
@@ -225,10 +224,11 @@ void require_within_limits(const ProgramNeeds& needs, const std::string& algorit
   require(!extent.has_gaps || !needs.moves_several_blocks, "slices of several blocks at once", 0);
 }
 
-bool is_compact(const ProgramNeeds& needs, const ProgramExtent& extent) {
-  return !needs.has_flags_or_staging &&
-         (needs.lines_chunks == 0 ||
-          most_bytes_of(needs.lines_chunks, extent) <= kMaximumCompactLinesBytes);
+NodeMemory::Part memory_part_for(const ProgramNeeds& needs, const ProgramExtent& extent) {
+  const bool is_compact = !needs.has_flags_or_staging &&
+                          (needs.lines_chunks == 0 ||
+                           most_bytes_of(needs.lines_chunks, extent) <= kMaximumCompactLinesBytes);
+  return is_compact ? NodeMemory::Part::compact : NodeMemory::Part::rest;
 }
 
 std::vector<bool> arrival_flags(const Schedule& schedule) {

@@ -10,6 +10,7 @@
 #include "core/schedule/schedule.h"
 #include "core/schedule/step_reader.h"
 #include "core/staging/synchroniser.h"
+#include "threading/memory/node_memory.h"
 
 namespace hycoll {
 
@@ -89,8 +90,8 @@ struct ProgramExtent {
 void require_within_limits(const ProgramNeeds& needs, const std::string& algorithm,
                            const ProgramExtent& extent);
 
-/// Whether a run needs no more of the nodes' memory than the compact part.
-bool is_compact(const ProgramNeeds& needs, const ProgramExtent& extent);
+/// The part of the nodes' memory that a run needs: the compact one, if that suffices.
+NodeMemory::Part memory_part_for(const ProgramNeeds& needs, const ProgramExtent& extent);
 
 /// For each flag, whether it is raised once, by a member's owner as its very first step. It says no
 /// more then than that the owner has entered, which the executor announces anyway.

@@ -338,8 +338,7 @@ void ScheduleBinding::bind(const VectorExtent& extent, std::size_t element_bytes
   const Numbers numbers{.partition = partition,
                         .element_bytes = element_bytes,
                         .stores = stores_for(extent, partition, element_bytes),
-                        .part = is_compact(needs_, program_extent) ? NodeMemory::Part::compact
-                                                                   : NodeMemory::Part::rest,
+                        .part = memory_part_for(needs_, program_extent),
                         .staging_set_bytes = sets.set_bytes,
                         .memory = memory};
   fill(numbers, *form, workers, programs);
