@@ -85,7 +85,7 @@ struct OwnUcx {
   const UcxContext* context = nullptr;
   /// Workers can be made, whose descriptors and memory may be refused: known while there is MPI
   /// instead. The lanes take them. None where there will be no lane.
-  std::vector<std::unique_ptr<UcxWorker>> workers;
+  std::vector<UcxWorker::Handle> workers;
   std::optional<Error> failure;
 };
 
@@ -118,9 +118,8 @@ OwnUcx look_for_ucx(const UcxContext& (*context)(), bool may_have_lanes) {
   return own;
 }
 
-void hand_on(OwnUcx& own) {
-  for (std::unique_ptr<UcxWorker>& worker : own.workers) UcxWorker::hand_on(std::move(worker));
-  own.workers.clear();
+void close(OwnUcx& own) {
+  for (UcxWorker::Handle& worker : own.workers) UcxWorker::close(std::move(worker));
 }
 
 /// Whether each process of the group gets one worker for each lane that it drives.
@@ -197,7 +196,7 @@ LaneTransport LaneTransport::agreed(const ProcessGroup& group, int led_lanes) {
   AllKnowledge known = agree_on_known();
   if (is_asked_for && known.ucx == kMissing) give_up(group, own);
   if (known.ucx == kUnmeasured) {
-    hand_on(own);
+    own.workers.clear();
     measured.ucx = race_transports(group.setup(), *own.context, group.control(),
                                    next_lanes(group, generation++));
     take_workers(own, 1);
@@ -205,8 +204,8 @@ LaneTransport LaneTransport::agreed(const ProcessGroup& group, int led_lanes) {
   }
   if (is_asked_for && known.ucx == kSilent) throw_silent();
   if (races_puts && known.puts == kUnmeasured && known.ucx >= kSlower) {
-    hand_on(own);
-    hand_on(own_puts);
+    own.workers.clear();
+    own_puts.workers.clear();
     measured.puts = race_puts(group.setup(), group.control(), next_lanes(group, generation));
     generation += 2;
     take_workers(own, 1);
@@ -233,9 +232,10 @@ LaneTransport LaneTransport::agreed(const ProcessGroup& group, int led_lanes) {
   if (measured.puts && known.puts >= kSlower && races_puts) {
     why += "; " + measured.puts->text("with puts", "without");
   }
-  if (takes_ucx) {
-    hand_on(own);
-    hand_on(own_puts);
+  if (!takes_ucx) {
+    close(own);
+    close(own_puts);
+  } else {
     transport.takes_puts_ = takes_puts;
     transport.ucx_ = std::make_shared<Ucx>(*taken.context, next_lanes(group, generation));
   }

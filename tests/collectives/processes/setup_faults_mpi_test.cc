@@ -191,10 +191,10 @@ void check(const SetUp& set_up, Wanted kind, int at_least) {
   const int refused = refuse_in_turn(set_up, kind, 0, 1) + refuse_in_turn(set_up, kind, last, 2);
   CHECK(refused >= at_least);
   const int files = open_files();
-  const int blocks = live_blocks;
+  const int blocks = live_blocks.load();
   refuse_in_turn(set_up, kind, last, 2);
   CHECK(open_files() == files);
-  CHECK(live_blocks == blocks);
+  CHECK(live_blocks.load() == blocks);
 }
 
 Options options_of(Options::Layout layout, int nodes) {

@@ -424,7 +424,7 @@ UcxEndpoint::~UcxEndpoint() {
   } catch (const Error&) {
     // Whom that was for cannot be reached.
   }
-  if (is_clean) UcxWorker::hand_on(std::move(worker_));
+  if (!is_clean) UcxWorker::close(std::move(worker_));
   for (auto& [number, peer] : peers_) {
     int is_over = 0;
     MPI_Test(&peer.introduction, &is_over, MPI_STATUS_IGNORE);

@@ -296,7 +296,7 @@ class UcxEndpoint : public MpiEndpoint {
 
   const UcxContext* context_;
   UcxPeers are_;
-  std::unique_ptr<UcxWorker> worker_;  // null where others drive the lane
+  UcxWorker::Handle worker_;  // null where others drive the lane
   std::unordered_map<int, Peer> peers_;
   Peer* last_peer_ = nullptr;   // whom the last message was to or from
   std::vector<Peer*> unknown_;  // those that an address may still come from

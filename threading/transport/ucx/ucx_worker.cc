@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <iterator>
 #include <mutex>
 #include <string_view>
 #include <utility>
@@ -12,57 +11,58 @@
 #include "threading/transport/ucx/ucx_caretaker.h"
 
 namespace hycoll {
-namespace {
-
-/// Workers that no lane uses.
-struct IdleWorkers {
+/// Workers that no lane uses, the last one first.
+struct UcxWorker::Idle {
   std::mutex mutex;
-  std::vector<std::unique_ptr<UcxWorker>> workers;  // guarded by mutex
+  std::unique_ptr<UcxWorker> first;  // guarded by mutex
+
+  /// When a process ends, UCX may have put itself away before static objects are destroyed.
+  static Idle& workers() {
+    static Immortal<Idle> idle;
+    return *idle;
+  }
 };
 
-/// When a process ends, UCX may have put itself away before static objects are destroyed.
-IdleWorkers& idle_workers() {
-  static Immortal<IdleWorkers> idle;
-  return *idle;
-}
-
-}  // namespace
-
-std::unique_ptr<UcxWorker> UcxWorker::take(const UcxContext& context) {
+UcxWorker::Handle UcxWorker::take(const UcxContext& context) {
   {
-    IdleWorkers& idle = idle_workers();
+    Idle& idle = Idle::workers();
     const std::scoped_lock lock(idle.mutex);
-    const auto is_of_context = [&](const auto& worker) { return worker->context_ == &context; };
-    const auto last = std::find_if(idle.workers.rbegin(), idle.workers.rend(), is_of_context);
-    if (last != idle.workers.rend()) {
-      std::unique_ptr<UcxWorker> worker = std::move(*last);
-      idle.workers.erase(std::next(last).base());
-      return worker;
+    for (std::unique_ptr<UcxWorker>* link = &idle.first; *link != nullptr;
+         link = &(*link)->next_idle_) {
+      if ((*link)->context_ != &context) continue;
+      Handle taken(link->release());
+      *link = std::move(taken->next_idle_);
+      return taken;
     }
   }
-  return std::unique_ptr<UcxWorker>(new UcxWorker(context));
+  return Handle(new UcxWorker(context));
 }
 
-void UcxWorker::hand_on(std::unique_ptr<UcxWorker> worker) {
-  IdleWorkers& idle = idle_workers();
+void UcxWorker::HandOn::operator()(UcxWorker* worker) const noexcept {
+  Idle& idle = Idle::workers();
   const std::scoped_lock lock(idle.mutex);
-  idle.workers.push_back(std::move(worker));
+  worker->next_idle_ = std::exchange(idle.first, std::unique_ptr<UcxWorker>(worker));
 }
 
-UcxWorker::UcxWorker(const UcxContext& context) : context_(&context) {
+UcxWorker::UcxWorker(const UcxContext& context)
+    : context_(&context), handle_(nullptr, {context.library()}) {
   ucp_worker_params_t params{};
   params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
   // One thread after another may be the lane's.
   params.thread_mode = UCS_THREAD_MODE_SERIALIZED;
-  check_ucx(ucx(), ucx().worker_create(context.handle(), &params, &handle_), "ucp_worker_create");
+  ucp_worker_h made = nullptr;
+  check_ucx(ucx(), ucx().worker_create(context.handle(), &params, &made), "ucp_worker_create");
+  handle_.reset(made);
   ucp_address_t* address = nullptr;
   std::size_t size_bytes = 0;
-  const ucs_status_t status = ucx().worker_get_address(handle_, &address, &size_bytes);
-  if (status != UCS_OK) ucx().worker_destroy(handle_);
-  check_ucx(ucx(), status, "ucp_worker_get_address");
+  check_ucx(ucx(), ucx().worker_get_address(handle(), &address, &size_bytes),
+            "ucp_worker_get_address");
+  const auto release = [this](ucp_address_t* bytes) {
+    ucx().worker_release_address(handle(), bytes);
+  };
+  const std::unique_ptr<ucp_address_t, decltype(release)> held(address, release);
   const std::span bytes(reinterpret_cast<const std::byte*>(address), size_bytes);
   address_.assign(bytes.begin(), bytes.end());
-  ucx().worker_release_address(handle_, address);
 }
 
 UcxWorker::~UcxWorker() {
@@ -77,7 +77,6 @@ UcxWorker::~UcxWorker() {
     closing.push_back(ucx().ep_close(connection.handle, &params));
   }
   await(closing);
-  ucx().worker_destroy(handle_);
 }
 
 UcxWorker::Connection& UcxWorker::connection_to(std::span<const std::byte> address,
@@ -94,7 +93,7 @@ UcxWorker::Connection& UcxWorker::connection_to(std::span<const std::byte> addre
   params.address = reinterpret_cast<const ucp_address_t*>(address.data());
   params.err_mode = is_on_this_machine ? UCP_ERR_HANDLING_MODE_NONE : UCP_ERR_HANDLING_MODE_PEER;
   params.err_handler = {.cb = &UcxWorker::on_end, .arg = &connection};
-  const ucs_status_t status = ucx().ep_create(handle_, &params, &connection.handle);
+  const ucs_status_t status = ucx().ep_create(handle(), &params, &connection.handle);
   if (status != UCS_OK) connections_.erase(known);
   check_ucx(ucx(), status, "ucp_ep_create");
   connection.is_over_tcp = is_over_tcp(connection.handle);
@@ -124,7 +123,7 @@ void UcxWorker::on_end(void* connection, ucp_ep_h /*handle*/, ucs_status_t statu
 
 bool UcxWorker::flush() {
   const ucp_request_param_t params{};
-  ucs_status_ptr_t const request = ucx().worker_flush(handle_, &params);
+  ucs_status_ptr_t const request = ucx().worker_flush(handle(), &params);
   return await(std::span(&request, 1));
 }
 

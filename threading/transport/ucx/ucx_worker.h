@@ -11,6 +11,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -35,23 +36,29 @@ class UcxWorker {
     std::chrono::steady_clock::time_point ended_at;
   };
 
-  /// One that has been handed on, or a new one. Throws Error (environment). Any thread.
-  static std::unique_ptr<UcxWorker> take(const UcxContext& context);
-  /// Nothing may be under way on it. Any thread.
-  static void hand_on(std::unique_ptr<UcxWorker> worker);
+  struct HandOn {
+    void operator()(UcxWorker* worker) const noexcept;
+  };
+  /// Hands the worker on in its end, whatever that end is: a worker that is closed instead costs
+  /// its peers a connection that stays. Nothing may be under way on it then. Any thread.
+  using Handle = std::unique_ptr<UcxWorker, HandOn>;
 
-  /// Closes the connections.
+  /// One that has been handed on, or a new one. Throws Error (environment). Any thread.
+  static Handle take(const UcxContext& context);
+  /// For a worker that cannot be handed on, or that nobody is going to use.
+  static void close(Handle worker) { delete worker.release(); }
+
   ~UcxWorker();
   UcxWorker(const UcxWorker&) = delete;
   UcxWorker& operator=(const UcxWorker&) = delete;
 
   const UcxLibrary& ucx() const noexcept { return context_->library(); }
-  ucp_worker_h handle() const noexcept { return handle_; }
+  ucp_worker_h handle() const noexcept { return handle_.get(); }
   /// By which others connect to it.
   std::span<const std::byte> address() const noexcept { return address_; }
   /// How many of the connections have ended.
   int ended_count() const noexcept { return ended_count_; }
-  void progress() { ucx().worker_progress(handle_); }
+  void progress() { ucx().worker_progress(handle()); }
 
   /// To be held by whoever uses the worker or its connections, one thread at a time: keeps the
   /// caretaker away. Costs nothing as long as the worker needs none.
@@ -73,6 +80,8 @@ class UcxWorker {
   bool flush();
 
  private:
+  struct Idle;
+
   explicit UcxWorker(const UcxContext& context);
   bool is_over_tcp(ucp_ep_h connection) const;
   std::unique_lock<std::mutex> use_against_caretaker();
@@ -81,8 +90,14 @@ class UcxWorker {
   /// Whether they are over within kPatience; frees those that are.
   bool await(std::span<const ucs_status_ptr_t> requests);
 
+  struct Destroy {
+    const UcxLibrary& ucx;
+    void operator()(ucp_worker_h worker) const { ucx.worker_destroy(worker); }
+  };
+
+  std::unique_ptr<UcxWorker> next_idle_;  // guarded by the mutex of idle workers
   const UcxContext* context_;
-  ucp_worker_h handle_ = nullptr;
+  std::unique_ptr<std::remove_pointer_t<ucp_worker_h>, Destroy> handle_;
   std::vector<std::byte> address_;
   std::unordered_map<std::string, Connection> connections_;  // by address and kind
   int ended_count_ = 0;
