@@ -21,13 +21,16 @@ constexpr bool kIsSanitized = false;
 /// most others.
 class Sample {
  public:
+  /// Sweeps over the same runs, of which each `sweep` draws others.
+  explicit Sample(std::uint64_t sweep = 0) : state_(seed_offset() + sweep) {}
+
   bool takes_next() {
     state_ = state_ * 6364136223846793005U + 1442695040888963407U;
     return (state_ >> 33) % (kIsSanitized ? 10 : 2) == 0;
   }
 
  private:
-  std::uint64_t state_ = seed_offset();
+  std::uint64_t state_;
 };
 
 }  // namespace hycoll::tests
