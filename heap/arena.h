@@ -36,7 +36,7 @@ struct ArenaUsage {
 };
 
 /// An allocator over one ArenaMemory. Blocks begin at multiples of 64 bytes and share no cache
-/// line; those of 32 KiB or more begin at pages and share none.
+/// line; those of 32 KiB or more begin at multiples of 4096 bytes.
 ///
 /// Every function may be called concurrently, apart from the three parts of a fork.
 class Arena {

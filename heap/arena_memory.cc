@@ -12,6 +12,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "core/base/pages.h"
+
 // Linux 5.14; Debian 12's glibc has it, older ones do not.
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
@@ -20,7 +22,6 @@
 namespace hycoll {
 namespace {
 
-constexpr std::size_t kPageBytes = 4096;
 constexpr std::uint64_t kMagic = 0x68796361'72656e31;  // "hycaren1"
 
 /// The first bytes of an arena, by which a neighbour knows that it has opened the right file.
@@ -78,7 +79,7 @@ int make_file(std::size_t size_bytes) {
 }  // namespace
 
 ArenaMemory::ArenaMemory(std::size_t capacity_bytes)
-    : capacity_bytes_((capacity_bytes + kPageBytes - 1) / kPageBytes * kPageBytes) {
+    : capacity_bytes_(rounded_up_to_pages(capacity_bytes)) {
   const int file = make_file(capacity_bytes_);
   if (file < 0) return;
   void* mapped = map_at(nullptr, capacity_bytes_, MAP_SHARED, file);
@@ -118,14 +119,14 @@ ArenaDescription ArenaMemory::description() const {
 }
 
 bool ArenaMemory::populate(std::size_t offset, std::size_t size_bytes) {
-  const std::size_t first = offset / kPageBytes * kPageBytes;
+  const std::size_t first = rounded_down_to_pages(offset);
   return madvise(begin_ + first, offset + size_bytes - first, MADV_POPULATE_WRITE) == 0;
 }
 
 void ArenaMemory::give_back(std::size_t offset, std::size_t size_bytes) {
   const std::size_t end = offset + size_bytes;
-  const std::size_t first = std::min(end, (offset + kPageBytes - 1) / kPageBytes * kPageBytes);
-  const std::size_t last = std::max(first, end / kPageBytes * kPageBytes);
+  const std::size_t first = std::min(end, rounded_up_to_pages(offset));
+  const std::size_t last = std::max(first, rounded_down_to_pages(end));
   std::memset(begin_ + offset, 0, first - offset);
   std::memset(begin_ + last, 0, end - last);
   if (first == last) return;
@@ -139,7 +140,7 @@ void ArenaMemory::give_back(std::size_t offset, std::size_t size_bytes) {
 void ArenaMemory::before_fork(std::size_t copy_bytes,
                               const std::function<void(std::byte*)>& copy_blocks) {
   if (!is_shared() || copy_bytes == 0) return;
-  snapshot_bytes_ = (copy_bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+  snapshot_bytes_ = rounded_up_to_pages(copy_bytes);
   snapshot_ =
       static_cast<std::byte*>(map_at(nullptr, snapshot_bytes_, MAP_PRIVATE | MAP_ANONYMOUS, -1));
   if (snapshot_ != nullptr) copy_blocks(snapshot_);

@@ -9,7 +9,6 @@
 // library, so nothing recurs.
 #include <dlfcn.h>
 #include <malloc.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -18,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "core/base/pages.h"
 #include "heap/process_heap.h"
 
 extern "C" {
@@ -160,17 +160,14 @@ int posix_memalign(void** block, std::size_t alignment_bytes, std::size_t size_b
   return 0;
 }
 
-void* valloc(std::size_t size_bytes) noexcept {
-  return aligned(static_cast<std::size_t>(sysconf(_SC_PAGESIZE)), size_bytes);
-}
+void* valloc(std::size_t size_bytes) noexcept { return aligned(hycoll::page_bytes(), size_bytes); }
 
 void* pvalloc(std::size_t size_bytes) noexcept {
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  if (size_bytes > SIZE_MAX - page) {
+  if (size_bytes > SIZE_MAX - hycoll::page_bytes()) {
     errno = ENOMEM;
     return nullptr;
   }
-  return aligned(page, (size_bytes + page - 1) / page * page);
+  return aligned(hycoll::page_bytes(), hycoll::rounded_up_to_pages(size_bytes));
 }
 
 std::size_t malloc_usable_size(void* block) noexcept {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -13,14 +12,13 @@
 #include <utility>
 
 #include "core/base/errors.h"
+#include "core/base/pages.h"
 #include "numa/topology/topology_tables.h"
 
 namespace hycoll {
 namespace {
 
 using internal::TopologyAccess;
-
-std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 
 /// The size of a transparent huge page; that of x86-64 where the kernel does not tell.
 std::size_t huge_page_bytes() {

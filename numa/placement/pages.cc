@@ -1,7 +1,5 @@
 #include "numa/placement/pages.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -9,17 +7,13 @@
 #include <cstdint>
 
 #include "core/base/errors.h"
+#include "core/base/pages.h"
 
 namespace hycoll {
 namespace {
 
 /// Of one question: bounds the memory that questions take.
 constexpr std::size_t kPagesAtOnce = 4096;
-
-std::uintptr_t page_bytes() {
-  static const auto bytes = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  return bytes;
-}
 
 std::uintptr_t address_of(const std::byte* byte) { return reinterpret_cast<std::uintptr_t>(byte); }
 

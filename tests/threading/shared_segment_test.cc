@@ -19,6 +19,7 @@
 #include <string>
 
 #include "core/base/errors.h"
+#include "core/base/pages.h"
 #include "tests/support/segment_names.h"
 
 namespace hycoll {
@@ -56,7 +57,7 @@ TEST_CASE("what one mapping writes the others read, in this process and another"
     REQUIRE(created.bytes().size() == kSizeBytes);
     REQUIRE(attached.bytes().size() == kSizeBytes);
     CHECK(created.bytes().data() != attached.bytes().data());
-    CHECK(reinterpret_cast<std::uintptr_t>(attached.bytes().data()) % 4096 == 0);
+    CHECK(reinterpret_cast<std::uintptr_t>(attached.bytes().data()) % page_bytes() == 0);
     CHECK(std::ranges::all_of(attached.bytes(), [](std::byte b) { return b == std::byte{0}; }));
     attached.bytes().back() = std::byte{17};
     CHECK(created.bytes().back() == std::byte{17});
@@ -75,20 +76,24 @@ TEST_CASE("what one mapping writes the others read, in this process and another"
 TEST_CASE("memory comes and goes by way of the mapping, after the segment has been closed") {
   if (!SharedSegment::can_reserve_mapped()) return;
   for (const SharedSegment::Kind kind : kKinds) {
-    SharedSegment created(kind, kSizeBytes);
+    const std::size_t page = page_bytes();
+    SharedSegment created(kind, 24 * page);
     SharedSegment attached(created.handle());
     created.close();
     attached.close();
-    created.reserve_mapped(5000, 50'000);
-    std::ranges::fill(created.bytes().subspan(5000, 50'000), std::byte{7});
-    CHECK(attached.bytes()[54'999] == std::byte{7});
-    // Pages that others share stay: from 8192 to 53248 is what is given back.
-    attached.release_mapped(5000, 50'000);
-    CHECK(created.bytes()[8191] == std::byte{7});
-    CHECK(created.bytes()[8192] == std::byte{0});
-    CHECK(created.bytes()[53'247] == std::byte{0});
-    CHECK(created.bytes()[53'248] == std::byte{7});
-    created.reserve_mapped(5000, 50'000);
+    // From within a page to within another one.
+    const std::size_t begin = page + page / 4;
+    const std::size_t size = 12 * page;
+    created.reserve_mapped(begin, size);
+    std::ranges::fill(created.bytes().subspan(begin, size), std::byte{7});
+    CHECK(attached.bytes()[begin + size - 1] == std::byte{7});
+    // Pages that others share stay.
+    attached.release_mapped(begin, size);
+    CHECK(created.bytes()[2 * page - 1] == std::byte{7});
+    CHECK(created.bytes()[2 * page] == std::byte{0});
+    CHECK(created.bytes()[13 * page - 1] == std::byte{0});
+    CHECK(created.bytes()[13 * page] == std::byte{7});
+    created.reserve_mapped(begin, size);
     CHECK_THROWS_AS(created.reserve_mapped(0, std::size_t{1} << 40), Error);
   }
 }

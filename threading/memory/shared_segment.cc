@@ -14,13 +14,13 @@
 #include <utility>
 
 #include "core/base/errors.h"
+#include "core/base/pages.h"
 
 namespace hycoll {
 namespace {
 
 /// Before the bytes: the token. A page, so that the bytes are aligned like one.
-constexpr std::size_t kPageBytes = 4096;
-constexpr std::size_t kHeaderBytes = kPageBytes;
+std::size_t header_bytes() { return page_bytes(); }
 
 /// Not in the headers of older systems, whose programs may run on younger kernels.
 #ifdef MADV_POPULATE_WRITE
@@ -41,7 +41,7 @@ constexpr int kPopulate = 23;
 void check_file_size_limit(std::size_t size_bytes) {
   rlimit limit{};
   if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
-  if (kHeaderBytes + size_bytes <= limit.rlim_cur) return;
+  if (header_bytes() + size_bytes <= limit.rlim_cur) return;
   throw Error(ErrorKind::environment,
               fmt::format("shared memory of {} KiB exceeds this process's limit of {} KiB for "
                           "files; raise it (ulimit -f), ask for less (HYCOLL_STAGING_KIB), or use "
@@ -67,10 +67,10 @@ SharedSegment::SharedSegment(Kind kind, std::size_t size_bytes)
   try {
     check_file_size_limit(size_bytes);
     create_file();
-    if (ftruncate(descriptor_, static_cast<off_t>(kHeaderBytes + size_bytes)) != 0) {
+    if (ftruncate(descriptor_, static_cast<off_t>(header_bytes() + size_bytes)) != 0) {
       throw_failed("ftruncate", size_bytes, errno);
     }
-    const int error = posix_fallocate(descriptor_, 0, static_cast<off_t>(kHeaderBytes));
+    const int error = posix_fallocate(descriptor_, 0, static_cast<off_t>(header_bytes()));
     if (error != 0) throw_failed("posix_fallocate", size_bytes, error);
     map();
     std::memcpy(mapping_, handle_.token.data(), sizeof(handle_.token));
@@ -87,7 +87,7 @@ SharedSegment::SharedSegment(const Handle& handle) : handle_(handle) {
     struct stat status {};
     const bool fits =
         fstat(descriptor_, &status) == 0 &&
-        static_cast<std::uint64_t>(status.st_size) == kHeaderBytes + handle.size_bytes;
+        static_cast<std::uint64_t>(status.st_size) == header_bytes() + handle.size_bytes;
     if (fits) map();
     if (!fits || std::memcmp(mapping_, handle.token.data(), sizeof(handle.token)) != 0) {
       throw Error(
@@ -121,7 +121,7 @@ SharedSegment::~SharedSegment() {
 
 std::span<std::byte> SharedSegment::bytes() const noexcept {
   if (mapping_ == nullptr) return {};
-  return {mapping_ + kHeaderBytes, static_cast<std::size_t>(handle_.size_bytes)};
+  return {mapping_ + header_bytes(), static_cast<std::size_t>(handle_.size_bytes)};
 }
 
 void SharedSegment::create_file() {
@@ -152,7 +152,7 @@ void SharedSegment::open_file() {
 }
 
 void SharedSegment::map() {
-  void* const address = mmap(nullptr, kHeaderBytes + static_cast<std::size_t>(handle_.size_bytes),
+  void* const address = mmap(nullptr, header_bytes() + static_cast<std::size_t>(handle_.size_bytes),
                              PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
   if (address == MAP_FAILED) throw_failed("mmap", handle_.size_bytes, errno);
   mapping_ = static_cast<std::byte*>(address);
@@ -160,7 +160,7 @@ void SharedSegment::map() {
 
 void SharedSegment::unmap() noexcept {
   if (mapping_ != nullptr) {
-    munmap(mapping_, kHeaderBytes + static_cast<std::size_t>(handle_.size_bytes));
+    munmap(mapping_, header_bytes() + static_cast<std::size_t>(handle_.size_bytes));
   }
   mapping_ = nullptr;
 }
@@ -169,7 +169,7 @@ void SharedSegment::reserve(std::size_t offset_bytes, std::size_t size_bytes) {
   check_file_size_limit(offset_bytes + size_bytes);
   int error = EINTR;
   while (error == EINTR) {
-    error = posix_fallocate(descriptor_, static_cast<off_t>(kHeaderBytes + offset_bytes),
+    error = posix_fallocate(descriptor_, static_cast<off_t>(header_bytes() + offset_bytes),
                             static_cast<off_t>(size_bytes));
   }
   if (error != 0) throw_failed("posix_fallocate", handle_.size_bytes, error);
@@ -177,25 +177,25 @@ void SharedSegment::reserve(std::size_t offset_bytes, std::size_t size_bytes) {
 
 bool SharedSegment::can_reserve_mapped() noexcept {
   // Of no bytes: whether the kernel knows the advice.
-  alignas(kPageBytes) static std::byte page[kPageBytes];
-  static const bool can = madvise(page, 0, kPopulate) == 0;
+  static const bool can = madvise(nullptr, 0, kPopulate) == 0;
   return can;
 }
 
 void SharedSegment::reserve_mapped(std::size_t offset_bytes, std::size_t size_bytes) {
-  const std::size_t begin = offset_bytes / kPageBytes * kPageBytes;
+  const std::size_t begin = rounded_down_to_pages(offset_bytes);
   int result = -1;
   do {
-    result = madvise(mapping_ + kHeaderBytes + begin, offset_bytes + size_bytes - begin, kPopulate);
+    result =
+        madvise(mapping_ + header_bytes() + begin, offset_bytes + size_bytes - begin, kPopulate);
   } while (result != 0 && (errno == EINTR || errno == EAGAIN));
   // Where touching the memory would raise SIGBUS the kernel says EFAULT.
   if (result != 0) throw_failed("madvise", size_bytes, errno == EFAULT ? ENOSPC : errno);
 }
 
 void SharedSegment::release_mapped(std::size_t offset_bytes, std::size_t size_bytes) noexcept {
-  const std::size_t begin = (offset_bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
-  const std::size_t end = (offset_bytes + size_bytes) / kPageBytes * kPageBytes;
-  if (begin < end) madvise(mapping_ + kHeaderBytes + begin, end - begin, MADV_REMOVE);
+  const std::size_t begin = rounded_up_to_pages(offset_bytes);
+  const std::size_t end = rounded_down_to_pages(offset_bytes + size_bytes);
+  if (begin < end) madvise(mapping_ + header_bytes() + begin, end - begin, MADV_REMOVE);
 }
 
 void SharedSegment::close() noexcept {
