@@ -69,8 +69,8 @@ void* mmap(void* address, std::size_t length, int protection, int flags, int fil
   if (reserved == MAP_FAILED) return MAP_FAILED;
   const auto begin = reinterpret_cast<std::uintptr_t>(reserved);
   const std::uintptr_t first = rounded_up(begin);
-  void* const mapped = map(reinterpret_cast<void*>(first), length, protection, flags | MAP_FIXED,
-                           file, offset);
+  void* const mapped =
+      map(reinterpret_cast<void*>(first), length, protection, flags | MAP_FIXED, file, offset);
   if (mapped == MAP_FAILED) {
     const int error = errno;
     munmap(reserved, length + kPageBytes);
