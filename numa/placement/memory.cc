@@ -75,10 +75,9 @@ NumaBuffer::NumaBuffer(const Topology& topology, std::size_t size_bytes, int num
   if (size_bytes == 0) return;
   const bool use_huge_pages = huge_pages == HugePages::advise && size_bytes >= huge_page_bytes();
   const std::size_t alignment = std::max(alignment_bytes, use_huge_pages ? huge_page_bytes() : 1);
-  const std::size_t page = page_bytes();
   // Pages are aligned as they come; anything beyond is found inside a larger mapping.
-  const std::size_t slack = alignment > page ? alignment : 0;
-  const std::size_t whole_pages_bytes = rounded_up(size_bytes, page);
+  const std::size_t slack = alignment > page_bytes() ? alignment : 0;
+  const std::size_t whole_pages_bytes = rounded_up_to_pages(size_bytes);
   void* mapping = mmap(nullptr, whole_pages_bytes + slack, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapping == MAP_FAILED) {

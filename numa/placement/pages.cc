@@ -26,9 +26,9 @@ struct PageRange {
 /// Those that the range has a byte of.
 PageRange pages_touching(std::span<const std::byte> bytes) {
   if (bytes.empty()) return {};
-  const std::uintptr_t begin = address_of(bytes.data()) / page_bytes() * page_bytes();
+  const std::uintptr_t begin = rounded_down_to_pages(address_of(bytes.data()));
   const std::uintptr_t end = address_of(bytes.data()) + bytes.size();
-  return {.begin = begin, .count = (end - begin + page_bytes() - 1) / page_bytes()};
+  return {.begin = begin, .count = rounded_up_to_pages(end - begin) / page_bytes()};
 }
 
 /// Those whose first byte is in the range.

@@ -11,6 +11,7 @@
 #include "threading/transport/ucx/ucx_caretaker.h"
 
 namespace hycoll {
+
 /// Workers that no lane uses, the last one first.
 struct UcxWorker::Idle {
   std::mutex mutex;
