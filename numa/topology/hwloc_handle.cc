@@ -1,11 +1,15 @@
 #include "numa/topology/hwloc_handle.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <mutex>
 #include <new>
+#include <string_view>
+#include <utility>
 
 #include "core/base/errors.h"
 #include "core/base/lifetime.h"
@@ -40,6 +44,61 @@ void prepare_for_concurrent_use(hwloc_topology_t topology) {
   }
 }
 
+/// This machine as hwloc reads it from the system: some 70 files here, hundreds on large machines.
+TopologyHandle load_this_machine() {
+  TopologyHandle topology = initialised();
+  // hwloc's x86 discovery moves the calling thread over every core, also over those of other
+  // processes; Linux tells everything without it.
+  const unsigned long flags =
+      HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED | HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING;
+  if (hwloc_topology_set_flags(topology.get(), flags) != 0 ||
+      hwloc_topology_load(topology.get()) != 0) {
+    throw Error(
+        ErrorKind::environment,
+        with_errno("hwloc cannot read this machine's topology; check that /sys and /proc are "
+                   "mounted and that `lstopo` works here"));
+  }
+  prepare_for_concurrent_use(topology.get());
+  return topology;
+}
+
+TopologyHandle duplicate(hwloc_topology_t topology) {
+  hwloc_topology_t copy = nullptr;
+  if (hwloc_topology_dup(&copy, topology) != 0) {
+    throw Error(ErrorKind::environment, with_errno("hwloc_topology_dup failed"));
+  }
+  return TopologyHandle(copy);
+}
+
+/// What decides which machine hwloc loads: its variables, and which processing units are online.
+std::string machine_key() {
+  std::string key = std::to_string(sysconf(_SC_NPROCESSORS_ONLN));
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (std::string_view(*variable).starts_with("HWLOC_")) key.append("\n").append(*variable);
+  }
+  return key;
+}
+
+/// The machine as last loaded. It stays for the process: communicators come and go, the machine
+/// does not.
+class KeptMachine {
+ public:
+  /// A copy, of the machine that the variables now ask for. May be called concurrently.
+  TopologyHandle copy() {
+    const std::lock_guard lock(mutex_);
+    if (std::string key = machine_key(); machine_ == nullptr || key != key_) {
+      machine_ = load_this_machine();
+      key_ = std::move(key);
+    }
+    return duplicate(machine_.get());
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string key_;
+  TopologyHandle machine_;
+};
+
 }  // namespace
 
 std::string with_errno(const std::string& reason) {
@@ -69,21 +128,16 @@ AffinityMask to_mask(hwloc_const_bitmap_t bitmap) {
   return mask;
 }
 
-TopologyHandle load_this_machine() {
-  TopologyHandle topology = initialised();
-  // hwloc's x86 discovery moves the calling thread over every core, also over those of other
-  // processes; Linux tells everything without it.
-  const unsigned long flags =
-      HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED | HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING;
-  if (hwloc_topology_set_flags(topology.get(), flags) != 0 ||
-      hwloc_topology_load(topology.get()) != 0) {
-    throw Error(
-        ErrorKind::environment,
-        with_errno("hwloc cannot read this machine's topology; check that /sys and /proc are "
-                   "mounted and that `lstopo` works here"));
+TopologyHandle this_machine() {
+  static Immortal<KeptMachine> machine;
+  TopologyHandle copy = machine->copy();
+  // A control group may have been given other processing units since. Described machines have none.
+  if (hwloc_topology_is_thissystem(copy.get()) != 0 &&
+      hwloc_topology_allow(copy.get(), nullptr, nullptr, HWLOC_ALLOW_FLAG_LOCAL_RESTRICTIONS) != 0) {
+    throw Error(ErrorKind::environment, with_errno("hwloc_topology_allow failed"));
   }
-  prepare_for_concurrent_use(topology.get());
-  return topology;
+  prepare_for_concurrent_use(copy.get());
+  return copy;
 }
 
 TopologyHandle load_synthetic(const std::string& description) {
@@ -127,11 +181,7 @@ TopologyHandle load_xml_file(const std::string& path) {
 }
 
 TopologyHandle restricted_copy(hwloc_topology_t topology, const AffinityMask& mask) {
-  hwloc_topology_t raw_copy = nullptr;
-  if (hwloc_topology_dup(&raw_copy, topology) != 0) {
-    throw Error(ErrorKind::environment, with_errno("hwloc_topology_dup failed"));
-  }
-  TopologyHandle copy(raw_copy);
+  TopologyHandle copy = duplicate(topology);
   const Bitmap set = to_bitmap(mask);
   if (hwloc_topology_restrict(copy.get(), set.get(), 0) != 0) {
     throw Error(ErrorKind::environment,

@@ -29,10 +29,10 @@ Bitmap to_bitmap(const AffinityMask& mask);
 /// Requires: `bitmap` is finite.
 AffinityMask to_mask(hwloc_const_bitmap_t bitmap);
 
-/// The loaded topology of this machine, disallowed cores and domains included; environment error if
-/// hwloc fails. hwloc's own variables (HWLOC_XMLFILE, HWLOC_SYNTHETIC) may replace the machine by a
-/// described one.
-TopologyHandle load_this_machine();
+/// The topology of this machine, disallowed cores and domains included; environment error if hwloc
+/// fails. hwloc's own variables (HWLOC_XMLFILE, HWLOC_SYNTHETIC) may replace the machine by a
+/// described one. The machine is read once; what is allowed there is read each time.
+TopologyHandle this_machine();
 
 /// The loaded topology of a description (without a level pu: one per core) or of an XML file;
 /// invalid_argument error if hwloc refuses it.

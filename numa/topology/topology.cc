@@ -129,7 +129,7 @@ std::string last_level_text(std::span<const Cache> caches) {
 Topology::Topology(std::shared_ptr<const TopologyTables> tables) : tables_(std::move(tables)) {}
 
 Topology Topology::this_machine() {
-  const internal::TopologyHandle machine = internal::load_this_machine();
+  const internal::TopologyHandle machine = internal::this_machine();
   // A described machine (HWLOC_SYNTHETIC) is not confined by this one's masks.
   AffinityMask allowed;
   if (hwloc_topology_is_thissystem(machine.get()) != 0) {
@@ -149,7 +149,7 @@ Topology Topology::this_machine() {
 }
 
 Topology Topology::this_machine(const AffinityMask& allowed) {
-  const internal::TopologyHandle machine = internal::load_this_machine();
+  const internal::TopologyHandle machine = internal::this_machine();
   if (!allowed.intersects(cpuset_of(machine.get()))) {
     throw Error(
         ErrorKind::invalid_argument,

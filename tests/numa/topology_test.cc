@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -425,6 +426,22 @@ TEST_CASE("this machine, to a process that is confined to each processing unit i
              every.limits().machine_cores == confined.limits().machine_cores;
     }));
   }
+}
+
+TEST_CASE("this machine follows hwloc's variables, though it is read once") {
+  const Topology before = Topology::this_machine();
+  REQUIRE(setenv("HWLOC_SYNTHETIC", "pack:2 core:3 pu:2", 1) == 0);
+  const Topology described = Topology::this_machine();
+  REQUIRE(setenv("HWLOC_SYNTHETIC", "pack:5 core:1 pu:1", 1) == 0);
+  const Topology other = Topology::this_machine();
+  REQUIRE(unsetenv("HWLOC_SYNTHETIC") == 0);
+  const Topology after = Topology::this_machine();
+  CHECK_FALSE(described.is_this_machine());
+  CHECK(described.core_count() == 6);
+  CHECK(other.core_count() == 5);
+  CHECK(after.is_this_machine());
+  CHECK(after.affinity() == before.affinity());
+  CHECK(after.machine_fingerprint() == before.machine_fingerprint());
 }
 
 TEST_CASE("a pinned thread does not hide the other threads' cores") {

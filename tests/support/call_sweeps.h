@@ -2,6 +2,7 @@
 #define HYCOLL_TESTS_SUPPORT_CALL_SWEEPS_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <thread>
 #include <utility>
@@ -90,13 +91,13 @@ std::string call_in_every_form(Caller& caller, CallTrial& trial, int& round) {
   return first;
 }
 
-/// Every collective, form and placement, for these sizes of the input; half of what these make
-/// together (Sample).
+/// Every collective, form and placement, for these sizes of the input; a part of what these make
+/// together (Sample), and another one for each `sweep` and number of members.
 template <class Caller>
-std::string sweep_calls(Caller& caller, const std::vector<std::size_t>& counts) {
+std::string sweep_calls(Caller& caller, const std::vector<std::size_t>& counts, int sweep = 0) {
   std::string first;
   int round = 0;
-  Sample sample;
+  Sample sample(static_cast<std::uint64_t>(caller.size() + 100 * sweep));
   for (const std::size_t count : counts) {
     for (const CollectiveReference& reference : references_of_all(caller.size(), count)) {
       for (const Placement placement : {Placement::separate, Placement::in_place}) {

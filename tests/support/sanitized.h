@@ -15,7 +15,7 @@ constexpr bool kIsSanitized = true;
 constexpr bool kIsSanitized = false;
 #endif
 
-/// Which runs of a sweep to make: half of them, or a tenth where a sanitizer looks on. They are
+/// Which runs of a sweep to make: a third of them, or a tenth where a sanitizer looks on. They are
 /// drawn, the same ones every time; with another seed (seed.h), as tools/soak gives it, other ones.
 /// Sweeps whose runs differ in several things ask once for each run, so that each thing occurs with
 /// most others.
@@ -26,7 +26,7 @@ class Sample {
 
   bool takes_next() {
     state_ = state_ * 6364136223846793005U + 1442695040888963407U;
-    return (state_ >> 33) % (kIsSanitized ? 10 : 2) == 0;
+    return (state_ >> 33) % (kIsSanitized ? 10 : 3) == 0;
   }
 
  private:

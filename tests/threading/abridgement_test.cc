@@ -108,7 +108,7 @@ TEST_CASE("the wanted workers' programs are those of the whole schedule") {
       }
     }
   }
-  CHECK(proved > (tests::kIsSanitized ? 250 : 2500));
+  CHECK(proved > (tests::kIsSanitized ? 250 : 1600));
 }
 
 /// What processes of other nodes ask of a node, whose steps they do not make.
@@ -172,7 +172,7 @@ TEST_CASE("what a process makes of its node's staged schedule is what it would k
       }
     }
   }
-  CHECK(proved > (tests::kIsSanitized ? 50 : 500));
+  CHECK(proved > (tests::kIsSanitized ? 50 : 330));
 }
 
 TEST_CASE("what a part needs and takes is known without making it") {

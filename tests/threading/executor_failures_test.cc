@@ -364,7 +364,7 @@ TEST_CASE("a worker that cannot go on fails its run for all of its node and for 
       return outcomes;
     });
   }
-  CHECK(failed > (tests::kIsSanitized ? 10 : 150));
+  CHECK(failed > (tests::kIsSanitized ? 10 : 100));
 }
 
 TEST_CASE("nodes whose counts differ all fail, or do not need what differs") {
@@ -378,7 +378,7 @@ TEST_CASE("nodes whose counts differ all fail, or do not need what differs") {
       return outcomes;
     });
   }
-  CHECK(failed > (tests::kIsSanitized ? 10 : 150));
+  CHECK(failed > (tests::kIsSanitized ? 10 : 100));
 }
 
 TEST_CASE("members of a node that pass different counts all learn of it") {

@@ -341,7 +341,7 @@ TEST_CASE("staged schedules are right, and vectors pass through bounded staging 
   const auto has_many_runs = [](const auto& of) {
     return of.first->name.starts_with("dpml") && of.second > 2;
   };
-  CHECK(std::ranges::count_if(most_runs, has_many_runs) > (tests::kIsSanitized ? 0 : 20));
+  CHECK(std::ranges::count_if(most_runs, has_many_runs) > (tests::kIsSanitized ? 0 : 13));
 }
 
 TEST_CASE("threads of several processes: what crosses between them passes through staging") {

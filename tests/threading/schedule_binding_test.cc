@@ -146,7 +146,7 @@ TEST_CASE("a schedule bound to many vectors in turn is bound to each as if it we
       }
     }
   }
-  CHECK(schedules > (tests::kIsSanitized ? 10 : 100));
+  CHECK(schedules > (tests::kIsSanitized ? 10 : 60));
 }
 
 TEST_CASE("each binding has a number of its own, and lengths of one form share what they can") {

@@ -23,7 +23,7 @@ Options options_with(int workers) {
 TEST_CASE("every collective, form, placement and root, for many sizes, with one worker and more") {
   for (const int workers : {1, 2, 3}) {
     Communicator communicator(MPI_COMM_WORLD, options_with(workers));
-    CHECK(sweep_calls(communicator, {0, 1, 7, 64, 1000, 70'001}) == "");
+    CHECK(sweep_calls(communicator, {0, 1, 7, 64, 1000, 70'001}, workers) == "");
   }
 }
 

@@ -34,7 +34,7 @@ TEST_CASE("every collective, form, placement and root, for many sizes") {
     CHECK(communicator.size() == world_size());
     std::vector<std::size_t> counts{1, 1000, 70'001};
     if (!are_many()) counts.insert(counts.end(), {0, 64});
-    CHECK(sweep_calls(communicator, counts) == "");
+    CHECK(sweep_calls(communicator, counts, nodes) == "");
   }
 }
 
@@ -47,7 +47,7 @@ TEST_CASE("vectors pass through little memory in many parts") {
     Communicator communicator(MPI_COMM_WORLD, options);
     std::vector<std::size_t> counts{30'000};
     if (!are_many()) counts.push_back(4096);
-    CHECK(sweep_calls(communicator, counts) == "");
+    CHECK(sweep_calls(communicator, counts, nodes) == "");
   }
 }
 
@@ -56,7 +56,7 @@ TEST_CASE("the kernel copies vectors between processes") {
     Options options = options_with(nodes);
     options.single_copy_kib = 1;
     Communicator communicator(MPI_COMM_WORLD, options);
-    CHECK(sweep_calls(communicator, {1000, 70'001}) == "");
+    CHECK(sweep_calls(communicator, {1000, 70'001}, nodes) == "");
   }
 }
 
@@ -99,7 +99,7 @@ TEST_CASE("communicators of some of the processes, in any order") {
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &part);
   for (const int nodes : kNodes) {
     Communicator communicator(part, options_with(nodes));
-    CHECK(sweep_calls(communicator, {5, 20'000}) == "");
+    CHECK(sweep_calls(communicator, {5, 20'000}, nodes) == "");
   }
   MPI_Comm_free(&part);
 }

@@ -48,7 +48,7 @@ TEST_CASE("every collective, form, placement and root, with ranks dealt to nodes
   for (const int nodes : {2, 3}) {
     Communicator communicator(MPI_COMM_WORLD, dealt_in_turn(nodes));
     CHECK(communicator.has_scattered_ranks() == (world_size() > nodes));
-    CHECK(sweep_calls(communicator, {0, 3, 700, 30'000}) == "");
+    CHECK(sweep_calls(communicator, {0, 3, 700, 30'000}, nodes) == "");
   }
 }
 

@@ -24,10 +24,10 @@ int unequal_thread_count() { return 1 + (world_rank() * 2 + 1) % 3; }
 TEST_CASE("every collective, form, placement and root, with two threads in every process") {
   for (const int nodes : kNodes) {
     Team team(MPI_COMM_WORLD, 2, options_with(nodes));
-    CHECK(in_every_thread(team, [](Member& member) {
+    CHECK(in_every_thread(team, [nodes](Member& member) {
             if (member.size() != 2 * world_size()) return std::string("wrong size");
             if (member.rank() / 2 != world_rank()) return std::string("wrong rank");
-            return sweep_calls(member, {0, 64, 20'001});
+            return sweep_calls(member, {0, 64, 20'001}, nodes);
           }) == "");
   }
 }
@@ -38,8 +38,8 @@ TEST_CASE("processes with different numbers of threads, and vectors in many part
     options.staging_kib = 64;
     Team team(MPI_COMM_WORLD, unequal_thread_count(), options);
     CHECK(team.thread_count() == unequal_thread_count());
-    CHECK(in_every_thread(team, [](Member& member) {
-            return sweep_calls(member, {7, 30'000});
+    CHECK(in_every_thread(team, [nodes](Member& member) {
+            return sweep_calls(member, {7, 30'000}, nodes);
           }) == "");
   }
 }

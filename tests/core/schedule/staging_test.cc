@@ -222,7 +222,7 @@ TEST_CASE("every algorithm on many shapes: proved, with the trees of the direct 
       }
     }
   }
-  CHECK(count > (tests::kIsSanitized ? 150 : 1500));
+  CHECK(count > (tests::kIsSanitized ? 150 : 1000));
 }
 
 TEST_CASE("threads of several processes: proved, with the trees of the direct schedule") {
@@ -253,7 +253,7 @@ TEST_CASE("threads of several processes: proved, with the trees of the direct sc
       ++count;
     }
   }
-  CHECK(count > (tests::kIsSanitized ? 75 : 750));
+  CHECK(count > (tests::kIsSanitized ? 75 : 500));
 }
 
 TEST_CASE("a direct schedule is not taken for a staged one") {

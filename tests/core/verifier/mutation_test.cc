@@ -455,7 +455,7 @@ TEST_CASE("generated schedules: every survivor has a reason") {
       }
     }
   }
-  CHECK(mutant_count > (tests::kIsSanitized ? 50 : 2500));
+  CHECK(mutant_count > (tests::kIsSanitized ? 50 : 1600));
 }
 
 TEST_CASE("a node that passes on in the middle of a tree of specialised cores") {
