@@ -67,7 +67,7 @@ END
 cat >"$tree/docs/design.md" <<'END'
 ## Words
 
-See decision 1, `collectives/{selection,nothing/../selection}/choice.*`, `Options::by_name()`, `--algorithm dpml`, `HYCOLL_LANES=4`,
+See decision 1, `collectives/{selection,selection/../selection}/choice.*`, `selection/`, `Options::by_name()`, `--algorithm dpml`, `HYCOLL_LANES=4`,
 `flat-ring`, `mpiexec --bind-to core`, `MPI_Init` and `//collectives/selection:choice`.
 
 ```cpp
@@ -89,7 +89,7 @@ switch (c) {
 }
 END
 cat >>"$tree/docs/design.md" <<'END'
-HYCOLL_LANE=4 helps, see decision 2, `collectives/choice.cc`, `//collectives/choice`, `ring-flat`, `Options::by_number`, `Options::plans`
+HYCOLL_LANE=4 helps, see decision 2, `collectives/choice.cc`, `collectives/{selection,plans}/choice.cc`, `plans/`, `//collectives/choice`, `ring-flat`, `Options::by_number`, `Options::plans`
 
     hycoll bench --size 8
     hycoll race --algorithm tree
@@ -117,6 +117,8 @@ docs/algorithms.md:4: flat-ring is called an algorithm that auto never takes
 docs/decisions/README.md:1: decision 4 has no row
 docs/design.md:12: nothing reads HYCOLL_LANE
 docs/design.md:12: no such file: collectives/choice.cc
+docs/design.md:12: no such file: collectives/{selection,plans}/choice.cc
+docs/design.md:12: no such folder: plans/
 docs/design.md:12: no such package: //collectives/choice
 docs/design.md:12: no such algorithm, and nothing else of that name: ring-flat
 docs/design.md:12: nothing is called Options::by_number
