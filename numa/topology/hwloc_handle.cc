@@ -133,7 +133,8 @@ TopologyHandle this_machine() {
   TopologyHandle copy = machine->copy();
   // A control group may have been given other processing units since. Described machines have none.
   if (hwloc_topology_is_thissystem(copy.get()) != 0 &&
-      hwloc_topology_allow(copy.get(), nullptr, nullptr, HWLOC_ALLOW_FLAG_LOCAL_RESTRICTIONS) != 0) {
+      hwloc_topology_allow(copy.get(), nullptr, nullptr, HWLOC_ALLOW_FLAG_LOCAL_RESTRICTIONS) !=
+          0) {
     throw Error(ErrorKind::environment, with_errno("hwloc_topology_allow failed"));
   }
   prepare_for_concurrent_use(copy.get());

@@ -89,10 +89,10 @@ class Topology {
   /// OpenMP places count as well (openmp_places.h), since a runtime that binds has pinned the
   /// initial thread already.
   ///
-  /// The first call costs milliseconds, on large machines tens of them; what it reads of the machine
-  /// is kept, so that later ones read the limits only. hwloc's variables HWLOC_SYNTHETIC and
-  /// HWLOC_XMLFILE replace the machine, as in every hwloc program. Errors: environment, if hwloc
-  /// cannot read the machine or if no core is left.
+  /// The first call costs milliseconds, on large machines tens of them; what it reads of the
+  /// machine is kept, so that later ones read the limits only. hwloc's variables HWLOC_SYNTHETIC
+  /// and HWLOC_XMLFILE replace the machine, as in every hwloc program. Errors: environment, if
+  /// hwloc cannot read the machine or if no core is left.
   static Topology this_machine();
 
   /// As above, with `allowed` in place of the affinity masks of the process's threads.

@@ -114,9 +114,8 @@ TEST_CASE("bench measures every collective, each in a layout, checked") {
 }
 
 TEST_CASE("bench processes runs every algorithm, on own and on shared buffers") {
-  for (const auto& [layout, size, one] :
-       {std::tuple{"processes", "8", "lines-recursive-doubling"},
-        std::tuple{"processes_heap", "200Ki", "dpml-ring"}}) {
+  for (const auto& [layout, size, one] : {std::tuple{"processes", "8", "lines-recursive-doubling"},
+                                          std::tuple{"processes_heap", "200Ki", "dpml-ring"}}) {
     CAPTURE(layout);
     const Json document =
         json_of({"bench", "allreduce", "--ranks", "2", "--layout", layout, "--sizes", size,
