@@ -1,6 +1,8 @@
 #ifndef HYCOLL_CORE_BASE_MACHINE_PRICES_H_
 #define HYCOLL_CORE_BASE_MACHINE_PRICES_H_
 
+#include <limits>
+
 namespace hycoll {
 
 /// What the steps of a schedule cost on a machine. The defaults are those of a cluster whose nodes
@@ -12,8 +14,11 @@ struct MachinePrices {
   double bandwidth_gb_per_s = 12.5;  ///< A node's card in each direction, shared by its lanes.
   double reduce_gb_per_s = 10;       ///< A core, of each operand after the first.
   double copy_gb_per_s = 10;         ///< A core, of each destination.
-  double wait_us = 0.1;              ///< From a signal, or a write to lines, to who waits.
-  double gap_us = 0.02;              ///< Each flag, or line, that a worker looks at.
+  /// All workers of a node together, of what each reduces and copies at the rates above. Unlimited:
+  /// none keeps another one waiting.
+  double memory_gb_per_s = std::numeric_limits<double>::infinity();
+  double wait_us = 0.1;  ///< From a signal, or a write to lines, to who waits.
+  double gap_us = 0.02;  ///< Each flag, or line, that a worker looks at.
 
   friend bool operator==(const MachinePrices&, const MachinePrices&) = default;
 };

@@ -33,6 +33,7 @@ struct CallPrices {
     const double chunk_bytes = size_bytes / chunk_count;
     reduce_us = chunk_bytes / (prices.reduce_gb_per_s * kBytesPerUs);
     copy_us = chunk_bytes / (prices.copy_gb_per_s * kBytesPerUs);
+    memory_us = chunk_bytes / (prices.memory_gb_per_s * kBytesPerUs) * scale.lanes_per_lane;
     card_us = chunk_bytes / (prices.bandwidth_gb_per_s * kBytesPerUs) * scale.lanes_per_lane;
   }
 
@@ -42,9 +43,15 @@ struct CallPrices {
            work.sends * prices.message_us;
   }
 
+  /// How long it keeps its node's memory.
+  double memory_busy_us(const StepWork& work) const {
+    return (work.reduced + work.copied) * memory_us;
+  }
+
   const MachinePrices& prices;
   double reduce_us;  // of a chunk, as the following
   double copy_us;
+  double memory_us;
   double card_us;
 };
 
@@ -108,6 +115,7 @@ class PricedSchedule::Run {
         prices_(prices),
         scale_(scale),
         cards_(at(schedule.node_count_)),
+        memory_free_(at(schedule.node_count_), 0),
         worker_free_(schedule.node_.size(), 0),
         received_(worker_free_.size(), 0),
         strands_(schedule.worker_.size()),
@@ -162,7 +170,8 @@ class PricedSchedule::Run {
       turns_.push({time, turn.strand});
       return;
     }
-    const double free = time + call_.busy_us(step.work) * lanes_of(worker);
+    const double free = std::max(time + call_.busy_us(step.work) * lanes_of(worker),
+                                 pass_memory(step.work, worker, time));
     worker_free_[at(worker)] = free;
     issue(strand.next_step, step, worker, time, free);
     ++strand.next_step;
@@ -179,6 +188,16 @@ class PricedSchedule::Run {
       strand.ready = std::max(strand.ready, completion + (awaited.is_seen ? prices_.wait_us : 0));
     }
     return kNobody;
+  }
+
+  /// Takes what a step moves, from this time on, through its node's memory. Returns when that is
+  /// done; at once if nothing is moved.
+  double pass_memory(const StepWork& work, int worker, double time) {
+    const double memory_us = call_.memory_busy_us(work);
+    if (memory_us == 0) return time;
+    double& free = memory_free_[at(schedule_.node_[at(worker)])];
+    free = std::max(time, free) + memory_us;
+    return free;
   }
 
   double lanes_of(int worker) const {
@@ -235,6 +254,7 @@ class PricedSchedule::Run {
   const MachinePrices& prices_;
   const LaneScale& scale_;
   std::vector<Card> cards_;          // by node
+  std::vector<double> memory_free_;  // by node: when it may carry the next step's bytes
   std::vector<double> worker_free_;  // by worker: when it may issue a step of any strand
   std::vector<double> received_;     // by worker: when it has taken in its last message
   std::vector<StrandState> strands_;
@@ -341,6 +361,7 @@ double LeastTime::time_us(double size_bytes, const MachinePrices& prices,
     most = std::max(most, busy_us * lanes_of_worker(worker.is_last_node, scale));
   }
   for (const Load& node : nodes_) {
+    most = std::max(most, call.memory_busy_us(node.work));
     if (node.work.sends + node.work.receives == 0) continue;
     const double chunks = std::max(node.work.sent, node.work.received);
     most = std::max(most, prices.alpha_us + chunks * call.card_us);

@@ -39,14 +39,14 @@ struct StepWork {
 /// immutable data that outlives its schedule.
 ///
 /// A call is walked through with a clock for every worker, who issues one step at a time and waits
-/// as the schedule says, and one for either direction of each node's network card, which carries
-/// one message after the other. A message is there alpha after it has been issued, its bytes' time
+/// as the schedule says, one for either direction of each node's network card, which carries one
+/// message after the other, and one for each node's memory, through which reductions and copies
+/// pass one after the other where its rate is limited. A message is there alpha after it has been issued, its bytes' time
 /// later, and not before the card; its receiver takes in one per message_us. All members begin at
 /// once.
 ///
 /// The chunks are taken as equal parts of the vector, of fractions of bytes if need be, so that no
-/// message is left out for being empty. Left out, too: that bytes of one node are shared by caches
-/// or memory channels, handshakes and headers of messages, what lies between the cards, noise, and
+/// message is left out for being empty. Left out, too: that bytes may be in caches, handshakes and headers of messages, what lies between the cards, noise, and
 /// what staging costs unless the schedule is a staged one. A native call costs nothing, for what
 /// the MPI library does is not known: ask has_price().
 class PricedSchedule {
