@@ -12,8 +12,10 @@ struct MachinePrices {
   double alpha_us = 1.5;             ///< A message between nodes, without its bytes.
   double message_us = 0.3;           ///< Of that, what keeps its sender or its receiver busy.
   double bandwidth_gb_per_s = 12.5;  ///< A node's card in each direction, shared by its lanes.
-  double reduce_gb_per_s = 10;       ///< A core, of each operand after the first.
-  double copy_gb_per_s = 10;         ///< A core, of each destination.
+  /// An endpoint in each direction, by itself. Unlimited: as fast as the card.
+  double endpoint_gb_per_s = std::numeric_limits<double>::infinity();
+  double reduce_gb_per_s = 10;  ///< A core, of each operand after the first.
+  double copy_gb_per_s = 10;    ///< A core, of each destination.
   /// All workers of a node together, of what each reduces and copies at the rates above. Unlimited:
   /// none keeps another one waiting.
   double memory_gb_per_s = std::numeric_limits<double>::infinity();

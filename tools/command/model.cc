@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "collectives/algorithms/registry.h"
 #include "core/base/errors.h"
 #include "core/base/types.h"
 #include "tools/command/line/arguments.h"
@@ -55,20 +54,14 @@ struct ModelOptions {
 
 constexpr int kUsualMembers = 4;
 
-/// What the options leave open of the shape: several members, if the algorithm serves them.
+/// With what the options leave open.
 ModelCall call_of(const ModelOptions& options, const ClosedForm& form) {
-  const auto lanes_of = [&](int members) {
-    return options.lanes > 0 ? options.lanes : form.usual_lanes(options.nodes, members);
-  };
-  int members = options.members;
-  if (members == 0) {
-    const Shape usual = Shape::uniform(options.nodes, kUsualMembers, lanes_of(kUsualMembers));
-    const Algorithm& algorithm = find_algorithm(form.collective, form.algorithm);
-    members = algorithm.serves_shape(usual) ? kUsualMembers : 1;
-  }
+  const int usual_members = form.has_one_process ? 1 : kUsualMembers;
+  const int members = options.members > 0 ? options.members : usual_members;
+  const int usual_lanes = form.usual_lanes(options.nodes, members);
   return {.nodes = options.nodes,
           .members = members,
-          .lanes = lanes_of(members),
+          .lanes = options.lanes > 0 ? options.lanes : usual_lanes,
           .domains = options.domains};
 }
 

@@ -181,13 +181,13 @@ std::string chart_picture(ChartKind kind, const std::string& title,
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 {top} {width} {height}\" "
       "width=\"{width}\" height=\"{height}\" font-family=\"system-ui, sans-serif\">\n"
-      "<title>{title}</title>\n<style>{style}.paper {{ fill: var(--card); }}</style>\n"
-      "<rect class=\"paper\" y=\"{top}\" width=\"{width}\" height=\"{height}\"/>\n"
+      "<title>{title}</title>\n<style>{style}</style>\n"
+      "<rect fill=\"#ffffff\" y=\"{top}\" width=\"{width}\" height=\"{height}\"/>\n"
       "<text x=\"{left}\" y=\"{title_y}\">{title}</text>\n{legend}{content}</svg>\n",
       fmt::arg("top", -kHeading), fmt::arg("width", kWidth), fmt::arg("height", kHeight + kHeading),
-      fmt::arg("title", escaped(title)), fmt::arg("style", chart_style()), fmt::arg("left", kLeft),
-      fmt::arg("title_y", -kHeading + 22), fmt::arg("legend", legend_svg(series, -10)),
-      fmt::arg("content", content_svg(kind, series)));
+      fmt::arg("title", escaped(title)), fmt::arg("style", picture_style()),
+      fmt::arg("left", kLeft), fmt::arg("title_y", -kHeading + 22),
+      fmt::arg("legend", legend_svg(series, -10)), fmt::arg("content", content_svg(kind, series)));
 }
 
 std::string chart_legend(const std::vector<ChartSeries>& series) {

@@ -9,8 +9,9 @@ namespace hycoll::command {
 /// The text with the characters that mean something in HTML replaced.
 std::string escaped(const std::string& text);
 
-/// The style of charts, which html_page has.
-std::string chart_style();
+/// The style of charts as html_page has it, for pictures: of light colours, and without what many
+/// programs that show pictures do not know.
+std::string picture_style();
 
 /// A whole document without external resources, for light and dark screens. `body` is HTML.
 std::string html_page(const std::string& title, const std::string& body);

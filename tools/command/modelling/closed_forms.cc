@@ -23,13 +23,18 @@ using Terms = std::vector<ModelTerm>;
 
 double us_per_byte(double gb_per_s) { return 1e-3 / gb_per_s; }
 
+/// Of one message that meets no other one.
+double network_us_per_byte(const MachinePrices& prices) {
+  return us_per_byte(std::min(prices.endpoint_gb_per_s, prices.bandwidth_gb_per_s));
+}
+
 models::DpmlSymbols dpml_symbols(const ModelCall& call, const MachinePrices& prices) {
   return {.p = call.nodes * call.members,
           .h = call.nodes,
           .l = call.lanes,
           .n = call.size_bytes,
           .a = prices.alpha_us,
-          .b = us_per_byte(prices.bandwidth_gb_per_s),
+          .b = network_us_per_byte(prices),
           .a_prime = prices.wait_us,
           .b_prime = us_per_byte(prices.copy_gb_per_s),
           .c = us_per_byte(prices.reduce_gb_per_s),
@@ -112,7 +117,7 @@ Terms ring(const ModelCall& call, const MachinePrices& prices) {
   const models::RingSymbols symbols{.N = call.nodes * call.members,
                                     .X = call.size_bytes / call.item_bytes,
                                     .itsize = call.item_bytes,
-                                    .beta = us_per_byte(prices.bandwidth_gb_per_s)};
+                                    .beta = network_us_per_byte(prices)};
   const double bound_us = models::lower_bound_us(symbols);
   const double half_us = models::half_ring_us(symbols);
   return {{"reduce-scatter", "theorem 1", half_us},
@@ -216,7 +221,8 @@ constexpr ClosedForm of_slides(std::string_view algorithm, std::string_view slid
           .paper = kSlides,
           .equations = slides,
           .terms = nullptr,
-          .transmissions = transmissions};
+          .transmissions = transmissions,
+          .has_one_process = true};
 }
 
 constexpr ClosedForm of_blue_gene(Collective collective, std::string_view algorithm,
@@ -257,12 +263,14 @@ constexpr std::array kForms = {
                .algorithm = "recursive-doubling",
                .paper = kDpml,
                .equations = "(1)",
-               .terms = recursive_doubling},
+               .terms = recursive_doubling,
+               .has_one_process = true},
     ClosedForm{.collective = Collective::allreduce,
                .algorithm = "ring",
                .paper = "ring paper",
                .equations = "theorem 1",
-               .terms = ring},
+               .terms = ring,
+               .has_one_process = true},
     of_blue_gene(Collective::allreduce, "colour-rings", "5.C", 3, colour_rings),
     of_slides("scatter-ring-allgather", "slides 9, 10", native_broadcast),
     of_slides("scatter-ring-allgather-opt", "slides 13 to 15", tuned_broadcast),
@@ -296,7 +304,8 @@ constexpr std::array kForms = {
                .algorithm = "pairwise",
                .paper = kOnmpml,
                .equations = "(6)",
-               .terms = direct_alltoall},
+               .terms = direct_alltoall,
+               .has_one_process = true},
 };
 
 }  // namespace

@@ -53,6 +53,7 @@ struct ClosedForm {
   /// What is sent between P nodes of one member. Null if the paper has times.
   models::Transmissions (*transmissions)(int P) = nullptr;
   Visibility visibility = Visibility::direct;  ///< How the paper's processes share memory.
+  bool has_one_process = false;                ///< On each node: all messages cross the network.
   int most_lanes = 1;                          ///< Leaders, or colours: kAnyLanes, or the paper's.
   bool is_pipelined = false;                   ///< Whether it cuts vectors into parts.
   bool knows_domains = false;                  ///< And cuts a node's blocks among its leaders.

@@ -16,6 +16,12 @@ void check_question(const ModelQuestion& question) {
   const ModelCall& call = question.call;
   const ClosedForm& form = *question.form;
   const auto refuse = [](std::string text) { throw Error(ErrorKind::invalid_argument, text); };
+  if (form.has_one_process && call.members > 1) {
+    refuse(
+        fmt::format("--members {}: by {} of {} every process sends over the network. Give 1, "
+                    "or leave it away",
+                    call.members, form.algorithm, form.paper));
+  }
   if (call.lanes > form.most_lanes) {
     refuse(fmt::format("--lanes {}: {} of {} has at most {}. Give no more, or leave it away",
                        call.lanes, form.algorithm, form.paper, form.most_lanes));

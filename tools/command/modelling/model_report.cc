@@ -56,6 +56,7 @@ TextTable times_table(const ModelQuestion& question, const std::vector<ModelPoin
   header.emplace_back("model us");
   if (has_text) header.emplace_back("by the text");
   header.insert(header.end(), {"walk us", "walk/model"});
+  if (has_text) header.emplace_back("walk/text");
   TextTable table(std::move(header));
   for (const ModelPoint& point : points) {
     std::vector<std::string> row = {short_size(point.size_bytes)};
@@ -64,6 +65,7 @@ TextTable times_table(const ModelQuestion& question, const std::vector<ModelPoin
     row.push_back(time_text(point.model_us));
     if (has_text) row.push_back(time_text(point.by_the_text_us));
     row.insert(row.end(), {time_text(point.walk_us), ratio_text(point.walk_us / point.model_us)});
+    if (has_text) row.push_back(ratio_text(point.walk_us / point.by_the_text_us));
     table.add_row(std::move(row));
   }
   return table;

@@ -37,6 +37,7 @@ constexpr std::string_view kUnlimited = "unlimited";
 constexpr std::array kKeys = {
     Key{"alpha", &MachinePrices::alpha_us, kTimes, kExpectedTime},
     Key{"bandwidth", &MachinePrices::bandwidth_gb_per_s, kRates, kExpectedRate},
+    Key{"endpoint", &MachinePrices::endpoint_gb_per_s, kRates, kExpectedRate},
     Key{"reduce", &MachinePrices::reduce_gb_per_s, kRates, kExpectedRate},
     Key{"message", &MachinePrices::message_us, kTimes, kExpectedTime},
     Key{"copy", &MachinePrices::copy_gb_per_s, kRates, kExpectedRate},
