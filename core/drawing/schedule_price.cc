@@ -33,7 +33,9 @@ struct CallPrices {
     const double chunk_bytes = size_bytes / chunk_count;
     reduce_us = chunk_bytes / (prices.reduce_gb_per_s * kBytesPerUs);
     copy_us = chunk_bytes / (prices.copy_gb_per_s * kBytesPerUs);
+    memory_us = chunk_bytes / (prices.memory_gb_per_s * kBytesPerUs) * scale.lanes_per_lane;
     card_us = chunk_bytes / (prices.bandwidth_gb_per_s * kBytesPerUs) * scale.lanes_per_lane;
+    endpoint_us = chunk_bytes / (prices.endpoint_gb_per_s * kBytesPerUs);
   }
 
   /// How long the work keeps its worker.
@@ -42,10 +44,17 @@ struct CallPrices {
            work.sends * prices.message_us;
   }
 
+  /// How long it keeps its node's memory.
+  double memory_busy_us(const StepWork& work) const {
+    return (work.reduced + work.copied) * memory_us;
+  }
+
   const MachinePrices& prices;
   double reduce_us;  // of a chunk, as the following
   double copy_us;
+  double memory_us;
   double card_us;
+  double endpoint_us;
 };
 
 StepWork work_of(const Schedule& schedule, const Step& step) {
@@ -89,10 +98,21 @@ struct Turn {
   }
 };
 
-/// A node's network card: when either direction is free again.
-struct Card {
+/// A node's network card, or an endpoint: when either direction is free again.
+struct Port {
   double sends_at = 0;
   double receives_at = 0;
+
+  /// Sends, from `time` on, as soon as this is free. Returns when that begins.
+  double send(double time, double busy_us) {
+    const double begin = std::max(time, sends_at);
+    sends_at = begin + busy_us;
+    return begin;
+  }
+  /// Receives what has begun to come at `time`. Returns when it is there.
+  double receive(double time, double busy_us) {
+    return receives_at = std::max(time, receives_at) + busy_us;
+  }
 };
 
 }  // namespace
@@ -108,6 +128,8 @@ class PricedSchedule::Run {
         prices_(prices),
         scale_(scale),
         cards_(at(schedule.node_count_)),
+        endpoints_(at(schedule.node_count_) * at(schedule.lane_count_)),
+        memory_free_(at(schedule.node_count_), 0),
         worker_free_(schedule.node_.size(), 0),
         received_(worker_free_.size(), 0),
         strands_(schedule.worker_.size()),
@@ -162,7 +184,8 @@ class PricedSchedule::Run {
       turns_.push({time, turn.strand});
       return;
     }
-    const double free = time + call_.busy_us(step.work) * lanes_of(worker);
+    const double free = std::max(time + call_.busy_us(step.work) * lanes_of(worker),
+                                 pass_memory(step.work, worker, time));
     worker_free_[at(worker)] = free;
     issue(strand.next_step, step, worker, time, free);
     ++strand.next_step;
@@ -181,6 +204,16 @@ class PricedSchedule::Run {
     return kNobody;
   }
 
+  /// Takes what a step moves, from this time on, through its node's memory. Returns when that is
+  /// done; at once if nothing is moved.
+  double pass_memory(const StepWork& work, int worker, double time) {
+    const double memory_us = call_.memory_busy_us(work);
+    if (memory_us == 0) return time;
+    double& free = memory_free_[at(schedule_.node_[at(worker)])];
+    free = std::max(time, free) + memory_us;
+    return free;
+  }
+
   double lanes_of(int worker) const {
     return lanes_of_worker(schedule_.node_[at(worker)] + 1 == schedule_.node_count_, scale_);
   }
@@ -188,7 +221,9 @@ class PricedSchedule::Run {
   void issue(int id, const PricedStep& step, int worker, double time, double free) {
     if (step.kind == StepKind::send) {
       steps_[at(step.partner)].arrival = transfer(step, worker, time);
-      complete(id, std::max(free, card_of(worker).sends_at));
+      const double sent =
+          std::max(card_of(worker).sends_at, endpoint_of(worker, step.lane).sends_at);
+      complete(id, std::max(free, sent));
       if (steps_[at(step.partner)].posted != kUnknown) complete_receive(step.partner);
     } else if (step.kind == StepKind::recv) {
       steps_[at(id)].posted = free;
@@ -198,23 +233,30 @@ class PricedSchedule::Run {
     }
   }
 
-  /// Takes a message that is sent at this time over both cards, and to the receiving worker.
-  /// Returns when it is there.
+  /// Takes a message that is sent at this time over both cards and endpoints, and to the receiving
+  /// worker. Returns when it is there.
   double transfer(const PricedStep& send, int sender, double time) {
     const double card_us = send.work.sent * call_.card_us;
-    Card& from = card_of(sender);
-    const double begin = std::max(time, from.sends_at);
-    from.sends_at = begin + card_us;
+    const double endpoint_us = send.work.sent * call_.endpoint_us;
     const int worker = schedule_.worker_[at(schedule_.steps_[at(send.partner)].strand)];
-    Card& to = card_of(worker);
-    to.receives_at = std::max(begin + prices_.alpha_us, to.receives_at) + card_us;
+    const auto carry = [&](Port& from, Port& to, double busy_us) {
+      return to.receive(from.send(time, busy_us) + prices_.alpha_us, busy_us);
+    };
+    // Endpoints fill the card together: none waits for the messages of others to be over.
+    const double there = std::max(
+        carry(card_of(sender), card_of(worker), card_us),
+        carry(endpoint_of(sender, send.lane), endpoint_of(worker, send.lane), endpoint_us));
     double& received = received_[at(worker)];
     const double takes_us = prices_.message_us * lanes_of(worker);
-    received = std::max(to.receives_at + takes_us - prices_.message_us, received + takes_us);
+    received = std::max(there + takes_us - prices_.message_us, received + takes_us);
     return received;
   }
 
-  Card& card_of(int worker) { return cards_[at(schedule_.node_[at(worker)])]; }
+  Port& card_of(int worker) { return cards_[at(schedule_.node_[at(worker)])]; }
+
+  Port& endpoint_of(int worker, int lane) {
+    return endpoints_[at(schedule_.node_[at(worker)] * schedule_.lane_count_ + lane)];
+  }
 
   void complete_receive(int id) {
     complete(id, std::max(steps_[at(id)].arrival, steps_[at(id)].posted));
@@ -234,7 +276,9 @@ class PricedSchedule::Run {
   CallPrices call_;
   const MachinePrices& prices_;
   const LaneScale& scale_;
-  std::vector<Card> cards_;          // by node
+  std::vector<Port> cards_;          // by node
+  std::vector<Port> endpoints_;      // by node, then by lane
+  std::vector<double> memory_free_;  // by node: when it may carry the next step's bytes
   std::vector<double> worker_free_;  // by worker: when it may issue a step of any strand
   std::vector<double> received_;     // by worker: when it has taken in its last message
   std::vector<StrandState> strands_;
@@ -255,7 +299,9 @@ StepWork& StepWork::operator+=(const StepWork& other) noexcept {
 }
 
 PricedSchedule::PricedSchedule(const Schedule& schedule)
-    : chunk_count_(vector_chunk_count(schedule)), node_count_(schedule.shape.node_count()) {
+    : chunk_count_(vector_chunk_count(schedule)),
+      node_count_(schedule.shape.node_count()),
+      lane_count_(schedule.shape.lane_count()) {
   HYCOLL_ASSERT(schedule.is_whole(), "a part does not know when its peers send");
   const Index index(schedule);
   verifier::Matches matches;
@@ -271,7 +317,7 @@ PricedSchedule::PricedSchedule(const Schedule& schedule)
     for (const Step& step : schedule.strands[at(s)].steps) {
       add_awaits(index, s, step);
       const int partner = step.kind == StepKind::send ? matches.partner[steps_.size()] : kNobody;
-      steps_.push_back({step.kind, s, partner, awaits_.size(), work_of(schedule, step)});
+      steps_.push_back({step.kind, s, step.lane, partner, awaits_.size(), work_of(schedule, step)});
     }
   }
 }
@@ -341,6 +387,7 @@ double LeastTime::time_us(double size_bytes, const MachinePrices& prices,
     most = std::max(most, busy_us * lanes_of_worker(worker.is_last_node, scale));
   }
   for (const Load& node : nodes_) {
+    most = std::max(most, call.memory_busy_us(node.work));
     if (node.work.sends + node.work.receives == 0) continue;
     const double chunks = std::max(node.work.sent, node.work.received);
     most = std::max(most, prices.alpha_us + chunks * call.card_us);

@@ -39,16 +39,17 @@ struct StepWork {
 /// immutable data that outlives its schedule.
 ///
 /// A call is walked through with a clock for every worker, who issues one step at a time and waits
-/// as the schedule says, and one for either direction of each node's network card, which carries
-/// one message after the other. A message is there alpha after it has been issued, its bytes' time
-/// later, and not before the card; its receiver takes in one per message_us. All members begin at
-/// once.
+/// as the schedule says, one for either direction of each node's network card, and of each
+/// endpoint, which carry one message after the other, and one for each node's memory, through which
+/// reductions and copies pass one after the other where its rate is limited. A message is there
+/// alpha after it has been issued, its bytes' time later, and not before card and endpoint; its
+/// receiver takes in one per message_us. All members begin at once.
 ///
 /// The chunks are taken as equal parts of the vector, of fractions of bytes if need be, so that no
-/// message is left out for being empty. Left out, too: that bytes of one node are shared by caches
-/// or memory channels, handshakes and headers of messages, what lies between the cards, noise, and
-/// what staging costs unless the schedule is a staged one. A native call costs nothing, for what
-/// the MPI library does is not known: ask has_price().
+/// message is left out for being empty. Left out, too: that bytes may be in caches, handshakes and
+/// headers of messages, what lies between the cards, noise, and what staging costs unless the
+/// schedule is a staged one. A native call costs nothing, for what the MPI library does is not
+/// known: ask has_price().
 class PricedSchedule {
  public:
   /// Requires a whole schedule that verify() accepts.
@@ -67,6 +68,7 @@ class PricedSchedule {
   struct PricedStep {
     StepKind kind;
     int strand;
+    int lane;                // of a message
     int partner = -1;        // of a send: the step that receives it
     std::size_t awaits_end;  // into awaits_, where those of the step before end, too
     StepWork work;
@@ -81,6 +83,7 @@ class PricedSchedule {
 
   int chunk_count_;
   int node_count_;
+  int lane_count_;
   std::vector<PricedStep> steps_;  // strand by strand
   std::vector<Await> awaits_;      // step by step
   std::vector<int> first_step_;    // by strand; the total at the end

@@ -19,8 +19,8 @@ namespace {
 
 TEST_CASE("every subcommand explains itself") {
   CHECK(contains(hycoll({"--help"}).output, "compare"));
-  for (const char* subcommand :
-       {"info", "algorithms", "plan", "verify", "bench", "compare", "report", "reproduce"}) {
+  for (const char* subcommand : {"info", "algorithms", "plan", "verify", "bench", "compare",
+                                 "report", "reproduce", "model"}) {
     CAPTURE(subcommand);
     const ChildResult result = hycoll({subcommand, "--help"});
     CHECK(result.status == 0);
@@ -336,6 +336,37 @@ TEST_CASE("a small sweep is proved, and the report says what") {
                                    "--lanes", "2", "--algorithm", "dpml-ring"});
   CHECK(text.status == 0);
   CHECK(contains(text.output, "proved"));
+}
+
+TEST_CASE("model tells terms, sum and walk, as table, data and picture") {
+  const TemporaryDirectory directory;
+  const std::string picture = directory.file("model.svg");
+  const Arguments question = {"model",   "allreduce", "--algorithm", "dpml-recursive-doubling",
+                              "--nodes", "4",         "--members",   "4",
+                              "--lanes", "2",         "--sizes",     "1Ki,1Mi"};
+  Arguments as_data = question;
+  as_data.insert(as_data.end(), {"--svg", picture, "--json", "-"});
+  const Json document = json_of(as_data);
+  CHECK(document.at("context").at("terms").at("T_comm") == "(4)");
+  REQUIRE(document.at("records").size() == 2);
+  for (const Json& record : document.at("records")) {
+    double sum = 0;
+    for (const auto& [name, time_us] : record.at("terms_us").items()) sum += time_us.get<double>();
+    CHECK(record.at("model_us").get<double>() == doctest::Approx(sum));
+    CHECK(record.at("walk_us").get<double>() > 0);
+  }
+  CHECK(contains(text_of(picture), "by the text"));
+  const ChildResult table = hycoll(question);
+  for (const char* part : {"T_copy (2)", "T_comp (3)", "model us", "walk us", "1Mi"}) {
+    CHECK(contains(table.output, part));
+  }
+  CHECK(contains(hycoll({"model", "--list"}).output, "alltoall   onmpml"));
+  check_refused({"model", "scan"}, {"'scan'", "allreduce, broadcast and alltoall"});
+  check_refused({"model", "--algorithm", "lines-native"}, {"'lines-native'", "Give one of"});
+  check_refused({"model", "--sizes", "1023"}, {"--sizes '1023'", "float"});
+  check_refused({"model", "--visibility", "far"}, {"--visibility 'far'", "direct, staged"});
+  check_refused({"model", "--price", "endpoint=0GB/s"}, {"endpoint='0GB/s'", "unlimited"});
+  check_refused({"model", "--svg", "-", "--json", "-"}, {"--svg '-'", "standard output"});
 }
 
 TEST_CASE("reproduce counts the benchmarks that it is asked for") {

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,13 +28,15 @@ TEST_CASE("prices are read, in any unit, and written back") {
   CHECK(prices.reduce_gb_per_s == MachinePrices{}.reduce_gb_per_s);
   CHECK(parse_prices("--price", to_text(prices)) == prices);
   CHECK(parse_prices("--price", "default") == MachinePrices{});
+  CHECK(parse_prices("--price", to_text(MachinePrices{})) == MachinePrices{});
+  CHECK(std::isinf(parse_prices("--price", "copy=unlimited").copy_gb_per_s));
 }
 
 TEST_CASE("prices that cannot be read are refused by key, value and remedy") {
   for (const char* text :
        {"", "alpha", "alpha=", "alpha=1", "alpha=us", "alpha=-1us", "alpha=nanus", "alpha=1.5usx",
         "bandwidth=0GB/s", "bandwidth=1us", "beta=1us", "=1us", "alpha=1us,,reduce=1GB/s",
-        "alpha=1us,alpha=2us", "alpha=1e999us"}) {
+        "alpha=1us,alpha=2us", "alpha=1e999us", "alpha=unlimited", "memory=infGB/s"}) {
     CAPTURE(text);
     CHECK_THROWS_AS(static_cast<void>(parse_prices("--price", text)), Error);
   }
@@ -143,6 +146,20 @@ TEST_CASE("bounds without walks are none: nothing takes less") {
       }
     }
   }
+}
+
+TEST_CASE("staged schedules have prices of their own") {
+  const Algorithm& algorithm = find_algorithm(Collective::allreduce, "dpml-ring");
+  PriceQuestion question{.collective = Collective::allreduce,
+                         .nodes = {{{3, 3}, 4}},
+                         .size_bytes = std::size_t{1} << 20};
+  PlanPricer pricer(MachinePrices{});
+  const double direct_us = pricer.price_us(algorithm, question, 3, 1);
+  question.visibility = Visibility::staged;
+  const Shape staged(question.nodes, 3, Visibility::staged);
+  const double staged_us = pricer.price_us(algorithm, question, 3, 1);
+  CHECK(staged_us == doctest::Approx(price_us(algorithm.generate(staged), 1 << 20, {})));
+  CHECK(staged_us > direct_us);
 }
 
 TEST_CASE("the best is found without pricing all") {

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/errors.h"
+#include "core/models/broadcast_slides.h"
 #include "tools/command/line/command_line.h"
 #include "tools/command/line/commands.h"
 #include "tools/command/line/output.h"
@@ -78,7 +80,7 @@ Report report_of(const std::vector<Result>& results) {
            {"native_messages", saving.native.message_count},
            {"optimised_messages", saving.optimised.message_count},
            {"saved_messages", saving.saved_messages()},
-           {"surplus_after_scatter", surplus_after_scatter(saving.rank_count)},
+           {"surplus_after_scatter", models::saved_messages(saving.rank_count)},
            {"native_bytes", saving.native.sent_bytes},
            {"optimised_bytes", saving.optimised.sent_bytes},
            {"saved_bytes", saving.saved_bytes()},
@@ -108,8 +110,9 @@ void print_result(std::FILE* human, const Result& result) {
 void check_formula(const std::vector<Result>& results) {
   for (const Result& result : results) {
     for (const BroadcastSaving& saving : result.savings) {
-      HYCOLL_ASSERT(saving.saved_messages() == surplus_after_scatter(saving.rank_count),
-                    "the ring saves what is owned after the scatter");
+      HYCOLL_ASSERT(
+          std::cmp_equal(saving.saved_messages(), models::saved_messages(saving.rank_count)),
+          "the ring saves what is owned after the scatter");
     }
   }
 }

@@ -87,6 +87,34 @@ TEST_CASE("members wait for flags and lines, and a leader reduces them one by on
   CHECK(price(9) - price(5) >= 4 + 4 * prices.gap_us);
 }
 
+TEST_CASE("endpoints carry at their own rate, until their card is full") {
+  const auto price = [](int lanes, double endpoint_gb_per_s) {
+    MachinePrices prices = kPrices;
+    prices.endpoint_gb_per_s = endpoint_gb_per_s;
+    const Shape shape(std::vector<Node>{{1, lanes}, {1, lanes}}, lanes);
+    return price_us(
+        find_algorithm(Collective::allreduce, "dpml-recursive-doubling").generate(shape), 8000,
+        prices);
+  };
+  CHECK(price(1, 0.25) == doctest::Approx(10 + 8 * 4 + 8));
+  // Three workers hear of the member first, and it hears of them at the end.
+  CHECK(price(4, 0.25) == doctest::Approx(0.5 + 10 + 8 + 2 + 0.5));
+  CHECK(price(4, 0.125) == doctest::Approx(0.5 + 10 + 16 + 2 + 0.5));
+}
+
+TEST_CASE("workers of a node share its memory") {
+  const Schedule schedule = find_algorithm(Collective::allreduce, "dpml-recursive-doubling")
+                                .generate(Shape::uniform(1, 4, 4));
+  MachinePrices prices = kPrices;
+  // Each reduces 3 further operands of a quarter, and copies the quarter to 3 others.
+  const double by_cores = price_us(schedule, 8000, prices);
+  CHECK(by_cores == doctest::Approx(0.5 + 6 * 2 + 0.5));
+  prices.memory_gb_per_s = 4;
+  CHECK(price_us(schedule, 8000, prices) == doctest::Approx(by_cores));
+  prices.memory_gb_per_s = 2;
+  CHECK(price_us(schedule, 8000, prices) == doctest::Approx(by_cores + 6 * 2));
+}
+
 TEST_CASE("segments overlap") {
   const Shape chain = Shape::uniform(8, 1, 1);
   const double whole = price_of(Collective::broadcast, "multi-leader-chain", chain, 800000);

@@ -20,6 +20,11 @@ constexpr double kRight = 14;
 constexpr double kTop = 12;
 constexpr double kBottom = 42;
 constexpr double kMaximumLabels = 8;
+// Above a picture by itself: its title, and the key of each line.
+constexpr double kHeading = 52;
+constexpr double kKeyWidth = 18;
+constexpr double kKeyGap = 6;
+constexpr double kCharacterWidth = 6.5;
 
 /// A logarithmic axis from `low` to `high`, drawn from `begin` to `end`.
 struct Axis {
@@ -118,10 +123,8 @@ std::string series_svg(const ChartSeries& series, const Axis& x, const Axis& y) 
       series.color, upper, lower, line, dots);
 }
 
-}  // namespace
-
-std::string chart(ChartKind kind, const std::string& title,
-                  const std::vector<ChartSeries>& series) {
+/// Axes and lines, without the picture around them; empty if there is nothing to draw.
+std::string content_svg(ChartKind kind, const std::vector<ChartSeries>& series) {
   Extent x_extent;
   Extent y_extent;
   for (const ChartSeries& one : series) {
@@ -144,10 +147,47 @@ std::string chart(ChartKind kind, const std::string& title,
   const double high = std::max(std::ceil(exponent(y_extent.high, base) - 1e-9), low + 1);
   const Axis y{base, low, high, kHeight - kBottom, kTop};
 
-  std::string svg = fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n{}",
-                                kWidth, kHeight, escaped(title), axes_svg(kind, x, y));
+  std::string svg = axes_svg(kind, x, y);
   for (const ChartSeries& one : series) svg += series_svg(one, x, y);
-  return svg + "</svg>\n";
+  return svg;
+}
+
+/// A short line in the colour of each series, and its name.
+std::string legend_svg(const std::vector<ChartSeries>& series, double y) {
+  std::string svg;
+  double x = kLeft;
+  for (const ChartSeries& one : series) {
+    svg += fmt::format(
+        "<line class=\"line c{}\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>"
+        "<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
+        one.color, x, x + kKeyWidth, y, y, x + kKeyWidth + kKeyGap, y + 4, escaped(one.name));
+    x += kKeyWidth + 3 * kKeyGap + kCharacterWidth * static_cast<double>(one.name.size());
+  }
+  return svg;
+}
+
+}  // namespace
+
+std::string chart(ChartKind kind, const std::string& title,
+                  const std::vector<ChartSeries>& series) {
+  const std::string content = content_svg(kind, series);
+  if (content.empty()) return "";
+  return fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n{}</svg>\n",
+                     kWidth, kHeight, escaped(title), content);
+}
+
+std::string chart_picture(ChartKind kind, const std::string& title,
+                          const std::vector<ChartSeries>& series) {
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 {top} {width} {height}\" "
+      "width=\"{width}\" height=\"{height}\" font-family=\"system-ui, sans-serif\">\n"
+      "<title>{title}</title>\n<style>{style}</style>\n"
+      "<rect fill=\"#ffffff\" y=\"{top}\" width=\"{width}\" height=\"{height}\"/>\n"
+      "<text x=\"{left}\" y=\"{title_y}\">{title}</text>\n{legend}{content}</svg>\n",
+      fmt::arg("top", -kHeading), fmt::arg("width", kWidth), fmt::arg("height", kHeight + kHeading),
+      fmt::arg("title", escaped(title)), fmt::arg("style", picture_style()),
+      fmt::arg("left", kLeft), fmt::arg("title_y", -kHeading + 22),
+      fmt::arg("legend", legend_svg(series, -10)), fmt::arg("content", content_svg(kind, series)));
 }
 
 std::string chart_legend(const std::vector<ChartSeries>& series) {

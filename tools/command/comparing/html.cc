@@ -5,14 +5,36 @@
 namespace hycoll::command {
 namespace {
 
-constexpr const char* kStyle = R"css(
-:root { color-scheme: light dark; --page: #f6f7f9; --card: #ffffff; --text: #1b1f24;
-  --muted: #667085; --grid: #e7e9ee; --edge: #dfe2e8; --good: #14804a; --bad: #c0362c;
-  --c0: #8a93a3; --c1: #2563eb; --c2: #0d9488; --c3: #c2410c; --c4: #9333ea; --c5: #a16207; }
+/// A colour by the name that rules give it, for light and dark screens.
+struct Colour {
+  const char* name;
+  const char* light;
+  const char* dark;
+};
+
+// Of charts, and of what else a page shows in the same colours.
+constexpr Colour kColours[] = {{"card", "#ffffff", "#181c23"},  {"text", "#1b1f24", "#e7eaf0"},
+                               {"muted", "#667085", "#98a2b3"}, {"grid", "#e7e9ee", "#2a303a"},
+                               {"c0", "#8a93a3", "#98a2b3"},    {"c1", "#2563eb", "#60a5fa"},
+                               {"c2", "#0d9488", "#2dd4bf"},    {"c3", "#c2410c", "#fb923c"},
+                               {"c4", "#9333ea", "#c084fc"},    {"c5", "#a16207", "#facc15"}};
+
+constexpr const char* kChartRules = R"css(
+svg text { fill: var(--muted); font-size: 12px; font-family: inherit; }
+.grid { stroke: var(--grid); stroke-width: 1; } .unit { stroke: var(--muted); stroke-dasharray: 4 4; }
+.line { fill: none; stroke-width: 2.25; stroke-linejoin: round; stroke-linecap: round; }
+.spread { stroke: none; opacity: 0.16; } .dot { stroke: var(--card); stroke-width: 1.5; }
+.c0 { stroke: var(--c0); } .c1 { stroke: var(--c1); } .c2 { stroke: var(--c2); }
+.c3 { stroke: var(--c3); } .c4 { stroke: var(--c4); } .c5 { stroke: var(--c5); }
+.f0 { fill: var(--c0); background: var(--c0); } .f1 { fill: var(--c1); background: var(--c1); }
+.f2 { fill: var(--c2); background: var(--c2); } .f3 { fill: var(--c3); background: var(--c3); }
+.f4 { fill: var(--c4); background: var(--c4); } .f5 { fill: var(--c5); background: var(--c5); }
+)css";
+
+constexpr const char* kPageStyle = R"css(
+:root { color-scheme: light dark; --page: #f6f7f9; --edge: #dfe2e8; --good: #14804a; --bad: #c0362c; }
 @media (prefers-color-scheme: dark) {
-  :root { --page: #101318; --card: #181c23; --text: #e7eaf0; --muted: #98a2b3; --grid: #2a303a;
-    --edge: #2c323d; --good: #4ade80; --bad: #f87171;
-    --c0: #98a2b3; --c1: #60a5fa; --c2: #2dd4bf; --c3: #fb923c; --c4: #c084fc; --c5: #facc15; } }
+  :root { --page: #101318; --edge: #2c323d; --good: #4ade80; --bad: #f87171; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--page); color: var(--text);
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
@@ -37,19 +59,22 @@ th:first-child, td:first-child { text-align: left; }
 .legend i { display: inline-block; width: 14px; height: 4px; border-radius: 2px;
   margin-right: 7px; vertical-align: middle; }
 svg { display: block; width: 100%; height: auto; }
-svg text { fill: var(--muted); font-size: 12px; font-family: inherit; }
-.grid { stroke: var(--grid); stroke-width: 1; } .unit { stroke: var(--muted); stroke-dasharray: 4 4; }
-.line { fill: none; stroke-width: 2.25; stroke-linejoin: round; stroke-linecap: round; }
-.spread { stroke: none; opacity: 0.16; } .dot { stroke: var(--card); stroke-width: 1.5; }
 .bar { height: 10px; border-radius: 5px; min-width: 2px; }
-.c0 { stroke: var(--c0); } .c1 { stroke: var(--c1); } .c2 { stroke: var(--c2); }
-.c3 { stroke: var(--c3); } .c4 { stroke: var(--c4); } .c5 { stroke: var(--c5); }
-.f0 { fill: var(--c0); background: var(--c0); } .f1 { fill: var(--c1); background: var(--c1); }
-.f2 { fill: var(--c2); background: var(--c2); } .f3 { fill: var(--c3); background: var(--c3); }
-.f4 { fill: var(--c4); background: var(--c4); } .f5 { fill: var(--c5); background: var(--c5); }
 dt { font-weight: 600; } dd { margin: 0 0 8px; color: var(--muted); }
 details summary { cursor: pointer; color: var(--muted); }
 )css";
+
+/// The colours as variables of a page.
+std::string colour_variables() {
+  std::string light;
+  std::string dark;
+  for (const Colour& colour : kColours) {
+    light += fmt::format(" --{}: {};", colour.name, colour.light);
+    dark += fmt::format(" --{}: {};", colour.name, colour.dark);
+  }
+  return fmt::format(":root {{{} }}\n@media (prefers-color-scheme: dark) {{\n  :root {{{} }} }}\n",
+                     light, dark);
+}
 
 std::string cells(const char* tag, const std::vector<std::string>& contents) {
   std::string text;
@@ -82,13 +107,25 @@ std::string escaped(const std::string& text) {
   return result;
 }
 
+std::string picture_style() {
+  std::string style = kChartRules;
+  for (const Colour& colour : kColours) {
+    const std::string variable = fmt::format("var(--{})", colour.name);
+    for (std::size_t at = style.find(variable); at != std::string::npos;
+         at = style.find(variable)) {
+      style.replace(at, variable.size(), colour.light);
+    }
+  }
+  return style;
+}
+
 std::string html_page(const std::string& title, const std::string& body) {
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<main>\n{}</main>\n</body>\n</"
+      "<title>{}</title>\n<style>\n{}{}{}</style>\n</head>\n<body>\n<main>\n{}</main>\n</body>\n</"
       "html>\n",
-      escaped(title), kStyle, body);
+      escaped(title), colour_variables(), kChartRules, kPageStyle, body);
 }
 
 std::string html_table(const std::vector<std::string>& header,

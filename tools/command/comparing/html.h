@@ -9,6 +9,10 @@ namespace hycoll::command {
 /// The text with the characters that mean something in HTML replaced.
 std::string escaped(const std::string& text);
 
+/// The style of charts as html_page has it, for pictures: of light colours, and without what many
+/// programs that show pictures do not know.
+std::string picture_style();
+
 /// A whole document without external resources, for light and dark screens. `body` is HTML.
 std::string html_page(const std::string& title, const std::string& body);
 
@@ -41,6 +45,10 @@ enum class ChartKind {
 /// A chart of both axes logarithmic, as SVG for html_page. Points that are not positive are left
 /// out; without any the result is empty.
 std::string chart(ChartKind kind, const std::string& title, const std::vector<ChartSeries>& series);
+
+/// The same as a picture by itself: a whole SVG document, with title and legend.
+std::string chart_picture(ChartKind kind, const std::string& title,
+                          const std::vector<ChartSeries>& series);
 
 /// The names of the series beside their colours.
 std::string chart_legend(const std::vector<ChartSeries>& series);

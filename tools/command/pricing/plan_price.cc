@@ -87,7 +87,8 @@ SelectionQuery query_of(const PriceQuestion& question) {
           .nodes = question.nodes,
           .size_bytes = question.size_bytes,
           .order = question.order,
-          .requested_lanes = question.requested_lanes};
+          .requested_lanes = question.requested_lanes,
+          .visibility = question.visibility};
 }
 
 /// Nodes that fold before exchanges of pairs make up as large a part of half as many.
@@ -252,7 +253,7 @@ double PlanPricer::price_below(const Algorithm& algorithm, const PriceQuestion& 
   const auto below = [](double time_us, double most_us) {
     return time_us < most_us ? time_us : kInfinite;
   };
-  const WalkedPlan whole{&algorithm, question.nodes, lanes, segments};
+  const WalkedPlan whole{&algorithm, question.nodes, lanes, segments, question.visibility};
   const int node_count = count_of(question.nodes);
   const auto walk_whole = [&] {
     return below(walks_.time_us(whole, size_bytes, {}, limit_us), limit_us);
@@ -276,7 +277,8 @@ double PlanPricer::price_below(const Algorithm& algorithm, const PriceQuestion& 
   const WalkedPlan two{&algorithm,
                        {{question.nodes.front().node, 1}, {question.nodes.back().node, 1}},
                        lanes,
-                       segments};
+                       segments,
+                       question.visibility};
   const double between_two = exchange_us(algorithm, question, 2, lanes, segments, kInfinite);
   const double inside = walk_two(two, size_bytes, limit_us - exchange + between_two);
   return below(exchange + std::max(0.0, inside - between_two), limit_us);

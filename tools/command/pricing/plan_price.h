@@ -21,6 +21,7 @@ struct PriceQuestion {
   std::size_t size_bytes = 0;
   OperandOrder order = OperandOrder::any;
   int requested_lanes = 0;  ///< 0: any.
+  Visibility visibility = Visibility::direct;
 };
 
 struct PricedPlan {

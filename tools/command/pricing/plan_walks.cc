@@ -26,13 +26,13 @@ double lines_share_of(const Schedule& part) {
 
 bool are_same(const WalkedPlan& a, const WalkedPlan& b) {
   return a.algorithm == b.algorithm && a.lanes == b.lanes && a.segments == b.segments &&
-         a.nodes == b.nodes;
+         a.visibility == b.visibility && a.nodes == b.nodes;
 }
 
 }  // namespace
 
 KnownWalks::Key KnownWalks::key_of(const WalkedPlan& plan) {
-  Key key{.algorithm = plan.algorithm, .numbers = {}};
+  Key key{.algorithm = plan.algorithm, .visibility = plan.visibility, .numbers = {}};
   for (const EqualNodes& run : plan.nodes) {
     key.numbers.insert(key.numbers.end(), {run.node.members, run.node.workers, run.count});
   }

@@ -22,8 +22,9 @@ struct WalkedPlan {
   std::vector<EqualNodes> nodes;
   int lanes;
   int segments;
+  Visibility visibility = Visibility::direct;
 
-  Shape shape() const { return Shape(nodes, lanes); }
+  Shape shape() const { return Shape(nodes, lanes).with_visibility(visibility); }
 };
 
 /// A call with such a schedule.
@@ -60,6 +61,7 @@ class KnownWalks {
  private:
   struct Key {
     const Algorithm* algorithm;
+    Visibility visibility;
     std::vector<int> numbers;  // members, workers and count of each run of nodes; lanes; segments
     auto operator<=>(const Key&) const = default;
   };

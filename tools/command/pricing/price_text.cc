@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <span>
 
@@ -30,14 +31,17 @@ struct Key {
 };
 
 constexpr std::string_view kExpectedTime = "a time such as 1.5us";
-constexpr std::string_view kExpectedRate = "a rate such as 12.5GB/s";
+constexpr std::string_view kExpectedRate = "a rate such as 12.5GB/s, or unlimited";
+constexpr std::string_view kUnlimited = "unlimited";
 
 constexpr std::array kKeys = {
     Key{"alpha", &MachinePrices::alpha_us, kTimes, kExpectedTime},
     Key{"bandwidth", &MachinePrices::bandwidth_gb_per_s, kRates, kExpectedRate},
+    Key{"endpoint", &MachinePrices::endpoint_gb_per_s, kRates, kExpectedRate},
     Key{"reduce", &MachinePrices::reduce_gb_per_s, kRates, kExpectedRate},
     Key{"message", &MachinePrices::message_us, kTimes, kExpectedTime},
     Key{"copy", &MachinePrices::copy_gb_per_s, kRates, kExpectedRate},
+    Key{"memory", &MachinePrices::memory_gb_per_s, kRates, kExpectedRate},
     Key{"wait", &MachinePrices::wait_us, kTimes, kExpectedTime},
     Key{"gap", &MachinePrices::gap_us, kTimes, kExpectedTime},
 };
@@ -60,11 +64,12 @@ const Key& key_named(std::string_view argument, std::string_view text, std::stri
 /// The number in front of its unit; throws if there is none, or it cannot be a price: times may be
 /// 0, rates not.
 double parse_value(std::string_view argument, const Key& key, std::string_view value) {
+  const bool is_rate = key.expected == kExpectedRate;
+  if (is_rate && value == kUnlimited) return std::numeric_limits<double>::infinity();
   double number = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   const std::string_view rest = value.substr(static_cast<std::size_t>(end - value.data()));
   const auto unit = std::ranges::find(key.units, rest, &Unit::name);
-  const bool is_rate = key.expected == kExpectedRate;
   const bool is_price = error == std::errc{} && std::isfinite(number) &&
                         (is_rate ? number > 0 : number >= 0) && unit != key.units.end();
   if (is_price) return number * unit->factor;
@@ -99,8 +104,10 @@ MachinePrices parse_prices(std::string_view argument, std::string_view text) {
 std::string to_text(const MachinePrices& prices) {
   std::string text;
   for (const Key& key : kKeys) {
-    text += fmt::format("{}{}={:g}{}", text.empty() ? "" : ",", key.name, prices.*key.field,
-                        key.units.front().name);
+    const double value = prices.*key.field;
+    text += fmt::format("{}{}={}", text.empty() ? "" : ",", key.name,
+                        std::isinf(value) ? std::string(kUnlimited)
+                                          : fmt::format("{:g}{}", value, key.units.front().name));
   }
   return text;
 }

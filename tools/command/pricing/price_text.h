@@ -9,7 +9,8 @@
 namespace hycoll::command {
 
 /// Prices from a text such as "alpha=1.5us,bandwidth=12.5GB/s,reduce=10GB/s": what it does not name
-/// keeps its default; "default" names nothing. Times are in ns, us, ms or s, rates in MB/s or GB/s.
+/// keeps its default; "default" names nothing. Times are in ns, us, ms or s, rates in MB/s or GB/s,
+/// or "unlimited".
 /// `argument` is how the user knows the text. Throws Error (invalid_argument) that names it, the
 /// key, the value and a remedy.
 MachinePrices parse_prices(std::string_view argument, std::string_view text);

@@ -1,7 +1,5 @@
 #include "tools/command/proving/reproduction.h"
 
-#include <algorithm>
-
 #include "collectives/algorithms/registry.h"
 #include "core/base/errors.h"
 #include "threading/program/program.h"
@@ -23,6 +21,8 @@ Schedule generate(std::string_view algorithm, int rank_count) {
       .generate(Shape::uniform(rank_count, 1, 1));
 }
 
+}  // namespace
+
 Traffic traffic_of(const Schedule& schedule, std::size_t size_bytes) {
   const Partition partition = partition_for(schedule, {.count = size_bytes}, 1);
   Traffic traffic;
@@ -36,8 +36,6 @@ Traffic traffic_of(const Schedule& schedule, std::size_t size_bytes) {
   }
   return traffic;
 }
-
-}  // namespace
 
 std::vector<BroadcastBenchmark> broadcast_benchmarks() {
   return {{.name = "A",
@@ -67,16 +65,6 @@ std::vector<BroadcastSaving> count_savings(int rank_count,
                        .optimised = traffic_of(optimised, size_bytes)});
   }
   return savings;
-}
-
-std::size_t surplus_after_scatter(int rank_count) {
-  std::size_t surplus = 0;
-  for (int rank = 0; rank < rank_count; ++rank) {
-    // The subtree below a rank: as many ranks as its lowest bit says, as far as there are any.
-    const int subtree = rank == 0 ? rank_count : std::min(rank & -rank, rank_count - rank);
-    surplus += static_cast<std::size_t>(subtree - 1);
-  }
-  return surplus;
 }
 
 }  // namespace hycoll::command

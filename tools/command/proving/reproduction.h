@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/schedule/schedule.h"
+
 namespace hycoll::command {
 
 /// A benchmark of the paper on the bandwidth-saving broadcast: process counts, each with all sizes.
@@ -22,7 +24,7 @@ struct BroadcastBenchmark {
 /// A, B and C. Ranges of sizes are counted at their doublings.
 std::vector<BroadcastBenchmark> broadcast_benchmarks();
 
-/// What all processes send together.
+/// What all processes send together. core/models/broadcast_slides.h has what the slides say of it.
 struct Traffic {
   std::size_t message_count = 0;
   std::size_t sent_bytes = 0;
@@ -39,14 +41,13 @@ struct BroadcastSaving {
   std::size_t saved_bytes() const { return native.sent_bytes - optimised.sent_bytes; }
 };
 
+/// What a schedule sends of a vector of `size_bytes`.
+Traffic traffic_of(const Schedule& schedule, std::size_t size_bytes);
+
 /// Counted from the schedules, on nodes of one process each, for every size. Requires at least two
 /// ranks.
 std::vector<BroadcastSaving> count_savings(int rank_count,
                                            const std::vector<std::size_t>& sizes_bytes);
-
-/// The sum over all ranks of the chunks that one owns after the binomial scatter, less one: what
-/// the optimised algorithm saves, in messages.
-std::size_t surplus_after_scatter(int rank_count);
 
 }  // namespace hycoll::command
 
