@@ -46,6 +46,12 @@ refuses() { # expected words, arguments...
   [[ $status == 2 ]] && grep -qF -- "$words" "$directory/errors"
 }
 
+runs_beside_hosts() {
+  # shellcheck disable=SC2016
+  run_hosts --hosts 2 --no-mpiexec -- sh -c 'echo "$(uname -n) $("$HOSTS_AGENT" host2 uname -n)"' &&
+    [[ $(<"$directory/output") == "launcher host2" ]]
+}
+
 passes_status() {
   local status=0
   run_hosts --hosts 2 -- bash -c 'exit 9' || status=$?
@@ -156,6 +162,7 @@ main() {
       echo "not checked: cores of each host, of which only one is usable here"
     fi
     check "two runs at once do not collide" two_at_once
+    check "a program beside the hosts reaches them" runs_beside_hosts
     check "the job's exit status is passed on" passes_status
     check "nothing is left after jobs that ended" nothing_left
     check "SIGINT ends the job" ends_by_signal INT 130

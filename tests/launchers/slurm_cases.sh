@@ -111,6 +111,17 @@ expect_nothing_left() {
   fail "left behind: $(remains) $(squeue --noheader)"
 }
 
+await_end() { # job's name, seconds
+  local deadline=$((SECONDS + $2))
+  while [[ -n $(squeue --noheader --name "$1") ]]; do
+    ((SECONDS < deadline)) || {
+      fail "job $1 has not ended"
+      return
+    }
+    sleep 0.1
+  done
+}
+
 await_staying() { # file that the job writes
   local attempt
   for ((attempt = 0; attempt < 200; attempt++)); do
@@ -154,7 +165,7 @@ two_leaders() {
   begin "one task per node, with one core for two leaders: hycoll says so"
   HYCOLL_LEADERS=2 srun_program --nodelist 'host[1-2]' --ntasks-per-node 1 ./program
   expect host1/1 host2/1
-  grep -q 'confined to 1 core .*with srun add --cpus-per-task=2' "$work/output" || fail "hycoll does not warn"
+  grep -q 'confined to 1 core .*launch line: with srun add --cpus-per-task=2\.' "$work/output" || fail "hycoll does not warn"
   end
 }
 
@@ -175,19 +186,20 @@ job_script() { # which one, from 1 on
     inside && ++line == 1 {count += /^#!/}
     inside && count == wanted' "$document" | sed "s/--mpi=pmi2/--mpi=$interface/"
 }
+run_job_script() { # which one
+  job_script "$1" >"$work/job"
+  sbatch --quiet --job-name script --output "$work/output" "$work/job" || fail "sbatch refuses it"
+  await_end script 40
+}
 job_scripts() {
   begin "the document's job script: one task per core"
-  job_script 1 >"$work/job"
-  run sbatch --quiet --wait --output "$work/output.job" "$work/job"
-  cp "$work/output.job" "$work/output"
+  run_job_script 1
   [[ $(grep -c ': right' "$work/output") == 4 ]] || fail "not all ranks are right"
   grep -q '  host1, host2: 2 processes each, on CPUs .*, 1 for each' "$work/output" || fail "hycoll found other CPUs"
   end
 
   begin "the document's job script: one task per node, with threads"
-  job_script 2 >"$work/job"
-  run sbatch --quiet --wait --output "$work/output.job" "$work/job"
-  cp "$work/output.job" "$work/output"
+  run_job_script 2
   [[ $(grep -c ': right' "$work/output") == 2 ]] || fail "not all ranks are right"
   grep -q '  host1, host2: 1 process each, on CPUs ' "$work/output" || fail "hycoll found other CPUs"
   ! grep -q confined "$work/output" || fail "hycoll warns"
@@ -224,11 +236,7 @@ limit() {
 }
 limited() {
   begin "a job that hits its time limit"
-  local attempt
-  for ((attempt = 0; attempt < 450; attempt++)); do
-    [[ -n $(squeue --noheader --name limited) ]] || break
-    sleep 0.1
-  done
+  await_end limited 45
   cp "$work/output.limited" "$work/output"
   grep -q 'DUE TO TIME LIMIT' "$work/output" || fail "it did not end by its time limit"
   expect_nothing_left limited

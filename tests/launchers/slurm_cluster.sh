@@ -5,7 +5,8 @@
 # usage: tools/hosts --hosts N --no-mpiexec -- slurm_cluster.sh CPUS,CPUS,... COMMAND [ARGS...]
 #   CPUS   how many CPUs of the machine, counted from 0, host1, host2 and so on offer; all hosts have the same ones
 #
-# To try something by hand: tools/hosts --hosts 2 --no-mpiexec -- tests/launchers/slurm_cluster.sh 2,2 bash script
+# Needs the machine's root, as Slurm's daemons do. To try something by hand:
+#   tools/hosts --hosts 2 --no-mpiexec -- tests/launchers/slurm_cluster.sh 2,2 bash -c 'srun -N2 hostname'
 set -euo pipefail
 PATH=$PATH:/usr/sbin:/sbin # where Debian has the daemons
 
@@ -44,6 +45,7 @@ SlurmdSpoolDir=$folder/spool.%n
 SlurmctldPidFile=$folder/slurmctld.pid
 SlurmdPidFile=$folder/slurmd.%n.pid
 SlurmdParameters=config_overrides
+TmpFS=/dev/shm
 PartitionName=all Nodes=ALL Default=YES
 END
   for ((number = 1; number <= host_count; number++)); do

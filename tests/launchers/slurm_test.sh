@@ -16,6 +16,7 @@ skip() { # reason
   exit 0
 }
 
+((EUID == 0)) || skip "the daemons of Slurm run as root only, not as that of a namespace"
 for tool in munged slurmctld slurmd srun; do
   command -v "$tool" >/dev/null || skip "the command $tool is missing (tools/setup installs it)"
 done
