@@ -135,6 +135,9 @@ class ProcessMap::LocalShare {
       : neighbours_(std::move(neighbours)), machine_(std::move(machine)) {}
 
   int process_count() const noexcept { return static_cast<int>(neighbours_.masks.size()); }
+  const AffinityMask& own_mask() const {
+    return neighbours_.masks[static_cast<std::size_t>(neighbours_.index)];
+  }
 
   const MachineShare& get() {
     const std::lock_guard lock(mutex_);
@@ -183,6 +186,10 @@ void ProcessMap::explore_world() {
   });
   // Kept until the process ends: communicators may be made at any time.
   world() = map.release();
+}
+
+ProcessPlace ProcessMap::place_in_world() {
+  return {.host = host_name(), .cpus = world()->share_->own_mask()};
 }
 
 ProcessMap ProcessMap::of(JointSetup& setup, MPI_Comm communicator) {

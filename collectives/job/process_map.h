@@ -11,6 +11,7 @@
 
 #include "collectives/api/hycoll.h"
 #include "collectives/job/rank_map.h"
+#include "numa/placement/process_places.h"
 #include "numa/topology/affinity_mask.h"
 #include "numa/topology/topology.h"
 #include "threading/memory/waiter.h"
@@ -48,6 +49,9 @@ class ProcessMap {
   /// processes before the first one uses hycoll; no work but a few small messages. Later calls have
   /// no effect. Throws Error on all processes if one cannot.
   static void explore_world();
+
+  /// This process's own. Requires that explore_world has been called.
+  static ProcessPlace place_in_world();
 
   /// By rank: a number for each machine.
   const RankMap& machines() const noexcept { return machines_; }

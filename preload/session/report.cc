@@ -71,6 +71,15 @@ nlohmann::json heaps_json(const std::vector<HeapUsage>& heaps) {
   return all;
 }
 
+nlohmann::json places_json(const std::vector<ProcessPlace>& places) {
+  nlohmann::json all = nlohmann::json::array();
+  for (std::size_t rank = 0; rank < places.size(); ++rank) {
+    all.push_back(
+        {{"process", rank}, {"host", places[rank].host}, {"cpus", places[rank].cpus.to_string()}});
+  }
+  return all;
+}
+
 /// One of many processes' plans.
 nlohmann::json plans_json(const std::vector<PlanStatistics>& plans) {
   nlohmann::json all = nlohmann::json::array();
@@ -138,12 +147,15 @@ std::string Report::serialise() const {
     for (const HeapNumber& number : kHeapNumbers) numbers.push_back(heap.*number.value);
     heaps.push_back(std::move(numbers));
   }
+  nlohmann::json places = nlohmann::json::array();
+  for (const ProcessPlace& place : places_) places.push_back({place.host, place.cpus.words()});
   return nlohmann::json{
       {"lines", std::move(lines)},
       {"preparations", {preparations_.calls, preparations_.seconds, preparations_.longest_seconds}},
       {"transports", transports_},
       {"shared_bytes", shared_bytes_},
       {"heaps", std::move(heaps)},
+      {"places", std::move(places)},
       {"plans", plans_json(plans_)}}
       .dump();
 }
@@ -164,6 +176,11 @@ void Report::set_heap_usage(const HeapUsage& usage) {
 void Report::set_plans(const PlanStatistics& plans) {
   const std::lock_guard lock(mutex_);
   plans_.assign(1, plans);
+}
+
+void Report::set_place(const ProcessPlace& place) {
+  const std::lock_guard lock(mutex_);
+  places_.assign(1, place);
 }
 
 void Report::set_shared_bytes(std::size_t peak_bytes) {
@@ -193,6 +210,11 @@ void Report::merge(const std::string& serialised) {
   }
   for (const auto& bytes : all.at("shared_bytes")) {
     shared_bytes_.push_back(bytes.get<std::size_t>());
+  }
+  for (const auto& place : all.at("places")) {
+    places_.push_back(
+        {.host = place.at(0).get<std::string>(),
+         .cpus = AffinityMask::from_words(place.at(1).get<std::vector<std::uint64_t>>())});
   }
   for (const auto& plans : all.at("plans")) {
     plans_.push_back({.made = plans.at("made").get<std::uint64_t>(),
@@ -225,6 +247,9 @@ std::string Report::text(int process_count) const {
                         1e6 * totals.seconds / static_cast<double>(totals.calls), way_text(key));
   }
   if (lines_.empty()) text += "  none\n";
+  if (!places_.empty()) {
+    text += "hycoll: the CPUs that each process may use\n" + describe_places(places_);
+  }
   text += fmt::format(
       "hycoll prepared itself for communicators {} times, counted on each of their processes, in "
       "{:.6f} s of the slowest\n",
@@ -270,6 +295,7 @@ std::string Report::json(int process_count) const {
                           {"seconds_total", preparations_.seconds},
                           {"seconds_longest", preparations_.longest_seconds}}},
                         {"transports", std::move(transports)},
+                        {"places", places_json(places_)},
                         {"plans", plans_json(plans_)},
                         {"shared_memory_bytes", shared_bytes_}};
   if (is_used(heaps_)) all["shared_heap"] = heaps_json(heaps_);

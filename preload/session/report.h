@@ -11,6 +11,7 @@
 
 #include "collectives/plans/plan_account.h"
 #include "hycoll/heap.h"
+#include "numa/placement/process_places.h"
 #include "preload/session/routine.h"
 
 namespace hycoll::preload {
@@ -56,6 +57,9 @@ class Report {
   /// What this process's plans have come to. As above.
   void set_plans(const PlanStatistics& plans);
 
+  /// Where this process runs. As above.
+  void set_place(const ProcessPlace& place);
+
   /// The most that this process has provided of the memory that communicators share. As above.
   void set_shared_bytes(std::size_t peak_bytes);
 
@@ -70,7 +74,7 @@ class Report {
   /// The same for programs: {"processes": P, "collectives": [{"collective", "size_class_bytes",
   /// "served_by", "algorithm" or "reason", "calls", "bytes", "seconds_total", "seconds_longest"}],
   /// "preparations": {"calls", "seconds_total", "seconds_longest"}, "transports": [{"transport",
-  /// "preparations"}], "plans": [{"process", "made",
+  /// "preparations"}], "places": [{"process", "host", "cpus"}], "plans": [{"process", "made",
   /// "found", "evicted", "peak_bytes", "seconds"}], "shared_memory_bytes": [by process],
   /// "shared_heap": [{"process", "blocks", ...}]}; the last one only if a process used the heap. A
   /// preparation counts on each process of its communicator.
@@ -85,6 +89,7 @@ class Report {
   std::vector<std::size_t> shared_bytes_;  // by rank; guarded by mutex_
   std::vector<HeapUsage> heaps_;           // the same
   std::vector<PlanStatistics> plans_;      // the same
+  std::vector<ProcessPlace> places_;       // the same
 };
 
 }  // namespace hycoll::preload

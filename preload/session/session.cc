@@ -322,6 +322,7 @@ void Session::close() noexcept {
   end_retired();
   NonblockingCalls::instance().close();
   if (settings_.reports()) {
+    report_.set_place(ProcessMap::place_in_world());
     report_.set_plans(plan_statistics());  // of all that have been
     write_report();
   }

@@ -5,6 +5,7 @@
 set -uo pipefail
 
 readonly hosts=$1 program=$2 mpi=$3
+. "$(dirname "${BASH_SOURCE[0]}")/remains.sh"
 readonly directory=${TEST_TMPDIR:-$(mktemp -d)}
 passed=0
 failed=0
@@ -21,29 +22,8 @@ check() { # description, command...
   fi
 }
 
-# What a run could leave behind. Other programs, other jobs of Open MPI among them, come and go meanwhile, hence only what
-# bears a run's marks: its environment, or the names of its hosts.
-remains() {
-  local file
-  for file in /proc/[0-9]*/environ; do
-    if grep -qsz "^HYCOLL_TEST_HOSTS=$$\$" "$file"; then
-      printf 'process %s: %s\n' "${file//[^0-9]/}" "$(tr '\0' ' ' 2>/dev/null <"${file%environ}cmdline")"
-    fi
-  done
-  ip -o link show type veth
-  ip -o link show type bridge
-  ip netns list
-  find /dev/shm /tmp -maxdepth 1 -newer "$directory/start" \
-    \( -name lab -o -name 'ompi.host[0-9]*' -o -name 'ompi.launcher.*' \)
-  grep -E ' (/dev/shm/lab|/etc/hosts) ' /proc/self/mounts
-}
 nothing_left() {
-  local found
-  found=$(comm -13 "$directory/before" <(remains | sort))
-  [[ -z $found ]] || {
-    printf 'left behind:\n%s\n' "$found"
-    return 1
-  }
+  nothing_left_of $$ "$directory/start" "$directory/before"
 }
 
 run_hosts() {
@@ -64,6 +44,12 @@ refuses() { # expected words, arguments...
   shift
   run_hosts "$@" || status=$?
   [[ $status == 2 ]] && grep -qF -- "$words" "$directory/errors"
+}
+
+runs_beside_hosts() {
+  # shellcheck disable=SC2016
+  run_hosts --hosts 2 --no-mpiexec -- sh -c 'echo "$(uname -n) $("$HOSTS_AGENT" host2 uname -n)"' &&
+    [[ $(<"$directory/output") == "launcher host2" ]]
 }
 
 passes_status() {
@@ -154,7 +140,7 @@ two_at_once() {
 
 main() {
   touch "$directory/start"
-  remains | sort >"$directory/before"
+  remains $$ "$directory/start" | sort >"$directory/before"
 
   check "refuses an unknown number of hosts" refuses "--hosts is 'many'" --hosts many -- true
   check "refuses an unknown rate" refuses "--rate is 'fast'" --rate fast -- true
@@ -176,6 +162,7 @@ main() {
       echo "not checked: cores of each host, of which only one is usable here"
     fi
     check "two runs at once do not collide" two_at_once
+    check "a program beside the hosts reaches them" runs_beside_hosts
     check "the job's exit status is passed on" passes_status
     check "nothing is left after jobs that ended" nothing_left
     check "SIGINT ends the job" ends_by_signal INT 130
