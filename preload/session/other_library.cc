@@ -1,6 +1,7 @@
 // What happens when this library is preloaded under a program of the other MPI library (decision
 // 88). Handles have 4 bytes in the one and 8 in the other, so no function here may even pass a call
-// on: the program starts anew, without this library and without the MPI library that it brings.
+// on: the program starts anew, without this library and without the MPI library that it brings;
+// with hycoll's for the program's MPI library, where that is installed beside this one.
 
 #include "preload/session/other_library.h"
 
@@ -24,8 +25,10 @@ namespace {
 
 #ifdef OPEN_MPI
 constexpr bool kIsForOpenMpi = true;
+constexpr const char* kOtherFlavour = "mpich";
 #else
 constexpr bool kIsForOpenMpi = false;
+constexpr const char* kOtherFlavour = "openmpi";
 #endif
 
 constexpr int kCannotStepOut = 2;
@@ -60,7 +63,7 @@ void say(const std::string& mpi_library, const std::string& consequence) {
                "Preload the library that is built for that one (tools/install --mpi %s)\n",
                file_at(reinterpret_cast<const void*>(&say)).c_str(),
                kIsForOpenMpi ? "Open MPI" : "MPICH", mpi_library.c_str(), consequence.c_str(),
-               kIsForOpenMpi ? "mpich" : "openmpi");
+               kOtherFlavour);
 }
 
 /// The files that LD_PRELOAD names, by spaces or colons.
@@ -78,26 +81,42 @@ std::vector<std::string> preloaded_files() {
   return files;
 }
 
-/// Takes this library out of LD_PRELOAD. Whether it was there.
-bool forget_own_file() {
+/// hycoll's library for the other family, if it is installed beside this one; empty otherwise.
+std::string file_for_other_family(const std::filesystem::path& own) {
+  namespace fs = std::filesystem;
+  const fs::path other =
+      own.parent_path() / ("libhycoll_pmpi-" + std::string(kOtherFlavour) + ".so");
+  std::error_code failed;
+  // Not itself under a wrong name: it would start the program anew for ever.
+  const bool is_there = fs::exists(other, failed) && !fs::equivalent(other, own, failed);
+  return is_there && !failed ? other.string() : "";
+}
+
+enum class Preloaded { not_this_library, without_this_library, with_other_family };
+
+/// Puts what is for the other family in this library's place in LD_PRELOAD, or nothing.
+Preloaded forget_own_file() {
   namespace fs = std::filesystem;
   const fs::path own = file_at(reinterpret_cast<const void*>(&forget_own_file));
-  std::string others;
+  const std::string instead = file_for_other_family(own);
+  std::string list;
   bool was_there = false;
-  for (const std::string& file : preloaded_files()) {
+  for (std::string file : preloaded_files()) {
     std::error_code failed;
     const bool is_own = file.find('/') == std::string::npos
                             ? fs::path(file) == own.filename()
                             : fs::equivalent(file, own, failed) && !failed;
     was_there = was_there || is_own;
-    if (!is_own) others += (others.empty() ? "" : " ") + file;
+    if (is_own) file = instead;
+    if (!file.empty()) list += (list.empty() ? "" : " ") + file;
   }
-  if (others.empty()) {
+  if (list.empty()) {
     unsetenv("LD_PRELOAD");
   } else {
-    setenv("LD_PRELOAD", others.c_str(), 1);
+    setenv("LD_PRELOAD", list.c_str(), 1);
   }
-  return was_there;
+  if (!was_there) return Preloaded::not_this_library;
+  return instead.empty() ? Preloaded::without_this_library : Preloaded::with_other_family;
 }
 
 /// Returns only if it cannot.
@@ -114,8 +133,11 @@ void start_program_anew() {
 
 void step_out(const void* init) {
   const std::string mpi_library = file_at(init);
-  if (forget_own_file()) {
-    if (is_first_process()) say(mpi_library, "hycoll stays out");
+  const Preloaded anew = forget_own_file();
+  if (anew != Preloaded::not_this_library) {
+    if (anew == Preloaded::without_this_library && is_first_process()) {
+      say(mpi_library, "hycoll stays out");
+    }
     start_program_anew();
   }
   say(mpi_library, "the program cannot run with both, and ends");

@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 read -ra bazel <<<"${BAZEL:-bazel}"
 readonly folder=$1 here=$(pwd -P)
 
-cmake -S . -B "$folder/cmake" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DBUILD_TESTING=OFF -DMPI_C_COMPILER=mpicc.mpich \
+cmake -S . -B "$folder/cmake" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DHYCOLL_APART=ON -DBUILD_TESTING=OFF -DMPI_C_COMPILER=mpicc.mpich \
   >"$folder/cmake.log" 2>&1 || {
   cat "$folder/cmake.log"
   exit 1

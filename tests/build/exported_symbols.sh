@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# exported_symbols.sh LIBRARY [--write]: whether a libhycoll.so shows what tools/exports.txt lists, and has the name that
+# exported_symbols.sh LIBRARY [--write]: whether a libhycoll-mpich.so shows what tools/exports.txt lists, and has the name that
 # docs/versions.md says. Weak functions are left out: whether there are any is the compiler's choice. --write makes the list.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -15,8 +15,8 @@ if [[ ${2:-} == --write ]]; then
 fi
 number=$(awk '/^#define HYCOLL_VERSION_(MAJOR|MINOR) / { printf "%s%s", dot, $3; dot = "." }' core/base/version.h)
 name=$(objdump -p "$library" | awk '$1 == "SONAME" { print $2 }')
-if [[ $name != "libhycoll.so.$number" ]]; then
-  echo "$library has the soname $name, but core/base/version.h says libhycoll.so.$number: see tools/BUILD and CMakeLists.txt"
+if [[ $name != libhycoll-*.so."$number" ]]; then
+  echo "$library has the soname $name, but core/base/version.h says $number: see tools/BUILD and CMakeLists.txt"
   exit 1
 fi
 diff --label "$list" --label "$library" -u "$list" <(shown)

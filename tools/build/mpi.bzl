@@ -75,11 +75,21 @@ def _parse(flags):
             linkopts.append(flag)
     return struct(includes = includes, defines = defines, linkopts = linkopts)
 
+def _refuse_static(rctx, choice, linkopts):
+    """A static MPI library would be in hycoll's libraries and once more in the program, each with a job of its own."""
+    folders = [rctx.path(flag[2:]) for flag in linkopts if flag.startswith("-L/")]
+    for library in ["lib" + flag[2:] for flag in linkopts if flag.startswith("-lmpi")]:
+        names = [folder.get_child(library + suffix) for folder in folders for suffix in [".so", ".a"]]
+        there = [str(name) for name in names if name.exists]
+        if there and not [name for name in there if name.endswith(".so")]:
+            _fail(choice, "hycoll needs a shared library, and %s is static; MPI libraries make one with --enable-shared." % there[0])
+
 def _mpi_repository_impl(rctx):
     choice = rctx.os.environ.get("HYCOLL_MPI", "mpich") or "mpich"
     wrapper, flavour, flags = _find_wrapper(rctx, choice)
     mpiexec = _find_mpiexec(rctx, choice, wrapper, flavour)
     parsed = _parse(flags)
+    _refuse_static(rctx, choice, parsed.linkopts)
 
     includes = []
     has_header = False

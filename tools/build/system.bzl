@@ -1,43 +1,91 @@
 """System libraries as the repository @system, one target each; //third_party gives them their names.
 
-A missing header stops the build with one message that names every missing Debian package.
+What is missing or too old stops the build with one message that names all of it, the versions and the Debian packages. What is
+optional does not: @system//:config.bzl says whether it is there.
 """
 
-# name, header that proves its presence, Debian package, link options
+# name, header that proves its presence, Debian package, link options; the macro that tells the version, and what must hold
+# of it for the version that is wanted (docs/start.md)
+def _library(name, header, package, linkopts = [], macro = "", condition = "1", wanted = "", optional = False):
+    return struct(
+        name = name,
+        header = header,
+        package = package,
+        linkopts = linkopts,
+        macro = macro,
+        condition = condition,
+        wanted = wanted,
+        optional = optional,
+    )
+
 _LIBRARIES = [
-    struct(name = "cli11", header = "CLI/CLI.hpp", package = "libcli11-dev", linkopts = []),
-    struct(name = "doctest", header = "doctest/doctest.h", package = "doctest-dev", linkopts = []),
-    struct(name = "fmt", header = "fmt/format.h", package = "libfmt-dev", linkopts = ["-lfmt"]),
-    struct(name = "highway", header = "hwy/highway.h", package = "libhwy-dev", linkopts = []),
-    struct(name = "hwloc", header = "hwloc.h", package = "libhwloc-dev", linkopts = ["-lhwloc"]),
-    struct(name = "json", header = "nlohmann/json.hpp", package = "nlohmann-json3-dev", linkopts = []),
-    struct(name = "tbb", header = "tbb/tbb.h", package = "libtbb-dev", linkopts = ["-ltbb"]),
-    struct(name = "ucx", header = "ucp/api/ucp.h", package = "libucx-dev", linkopts = ["-ldl"]),
-    struct(name = "openmp", header = "omp.h", package = "g++", linkopts = ["-fopenmp"]),
-    struct(name = "threads", header = "pthread.h", package = "libc6-dev", linkopts = ["-pthread"]),
+    _library("cli11", "CLI/CLI.hpp", "libcli11-dev", macro = "CLI11_VERSION", condition = "CLI11_VERSION_MAJOR * 100 + CLI11_VERSION_MINOR >= 201", wanted = "2.1"),
+    _library("doctest", "doctest/doctest.h", "doctest-dev"),
+    _library("fmt", "fmt/format.h", "libfmt-dev", ["-lfmt"], macro = "FMT_VERSION", condition = "FMT_VERSION >= 90000", wanted = "9"),
+    _library("highway", "hwy/highway.h", "libhwy-dev", macro = "HWY_MAJOR", condition = "HWY_MAJOR >= 1", wanted = "1.0"),
+    _library("hwloc", "hwloc.h", "libhwloc-dev", ["-lhwloc"], macro = "HWLOC_API_VERSION", condition = "HWLOC_API_VERSION >= 0x00020500", wanted = "2.5"),
+    _library("json", "nlohmann/json.hpp", "nlohmann-json3-dev"),
+    _library("tbb", "tbb/tbb.h", "libtbb-dev", ["-ltbb"], macro = "TBB_VERSION_MAJOR", condition = "TBB_VERSION_MAJOR >= 2021", wanted = "2021"),
+    _library("ucx", "ucp/api/ucp.h", "libucx-dev", ["-ldl"], macro = "UCP_API_VERSION", condition = "UCP_API_VERSION >= UCP_VERSION(1, 10)", wanted = "1.10", optional = True),
+    _library("openmp", "omp.h", "g++", ["-fopenmp"]),
+    _library("threads", "pthread.h", "libc6-dev", ["-pthread"]),
 ]
 
-def _missing(rctx):
-    """Returns the libraries whose header the compiler does not find."""
+_PROBE = """
+#if __has_include(<{header}>)
+#include <{header}>
+#if !({condition})
+#define HYCOLL_TOO_OLD_{name}
+#endif
+#else
+#define HYCOLL_MISSING_{name}
+#endif
+"""
+
+def _complaints(rctx):
+    """Returns {name of a library: what is wrong with it}, by what the compiler finds."""
     compiler = rctx.os.environ.get("CC", "") or "gcc"
-    probe = "".join([
-        "#if !__has_include(<%s>)\n%s\n#endif\n" % (library.header, library.name)
+    rctx.file("probe.cc", "".join([
+        _PROBE.format(name = library.name, header = library.header, condition = library.condition)
         for library in _LIBRARIES
-    ])
-    rctx.file("probe.cc", probe)
-    result = rctx.execute([compiler, "-x", "c++", "-std=c++20", "-E", "-P", "probe.cc"])
+    ]))
+    options = ["-fopenmp", "-x", "c++", "-std=c++20", "-E", "-dM"]
+    result = rctx.execute([compiler] + options + ["probe.cc"])
     if result.return_code != 0:
         fail("\n\n%s cannot preprocess C++: %s\nRemedy: run tools/setup\n" % (compiler, result.stderr))
-    names = [line.strip() for line in result.stdout.splitlines()]
-    return [library for library in _LIBRARIES if library.name in names]
+    macros = {}
+    for line in result.stdout.splitlines():
+        _, name, value = (line + "  ").split(" ", 2)
+        macros[name] = value.strip()
+    complaints = {}
+    for library in _LIBRARIES:
+        if "HYCOLL_MISSING_" + library.name in macros:
+            complaints[library.name] = "%s%s: no header <%s>" % (
+                library.name,
+                " " + library.wanted if library.wanted else "",
+                library.header,
+            )
+        elif "HYCOLL_TOO_OLD_" + library.name in macros:
+            complaints[library.name] = "%s %s: an older one was found, whose %s is %s" % (
+                library.name,
+                library.wanted,
+                library.macro,
+                macros.get(library.macro, "unknown"),
+            )
+    return complaints
 
 def _system_repository_impl(rctx):
-    missing = _missing(rctx)
-    if missing:
-        fail("\n\nSystem libraries are missing:\n%s\n\nRemedy: run tools/setup, or\n  apt-get install %s\n" % (
-            "\n".join(["  %s: no header <%s>" % (library.name, library.header) for library in missing]),
-            " ".join([library.package for library in missing]),
+    complaints = _complaints(rctx)
+    wrong = [library for library in _LIBRARIES if library.name in complaints and not library.optional]
+    if wrong:
+        fail("\n\nSystem libraries are missing or too old:\n%s\n\nRemedy: run tools/setup, or\n  apt-get install %s\n" % (
+            "\n".join(["  " + complaints[library.name] for library in wrong]),
+            " ".join([library.package for library in wrong]),
         ))
+    for library in _LIBRARIES:
+        if library.name in complaints:
+            print("hycoll is built without %s (Debian: %s)" % (complaints[library.name], library.package))
+    rctx.file("config.bzl", "HAS_UCX = %s\n" % ("ucx" not in complaints))
     targets = "".join(["""
 cc_library(
     name = "%s",
@@ -51,5 +99,5 @@ system_repository = repository_rule(
     environ = ["CC", "CPATH", "CPLUS_INCLUDE_PATH", "PATH"],
     local = True,
     configure = True,
-    doc = "Checks that the headers of every system library are there and declares one target each.",
+    doc = "Checks the headers of every system library and declares one target each.",
 )

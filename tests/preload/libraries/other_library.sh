@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A program of the other MPI library under the preload library, linked with its MPI library or loading it later, as
 # modules of Python do: it runs as if nothing had been preloaded, other libraries stay preloaded, and one line says why.
+# Where hycoll's library for the other MPI library lies beside it, that one is preloaded instead, and nothing is said.
 #
 # usage: other_library.sh FLAVOUR MPIEXEC RANKS LIBRARY SERVED
 set -euo pipefail
@@ -54,20 +55,35 @@ cc -o "$work/loading" "$work/loading.c" -ldl
 
 # Open MPI takes what lies above its launcher's folder for its prefix, which must not be the root.
 launcher=$(realpath "$(dirname "$(command -v "mpiexec.$other")")")/mpiexec.$other
-failed=0
-for program in linked loading; do
+
+# Launchers may put what two processes say into one line.
+count_of() { # word, output
+  grep -o "$1" <<<"$2" | wc -l
+}
+
+check() { # program, lines of hycoll's that are expected, words of the library beside it
+  local output
   output=$(timeout 60 "$here/../../../tools/build/mpi_run.sh" "$other" "$launcher" "$ranks" \
-    env LD_PRELOAD="$work/libhycoll_pmpi.so:$work/beside.so" "$work/$program" "$work/module.so" "" 2>&1) || {
-    echo "$program: the job failed"
-    failed=1
+    env LD_PRELOAD="$work/libhycoll_pmpi.so:$work/beside.so" "$work/$1" "$work/module.so" "" 2>&1) || {
+    printf '%s: the job failed\n%s\n' "$1" "$output"
+    exit 1
   }
-  # Launchers may put what two processes say into one line.
-  if [[ $(sed -nE '/^(right)+$/s/right/&\n/gp' <<<"$output" | grep -c '^right$') != "$ranks" ||
-    $(grep -c 'hycoll stays out.*tools/install --mpi '$other <<<"$output") != 1 ]]; then
-    failed=1
-  fi
-  if ((failed)); then
-    printf '%s: expected %d times "right" and one line of hycoll, and found\n%s\n' "$program" "$ranks" "$output"
+  if [[ $(count_of right "$output") != "$ranks" || $(count_of replaced "$output") != "$3" ||
+    $(grep -c 'hycoll stays out.*tools/install --mpi '$other <<<"$output") != "$2" ]]; then
+    printf '%s: expected %d times "right", %d lines of hycoll, %d times "replaced", and found\n%s\n' \
+      "$1" "$ranks" "$2" "$3" "$output"
     exit 1
   fi
+}
+
+for program in linked loading; do
+  check "$program" 1 0
+done
+# Stands for hycoll's library.
+cc -shared -fPIC -x c -o "$work/libhycoll_pmpi-$other.so" - <<'END'
+#include <stdio.h>
+__attribute__((constructor)) static void tell(void) { puts("replaced"); }
+END
+for program in linked loading; do
+  check "$program" 0 "$ranks"
 done
