@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <array>
 
-#include "collectives/algorithms/building_blocks/torus.h"
+#include "collectives/algorithms/torus/torus.h"
 #include "collectives/selection/costs.h"
 #include "collectives/selection/lanes.h"
 #include "collectives/selection/selection.h"
