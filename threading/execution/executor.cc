@@ -330,8 +330,8 @@ bool WorkerExecutor::try_issue_other(StrandState& state, const Instruction& inst
 
 inline void WorkerExecutor::issue_write_lines(const Instruction& instruction) {
   const auto all = operands(instruction);
-  const NodeMemory::Part part = program_->memory;
-  Line* const lines = memory_.lines(part, worker_, all[0].lines_buffer, arguments_.call);
+  const NodeMemory::Section section = program_->memory;
+  Line* const lines = memory_.lines(section, worker_, all[0].lines_buffer, arguments_.call);
   const std::byte* const source = address(all[1]);
   std::size_t size_bytes = instruction.size_bytes;
   if (instruction.first_line_last && size_bytes > Line::kPayloadBytes) {
@@ -340,7 +340,7 @@ inline void WorkerExecutor::issue_write_lines(const Instruction& instruction) {
     size_bytes = Line::kPayloadBytes;
   }
   write_lines(lines, source, size_bytes, line_tag_);
-  own_lines(memory_.lines(part, worker_, all[0].lines_buffer, arguments_.call + 1),
+  own_lines(memory_.lines(section, worker_, all[0].lines_buffer, arguments_.call + 1),
             instruction.size_bytes);
 }
 

@@ -42,10 +42,10 @@ NodeMemory::NodeMemory(int worker_count, std::size_t further_bytes)
       own_block_(static_cast<std::byte*>(::operator new(block_bytes(worker_count, further_bytes),
                                                         std::align_val_t(kSeparationBytes)))),
       block_(own_block_.get()),
-      further_areas_(block_ + area_begin(Part::rest, 0, worker_count, further_bytes)) {
+      further_areas_(block_ + area_begin(Section::rest, 0, worker_count, further_bytes)) {
   for (int worker = 0; worker < worker_count; ++worker) {
-    construct_worker(worker, Part::compact);
-    construct_worker(worker, Part::rest);
+    construct_worker(worker, Section::compact);
+    construct_worker(worker, Section::rest);
   }
   std::ranges::fill(fifo(), std::byte{0});
 }
@@ -56,7 +56,7 @@ NodeMemory::NodeMemory(std::span<std::byte> block, int worker_count, std::size_t
       further_bytes_(further_bytes),
       further_area_bytes_(further_area_bytes(further_bytes)),
       block_(block.data()),
-      further_areas_(block_ + area_begin(Part::rest, 0, worker_count, further_bytes)),
+      further_areas_(block_ + area_begin(Section::rest, 0, worker_count, further_bytes)),
       addresses_(addresses) {
   HYCOLL_ASSERT(block.size() >= block_bytes(worker_count, further_bytes), "the block holds all");
 }
@@ -69,19 +69,20 @@ std::size_t NodeMemory::further_area_bytes(std::size_t further_bytes) noexcept {
   return spread(sizeof(FurtherCells) + further_bytes);
 }
 
-std::size_t NodeMemory::area_begin(Part part, int worker, int worker_count,
+std::size_t NodeMemory::area_begin(Section section, int worker, int worker_count,
                                    std::size_t further_bytes) noexcept {
   const auto w = static_cast<std::size_t>(worker);
   const auto compact_areas = [](std::size_t count) {
     return sizeof(NodeCells) + count * compact_area_bytes();
   };
-  return part == Part::compact ? compact_areas(w)
-                               : in_pages(compact_areas(static_cast<std::size_t>(worker_count))) +
-                                     w * further_area_bytes(further_bytes);
+  return section == Section::compact
+             ? compact_areas(w)
+             : in_pages(compact_areas(static_cast<std::size_t>(worker_count))) +
+                   w * further_area_bytes(further_bytes);
 }
 
 NodeMemory::Extent NodeMemory::fifo_extent(int worker_count, std::size_t further_bytes) noexcept {
-  return {.offset_bytes = area_begin(Part::rest, worker_count, worker_count, further_bytes),
+  return {.offset_bytes = area_begin(Section::rest, worker_count, worker_count, further_bytes),
           .size_bytes = BroadcastFifo::block_bytes(worker_count)};
 }
 
@@ -90,23 +91,23 @@ std::size_t NodeMemory::block_bytes(int worker_count, std::size_t further_bytes)
   return fifo.offset_bytes + fifo.size_bytes;
 }
 
-NodeMemory::Extent NodeMemory::extent_of(Part part, int first, int count, int worker_count,
+NodeMemory::Extent NodeMemory::extent_of(Section section, int first, int count, int worker_count,
                                          std::size_t further_bytes) {
   const auto begin_of = [&](int worker) {
-    return area_begin(part, worker, worker_count, further_bytes);
+    return area_begin(section, worker, worker_count, further_bytes);
   };
   // What is nobody's own lies with the last worker: it is next to its area.
   const bool is_last = first + count == worker_count;
-  const std::size_t begin = part == Part::compact && first == 0 ? 0 : begin_of(first);
+  const std::size_t begin = section == Section::compact && first == 0 ? 0 : begin_of(first);
   const std::size_t end = !is_last ? begin_of(first + count)
-                          : part == Part::compact
-                              ? area_begin(Part::rest, 0, worker_count, further_bytes)
+                          : section == Section::compact
+                              ? area_begin(Section::rest, 0, worker_count, further_bytes)
                               : block_bytes(worker_count, further_bytes);
   return {.offset_bytes = begin, .size_bytes = end - begin};
 }
 
-void NodeMemory::construct_worker(int worker, Part part) {
-  if (part == Part::rest) {
+void NodeMemory::construct_worker(int worker, Section section) {
+  if (section == Section::rest) {
     new (further_area_begin(worker)) FurtherCells;
     return;
   }

@@ -41,8 +41,8 @@ inline constexpr std::uint32_t kMaximumSignals = (1u << 24) - 1;
 
 /// What a call stages at most for each worker in short staging.
 inline constexpr std::size_t kMaximumShortStagingBytes = 16 * 1024;
-/// The largest vector, in bytes, of the lines buffers in the compact part of a node's memory: eight
-/// lines.
+/// The largest vector, in bytes, of the lines buffers in the compact section of a node's memory:
+/// eight lines.
 inline constexpr std::size_t kMaximumCompactLinesBytes = 8 * Line::kPayloadBytes;
 /// A worker's lines buffers in one schedule.
 inline constexpr int kLinesBuffersPerWorker = 2;
@@ -70,7 +70,7 @@ constexpr CallNumber call_of_connection(std::uint64_t connection) noexcept {
 /// its mapping. The block holds no pointers and no locks that outlive a function; a process that
 /// dies leaves nothing in it that others would have to wait for.
 ///
-/// A block has two parts. The compact one is what every run needs, and all that short runs need
+/// A block has two sections. The compact one is what every run needs, and all that short runs need
 /// (Program::is_compact): what all workers share, and for each worker its post, lines for short
 /// vectors, and failures. The rest, nearly all of the block, has for each worker flags, lines, and
 /// `further_bytes` bytes, two halves of staging, and then the node's broadcast FIFO; a block may do
@@ -78,7 +78,7 @@ constexpr CallNumber call_of_connection(std::uint64_t connection) noexcept {
 /// neighbours share a page at most at their ends.
 class NodeMemory {
  public:
-  enum class Part : std::uint8_t { compact, rest };
+  enum class Section : std::uint8_t { compact, rest };
 
   /// In memory of its own, ready for use.
   explicit NodeMemory(int worker_count, std::size_t further_bytes = 0);
@@ -86,7 +86,7 @@ class NodeMemory {
   /// Over a block of block_bytes(worker_count, further_bytes) bytes that outlives this object, zero
   /// where the FIFO lies.
   /// `addresses` says what buffers of the node's members are called; it must outlive this object
-  /// too. A part is usable once construct_worker() has returned for it and every worker, in any
+  /// too. A section is usable once construct_worker() has returned for it and every worker, in any
   /// process.
   NodeMemory(std::span<std::byte> block, int worker_count, std::size_t further_bytes,
              const AddressSpace* addresses);
@@ -97,19 +97,19 @@ class NodeMemory {
     std::size_t offset_bytes;
     std::size_t size_bytes;
   };
-  /// What the process of the workers from `first` on, `count` of them, provides of a part: their
-  /// areas, and what lies before the first worker's and behind the last one's. In both parts those
-  /// of all processes of the node are the block.
-  static Extent extent_of(Part part, int first, int count, int worker_count,
+  /// What the process of the workers from `first` on, `count` of them, provides of a section: their
+  /// areas, and what lies before the first worker's and behind the last one's. In both sections
+  /// those of all processes of the node are the block.
+  static Extent extent_of(Section section, int first, int count, int worker_count,
                           std::size_t further_bytes);
 
   /// Where the node's broadcast FIFO lies: what workers of all processes write and all of them
   /// read.
   static Extent fifo_extent(int worker_count, std::size_t further_bytes) noexcept;
 
-  /// Initialises a worker's area of a part. Its pages come to lie in the NUMA domain of the calling
-  /// thread, unless they have been touched before.
-  void construct_worker(int worker, Part part);
+  /// Initialises a worker's area of a section. Its pages come to lie in the NUMA domain of the
+  /// calling thread, unless they have been touched before.
+  void construct_worker(int worker, Section section);
 
   int worker_count() const noexcept { return worker_count_; }
 
@@ -124,11 +124,13 @@ class NodeMemory {
     return further_cells(worker).flags[static_cast<std::size_t>(index)];
   }
 
-  /// The lines of a worker's buffer `buffer` in a call, of this part. Calls take the sets in turn.
-  Line* lines(Part part, int worker, int buffer, CallNumber call) noexcept {
+  /// The lines of a worker's buffer `buffer` in a call, of this section. Calls take the sets in
+  /// turn.
+  Line* lines(Section section, int worker, int buffer, CallNumber call) noexcept {
     const auto index = call % kCallSets * kLinesBuffersPerWorker + static_cast<std::size_t>(buffer);
-    return part == Part::compact ? cells(worker).lines.data() + index * kCompactLinesPerBuffer
-                                 : further_cells(worker).lines.data() + index * kLinesPerBuffer;
+    return section == Section::compact
+               ? cells(worker).lines.data() + index * kCompactLinesPerBuffer
+               : further_cells(worker).lines.data() + index * kLinesPerBuffer;
   }
 
   /// How far the workers of this process and of others are from one another decides whether the
@@ -261,7 +263,7 @@ class NodeMemory {
     std::uint64_t mark = 0;  // written under the lock; read without it by calls that come later
     SharedText text;
   };
-  /// What one worker writes: in the compact part, and in the rest.
+  /// What one worker writes: in the compact section, and in the rest.
   struct alignas(kSeparationBytes) WorkerCells {
     Post post;
     FlagCell left;  // the last run that leave() has named
@@ -298,8 +300,8 @@ class NodeMemory {
     return in_pages(size_bytes) + 2 * kSeparationBytes;
   }
 
-  /// Where the areas of a part begin: a worker's, or, for their number, what follows.
-  static std::size_t area_begin(Part part, int worker, int worker_count,
+  /// Where the areas of a section begin: a worker's, or, for their number, what follows.
+  static std::size_t area_begin(Section section, int worker, int worker_count,
                                 std::size_t further_bytes) noexcept;
   std::byte* compact_area_begin(int worker) const noexcept {
     return block_ + sizeof(NodeCells) + static_cast<std::size_t>(worker) * compact_area_bytes();
