@@ -1,6 +1,7 @@
 #ifndef HYCOLL_COLLECTIVES_API_CALL_H_
 #define HYCOLL_COLLECTIVES_API_CALL_H_
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -47,11 +48,9 @@ enum class Bits : std::uint8_t {
 /// ones, with other counts, for the same data: the sizes in bytes must be equal. The operator and
 /// `bits` mean nothing then.
 struct Call {
-  /// Which one.
-  Collective collective = Collective::allreduce;
+  Collective collective = Collective::allreduce;  ///< Which one.
   const void* input = nullptr;  ///< May equal the output: in place. Only read otherwise.
-  /// Where the result goes.
-  void* output = nullptr;
+  void* output = nullptr;       ///< Where the result goes.
   /// Elements of the input vector; with equal blocks (reduce_scatter, allgather, gather, scatter,
   /// alltoall) of one block; with unequal ones 0.
   std::size_t count = 0;
@@ -67,27 +66,21 @@ struct Call {
   /// member sends: the elements of the block that it gets from each member, and where that begins
   /// in the output. As long, and to stay unchanged as long.
   std::span<const std::size_t> received_counts = {};
-  /// Where it begins.
-  std::span<const std::ptrdiff_t> received_displacements = {};
+  std::span<const std::ptrdiff_t> received_displacements = {};  ///< Where it begins.
   /// The same: a type for each block, with displacements in bytes. Empty: `type`, for all.
   std::span<const ElementType> block_types = {};
   /// The same of received_counts.
   std::span<const ElementType> received_types = {};
-  /// Of all elements, unless there are block_types.
-  ElementType type = DataType::float64;
-  /// Of collectives that combine.
-  Operation op = Operator::sum;
+  ElementType type = DataType::float64;  ///< Of all elements, unless there are block_types.
+  Operation op = Operator::sum;          ///< Of collectives that combine.
   int root = 0;  ///< Of reduce and gather: the rank that gets the result. Of broadcast and scatter:
                  ///< whose input it is.
-  /// What is promised of the bits of the result.
-  Bits bits = Bits::same_on_all_members;
+  Bits bits = Bits::same_on_all_members;  ///< What is promised of the bits of the result.
   /// What the containers hold that the call was made from, in elements: a call that needs another
   /// number is refused. Pointers do not tell.
   static constexpr std::size_t kUnknownSize = SIZE_MAX;
-  /// The elements that the input's container holds.
-  std::size_t input_size = kUnknownSize;
-  /// The elements that the output's container holds.
-  std::size_t output_size = kUnknownSize;
+  std::size_t input_size = kUnknownSize;   ///< The elements that the input's container holds.
+  std::size_t output_size = kUnknownSize;  ///< The elements that the output's container holds.
 
   /// The same call with reproducible bits.
   Call reproducible() const {
@@ -126,6 +119,15 @@ concept InputVector = std::ranges::contiguous_range<R> && std::ranges::sized_ran
 template <class R>
 concept OutputVector =
     InputVector<R> && !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
+
+/// An output of the same elements as this input.
+template <class Out, class In>
+concept OutputOf = OutputVector<Out> &&
+    std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>>;
+
+/// hycoll's type of a container's elements.
+template <InputVector R>
+inline constexpr DataType kElementType = data_type_of<std::ranges::range_value_t<R>>();
 
 /// Throws Error (invalid_argument) unless the sizes are equal.
 void require_same_size(std::size_t input_size, std::size_t output_size);
@@ -352,12 +354,11 @@ inline Call alltoallw(const void* input, const TypedPairCounts& sent, void* outp
 inline Call barrier() { return allreduce(nullptr, nullptr, 0, DataType::uint8, Operator::max); }
 
 /// Input and output have the same size.
-template <InputVector In, OutputVector Out>
-requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
-allreduce(In&& input, Out&& output, const Operation& op = Operator::sum) {
+template <InputVector In, OutputOf<In> Out>
+Call allreduce(In&& input, Out&& output, const Operation& op = Operator::sum) {
   require_same_size(std::ranges::size(input), std::ranges::size(output));
   return allreduce(std::ranges::data(input), std::ranges::data(output), std::ranges::size(output),
-                   data_type_of<std::ranges::range_value_t<In>>(), op);
+                   kElementType<In>, op);
 }
 
 /// In place.
@@ -367,148 +368,127 @@ Call allreduce(Buffer&& buffer, const Operation& op = Operator::sum) {
 }
 
 /// On members other than the root the output may be empty.
-template <InputVector In, OutputVector Out>
-requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
-reduce(In&& input, Out&& output, const Operation& op = Operator::sum, int root = 0) {
+template <InputVector In, OutputOf<In> Out>
+Call reduce(In&& input, Out&& output, const Operation& op = Operator::sum, int root = 0) {
   if (!std::ranges::empty(output)) {
     require_same_size(std::ranges::size(input), std::ranges::size(output));
   }
-  Call call = reduce(std::ranges::data(input), std::ranges::data(output), std::ranges::size(input),
-                     data_type_of<std::ranges::range_value_t<In>>(), op, root);
-  call.output_size = std::ranges::size(output);
-  return call;
+  return with_sizes(reduce(std::ranges::data(input), std::ranges::data(output),
+                           std::ranges::size(input), kElementType<In>, op, root),
+                    input, output);
 }
 
 /// The output is this member's block; the input has P blocks of its size. In place, the output is
 /// the beginning of the input: std::span(input).first(block_count).
-template <InputVector In, OutputVector Out>
-requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
-reduce_scatter_block(In&& input, Out&& output, const Operation& op = Operator::sum) {
-  Call call = reduce_scatter_block(std::ranges::data(input), std::ranges::data(output),
-                                   std::ranges::size(output),
-                                   data_type_of<std::ranges::range_value_t<In>>(), op);
-  call.input_size = std::ranges::size(input);
-  return call;
+template <InputVector In, OutputOf<In> Out>
+Call reduce_scatter_block(In&& input, Out&& output, const Operation& op = Operator::sum) {
+  return with_sizes(reduce_scatter_block(std::ranges::data(input), std::ranges::data(output),
+                                         std::ranges::size(output), kElementType<In>, op),
+                    input, output);
 }
 
 /// The same with blocks of these sizes. In place, the output may be the whole input, too.
-template <InputVector In, OutputVector Out>
-requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
-reduce_scatter(In&& input, Out&& output, std::span<const std::size_t> block_counts,
-               const Operation& op = Operator::sum) {
-  return with_sizes(
-      reduce_scatter(std::ranges::data(input), std::ranges::data(output), block_counts,
-                     data_type_of<std::ranges::range_value_t<In>>(), op),
-      input, output);
+template <InputVector In, OutputOf<In> Out>
+Call reduce_scatter(In&& input, Out&& output, std::span<const std::size_t> block_counts,
+                    const Operation& op = Operator::sum) {
+  return with_sizes(reduce_scatter(std::ranges::data(input), std::ranges::data(output),
+                                   block_counts, kElementType<In>, op),
+                    input, output);
 }
 
 /// Input and output have the same size.
-template <InputVector In, OutputVector Out>
-requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
-scan(In&& input, Out&& output, const Operation& op = Operator::sum) {
+template <InputVector In, OutputOf<In> Out>
+Call scan(In&& input, Out&& output, const Operation& op = Operator::sum) {
   require_same_size(std::ranges::size(input), std::ranges::size(output));
   return scan(std::ranges::data(input), std::ranges::data(output), std::ranges::size(output),
-              data_type_of<std::ranges::range_value_t<In>>(), op);
+              kElementType<In>, op);
 }
 
 /// Input and output have the same size.
-template <InputVector In, OutputVector Out>
-requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
-exscan(In&& input, Out&& output, const Operation& op = Operator::sum) {
+template <InputVector In, OutputOf<In> Out>
+Call exscan(In&& input, Out&& output, const Operation& op = Operator::sum) {
   require_same_size(std::ranges::size(input), std::ranges::size(output));
   return exscan(std::ranges::data(input), std::ranges::data(output), std::ranges::size(output),
-                data_type_of<std::ranges::range_value_t<In>>(), op);
+                kElementType<In>, op);
 }
 
 /// Every member's buffer has the same size.
 template <OutputVector Buffer>
 Call broadcast(Buffer&& buffer, int root = 0) {
-  return broadcast(std::ranges::data(buffer), std::ranges::size(buffer),
-                   data_type_of<std::ranges::range_value_t<Buffer>>(), root);
+  return broadcast(std::ranges::data(buffer), std::ranges::size(buffer), kElementType<Buffer>,
+                   root);
 }
 
 /// The input is this member's block; the output has P blocks of its size. In place, the input is
 /// part of the output: std::span(output).subspan(rank * block_count, block_count).
-template <InputVector In, OutputVector Out>
-requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
-allgather(In&& input, Out&& output) {
-  Call call = allgather(std::ranges::data(input), std::ranges::data(output),
-                        std::ranges::size(input), data_type_of<std::ranges::range_value_t<In>>());
-  call.output_size = std::ranges::size(output);
-  return call;
+template <InputVector In, OutputOf<In> Out>
+Call allgather(In&& input, Out&& output) {
+  return with_sizes(allgather(std::ranges::data(input), std::ranges::data(output),
+                              std::ranges::size(input), kElementType<In>),
+                    input, output);
 }
 
 /// The input is this member's block; the root's output has P blocks of its size, that of others may
 /// be empty. In place at the root as in allgather.
-template <InputVector In, OutputVector Out>
-requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
-gather(In&& input, Out&& output, int root = 0) {
-  Call call = gather(std::ranges::data(input), std::ranges::data(output), std::ranges::size(input),
-                     data_type_of<std::ranges::range_value_t<In>>(), root);
-  call.output_size = std::ranges::size(output);
-  return call;
+template <InputVector In, OutputOf<In> Out>
+Call gather(In&& input, Out&& output, int root = 0) {
+  return with_sizes(gather(std::ranges::data(input), std::ranges::data(output),
+                           std::ranges::size(input), kElementType<In>, root),
+                    input, output);
 }
 
 /// The output is this member's block; the root's input has P blocks of its size, that of others may
 /// be empty. In place at the root, the output is part of the input:
 /// std::span(input).subspan(rank * block_count, block_count).
-template <InputVector In, OutputVector Out>
-requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
-scatter(In&& input, Out&& output, int root = 0) {
-  Call call =
-      scatter(std::ranges::data(input), std::ranges::data(output), std::ranges::size(output),
-              data_type_of<std::ranges::range_value_t<In>>(), root);
-  call.input_size = std::ranges::size(input);
-  return call;
+template <InputVector In, OutputOf<In> Out>
+Call scatter(In&& input, Out&& output, int root = 0) {
+  return with_sizes(scatter(std::ranges::data(input), std::ranges::data(output),
+                            std::ranges::size(output), kElementType<In>, root),
+                    input, output);
 }
 
 /// The input is this member's block, of block_counts[rank] elements; the output has all blocks. In
 /// place, the input is part of the output.
-template <InputVector In, OutputVector Out>
-requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
-allgatherv(In&& input, Out&& output, std::span<const std::size_t> block_counts) {
+template <InputVector In, OutputOf<In> Out>
+Call allgatherv(In&& input, Out&& output, std::span<const std::size_t> block_counts) {
   return with_sizes(allgatherv(std::ranges::data(input), std::ranges::data(output), block_counts,
-                               data_type_of<std::ranges::range_value_t<In>>()),
+                               kElementType<In>),
                     input, output);
 }
 
 /// The input is this member's block; the root's output has all blocks, that of others may be empty.
 /// In place at the root as in allgatherv.
-template <InputVector In, OutputVector Out>
-requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
-gatherv(In&& input, Out&& output, std::span<const std::size_t> block_counts, int root = 0) {
+template <InputVector In, OutputOf<In> Out>
+Call gatherv(In&& input, Out&& output, std::span<const std::size_t> block_counts, int root = 0) {
   return with_sizes(gatherv(std::ranges::data(input), std::ranges::data(output), block_counts,
-                            data_type_of<std::ranges::range_value_t<In>>(), root),
+                            kElementType<In>, root),
                     input, output);
 }
 
 /// The output is this member's block; the root's input has all blocks, that of others may be empty.
 /// In place at the root, the output is part of the input.
-template <InputVector In, OutputVector Out>
-requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
-scatterv(In&& input, Out&& output, std::span<const std::size_t> block_counts, int root = 0) {
+template <InputVector In, OutputOf<In> Out>
+Call scatterv(In&& input, Out&& output, std::span<const std::size_t> block_counts, int root = 0) {
   return with_sizes(scatterv(std::ranges::data(input), std::ranges::data(output), block_counts,
-                             data_type_of<std::ranges::range_value_t<In>>(), root),
+                             kElementType<In>, root),
                     input, output);
 }
 
 /// Input and output have P blocks of `block_count` elements.
-template <InputVector In, OutputVector Out>
-requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
-alltoall(In&& input, Out&& output, std::size_t block_count) {
-  return with_sizes(alltoall(std::ranges::data(input), std::ranges::data(output), block_count,
-                             data_type_of<std::ranges::range_value_t<In>>()),
-                    input, output);
+template <InputVector In, OutputOf<In> Out>
+Call alltoall(In&& input, Out&& output, std::size_t block_count) {
+  return with_sizes(
+      alltoall(std::ranges::data(input), std::ranges::data(output), block_count, kElementType<In>),
+      input, output);
 }
 
 /// Input and output have the blocks, one after the other.
-template <InputVector In, OutputVector Out>
-requires std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>> Call
-alltoallv(In&& input, std::span<const std::size_t> sent_counts, Out&& output,
-          std::span<const std::size_t> received_counts) {
+template <InputVector In, OutputOf<In> Out>
+Call alltoallv(In&& input, std::span<const std::size_t> sent_counts, Out&& output,
+               std::span<const std::size_t> received_counts) {
   return with_sizes(
       alltoallv(std::ranges::data(input), {.counts = sent_counts}, std::ranges::data(output),
-                {.counts = received_counts}, data_type_of<std::ranges::range_value_t<In>>()),
+                {.counts = received_counts}, kElementType<In>),
       input, output);
 }
 

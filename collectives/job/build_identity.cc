@@ -28,7 +28,7 @@ std::string build_identity() {
        {sizeof(Post), sizeof(Line), sizeof(PackedSignature), kCallSets,
         static_cast<std::size_t>(kFlagsPerWorker), kMaximumLinesBytes, kMaximumCompactLinesBytes,
         kMaximumShortStagingBytes,
-        NodeMemory::extent_of(NodeMemory::Part::compact, 0, 1, 2, 0).size_bytes,
+        NodeMemory::extent_of(NodeMemory::Section::compact, 0, 1, 2, 0).size_bytes,
         NodeMemory::block_bytes(1, 0), NodeMemory::block_bytes(3, 65'536), MessageRing::kBytes,
         MessageRing::kMostBytes, ProcessWatch::size_bytes(1), sizeof(SharedSegment::Handle)}) {
     digest = (digest ^ size) * 0x100000001b3u;

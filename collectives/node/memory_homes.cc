@@ -7,7 +7,7 @@
 
 namespace hycoll {
 
-std::vector<MemoryHome> memory_homes(NodeMemory::Part part, int first, int count,
+std::vector<MemoryHome> memory_homes(NodeMemory::Section section, int first, int count,
                                      std::size_t further_bytes,
                                      std::span<const int> domain_of_worker) {
   const std::set<int> domains(domain_of_worker.begin(), domain_of_worker.end());
@@ -16,8 +16,9 @@ std::vector<MemoryHome> memory_homes(NodeMemory::Part part, int first, int count
   const NodeMemory::Extent fifo = NodeMemory::fifo_extent(worker_count, further_bytes);
   std::vector<MemoryHome> homes;
   for (int worker = first; worker < first + count; ++worker) {
-    NodeMemory::Extent extent = NodeMemory::extent_of(part, worker, 1, worker_count, further_bytes);
-    const bool has_fifo = part == NodeMemory::Part::rest && worker == worker_count - 1;
+    NodeMemory::Extent extent =
+        NodeMemory::extent_of(section, worker, 1, worker_count, further_bytes);
+    const bool has_fifo = section == NodeMemory::Section::rest && worker == worker_count - 1;
     if (has_fifo) extent.size_bytes -= fifo.size_bytes;
     const int domain = domain_of_worker[static_cast<std::size_t>(worker)];
     homes.push_back({.extent = extent, .domains = {domain}});

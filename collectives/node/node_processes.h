@@ -60,7 +60,7 @@ class NodeProcesses {
 
   /// Whether no other communicator uses the memory and the executors.
   bool has_own_memory() const noexcept { return use_.is_own; }
-  /// Whether all of the memory can be used, and not only the compact part. The same on all
+  /// Whether all of the memory can be used, and not only the compact section. The same on all
   /// processes of the group.
   bool has_rest() const noexcept { return use_.has_rest; }
   /// Provides this process's part of the rest; false if there is no memory for it. Local. The

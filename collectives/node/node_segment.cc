@@ -31,18 +31,18 @@ void say_heaps_are_apart(const ProcessGroup& group, int worker) {
 
 }  // namespace
 
-NodeMemory::Extent NodeSegment::own_extent(NodeMemory::Part part, const NodeMembership& node,
+NodeMemory::Extent NodeSegment::own_extent(NodeMemory::Section section, const NodeMembership& node,
                                            std::size_t staging_bytes) {
-  return NodeMemory::extent_of(part, node.first_worker(), node.thread_count(), node.threads.count(),
-                               staging_bytes);
+  return NodeMemory::extent_of(section, node.first_worker(), node.thread_count(),
+                               node.threads.count(), staging_bytes);
 }
 
 SegmentBytes NodeSegment::own_bytes(const NodeMembership& node, std::size_t staging_bytes) {
-  const auto bytes_of = [&](NodeMemory::Part part) {
-    return own_extent(part, node, staging_bytes).size_bytes;
+  const auto bytes_of = [&](NodeMemory::Section section) {
+    return own_extent(section, node, staging_bytes).size_bytes;
   };
-  return {.compact = ProcessWatch::size_bytes(1) + bytes_of(NodeMemory::Part::compact),
-          .rest = bytes_of(NodeMemory::Part::rest)};
+  return {.compact = ProcessWatch::size_bytes(1) + bytes_of(NodeMemory::Section::compact),
+          .rest = bytes_of(NodeMemory::Section::rest)};
 }
 
 void NodeSegment::provide_rest(MemoryCharge charge) {
@@ -55,7 +55,7 @@ void NodeSegment::provide_rest(MemoryCharge charge) {
     throw;
   }
   for (std::size_t thread = 0; thread < executors_.size(); ++thread) {
-    memory_->construct_worker(first_worker_ + static_cast<int>(thread), NodeMemory::Part::rest);
+    memory_->construct_worker(first_worker_ + static_cast<int>(thread), NodeMemory::Section::rest);
   }
   rest_.emplace(std::move(charge));
 }
@@ -69,7 +69,7 @@ NodeSegment::NodeSegment(const NodeMembership& node, std::size_t staging_bytes, 
     : staging_bytes_(staging_bytes),
       charge_(std::move(charge)),
       own_bytes_(own_bytes(node, staging_bytes)),
-      rest_extent_(own_extent(NodeMemory::Part::rest, node, staging_bytes)),
+      rest_extent_(own_extent(NodeMemory::Section::rest, node, staging_bytes)),
       process_(node.process),
       first_worker_(node.first_worker()),
       runs_(static_cast<std::size_t>(node.thread_count())) {
@@ -137,9 +137,10 @@ bool NodeSegment::attach(JointSetup& setup, const NodeMembership& node, SharedSe
 }
 
 void NodeSegment::settle(const NodeMembership& node) {
-  for (const NodeMemory::Part part : {NodeMemory::Part::compact, NodeMemory::Part::rest}) {
+  for (const NodeMemory::Section section :
+       {NodeMemory::Section::compact, NodeMemory::Section::rest}) {
     std::vector<MemoryHome> homes =
-        memory_homes(part, first_worker_, node.thread_count(), staging_bytes_, node.domains);
+        memory_homes(section, first_worker_, node.thread_count(), staging_bytes_, node.domains);
     // A thread that is alone touches its areas itself, where it really runs.
     if (node.thread_count() == 1) {
       std::erase_if(homes, [](const MemoryHome& home) { return home.domains.size() == 1; });
@@ -149,7 +150,7 @@ void NodeSegment::settle(const NodeMembership& node) {
 }
 
 void NodeSegment::reserve(const NodeMembership& node) {
-  const NodeMemory::Extent compact = own_extent(NodeMemory::Part::compact, node, staging_bytes_);
+  const NodeMemory::Extent compact = own_extent(NodeMemory::Section::compact, node, staging_bytes_);
   segment_.reserve(compact.offset_bytes, compact.size_bytes);
   if (!SharedSegment::can_reserve_mapped()) {
     segment_.reserve(rest_extent_.offset_bytes, rest_extent_.size_bytes);
@@ -169,7 +170,7 @@ void NodeSegment::construct(const NodeMembership& node) {
   options.member_count = node.threads.count();
   for (int thread = 0; thread < node.thread_count(); ++thread) {
     const int worker = first_worker_ + thread;
-    memory_->construct_worker(worker, NodeMemory::Part::compact);
+    memory_->construct_worker(worker, NodeMemory::Section::compact);
     executors_.push_back(std::make_unique<WorkerExecutor>(
         *memory_, worker, std::vector<Endpoint*>{}, nullptr, options));
   }

@@ -39,7 +39,7 @@ struct NodeMembership {
   int thread_count() const { return threads.count_of(process); }
 };
 
-/// What a process provides of a segment, by the parts of a NodeMemory.
+/// What a process provides of a segment, by the sections of a NodeMemory.
 struct SegmentBytes {
   std::size_t compact = 0;
   std::size_t rest = 0;
@@ -57,7 +57,7 @@ class NodeSegment {
  public:
   /// Collective over the node, whose set-up it is a part of. Throws Error (environment) where
   /// memory cannot be shared. `group` is one that the node's processes belong to. Of the memory
-  /// only the compact part can be used.
+  /// only the compact section can be used.
   static std::shared_ptr<NodeSegment> make(JointSetup& setup, const ProcessGroup& group,
                                            const NodeMembership& node, MemoryCharge charge);
   /// What this process provides.
@@ -122,7 +122,7 @@ class NodeSegment {
   };
 
   NodeSegment(const NodeMembership& node, std::size_t staging_bytes, MemoryCharge charge);
-  static NodeMemory::Extent own_extent(NodeMemory::Part part, const NodeMembership& node,
+  static NodeMemory::Extent own_extent(NodeMemory::Section section, const NodeMembership& node,
                                        std::size_t staging_bytes);
   static std::size_t watch_offset(const NodeMembership& node, std::size_t staging_bytes) {
     return NodeMemory::block_bytes(node.threads.count(), staging_bytes);
@@ -178,7 +178,7 @@ struct SegmentUse {
 /// Options::staging_limit_mib, otherwise one for all communicators of the same processes in the
 /// same order, made by the first of them, where processes make one call at a time. Collective over
 /// the group, whose set-up it is a part of. With all of its memory, or, as Options::memory and the
-/// kernel have it, with the compact part only, on every process of the group. Throws Error
+/// kernel have it, with the compact section only, on every process of the group. Throws Error
 /// (environment) where a process cannot share memory, or may not share so much.
 SegmentUse obtain_segment(const ProcessGroup& group, const NodeMembership& node);
 

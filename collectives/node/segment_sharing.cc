@@ -74,9 +74,9 @@ MemoryCharge::Account account_of(const Options& options) {
 /// What of its account a segment may take: of the memory that calls of any length need an eighth is
 /// left, for communicators that make short calls only. Where others may be shared, those that are
 /// one communicator's own take half of it.
-std::size_t limit_for(std::size_t limit, NodeMemory::Part part, bool is_own, bool may_share) {
+std::size_t limit_for(std::size_t limit, NodeMemory::Section section, bool is_own, bool may_share) {
   if (is_own && may_share) return limit / 2;
-  return part == NodeMemory::Part::compact || may_share ? limit : limit - limit / 8;
+  return section == NodeMemory::Section::compact || may_share ? limit : limit - limit / 8;
 }
 
 std::size_t staging_bytes_of(const Options& options) {
@@ -143,13 +143,13 @@ std::uint32_t common_salt(JointSetup& setup, NodeSegment& segment, MPI_Comm neig
   return salt;
 }
 
-/// For the compact part of a segment of the communicator's own, if there is room for it, and for
+/// For the compact section of a segment of the communicator's own, if there is room for it, and for
 /// the rest where that follows at once.
 std::optional<MemoryCharge> charge_own(const Options& options, const SegmentBytes& bytes,
                                        MemoryCharge::Limits limits, const Terms& here) {
   if (options.memory == Options::Memory::in_turn) return std::nullopt;
-  const auto part = here.may_expand ? NodeMemory::Part::compact : NodeMemory::Part::rest;
-  limits.account_bytes = limit_for(limits.account_bytes, part, true, here.may_share);
+  const auto section = here.may_expand ? NodeMemory::Section::compact : NodeMemory::Section::rest;
+  limits.account_bytes = limit_for(limits.account_bytes, section, true, here.may_share);
   const std::size_t soon_bytes = here.may_expand ? 0 : bytes.rest;
   if (soon_bytes > limits.account_bytes) return std::nullopt;
   limits.account_bytes -= soon_bytes;
@@ -200,7 +200,7 @@ bool provide_rest(const ProcessGroup& group, const SegmentUse& use) {
   const SegmentBytes bytes = segment.own_bytes();
   MemoryCharge::Limits limits = limits_of(group, bytes.compact + bytes.rest);
   limits.account_bytes =
-      limit_for(limits.account_bytes, NodeMemory::Part::rest, use.is_own, use.may_share);
+      limit_for(limits.account_bytes, NodeMemory::Section::rest, use.is_own, use.may_share);
   std::optional<MemoryCharge> charge =
       MemoryCharge::take(account_of(group.options()), bytes.rest, limits);
   if (!charge) throw too_much();

@@ -104,9 +104,10 @@ void NodeWorkers::make_memory(const ProcessGroup& group) {
     domains.push_back(group.topology().numa_domains()[domain].os_index);
   }
   const std::size_t further_bytes = memory_.further(0).size();
-  for (const NodeMemory::Part part : {NodeMemory::Part::compact, NodeMemory::Part::rest}) {
-    settle_memory(block_.bytes(), memory_homes(part, 0, count(), further_bytes, domains));
-    for (int worker = 0; worker < count(); ++worker) memory_.construct_worker(worker, part);
+  for (const NodeMemory::Section section :
+       {NodeMemory::Section::compact, NodeMemory::Section::rest}) {
+    settle_memory(block_.bytes(), memory_homes(section, 0, count(), further_bytes, domains));
+    for (int worker = 0; worker < count(); ++worker) memory_.construct_worker(worker, section);
   }
 }
 

@@ -118,9 +118,9 @@ struct Plan {
   /// Its programs are bound when the node's members have met.
   bool meets() const noexcept { return pairs != nullptr && !pairs->is_alone(); }
 
-  /// It uses no more of its node's memory than the compact part. The same on all processes.
+  /// It uses no more of its node's memory than the compact section. The same on all processes.
   bool is_compact() const noexcept {
-    return !crossing && !meets() && programs.front().memory == NodeMemory::Part::compact;
+    return !crossing && !meets() && programs.front().memory == NodeMemory::Section::compact;
   }
 
   bool serves(const PlanQuery& other) const noexcept {

@@ -89,7 +89,7 @@ class PairsRun final : public ExecutorRun {
 
   ToldRow row_of(int slot) const {
     return ToldRow(
-        memory_.lines(NodeMemory::Part::rest, slot, TellingMeeting::kLinesBuffer, last_run_));
+        memory_.lines(NodeMemory::Section::rest, slot, TellingMeeting::kLinesBuffer, last_run_));
   }
   const std::byte* staging_of(int slot) const { return memory_.staging(slot, last_run_, 0); }
   ToldBlocks told_by(int slot) const {

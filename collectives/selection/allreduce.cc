@@ -14,7 +14,7 @@
 
 #include "collectives/selection/costs.h"
 #include "collectives/selection/lanes.h"
-#include "collectives/selection/selection.h"
+#include "collectives/selection/rules.h"
 
 namespace hycoll {
 namespace {
@@ -111,8 +111,6 @@ constexpr std::array kCandidates = {
 
 }  // namespace
 
-SelectedPlan select_allreduce(const SelectionQuery& query) {
-  return query.node_count() == 1 ? select_on_one_node(query) : cheapest(query, kCandidates);
-}
+constinit const SelectionRule kAllreduceRule{select_on_one_node, kCandidates};
 
 }  // namespace hycoll

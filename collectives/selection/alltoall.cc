@@ -17,7 +17,7 @@
 
 #include "collectives/selection/costs.h"
 #include "collectives/selection/lanes.h"
-#include "collectives/selection/selection.h"
+#include "collectives/selection/rules.h"
 
 namespace hycoll {
 namespace {
@@ -221,10 +221,7 @@ bool leaders_may_hold_all(const SelectionQuery& query) {
          static_cast<double>(query.exchange_limit_bytes);
 }
 
-SelectedPlan select_alltoall(const SelectionQuery& query) {
-  if (query.node_count() == 1) return select_on_one_node(query);
-  if (!leaders_may_hold_all(query)) return cheapest(query, kBoundedCandidates);
-  return cheapest(query, kCandidates);
-}
+constinit const SelectionRule kAlltoallRule{select_on_one_node, kCandidates};
+constinit const SelectionRule kBoundedAlltoallRule{select_on_one_node, kBoundedCandidates};
 
 }  // namespace hycoll

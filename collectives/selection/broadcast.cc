@@ -14,10 +14,10 @@
 #include <algorithm>
 #include <array>
 
-#include "collectives/algorithms/building_blocks/torus.h"
+#include "collectives/algorithms/torus/torus.h"
 #include "collectives/selection/costs.h"
 #include "collectives/selection/lanes.h"
-#include "collectives/selection/selection.h"
+#include "collectives/selection/rules.h"
 
 namespace hycoll {
 namespace {
@@ -187,8 +187,6 @@ constexpr std::array kCandidates = {
 
 }  // namespace
 
-SelectedPlan select_broadcast(const SelectionQuery& query) {
-  return query.node_count() == 1 ? select_on_one_node(query) : cheapest(query, kCandidates);
-}
+constinit const SelectionRule kBroadcastRule{select_on_one_node, kCandidates};
 
 }  // namespace hycoll

@@ -11,7 +11,7 @@
 
 #include "collectives/selection/costs.h"
 #include "collectives/selection/lanes.h"
-#include "collectives/selection/selection.h"
+#include "collectives/selection/rules.h"
 
 namespace hycoll {
 namespace {
@@ -70,8 +70,6 @@ constexpr std::array kCandidates = {
 
 }  // namespace
 
-SelectedPlan select_gather(const SelectionQuery& query) {
-  return query.node_count() == 1 ? select_on_one_node(query) : cheapest(query, kCandidates);
-}
+constinit const SelectionRule kGatherRule{select_on_one_node, kCandidates};
 
 }  // namespace hycoll

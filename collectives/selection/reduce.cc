@@ -12,7 +12,7 @@
 
 #include "collectives/selection/costs.h"
 #include "collectives/selection/lanes.h"
-#include "collectives/selection/selection.h"
+#include "collectives/selection/rules.h"
 
 namespace hycoll {
 namespace {
@@ -98,8 +98,6 @@ SelectedPlan select_on_one_node(const SelectionQuery& query) {
 
 }  // namespace
 
-SelectedPlan select_reduce(const SelectionQuery& query) {
-  return query.node_count() == 1 ? select_on_one_node(query) : cheapest(query, kCandidates);
-}
+constinit const SelectionRule kReduceRule{select_on_one_node, kCandidates};
 
 }  // namespace hycoll

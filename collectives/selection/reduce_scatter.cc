@@ -11,7 +11,7 @@
 
 #include "collectives/selection/costs.h"
 #include "collectives/selection/lanes.h"
-#include "collectives/selection/selection.h"
+#include "collectives/selection/rules.h"
 
 namespace hycoll {
 namespace {
@@ -102,8 +102,6 @@ constexpr std::array kCandidates = {
 
 }  // namespace
 
-SelectedPlan select_reduce_scatter(const SelectionQuery& query) {
-  return query.node_count() == 1 ? select_on_one_node(query) : cheapest(query, kCandidates);
-}
+constinit const SelectionRule kReduceScatterRule{select_on_one_node, kCandidates};
 
 }  // namespace hycoll

@@ -12,7 +12,7 @@
 
 #include "collectives/selection/costs.h"
 #include "collectives/selection/lanes.h"
-#include "collectives/selection/selection.h"
+#include "collectives/selection/rules.h"
 
 namespace hycoll {
 namespace {
@@ -75,8 +75,6 @@ constexpr std::array kCandidates = {
 
 }  // namespace
 
-SelectedPlan select_scan(const SelectionQuery& query) {
-  return query.node_count() == 1 ? select_on_one_node(query) : cheapest(query, kCandidates);
-}
+constinit const SelectionRule kScanRule{select_on_one_node, kCandidates};
 
 }  // namespace hycoll

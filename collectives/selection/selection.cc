@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "collectives/algorithms/registry.h"
-#include "collectives/selection/costs.h"
+#include "collectives/selection/rules.h"
 #include "core/base/collective_traits.h"
 #include "core/base/errors.h"
 
@@ -29,33 +29,35 @@ constexpr std::size_t kMaximumPipelinedMessages = 16 * 1024;
 constexpr std::size_t kMaximumPipelinedSegments = 512;
 constexpr int kMaximumRequestedLanes = 4096;
 
-SelectedPlan select_without_groups(const SelectionQuery& query) {
+const SelectionRule& rule_of(const SelectionQuery& query) {
   switch (query.collective) {
     case Collective::allreduce:
-      return select_allreduce(query);
+      return kAllreduceRule;
     case Collective::reduce:
-      return select_reduce(query);
+      return kReduceRule;
     case Collective::reduce_scatter:
-      return select_reduce_scatter(query);
+      return kReduceScatterRule;
     case Collective::scan:
     case Collective::exscan:
-      return select_scan(query);
+      return kScanRule;
     case Collective::broadcast:
-      return select_broadcast(query);
+      return kBroadcastRule;
     case Collective::allgather:
-      return select_allgather(query);
+      return kAllgatherRule;
     case Collective::gather:
     case Collective::scatter:
-      return select_gather(query);
+      return kGatherRule;
     case Collective::alltoall:
-      return select_alltoall(query);
+      return leaders_may_hold_all(query) ? kAlltoallRule : kBoundedAlltoallRule;
   }
   throw Error(ErrorKind::invalid_argument,
               fmt::format("there is no collective {}", static_cast<int>(query.collective)));
 }
 
 SelectedPlan select_by_rule(const SelectionQuery& query) {
-  const SelectedPlan plan = select_without_groups(query);
+  const SelectionRule& rule = rule_of(query);
+  const SelectedPlan plan =
+      query.node_count() == 1 ? rule.on_one_node(query) : cheapest(query, rule.between_nodes);
   return query.inside == nullptr ? plan : query.inside->along_groups(query, plan);
 }
 

@@ -81,17 +81,6 @@ void check_requested_algorithm(std::string_view requested);
 /// cannot be read.
 int most_requested_lanes(std::string_view requested);
 
-/// The rules of the collectives, for queries without a requested algorithm; each is described in
-/// its file (selection_*.cc), and its numbers come from docs/measurements.md.
-SelectedPlan select_allreduce(const SelectionQuery& query);
-SelectedPlan select_reduce(const SelectionQuery& query);
-SelectedPlan select_reduce_scatter(const SelectionQuery& query);
-SelectedPlan select_scan(const SelectionQuery& query);  ///< And exscan.
-SelectedPlan select_broadcast(const SelectionQuery& query);
-SelectedPlan select_allgather(const SelectionQuery& query);
-SelectedPlan select_gather(const SelectionQuery& query);  ///< And scatter.
-SelectedPlan select_alltoall(const SelectionQuery& query);
-
 /// The most lanes that a worker drives: each needs flags of its own.
 inline constexpr int kMostLanesOfWorker = 8;
 

@@ -13,7 +13,8 @@ if [[ ${2:-} == --write ]]; then
   shown >"$list"
   exit
 fi
-number=$(awk '/^#define HYCOLL_VERSION_(MAJOR|MINOR) / { printf "%s%s", dot, $3; dot = "." }' core/base/version.h)
+number=$(tools/build/version.sh)
+number=${number%.*}
 name=$(objdump -p "$library" | awk '$1 == "SONAME" { print $2 }')
 if [[ $name != libhycoll-*.so."$number" ]]; then
   echo "$library has the soname $name, but core/base/version.h says $number: see tools/BUILD and CMakeLists.txt"

@@ -1,5 +1,5 @@
 // What hycoll bench plans stands on: counted allocations, processes of their own, costs of plans.
-#include "tools/command/measuring/plan_cost.h"
+#include "tools/command/costs/plan_cost.h"
 
 #include <doctest/doctest.h>
 #include <signal.h>
@@ -15,8 +15,8 @@
 #include "collectives/algorithms/registry.h"
 #include "core/base/errors.h"
 #include "core/schedule/part_checks.h"
-#include "tools/command/measuring/allocations.h"
-#include "tools/command/measuring/isolated_run.h"
+#include "tools/command/costs/allocations.h"
+#include "tools/command/costs/isolated_run.h"
 
 namespace hycoll::command {
 namespace {

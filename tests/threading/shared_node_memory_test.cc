@@ -57,8 +57,8 @@ struct Node {
                 NodeMemory::block_bytes(worker_count, kFurtherBytes)) {
     for (int worker = 0; worker < worker_count; ++worker) {
       views.push_back(std::make_unique<View>(created.handle(), worker_count));
-      views.back()->memory.construct_worker(worker, NodeMemory::Part::compact);
-      views.back()->memory.construct_worker(worker, NodeMemory::Part::rest);
+      views.back()->memory.construct_worker(worker, NodeMemory::Section::compact);
+      views.back()->memory.construct_worker(worker, NodeMemory::Section::rest);
     }
   }
   NodeMemory& memory(std::size_t worker) { return views[worker]->memory; }
@@ -66,15 +66,16 @@ struct Node {
   std::vector<std::unique_ptr<View>> views;
 };
 
-TEST_CASE("processes with several threads each provide both parts of the block, once") {
+TEST_CASE("processes with several threads each provide both sections of the block, once") {
   for (int threads = 1; threads < 5; ++threads) {
     for (int processes = 1; processes < 5; ++processes) {
       const int workers = processes * threads;
       std::size_t end = 0;
-      for (const NodeMemory::Part part : {NodeMemory::Part::compact, NodeMemory::Part::rest}) {
+      for (const NodeMemory::Section section :
+           {NodeMemory::Section::compact, NodeMemory::Section::rest}) {
         for (int process = 0; process < processes; ++process) {
           const NodeMemory::Extent extent =
-              NodeMemory::extent_of(part, process * threads, threads, workers, kFurtherBytes);
+              NodeMemory::extent_of(section, process * threads, threads, workers, kFurtherBytes);
           CHECK(extent.offset_bytes == end);
           end += extent.size_bytes;
         }
@@ -84,12 +85,12 @@ TEST_CASE("processes with several threads each provide both parts of the block, 
   }
 }
 
-TEST_CASE("the compact part of a worker takes a small part of its memory") {
+TEST_CASE("the compact section of a worker takes a small part of its memory") {
   constexpr std::size_t kStagingBytes = std::size_t{512} << 10;
-  const auto bytes_of = [](NodeMemory::Part part) {
-    return NodeMemory::extent_of(part, 1, 1, 8, kStagingBytes).size_bytes;
+  const auto bytes_of = [](NodeMemory::Section section) {
+    return NodeMemory::extent_of(section, 1, 1, 8, kStagingBytes).size_bytes;
   };
-  CHECK(40 * bytes_of(NodeMemory::Part::compact) < bytes_of(NodeMemory::Part::rest));
+  CHECK(40 * bytes_of(NodeMemory::Section::compact) < bytes_of(NodeMemory::Section::rest));
 }
 
 /// What a worker's part in the compact memory is written by: nothing may lie in the rest.
@@ -101,7 +102,7 @@ TEST_CASE("short calls touch nothing of the rest") {
         bind_schedule(schedule, 0, {.count = count}, {.element_bytes = 8});
     Node node(2);
     const NodeMemory::Extent rest =
-        NodeMemory::extent_of(NodeMemory::Part::rest, 0, 2, 2, kFurtherBytes);
+        NodeMemory::extent_of(NodeMemory::Section::rest, 0, 2, 2, kFurtherBytes);
     const std::span<std::byte> bytes =
         node.created.bytes().subspan(rest.offset_bytes, rest.size_bytes);
     std::ranges::fill(bytes, std::byte{0xa5});

@@ -21,23 +21,23 @@ std::size_t FifoSlots::slot_stride_bytes(FifoExtent extent) noexcept {
 }
 
 std::size_t FifoSlots::block_bytes(int participant_count, FifoExtent extent) noexcept {
-  return sizeof(Ends) + static_cast<std::size_t>(participant_count) * sizeof(Cell) +
+  return sizeof(Tail) + static_cast<std::size_t>(participant_count) * sizeof(Cell) +
          extent.slot_count * slot_stride_bytes(extent);
 }
 
-FifoSlots::Ends& FifoSlots::ends() const noexcept {
-  return *std::launder(reinterpret_cast<Ends*>(block_));
+FifoSlots::Tail& FifoSlots::tail() const noexcept {
+  return *std::launder(reinterpret_cast<Tail*>(block_));
 }
 
 FifoSlots::Cell& FifoSlots::cell(int participant) const noexcept {
-  std::byte* const cells = block_ + sizeof(Ends);
+  std::byte* const cells = block_ + sizeof(Tail);
   return *std::launder(
       reinterpret_cast<Cell*>(cells + static_cast<std::size_t>(participant) * sizeof(Cell)));
 }
 
 std::byte* FifoSlots::slot(Ticket ticket) const noexcept {
   const std::size_t cells_bytes = static_cast<std::size_t>(participant_count_) * sizeof(Cell);
-  return block_ + sizeof(Ends) + cells_bytes +
+  return block_ + sizeof(Tail) + cells_bytes +
          ticket % extent_.slot_count * slot_stride_bytes(extent_);
 }
 
@@ -49,7 +49,7 @@ FifoSlots::Ticket FifoSlots::reserve(int participant) noexcept {
   // Only the participant itself uses its cell. The tail gives every ticket once and orders nothing.
   std::atomic<Ticket>& reserved = cell(participant).reserved;
   if (const Ticket known = reserved.load(std::memory_order_relaxed); known != 0) return known - 1;
-  const Ticket ticket = ends().tail.fetch_add(1, std::memory_order_relaxed);
+  const Ticket ticket = tail().next.fetch_add(1, std::memory_order_relaxed);
   reserved.store(ticket + 1, std::memory_order_relaxed);
   return ticket;
 }

@@ -23,10 +23,10 @@ struct FifoMessage {
   std::span<const std::byte> bytes;
 };
 
-/// What the FIFOs of a node are made of: a ring of slots, which writers reserve by fetch-and-
-/// increment, and a cell for each participant. It lies in a block of memory which threads share, or
-/// which several processes have mapped at addresses of their own: it holds no pointers, and bytes
-/// that are all zero are an empty FIFO.
+/// What the broadcast FIFO of a node is made of: a ring of slots, which writers reserve by
+/// fetch-and-increment, and a cell for each participant. It lies in a block of memory which threads
+/// share, or which several processes have mapped at addresses of their own: it holds no pointers,
+/// and bytes that are all zero are an empty FIFO.
 ///
 /// Message t (its ticket: 0, 1, 2, ... in the order of the reservations) lies in slot t modulo the
 /// slots, in the slot's round t / slots. A slot has a turn: twice the round while it is free for
@@ -70,8 +70,6 @@ class FifoSlots {
     published,  ///< In its slot.
     past,       ///< Has left it.
   };
-  Stage stage(Ticket ticket) const noexcept { return look_at(ticket).stage; }
-
   /// What one look at a slot tells. The message itself stays there only for its readers, not for
   /// its writer.
   struct Look {
@@ -90,13 +88,9 @@ class FifoSlots {
   /// objects.
   std::atomic<Ticket>& cursor(int participant) const noexcept { return cell(participant).cursor; }
 
-  /// A place that all participants share: where those readers stand who divide the messages.
-  std::atomic<Ticket>& head() const noexcept { return ends().head; }
-
  private:
-  struct alignas(kSeparationBytes) Ends {
-    alignas(kSeparationBytes) std::atomic<Ticket> tail{0};
-    alignas(kSeparationBytes) std::atomic<Ticket> head{0};
+  struct alignas(kSeparationBytes) Tail {
+    std::atomic<Ticket> next{0};
   };
   struct alignas(kSeparationBytes) Cell {
     std::atomic<Ticket> cursor{0};
@@ -115,7 +109,7 @@ class FifoSlots {
 
   static std::size_t slot_stride_bytes(FifoExtent extent) noexcept;
 
-  Ends& ends() const noexcept;
+  Tail& tail() const noexcept;
   Cell& cell(int participant) const noexcept;
   std::byte* slot(Ticket ticket) const noexcept;
   SlotHeader& header(Ticket ticket) const noexcept;

@@ -17,6 +17,9 @@ namespace hycoll {
 /// A message has a cache line of its own, which begins with the message's number: so nothing has to
 /// be cleared, and one line goes from core to core for up to 52 bytes. The bytes of longer
 /// messages lie one behind the other in a second ring.
+///
+/// This is the point-to-point FIFO of A. Mamidala et al. 2009, section 4.A, for one writer and one
+/// reader, who need no atomic increment. For many writers see FifoSlots.
 class MessageRing {
  public:
   /// Of the memory.

@@ -1,14 +1,8 @@
 #include "threading/memory/node_memory.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <bit>
-#include <cstring>
 #include <thread>
 
-#include "core/base/collective_traits.h"
-#include "core/base/types.h"
 #include "threading/memory/broadcast_fifo.h"
 
 namespace hycoll {
@@ -41,87 +35,6 @@ class SpinGuard {
 
 }  // namespace
 
-std::uint32_t CallSignature::detail_of(std::span<const std::size_t> block_counts,
-                                       int root) noexcept {
-  if (block_counts.empty()) return static_cast<std::uint32_t>(root);
-  std::uint64_t digest = 0xcbf29ce484222325u + static_cast<std::uint64_t>(root);
-  for (const std::size_t count : block_counts) digest = (digest ^ count) * 0x100000001b3u;
-  return static_cast<std::uint32_t>(digest >> 32) | kUnequalBlocks;
-}
-
-std::string CallSignature::describe() const {
-  const std::string type = type_code < kDataTypeCount
-                               ? std::string(name_of(static_cast<DataType>(type_code)))
-                           : element_bytes == 0 ? fmt::format("of MPI (code {})", type_code)
-                                                : fmt::format("of MPI, {} bytes", element_bytes);
-  const std::string op = op_code < kOperatorCount
-                             ? std::string(name_of(static_cast<Operator>(op_code)))
-                             : fmt::format("of MPI or the program (code {})", op_code);
-  std::string text = combines(collective) ? fmt::format("{}, count {}, type {}, operator {}",
-                                                        name_of(collective), count, type, op)
-                                          : fmt::format("{}, {} bytes", name_of(collective), count);
-  if (is_reproducible) text += ", reproducible";
-  if ((detail & kUnequalBlocks) != 0) {
-    text += fmt::format(", block counts{} with digest {:x}",
-                        has_root(collective) ? " and root" : "", detail & ~kUnequalBlocks);
-  } else if (has_root(collective)) {
-    text += fmt::format(", root {}", detail);
-  }
-  return text;
-}
-
-namespace {
-
-/// The first bytes of a word, in pieces whose sizes the compiler knows, and put together in a
-/// register: a word that is loaded where its parts have just been stored is waited for.
-std::uint64_t short_word(const std::byte* from, std::size_t size_bytes) noexcept {
-  std::uint64_t word = 0;
-  std::size_t done = 0;
-  const auto take = [&]<class Piece>(Piece piece) {
-    if ((size_bytes & sizeof(piece)) == 0) return;
-    std::memcpy(&piece, from + done, sizeof(piece));
-    const std::size_t bytes_below =
-        std::endian::native == std::endian::little ? done : sizeof(word) - sizeof(piece) - done;
-    word |= std::uint64_t{piece} << (8 * bytes_below);
-    done += sizeof(piece);
-  };
-  take(std::uint32_t{});
-  take(std::uint16_t{});
-  take(std::uint8_t{});
-  return word;
-}
-
-}  // namespace
-
-void write_lines(Line* lines, const std::byte* source, std::size_t size_bytes,
-                 std::uint64_t tag) noexcept {
-  const std::size_t line_count = line_count_for(size_bytes);
-  for (std::size_t l = 0; l < line_count; ++l) {
-    const std::size_t offset = l * Line::kPayloadBytes;
-    const std::size_t bytes = std::min(size_bytes - offset, Line::kPayloadBytes);
-    const std::size_t whole_words = bytes / sizeof(std::uint64_t);
-    const std::byte* from = source + offset;
-    for (std::size_t w = 0; w < whole_words; ++w, from += sizeof(std::uint64_t)) {
-      std::uint64_t word;
-      std::memcpy(&word, from, sizeof(word));
-      lines[l].payload[w].store(word, std::memory_order_relaxed);
-    }
-    const std::size_t rest = bytes % sizeof(std::uint64_t);
-    if (rest > 0) {
-      lines[l].payload[whole_words].store(short_word(from, rest), std::memory_order_relaxed);
-    }
-    // Pairs with the acquiring load of the tag by the reader (executor.cc).
-    lines[l].tag.store(tag, std::memory_order_release);
-  }
-}
-
-void own_lines(const Line* lines, std::size_t size_bytes) noexcept {
-  const std::size_t line_count = line_count_for(size_bytes);
-  for (std::size_t l = 0; l < line_count; ++l) {
-    own_for_writing(&lines[l]);
-  }
-}
-
 NodeMemory::NodeMemory(int worker_count, std::size_t further_bytes)
     : worker_count_(worker_count),
       further_bytes_(further_bytes),
@@ -129,10 +42,10 @@ NodeMemory::NodeMemory(int worker_count, std::size_t further_bytes)
       own_block_(static_cast<std::byte*>(::operator new(block_bytes(worker_count, further_bytes),
                                                         std::align_val_t(kSeparationBytes)))),
       block_(own_block_.get()),
-      further_areas_(block_ + area_begin(Part::rest, 0, worker_count, further_bytes)) {
+      further_areas_(block_ + area_begin(Section::rest, 0, worker_count, further_bytes)) {
   for (int worker = 0; worker < worker_count; ++worker) {
-    construct_worker(worker, Part::compact);
-    construct_worker(worker, Part::rest);
+    construct_worker(worker, Section::compact);
+    construct_worker(worker, Section::rest);
   }
   std::ranges::fill(fifo(), std::byte{0});
 }
@@ -143,7 +56,7 @@ NodeMemory::NodeMemory(std::span<std::byte> block, int worker_count, std::size_t
       further_bytes_(further_bytes),
       further_area_bytes_(further_area_bytes(further_bytes)),
       block_(block.data()),
-      further_areas_(block_ + area_begin(Part::rest, 0, worker_count, further_bytes)),
+      further_areas_(block_ + area_begin(Section::rest, 0, worker_count, further_bytes)),
       addresses_(addresses) {
   HYCOLL_ASSERT(block.size() >= block_bytes(worker_count, further_bytes), "the block holds all");
 }
@@ -156,19 +69,20 @@ std::size_t NodeMemory::further_area_bytes(std::size_t further_bytes) noexcept {
   return spread(sizeof(FurtherCells) + further_bytes);
 }
 
-std::size_t NodeMemory::area_begin(Part part, int worker, int worker_count,
+std::size_t NodeMemory::area_begin(Section section, int worker, int worker_count,
                                    std::size_t further_bytes) noexcept {
   const auto w = static_cast<std::size_t>(worker);
   const auto compact_areas = [](std::size_t count) {
     return sizeof(NodeCells) + count * compact_area_bytes();
   };
-  return part == Part::compact ? compact_areas(w)
-                               : in_pages(compact_areas(static_cast<std::size_t>(worker_count))) +
-                                     w * further_area_bytes(further_bytes);
+  return section == Section::compact
+             ? compact_areas(w)
+             : in_pages(compact_areas(static_cast<std::size_t>(worker_count))) +
+                   w * further_area_bytes(further_bytes);
 }
 
 NodeMemory::Extent NodeMemory::fifo_extent(int worker_count, std::size_t further_bytes) noexcept {
-  return {.offset_bytes = area_begin(Part::rest, worker_count, worker_count, further_bytes),
+  return {.offset_bytes = area_begin(Section::rest, worker_count, worker_count, further_bytes),
           .size_bytes = BroadcastFifo::block_bytes(worker_count)};
 }
 
@@ -177,23 +91,23 @@ std::size_t NodeMemory::block_bytes(int worker_count, std::size_t further_bytes)
   return fifo.offset_bytes + fifo.size_bytes;
 }
 
-NodeMemory::Extent NodeMemory::extent_of(Part part, int first, int count, int worker_count,
+NodeMemory::Extent NodeMemory::extent_of(Section section, int first, int count, int worker_count,
                                          std::size_t further_bytes) {
   const auto begin_of = [&](int worker) {
-    return area_begin(part, worker, worker_count, further_bytes);
+    return area_begin(section, worker, worker_count, further_bytes);
   };
   // What is nobody's own lies with the last worker: it is next to its area.
   const bool is_last = first + count == worker_count;
-  const std::size_t begin = part == Part::compact && first == 0 ? 0 : begin_of(first);
+  const std::size_t begin = section == Section::compact && first == 0 ? 0 : begin_of(first);
   const std::size_t end = !is_last ? begin_of(first + count)
-                          : part == Part::compact
-                              ? area_begin(Part::rest, 0, worker_count, further_bytes)
+                          : section == Section::compact
+                              ? area_begin(Section::rest, 0, worker_count, further_bytes)
                               : block_bytes(worker_count, further_bytes);
   return {.offset_bytes = begin, .size_bytes = end - begin};
 }
 
-void NodeMemory::construct_worker(int worker, Part part) {
-  if (part == Part::rest) {
+void NodeMemory::construct_worker(int worker, Section section) {
+  if (section == Section::rest) {
     new (further_area_begin(worker)) FurtherCells;
     return;
   }

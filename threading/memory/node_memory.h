@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <new>
 #include <optional>
@@ -15,170 +14,19 @@
 #include <string>
 #include <vector>
 
-#include "core/base/collective.h"
 #include "core/base/errors.h"
 #include "core/base/line_sizes.h"
 #include "threading/memory/address_space.h"
 #include "threading/memory/bell.h"
 #include "threading/memory/cache_lines.h"
+#include "threading/memory/call_number.h"
 #include "threading/memory/handoff.h"
+#include "threading/memory/lines.h"
+#include "threading/memory/post.h"
 #include "threading/memory/shared_text.h"
 #include "threading/memory/staging_turns.h"
 
 namespace hycoll {
-
-/// The number of a collective call on one communicator or team: 1, 2, 3, ... alike on all members.
-using CallNumber = std::uint64_t;
-
-/// What members must agree on in a call, packed into two words.
-struct PackedSignature {
-  std::uint64_t call = 0;
-  std::uint64_t detail = 0;
-
-  /// What members compare. The salt tells calls of different communicators apart.
-  constexpr std::uint32_t digest(std::uint32_t salt = 0) const noexcept {
-    return static_cast<std::uint32_t>(
-        ((call + salt * 0xbf58476d1ce4e5b9u + detail * 0xd1b54a32d192ed03u) *
-         0x9e3779b97f4a7c15u) >>
-        32);
-  }
-  friend bool operator==(const PackedSignature&, const PackedSignature&) = default;
-};
-
-/// The same, readable.
-struct CallSignature {
-  std::size_t count = 0;  ///< Elements; bytes where nothing is combined.
-  Collective collective = Collective::allreduce;
-  std::uint8_t type_code = 0;  ///< A DataType, or a code of the caller's from kDataTypeCount on.
-  std::uint8_t op_code = 0;    ///< An Operator, or a code of the caller's up to 31.
-  bool is_reproducible = false;
-  /// Of elements whose type has no code of its own; 0 otherwise.
-  std::uint32_t element_bytes = 0;
-  /// The root of a collective that has one. Where the counts of blocks are given one by one, a
-  /// digest of these and the root, and this bit.
-  std::uint32_t detail = 0;
-  static constexpr std::uint32_t kUnequalBlocks = std::uint32_t{1} << 31;
-  static std::uint32_t detail_of(std::span<const std::size_t> block_counts, int root) noexcept;
-
-  PackedSignature packed() const noexcept {
-    return {.call = (static_cast<std::uint64_t>(count) << 16) |
-                    (static_cast<std::uint64_t>(collective) << 12) |
-                    (static_cast<std::uint64_t>(type_code & 0x3f) << 6) |
-                    (static_cast<std::uint64_t>(is_reproducible) << 5) |
-                    static_cast<std::uint64_t>(op_code & 0x1f),
-            .detail = (static_cast<std::uint64_t>(element_bytes) << 32) | detail};
-  }
-  static CallSignature unpack(const PackedSignature& packed) noexcept {
-    return {.count = static_cast<std::size_t>(packed.call >> 16),
-            .collective = static_cast<Collective>((packed.call >> 12) & 0xf),
-            .type_code = static_cast<std::uint8_t>((packed.call >> 6) & 0x3f),
-            .op_code = static_cast<std::uint8_t>(packed.call & 0x1f),
-            .is_reproducible = ((packed.call >> 5) & 1) != 0,
-            .element_bytes = static_cast<std::uint32_t>(packed.detail >> 32),
-            .detail = static_cast<std::uint32_t>(packed.detail)};
-  }
-  /// For messages: "reduce, count 3, type double, operator sum, root 1", "broadcast, 24 bytes, root
-  /// 1".
-  std::string describe() const;
-};
-
-/// How far a member may run ahead: it may leave a call that nobody waits for it in (Program) when
-/// all members of its node have entered the call that lies so many calls back.
-inline constexpr CallNumber kMaximumLead = 6;
-
-/// When members leave a run.
-enum class Leaving : std::uint8_t {
-  when_all_have_entered,
-  ahead,  ///< Some may leave before others have entered it, or one of the runs before.
-};
-
-/// The first run that no member starts without knowing what another one has written before it
-/// entered run `run`: whoever starts a run has left the one before.
-constexpr CallNumber known_from(CallNumber run, Leaving leaving,
-                                CallNumber maximum_lead = kMaximumLead) noexcept {
-  return run + 1 + (leaving == Leaving::ahead ? maximum_lead : 0);
-}
-
-/// The sets of what is kept for several calls: signatures, lines, failures. A call uses set
-/// call % kCallSets, and may overwrite what it finds there. Why that is safe: whoever starts call c
-/// has left c - 1, so every member of its node has entered c - 1 - kMaximumLead and left all calls
-/// before. What set c % kCallSets holds is of call c - kCallSets = c - 2 - kMaximumLead or older,
-/// which nobody reads any more.
-inline constexpr std::size_t kCallSets = kMaximumLead + 2;
-
-/// Who can access the buffers that a worker's member passes in a run.
-enum class Reach : std::uint8_t {
-  worker,  ///< Its own process only.
-  node,    ///< Every process of the node, at the addresses that its post announces.
-};
-
-/// A worker's announcement that it has entered a call, with the addresses of its member's buffers:
-/// everything that the others need lies in the one cache line that they wait for. The addresses are
-/// in the form of NodeMemory::announce.
-struct alignas(kSeparationBytes) Post {
-  std::atomic<CallNumber> call{
-      0};  ///< Released last; the others are relaxed and belong to this call.
-  std::atomic<std::uint64_t> input{0};
-  std::atomic<std::uint64_t> output{0};
-
-  /// `digest`: what members compare.
-  void set_signature(CallNumber number, const PackedSignature& signature,
-                     std::uint32_t digest) noexcept {
-    const std::size_t set = number % kCallSets;
-    const Signature& kept = signatures_[set];
-    // A call is often like the one before it in its set.
-    if (digest == digests_[set].load(std::memory_order_relaxed) &&
-        signature.call == kept.call.load(std::memory_order_relaxed) &&
-        signature.detail == kept.detail.load(std::memory_order_relaxed)) {
-      return;
-    }
-    digests_[set].store(digest, std::memory_order_relaxed);
-    signatures_[set].call.store(signature.call, std::memory_order_relaxed);
-    signatures_[set].detail.store(signature.detail, std::memory_order_relaxed);
-  }
-  /// To be set before a run is announced, by members of processes in each run that may do with
-  /// either. Kept for kReachRuns runs.
-  void set_reach(CallNumber number, Reach reach) noexcept {
-    const std::uint64_t latest = reach_.load(std::memory_order_relaxed);  // this worker's own
-    const CallNumber passed = number - (latest >> kReachRuns);
-    const std::uint64_t earlier =
-        passed < kReachRuns ? (latest << passed) & ((1u << kReachRuns) - 1) : 0;
-    // Released by the announcement.
-    reach_.store(number << kReachRuns | earlier | (reach == Reach::node ? 1 : 0),
-                 std::memory_order_relaxed);
-  }
-  /// Requires that the run has been announced.
-  Reach reach(CallNumber number) const noexcept {
-    // Acquired by the load of the announcement.
-    const std::uint64_t latest = reach_.load(std::memory_order_relaxed);
-    const CallNumber passed = (latest >> kReachRuns) - number;
-    return passed < kReachRuns && (latest >> passed & 1) != 0 ? Reach::node : Reach::worker;
-  }
-
-  /// Of the signature: in the line that is awaited anyway.
-  std::uint32_t digest(CallNumber number) const noexcept {
-    return digests_[number % kCallSets].load(std::memory_order_relaxed);
-  }
-  /// In lines of their own: for messages.
-  PackedSignature signature(CallNumber number) const noexcept {
-    const Signature& kept = signatures_[number % kCallSets];
-    return {.call = kept.call.load(std::memory_order_relaxed),
-            .detail = kept.detail.load(std::memory_order_relaxed)};
-  }
-
- private:
-  static constexpr int kReachRuns = 16;
-  /// The number of a run, and what holds for that one and those before it, a bit each.
-  std::atomic<std::uint64_t> reach_{0};
-  struct Signature {
-    std::atomic<std::uint64_t> call{0};
-    std::atomic<std::uint64_t> detail{0};
-  };
-  /// Of the latest calls.
-  std::array<std::atomic<std::uint32_t>, kCallSets> digests_{};
-  alignas(kCacheLineBytes) std::array<Signature, kCallSets> signatures_{};
-};
-static_assert(sizeof(Post) == 2 * kSeparationBytes);
 
 /// A monotonic counter with one writing worker. Its value is flag_value(call, signals so far).
 struct alignas(kSeparationBytes) FlagCell {
@@ -191,69 +39,10 @@ constexpr std::uint64_t flag_value(CallNumber call, std::uint32_t signals) noexc
 }
 inline constexpr std::uint32_t kMaximumSignals = (1u << 24) - 1;
 
-/// One cache line of signal-carrying memory: payload, and a tag that is released after it.
-struct alignas(kCacheLineBytes) Line {
-  static constexpr std::size_t kWords = 7;
-  static constexpr std::size_t kPayloadBytes = kLinePayloadBytes;
-  std::atomic<std::uint64_t> payload[kWords];
-  std::atomic<std::uint64_t> tag{0};
-};
-static_assert(sizeof(Line) == kCacheLineBytes);
-static_assert(Line::kPayloadBytes == Line::kWords * sizeof(std::uint64_t));
-
-/// Room for what is unpacked from lines: a part may begin and end inside a line.
-constexpr std::size_t unpacked_stride_bytes(std::size_t size_bytes) noexcept {
-  return (line_count_for(size_bytes) + 1) * Line::kPayloadBytes;
-}
-
-/// The tag of a line: the call and a part of the digest of its signature, so that members that
-/// disagree find out.
-constexpr std::uint64_t line_tag(CallNumber call, std::uint32_t digest) noexcept {
-  return (call << 16) | (digest >> 16);
-}
-
-/// Writes `size_bytes` bytes into lines. Others may read the same lines meanwhile.
-void write_lines(Line* lines, const std::byte* source, std::size_t size_bytes,
-                 std::uint64_t tag) noexcept;
-
-/// Copies a part of the payload of lines that have arrived.
-inline void read_payload(const Line* lines, std::size_t begin_bytes, std::byte* destination,
-                         std::size_t size_bytes) noexcept {
-  const Line* line = lines + begin_bytes / Line::kPayloadBytes;
-  std::size_t passed_bytes = begin_bytes % Line::kPayloadBytes;
-  while (size_bytes > 0) {
-    const auto* const payload = reinterpret_cast<const std::byte*>(line++->payload);
-    const std::size_t here_bytes = std::min(size_bytes, Line::kPayloadBytes - passed_bytes);
-    if (here_bytes == Line::kPayloadBytes) {
-      std::memcpy(destination, payload, Line::kPayloadBytes);  // inlined, for its length is known
-    } else {
-      std::memcpy(destination, payload + passed_bytes, here_bytes);
-    }
-    passed_bytes = 0;
-    destination += here_bytes;
-    size_bytes -= here_bytes;
-  }
-}
-
-/// Brings a cache line into this core's cache for writing, ahead of a later store: then that need
-/// not wait until readers have given up their copies. Takes that off the critical path of short
-/// collectives.
-inline void own_for_writing(const void* address) noexcept {
-#if defined(__x86_64__)
-  // The builtin would only prefetch for reading unless the whole build targets newer processors.
-  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(address)));
-#else
-  __builtin_prefetch(address, 1);
-#endif
-}
-
-/// The same for the lines of a later write_lines.
-void own_lines(const Line* lines, std::size_t size_bytes) noexcept;
-
 /// What a call stages at most for each worker in short staging.
 inline constexpr std::size_t kMaximumShortStagingBytes = 16 * 1024;
-/// The largest vector, in bytes, of the lines buffers in the compact part of a node's memory: eight
-/// lines.
+/// The largest vector, in bytes, of the lines buffers in the compact section of a node's memory:
+/// eight lines.
 inline constexpr std::size_t kMaximumCompactLinesBytes = 8 * Line::kPayloadBytes;
 /// A worker's lines buffers in one schedule.
 inline constexpr int kLinesBuffersPerWorker = 2;
@@ -281,7 +70,7 @@ constexpr CallNumber call_of_connection(std::uint64_t connection) noexcept {
 /// its mapping. The block holds no pointers and no locks that outlive a function; a process that
 /// dies leaves nothing in it that others would have to wait for.
 ///
-/// A block has two parts. The compact one is what every run needs, and all that short runs need
+/// A block has two sections. The compact one is what every run needs, and all that short runs need
 /// (Program::is_compact): what all workers share, and for each worker its post, lines for short
 /// vectors, and failures. The rest, nearly all of the block, has for each worker flags, lines, and
 /// `further_bytes` bytes, two halves of staging, and then the node's broadcast FIFO; a block may do
@@ -289,7 +78,7 @@ constexpr CallNumber call_of_connection(std::uint64_t connection) noexcept {
 /// neighbours share a page at most at their ends.
 class NodeMemory {
  public:
-  enum class Part : std::uint8_t { compact, rest };
+  enum class Section : std::uint8_t { compact, rest };
 
   /// In memory of its own, ready for use.
   explicit NodeMemory(int worker_count, std::size_t further_bytes = 0);
@@ -297,7 +86,7 @@ class NodeMemory {
   /// Over a block of block_bytes(worker_count, further_bytes) bytes that outlives this object, zero
   /// where the FIFO lies.
   /// `addresses` says what buffers of the node's members are called; it must outlive this object
-  /// too. A part is usable once construct_worker() has returned for it and every worker, in any
+  /// too. A section is usable once construct_worker() has returned for it and every worker, in any
   /// process.
   NodeMemory(std::span<std::byte> block, int worker_count, std::size_t further_bytes,
              const AddressSpace* addresses);
@@ -308,19 +97,19 @@ class NodeMemory {
     std::size_t offset_bytes;
     std::size_t size_bytes;
   };
-  /// What the process of the workers from `first` on, `count` of them, provides of a part: their
-  /// areas, and what lies before the first worker's and behind the last one's. In both parts those
-  /// of all processes of the node are the block.
-  static Extent extent_of(Part part, int first, int count, int worker_count,
+  /// What the process of the workers from `first` on, `count` of them, provides of a section: their
+  /// areas, and what lies before the first worker's and behind the last one's. In both sections
+  /// those of all processes of the node are the block.
+  static Extent extent_of(Section section, int first, int count, int worker_count,
                           std::size_t further_bytes);
 
   /// Where the node's broadcast FIFO lies: what workers of all processes write and all of them
   /// read.
   static Extent fifo_extent(int worker_count, std::size_t further_bytes) noexcept;
 
-  /// Initialises a worker's area of a part. Its pages come to lie in the NUMA domain of the calling
-  /// thread, unless they have been touched before.
-  void construct_worker(int worker, Part part);
+  /// Initialises a worker's area of a section. Its pages come to lie in the NUMA domain of the
+  /// calling thread, unless they have been touched before.
+  void construct_worker(int worker, Section section);
 
   int worker_count() const noexcept { return worker_count_; }
 
@@ -335,11 +124,13 @@ class NodeMemory {
     return further_cells(worker).flags[static_cast<std::size_t>(index)];
   }
 
-  /// The lines of a worker's buffer `buffer` in a call, of this part. Calls take the sets in turn.
-  Line* lines(Part part, int worker, int buffer, CallNumber call) noexcept {
+  /// The lines of a worker's buffer `buffer` in a call, of this section. Calls take the sets in
+  /// turn.
+  Line* lines(Section section, int worker, int buffer, CallNumber call) noexcept {
     const auto index = call % kCallSets * kLinesBuffersPerWorker + static_cast<std::size_t>(buffer);
-    return part == Part::compact ? cells(worker).lines.data() + index * kCompactLinesPerBuffer
-                                 : further_cells(worker).lines.data() + index * kLinesPerBuffer;
+    return section == Section::compact
+               ? cells(worker).lines.data() + index * kCompactLinesPerBuffer
+               : further_cells(worker).lines.data() + index * kLinesPerBuffer;
   }
 
   /// How far the workers of this process and of others are from one another decides whether the
@@ -472,7 +263,7 @@ class NodeMemory {
     std::uint64_t mark = 0;  // written under the lock; read without it by calls that come later
     SharedText text;
   };
-  /// What one worker writes: in the compact part, and in the rest.
+  /// What one worker writes: in the compact section, and in the rest.
   struct alignas(kSeparationBytes) WorkerCells {
     Post post;
     FlagCell left;  // the last run that leave() has named
@@ -509,8 +300,8 @@ class NodeMemory {
     return in_pages(size_bytes) + 2 * kSeparationBytes;
   }
 
-  /// Where the areas of a part begin: a worker's, or, for their number, what follows.
-  static std::size_t area_begin(Part part, int worker, int worker_count,
+  /// Where the areas of a section begin: a worker's, or, for their number, what follows.
+  static std::size_t area_begin(Section section, int worker, int worker_count,
                                 std::size_t further_bytes) noexcept;
   std::byte* compact_area_begin(int worker) const noexcept {
     return block_ + sizeof(NodeCells) + static_cast<std::size_t>(worker) * compact_area_bytes();

@@ -94,9 +94,9 @@ struct Program {
   std::vector<StrandProgram> strands;
   std::vector<Operand> operands;
   std::vector<int> dependencies;
-  /// Part::compact: its run uses nothing of its node's memory but that part. Otherwise its lines
-  /// lie in the rest. Alike on all workers of all nodes.
-  NodeMemory::Part memory = NodeMemory::Part::rest;
+  /// Section::compact: its run uses nothing of its node's memory but that section. Otherwise its
+  /// lines lie in the rest. Alike on all workers of all nodes.
+  NodeMemory::Section memory = NodeMemory::Section::rest;
   int flag_count = 0;  ///< Cells of this worker that it signals: 0..flag_count-1.
   std::size_t scratch_bytes = 0;
   std::size_t staging_bytes = 0;  ///< Of this worker, in one set.

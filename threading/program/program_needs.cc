@@ -224,11 +224,11 @@ void require_within_limits(const ProgramNeeds& needs, const std::string& algorit
   require(!extent.has_gaps || !needs.moves_several_blocks, "slices of several blocks at once", 0);
 }
 
-NodeMemory::Part memory_part_for(const ProgramNeeds& needs, const ProgramExtent& extent) {
+NodeMemory::Section memory_section_for(const ProgramNeeds& needs, const ProgramExtent& extent) {
   const bool is_compact = !needs.has_flags_or_staging &&
                           (needs.lines_chunks == 0 ||
                            most_bytes_of(needs.lines_chunks, extent) <= kMaximumCompactLinesBytes);
-  return is_compact ? NodeMemory::Part::compact : NodeMemory::Part::rest;
+  return is_compact ? NodeMemory::Section::compact : NodeMemory::Section::rest;
 }
 
 std::vector<bool> arrival_flags(const Schedule& schedule) {

@@ -90,8 +90,8 @@ struct ProgramExtent {
 void require_within_limits(const ProgramNeeds& needs, const std::string& algorithm,
                            const ProgramExtent& extent);
 
-/// The part of the nodes' memory that a run needs: the compact one, if that suffices.
-NodeMemory::Part memory_part_for(const ProgramNeeds& needs, const ProgramExtent& extent);
+/// The section of the nodes' memory that a run needs: the compact one, if that suffices.
+NodeMemory::Section memory_section_for(const ProgramNeeds& needs, const ProgramExtent& extent);
 
 /// For each flag, whether it is raised once, by a member's owner as its very first step. It says no
 /// more then than that the owner has entered, which the executor announces anyway.

@@ -63,7 +63,7 @@ struct ScheduleBinding::Numbers {
   const Partition& partition;
   std::size_t element_bytes;
   StepStores stores;
-  NodeMemory::Part part;
+  NodeMemory::Section section;
   std::size_t staging_set_bytes;
   BindingMemory& memory;
 };
@@ -290,7 +290,7 @@ void ScheduleBinding::fill(const Numbers& numbers, const ProgramRecipe& recipe, 
     ++place;
   }
   program.lines_source_bytes = lines_source_bytes;
-  program.memory = numbers.part;
+  program.memory = numbers.section;
   program.some_stream_outputs = stores.streams_outputs() && recipe.some_make_final_outputs;
   program.number = memory.next_number();
 }
@@ -338,7 +338,7 @@ void ScheduleBinding::bind(const VectorExtent& extent, std::size_t element_bytes
   const Numbers numbers{.partition = partition,
                         .element_bytes = element_bytes,
                         .stores = stores_for(extent, partition, element_bytes),
-                        .part = memory_part_for(needs_, program_extent),
+                        .section = memory_section_for(needs_, program_extent),
                         .staging_set_bytes = sets.set_bytes,
                         .memory = memory};
   fill(numbers, *form, workers, programs);

@@ -15,6 +15,7 @@
 #include "collectives/algorithms/registry.h"
 #include "core/base/errors.h"
 #include "tools/command/bench_setup.h"
+#include "tools/command/costs/plan_cost.h"
 #include "tools/command/line/arguments.h"
 #include "tools/command/line/collective_option.h"
 #include "tools/command/line/command_line.h"
@@ -22,7 +23,6 @@
 #include "tools/command/line/output.h"
 #include "tools/command/line/sizes.h"
 #include "tools/command/line/table.h"
-#include "tools/command/measuring/plan_cost.h"
 
 namespace hycoll::command {
 namespace {

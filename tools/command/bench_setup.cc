@@ -8,8 +8,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "tools/command/costs/setup_cost.h"
 #include "tools/command/line/table.h"
-#include "tools/command/measuring/setup_cost.h"
 
 namespace hycoll::command {
 namespace {

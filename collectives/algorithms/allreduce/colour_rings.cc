@@ -35,7 +35,7 @@
 #include "collectives/algorithms/allreduce/allreduce.h"
 #include "collectives/algorithms/allreduce/multi_leader.h"
 #include "collectives/algorithms/building_blocks/members.h"
-#include "collectives/algorithms/building_blocks/torus.h"
+#include "collectives/algorithms/torus/torus.h"
 #include "core/base/errors.h"
 
 namespace hycoll {

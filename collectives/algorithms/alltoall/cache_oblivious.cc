@@ -26,9 +26,9 @@
 
 #include "collectives/algorithms/alltoall/alltoall.h"
 #include "collectives/algorithms/alltoall/lane_tiles.h"
+#include "collectives/algorithms/alltoall/z_curve.h"
 #include "collectives/algorithms/building_blocks/member_shares.h"
 #include "collectives/algorithms/building_blocks/node_phases.h"
-#include "collectives/algorithms/building_blocks/z_curve.h"
 #include "core/base/errors.h"
 
 namespace hycoll {

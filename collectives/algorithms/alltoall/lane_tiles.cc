@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "collectives/algorithms/alltoall/z_curve.h"
 #include "collectives/algorithms/building_blocks/member_shares.h"
-#include "collectives/algorithms/building_blocks/z_curve.h"
 
 namespace hycoll {
 namespace {

@@ -20,7 +20,7 @@
 // along its column, last around to the column of the root; lane 1 goes first along the column;
 // lanes 2 and 3 do the same backwards.
 
-#include "collectives/algorithms/building_blocks/torus.h"
+#include "collectives/algorithms/torus/torus.h"
 
 #include "collectives/algorithms/broadcast/exchange.h"
 

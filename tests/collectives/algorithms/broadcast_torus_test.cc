@@ -7,8 +7,8 @@
 #include <set>
 #include <vector>
 
-#include "collectives/algorithms/building_blocks/torus.h"
 #include "collectives/algorithms/registry.h"
+#include "collectives/algorithms/torus/torus.h"
 #include "core/drawing/statistics.h"
 #include "core/verifier/verifier.h"
 

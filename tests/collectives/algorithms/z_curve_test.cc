@@ -1,6 +1,6 @@
 // The Z-curve through a rectangle, and pieces of it.
 
-#include "collectives/algorithms/building_blocks/z_curve.h"
+#include "collectives/algorithms/alltoall/z_curve.h"
 
 #include <doctest/doctest.h>
 

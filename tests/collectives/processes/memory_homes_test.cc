@@ -14,7 +14,7 @@
 namespace hycoll {
 namespace memory_homes_test {
 
-using Part = NodeMemory::Part;
+using Section = NodeMemory::Section;
 constexpr std::size_t kFurtherBytes = 100'000;
 
 std::vector<int> domains_of(const Topology& topology, std::span<const Core> workers) {
@@ -48,8 +48,9 @@ TEST_CASE("each worker's memory lies where it runs, and the FIFO in all domains"
         const std::vector<Core> workers = place_workers(topology, count, placement);
         const std::vector<int> domains = domains_of(topology, workers);
         const std::set<int> all(domains.begin(), domains.end());
-        std::vector<MemoryHome> homes = memory_homes(Part::rest, 0, count, kFurtherBytes, domains);
-        const auto compact = memory_homes(Part::compact, 0, count, kFurtherBytes, domains);
+        std::vector<MemoryHome> homes =
+            memory_homes(Section::rest, 0, count, kFurtherBytes, domains);
+        const auto compact = memory_homes(Section::compact, 0, count, kFurtherBytes, domains);
         if (all.size() == 1) {
           CHECK(homes.empty());
           CHECK(compact.empty());
@@ -67,9 +68,10 @@ TEST_CASE("each worker's memory lies where it runs, and the FIFO in all domains"
             const std::byte* staging = memory.staging(worker, call, 0);
             CHECK(domains_at(homes, offset_of(staging)) == own);
             CHECK(domains_at(homes, offset_of(staging + memory.staging_bytes() - 1)) == own);
-            CHECK(domains_at(homes, offset_of(memory.lines(Part::compact, worker, 1, call))) ==
+            CHECK(domains_at(homes, offset_of(memory.lines(Section::compact, worker, 1, call))) ==
                   own);
-            CHECK(domains_at(homes, offset_of(memory.lines(Part::rest, worker, 1, call))) == own);
+            CHECK(domains_at(homes, offset_of(memory.lines(Section::rest, worker, 1, call))) ==
+                  own);
           }
           CHECK(domains_at(homes, offset_of(&memory.post(worker))) == own);
           CHECK(domains_at(homes, offset_of(&memory.flag(worker, 0))) == own);
@@ -88,10 +90,10 @@ TEST_CASE("each worker's memory lies where it runs, and the FIFO in all domains"
 
 TEST_CASE("the processes of a node have their parts of the same homes") {
   const std::vector<int> domains = {4, 4, 7, 7, 4, 9};
-  const auto whole = memory_homes(Part::rest, 0, 6, kFurtherBytes, domains);
+  const auto whole = memory_homes(Section::rest, 0, 6, kFurtherBytes, domains);
   std::vector<MemoryHome> parts;
   for (const auto& [first, count] : std::vector<std::pair<int, int>>{{0, 1}, {1, 3}, {4, 2}}) {
-    const auto part = memory_homes(Part::rest, first, count, kFurtherBytes, domains);
+    const auto part = memory_homes(Section::rest, first, count, kFurtherBytes, domains);
     parts.insert(parts.end(), part.begin(), part.end());
   }
   REQUIRE(parts.size() == whole.size());

@@ -1,5 +1,5 @@
-#ifndef HYCOLL_TOOLS_COMMAND_MEASURING_PLAN_COST_H_
-#define HYCOLL_TOOLS_COMMAND_MEASURING_PLAN_COST_H_
+#ifndef HYCOLL_TOOLS_COMMAND_COSTS_PLAN_COST_H_
+#define HYCOLL_TOOLS_COMMAND_COSTS_PLAN_COST_H_
 
 #include <chrono>
 #include <cstddef>
@@ -66,4 +66,4 @@ PlanMeasurement measure_plan(const PlanTask& task, const PlanBounds& bounds);
 
 }  // namespace hycoll::command
 
-#endif  // HYCOLL_TOOLS_COMMAND_MEASURING_PLAN_COST_H_
+#endif  // HYCOLL_TOOLS_COMMAND_COSTS_PLAN_COST_H_

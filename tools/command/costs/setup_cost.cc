@@ -1,4 +1,4 @@
-#include "tools/command/measuring/setup_cost.h"
+#include "tools/command/costs/setup_cost.h"
 
 #include <algorithm>
 #include <bit>
@@ -16,7 +16,7 @@
 #include "collectives/selection/groups.h"
 #include "heap/arena_memory.h"
 #include "numa/topology/affinity_mask.h"
-#include "tools/command/measuring/allocations.h"
+#include "tools/command/costs/allocations.h"
 
 namespace hycoll::command {
 namespace {

@@ -28,7 +28,7 @@
 #include <utility>
 #include <vector>
 
-#include "collectives/algorithms/building_blocks/torus.h"
+#include "collectives/algorithms/torus/torus.h"
 #include "core/base/errors.h"
 
 namespace hycoll {

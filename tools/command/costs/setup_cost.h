@@ -1,5 +1,5 @@
-#ifndef HYCOLL_TOOLS_COMMAND_MEASURING_SETUP_COST_H_
-#define HYCOLL_TOOLS_COMMAND_MEASURING_SETUP_COST_H_
+#ifndef HYCOLL_TOOLS_COMMAND_COSTS_SETUP_COST_H_
+#define HYCOLL_TOOLS_COMMAND_COSTS_SETUP_COST_H_
 
 #include <cstddef>
 #include <span>
@@ -48,4 +48,4 @@ std::size_t most_setup_bytes(int processes, int members, int nodes) noexcept;
 
 }  // namespace hycoll::command
 
-#endif  // HYCOLL_TOOLS_COMMAND_MEASURING_SETUP_COST_H_
+#endif  // HYCOLL_TOOLS_COMMAND_COSTS_SETUP_COST_H_

@@ -25,7 +25,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "collectives/algorithms/building_blocks/torus.h"
+#include "collectives/algorithms/torus/torus.h"
 #include "core/base/errors.h"
 
 namespace hycoll {

@@ -1,4 +1,4 @@
-#include "tools/command/measuring/allocations.h"
+#include "tools/command/costs/allocations.h"
 
 #include <malloc.h>
 

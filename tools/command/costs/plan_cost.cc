@@ -1,4 +1,4 @@
-#include "tools/command/measuring/plan_cost.h"
+#include "tools/command/costs/plan_cost.h"
 
 #include <fmt/format.h>
 
@@ -14,10 +14,10 @@
 #include "threading/program/abridgement.h"
 #include "threading/program/program.h"
 #include "threading/program/schedule_binding.h"
+#include "tools/command/costs/allocations.h"
+#include "tools/command/costs/isolated_run.h"
 #include "tools/command/line/output.h"
 #include "tools/command/line/sizes.h"
-#include "tools/command/measuring/allocations.h"
-#include "tools/command/measuring/isolated_run.h"
 
 namespace hycoll::command {
 namespace {

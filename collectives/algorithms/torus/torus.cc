@@ -1,4 +1,4 @@
-#include "collectives/algorithms/building_blocks/torus.h"
+#include "collectives/algorithms/torus/torus.h"
 
 #include "core/base/errors.h"
 

@@ -1,4 +1,4 @@
-#include "tools/command/measuring/isolated_run.h"
+#include "tools/command/costs/isolated_run.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
