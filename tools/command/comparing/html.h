@@ -6,9 +6,6 @@
 
 namespace hycoll::command {
 
-/// The text with the characters that mean something in HTML replaced.
-std::string escaped(const std::string& text);
-
 /// A whole document without external resources, for light and dark screens. `body` is HTML.
 std::string html_page(const std::string& title, const std::string& body);
 
