@@ -13,6 +13,7 @@
 
 #include "core/base/collective_traits.h"
 #include "core/base/errors.h"
+#include "core/base/markup.h"
 #include "core/drawing/statistics_timeline.h"
 #include "core/drawing/turns_timeline.h"
 #include "core/schedule/packs.h"
@@ -42,29 +43,6 @@ constexpr std::array<std::string_view, 7> kColours = {"#0072b2", "#56b4e9", "#d5
 /// Colours of messages, by lane; further lanes have them again.
 constexpr std::array<std::string_view, 6> kLaneColours = {"#0072b2", "#a50026", "#6a3d9a",
                                                           "#1b7837", "#8c510a", "#222222"};
-
-std::string escape(std::string_view text) {
-  std::string escaped;
-  for (const char character : text) {
-    switch (character) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += character;
-    }
-  }
-  return escaped;
-}
 
 /// The cost model that the header describes, in microseconds.
 class CostModel {
@@ -251,7 +229,7 @@ void Drawing::draw_header() {
       "<defs><marker id=\"head\" viewBox=\"0 0 6 6\" refX=\"6\" refY=\"3\" markerWidth=\"6\" "
       "markerHeight=\"6\" orient=\"auto\"><path d=\"M0,0 L6,3 L0,6 z\"/></marker></defs>\n");
   add("<text x=\"{}\" y=\"22\" font-size=\"15\">{} {}</text>\n", kMargin, schedule_.collective.name,
-      escape(schedule_.algorithm));
+      escaped(schedule_.algorithm));
   std::string subtitle = to_text(schedule_.shape);
   if (has_root(schedule_.collective)) {
     const std::string_view side = delivers_to_root(schedule_.collective) ? "to" : "from";
@@ -261,7 +239,7 @@ void Drawing::draw_header() {
     subtitle += fmt::format("; only the first {} of {} nodes are drawn", drawn_nodes_,
                             schedule_.shape.node_count());
   }
-  add("<text x=\"{}\" y=\"40\" fill=\"#555555\">{}</text>\n", kMargin, escape(subtitle));
+  add("<text x=\"{}\" y=\"40\" fill=\"#555555\">{}</text>\n", kMargin, escaped(subtitle));
   double legend_x = kMargin;
   for (std::size_t kind = 0; kind < kColours.size(); ++kind) {
     add("<rect x=\"{:.0f}\" y=\"51\" width=\"12\" height=\"12\" class=\"{}\"/>"
@@ -375,7 +353,7 @@ void Drawing::draw_step(const Row& row, int id, const Step& step) {
                     : std::min(end, issue + model_.cost_of(step, 0).busy);
   }
   add("<g><title>{}: {}\n{} bytes, {:.4g} to {:.4g} us</title>", walk_.index.place[i].step,
-      escape(describe_step(schedule_, step)), model_.bytes_of(step), begin,
+      escaped(describe_step(schedule_, step)), model_.bytes_of(step), begin,
       timeline_.completion[i]);
   add("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" class=\"{}\"/>", x(begin),
       row.y, std::max(x(end) - x(begin), 1.0), kBoxHeight, name_of(step.kind));

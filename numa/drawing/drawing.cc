@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/errors.h"
+#include "core/base/markup.h"
 #include "numa/drawing/drawing_layout.h"
 #include "numa/topology/affinity_mask.h"
 
@@ -67,29 +68,6 @@ std::vector<CoreUse> use_of_cores(const Topology& topology, std::span<const Core
     uses[static_cast<std::size_t>(core)].lanes.push_back(static_cast<int>(lane));
   }
   return uses;
-}
-
-std::string escaped(const std::string& text) {
-  std::string safe;
-  for (char c : text) {
-    switch (c) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      default:
-        safe += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return safe;
 }
 
 /// "worker 3", "workers 0-3", or "8 workers" where the numbers do not fit into a core's box.

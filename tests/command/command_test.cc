@@ -20,7 +20,7 @@ namespace {
 TEST_CASE("every subcommand explains itself") {
   CHECK(contains(hycoll({"--help"}).output, "compare"));
   for (const char* subcommand : {"info", "algorithms", "plan", "verify", "bench", "compare",
-                                 "report", "reproduce", "model"}) {
+                                 "report", "reproduce", "model", "ring"}) {
     CAPTURE(subcommand);
     const ChildResult result = hycoll({subcommand, "--help"});
     CHECK(result.status == 0);
@@ -381,6 +381,39 @@ TEST_CASE("reproduce counts the benchmarks that it is asked for") {
   CHECK(contains(table.output, "524287"));
   CHECK_FALSE(contains(table.output, "16777216"));
   check_refused({"reproduce", "D"}, {"'D'", "A, B, C"});
+}
+
+TEST_CASE("ring orders hosts, proves it and counts what another order costs") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("topology.conf");
+  write_file("path", path,
+             "SwitchName=core Switches=leaf[1-2]\nSwitchName=leaf1 Nodes=n[1,3,5]\n"
+             "SwitchName=leaf2 Nodes=n[2,4,10]\n");
+  const Json document = json_of({"ring", "--topology", path, "--json", "-"});
+  const Json& context = document.at("context");
+  CHECK(context.at("ring") == Json::array({"n1", "n3", "n5", "n2", "n4", "n10"}));
+  CHECK(context.at("natural") == Json::array({"n1", "n2", "n3", "n4", "n5", "n10"}));
+  CHECK(context.at("ring_most_messages") == 1);
+  CHECK(context.at("natural_most_messages") == 3);
+  CHECK(context.at("natural_step_ratio") == 3);
+  CHECK(document.at("records").size() == 8);
+  for (const Json& record : document.at("records")) {
+    CHECK(record.at("ring_up") == 1);
+    CHECK(record.at("ring_down") == 1);
+    CHECK(record.at("natural_up") == (record.at("upper") == "core" ? 3 : 1));
+  }
+  const ChildResult text = hycoll({"ring", "--topology", path, "--hosts", "n10,n1,n4"});
+  CHECK(text.status == 0);
+  CHECK(contains(text.output, "ring:           n10,n1,n4\n"));
+  CHECK(contains(text.output, "natural order:  at most 1 message on"));
+  CHECK(contains(hycoll({"ring", "--topology", path, "--svg", "-"}).output, ">Natural order: "));
+  check_refused({"ring"}, {"--topology"});
+  check_refused({"ring", "--topology", path, "--hosts", "n1,n6"}, {"'n6'", path});
+  check_refused({"ring", "--topology", path, "--hosts", "n1,n1"}, {"'n1'", "twice"});
+  check_refused({"ring", "--topology", path, "--hosts", "n["}, {"--hosts", "'n['"});
+  check_refused({"ring", "--topology", path + ".no"}, {"--topology", path + ".no"});
+  write_file("path", path, "SwitchName=s Nodes=a\nSwitchName=t Nodes=a\n");
+  check_refused({"ring", "--topology", path}, {path + ":2: 'a'", "line 1", "expected"});
 }
 
 TEST_CASE("CSV has a line for each record, and people read the standard error meanwhile") {

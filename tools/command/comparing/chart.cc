@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "core/base/markup.h"
 #include "tools/command/comparing/html.h"
 #include "tools/command/line/sizes.h"
 

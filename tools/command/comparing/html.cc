@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/markup.h"
+
 namespace hycoll::command {
 namespace {
 
@@ -83,29 +85,6 @@ std::string cells(const char* tag, const std::vector<std::string>& contents) {
 }
 
 }  // namespace
-
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
 
 std::string picture_style() {
   std::string style = kChartRules;

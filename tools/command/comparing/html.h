@@ -6,9 +6,6 @@
 
 namespace hycoll::command {
 
-/// The text with the characters that mean something in HTML replaced.
-std::string escaped(const std::string& text);
-
 /// The style of charts as html_page has it, for pictures: of light colours, and without what many
 /// programs that show pictures do not know.
 std::string picture_style();

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/errors.h"
+#include "core/base/markup.h"
 #include "tools/command/comparing/html.h"
 #include "tools/command/line/sizes.h"
 #include "tools/command/line/table.h"
