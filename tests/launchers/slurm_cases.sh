@@ -5,7 +5,8 @@
 # usage: slurm_cases.sh mpich|openmpi MPIEXEC PROGRAM LIBRARY DOCUMENT
 set -uo pipefail
 
-readonly flavour=$1 mpiexec=$2 program=$3 library=$4 document=$5
+readonly flavour=$1 mpiexec=$2 program=$3 library=$4
+document=$(realpath "$5")
 readonly lab=${HOSTS_AGENT%/*}
 readonly work=$lab/work
 # hycoll serves calls soon, and does not try out two transports before that.
