@@ -5,7 +5,8 @@
 # usage: slurm_cases.sh mpich|openmpi MPIEXEC PROGRAM LIBRARY DOCUMENT
 set -uo pipefail
 
-readonly flavour=$1 mpiexec=$2 program=$3 library=$4 document=$5
+readonly flavour=$1 mpiexec=$2 program=$3 library=$4
+document=$(realpath "$5")
 readonly lab=${HOSTS_AGENT%/*}
 readonly work=$lab/work
 # hycoll serves calls soon, and does not try out two transports before that.
@@ -61,7 +62,7 @@ END
 
 # Runs a command whose job preloads hycoll, and leaves report.json.
 run() { # command...
-  HYCOLL_REPORT=$work/report.json timeout -k 5 40 "$@" >"$work/output" 2>&1 || fail "exit status $?"
+  HYCOLL_REPORT=$work/report.json timeout -k 5 60 "$@" >"$work/output" 2>&1 || fail "exit status $?"
 }
 srun_program() { # arguments of srun and of the program
   run srun --mpi="$interface" --export=ALL,LD_PRELOAD="$HOME/hycoll/lib/libhycoll_pmpi.so" "$@"
@@ -104,7 +105,7 @@ remains() {
 }
 expect_nothing_left() {
   local attempt
-  for ((attempt = 0; attempt < 50; attempt++)); do
+  for ((attempt = 0; attempt < 200; attempt++)); do
     [[ -n $(remains) || -n $(squeue --noheader --name "$1") ]] || return 0
     sleep 0.1
   done
@@ -124,7 +125,7 @@ await_end() { # job's name, seconds
 
 await_staying() { # file that the job writes
   local attempt
-  for ((attempt = 0; attempt < 200; attempt++)); do
+  for ((attempt = 0; attempt < 600; attempt++)); do
     ! grep -qs staying "$1" || return 0
     sleep 0.1
   done
@@ -189,7 +190,7 @@ job_script() { # which one, from 1 on
 run_job_script() { # which one
   job_script "$1" >"$work/job"
   sbatch --quiet --job-name script --output "$work/output" "$work/job" || fail "sbatch refuses it"
-  await_end script 40
+  await_end script 60
 }
 job_scripts() {
   begin "the document's job script: one task per core"

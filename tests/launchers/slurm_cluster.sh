@@ -72,7 +72,7 @@ start_daemons() {
 
 await_hosts() {
   local attempt
-  for ((attempt = 0; attempt < 150; attempt++)); do
+  for ((attempt = 0; attempt < 300; attempt++)); do
     if [[ $(sinfo --noheader --states idle --format %D 2>/dev/null) == "$host_count" ]]; then
       return
     fi
