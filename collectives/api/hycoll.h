@@ -190,6 +190,15 @@ struct Options {
   /// "10,25,80,110,200".
   std::string latencies;
 
+  /// Communicators: a file that describes the network as a tree of switches and hosts, of which the
+  /// first process reads it (docs/topology.md). Nodes are then numbered as in a ring on which no
+  /// link carries two messages in the same direction, in those calls whose result does not depend
+  /// on the order of ranks: broadcast and barrier, allreduce and reduce with operators that
+  /// commute. Constructors throw Error if the file is none; if it lacks a host, they say so on
+  /// standard error, and nodes keep the order of ranks. Without effect where has_scattered_ranks()
+  /// is always false, and with aggregators. Empty: none.
+  std::string topology;
+
   /// Whether pool threads (Communicator) or joining threads (Team) are bound to a core each.
   enum class Pinning { pinned, unpinned };
   Pinning pinning = Pinning::pinned;  ///< Whether threads are bound.

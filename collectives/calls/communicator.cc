@@ -19,6 +19,7 @@
 #include "collectives/calls/processes_member.h"
 #include "collectives/job/node_grouping.h"
 #include "collectives/job/process_group.h"
+#include "collectives/job/ring_places.h"
 #include "collectives/node/node_processes.h"
 #include "collectives/node/workers.h"
 #include "collectives/plans/plan_cache.h"
@@ -84,11 +85,11 @@ struct Communicator::State final : Channel {
       processes = std::make_unique<NodeProcesses>(group, ThreadNumbering::one_each(group.size()));
       plans = std::make_unique<PlanCache>(processes->plan_options(group));
       provide_for_agreements();
-      if (role == Role::whole && may_regroup()) regroup();
     } else {
       workers = std::make_unique<NodeWorkers>(group, worker_count_for(group), MemberCount::one);
       plans = std::make_unique<PlanCache>(workers->plan_options(group));
     }
+    if (role == Role::whole && may_regroup()) regroup();
     if (group.announces()) announcer = std::make_unique<CallAnnouncer>(group);
     if (group.aggregator_count() > 0) setup.meet();  // the announcer ends the services
     if (group.is_aggregator()) {
@@ -152,16 +153,19 @@ struct Communicator::State final : Channel {
   Channels::Offer agree(const Channels::Offer& own);
 
   /// Where all processes are compared the calls have one row of numbers, and reproducible bits
-  /// depend on who shares a node.
+  /// depend on who shares a node. Only nodes of several processes and the network's rings have
+  /// another order than ranks.
   bool may_regroup() const {
     return group.options().checking == Options::Checking::process &&
-           group.options().bits == Bits::same_on_all_members;
+           group.options().bits == Bits::same_on_all_members && group.aggregator_count() == 0 &&
+           (processes != nullptr || !group.options().topology.empty());
   }
   /// What this has, and the regrouped one.
   void add_own_memory(OwnMemory& all) const;
   /// Provides all memory if the calls need it by which the members agree on providing it.
   void provide_for_agreements();
-  /// Makes the same once more, over the processes in another order, if there are fewer nodes in it.
+  /// Makes the same once more, over the processes in another order, if there are fewer nodes in it,
+  /// or the nodes are a ring that follows the network.
   void regroup();
 
   Role role;
@@ -175,7 +179,8 @@ struct Communicator::State final : Channel {
   std::unique_ptr<AggregatorService> service;  // null but on aggregators
   bool may_take_turns = false;                 // Communicator::take_turns() has not been tried
   bool has_background = false;                 // whether MPI has been found to allow it
-  std::unique_ptr<State> regrouped;            // null unless ranks are scattered
+  bool has_scattered_ranks = false;
+  std::unique_ptr<State> regrouped;               // null unless another order is better
   std::shared_ptr<const RankOrder> better_order;  // of the regrouped one
   Channels channels{idle_channels()};             // last: they use the group's communicator
 };
@@ -210,7 +215,9 @@ OwnMemory own_memory(const Communicator& communicator) {
 }
 
 void Communicator::State::regroup() {
-  RankOrder order = processes->better_order();
+  const RankMap places = processes != nullptr ? processes->places() : group.node_places();
+  has_scattered_ranks = processes != nullptr && !RankOrder::by_place(places).is_own();
+  RankOrder order = RankOrder::by_place(in_ring_order(group, places));
   if (order.is_own()) return;
   better_order = std::make_shared<const RankOrder>(std::move(order));
   Options options = group.options();
@@ -276,7 +283,7 @@ int Communicator::worker_count() const noexcept {
 }
 const Options& Communicator::options() const noexcept { return state_->group.options(); }
 
-bool Communicator::has_scattered_ranks() const noexcept { return state_->regrouped != nullptr; }
+bool Communicator::has_scattered_ranks() const noexcept { return state_->has_scattered_ranks; }
 
 void Communicator::run(const Call& call) {
   const auto run_it = [](Caller& caller, const Call& its) { caller.run(its); };

@@ -144,6 +144,7 @@ std::vector<NumberedOption> ProcessGroup::common_options() const {
        .value = static_cast<int>(options_.waiting)},
       NumberedOption::of_words("groups (HYCOLL_GROUPS)", options_.groups),
       NumberedOption::of_words("latencies (HYCOLL_LATENCIES)", options_.latencies),
+      NumberedOption::of_words("topology (HYCOLL_TOPOLOGY)", options_.topology),
   };
 }
 
@@ -278,6 +279,11 @@ void ProcessGroup::broadcast_first(std::span<double> numbers) const {
     return MPI_Ibcast(numbers.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, 0, control(),
                       request);
   });
+}
+
+void ProcessGroup::broadcast_first(std::span<int> numbers) const {
+  setup().meet();
+  broadcast(numbers, 0, control());
 }
 
 NumberedOption NumberedOption::of_words(std::string_view name, const std::string& words) {

@@ -125,7 +125,10 @@ class ProcessGroup {
 
   /// Collective: everybody has the first process's numbers.
   void broadcast_first(std::span<double> numbers) const;
+  void broadcast_first(std::span<int> numbers) const;
 
+  /// The name of a process's machine, by rank.
+  const std::string& host(int rank) const { return map_.host(rank); }
   /// "process 3 on host a", by rank. The second outlives the group.
   std::string process_name(int rank) const { return names_(rank); }
   const PeerNames& process_names() const noexcept { return names_; }

@@ -208,9 +208,12 @@ ProcessMap ProcessMap::of(JointSetup& setup, MPI_Comm communicator) {
   return ProcessMap(setup, communicator, affinity, std::move(machine));
 }
 
+const std::string& ProcessMap::host(int rank) const {
+  return (*hosts_)[static_cast<std::size_t>(machines_.at(rank))];
+}
+
 std::string ProcessMap::name(int rank, int number) const {
-  const auto machine = static_cast<std::size_t>(machines_.at(rank));
-  return fmt::format("process {} on host {}", number, (*hosts_)[machine]);
+  return fmt::format("process {} on host {}", number, host(rank));
 }
 
 int ProcessMap::neighbour_count() const { return share_->process_count(); }

@@ -56,6 +56,8 @@ class ProcessMap {
   /// By rank: a number for each machine.
   const RankMap& machines() const noexcept { return machines_; }
 
+  /// The name of its machine, as the MPI library tells it.
+  const std::string& host(int rank) const;
   /// "process 3 on host a". `number`: how users number the process.
   std::string name(int rank, int number) const;
 

@@ -32,8 +32,8 @@ class NodeProcesses {
   NodeProcesses(const NodeProcesses&) = delete;
   NodeProcesses& operator=(const NodeProcesses&) = delete;
 
-  /// An order of the group's ranks in which there are fewer, larger nodes, if theirs is not one.
-  RankOrder better_order() const { return RankOrder::by_place(places_); }
+  /// ProcessGroup::node_places().
+  const RankMap& places() const noexcept { return places_; }
 
   /// The first of this process's workers among those of its node, and the node.
   int worker() const noexcept { return worker_; }
