@@ -117,7 +117,7 @@ TEST_CASE("calls of containers carry the sizes that they must be compared with")
   const Call blocks = calls::reduce_scatter_block(input, output);
   CHECK(blocks.count == 2);
   CHECK(blocks.input_size == 6);
-  CHECK(blocks.output_size == Call::kUnknownSize);
+  CHECK(blocks.output_size == 2);
   const Counts counts = {2, 4};
   const Call scattered = calls::reduce_scatter(input, output, counts);
   CHECK(scattered.input_size == 6);
