@@ -4,14 +4,15 @@
 // and more, 2 KiB; then dpml with a lane per worker, which passes over memory once.
 //
 // Several nodes: the cheapest (costs.h) of recursive doubling, through lines too, of halving and
-// doubling, of the ring, of both in pipelined parts, of the circulant graph, and of smp-butterfly,
-// where a small node among large ones cannot lead lanes.
+// doubling, of the ring, of both in pipelined parts, of the circulant graph and of mixed radices,
+// and of smp-butterfly, where a small node among large ones cannot lead lanes.
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
 
+#include "collectives/algorithms/building_blocks/radices.h"
 #include "collectives/selection/costs.h"
 #include "collectives/selection/lanes.h"
 #include "collectives/selection/rules.h"
@@ -38,8 +39,12 @@ double folding(const LaneCosts& costs) {
          time_of(costs, {.count = 1, .part = 1, .lanes_of_worker = 1});
 }
 
+/// In the last step nodes that stand for two exchange with others as long as these suffice, whose
+/// messages are there already: they have not waited for anybody to fold.
 double recursive_doubling(const LaneCosts& costs, double segments) {
-  return inside(costs) + folding(costs) +
+  const bool others_suffice = costs.folds && 2 * (costs.nodes - costs.partners) <= costs.partners;
+  const double ahead = others_suffice ? costs.own_alpha : 0;
+  return inside(costs) + folding(costs) - ahead +
          time_of(costs,
                  {.count = costs.full_steps, .part = 1, .combined = 1, .segments = segments});
 }
@@ -90,6 +95,23 @@ double circulant(const LaneCosts& costs, double /*segments*/) {
          costs.vector_copy / costs.lanes;
 }
 
+/// The further messages of a round are under way with its first one.
+double mixed_radix(const LaneCosts& costs, double /*segments*/) {
+  double time = inside(costs);
+  double blocks = 1;
+  for (const int radix : radices_of(static_cast<int>(costs.nodes))) {
+    blocks *= radix;
+    Rounds round{.count = 1,
+                 .part = (radix - 1) / blocks,
+                 .combined = 1,
+                 .sender = Rounds::Sender::has_waited};
+    time += time_of(costs, round);
+    round.combined = 0;
+    time += time_of(costs, round) + 2 * (radix - 2) * costs.message;
+  }
+  return time;
+}
+
 /// The members combine in levels, one pair's vectors at a time; dpml's leader with a single lane
 /// combines those of all.
 double smp_butterfly(const LaneCosts& costs, double /*segments*/) {
@@ -105,6 +127,7 @@ constexpr std::array kCandidates = {
     Candidate{"dpml-pipelined-halving-doubling", Cut::lane, pipelined_halving_doubling},
     Candidate{"smp-butterfly", Cut::nothing, smp_butterfly},
     Candidate{"dpml-circulant", Cut::nothing, circulant},
+    Candidate{"dpml-mixed-radix", Cut::nothing, mixed_radix},
     Candidate{"dpml-ring", Cut::block, ring},
     Candidate{"dpml-pipelined-ring", Cut::block, pipelined_ring},
 };

@@ -70,8 +70,7 @@ PairBinding::PairBinding(const Schedule& schedule, int node, const BindingOption
   const ProgramExtent extent{
       .partition = partition, .tag_count = options.tag_count, .has_gaps = true};
   require_within_limits(needs, schedule.algorithm, extent);
-  auto [programs, recipes] =
-      form_of(schedule, node, needs, {.partition = partition, .has_gaps = true}, options);
+  auto [programs, recipes] = form_of(schedule, node, needs, partition, {.has_gaps = true}, options);
   std::vector<std::size_t> staged_chunks(index_of(schedule.shape.node(node).workers), 0);
   const std::vector<StagedBuffer> staged = staged_buffers(schedule, node, staged_chunks);
   most_staged_chunks_ = std::ranges::max(staged_chunks);

@@ -189,26 +189,20 @@ const ScheduleBinding::Form* ScheduleBinding::find_form(bool stages_briefly,
                                                         const BindingMemory& memory) const {
   // Pairs with the releasing store in make_form().
   const Form* form = forms_.load(std::memory_order_acquire);
+  const FormKind kind{.has_gaps = !memory.gaps.empty(), .stages_briefly = stages_briefly};
   for (; form != nullptr; form = form->next.get()) {
-    const Pattern& pattern = form->pattern;
-    if (pattern.stages_briefly == stages_briefly && pattern.has_gaps == !memory.gaps.empty() &&
-        pattern.filled_chunks == memory.filled_chunks) {
-      break;
-    }
+    if (form->kind == kind && form->filled_chunks == memory.filled_chunks) break;
   }
   return form;
 }
 
 std::unique_ptr<ScheduleBinding::Form> ScheduleBinding::make_form(
     const Partition& partition, bool stages_briefly, const BindingMemory& memory) const {
-  const FormKind kind{
-      .partition = partition, .has_gaps = !memory.gaps.empty(), .stages_briefly = stages_briefly};
   auto made = std::make_unique<Form>();
   made->number = take_program_numbers(1);
-  made->pattern = {.stages_briefly = stages_briefly,
-                   .has_gaps = kind.has_gaps,
-                   .filled_chunks = memory.filled_chunks};
-  made->form = form_of(schedule_, node_, needs_, kind, options_);
+  made->kind = {.has_gaps = !memory.gaps.empty(), .stages_briefly = stages_briefly};
+  made->filled_chunks = memory.filled_chunks;
+  made->form = form_of(schedule_, node_, needs_, partition, made->kind, options_);
   for (Program& program : made->form.programs) program.form = made->number;
   for (ProgramRecipe& recipe : made->form.recipes) {
     for (ProgramRecipe::Place& place : recipe.operands) {

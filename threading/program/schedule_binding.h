@@ -66,15 +66,11 @@ class ScheduleBinding {
   }
 
  private:
-  /// What programs depend on beside the chunks' ends.
-  struct Pattern {
-    bool stages_briefly = false;
-    bool has_gaps = false;
-    std::vector<int> filled_chunks;  ///< Of each block, or of the vector: its first so many.
-  };
+  /// With what programs depend on besides the chunks' ends.
   struct Form {
     std::uint64_t number = 0;
-    Pattern pattern;
+    FormKind kind;
+    std::vector<int> filled_chunks;  ///< Of each block, or of the vector: its first so many.
     ScheduleForm form;
     std::unique_ptr<const Form> next;
   };

@@ -34,10 +34,11 @@ Narrow narrowed(Wide value) {
 /// Makes the form of one node. Each step of the schedule becomes at most one instruction.
 class FormMaker {
  public:
-  FormMaker(const Schedule& schedule, int node, const ProgramNeeds& needs, const FormKind& kind,
-            const BindingOptions& options)
+  FormMaker(const Schedule& schedule, int node, const ProgramNeeds& needs,
+            const Partition& partition, const FormKind& kind, const BindingOptions& options)
       : schedule_(schedule),
         node_(node),
+        partition_(partition),
         kind_(kind),
         options_(options),
         natives_block_(!needs.has_natives_that_must_not_block),
@@ -353,12 +354,13 @@ class FormMaker {
   }
 
   bool is_empty(int first_chunk, int chunk_count) const {
-    return kind_.partition.range(first_chunk, chunk_count).size() == 0;
+    return partition_.range(first_chunk, chunk_count).size() == 0;
   }
   bool is_empty(const Span& span) const { return is_empty(span.first_chunk, span.chunk_count); }
 
   const Schedule& schedule_;
   int node_;
+  const Partition& partition_;
   const FormKind& kind_;
   const BindingOptions& options_;
   bool natives_block_;
@@ -374,8 +376,9 @@ class FormMaker {
 }  // namespace
 
 ScheduleForm form_of(const Schedule& schedule, int node, const ProgramNeeds& needs,
-                     const FormKind& kind, const BindingOptions& options) {
-  return FormMaker(schedule, node, needs, kind, options).make();
+                     const Partition& partition, const FormKind& kind,
+                     const BindingOptions& options) {
+  return FormMaker(schedule, node, needs, partition, kind, options).make();
 }
 
 }  // namespace hycoll

@@ -11,11 +11,12 @@
 
 namespace hycoll {
 
-/// What the instructions of a schedule's programs depend on, of the vector that it is bound to.
+/// What the instructions of a schedule's programs depend on, of the vector that it is bound to,
+/// besides which chunks are empty.
 struct FormKind {
-  const Partition& partition;  ///< Of which only matters which chunks are empty.
-  bool has_gaps = false;       ///< Between the slices of neighbouring blocks.
+  bool has_gaps = false;  ///< Between the slices of neighbouring blocks.
   bool stages_briefly = false;
+  friend bool operator==(const FormKind&, const FormKind&) = default;
 };
 
 /// The programs of one node's workers, or of those that are wanted, without all that depends on
@@ -26,10 +27,12 @@ struct ScheduleForm {
   std::vector<ProgramRecipe> recipes;
 };
 
-/// The schedule is whole, or the node's part; `needs` are those of all nodes. Of the options only
-/// peers and workers matter. What the executor has is not looked at: see require_within_limits().
+/// The schedule is whole, or the node's part; `needs` are those of all nodes. Of the partition only
+/// matters which chunks are empty, of the options peers and workers. What the executor has is not
+/// looked at: see require_within_limits().
 ScheduleForm form_of(const Schedule& schedule, int node, const ProgramNeeds& needs,
-                     const FormKind& kind, const BindingOptions& options);
+                     const Partition& partition, const FormKind& kind,
+                     const BindingOptions& options);
 
 }  // namespace hycoll
 

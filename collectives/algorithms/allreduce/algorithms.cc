@@ -123,6 +123,7 @@ constexpr std::array kAlgorithms = {
     dpml("dpml-ring", kRing),
     dpml("dpml-halving-doubling", kHalvingDoubling),
     dpml("dpml-circulant", kCirculant),
+    dpml("dpml-mixed-radix", kMixedRadix),
     dpml("dpml-native", kNative),
     pipelined("dpml-pipelined-recursive-doubling", kRecursiveDoubling),
     pipelined("dpml-pipelined-ring", kRing),

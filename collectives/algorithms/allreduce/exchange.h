@@ -65,6 +65,12 @@ inline constexpr Exchange kCirculant{.messages = MessageSize::block,
                                      .chunks_per_lane = chunk_per_node,
                                      .allreduce = append_circulant};
 
+void append_mixed_radix(ScheduleBuilder& builder, const LaneVector& vector);
+inline constexpr Exchange kMixedRadix{.order = OperandOrder::by_rank,
+                                      .messages = MessageSize::block,
+                                      .chunks_per_lane = chunk_per_node,
+                                      .allreduce = append_mixed_radix};
+
 void append_native(ScheduleBuilder& builder, const LaneVector& vector);
 inline constexpr Exchange kNative{.help = ExchangeHelp::mpi_library, .allreduce = append_native};
 

@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <numeric>
 #include <string_view>
 #include <vector>
 
+#include "collectives/algorithms/building_blocks/radices.h"
 #include "collectives/algorithms/registry.h"
 #include "core/base/partition.h"
 #include "core/drawing/statistics.h"
@@ -318,6 +320,25 @@ TEST_CASE("circulant graph: the bound of the ring in 2 ceil(lg N) steps for ever
         }
         CHECK(total == 2 * (nodes - 1) * elements);  // the ring's lemma 3: the least possible
       }
+    }
+  }
+}
+
+TEST_CASE("mixed radix: the bound of the ring in a round for each radix, and back") {
+  for (std::size_t nodes = 2; nodes <= 40; ++nodes) {
+    CAPTURE(nodes);
+    const std::vector<int> radices = radices_of(static_cast<int>(nodes));
+    const std::size_t peers =
+        std::accumulate(radices.begin(), radices.end(), std::size_t{0}) - radices.size();
+    const Schedule schedule =
+        generate("dpml-mixed-radix", Shape::uniform(static_cast<int>(nodes), 1, 1));
+    CHECK(statistics(schedule).critical_message_count == 2 * radices.size());
+    CHECK(statistics(schedule).maximum.scratch ==
+          nodes - nodes / static_cast<std::size_t>(radices.front()));
+    for (const WorkerCounts& node : count_workers(schedule)) {
+      CHECK(node.sends == 2 * peers);
+      CHECK(node.sent == 2 * (nodes - 1));
+      CHECK(node.message_reduced == nodes - 1);
     }
   }
 }
