@@ -54,6 +54,11 @@ def with_lists_apart(text):
     return "\n".join(lines) + "\n"
 
 
+def is_shown(path):
+    """Not how the folder is built, and no hidden file, which mkdocs leaves out."""
+    return path.name != "BUILD" and not path.name.startswith(".")
+
+
 def page_name_of(source, name):
     """The page of a file, or of a folder, of that name."""
     return f"{name}/README.md" if source.is_dir() else f"{name}.md"
@@ -63,7 +68,7 @@ def write_page_of(source, page):
     """A page that shows a file, or what is in a folder."""
     page.parent.mkdir(parents=True, exist_ok=True)
     if source.is_dir():
-        inner = [path for path in sorted(source.iterdir()) if path.name != "BUILD"]
+        inner = [path for path in sorted(source.iterdir()) if is_shown(path)]
         listed = "\n".join(f"- [{path.name}]({page_name_of(path, path.name)})" for path in inner)
         page.write_text(f"# {source.name}\n\n{listed}\n", encoding="utf-8")
     else:
@@ -94,7 +99,7 @@ def write_tree(root, tree):
         shutil.copy(picture, tree / picture.relative_to(root))
     for source in sorted(shown):
         inner = source.rglob("*") if source.is_dir() else ()
-        shown = shown | {path for path in inner if path.name != "BUILD"}
+        shown = shown | {path for path in inner if is_shown(path)}
     for source in sorted(shown):
         name = page_name_of(source, source.relative_to(root).as_posix())
         if not (tree / name).exists():
