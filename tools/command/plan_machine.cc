@@ -76,9 +76,9 @@ void add_to(Json& record, const std::optional<LineTransfers>& transfers) {
   };
   record["line_transfers"] = if_counted([](const LineTransfers& t) { return t.count; });
   record["line_transfers_critical"] = if_counted([](const LineTransfers& t) { return t.critical; });
-  constexpr std::array kNames = {"cache", "domain", "package"};
-  for (std::size_t b = 0; b < kNames.size(); ++b) {
-    const std::string name = kNames[b];
+  constexpr std::array kBoundaries = {"cache", "domain", "package"};
+  for (std::size_t b = 0; b < kBoundaries.size(); ++b) {
+    const std::string name = kBoundaries[b];
     record[name + "_crossings"] =
         if_counted([b](const LineTransfers& t) { return t.crossings[b]; });
     record[name + "_crossings_critical"] =
