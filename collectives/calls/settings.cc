@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "collectives/job/node_groups.h"
+#include "collectives/job/worker_groups.h"
 #include "core/base/errors.h"
 #include "threading/latency/core_latencies.h"
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "collectives/job/node_groups.h"
+#include "collectives/job/worker_groups.h"
 #include "threading/latency/core_latencies.h"
 
 namespace hycoll {

@@ -11,7 +11,7 @@
 #include "collectives/job/build_identity.h"
 #include "collectives/job/lane_transport.h"
 #include "collectives/job/machine_exchange.h"
-#include "collectives/job/node_groups.h"
+#include "collectives/job/worker_groups.h"
 #include "collectives/selection/selection.h"
 #include "core/base/errors.h"
 #include "core/base/lifetime.h"

@@ -10,6 +10,7 @@
 #include "core/schedule/pairs.h"
 #include "core/schedule/part_checks.h"
 #include "core/schedule/walk.h"
+#include "core/schedule/without_steps.h"
 #include "core/staging/staging_places.h"
 #include "core/staging/value_flow.h"
 
@@ -314,18 +315,7 @@ class OrderedSchedule {
       reader.read(schedule, strand, step, schedule.destinations(step), schedule.sources(step),
                   dependencies);
     }
-    Schedule frame{.collective = schedule.collective,
-                   .algorithm = schedule.algorithm,
-                   .shape = schedule.shape,
-                   .chunk_count = schedule.chunk_count,
-                   .root = schedule.root,
-                   .part = schedule.part,
-                   .buffers = schedule.buffers,
-                   .flags = schedule.flags,
-                   .strands = {},
-                   .spans = {},
-                   .packed = schedule.packed,
-                   .dependencies = {}};
+    Schedule frame = without_steps(schedule);
     for (const Strand& strand : schedule.strands) frame.strands.push_back({strand.worker, {}});
     return frame;
   }

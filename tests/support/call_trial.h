@@ -74,126 +74,58 @@ class CallTrial {
 /// place, equal blocks and unequal ones with zeros among them. Inputs have about `count` elements.
 std::vector<CollectiveReference> references_of_all(int member_count, std::size_t count);
 
-/// The forms of a call, by the public functions of the collective's name.
-template <class Caller>
-void run_by_name(Caller& caller, const Call& c) {
-  switch (c.collective) {
-    case Collective::allreduce:
-      return caller.allreduce(c.input, c.output, c.count, c.type, c.op);
-    case Collective::reduce:
-      return caller.reduce(c.input, c.output, c.count, c.type, c.op, c.root);
-    case Collective::reduce_scatter:
-      if (c.block_counts.empty()) {
-        return caller.reduce_scatter_block(c.input, c.output, c.count, c.type, c.op);
-      }
-      return caller.reduce_scatter(c.input, c.output, c.block_counts, c.type, c.op);
-    case Collective::scan:
-      return caller.scan(c.input, c.output, c.count, c.type, c.op);
-    case Collective::exscan:
-      return caller.exscan(c.input, c.output, c.count, c.type, c.op);
-    case Collective::broadcast:
-      // By name it has one buffer.
-      if (c.input != c.output) return caller.run(c);
-      return caller.broadcast(c.output, c.count, c.type, c.root);
-    case Collective::allgather:
-      if (!c.block_counts.empty()) {
-        return caller.allgatherv(c.input, c.output, c.block_counts, c.type);
-      }
-      return caller.allgather(c.input, c.output, c.count, c.type);
-    case Collective::gather:
-      if (!c.block_counts.empty()) {
-        return caller.gatherv(c.input, c.output, c.block_counts, c.type, c.root);
-      }
-      return caller.gather(c.input, c.output, c.count, c.type, c.root);
-    case Collective::scatter:
-      if (!c.block_counts.empty()) {
-        return caller.scatterv(c.input, c.output, c.block_counts, c.type, c.root);
-      }
-      return caller.scatter(c.input, c.output, c.count, c.type, c.root);
-    case Collective::alltoall:
-      return caller.alltoall(c.input, c.output, c.count, c.type);
+// The forms of a call, by the public functions of the collective's name: run_by_name(caller, call)
+// and so on. A function's name is prefix, collective and suffix. `whole` makes any call.
+#define HYCOLL_FORM_BY_NAME(Result, form, prefix, suffix, whole)                                  \
+  template <class Caller>                                                                         \
+  Result form##_by_name(Caller& caller, const Call& c) {                                          \
+    const bool is_equal = c.block_counts.empty();                                                 \
+    switch (c.collective) {                                                                       \
+      case Collective::allreduce:                                                                 \
+        break;                                                                                    \
+      case Collective::reduce:                                                                    \
+        return caller.prefix##reduce##suffix(c.input, c.output, c.count, c.type, c.op, c.root);   \
+      case Collective::reduce_scatter:                                                            \
+        if (!is_equal) {                                                                          \
+          return caller.prefix##reduce_scatter##suffix(c.input, c.output, c.block_counts, c.type, \
+                                                       c.op);                                     \
+        }                                                                                         \
+        return caller.prefix##reduce_scatter_block##suffix(c.input, c.output, c.count, c.type,    \
+                                                           c.op);                                 \
+      case Collective::scan:                                                                      \
+        return caller.prefix##scan##suffix(c.input, c.output, c.count, c.type, c.op);             \
+      case Collective::exscan:                                                                    \
+        return caller.prefix##exscan##suffix(c.input, c.output, c.count, c.type, c.op);           \
+      case Collective::broadcast:                                                                 \
+        if (c.input != c.output) return caller.whole(c); /* by name it has one buffer */          \
+        return caller.prefix##broadcast##suffix(c.output, c.count, c.type, c.root);               \
+      case Collective::allgather:                                                                 \
+        if (!is_equal) {                                                                          \
+          return caller.prefix##allgatherv##suffix(c.input, c.output, c.block_counts, c.type);    \
+        }                                                                                         \
+        return caller.prefix##allgather##suffix(c.input, c.output, c.count, c.type);              \
+      case Collective::gather:                                                                    \
+        if (!is_equal) {                                                                          \
+          return caller.prefix##gatherv##suffix(c.input, c.output, c.block_counts, c.type,        \
+                                                c.root);                                          \
+        }                                                                                         \
+        return caller.prefix##gather##suffix(c.input, c.output, c.count, c.type, c.root);         \
+      case Collective::scatter:                                                                   \
+        if (!is_equal) {                                                                          \
+          return caller.prefix##scatterv##suffix(c.input, c.output, c.block_counts, c.type,       \
+                                                 c.root);                                         \
+        }                                                                                         \
+        return caller.prefix##scatter##suffix(c.input, c.output, c.count, c.type, c.root);        \
+      case Collective::alltoall:                                                                  \
+        return caller.prefix##alltoall##suffix(c.input, c.output, c.count, c.type);               \
+    }                                                                                             \
+    return caller.prefix##allreduce##suffix(c.input, c.output, c.count, c.type, c.op);            \
   }
-}
 
-template <class Caller>
-Request start_by_name(Caller& caller, const Call& c) {
-  switch (c.collective) {
-    case Collective::allreduce:
-      break;
-    case Collective::reduce:
-      return caller.ireduce(c.input, c.output, c.count, c.type, c.op, c.root);
-    case Collective::reduce_scatter:
-      if (c.block_counts.empty()) {
-        return caller.ireduce_scatter_block(c.input, c.output, c.count, c.type, c.op);
-      }
-      return caller.ireduce_scatter(c.input, c.output, c.block_counts, c.type, c.op);
-    case Collective::scan:
-      return caller.iscan(c.input, c.output, c.count, c.type, c.op);
-    case Collective::exscan:
-      return caller.iexscan(c.input, c.output, c.count, c.type, c.op);
-    case Collective::broadcast:
-      if (c.input != c.output) return caller.start(c);
-      return caller.ibroadcast(c.output, c.count, c.type, c.root);
-    case Collective::allgather:
-      if (!c.block_counts.empty()) {
-        return caller.iallgatherv(c.input, c.output, c.block_counts, c.type);
-      }
-      return caller.iallgather(c.input, c.output, c.count, c.type);
-    case Collective::gather:
-      if (!c.block_counts.empty()) {
-        return caller.igatherv(c.input, c.output, c.block_counts, c.type, c.root);
-      }
-      return caller.igather(c.input, c.output, c.count, c.type, c.root);
-    case Collective::scatter:
-      if (!c.block_counts.empty()) {
-        return caller.iscatterv(c.input, c.output, c.block_counts, c.type, c.root);
-      }
-      return caller.iscatter(c.input, c.output, c.count, c.type, c.root);
-    case Collective::alltoall:
-      return caller.ialltoall(c.input, c.output, c.count, c.type);
-  }
-  return caller.iallreduce(c.input, c.output, c.count, c.type, c.op);
-}
-
-template <class Caller>
-Persistent prepare_by_name(Caller& caller, const Call& c) {
-  switch (c.collective) {
-    case Collective::allreduce:
-      break;
-    case Collective::reduce:
-      return caller.reduce_init(c.input, c.output, c.count, c.type, c.op, c.root);
-    case Collective::reduce_scatter:
-      if (c.block_counts.empty()) {
-        return caller.reduce_scatter_block_init(c.input, c.output, c.count, c.type, c.op);
-      }
-      return caller.reduce_scatter_init(c.input, c.output, c.block_counts, c.type, c.op);
-    case Collective::scan:
-      return caller.scan_init(c.input, c.output, c.count, c.type, c.op);
-    case Collective::exscan:
-      return caller.exscan_init(c.input, c.output, c.count, c.type, c.op);
-    case Collective::broadcast:
-      if (c.input != c.output) return caller.prepare(c);
-      return caller.broadcast_init(c.output, c.count, c.type, c.root);
-    case Collective::allgather:
-      if (!c.block_counts.empty()) {
-        return caller.allgatherv_init(c.input, c.output, c.block_counts, c.type);
-      }
-      return caller.allgather_init(c.input, c.output, c.count, c.type);
-    case Collective::gather:
-      if (!c.block_counts.empty()) {
-        return caller.gatherv_init(c.input, c.output, c.block_counts, c.type, c.root);
-      }
-      return caller.gather_init(c.input, c.output, c.count, c.type, c.root);
-    case Collective::scatter:
-      if (!c.block_counts.empty()) {
-        return caller.scatterv_init(c.input, c.output, c.block_counts, c.type, c.root);
-      }
-      return caller.scatter_init(c.input, c.output, c.count, c.type, c.root);
-    case Collective::alltoall:
-      return caller.alltoall_init(c.input, c.output, c.count, c.type);
-  }
-  return caller.allreduce_init(c.input, c.output, c.count, c.type, c.op);
-}
+HYCOLL_FORM_BY_NAME(void, run, , , run)
+HYCOLL_FORM_BY_NAME(Request, start, i, , start)
+HYCOLL_FORM_BY_NAME(Persistent, prepare, , _init, prepare)
+#undef HYCOLL_FORM_BY_NAME
 
 }  // namespace hycoll::tests
 

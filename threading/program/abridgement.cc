@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/errors.h"
+#include "core/schedule/without_steps.h"
 #include "core/staging/staging.h"
 #include "threading/program/schedule_binding.h"
 
@@ -96,20 +97,7 @@ class TellingSteps {
 class Abridgement {
  public:
   Abridgement(const Schedule& schedule, WorkerRange workers)
-      : schedule_(schedule),
-        workers_(workers),
-        abridged_{.collective = schedule.collective,
-                  .algorithm = schedule.algorithm,
-                  .shape = schedule.shape,
-                  .chunk_count = schedule.chunk_count,
-                  .root = schedule.root,
-                  .part = schedule.part,
-                  .buffers = schedule.buffers,
-                  .flags = schedule.flags,
-                  .strands = {},
-                  .spans = {},
-                  .packed = schedule.packed,
-                  .dependencies = {}} {}
+      : schedule_(schedule), workers_(workers), abridged_(without_steps(schedule)) {}
 
   Schedule make() && {
     abridged_.strands.reserve(schedule_.strands.size());

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "collectives/job/node_groups.h"
+#include "collectives/job/worker_groups.h"
 #include "collectives/node/leaders.h"
 #include "core/base/errors.h"
 #include "numa/topology/neighbourhoods.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "collectives/algorithms/registry.h"
-#include "collectives/job/node_groups.h"
+#include "collectives/job/worker_groups.h"
 #include "collectives/selection/selection.h"
 #include "core/drawing/line_transfers.h"
 #include "numa/topology/neighbourhoods.h"

@@ -10,31 +10,24 @@
 #include <vector>
 
 #include "tests/preload/movements/descriptions.h"
+#include "tests/preload/movements/trials.h"
 #include "tests/preload/support/programs.h"
 
 namespace {
 
 using programs::describe;
 using programs::Description;
+using programs::InputOutputTrial;
 using programs::kPoison;
-using programs::kWays;
 using programs::rank_of;
 using programs::size_of;
-
-struct Trial {
-  int count = 0;  ///< Integers of a block.
-  int input_way = 0;
-  int output_way = 0;
-  bool is_in_place = false;
-  int round = 0;
-};
 
 /// What a block holds: as if its two processes were one with this rank.
 int rank_of_pair(int from, int to) { return 100 * from + to; }
 
 class Buffers {
  public:
-  Buffers(const Trial& trial, MPI_Comm communicator)
+  Buffers(const InputOutputTrial& trial, MPI_Comm communicator)
       : trial_(trial),
         communicator_(communicator),
         rank_(rank_of(communicator)),
@@ -44,7 +37,7 @@ class Buffers {
         output_(trial.is_in_place ? filled(to_, [this](int to) { return rank_of_pair(rank_, to); })
                                   : std::vector<int>(size_with(to_), kPoison)) {}
 
-  int exchange() {
+  int call() {
     const int code = trial_.is_in_place
                          ? MPI_Alltoall(MPI_IN_PLACE, -7, MPI_DATATYPE_NULL, output_.data(),
                                         to_.type_count, to_.type, communicator_)
@@ -95,7 +88,7 @@ class Buffers {
     to_.free();
   }
 
-  Trial trial_;
+  InputOutputTrial trial_;
   MPI_Comm communicator_;
   int rank_;
   Description from_;
@@ -103,46 +96,6 @@ class Buffers {
   std::vector<int> input_;
   std::vector<int> output_;
 };
-
-void blocking(const Trial& trial, MPI_Comm communicator) {
-  Buffers buffers(trial, communicator);
-  REQUIRE_HERE(buffers.exchange() == MPI_SUCCESS);
-  buffers.check();
-}
-
-/// Two calls are under way.
-void nonblocking(const Trial& trial, MPI_Comm communicator) {
-  Trial next = trial;
-  next.round += 5000;
-  programs::two_under_way<Buffers>(trial, next, communicator);
-}
-
-/// All ways to describe input and output, the same on all processes and each its own, and in place
-/// on all.
-void all_ways(int count, int& round, MPI_Comm communicator) {
-  const int rank = rank_of(communicator);
-  for (int input_way = 0; input_way < kWays; ++input_way) {
-    for (int output_way = 0; output_way < kWays; ++output_way) {
-      for (const int shift : {0, rank}) {
-        const Trial trial{.count = count,
-                          .input_way = (input_way + shift) % kWays,
-                          .output_way = (output_way + 2 * shift) % kWays,
-                          .round = ++round};
-        blocking(trial, communicator);
-        nonblocking(trial, communicator);
-      }
-    }
-  }
-  for (int output_way = 0; output_way < kWays; ++output_way) {
-    const Trial trial{.count = count,
-                      .input_way = output_way,
-                      .output_way = output_way,
-                      .is_in_place = true,
-                      .round = ++round};
-    blocking(trial, communicator);
-    nonblocking(trial, communicator);
-  }
-}
 
 /// The calls of a program, one like the other, and in place between them.
 void many_in_a_row(MPI_Comm communicator) {
@@ -189,17 +142,9 @@ void nothing_and_negative(MPI_Comm communicator) {
 }
 
 /// Between the even and the odd processes.
-void between_groups(MPI_Comm communicator) {
-  const int rank = rank_of(communicator);
-  if (size_of(communicator) < 2) return;
-  const int is_odd = rank % 2;
-  MPI_Comm group = MPI_COMM_NULL;
-  MPI_Comm between = MPI_COMM_NULL;
-  MPI_Comm_split(communicator, is_odd, rank, &group);
-  MPI_Intercomm_create(group, 0, communicator, 1 - is_odd, 5, &between);
-  int others = 0;
-  MPI_Comm_remote_size(between, &others);
-  const std::vector<int> row(static_cast<std::size_t>(others), rank);
+void between_groups(const programs::EvenAndOdd& groups) {
+  const auto& [between, is_odd, others] = groups;
+  const std::vector<int> row(static_cast<std::size_t>(others), rank_of(MPI_COMM_WORLD));
   for (int round = 0; round < 5; ++round) {
     std::vector<int> column(row.size(), -1);
     MPI_Alltoall(row.data(), 1, MPI_INT, column.data(), 1, MPI_INT, between);
@@ -207,25 +152,15 @@ void between_groups(MPI_Comm communicator) {
       REQUIRE_HERE(column[static_cast<std::size_t>(from)] == 2 * from + 1 - is_odd);
     }
   }
-  MPI_Comm_free(&between);
-  MPI_Comm_free(&group);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm communicator = MPI_COMM_NULL;
-  MPI_Comm_dup(MPI_COMM_WORLD, &communicator);
-  const int rank = rank_of(communicator);
-  int round = 0;
-  for (const int count : {6, 60, 3000, 30'000}) all_ways(count, round, communicator);
-  blocking({.count = 300'000, .input_way = 0, .output_way = 4, .round = ++round}, communicator);
-  many_in_a_row(communicator);
-  between_groups(communicator);
-  nothing_and_negative(communicator);
-  MPI_Comm_free(&communicator);
-  MPI_Finalize();
-  if (rank == 0) std::puts("alltoalls: ok");
-  return 0;
+  return programs::run(argc, argv, "alltoalls", [](MPI_Comm communicator) {
+    programs::in_all_ways<Buffers>(communicator);
+    many_in_a_row(communicator);
+    programs::between_even_and_odd(communicator, between_groups);
+    nothing_and_negative(communicator);
+  });
 }

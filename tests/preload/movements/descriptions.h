@@ -77,26 +77,6 @@ inline Description describe(int way, int count) {
   return made;
 }
 
-/// Two trials are under way, waited for or tested by what the round says. Buffers have
-/// start(request) and check().
-template <class Buffers, class Trial>
-void two_under_way(const Trial& trial, const Trial& next, MPI_Comm communicator) {
-  Buffers first(trial, communicator);
-  Buffers second(next, communicator);
-  std::array<MPI_Request, 2> requests = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-  first.start(&requests[0]);
-  second.start(&requests[1]);
-  if (trial.round % 2 == 0) {
-    MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
-  } else {
-    for (int is_over = 0; is_over == 0;) {
-      MPI_Testall(2, requests.data(), &is_over, MPI_STATUSES_IGNORE);
-    }
-  }
-  first.check();
-  second.check();
-}
-
 }  // namespace programs
 
 #endif  // HYCOLL_TESTS_PRELOAD_MOVEMENTS_DESCRIPTIONS_H_

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/preload/movements/descriptions.h"
+#include "tests/preload/movements/trials.h"
 #include "tests/preload/support/programs.h"
 
 namespace {
@@ -136,12 +137,6 @@ class Buffers {
   std::vector<int> own_;
 };
 
-void blocking(const Trial& trial, MPI_Comm communicator) {
-  Buffers buffers(trial, communicator);
-  REQUIRE_HERE(buffers.call() == MPI_SUCCESS);
-  buffers.check();
-}
-
 /// Two calls are under way, with different roots.
 void nonblocking(const Trial& trial, MPI_Comm communicator) {
   Trial next = trial;
@@ -165,7 +160,7 @@ void all_ways(Kind kind, int count, int& round, MPI_Comm communicator) {
                           .is_in_place = is_in_place,
                           .root = ++round % size_of(communicator),
                           .round = round};
-        blocking(trial, communicator);
+        programs::blocking<Buffers>(trial, communicator);
         nonblocking(trial, communicator);
       }
     }
@@ -212,16 +207,9 @@ void nothing_and_wrong(MPI_Comm communicator) {
 }
 
 /// From the even processes to the first of the odd ones, and back.
-void between_groups(MPI_Comm communicator) {
-  const int rank = rank_of(communicator);
-  if (size_of(communicator) < 2) return;
-  const int is_odd = rank % 2;
-  MPI_Comm group = MPI_COMM_NULL;
-  MPI_Comm between = MPI_COMM_NULL;
-  MPI_Comm_split(communicator, is_odd, rank, &group);
-  MPI_Intercomm_create(group, 0, communicator, 1 - is_odd, 5, &between);
-  int others = 0;
-  MPI_Comm_remote_size(between, &others);
+void between_groups(const programs::EvenAndOdd& groups) {
+  const auto& [between, is_odd, others] = groups;
+  const int rank = rank_of(MPI_COMM_WORLD);
   const int root = is_odd == 0 ? 0 : rank == 1 ? MPI_ROOT : MPI_PROC_NULL;
   for (int round = 0; round < 5; ++round) {
     int own = rank + round;
@@ -234,27 +222,20 @@ void between_groups(MPI_Comm communicator) {
     MPI_Scatter(all.data(), 1, MPI_INT, &own, 1, MPI_INT, root, between);
     if (is_odd == 0) REQUIRE_HERE(own == rank + round);
   }
-  MPI_Comm_free(&between);
-  MPI_Comm_free(&group);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm communicator = MPI_COMM_NULL;
-  MPI_Comm_dup(MPI_COMM_WORLD, &communicator);
-  const int rank = rank_of(communicator);
-  int round = 0;
-  for (const Kind kind : {Kind::gather, Kind::scatter}) {
-    for (const int count : {6, 60, 3000, 30'000}) all_ways(kind, count, round, communicator);
-    blocking({.kind = kind, .count = 300'000, .own_way = 4, .round = ++round}, communicator);
-  }
-  many_in_a_row(communicator);
-  between_groups(communicator);
-  nothing_and_wrong(communicator);
-  MPI_Comm_free(&communicator);
-  MPI_Finalize();
-  if (rank == 0) std::puts("gathers: ok");
-  return 0;
+  return programs::run(argc, argv, "gathers", [](MPI_Comm communicator) {
+    int round = 0;
+    for (const Kind kind : {Kind::gather, Kind::scatter}) {
+      for (const int count : {6, 60, 3000, 30'000}) all_ways(kind, count, round, communicator);
+      programs::blocking<Buffers>(
+          Trial{.kind = kind, .count = 300'000, .own_way = 4, .round = ++round}, communicator);
+    }
+    many_in_a_row(communicator);
+    programs::between_even_and_odd(communicator, between_groups);
+    nothing_and_wrong(communicator);
+  });
 }

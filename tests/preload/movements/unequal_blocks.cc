@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "tests/preload/movements/descriptions.h"
+#include "tests/preload/movements/trials.h"
 #include "tests/preload/support/programs.h"
 
 namespace {
@@ -73,7 +74,7 @@ class Buffers {
     if (!gathers && has_all()) fill_all(all_);
   }
 
-  int make() {
+  int call() {
     int code = MPI_SUCCESS;
     const int own_count = this->own_count() * own_type_.type_count;
     switch (trial_.kind) {
@@ -165,19 +166,6 @@ class Buffers {
   std::vector<int> own_;
 };
 
-void blocking(const Trial& trial, MPI_Comm communicator) {
-  Buffers buffers(trial, communicator);
-  REQUIRE_HERE(buffers.make() == MPI_SUCCESS);
-  buffers.check();
-}
-
-/// Two calls are under way.
-void nonblocking(const Trial& trial, MPI_Comm communicator) {
-  Trial next = trial;
-  next.round += 5000;
-  programs::two_under_way<Buffers>(trial, next, communicator);
-}
-
 /// All ways to describe all blocks and the own one, the same on all processes and each its own, and
 /// in place, with every root in turn. In place on all processes or on none.
 void all_ways(Kind kind, int units, Which which, int& round, MPI_Comm communicator) {
@@ -195,8 +183,8 @@ void all_ways(Kind kind, int units, Which which, int& round, MPI_Comm communicat
                         .is_apart = size_of(communicator) > 1 && (round + shift) % 4 > 1,
                         .root = round % size_of(communicator),
                         .round = round};
-      blocking(trial, communicator);
-      if (which == Which::all) nonblocking(trial, communicator);
+      programs::blocking<Buffers>(trial, communicator);
+      if (which == Which::all) programs::nonblocking<Buffers>(trial, communicator);
     }
   }
 }
@@ -281,16 +269,9 @@ void nothing_and_wrong(MPI_Comm communicator) {
 }
 
 /// Between the even and the odd processes, which have blocks of different lengths.
-void between_groups(MPI_Comm communicator) {
-  const int rank = rank_of(communicator);
-  if (size_of(communicator) < 2) return;
-  const int is_odd = rank % 2;
-  MPI_Comm group = MPI_COMM_NULL;
-  MPI_Comm between = MPI_COMM_NULL;
-  MPI_Comm_split(communicator, is_odd, rank, &group);
-  MPI_Intercomm_create(group, 0, communicator, 1 - is_odd, 5, &between);
-  int others = 0;
-  MPI_Comm_remote_size(between, &others);
+void between_groups(const programs::EvenAndOdd& groups) {
+  const auto& [between, is_odd, others] = groups;
+  const int rank = rank_of(MPI_COMM_WORLD);
   std::vector<int> counts;
   std::vector<int> begins;
   std::vector<int> expected;
@@ -312,30 +293,23 @@ void between_groups(MPI_Comm communicator) {
               has_all ? counts.data() : nullptr, has_all ? begins.data() : nullptr, MPI_INT, root,
               between);
   if (has_all) REQUIRE_HERE(all == expected);
-  MPI_Comm_free(&between);
-  MPI_Comm_free(&group);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm communicator = MPI_COMM_NULL;
-  MPI_Comm_dup(MPI_COMM_WORLD, &communicator);
-  const int rank = rank_of(communicator);
-  const Which which =
-      argc > 1 && std::string_view(argv[1]) == "blocking" ? Which::blocking : Which::all;
-  int round = 0;
-  for (const Kind kind : {Kind::allgather, Kind::gather, Kind::scatter}) {
-    for (const int units : {1, 10, 2000}) all_ways(kind, units, which, round, communicator);
-    blocking({.kind = kind, .units = 20'000, .own_way = 4, .round = ++round}, communicator);
-  }
-  many_in_a_row(communicator);
-  less_than_room(communicator);
-  between_groups(communicator);
-  nothing_and_wrong(communicator);
-  MPI_Comm_free(&communicator);
-  MPI_Finalize();
-  if (rank == 0) std::puts("unequal_blocks: ok");
-  return 0;
+  const bool only_blocking = argc > 1 && std::string_view(argv[1]) == "blocking";
+  const Which which = only_blocking ? Which::blocking : Which::all;
+  return programs::run(argc, argv, "unequal_blocks", [&](MPI_Comm communicator) {
+    int round = 0;
+    for (const Kind kind : {Kind::allgather, Kind::gather, Kind::scatter}) {
+      for (const int units : {1, 10, 2000}) all_ways(kind, units, which, round, communicator);
+      programs::blocking<Buffers>(
+          Trial{.kind = kind, .units = 20'000, .own_way = 4, .round = ++round}, communicator);
+    }
+    many_in_a_row(communicator);
+    less_than_room(communicator);
+    programs::between_even_and_odd(communicator, between_groups);
+    nothing_and_wrong(communicator);
+  });
 }

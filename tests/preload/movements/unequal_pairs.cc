@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tests/preload/movements/descriptions.h"
+#include "tests/preload/movements/trials.h"
 #include "tests/preload/support/programs.h"
 
 namespace {
@@ -140,7 +141,7 @@ class Buffers {
   }
 
   /// The program frees its datatypes at once.
-  int make() {
+  int call() {
     const int code = trial_.kind == Kind::alltoallv
                          ? MPI_Alltoallv(input(), sent_.counts(), sent_.elements(), sent_.type(),
                                          output_.data(), received_.counts(), received_.elements(),
@@ -195,21 +196,16 @@ void all_ways(Kind kind, int units, bool only_blocking, int& round, MPI_Comm com
     for (int received_way = 0; received_way < kWays; ++received_way) {
       ++round;
       const int shift = round % 2 == 0 ? rank : 0;
-      Trial trial{.kind = kind,
-                  .units = units,
-                  .sent_way = (sent_way + 2 * shift) % kWays,
-                  .received_way = (received_way + shift) % kWays,
-                  .is_in_place = round % 3 == 0,
-                  // On one process Open MPI 4.1.4 alone takes bytes for elements.
-                  .is_apart = size_of(communicator) > 1 && (round + shift) % 4 > 1,
-                  .round = round};
-      Buffers buffers(trial, communicator);
-      REQUIRE_HERE(buffers.make() == MPI_SUCCESS);
-      buffers.check();
-      if (only_blocking) continue;
-      Trial next = trial;
-      next.round += 5000;
-      programs::two_under_way<Buffers>(trial, next, communicator);
+      const Trial trial{.kind = kind,
+                        .units = units,
+                        .sent_way = (sent_way + 2 * shift) % kWays,
+                        .received_way = (received_way + shift) % kWays,
+                        .is_in_place = round % 3 == 0,
+                        // On one process Open MPI 4.1.4 alone takes bytes for elements.
+                        .is_apart = size_of(communicator) > 1 && (round + shift) % 4 > 1,
+                        .round = round};
+      programs::blocking<Buffers>(trial, communicator);
+      if (!only_blocking) programs::nonblocking<Buffers>(trial, communicator);
     }
   }
 }
@@ -263,16 +259,8 @@ void nothing_and_wrong(MPI_Comm communicator) {
 }
 
 /// Between the even and the odd processes.
-void between_groups(MPI_Comm communicator) {
-  const int rank = rank_of(communicator);
-  if (size_of(communicator) < 2) return;
-  const int is_odd = rank % 2;
-  MPI_Comm group = MPI_COMM_NULL;
-  MPI_Comm between = MPI_COMM_NULL;
-  MPI_Comm_split(communicator, is_odd, rank, &group);
-  MPI_Intercomm_create(group, 0, communicator, 1 - is_odd, 5, &between);
-  int others = 0;
-  MPI_Comm_remote_size(between, &others);
+void between_groups(const programs::EvenAndOdd& groups) {
+  const auto& [between, is_odd, others] = groups;
   const std::vector<int> ones(static_cast<std::size_t>(others), 1);
   std::vector<int> places;
   std::vector<int> expected;
@@ -280,34 +268,26 @@ void between_groups(MPI_Comm communicator) {
     places.push_back(other);
     expected.push_back(2 * other + 1 - is_odd);
   }
-  const std::vector<int> input(ones.size(), rank);
+  const std::vector<int> input(ones.size(), rank_of(MPI_COMM_WORLD));
   std::vector<int> output(ones.size(), -1);
   MPI_Alltoallv(input.data(), ones.data(), places.data(), MPI_INT, output.data(), ones.data(),
                 places.data(), MPI_INT, between);
   REQUIRE_HERE(output == expected);
-  MPI_Comm_free(&between);
-  MPI_Comm_free(&group);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm communicator = MPI_COMM_NULL;
-  MPI_Comm_dup(MPI_COMM_WORLD, &communicator);
-  const int rank = rank_of(communicator);
   const bool only_blocking = argc > 1 && std::string_view(argv[1]) == "blocking";
-  int round = 0;
-  for (const Kind kind : {Kind::alltoallv, Kind::alltoallw}) {
-    for (const int units : {1, 10, 2000, 40'000}) {
-      all_ways(kind, units, only_blocking, round, communicator);
+  return programs::run(argc, argv, "unequal_pairs", [&](MPI_Comm communicator) {
+    int round = 0;
+    for (const Kind kind : {Kind::alltoallv, Kind::alltoallw}) {
+      for (const int units : {1, 10, 2000, 40'000}) {
+        all_ways(kind, units, only_blocking, round, communicator);
+      }
     }
-  }
-  many_in_a_row(communicator);
-  nothing_and_wrong(communicator);
-  between_groups(communicator);
-  MPI_Comm_free(&communicator);
-  MPI_Finalize();
-  if (rank == 0) std::puts("unequal_pairs: ok");
-  return 0;
+    many_in_a_row(communicator);
+    nothing_and_wrong(communicator);
+    programs::between_even_and_odd(communicator, between_groups);
+  });
 }

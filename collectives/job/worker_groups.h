@@ -1,5 +1,5 @@
-#ifndef HYCOLL_COLLECTIVES_JOB_NODE_GROUPS_H_
-#define HYCOLL_COLLECTIVES_JOB_NODE_GROUPS_H_
+#ifndef HYCOLL_COLLECTIVES_JOB_WORKER_GROUPS_H_
+#define HYCOLL_COLLECTIVES_JOB_WORKER_GROUPS_H_
 
 #include <span>
 #include <string>
@@ -37,4 +37,4 @@ bool are_flat(std::span<const EqualNearness> near);
 
 }  // namespace hycoll
 
-#endif  // HYCOLL_COLLECTIVES_JOB_NODE_GROUPS_H_
+#endif  // HYCOLL_COLLECTIVES_JOB_WORKER_GROUPS_H_

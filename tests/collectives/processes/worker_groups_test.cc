@@ -1,4 +1,4 @@
-#include "collectives/job/node_groups.h"
+#include "collectives/job/worker_groups.h"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include "core/base/errors.h"
 
 namespace hycoll {
-namespace node_groups_test {
+namespace worker_groups_test {
 
 std::vector<CorePlace> places_of(const std::string& description) {
   const Topology topology = Topology::synthetic(description);
@@ -68,5 +68,5 @@ TEST_CASE("what is no group is refused by its name") {
   }
 }
 
-}  // namespace node_groups_test
+}  // namespace worker_groups_test
 }  // namespace hycoll

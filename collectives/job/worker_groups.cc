@@ -1,4 +1,4 @@
-#include "collectives/job/node_groups.h"
+#include "collectives/job/worker_groups.h"
 
 #include <fmt/format.h>
 
