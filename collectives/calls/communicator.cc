@@ -216,8 +216,11 @@ OwnMemory own_memory(const Communicator& communicator) {
 
 void Communicator::State::regroup() {
   const RankMap places = processes != nullptr ? processes->places() : group.node_places();
-  has_scattered_ranks = processes != nullptr && !RankOrder::by_place(places).is_own();
-  RankOrder order = RankOrder::by_place(in_ring_order(group, places));
+  RankOrder order = RankOrder::by_place(places);
+  has_scattered_ranks = processes != nullptr && !order.is_own();
+  if (!group.options().topology.empty()) {
+    order = RankOrder::by_place(in_ring_order(group, places));
+  }
   if (order.is_own()) return;
   better_order = std::make_shared<const RankOrder>(std::move(order));
   Options options = group.options();

@@ -75,7 +75,6 @@ HostPositions positions_in_ring(const NetworkTree& tree, std::span<const std::st
 
 RankMap in_ring_order(const ProcessGroup& group, const RankMap& places) {
   const std::string& path = group.options().topology;
-  if (path.empty()) return places;
   std::vector<int> numbers(static_cast<std::size_t>(places.distinct_count()));
   std::iota(numbers.begin(), numbers.end(), 0);
   if (group.rank() == 0) {

@@ -22,11 +22,11 @@ HostPositions positions_in_ring(const NetworkTree& tree, std::span<const std::st
 
 /// The places of the group's processes (ProcessGroup::node_places()), numbered as their machines
 /// come in a ring on the network that Options::topology describes; places of one machine keep their
-/// order, and the first process's is still the first. Without such a file, or if that lacks a
-/// machine, which the first process says in a line on the standard error, as they are.
+/// order, and the first process's is still the first. If that lacks a machine, which the first
+/// process says in a line on the standard error, as they are.
 ///
-/// Collective over the group, in its set-up. The first process reads the file for all. Throws Error
-/// (invalid_argument) on all if it cannot.
+/// Requires a file. Collective over the group, in its set-up. The first process reads the file for
+/// all. Throws Error (invalid_argument) on all if it cannot.
 RankMap in_ring_order(const ProcessGroup& group, const RankMap& places);
 
 }  // namespace hycoll

@@ -62,14 +62,6 @@ TopologyHandle load_this_machine() {
   return topology;
 }
 
-TopologyHandle duplicate(hwloc_topology_t topology) {
-  hwloc_topology_t copy = nullptr;
-  if (hwloc_topology_dup(&copy, topology) != 0) {
-    throw Error(ErrorKind::environment, with_errno("hwloc_topology_dup failed"));
-  }
-  return TopologyHandle(copy);
-}
-
 /// What decides which machine hwloc loads: its variables, and which processing units are online.
 std::string machine_key() {
   std::string key = std::to_string(sysconf(_SC_NPROCESSORS_ONLN));
@@ -137,8 +129,15 @@ TopologyHandle this_machine() {
           0) {
     throw Error(ErrorKind::environment, with_errno("hwloc_topology_allow failed"));
   }
-  prepare_for_concurrent_use(copy.get());
   return copy;
+}
+
+TopologyHandle duplicate(hwloc_topology_t topology) {
+  hwloc_topology_t copy = nullptr;
+  if (hwloc_topology_dup(&copy, topology) != 0) {
+    throw Error(ErrorKind::environment, with_errno("hwloc_topology_dup failed"));
+  }
+  return TopologyHandle(copy);
 }
 
 TopologyHandle load_synthetic(const std::string& description) {
@@ -181,16 +180,15 @@ TopologyHandle load_xml_file(const std::string& path) {
   return topology;
 }
 
-TopologyHandle restricted_copy(hwloc_topology_t topology, const AffinityMask& mask) {
-  TopologyHandle copy = duplicate(topology);
+TopologyHandle restricted(TopologyHandle topology, const AffinityMask& mask) {
   const Bitmap set = to_bitmap(mask);
-  if (hwloc_topology_restrict(copy.get(), set.get(), 0) != 0) {
+  if (hwloc_topology_restrict(topology.get(), set.get(), 0) != 0) {
     throw Error(ErrorKind::environment,
                 with_errno(fmt::format("hwloc_topology_restrict to processing units {} failed",
                                        mask.to_string())));
   }
-  prepare_for_concurrent_use(copy.get());
-  return copy;
+  prepare_for_concurrent_use(topology.get());
+  return topology;
 }
 
 AffinityMask process_affinity(hwloc_topology_t topology) {

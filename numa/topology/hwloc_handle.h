@@ -39,9 +39,12 @@ TopologyHandle this_machine();
 TopologyHandle load_synthetic(const std::string& description);
 TopologyHandle load_xml_file(const std::string& path);
 
-/// A copy of `topology` that has only `mask`'s processing units. Requires: some of them are in
-/// `topology`. Environment error if hwloc fails.
-TopologyHandle restricted_copy(hwloc_topology_t topology, const AffinityMask& mask);
+/// A copy. Environment error if hwloc fails.
+TopologyHandle duplicate(hwloc_topology_t topology);
+
+/// The topology with only `mask`'s processing units. Requires: some of them are in `topology`.
+/// Environment error if hwloc fails.
+TopologyHandle restricted(TopologyHandle topology, const AffinityMask& mask);
 
 /// The processing units in which some thread of this process may run, or std::bad_alloc; the empty
 /// mask if the operating system does not tell.

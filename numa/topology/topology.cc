@@ -25,15 +25,19 @@ AffinityMask cpuset_of(hwloc_topology_t topology) {
 }
 
 /// The tables of what `allowed` leaves of this machine's cpuset.
-TopologyTables tables_of_this_machine(hwloc_topology_t machine, const AffinityMask& allowed) {
-  const AffinityMask cpuset = cpuset_of(machine);
+TopologyTables tables_of_this_machine(internal::TopologyHandle machine,
+                                      const AffinityMask& allowed) {
+  const AffinityMask cpuset = cpuset_of(machine.get());
+  const AffinityMask all = internal::to_mask(hwloc_topology_get_topology_cpuset(machine.get()));
+  const int machine_cores = internal::count_cores(machine.get(), all);
+  const int cpuset_cores = internal::count_cores(machine.get(), cpuset);
+  internal::WholeMachine whole = internal::describe_machine(machine.get());
   TopologyTables tables =
-      internal::read_tables(internal::restricted_copy(machine, allowed & cpuset));
-  const AffinityMask all = internal::to_mask(hwloc_topology_get_topology_cpuset(machine));
-  tables.limits.machine_cores = internal::count_cores(machine, all);
-  tables.limits.cpuset_cores = internal::count_cores(machine, cpuset);
+      internal::read_tables(internal::restricted(std::move(machine), allowed & cpuset));
+  tables.limits.machine_cores = machine_cores;
+  tables.limits.cpuset_cores = cpuset_cores;
   if (tables.is_this_machine) tables.limits.quota_cores = cpu_quota_cores();
-  internal::describe_machine(machine, tables);
+  tables.machine = std::move(whole);
   return tables;
 }
 
@@ -129,7 +133,7 @@ std::string last_level_text(std::span<const Cache> caches) {
 Topology::Topology(std::shared_ptr<const TopologyTables> tables) : tables_(std::move(tables)) {}
 
 Topology Topology::this_machine() {
-  const internal::TopologyHandle machine = internal::this_machine();
+  internal::TopologyHandle machine = internal::this_machine();
   // A described machine (HWLOC_SYNTHETIC) is not confined by this one's masks.
   AffinityMask allowed;
   if (hwloc_topology_is_thissystem(machine.get()) != 0) {
@@ -145,11 +149,11 @@ Topology Topology::this_machine() {
             "({}); check the control group's cpuset and `lstopo`",
             allowed.to_string(), cpuset_of(machine.get()).to_string()));
   }
-  return TopologyAccess::make(tables_of_this_machine(machine.get(), allowed));
+  return TopologyAccess::make(tables_of_this_machine(std::move(machine), allowed));
 }
 
 Topology Topology::this_machine(const AffinityMask& allowed) {
-  const internal::TopologyHandle machine = internal::this_machine();
+  internal::TopologyHandle machine = internal::this_machine();
   if (!allowed.intersects(cpuset_of(machine.get()))) {
     throw Error(
         ErrorKind::invalid_argument,
@@ -158,7 +162,7 @@ Topology Topology::this_machine(const AffinityMask& allowed) {
             "cpuset allows",
             allowed.to_string(), cpuset_of(machine.get()).to_string()));
   }
-  return TopologyAccess::make(tables_of_this_machine(machine.get(), allowed));
+  return TopologyAccess::make(tables_of_this_machine(std::move(machine), allowed));
 }
 
 Topology Topology::synthetic(const std::string& description) {
@@ -193,14 +197,14 @@ std::optional<int> Topology::core_of(int processing_unit_os_index) const {
 }
 
 int Topology::machine_core_of(int processing_unit_os_index) const {
-  return number_at(tables_->machine_cores, processing_unit_os_index);
+  return number_at(tables_->machine.cores, processing_unit_os_index);
 }
 
 int Topology::machine_cache_of(int processing_unit_os_index) const {
-  return number_at(tables_->machine_caches, processing_unit_os_index);
+  return number_at(tables_->machine.caches, processing_unit_os_index);
 }
 
-std::uint64_t Topology::machine_fingerprint() const { return tables_->machine_fingerprint; }
+std::uint64_t Topology::machine_fingerprint() const { return tables_->machine.fingerprint; }
 
 std::uint64_t Topology::cache_size_bytes(int core_index, int level) const {
   checked_index("core_index", core_index, tables_->cores.size());
@@ -237,11 +241,9 @@ Topology Topology::restricted_to(const AffinityMask& mask) const {
   }
   if (rest == affinity()) return *this;
   TopologyTables tables =
-      internal::read_tables(internal::restricted_copy(tables_->handle.get(), rest));
+      internal::read_tables(internal::restricted(internal::duplicate(tables_->handle.get()), rest));
   tables.limits = tables_->limits;
-  tables.machine_cores = tables_->machine_cores;
-  tables.machine_caches = tables_->machine_caches;
-  tables.machine_fingerprint = tables_->machine_fingerprint;
+  tables.machine = tables_->machine;
   return TopologyAccess::make(std::move(tables));
 }
 
@@ -298,7 +300,7 @@ bool Topology::has_contended_cores(std::span<const AffinityMask> local_masks,
   if (quota_cores && process_count > std::max(1.0, std::floor(*quota_cores))) return true;
   std::vector<std::vector<int>> cores;
   for (const AffinityMask& mask : local_masks) {
-    cores.push_back(cores_of(mask, tables_->machine_cores));
+    cores.push_back(cores_of(mask, tables_->machine.cores));
   }
   return internal::crowded_processes(cores)[static_cast<std::size_t>(local_process_index)];
 }

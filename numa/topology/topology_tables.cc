@@ -119,7 +119,7 @@ class Reader {
     read_distances();
     const int core_count = static_cast<int>(tables_.cores.size());
     tables_.limits = {core_count, core_count, core_count, tables_.affinity.count(), std::nullopt};
-    describe_machine(topology_, tables_);
+    tables_.machine = describe_machine(topology_);
     return std::move(tables_);
   }
 
@@ -232,9 +232,8 @@ int count_cores(hwloc_topology_t topology, const AffinityMask& mask) {
   }));
 }
 
-void describe_machine(hwloc_topology_t topology, TopologyTables& tables) {
-  tables.machine_cores.clear();
-  tables.machine_caches.clear();
+WholeMachine describe_machine(hwloc_topology_t topology) {
+  WholeMachine machine{};
   Fingerprint fingerprint;
   for (hwloc_obj_t object : core_objects(topology)) {
     const std::vector<int> units = to_mask(object->cpuset).processing_units();
@@ -247,14 +246,15 @@ void describe_machine(hwloc_topology_t topology, TopologyTables& tables) {
     fingerprint.add(os_index_of(package));
     fingerprint.add(os_index_of(home_domain(topology, object)));
     for (const int unit : units) {
-      set_at(tables.machine_cores, unit, units.front());
-      set_at(tables.machine_caches, unit, cache_number);
+      set_at(machine.cores, unit, units.front());
+      set_at(machine.caches, unit, cache_number);
       fingerprint.add(unit);
       fingerprint.add(units.front());
       fingerprint.add(cache_number);
     }
   }
-  tables.machine_fingerprint = fingerprint.value();
+  machine.fingerprint = fingerprint.value();
+  return machine;
 }
 
 }  // namespace hycoll::internal

@@ -12,6 +12,14 @@
 /// folder.
 namespace hycoll::internal {
 
+/// Of a whole machine, which a topology may be a part of.
+struct WholeMachine {
+  /// By processing unit: the first one of its core, or -1; and of its last level of cache.
+  std::vector<int> cores;
+  std::vector<int> caches;
+  std::uint64_t fingerprint;
+};
+
 struct TopologyTables {
   std::shared_ptr<hwloc_topology> handle;
   bool is_this_machine;
@@ -22,11 +30,7 @@ struct TopologyTables {
   std::vector<std::vector<int>> processing_units;  ///< Per core.
   std::vector<std::uint64_t> distances;            ///< Row per domain; empty if not known.
   AffinityMask affinity;
-  /// By processing unit of the whole machine: the first one of its core, or -1; and of its last
-  /// level of cache.
-  std::vector<int> machine_cores;
-  std::vector<int> machine_caches;
-  std::uint64_t machine_fingerprint;
+  WholeMachine machine;
   CoreLimits limits;
 };
 
@@ -39,7 +43,7 @@ TopologyTables read_tables(TopologyHandle topology);
 int count_cores(hwloc_topology_t topology, const AffinityMask& mask);
 
 /// Of this topology, which is the whole machine.
-void describe_machine(hwloc_topology_t topology, TopologyTables& tables);
+WholeMachine describe_machine(hwloc_topology_t topology);
 
 /// The private part of a Topology, for the other files of this folder.
 struct TopologyAccess {

@@ -15,13 +15,7 @@ int main(int argc, char** argv) {
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);
   REQUIRE_HERE(std::getenv("HYCOLL_LEADERS") == nullptr || level == MPI_THREAD_MULTIPLE);
-  const int size = programs::size_of(MPI_COMM_WORLD);
-  for (int round = 0; round < 20; ++round) {
-    const int number = round + programs::rank_of(MPI_COMM_WORLD);
-    int sum = -1;
-    MPI_Allreduce(&number, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    REQUIRE_HERE(sum == size * round + size * (size - 1) / 2);
-  }
+  for (int round = 0; round < 20; ++round) programs::require_sum(MPI_COMM_WORLD, round);
   MPI_Finalize();
   return 0;
 }

@@ -64,10 +64,8 @@ Outcome outcome_of(const Form& form, By by, const Arguments& arguments, MPI_Comm
 void require_together(MPI_Comm communicator) {
   static int round = 0;
   const int size = size_of(communicator);
-  int value = rank_of(communicator) + ++round;
-  int sum = 0;
-  MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, communicator);
-  REQUIRE_HERE(sum == size * round + size * (size - 1) / 2);
+  programs::require_sum(communicator, ++round);
+  int value = rank_of(communicator) + round;
   std::vector<int> all(static_cast<std::size_t>(size), -1);
   MPI_Gather(&value, 1, MPI_INT, all.data(), 1, MPI_INT, size - 1, communicator);
   if (rank_of(communicator) == size - 1) {

@@ -37,11 +37,8 @@ int make(Call call, bool is_wrong, MPI_Datatype uncommitted, MPI_Comm communicat
 void require_together(MPI_Comm communicator) {
   const int size = size_of(communicator);
   for (int round = 0; round < 20; ++round) {
-    int sum = 0;
-    const int own = rank_of(communicator) + round;
-    MPI_Allreduce(&own, &sum, 1, MPI_INT, MPI_SUM, communicator);
-    REQUIRE_HERE(sum == size * round + size * (size - 1) / 2);
-    int told = own;
+    programs::require_sum(communicator, round);
+    int told = rank_of(communicator) + round;
     MPI_Bcast(&told, 1, MPI_INT, round % size, communicator);
     REQUIRE_HERE(told == round % size + round);
     MPI_Barrier(communicator);

@@ -31,6 +31,15 @@ inline int size_of(MPI_Comm communicator) {
   return size;
 }
 
+/// That an allreduce of this round adds the numbers of all ranks.
+inline void require_sum(MPI_Comm communicator, int round) {
+  const int size = size_of(communicator);
+  const int number = round + rank_of(communicator);
+  int sum = -1;
+  MPI_Allreduce(&number, &sum, 1, MPI_INT, MPI_SUM, communicator);
+  REQUIRE_HERE(sum == size * round + size * (size - 1) / 2);
+}
+
 /// Different for every rank, index and round.
 inline std::uint64_t value_of(int rank, std::uint64_t index, std::uint64_t round) {
   std::uint64_t x = (static_cast<std::uint64_t>(rank) << 48) ^ (round << 28) ^ index;
