@@ -5,6 +5,7 @@
 #include <queue>
 #include <utility>
 
+#include "core/base/at.h"
 #include "core/base/errors.h"
 #include "core/schedule/index.h"
 #include "core/schedule/walk.h"
@@ -17,8 +18,6 @@ using verifier::Index;
 constexpr double kUnknown = -1;
 constexpr int kNobody = -1;
 constexpr double kBytesPerUs = 1000;  // of 1 GB/s
-
-std::size_t at(int number) { return static_cast<std::size_t>(number); }
 
 /// A worker of the last node stands for several lanes.
 double lanes_of_worker(bool is_last_node, const LaneScale& scale) {

@@ -11,7 +11,7 @@
 namespace hycoll {
 namespace {
 
-constexpr double kUnknown = -1;
+constexpr double kNotYet = -1;
 
 /// A simulation from event to event, in the order of time: what a step waits for is known before
 /// the step is reached, for nothing takes less than no time.
@@ -26,7 +26,7 @@ class TurnsSimulation {
         steps_(static_cast<std::size_t>(walk.index.step_count())) {
     timeline_.ready.resize(steps_.size(), 0);
     timeline_.issue.resize(steps_.size(), 0);
-    timeline_.completion.resize(steps_.size(), kUnknown);
+    timeline_.completion.resize(steps_.size(), kNotYet);
   }
 
   Timeline run() {
@@ -55,7 +55,7 @@ class TurnsSimulation {
     double time = 0;  ///< When it has reached that.
   };
   struct StepState {
-    double handed_over = kUnknown;  ///< When its strand has done its part.
+    double handed_over = kNotYet;  ///< When its strand has done its part.
     double transfer = 0;
     std::vector<int> waiting;  ///< Strands that look again when the completion is known.
   };
@@ -88,7 +88,7 @@ class TurnsSimulation {
     double time = state.time;
     for (const int id : awaited_by(strand, steps[static_cast<std::size_t>(state.next)])) {
       const double completion = timeline_.completion[static_cast<std::size_t>(id)];
-      if (completion == kUnknown) {
+      if (completion == kNotYet) {
         steps_[static_cast<std::size_t>(id)].waiting.push_back(strand);
         return;
       }
@@ -149,7 +149,7 @@ class TurnsSimulation {
   void complete_receive(int send, int recv) {
     const StepState& sent = steps_[static_cast<std::size_t>(send)];
     const StepState& received = steps_[static_cast<std::size_t>(recv)];
-    if (sent.handed_over == kUnknown || received.handed_over == kUnknown) return;
+    if (sent.handed_over == kNotYet || received.handed_over == kNotYet) return;
     complete(recv, std::max(received.handed_over, sent.handed_over + sent.transfer));
   }
 
@@ -163,7 +163,7 @@ class TurnsSimulation {
     double time = 0;
     for (const int call : calls) {
       const StepState& state = steps_[static_cast<std::size_t>(call)];
-      if (state.handed_over == kUnknown) return;
+      if (state.handed_over == kNotYet) return;
       time = std::max(time, state.handed_over + state.transfer);
     }
     for (const int call : calls) complete(call, time);

@@ -13,11 +13,11 @@
 namespace hycoll {
 namespace {
 
-constexpr std::string_view kExpected = "expected 'NAME NAME' or 'NAME NAME CAPACITY'";
+constexpr std::string_view kExpectedEdge = "expected 'NAME NAME' or 'NAME NAME CAPACITY'";
 
-class Reader {
+class EdgeListReader {
  public:
-  explicit Reader(const std::string& file) : network_(file) {}
+  explicit EdgeListReader(const std::string& file) : network_(file) {}
 
   NetworkTree read(std::string_view text) {
     for (const TextLine& line : lines_of(text)) read_line(line);
@@ -30,7 +30,7 @@ class Reader {
     const std::vector<std::string_view> words = words_of(without_comment(line.text));
     if (words.empty()) return;
     if (words.size() > 3) {
-      network_.fail(line.number, fmt::format("{} words; {}", words.size(), kExpected));
+      network_.fail(line.number, fmt::format("{} words; {}", words.size(), kExpectedEdge));
     }
     const int a = vertex_of(words[0], line.number);
     if (words.size() == 1) return;
@@ -40,7 +40,7 @@ class Reader {
 
   int vertex_of(std::string_view word, int line) {
     if (!is_network_name(word)) {
-      network_.fail(line, fmt::format("'{}' is no name; {}", word, kExpected));
+      network_.fail(line, fmt::format("'{}' is no name; {}", word, kExpectedEdge));
     }
     const std::string name(word);
     const int known = network_.find(name);
@@ -72,7 +72,7 @@ class Reader {
 }  // namespace
 
 NetworkTree read_edge_list(std::string_view text, const std::string& file) {
-  return Reader(file).read(text);
+  return EdgeListReader(file).read(text);
 }
 
 }  // namespace hycoll

@@ -25,9 +25,9 @@ bool is_name_character(char c) noexcept {
 /// A part of a name: text, or what stands in brackets, one after the other.
 using Alternatives = std::vector<std::string>;
 
-class Reader {
+class HostListReader {
  public:
-  Reader(std::string_view text, const std::string& where) : text_(text), where_(where) {}
+  HostListReader(std::string_view text, const std::string& where) : text_(text), where_(where) {}
 
   std::vector<std::string> read() {
     std::vector<std::string> names;
@@ -152,7 +152,7 @@ std::size_t digits_at(std::string_view text) noexcept {
 }  // namespace
 
 std::vector<std::string> expand_host_list(std::string_view text, const std::string& where) {
-  return Reader(text, where).read();
+  return HostListReader(text, where).read();
 }
 
 bool is_network_name(std::string_view name) noexcept {

@@ -14,8 +14,8 @@
 namespace hycoll {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r";
-constexpr std::string_view kExpected = "expected SwitchName=NAME, then Switches=LIST or Nodes=LIST";
+constexpr std::string_view kExpectedSwitch =
+    "expected SwitchName=NAME, then Switches=LIST or Nodes=LIST";
 
 struct Assignment {
   std::string_view written;  ///< The key as it stands there.
@@ -46,7 +46,7 @@ class Assignments {
     const std::string_view key = take(rest_.find_first_of(" \t\r="));
     skip_blanks();
     if (key.empty() || rest_.empty() || rest_.front() != '=') {
-      place_.fail(fmt::format("'{}' has no value; {}", key.empty() ? rest_ : key, kExpected));
+      place_.fail(fmt::format("'{}' has no value; {}", key.empty() ? rest_ : key, kExpectedSwitch));
     }
     rest_.remove_prefix(1);
     skip_blanks();
@@ -54,11 +54,11 @@ class Assignments {
     if (is_quoted) rest_.remove_prefix(1);
     const std::size_t end = is_quoted ? rest_.find('"') : rest_.find_first_of(kBlanks);
     if (is_quoted && end == std::string_view::npos) {
-      place_.fail(fmt::format("the quote of {} is not closed; {}", key, kExpected));
+      place_.fail(fmt::format("the quote of {} is not closed; {}", key, kExpectedSwitch));
     }
     const std::string_view value = take(end);
     if (is_quoted) rest_.remove_prefix(1);
-    if (value.empty()) place_.fail(fmt::format("{} has no value; {}", key, kExpected));
+    if (value.empty()) place_.fail(fmt::format("{} has no value; {}", key, kExpectedSwitch));
     return {.written = key, .key = lower_case(key), .value = std::string(value)};
   }
 
@@ -80,7 +80,7 @@ class Assignments {
 void read_into(std::vector<std::string>& names, const Assignment& assignment,
                const InputPlace& place) {
   if (!names.empty())
-    place.fail(fmt::format("{} stands there twice; {}", assignment.written, kExpected));
+    place.fail(fmt::format("{} stands there twice; {}", assignment.written, kExpectedSwitch));
   names = expand_host_list(assignment.value, place.title());
 }
 
@@ -91,15 +91,16 @@ SlurmSwitch read_switch(std::string_view text, const InputPlace& place) {
     const Assignment assignment = assignments.next();
     if (assignment.key.starts_with("block")) {
       place.fail(fmt::format("{} is of topology/block, whose network is no tree; {}",
-                             assignment.written, kExpected));
+                             assignment.written, kExpectedSwitch));
     }
     if ((assignment.key == "switchname") != one.name.empty()) {
       place.fail(fmt::format("'{}' is {}; {}", assignment.written,
-                             one.name.empty() ? "not SwitchName" : "there twice", kExpected));
+                             one.name.empty() ? "not SwitchName" : "there twice", kExpectedSwitch));
     }
     if (assignment.key == "switchname") {
       if (!is_network_name(assignment.value)) {
-        place.fail(fmt::format("SwitchName '{}' is no name; {}", assignment.value, kExpected));
+        place.fail(
+            fmt::format("SwitchName '{}' is no name; {}", assignment.value, kExpectedSwitch));
       }
       one.name = assignment.value;
     } else if (assignment.key == "switches") {
@@ -107,7 +108,7 @@ SlurmSwitch read_switch(std::string_view text, const InputPlace& place) {
     } else if (assignment.key == "nodes") {
       read_into(one.nodes, assignment, place);
     } else if (assignment.key != "linkspeed") {
-      place.fail(fmt::format("'{}' is not known; {}", assignment.written, kExpected));
+      place.fail(fmt::format("'{}' is not known; {}", assignment.written, kExpectedSwitch));
     }
   }
   return one;
@@ -135,7 +136,8 @@ NetworkTree read_slurm_conf(std::string_view text, const std::string& file) {
     joined.clear();
   }
   if (switches.empty()) {
-    InputPlace{.file = file, .line = 1}.fail(fmt::format("there is no switch; {}", kExpected));
+    InputPlace{.file = file, .line = 1}.fail(
+        fmt::format("there is no switch; {}", kExpectedSwitch));
   }
   return tree_of_switches(switches, file);
 }

@@ -3,8 +3,6 @@
 namespace hycoll {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r";
-
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(kBlanks);
   if (first == std::string_view::npos) return {};

@@ -12,6 +12,9 @@ struct TextLine {
   std::string_view text;
 };
 
+/// What separates words.
+inline constexpr std::string_view kBlanks = " \t\r";
+
 /// All lines. Pure; the views are into `text`.
 std::vector<TextLine> lines_of(std::string_view text);
 

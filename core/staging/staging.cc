@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/at.h"
 #include "core/base/errors.h"
 #include "core/schedule/builder.h"
 #include "core/schedule/pairs.h"
@@ -18,8 +19,6 @@ namespace hycoll {
 namespace {
 
 constexpr int kNone = -1;
-
-std::size_t at(int number) { return static_cast<std::size_t>(number); }
 
 /// Shows each step to a function; a copy that collects, as one copy for each of its sources, for
 /// they may be others' buffers or not.

@@ -3,15 +3,10 @@
 #include <algorithm>
 #include <span>
 
+#include "core/base/at.h"
 #include "core/base/errors.h"
 
 namespace hycoll {
-namespace {
-
-std::size_t at(int number) { return static_cast<std::size_t>(number); }
-
-}  // namespace
-
 StagingPlaces::StagingPlaces(const ValueFlow& flow, ScheduleBuilder& builder)
     : flow_(flow),
       of_computed_(flow.computed().size(), kNone),

@@ -2,15 +2,10 @@
 
 #include <algorithm>
 
+#include "core/base/at.h"
 #include "core/base/errors.h"
 
 namespace hycoll {
-namespace {
-
-std::size_t at(int number) { return static_cast<std::size_t>(number); }
-
-}  // namespace
-
 StrandKnowledge::StrandKnowledge(int strand_count)
     : strands_(at(strand_count)), furthest_(at(strand_count), 0) {}
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/at.h"
 #include "core/schedule/builder.h"
 #include "core/schedule/schedule.h"
 #include "core/staging/strand_knowledge.h"
@@ -151,7 +152,6 @@ class Synchroniser {
     int tail = kNone;           // the record that begins how it ends, if it is not wanted
   };
 
-  static std::size_t at(int number) { return static_cast<std::size_t>(number); }
   StrandState& state(StrandId strand) { return states_[at(strand)]; }
   StrandId owner_strand(int member) const {
     return builder_.main_strand(builder_.shape().worker_of_member(member));

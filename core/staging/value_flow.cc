@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/at.h"
 #include "core/base/errors.h"
 #include "core/schedule/pairs.h"
 
 namespace hycoll {
 namespace {
-
-std::size_t at(int number) { return static_cast<std::size_t>(number); }
 
 template <class Element>
 Element& grown(std::vector<Element>& elements, int number) {

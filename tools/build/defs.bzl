@@ -74,15 +74,18 @@ def _deps(deps, copts):
     }) if header else [])
 
 def _compiled_together(name, srcs):
-    """A source that includes all of these."""
+    """A source that includes all of these.
+
+    g++ takes what is included for a header, where a class whose members have types of an unnamed namespace were a mistake.
+    """
     together = name + "_together.cc"
     native.genrule(
         name = name + "_together",
         outs = [together],
-        cmd = "printf '#include \"%s\"\\n' " + " ".join([
+        cmd = "printf '#pragma GCC diagnostic ignored \"-Wsubobject-linkage\"\\n' > $@ && printf '#include \"%s\"\\n' " + " ".join([
             native.package_name() + "/" + src
             for src in srcs
-        ]) + " > $@",
+        ]) + " >> $@",
     )
     return [together]
 
@@ -119,7 +122,7 @@ def hycoll_library(
         deps = [],
         copts = [],
         textual_hdrs = [],
-        compiled_together = False,
+        compiled_together = True,
         **kwargs):
     """A library.
 
@@ -131,8 +134,8 @@ def hycoll_library(
       deps: libraries.
       copts: further compiler options.
       textual_hdrs: what is included, and no header.
-      compiled_together: the sources are one compilation, which takes half as long in all. What is in their unnamed
-        namespaces has different names, then.
+      compiled_together: the sources are one compilation, which takes less than half as long in all. What is in their
+        unnamed namespaces has different names, then (docs/decisions/0095-a-room-is-one-library.md).
       **kwargs: passed on.
     """
     if compiled_together:

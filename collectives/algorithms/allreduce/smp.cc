@@ -29,6 +29,7 @@
 #include "collectives/algorithms/allreduce/exchange.h"
 #include "collectives/algorithms/building_blocks/members.h"
 #include "collectives/algorithms/building_blocks/trees.h"
+#include "core/base/at.h"
 #include "core/base/errors.h"
 
 namespace hycoll {
@@ -70,8 +71,6 @@ class SmpNode {
   }
 
  private:
-  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
   int member(int i) const { return members_.first() + i; }
   StrandId strand(int i) const { return members_.strand(member(i)); }
   Span all(BufferId buffer) const { return span_of(buffer, builder_.all_chunks()); }

@@ -24,6 +24,7 @@
 
 #include "collectives/algorithms/broadcast/broadcast.h"
 #include "collectives/algorithms/building_blocks/node_phases.h"
+#include "core/base/at.h"
 #include "core/base/errors.h"
 
 namespace hycoll {
@@ -76,8 +77,6 @@ class FifoNode {
   }
 
  private:
-  static std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
   int leading_member(int lane) const {
     const Shape& shape = builder_.shape();
     const int index = shape.leader(phases_.node(), lane) - shape.first_worker(phases_.node());

@@ -23,13 +23,13 @@ constexpr std::size_t kRounds = 7;
 constexpr int kWarmUps = 3;
 
 /// No message takes longer where messages come at all.
-constexpr std::chrono::seconds kPatience{2};
+constexpr std::chrono::seconds kRacePatience{2};
 constexpr std::array<int, TransportRace::kBytes.size()> kExchanges = {40, 1};
 /// Long vectors travel in segments, of which several are under way at once.
 constexpr std::array<std::size_t, TransportRace::kBytes.size()> kMessagesAtOnce = {1, 4};
 
 void await(Endpoint& lane, EndpointRequest& request) {
-  const auto until = std::chrono::steady_clock::now() + kPatience;
+  const auto until = std::chrono::steady_clock::now() + kRacePatience;
   for (int turn = 1; !lane.test(request); ++turn) {
     if (turn % 1024 != 0 || std::chrono::steady_clock::now() < until) continue;
     throw Error(ErrorKind::environment, "a message has not come");

@@ -21,7 +21,7 @@ constexpr auto kOverUcx = ~std::uintptr_t{0};
 
 /// How long messages of a peer that has gone may still be on their way, over another connection
 /// than the one that has been closed; and what is under way when a lane ends.
-constexpr std::chrono::seconds kPatience = UcxWorker::kPatience;
+constexpr std::chrono::seconds kConnectionPatience = UcxWorker::kPatience;
 
 /// How long a message that nobody waits for may take to leave at once; else it leaves when the lane
 /// is used again, or with its end.
@@ -316,7 +316,7 @@ bool UcxEndpoint::test(EndpointRequest& request) {
 bool UcxEndpoint::is_lost(const Peer& peer) {
   const UcxWorker::Connection* const way = peer.connection;
   return way != nullptr && way->status != UCS_OK &&
-         std::chrono::steady_clock::now() - way->ended_at > kPatience;
+         std::chrono::steady_clock::now() - way->ended_at > kConnectionPatience;
 }
 
 void UcxEndpoint::throw_long(int number, std::size_t expected_bytes) const {
@@ -395,7 +395,7 @@ bool UcxEndpoint::end_operations() {
     are_over = false;
     ucx().request_cancel(worker_->handle(), operation.request);
   }
-  const auto until = std::chrono::steady_clock::now() + kPatience;
+  const auto until = std::chrono::steady_clock::now() + kConnectionPatience;
   const auto is_under_way = [](const Operation& operation) { return operation.request != nullptr; };
   const auto has_unposted = [](const Peer* peer) { return !peer->near->unposted.empty(); };
   while (!holding_.empty() || std::ranges::any_of(operations_, is_under_way) ||

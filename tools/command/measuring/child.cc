@@ -23,7 +23,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kGracePeriod = std::chrono::seconds(2);
-constexpr auto kNap = std::chrono::milliseconds(10);
+constexpr auto kShortNap = std::chrono::milliseconds(10);
 constexpr auto kPollInterval = std::chrono::milliseconds(100);
 constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
 
@@ -120,7 +120,7 @@ void ChildProcess::wait(std::span<pollfd> others, std::chrono::milliseconds pati
   InterruptGuard::check();
   const bool silent = output_.reading() < 0 && errors_.reading() < 0;
   // Nothing tells of the end of a program whose outputs are closed.
-  if (silent) patience = std::min(patience, std::chrono::milliseconds(kNap));
+  if (silent) patience = std::min(patience, std::chrono::milliseconds(kShortNap));
   // Descriptors below 0 are ignored by poll.
   std::vector<pollfd> waiting = {{output_.reading(), POLLIN, 0}, {errors_.reading(), POLLIN, 0}};
   waiting.insert(waiting.end(), others.begin(), others.end());
@@ -149,7 +149,7 @@ bool ChildProcess::reaped_until(Clock::time_point deadline) {
     is_reaped_ = ended == process_ || (ended < 0 && errno != EINTR);
     if (is_reaped_) return true;
     if (Clock::now() >= deadline) return false;
-    std::this_thread::sleep_for(kNap);
+    std::this_thread::sleep_for(kShortNap);
   }
 }
 

@@ -22,8 +22,8 @@ namespace {
 constexpr int kCalibrations = 2;
 constexpr int kCalibrationRounds = 9;
 constexpr std::int64_t kFirstIterations = 1 << 16;
-constexpr int kMinimumRounds = 5;
-constexpr int kMaximumRounds = 1000;
+constexpr int kFewestOverlaps = 5;
+constexpr int kMostOverlaps = 1000;
 constexpr int kSlots = 2;
 
 class HycollCalls final : public NonblockingCalls {
@@ -189,7 +189,7 @@ double calibrate(Crew& crew, std::vector<OverlapMeter>& meters) {
 int rounds_for(const OverlapOptions& options, double seconds_per_round) {
   if (options.rounds > 0) return options.rounds;
   const double rounds = options.seconds / std::max(seconds_per_round, 1e-9);
-  return static_cast<int>(std::clamp<double>(rounds, kMinimumRounds, kMaximumRounds));
+  return static_cast<int>(std::clamp<double>(rounds, kFewestOverlaps, kMostOverlaps));
 }
 
 }  // namespace

@@ -27,13 +27,12 @@ class SplitCalls final : public Contestant {
   void run(const MemberBuffers& buffers, int calls) override { timed_run(buffers, calls); }
 
   double timed_run(const MemberBuffers& buffers, int calls) override {
-    using Clock = std::chrono::steady_clock;
-    Clock::duration time{0};
+    std::chrono::steady_clock::duration time{0};
     for (int done = 0, index = 0; done < calls; ++done) {
       const Slot slot{buffers.number(), buffers.input(index), buffers.output(index)};
-      const Clock::time_point start = Clock::now();
+      const auto start = std::chrono::steady_clock::now();
       timed_(slot);
-      time += Clock::now() - start;
+      time += std::chrono::steady_clock::now() - start;
       completed_(slot);
       if (++index == buffers.slot_count()) index = 0;
     }

@@ -9,7 +9,7 @@ namespace hycoll::command {
 namespace {
 
 constexpr int kVersion = 1;
-constexpr std::size_t kShownBytes = 200;
+constexpr std::size_t kShownOfLine = 200;
 
 Json to_json(const BenchTask& task) {
   const MeasurementOptions& measurement = task.measurement;
@@ -108,7 +108,7 @@ Message parse_message(const std::string& line) {
   throw Error(ErrorKind::environment,
               fmt::format("'{}' is no message of a comparison: {}. Is the other binary of the same "
                           "version?",
-                          line.substr(0, kShownBytes), reason));
+                          line.substr(0, kShownOfLine), reason));
 }
 
 }  // namespace hycoll::command

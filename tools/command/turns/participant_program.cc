@@ -10,7 +10,7 @@
 namespace hycoll::command {
 namespace {
 
-constexpr std::size_t kShownBytes = 2000;
+constexpr std::size_t kShownOfErrors = 2000;
 
 void replace_all(std::string& text, const std::string& what, const std::string& by) {
   for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) {
@@ -48,7 +48,7 @@ Answer ParticipantProgram::measure(const BenchTask& task) {
   const auto fail = [&](const std::string& what) {
     throw Error(ErrorKind::environment,
                 fmt::format("--reference-program '{}' {}. Its messages:\n{}", command, what,
-                            result.errors.substr(0, kShownBytes)));
+                            result.errors.substr(0, kShownOfErrors)));
   };
   if (result.end == ChildResult::End::timed_out) fail("did not end in time (--timeout)");
   // A wrong result still comes with a whole report.
