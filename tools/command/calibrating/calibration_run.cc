@@ -240,7 +240,8 @@ void measure_messages(const MpiSession& session, const Topology& machine,
     if (role.process_pairs > 0) reaches.emplace_back(reach, role, runs, endpoints, settings);
   }
   if (reaches.empty()) return;
-  for (int round = 0; agreed(session, round < kFewestRounds || !budget.is_over(1)); ++round) {
+  const auto goes_on = [&](int round) { return round < kFewestRounds || !budget.is_over(1); };
+  for (int round = 0; agreed(session, session.speaks() && goes_on(round)); ++round) {
     for (ReachRun& reach : reaches) reach.run_round();
   }
   for (const ReachRun& reach : reaches) result.calibration.messages.push_back(reach.costs());
