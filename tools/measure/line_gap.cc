@@ -15,7 +15,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Number = std::uint32_t;
 
-constexpr std::size_t kFlags = 64;
+constexpr std::size_t kFlags = 256;
 
 struct alignas(kSeparationBytes) Flag {
   std::atomic<Number> number{0};

@@ -117,7 +117,9 @@ void price_memory(const Calibration& calibration, Pricing& pricing) {
   if (most_workers < 2) {
     pricing.leave("memory", "not measured: one core has nobody beside it");
   } else if (fastest == nullptr || fastest->workers == 1) {
-    pricing.leave("memory", to_text(calibration.memory.back().copy_gb_per_s));
+    const MemoryPoint& most = calibration.memory.back();
+    pricing.leave("memory", to_text(most.copy_gb_per_s.is_told() ? most.reduce_gb_per_s
+                                                                 : most.copy_gb_per_s));
   } else if (slower(*fastest) >= kAsFast * fastest->workers * slower(calibration.memory.front())) {
     pricing.set(
         "memory", &MachinePrices::memory_gb_per_s, kUnlimited,

@@ -23,6 +23,9 @@ std::string_view name_of(Reach reach) {
   return reach == Reach::inside ? "inside a node" : "between nodes";
 }
 
+/// In a table, what could not be told.
+const std::string kBusy = "busy";
+
 /// What there is to say of the zones, also that it could not be told.
 std::string zones_text(const MessageCosts& costs) {
   if (costs.most_pairs() < 2) return "zones need two pairs, and cores for them";
@@ -75,19 +78,22 @@ std::string messages_text(const MessageCosts& costs) {
     if (!row.empty()) table.add_row(std::exchange(row, {}));
   };
   for (const StreamPoint& point : costs.points) {
+    const bool is_told = point.messages_per_s.is_told();
     if (point.pairs > 1) {
-      row.push_back(point.messages_per_s.is_told() ? ratio_text(costs.relative(point)) : "busy");
+      row.push_back(is_told ? ratio_text(costs.relative(point)) : kBusy);
       continue;
     }
     end_row();
     row = {short_size(point.size_bytes),
            zones ? std::string(1, zones->zone_of(point.size_bytes)) : "-",
-           fmt::format("{:.4g}", point.messages_per_s.median),
-           fmt::format("{:.3g}", point.gb_per_s())};
+           is_told ? fmt::format("{:.4g}", point.messages_per_s.median) : kBusy,
+           is_told ? fmt::format("{:.3g}", point.gb_per_s()) : kBusy};
   }
   end_row();
-  return fmt::format("\nmessages {}: {}\n{}", name_of(costs.reach), zones_text(costs),
-                     table.to_text());
+  return fmt::format(
+      "\nmessages {}: {}\n8 bytes, one way, us: {}; each further message, us: {}\n{}",
+      name_of(costs.reach), zones_text(costs), to_text(costs.latency_us), to_text(costs.message_us),
+      table.to_text());
 }
 
 Json to_json(const Spread& spread) {
