@@ -28,15 +28,18 @@ Options options_with(const std::string& machine) {
   return options;
 }
 
-Communicator::Choice choice_of(const Communicator& communicator) {
+std::string chosen(const Communicator& communicator, Collective collective) {
   std::vector<float> input(kCount);
   std::vector<float> output(kCount);
-  return communicator.choice(
-      calls::allreduce(input.data(), output.data(), kCount, DataType::float32, Operator::sum));
+  const Call call =
+      collective == Collective::broadcast
+          ? calls::broadcast(input.data(), kCount, DataType::float32, 0)
+          : calls::allreduce(input.data(), output.data(), kCount, DataType::float32, Operator::sum);
+  return communicator.choice(call).algorithm;
 }
 
-std::string_view selected(const MachinePrices& prices) {
-  return select({.collective = Collective::allreduce,
+std::string_view selected(const MachinePrices& prices, Collective collective) {
+  return select({.collective = collective,
                  .nodes = {{{1, 1}, tests::world_size()}},
                  .size_bytes = kCount * sizeof(float),
                  .prices = prices})
@@ -48,9 +51,14 @@ TEST_CASE("a machine file changes what auto takes, alike on all processes") {
   const Communicator with(MPI_COMM_WORLD, options_with(file.path()));
   const Communicator without(MPI_COMM_WORLD, options_with(""));
   if (tests::world_size() == 1) return;
-  CHECK(choice_of(with).algorithm == selected(read_machine_prices(kDear, "kDear")));
-  CHECK(choice_of(without).algorithm == selected(MachinePrices{}));
-  CHECK(choice_of(with).algorithm != choice_of(without).algorithm);
+  bool is_changed = false;
+  for (const Collective collective : {Collective::allreduce, Collective::broadcast}) {
+    const std::string other = chosen(with, collective);
+    CHECK(other == selected(read_machine_prices(kDear, "kDear"), collective));
+    CHECK(chosen(without, collective) == selected(MachinePrices{}, collective));
+    is_changed |= other != chosen(without, collective);
+  }
+  CHECK(is_changed);
 }
 
 TEST_CASE("all processes refuse a file that is none") {

@@ -215,12 +215,10 @@ bool agreed(const MpiSession& session, bool own) {
 }
 
 /// Of all reaches that processes have: messages in streams, by as many lanes as are asked for.
-void measure_messages(const MpiSession& session, const Topology& machine,
-                      const CalibrationSettings& settings, const Budget& budget,
-                      CalibrationRun& result) {
+void measure_messages(const MpiSession& session, const CalibrationSettings& settings,
+                      const Budget& budget, CalibrationRun& result) {
   const std::vector<int> machines = machines_of(session);
-  const Topology share =
-      machine.share(session.local_rank, session.local_size, LauncherBinding::none);
+  const Topology share = core_share(session.world);
   int lanes = settings.lanes > 0 ? settings.lanes : std::min(share.usable_core_count(), kMostLanes);
   MPI_Allreduce(MPI_IN_PLACE, &lanes, 1, MPI_INT, MPI_MIN, session.world);
   const auto leader_lanes = LeaderLanes::make(session.world, Options::Transport::automatic,
@@ -260,7 +258,7 @@ CalibrationRun calibrate(const MpiSession& session, const Topology& machine,
     measure_lines(machine, result.calibration);
   }
   session.wait_idly();
-  measure_messages(session, machine, settings, budget, result);
+  measure_messages(session, settings, budget, result);
   return result;
 }
 
