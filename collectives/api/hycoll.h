@@ -199,6 +199,12 @@ struct Options {
   /// is always false, and with aggregators. Empty: none.
   std::string topology;
 
+  /// A file that describes what the machine's steps cost, as `hycoll calibrate` writes it, of which
+  /// the first process reads the prices (docs/models.md). Between nodes, algorithms are chosen by
+  /// them. Constructors throw Error if the file is none. Empty: published prices of a cluster with
+  /// one network card of 100 Gbit/s for each node.
+  std::string machine;
+
   /// Whether pool threads (Communicator) or joining threads (Team) are bound to a core each.
   enum class Pinning { pinned, unpinned };
   Pinning pinning = Pinning::pinned;  ///< Whether threads are bound.

@@ -329,6 +329,17 @@ constexpr Setting kSettings[] = {
      .readers = "L P",
      .read = read_text<&Options::topology>},
     {.group = kTuning,
+     .variable = "HYCOLL_MACHINE",
+     .field = "machine",
+     .otherwise = "a cluster of 100 Gbit/s",
+     .values = "a file",
+     .effect = "what messages, copies and reductions cost, as `hycoll calibrate` measures it: "
+               "between nodes, algorithms and lanes are chosen by it "
+               "([machine files](models.md#machine-files))",
+     .for_whom = "networks that are much faster or slower",
+     .readers = "L P",
+     .read = read_text<&Options::machine>},
+    {.group = kTuning,
      .variable = "HYCOLL_PLAN_CACHE_KIB",
      .field = "plan_cache_kib",
      .otherwise = "16384",

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <climits>
 #include <cstdint>
 #include <cstdio>
@@ -15,6 +16,7 @@
 #include "collectives/selection/selection.h"
 #include "core/base/errors.h"
 #include "core/base/lifetime.h"
+#include "core/base/machine_file.h"
 #include "numa/placement/placement.h"
 #include "numa/topology/cache_capacity.h"
 #include "threading/latency/core_latencies.h"
@@ -105,6 +107,7 @@ ProcessGroup::ProcessGroup(JointSetup& setup, MPI_Comm parent, const Options& op
   if (order_ == nullptr) setup.name_processes(names_);
   agree_on_options();
   agree_on_aggregators();
+  agree_on_prices();
 }
 
 std::vector<NumberedOption> ProcessGroup::common_options() const {
@@ -145,6 +148,7 @@ std::vector<NumberedOption> ProcessGroup::common_options() const {
       NumberedOption::of_words("groups (HYCOLL_GROUPS)", options_.groups),
       NumberedOption::of_words("latencies (HYCOLL_LATENCIES)", options_.latencies),
       NumberedOption::of_words("topology (HYCOLL_TOPOLOGY)", options_.topology),
+      NumberedOption::of_words("machine (HYCOLL_MACHINE)", options_.machine),
   };
 }
 
@@ -185,6 +189,16 @@ void ProcessGroup::agree_on_aggregators() {
   if (own == 0) return;
   members_ = std::make_shared<const MpiCommunicator>(setup(), control(),
                                                      is_aggregator() ? MPI_UNDEFINED : 0);
+}
+
+void ProcessGroup::agree_on_prices() {
+  if (options_.machine.empty()) return;
+  if (rank_ == 0) {
+    prices_ = read_machine_file("HYCOLL_MACHINE (Options::machine)", options_.machine);
+  }
+  auto numbers = std::bit_cast<std::array<double, sizeof(MachinePrices) / sizeof(double)>>(prices_);
+  broadcast_first(numbers);
+  prices_ = std::bit_cast<MachinePrices>(numbers);
 }
 
 namespace {

@@ -14,6 +14,7 @@
 #include "collectives/job/node_grouping.h"
 #include "collectives/job/process_map.h"
 #include "collectives/selection/selection.h"
+#include "core/base/machine_prices.h"
 #include "core/schedule/shape.h"
 #include "numa/topology/topology.h"
 #include "threading/execution/executor.h"
@@ -165,6 +166,9 @@ class ProcessGroup {
   std::size_t exchange_limit_bytes() const noexcept {
     return static_cast<std::size_t>(options_.exchange_kib) << 10;
   }
+  /// What selection reckons with: those of Options::machine, or the defaults. Alike on all
+  /// processes.
+  const MachinePrices& prices() const noexcept { return prices_; }
   /// Where calls of one size stop fitting into the caches: see BindingOptions.
   std::size_t streaming_threshold_bytes() const;
 
@@ -181,6 +185,7 @@ class ProcessGroup {
  private:
   void agree_on_options();
   void agree_on_aggregators();
+  void agree_on_prices();
   /// What must be alike on all processes.
   std::vector<NumberedOption> common_options() const;
   /// Collective: throws Error (mismatch) on every process unless all pass the same values, in other
@@ -197,6 +202,7 @@ class ProcessGroup {
   int rank_ = 0;
   int size_ = 1;
   Options options_;
+  MachinePrices prices_;
   std::shared_ptr<const RankOrder> order_;  // or null
   ProcessMap map_;
   PeerNames names_;

@@ -165,7 +165,8 @@ PlanCache::Options NodeWorkers::plan_options(const ProcessGroup& group) const {
           .nearness = may_stage() ? Nearness::near : Nearness::unknown,
           .tag_count = group.tag_count(),
           .limit_bytes = group.plan_limit_bytes(),
-          .exchange_limit_bytes = group.exchange_limit_bytes()};
+          .exchange_limit_bytes = group.exchange_limit_bytes(),
+          .prices = group.prices()};
 }
 
 PlanCache::Options NodeWorkers::far_plan_options(const ProcessGroup& group) const {

@@ -10,6 +10,7 @@
 #include "collectives/plans/plan.h"
 #include "collectives/selection/kernel_copies.h"
 #include "collectives/selection/selection.h"
+#include "core/base/machine_prices.h"
 #include "core/schedule/shape.h"
 #include "threading/program/program.h"
 
@@ -55,6 +56,7 @@ struct PlanOptions {
   /// What the plans may take together.
   std::size_t limit_bytes = std::size_t{16} << 20;
   std::size_t exchange_limit_bytes = kDefaultExchangeBytes;  ///< As SelectionQuery has it.
+  MachinePrices prices = {};                                 ///< The same.
 };
 
 /// What plans of many lengths, types and operators have in common: the choice, and all that a

@@ -8,12 +8,9 @@
 #include "collectives/algorithms/registry.h"
 #include "collectives/selection/lanes.h"
 #include "core/base/line_sizes.h"
-#include "core/base/machine_prices.h"
 
 namespace hycoll {
 namespace {
-
-constexpr MachinePrices kPrices;
 
 /// Handing a call to a worker of the process's pool, and hearing that it is done
 /// (docs/measurements.md, "Sixteen cores").
@@ -89,7 +86,8 @@ double time_of(const LaneCosts& costs, const Rounds& rounds) {
     const bool waits_in_turn = rounds.sender == Rounds::Sender::has_waited && worker_lanes > 1;
     const double message =
         costs.own_alpha + combine / rounds.segments + (waits_in_turn ? worker_lanes * messages : 0);
-    time += equal * std::max({card, worker, message + card / pieces});
+    const double first_piece = std::max(card / pieces, part * costs.endpoint / rounds.segments);
+    time += equal * std::max({card, worker, message + first_piece});
     // What the last lane is behind the first one.
     staggered =
         std::max(staggered,
@@ -129,15 +127,20 @@ LaneCosts::LaneCosts(const SelectionQuery& query, int lane_count)
   overlapping_lanes = std::min(lanes, 2);
   const auto vector_bytes = static_cast<double>(query.size_bytes);
   const double part_bytes = vector_bytes / lanes;
-  message_of_lane = kPrices.message_us;
+  const MachinePrices& prices = query.prices;
+  message_of_lane = prices.message_us;
   message = message_of_lane * lanes_of_worker;
-  own_alpha = kPrices.alpha_us;
-  alpha = kPrices.alpha_us + message - message_of_lane;
-  card = us_of(vector_bytes, kPrices.bandwidth_gb_per_s);
-  own_combine = us_of(part_bytes, kPrices.reduce_gb_per_s);
+  own_alpha = prices.alpha_us;
+  alpha = prices.alpha_us + message - message_of_lane;
+  endpoint = us_of(part_bytes, prices.endpoint_gb_per_s);
+  card = std::max(us_of(vector_bytes, prices.bandwidth_gb_per_s), endpoint);
+  // Leaders combine, and members copy, at the same time.
+  own_combine = us_of(part_bytes, std::min(prices.reduce_gb_per_s,
+                                           prices.memory_gb_per_s / std::min(lanes, fewest)));
   combine = own_combine * lanes_of_worker;
-  vector_copy = us_of(vector_bytes, kPrices.copy_gb_per_s);
-  gap = kPrices.gap_us;
+  vector_copy =
+      us_of(vector_bytes, std::min(prices.copy_gb_per_s, prices.memory_gb_per_s / members));
+  gap = prices.gap_us;
   combined = query.collective == Collective::scan && members == 1 ? 1 : 2;
   // But for the first and the last node.
   const bool is_output = query.collective == Collective::exscan && members == 1 && nodes > 2;
@@ -149,8 +152,8 @@ LaneCosts::LaneCosts(const SelectionQuery& query, int lane_count)
     inputs = hearing_of_members = 0;
     return;
   }
-  hearing_of_lanes = kPrices.wait_us + lanes * kPrices.gap_us;
-  hearing_of_members = kPrices.wait_us + members * kPrices.gap_us;
+  hearing_of_lanes = prices.wait_us + lanes * prices.gap_us;
+  hearing_of_members = prices.wait_us + members * prices.gap_us;
   inputs = hearing_of_members + (members - 1) * own_combine;
   // With as many lanes as members each leader writes to all outputs; otherwise each member reads.
   outputs = hearing_of_lanes + vector_copy * (lanes >= members ? (members - 1) / lanes : 1.0);

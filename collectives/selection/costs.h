@@ -9,8 +9,8 @@
 
 namespace hycoll {
 
-/// Between nodes the rules take what formulas say is cheapest, with the prices of
-/// core/base/machine_prices.h (decision 51). They are those of the algorithms' files, in the time
+/// Between nodes the rules take what formulas say is cheapest, with the query's prices
+/// (decision 51). The formulas are those of the algorithms' files, in the time
 /// that a node needs which has most to do, and `hycoll verify --prices` compares what follows from
 /// them with walks through schedules.
 
@@ -36,7 +36,9 @@ struct LaneCosts {
   double own_alpha;         ///< A message where every lane has a worker.
   double message_of_lane;   ///< Each further message,
   double message;           ///< and the same of all other lanes of its worker.
-  double card;              ///< The whole vector on the node's network card, which all lanes share.
+  double card;              ///< The whole vector on the node's network card, which all lanes share,
+                            ///< or a lane's part on its endpoint, if that takes longer.
+  double endpoint;          ///< A lane's part on its endpoint.
   double own_combine;       ///< Combining a lane's vector with another one,
   double combine;           ///< and those of the other lanes of its worker.
   double hearing_of_lanes;  ///< Of members, that all lanes are done; from the pool's workers, too.

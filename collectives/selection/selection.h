@@ -9,6 +9,7 @@
 
 #include "collectives/algorithms/building_blocks/algorithm.h"
 #include "collectives/selection/groups.h"
+#include "core/base/machine_prices.h"
 #include "core/schedule/shape.h"
 
 namespace hycoll {
@@ -51,6 +52,8 @@ struct SelectionQuery {
   const InsideCosts* inside = nullptr;
   /// What a node's leaders may hold of an all-to-all.
   std::size_t exchange_limit_bytes = kDefaultExchangeBytes;
+  /// By which ways between nodes are compared.
+  MachinePrices prices = {};
 
   std::size_t node_count() const noexcept;
 };

@@ -19,7 +19,7 @@ namespace {
 TEST_CASE("every subcommand explains itself") {
   CHECK(contains(hycoll({"--help"}).output, "compare"));
   for (const char* subcommand : {"info", "algorithms", "plan", "verify", "bench", "compare",
-                                 "report", "reproduce", "model", "ring"}) {
+                                 "report", "reproduce", "model", "ring", "calibrate"}) {
     CAPTURE(subcommand);
     const ChildResult result = hycoll({subcommand, "--help"});
     CHECK(result.status == 0);
@@ -237,6 +237,34 @@ TEST_CASE("model tells terms, sum and walk, as table, data and picture") {
   check_refused({"model", "--visibility", "far"}, {"--visibility 'far'", "direct, staged"});
   check_refused({"model", "--price", "endpoint=0GB/s"}, {"endpoint='0GB/s'", "unlimited"});
   check_refused({"model", "--svg", "-", "--json", "-"}, {"--svg '-'", "standard output"});
+}
+
+TEST_CASE("calibrate measures a machine, and writes a file of prices that others read") {
+  const TemporaryDirectory directory;
+  const std::string machine = directory.file("machine.json");
+  const std::string picture = directory.file("throughput.svg");
+  const Json document = json_of({"calibrate", "--seconds", "0.05", "--sizes", "8,64Ki", "--output",
+                                 machine, "--svg", picture, "--json", "-"});
+  CHECK(document.at("context").at("ranks") == 2);
+  CHECK(document.at("context").at("origins").size() == 9);
+  std::set<std::string> measured;
+  for (const Json& record : document.at("records")) {
+    measured.insert(record.at("measured").get<std::string>());
+    // Other tests may keep the cores meanwhile.
+    if (record.contains("median")) CHECK(record.at("low") <= record.at("high"));
+  }
+  for (const char* what : {"copy", "reduce", "latency", "message", "throughput"}) {
+    CHECK(measured.contains(what));
+  }
+  CHECK(contains(text_of(picture), "<svg"));
+  // Messages between nodes were none.
+  const Json plan = json_of({"plan", "--machine", machine, "--price", "gap=1us", "--json", "-"});
+  const auto prices = plan.at("context").at("prices").get<std::string>();
+  CHECK(contains(prices, "alpha=1.5us,bandwidth=12.5GB/s,endpoint=unlimited"));
+  CHECK(contains(prices, "gap=1us"));
+  check_refused({"calibrate", "--sizes", "0,8"}, {"--sizes '0,8'", "1 byte"});
+  check_refused({"calibrate", "--seconds", "61"}, {"--seconds", "61"});
+  check_refused({"calibrate", "--svg", "-", "--json", "-"}, {"--svg", "standard output"});
 }
 
 TEST_CASE("reproduce counts the benchmarks that it is asked for") {

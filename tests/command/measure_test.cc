@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -11,8 +12,10 @@
 #include "numa/topology/topology.h"
 #include "tools/measure/copy_bandwidth.h"
 #include "tools/measure/core_latency.h"
+#include "tools/measure/line_gap.h"
 #include "tools/measure/machine_state.h"
 #include "tools/measure/memory_limit.h"
+#include "tools/measure/memory_rates.h"
 #include "tools/measure/statistics.h"
 
 namespace hycoll::measure {
@@ -148,6 +151,22 @@ TEST_CASE("another machine's cores cannot be measured") {
   const Topology topology = Topology::synthetic("pack:1 core:2");
   CHECK_THROWS_AS(core_latency_ns(topology, topology.cores()[0], topology.cores()[1]), Error);
   CHECK_THROWS_AS(copy_bandwidth_gb_per_s(topology, topology.cores()[0]), Error);
+}
+
+TEST_CASE("workers copy and reduce at some rate, and flags of another core are read") {
+  const Topology topology = Topology::this_machine();
+  const MemoryWorkers workers(topology, topology.cores().first(1), std::size_t{1} << 20);
+  for (const auto action : {MemoryWorkers::Action::copies, MemoryWorkers::Action::reduces}) {
+    CHECK(workers.measure(action, 1).gb_per_s > 0);
+  }
+  CHECK(memory_vector_bytes(topology, 1) >= std::size_t{16} << 20);
+  CHECK(memory_vector_bytes(topology, 1 << 20) == std::size_t{1} << 20);
+  if (topology.cores().size() < 2) return;
+  // Empty where other work keeps the cores for so long.
+  for (const double gap_ns : line_gap_ns(topology, topology.cores()[0], topology.cores()[1], 5,
+                                         std::chrono::seconds(1))) {
+    CHECK(gap_ns > 0);
+  }
 }
 
 /// The vectors of all threads of a limit kernel, with elements that differ between threads and

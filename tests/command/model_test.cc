@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "core/base/errors.h"
+#include "core/base/price_text.h"
 #include "tools/command/modelling/model_comparison.h"
 #include "tools/command/modelling/model_report.h"
-#include "tools/command/pricing/price_text.h"
 
 namespace hycoll::command {
 namespace model_test {

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
+#include <fstream>
 #include <string>
 
 #include "tests/command/command_runs.h"
@@ -154,6 +155,31 @@ TEST_CASE("plans are priced: the chosen one first, then all that serve, the chea
   check_refused({"plan", "--price", "alpha=fast"}, {"--price", "alpha='fast'", "1.5us"});
   check_refused({"plan", "--algorithm", "dpml-native", "--price", "default"},
                 {"'dpml-native'", "has no price"});
+}
+
+TEST_CASE("a machine file says what steps cost, and by which auto chooses") {
+  const TemporaryDirectory directory;
+  const std::string file = directory.file("machine.json");
+  std::ofstream(file) << R"({"hycoll_machine": 1, "prices": {"alpha": "100ms"}})";
+  const auto chosen = [&](Arguments more) {
+    Arguments arguments = {"plan", "--nodes", "4", "--bytes", "1Mi", "--json", "-"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return json_of(arguments).at("records")[0].at("algorithm").get<std::string>();
+  };
+  const std::string with = chosen({"--machine", file});
+  CHECK(with != chosen({}));
+  CHECK(with == chosen({"--machine", file, "--price", "default"}));
+  CHECK(with == chosen({"--price", "alpha=100ms"}));
+  CHECK(chosen({}) == chosen({"--machine", file, "--price", "alpha=1.5us"}));
+  const Json prices = json_of({"verify", "--prices", "allreduce", "--nodes", "2", "--members", "1",
+                               "--sizes", "8", "--machine", file, "--json", "-"});
+  CHECK(contains(prices.at("context").at("prices").get<std::string>(), "alpha=100000us"));
+  std::ofstream(file) << R"({"hycoll_machine": 1, "prices": {"alpha": 1.5}})";
+  for (const char* command : {"plan", "model"}) {
+    check_refused({command, "--machine", file},
+                  {"machine.json: prices: alpha is 1.5", "\"1.5us\""});
+  }
+  check_refused({"plan", "--machine", "/nowhere"}, {"--machine '/nowhere' cannot be read"});
 }
 
 TEST_CASE("what auto chooses is compared with the best that there is") {

@@ -35,11 +35,6 @@ constexpr std::chrono::milliseconds kPatience{2};
                   text));
 }
 
-struct CorePair {
-  Core a;
-  Core b;
-};
-
 /// The hardware threads of a core: two of them, if it has several.
 std::optional<CorePair> siblings(const Topology& topology, const Core& core) {
   const std::span<const int> units = topology.processing_units(core.index);
@@ -49,31 +44,10 @@ std::optional<CorePair> siblings(const Topology& topology, const Core& core) {
   return pair;
 }
 
-/// Pairs of cores that are this near one another and no nearer, as far apart in the topology's
-/// order as can be.
-std::vector<CorePair> pairs_of(const Topology& topology, Proximity proximity) {
-  std::vector<CorePair> pairs;
-  const std::span<const Core> cores = topology.cores();
-  for (const Core& core : cores) {
-    if (pairs.size() == kPairs) break;
-    if (proximity == Proximity::core) {
-      if (const auto pair = siblings(topology, core)) pairs.push_back(*pair);
-      continue;
-    }
-    const auto is_so_near = [&](const Core& other) {
-      return proximity_of(place_of(core), place_of(other)) == proximity;
-    };
-    const auto after = cores.subspan(static_cast<std::size_t>(core.index) + 1);
-    const auto last = std::find_if(after.rbegin(), after.rend(), is_so_near);
-    if (last != after.rend()) pairs.push_back({core, *last});
-  }
-  return pairs;
-}
-
 /// The median of the pairs' least times; none if there are no such cores, or if they were busy.
 std::optional<double> measured(const Topology& topology, Proximity proximity) {
   std::vector<double> least_ns;
-  for (const CorePair& pair : pairs_of(topology, proximity)) {
+  for (const CorePair& pair : core_pairs(topology, proximity)) {
     const std::vector<double> batches =
         measure_core_handoff(topology, pair.a, pair.b, kRounds, kPatience);
     if (!batches.empty()) least_ns.push_back(std::ranges::min(batches));
@@ -119,6 +93,25 @@ class KnownLatencies {
 };
 
 }  // namespace
+
+std::vector<CorePair> core_pairs(const Topology& topology, Proximity proximity) {
+  std::vector<CorePair> pairs;
+  const std::span<const Core> cores = topology.cores();
+  for (const Core& core : cores) {
+    if (pairs.size() == kPairs) break;
+    if (proximity == Proximity::core) {
+      if (const auto pair = siblings(topology, core)) pairs.push_back(*pair);
+      continue;
+    }
+    const auto is_so_near = [&](const Core& other) {
+      return proximity_of(place_of(core), place_of(other)) == proximity;
+    };
+    const auto after = cores.subspan(static_cast<std::size_t>(core.index) + 1);
+    const auto last = std::find_if(after.rbegin(), after.rend(), is_so_near);
+    if (last != after.rend()) pairs.push_back({core, *last});
+  }
+  return pairs;
+}
 
 LatencyRequest parse_latency_request(std::string_view text) {
   if (text.empty()) return {};

@@ -4,12 +4,23 @@
 #include <array>
 #include <filesystem>
 #include <string_view>
+#include <vector>
 
 #include "core/base/transfer_times.h"
 #include "numa/topology/topology.h"
 #include "threading/latency/latency_file.h"
 
 namespace hycoll {
+
+/// Two cores, or two processing units of a core.
+struct CorePair {
+  Core a;
+  Core b;
+};
+
+/// Pairs of cores that are this near one another and no nearer, two at most, as far apart in the
+/// topology's order as can be. Pure.
+std::vector<CorePair> core_pairs(const Topology& topology, Proximity proximity);
 
 /// What Options::latencies (HYCOLL_LATENCIES) asks for.
 struct LatencyRequest {

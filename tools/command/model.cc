@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/errors.h"
+#include "core/base/price_text.h"
 #include "core/base/types.h"
 #include "tools/command/line/arguments.h"
 #include "tools/command/line/collective_option.h"
@@ -16,7 +17,7 @@
 #include "tools/command/line/sizes.h"
 #include "tools/command/modelling/model_comparison.h"
 #include "tools/command/modelling/model_report.h"
-#include "tools/command/pricing/price_text.h"
+#include "tools/command/pricing/price_options.h"
 
 namespace hycoll::command {
 namespace {
@@ -47,7 +48,7 @@ struct ModelOptions {
   std::string visibility;  // "": as the paper's processes share memory
   std::string type = "float";
   std::string sizes = "1Ki:16Mi";
-  std::string price = "default";
+  PriceOptions price;
   std::string svg_path;
   OutputOptions output;
 };
@@ -95,11 +96,7 @@ class Model final : public Subcommand {
     add_shape_options();
     line_.add_option("--sizes", options_.sizes, "Sizes of each member's input").show_default();
     add_type_option(line_, options_.type);
-    line_
-        .add_option("--price", options_.price,
-                    "What steps cost: some of " + price_keys() + "; 'default' changes none")
-        .type_name("KEY=VALUE,...")
-        .show_default();
+    options_.price.add_to(line_, "What steps cost instead: some of " + price_keys());
     line_
         .add_option("--svg", options_.svg_path,
                     "Draw time over size, a line for the model and one for the plan; - is stdout")
@@ -120,7 +117,7 @@ class Model final : public Subcommand {
                   "one of them a file");
     }
     const ModelQuestion question = question_of(options_);
-    const MachinePrices prices = parse_prices("--price", options_.price);
+    const MachinePrices prices = options_.price.prices();
     const std::vector<ModelPoint> points = compare_with_walk(question, prices);
     fmt::print(options_.svg_path == "-" ? stderr : options_.output.human(), "{}",
                model_text(question, points));

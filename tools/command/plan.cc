@@ -16,6 +16,7 @@
 #include "collectives/selection/selection.h"
 #include "core/base/collective_traits.h"
 #include "core/base/errors.h"
+#include "core/base/price_text.h"
 #include "core/base/transfer_times.h"
 #include "core/drawing/schedule_svg.h"
 #include "core/drawing/statistics.h"
@@ -33,8 +34,8 @@
 #include "tools/command/line/sizes.h"
 #include "tools/command/line/table.h"
 #include "tools/command/plan_machine.h"
+#include "tools/command/pricing/price_options.h"
 #include "tools/command/pricing/price_reports.h"
-#include "tools/command/pricing/price_text.h"
 
 namespace hycoll::command {
 namespace {
@@ -74,9 +75,9 @@ struct PlanOptions {
   bool reproducible = false;
   bool list = false;
   std::string svg_path;
-  std::string topology;   // "": nodes without groups
-  std::string placement;  // of the leaders; "": worker l drives lane l
-  std::string price;      // "": none
+  std::string topology;                            // "": nodes without groups
+  std::string placement;                           // of the leaders; "": worker l drives lane l
+  PriceOptions price{.machine = "", .price = ""};  // "": only counted
   OutputOptions output;
 };
 
@@ -228,7 +229,8 @@ BoundSchedule generate(const PlanOptions& options, Routine routine) {
               .requested_algorithm = options.algorithm,
               .aggregators = options.aggregators,
               .visibility = visibility_argument("--visibility", options.visibility),
-              .inside = inside ? &*inside : nullptr});
+              .inside = inside ? &*inside : nullptr,
+              .prices = options.price.prices()});
   const int segments = options.segments > 0 ? options.segments : selected.segments;
   const Shape flat =
       with_reach(Shape(with_aggregators(nodes, selected.aggregators), selected.lanes), options);
@@ -361,7 +363,7 @@ ExitStatus price_plans(const PlanOptions& options) {
        .size_bytes = vector_of(options, routine, member_count).size_bytes,
        .order = options.reproducible ? OperandOrder::canonical : OperandOrder::any,
        .requested_lanes = options.lanes},
-      options.algorithm, parse_prices("--price", options.price), options.output);
+      options.algorithm, options.price.prices(), options.output);
 }
 
 ExitStatus run_plan(const PlanOptions& options) {
@@ -406,18 +408,17 @@ class Plan final : public Subcommand {
     line_.add_flag("--list", options_.list, "List the schedule step by step");
     line_.add_option("--svg", options_.svg_path, "Draw the schedule as a timeline; - is stdout")
         .type_name("FILE");
-    line_
-        .add_option("--price", options_.price,
-                    "Instead of counting, price the chosen plan and every algorithm that serves, "
-                    "with such costs (default: " +
-                        price_keys() + "); 'default' changes none")
-        .type_name("KEY=VALUE,...");
+    options_.price.add_to(
+        line_,
+        "Instead of counting, price the chosen plan and every algorithm that serves: 'default', or "
+        "what costs otherwise than the machine file says, or than " +
+            price_keys());
     options_.output.add_to(line_);
   }
 
   ExitStatus run() override {
     options_.output.check();
-    if (!options_.price.empty()) return price_plans(options_);
+    if (!options_.price.price.empty()) return price_plans(options_);
     return run_plan(options_);
   }
 

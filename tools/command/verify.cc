@@ -18,8 +18,8 @@
 #include "tools/command/line/progress.h"
 #include "tools/command/line/sizes.h"
 #include "tools/command/line/table.h"
+#include "tools/command/pricing/price_options.h"
 #include "tools/command/pricing/price_reports.h"
-#include "tools/command/pricing/price_text.h"
 #include "tools/command/proving/sweep.h"
 
 namespace hycoll::command {
@@ -51,7 +51,7 @@ struct VerifyOptions {
   bool unequal = true;
   std::string visibility = "all";
   bool prices = false;
-  std::string price = "default";
+  PriceOptions price;
   std::string sizes = kPricedSizes;
   OutputOptions output;
 
@@ -160,11 +160,7 @@ class Verify final : public Subcommand {
         .show_default();
     line_.add_flag("--prices", options_.prices,
                    "Price what auto chooses instead, beside the best that there is");
-    line_
-        .add_option("--price", options_.price,
-                    "With --prices: what steps cost, as in hycoll plan --price")
-        .type_name("KEY=VALUE,...")
-        .show_default();
+    options_.price.add_to(line_, "With --prices: what steps cost instead, as in hycoll plan");
     line_.add_option("--sizes", options_.sizes, "With --prices: sizes of each member's input")
         .show_default();
     options_.output.add_to(line_);
@@ -173,8 +169,7 @@ class Verify final : public Subcommand {
   ExitStatus run() override {
     options_.output.check();
     if (options_.prices) {
-      return report_price_sweep(price_grid_of(options_), parse_prices("--price", options_.price),
-                                options_.output);
+      return report_price_sweep(price_grid_of(options_), options_.price.prices(), options_.output);
     }
     const auto start = std::chrono::steady_clock::now();
     const SweepOptions sweep = sweep_options(options_);

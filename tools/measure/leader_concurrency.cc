@@ -1,25 +1,19 @@
 #include "tools/measure/leader_concurrency.h"
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cstddef>
-#include <functional>
 #include <memory>
-#include <thread>
 #include <utility>
 #include <vector>
 
-#include "core/base/errors.h"
-#include "numa/placement/binding.h"
-#include "threading/memory/waiter.h"
+#include "tools/measure/concurrent_runs.h"
 
 namespace hycoll::measure {
 namespace {
 
 constexpr int kRuns = 7;
 constexpr double kRunSeconds = 4e-3;
-constexpr int kMaximumTimes = 1 << 20;
+constexpr int kFewestTimes = 16;
 
 using Endpoints = std::vector<std::unique_ptr<Endpoint>>;
 
@@ -36,41 +30,6 @@ void exchange(Endpoint& endpoint, int peer, int tag, Buffers& buffers) {
   EndpointRequest send = endpoint.send(peer, tag, buffers.sent.data(), buffers.sent.size());
   while (!endpoint.test(send)) continue;
   while (!endpoint.test(receive)) continue;
-}
-
-/// What a leader does in a run, on its own thread, so many times.
-using Work = std::function<void(int leader, int times)>;
-
-/// The time in which the first `leaders` leaders do it `times` times each, in seconds.
-double timed_run(MPI_Comm comm, const Topology& topology, std::span<const Core> cores,
-                 const Work& work, int leaders, int times) {
-  std::atomic<int> ready{0};
-  std::atomic<bool> go{false};
-  std::vector<std::thread> threads;
-  for (int leader = 0; leader < leaders; ++leader) {
-    threads.emplace_back([&, leader] {
-      try {
-        bind_this_thread(topology, cores[static_cast<std::size_t>(leader)]);
-      } catch (const Error&) {
-        // A container may forbid binding; the leader then runs wherever the process may.
-      }
-      ready.fetch_add(1, std::memory_order_relaxed);  // a mere count
-      Waiter waiter{WaitPolicy{}};
-      while (!go.load(std::memory_order_acquire)) {  // pairs with the store below
-        if (waiter.turn()) waiter.give_way();
-      }
-      work(leader, times);
-    });
-  }
-  Waiter waiter{WaitPolicy{}};
-  while (ready.load(std::memory_order_relaxed) < leaders) {
-    if (waiter.turn()) waiter.give_way();
-  }
-  MPI_Barrier(comm);
-  const auto start = std::chrono::steady_clock::now();
-  go.store(true, std::memory_order_release);  // pairs with the leaders' load
-  for (std::thread& thread : threads) thread.join();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 /// The leaders of one transport, or threads that only count.
@@ -97,21 +56,12 @@ std::vector<LeaderConcurrency> measure_leader_concurrency(MPI_Comm comm, const T
   MPI_Comm_size(comm, &size);
   const int peer = size % 2 == 0 ? rank ^ 1 : rank;
   const int leaders = static_cast<int>(cores.size());
-  const auto run = [&](const Work& work, int leader_count, int times) {
-    return timed_run(comm, topology, cores, work, leader_count, times);
-  };
+  const ConcurrentRuns runs(comm, topology, cores);
   const auto contestant_of = [&](Work work) {
-    run(work, leaders, 1);  // connects
+    runs.run(work, leaders, 1);  // connects
     // Leaders who queue for the MPI library take many times as long as one of them alone.
-    const auto enough_for_a_run = [&](int leader_count) {
-      for (int times = 16;; times *= 2) {
-        double seconds = run(work, leader_count, times);
-        MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, comm);
-        if (seconds >= kRunSeconds || times >= kMaximumTimes) return times;
-      }
-    };
-    const int of_one = enough_for_a_run(1);
-    const int of_all = enough_for_a_run(leaders);
+    const int of_one = runs.times_for(work, 1, kRunSeconds, kFewestTimes);
+    const int of_all = runs.times_for(work, leaders, kRunSeconds, kFewestTimes);
     return Contestant{.work = std::move(work), .times_of_one = of_one, .times_of_all = of_all};
   };
   std::vector<Endpoints> lanes(transports.size());
@@ -127,11 +77,11 @@ std::vector<LeaderConcurrency> measure_leader_concurrency(MPI_Comm comm, const T
   }
   const Contestant counting = contestant_of(count);
   const auto rate_of_one = [&](const Contestant& contestant) {
-    return contestant.times_of_one / run(contestant.work, 1, contestant.times_of_one);
+    return contestant.times_of_one / runs.run(contestant.work, 1, contestant.times_of_one).seconds;
   };
   const auto rate_of_all = [&](const Contestant& contestant) {
-    return leaders *
-           (contestant.times_of_all / run(contestant.work, leaders, contestant.times_of_all));
+    return leaders * (contestant.times_of_all /
+                      runs.run(contestant.work, leaders, contestant.times_of_all).seconds);
   };
   // The best of several runs: whatever else runs on the machine only takes away.
   double best_count = 0;

@@ -52,8 +52,8 @@ using LaneMaker = std::function<std::unique_ptr<Endpoint>(int leader)>;
 /// machine lets them run at once.
 ///
 /// Collective over `comm`, whose ranks are the endpoints' peers; several leaders need
-/// MPI_THREAD_MULTIPLE; all processes pass equally many cores, at least one. The results are those
-/// of the calling process.
+/// MPI_THREAD_MULTIPLE; all processes pass equally many cores, at least one. The rates are those
+/// of the slowest process.
 std::vector<LeaderConcurrency> measure_leader_concurrency(MPI_Comm comm, const Topology& topology,
                                                           std::span<const Core> cores,
                                                           std::span<const LaneMaker> transports,

@@ -5,15 +5,13 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <array>
-#include <fstream>
 #include <functional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "tests/support/call_sweeps.h"
-#include "tests/support/temporary_directory.h"
+#include "tests/support/job_file.h"
 
 namespace hycoll::tests {
 namespace {
@@ -82,27 +80,7 @@ constexpr const char* kNetwork =
     "SwitchName=even Nodes=n[0,2,4]\n"
     "SwitchName=odd Nodes=n[1,3,5]\n";
 
-/// A file that all processes know by the same path.
-class NetworkFile {
- public:
-  explicit NetworkFile(const std::string& text) : path_(directory_.file("topology.conf")) {
-    std::ofstream(path_) << text;
-    std::array<char, 512> first{};
-    path_.copy(first.data(), first.size() - 1);
-    MPI_Bcast(first.data(), static_cast<int>(first.size()), MPI_CHAR, 0, MPI_COMM_WORLD);
-    path_ = first.data();
-  }
-  /// Nobody needs it any more.
-  ~NetworkFile() { MPI_Barrier(MPI_COMM_WORLD); }
-  NetworkFile(const NetworkFile&) = delete;
-  NetworkFile& operator=(const NetworkFile&) = delete;
-
-  const std::string& path() const { return path_; }
-
- private:
-  TemporaryDirectory directory_;
-  std::string path_;
-};
+JobFile network_file(const std::string& text) { return {"topology.conf", text}; }
 
 Options ring_options(Options::Layout layout, const std::string& path) {
   Options options = Options::from_environment();
@@ -143,7 +121,7 @@ int next_in(const std::vector<int>& ring, int rank) {
 constexpr Options::Layout kBothLayouts[] = {Options::Layout::per_node, Options::Layout::processes};
 
 TEST_CASE("processes of a host each send along the ring, but where the order of ranks counts") {
-  const NetworkFile file(kNetwork);
+  const JobFile file = network_file(kNetwork);
   host_of = [](int rank) { return rank; };
   std::vector<int> ring;
   for (const int rank : {0, 2, 4, 1, 3, 5}) {
@@ -162,7 +140,7 @@ TEST_CASE("processes of a host each send along the ring, but where the order of 
 }
 
 TEST_CASE("every collective, form, placement and root, on nodes that follow the network") {
-  const NetworkFile file(kNetwork);
+  const JobFile file = network_file(kNetwork);
   // A process on each host by itself, or two together.
   for (const Options::Layout layout : kBothLayouts) {
     const int processes_on_host = layout == Options::Layout::per_node ? 1 : 2;
@@ -175,7 +153,7 @@ TEST_CASE("every collective, form, placement and root, on nodes that follow the 
 }
 
 TEST_CASE("processes that are dealt to hosts in turn: each host is entered once") {
-  const NetworkFile file(kNetwork);
+  const JobFile file = network_file(kNetwork);
   const int hosts = (world_size() + 1) / 2;
   host_of = [=](int rank) { return rank % hosts; };
   Communicator communicator(MPI_COMM_WORLD, ring_options(Options::Layout::processes, file.path()));
@@ -190,7 +168,7 @@ TEST_CASE("processes that are dealt to hosts in turn: each host is entered once"
 }
 
 TEST_CASE("without a host in the file nodes keep the order of ranks") {
-  const NetworkFile file("SwitchName=top Nodes=n[0,2,4]\n");
+  const JobFile file = network_file("SwitchName=top Nodes=n[0,2,4]\n");
   host_of = [](int rank) { return rank; };
   Communicator communicator(MPI_COMM_WORLD, ring_options(Options::Layout::per_node, file.path()));
   CHECK(receivers_in(communicator, Collective::allreduce) ==
@@ -198,7 +176,7 @@ TEST_CASE("without a host in the file nodes keep the order of ranks") {
 }
 
 TEST_CASE("all processes refuse a file that is none") {
-  const NetworkFile file("SwitchName=top Nodes=n0\nSwitchName=top Nodes=n1\n");
+  const JobFile file = network_file("SwitchName=top Nodes=n0\nSwitchName=top Nodes=n1\n");
   for (const Options::Layout layout : kBothLayouts) {
     CHECK_THROWS_WITH_AS(Communicator(MPI_COMM_WORLD, ring_options(layout, file.path())),
                          doctest::Contains("topology.conf:2: 'top' is already"), Error);

@@ -90,6 +90,19 @@ std::string_view chosen(Collective collective, int node_count, Node node, std::s
       .algorithm;
 }
 
+TEST_CASE("between nodes the prices of the query decide") {
+  const auto plan_with = [](const MachinePrices& prices) {
+    return select({.collective = Collective::allreduce,
+                   .nodes = {{{1, 8}, 4}},
+                   .size_bytes = kKiB * kKiB,
+                   .prices = prices});
+  };
+  // Few messages where they are dear, many lanes where one fills a small part of the card.
+  CHECK(plan_with({.alpha_us = 1e5}).algorithm != plan_with({}).algorithm);
+  CHECK(plan_with({.endpoint_gb_per_s = 1, .reduce_gb_per_s = 1e6}).lanes == 8);
+  CHECK(plan_with({.reduce_gb_per_s = 1e6}).lanes < 8);
+}
+
 TEST_CASE("one node: lines for short vectors, all workers for longer ones") {
   for (const Collective collective :
        {Collective::reduce, Collective::reduce_scatter, Collective::scan, Collective::exscan}) {

@@ -43,6 +43,7 @@ std::unique_ptr<Subcommand> add_bench(CommandLine& line);
 std::unique_ptr<Subcommand> add_compare(CommandLine& line);
 std::unique_ptr<Subcommand> add_report(CommandLine& line);
 std::unique_ptr<Subcommand> add_reproduce(CommandLine& line);
+std::unique_ptr<Subcommand> add_calibrate(CommandLine& line);
 std::unique_ptr<Subcommand> add_model(CommandLine& line);
 std::unique_ptr<Subcommand> add_ring(CommandLine& line);
 std::unique_ptr<Subcommand> add_man(CommandLine& line);

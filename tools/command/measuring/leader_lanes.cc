@@ -16,6 +16,11 @@ Options options_with(Options::Transport transport, Options::Puts puts) {
 
 }  // namespace
 
+Topology core_share(MPI_Comm comm) {
+  return JointSetup::run(
+      comm, [&](JointSetup& setup) { return ProcessGroup(setup, comm, Options{}).topology(); });
+}
+
 std::unique_ptr<LeaderLanes> LeaderLanes::make(MPI_Comm comm, Options::Transport transport,
                                                Options::Puts puts, int leader_count) {
   return JointSetup::run(comm, [&](JointSetup& setup) {

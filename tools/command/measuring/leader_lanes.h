@@ -18,6 +18,10 @@
 
 namespace hycoll::command {
 
+/// The cores that communicators over `comm` give this process: those that its launcher has bound it
+/// to, or its share of the machine. Collective.
+Topology core_share(MPI_Comm comm);
+
 /// The lanes of some leaders over one transport, as communicators make them.
 class LeaderLanes {
  public:

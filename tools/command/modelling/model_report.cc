@@ -6,10 +6,10 @@
 #include <cmath>
 #include <utility>
 
+#include "core/base/price_text.h"
 #include "tools/command/comparing/html.h"
 #include "tools/command/line/sizes.h"
 #include "tools/command/line/table.h"
-#include "tools/command/pricing/price_text.h"
 
 namespace hycoll::command {
 namespace {

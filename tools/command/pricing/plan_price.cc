@@ -82,15 +82,6 @@ std::vector<int> lane_counts(const PriceQuestion& question) {
   return lanes;
 }
 
-SelectionQuery query_of(const PriceQuestion& question) {
-  return {.collective = question.collective,
-          .nodes = question.nodes,
-          .size_bytes = question.size_bytes,
-          .order = question.order,
-          .requested_lanes = question.requested_lanes,
-          .visibility = question.visibility};
-}
-
 /// Nodes that fold before exchanges of pairs make up as large a part of half as many.
 int half_as_many(int node_count) {
   const auto partners = static_cast<int>(std::bit_floor(static_cast<unsigned>(node_count)));
@@ -108,6 +99,16 @@ double growth_of(double last, double one_before, double doublings) {
 }
 
 }  // namespace
+
+SelectionQuery PlanPricer::query_of(const PriceQuestion& question) const {
+  return {.collective = question.collective,
+          .nodes = question.nodes,
+          .size_bytes = question.size_bytes,
+          .order = question.order,
+          .requested_lanes = question.requested_lanes,
+          .visibility = question.visibility,
+          .prices = prices_};
+}
 
 double PlanPricer::exchange_us(const Algorithm& algorithm, const PriceQuestion& question,
                                int node_count, int lanes, int segments, double limit_us) {

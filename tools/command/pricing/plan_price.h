@@ -48,7 +48,7 @@ class PlanPricer {
   /// Pricers of several threads may share what they know.
   explicit PlanPricer(const MachinePrices& prices,
                       std::shared_ptr<KnownWalks> known = std::make_shared<KnownWalks>())
-      : walks_(prices, std::move(known)) {}
+      : prices_(prices), walks_(prices, std::move(known)) {}
 
   /// Requires an algorithm that serves the shape, and has_price(). Infinite if two nodes are too
   /// much to be walked through.
@@ -119,6 +119,10 @@ class PlanPricer {
   /// Of two nodes. From `limit_us` on, something that is not more; infinite if that is too much.
   double walk_two(const WalkedPlan& plan, double size_bytes, double limit_us);
 
+  /// As selection is asked.
+  SelectionQuery query_of(const PriceQuestion& question) const;
+
+  MachinePrices prices_;
   PlanWalks walks_;
   const Algorithm* last_best_ = nullptr;
 };

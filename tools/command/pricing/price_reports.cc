@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "core/base/errors.h"
+#include "core/base/price_text.h"
 #include "tools/command/line/progress.h"
 #include "tools/command/line/sizes.h"
 #include "tools/command/line/table.h"
-#include "tools/command/pricing/price_text.h"
 
 namespace hycoll::command {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/command/pricing/price_text.h"
+#include "core/base/price_text.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 
 #include "core/base/errors.h"
 
-namespace hycoll::command {
+namespace hycoll {
 namespace {
 
 struct Unit {
@@ -33,6 +33,9 @@ struct Key {
 constexpr std::string_view kExpectedTime = "a time such as 1.5us";
 constexpr std::string_view kExpectedRate = "a rate such as 12.5GB/s, or unlimited";
 constexpr std::string_view kUnlimited = "unlimited";
+/// Beyond these a price is a mistake, and sums of many of them would leave the range of numbers.
+constexpr double kMostUs = 1e9;
+constexpr double kLeastGbPerS = 1e-6;
 
 constexpr std::array kKeys = {
     Key{"alpha", &MachinePrices::alpha_us, kTimes, kExpectedTime},
@@ -52,13 +55,13 @@ std::string key_names() {
   return names;
 }
 
-const Key& key_named(std::string_view argument, std::string_view text, std::string_view name) {
+const Key& key_named(std::string_view argument, std::string_view name) {
   const auto* const key = std::ranges::find(kKeys, name, &Key::name);
   if (key != kKeys.end()) return *key;
   throw Error(ErrorKind::invalid_argument,
-              fmt::format("{} '{}': there is no price '{}'. Give some of {}, as in "
+              fmt::format("{}: there is no price '{}'. Give some of {}, as in "
                           "alpha=1.5us,bandwidth=12.5GB/s",
-                          argument, text, name, key_names()));
+                          argument, name, key_names()));
 }
 
 /// The number in front of its unit; throws if there is none, or it cannot be a price: times may be
@@ -72,17 +75,31 @@ double parse_value(std::string_view argument, const Key& key, std::string_view v
   const auto unit = std::ranges::find(key.units, rest, &Unit::name);
   const bool is_price = error == std::errc{} && std::isfinite(number) &&
                         (is_rate ? number > 0 : number >= 0) && unit != key.units.end();
-  if (is_price) return number * unit->factor;
-  throw Error(ErrorKind::invalid_argument,
-              fmt::format("{}: {}='{}' is no {}. Give {}", argument, key.name, value,
-                          is_rate ? "rate above 0 in GB/s or MB/s" : "time in ns, us, ms or s",
-                          key.expected));
+  if (!is_price) {
+    throw Error(ErrorKind::invalid_argument,
+                fmt::format("{}: {}='{}' is no {}. Give {}", argument, key.name, value,
+                            is_rate ? "rate above 0 in GB/s or MB/s" : "time in ns, us, ms or s",
+                            key.expected));
+  }
+  const double price = number * unit->factor;
+  if (is_rate ? price >= kLeastGbPerS : price <= kMostUs) return price;
+  throw Error(
+      ErrorKind::invalid_argument,
+      fmt::format("{}: {}='{}' is {}. Give {}", argument, key.name, value,
+                  is_rate ? "less than a kilobyte a second" : "more than 1000 s", key.expected));
 }
 
 }  // namespace
 
-MachinePrices parse_prices(std::string_view argument, std::string_view text) {
-  MachinePrices prices;
+void set_price(MachinePrices& prices, std::string_view argument, std::string_view key,
+               std::string_view value) {
+  const Key& known = key_named(argument, key);
+  prices.*known.field = parse_value(argument, known, value);
+}
+
+MachinePrices parse_prices(std::string_view argument, std::string_view text,
+                           const MachinePrices& base) {
+  MachinePrices prices = base;
   if (text == "default") return prices;
   std::set<std::string_view> given;
   std::string_view rest = text;
@@ -90,28 +107,35 @@ MachinePrices parse_prices(std::string_view argument, std::string_view text) {
     const std::string_view part = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(part.size() + 1, rest.size()));
     const std::size_t equals = std::min(part.find('='), part.size());
-    const Key& key = key_named(argument, text, part.substr(0, equals));
-    if (!given.insert(key.name).second) {
-      throw Error(
-          ErrorKind::invalid_argument,
-          fmt::format("{} '{}': {} is given twice. Give it once", argument, text, key.name));
+    const std::string_view key = part.substr(0, equals);
+    if (!given.insert(key).second) {
+      throw Error(ErrorKind::invalid_argument,
+                  fmt::format("{} '{}': {} is given twice. Give it once", argument, text, key));
     }
-    prices.*key.field = parse_value(argument, key, part.substr(std::min(equals + 1, part.size())));
+    set_price(prices, argument, key, part.substr(std::min(equals + 1, part.size())));
   } while (!rest.empty());
   return prices;
 }
 
-std::string to_text(const MachinePrices& prices) {
-  std::string text;
+std::vector<PriceText> price_texts(const MachinePrices& prices) {
+  std::vector<PriceText> texts;
   for (const Key& key : kKeys) {
     const double value = prices.*key.field;
-    text += fmt::format("{}{}={}", text.empty() ? "" : ",", key.name,
-                        std::isinf(value) ? std::string(kUnlimited)
-                                          : fmt::format("{:g}{}", value, key.units.front().name));
+    texts.push_back({std::string(key.name),
+                     std::isinf(value) ? std::string(kUnlimited)
+                                       : fmt::format("{:g}{}", value, key.units.front().name)});
+  }
+  return texts;
+}
+
+std::string to_text(const MachinePrices& prices) {
+  std::string text;
+  for (const auto& [key, value] : price_texts(prices)) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : ",", key, value);
   }
   return text;
 }
 
 std::string price_keys() { return to_text(MachinePrices{}); }
 
-}  // namespace hycoll::command
+}  // namespace hycoll

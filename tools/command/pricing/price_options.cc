@@ -1,0 +1,32 @@
+#include "tools/command/pricing/price_options.h"
+
+#include <cstdlib>
+
+#include "core/base/machine_file.h"
+#include "core/base/price_text.h"
+
+namespace hycoll::command {
+
+void PriceOptions::add_to(CommandLine& line, const std::string& price_help) {
+  line.add_option("--machine", machine,
+                  "A machine file, as hycoll calibrate --output writes it: what steps cost, by "
+                  "which hycoll also chooses (default: that of HYCOLL_MACHINE, or none)")
+      .type_name("FILE");
+  line.add_option("--price", price, price_help).type_name("KEY=VALUE,...");
+}
+
+MachinePrices PriceOptions::prices() const {
+  constexpr const char* kVariable = "HYCOLL_MACHINE";
+  const char* const set = std::getenv(kVariable);
+  const std::string kept = set == nullptr ? "" : set;
+  MachinePrices base;
+  if (!machine.empty()) {
+    base = read_machine_file("--machine", machine);
+  } else if (!kept.empty()) {
+    base = read_machine_file(kVariable, kept);
+  }
+  // Of hycoll plan: not asked for.
+  return price.empty() ? base : parse_prices("--price", price, base);
+}
+
+}  // namespace hycoll::command

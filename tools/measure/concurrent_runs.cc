@@ -1,0 +1,81 @@
+#include "tools/measure/concurrent_runs.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <ctime>
+#include <thread>
+
+#include "core/base/errors.h"
+#include "numa/placement/binding.h"
+#include "threading/memory/waiter.h"
+
+namespace hycoll::measure {
+namespace {
+
+constexpr int kMostTimes = 1 << 20;
+
+/// That this thread has run.
+double running_seconds() {
+  timespec time = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+}  // namespace
+
+ConcurrentRuns::ConcurrentRuns(MPI_Comm comm, const Topology& topology, std::span<const Core> cores)
+    : comm_(comm), topology_(&topology), cores_(cores.begin(), cores.end()) {}
+
+RunTime ConcurrentRuns::run(const Work& work, int thread_count, int times) const {
+  using Clock = std::chrono::steady_clock;
+  std::atomic<int> ready{0};
+  std::atomic<bool> go{false};
+  std::vector<double> running(static_cast<std::size_t>(thread_count));
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < thread_count; ++thread) {
+    threads.emplace_back([&, thread] {
+      try {
+        bind_this_thread(*topology_, cores_[static_cast<std::size_t>(thread)]);
+      } catch (const Error&) {
+        // A container may forbid binding.
+      }
+      ready.fetch_add(1, std::memory_order_relaxed);  // a mere count
+      Waiter waiter{WaitPolicy{}};
+      while (!go.load(std::memory_order_acquire)) {  // pairs with the store below
+        if (waiter.turn()) waiter.give_way();
+      }
+      const auto start = Clock::now();
+      const double before = running_seconds();
+      work(thread, times);
+      const double ran = running_seconds() - before;
+      const std::chrono::duration<double> took = Clock::now() - start;
+      running[static_cast<std::size_t>(thread)] = took.count() > 0 ? ran / took.count() : 1;
+    });
+  }
+  Waiter waiter{WaitPolicy{}};
+  while (ready.load(std::memory_order_relaxed) < thread_count) {
+    if (waiter.turn()) waiter.give_way();
+  }
+  if (comm_ != MPI_COMM_NULL) MPI_Barrier(comm_);
+  const auto start = Clock::now();
+  go.store(true, std::memory_order_release);  // pairs with the threads' load
+  for (std::thread& thread : threads) thread.join();
+  const std::chrono::duration<double> took = Clock::now() - start;
+  // The largest of each is wanted.
+  std::array<double, 2> slowest = {took.count(), -1};
+  for (const double part : running) slowest[1] = std::max(slowest[1], -part);
+  if (comm_ != MPI_COMM_NULL) {
+    MPI_Allreduce(MPI_IN_PLACE, slowest.data(), 2, MPI_DOUBLE, MPI_MAX, comm_);
+  }
+  return {.seconds = slowest[0], .running = std::min(1.0, -slowest[1])};
+}
+
+int ConcurrentRuns::times_for(const Work& work, int threads, double seconds, int least) const {
+  for (int times = least;; times *= 2) {
+    if (run(work, threads, times).seconds >= seconds || times >= kMostTimes) return times;
+  }
+}
+
+}  // namespace hycoll::measure
