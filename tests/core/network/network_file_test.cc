@@ -14,6 +14,7 @@
 #include "core/network/link_loads.h"
 #include "core/network/ring_order.h"
 #include "tests/core/network/network_texts.h"
+#include "tests/support/mutated_text.h"
 #include "tests/support/seed.h"
 
 namespace hycoll {
@@ -199,50 +200,13 @@ TEST_CASE("files that cannot be read are named with the argument") {
                        Error);
 }
 
-using Random = std::mt19937_64;
-
-int drawn(Random& random, int least, int most) {
-  return std::uniform_int_distribution(least, most)(random);
-}
-
-/// A text with some bytes, words or lines changed, taken away, repeated or moved.
-std::string mutated(std::string text, Random& random) {
-  constexpr std::string_view kBytes = "[]-,=:#'\"\\ \t\n{}&|s0n9\xff";
-  for (int change = drawn(random, 1, 4); change > 0 && !text.empty(); --change) {
-    const auto last = static_cast<int>(text.size()) - 1;
-    const auto from = static_cast<std::size_t>(drawn(random, 0, last));
-    const auto size = static_cast<std::size_t>(drawn(random, 1, 12));
-    switch (drawn(random, 0, 4)) {
-      case 0:
-        text[from] = kBytes[static_cast<std::size_t>(drawn(random, 0, std::ssize(kBytes) - 1))];
-        break;
-      case 1:
-        text.erase(from, size);
-        break;
-      case 2:
-        text.insert(from, text.substr(static_cast<std::size_t>(drawn(random, 0, last)), size));
-        break;
-      case 3:
-        text.resize(from);
-        break;
-      default: {
-        // A line once more.
-        const std::size_t begin = text.rfind('\n', from) + 1;
-        const std::string line = text.substr(begin, text.find('\n', from) - begin + 1);
-        text.insert(begin, line);
-      }
-    }
-  }
-  return text;
-}
-
 TEST_CASE("mutated files are read as trees, or refused with file and line") {
-  Random random(43 + tests::seed_offset());
+  tests::Random random(43 + tests::seed_offset());
   int read = 0;
   int refused = 0;
   for (int trial = 0; trial < 6000; ++trial) {
     const std::string_view texts[] = {tests::kConf, tests::kYaml, tests::kEdges};
-    const std::string text = mutated(std::string(texts[trial % 3]), random);
+    const std::string text = tests::mutated(std::string(texts[trial % 3]), random);
     CAPTURE(text);
     try {
       const NetworkTree tree = read_network(text, "file");

@@ -101,6 +101,21 @@ MachinePrices parse_prices(std::string_view argument, std::string_view text) {
   return prices;
 }
 
+void set_price(std::string_view argument, std::string_view name, std::string_view value,
+               MachinePrices& prices) {
+  const Key& key = key_named(argument, name, name);
+  prices.*key.field = parse_value(argument, key, value);
+}
+
+double parse_time_us(std::string_view argument, std::string_view name, std::string_view value) {
+  return parse_value(argument, {name, nullptr, kTimes, kExpectedTime}, value);
+}
+
+double parse_rate_gb_per_s(std::string_view argument, std::string_view name,
+                           std::string_view value) {
+  return parse_value(argument, {name, nullptr, kRates, kExpectedRate}, value);
+}
+
 std::string to_text(const MachinePrices& prices) {
   std::string text;
   for (const Key& key : kKeys) {

@@ -15,6 +15,15 @@ namespace hycoll::command {
 /// key, the value and a remedy.
 MachinePrices parse_prices(std::string_view argument, std::string_view text);
 
+/// Sets the price of that name, from a value as above; `argument` and errors are the same.
+void set_price(std::string_view argument, std::string_view name, std::string_view value,
+               MachinePrices& prices);
+
+/// A time or a rate by itself, called `name` in errors, which are the same.
+double parse_time_us(std::string_view argument, std::string_view name, std::string_view value);
+double parse_rate_gb_per_s(std::string_view argument, std::string_view name,
+                           std::string_view value);
+
 /// How parse_prices reads them back, all of them.
 std::string to_text(const MachinePrices& prices);
 
