@@ -88,7 +88,7 @@ void check_file(const std::string& argument, const std::string& path) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
   throw Error(ErrorKind::invalid_argument,
               fmt::format("{} '{}': SimGrid does not accept this platform: {}", argument, path,
-                          said.empty() ? "it has no hosts" : said.substr(0, said.find("\n\n"))));
+                          said.empty() ? "it has no hosts" : said.substr(0, said.find('\n'))));
 }
 
 class SimGridNetwork final : public FlowNetwork {

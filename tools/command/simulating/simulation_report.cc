@@ -119,15 +119,15 @@ std::string question_text(const SimulationQuestion& question, const Platform& pl
                           int host_count) {
   std::string nodes = fmt::format("{} nodes of {} members", question.nodes, question.members);
   if (question.nodes_per_host > 1) nodes += fmt::format(", {} on a host", question.nodes_per_host);
-  return fmt::format(
-      "platform:  {} ({}), {} hosts of {} x {} domains{}\nprices:    {}\ncall:      {} of {} "
-      "bytes, "
-      "{}{}\n\n",
-      platform.name, to_text(platform.network), host_count, platform.host.packages,
-      platform.host.domains,
-      platform.host.cores > 0 ? fmt::format(" of {} cores", platform.host.cores) : "",
-      to_text(platform.prices), name_of(question.collective), short_size(question.size_bytes),
-      nodes, question.seed ? fmt::format(", hosts in random order {}", *question.seed) : "");
+  const std::string network = to_text(platform.network);
+  std::string text = fmt::format("platform:  {}{}, {} hosts of {} x {} domains", platform.name,
+                                 platform.name == network ? "" : fmt::format(" ({})", network),
+                                 host_count, platform.host.packages, platform.host.domains);
+  if (platform.host.cores > 0) text += fmt::format(" of {} cores", platform.host.cores);
+  text += fmt::format("\nprices:    {}\ncall:      {} of {} bytes, {}", to_text(platform.prices),
+                      name_of(question.collective), short_size(question.size_bytes), nodes);
+  if (question.seed) text += fmt::format(", hosts in random order {}", *question.seed);
+  return text + "\n\n";
 }
 
 std::string calls_text(const std::vector<SimulatedCall>& calls) {
