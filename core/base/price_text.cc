@@ -117,6 +117,15 @@ MachinePrices parse_prices(std::string_view argument, std::string_view text,
   return prices;
 }
 
+double parse_time_us(std::string_view argument, std::string_view name, std::string_view value) {
+  return parse_value(argument, {name, nullptr, kTimes, kExpectedTime}, value);
+}
+
+double parse_rate_gb_per_s(std::string_view argument, std::string_view name,
+                           std::string_view value) {
+  return parse_value(argument, {name, nullptr, kRates, kExpectedRate}, value);
+}
+
 std::vector<PriceText> price_texts(const MachinePrices& prices) {
   std::vector<PriceText> texts;
   for (const Key& key : kKeys) {

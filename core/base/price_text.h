@@ -21,6 +21,11 @@ MachinePrices parse_prices(std::string_view argument, std::string_view text,
 void set_price(MachinePrices& prices, std::string_view argument, std::string_view key,
                std::string_view value);
 
+/// A time or a rate by itself, called `name` in errors, which are the same.
+double parse_time_us(std::string_view argument, std::string_view name, std::string_view value);
+double parse_rate_gb_per_s(std::string_view argument, std::string_view name,
+                           std::string_view value);
+
 /// A price as set_price reads it.
 struct PriceText {
   std::string key;

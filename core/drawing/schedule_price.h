@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "core/base/machine_prices.h"
+#include "core/drawing/shared_resources.h"
 #include "core/schedule/schedule.h"
 
 namespace hycoll::verifier {
@@ -35,6 +37,27 @@ struct StepWork {
   friend bool operator==(const StepWork&, const StepWork&) = default;
 };
 
+/// A step of a schedule, as far as it takes time.
+struct PricedStep {
+  StepKind kind;
+  int strand;
+  int lane;                ///< Of a message.
+  int partner = -1;        ///< Of a send: the step that receives it.
+  std::size_t awaits_end;  ///< Where the step's awaits end, and those of the next one begin.
+  StepWork work;
+};
+
+/// When each step happened, by its number, and why then: what a walk keeps for pictures and for the
+/// critical path. Times are microseconds.
+struct WalkRecord {
+  std::vector<double> issued;
+  std::vector<double> free;       ///< Its strand may issue the next step.
+  std::vector<double> completed;  ///< Of a receive: the message is there.
+  /// The step that had to complete, or to leave the worker free, for this one to be issued; -1 if
+  /// it is issued at the beginning.
+  std::vector<int> cause;
+};
+
 /// What a schedule does that takes time, without what else it says: to be priced many times. Plain,
 /// immutable data that outlives its schedule.
 ///
@@ -60,19 +83,25 @@ class PricedSchedule {
   double time_us(double size_bytes, const MachinePrices& prices, const LaneScale& scale = {},
                  double limit_us = std::numeric_limits<double>::infinity()) const;
 
+  /// The same walk where network and memory are other ones than a card, an endpoint and a memory
+  /// clock for each node; of the prices, those of network and memory do not matter then. `record`
+  /// is filled if it is given.
+  double walk_us(double size_bytes, const MachinePrices& prices, SharedResources& shared,
+                 WalkRecord* record = nullptr) const;
+
   std::size_t step_count() const noexcept { return steps_.size(); }
+  /// By number: strand by strand, each in its order.
+  std::span<const PricedStep> steps() const noexcept { return steps_; }
+  int worker_of(const PricedStep& step) const {
+    return worker_[static_cast<std::size_t>(step.strand)];
+  }
+  int node_of_worker(int worker) const { return node_[static_cast<std::size_t>(worker)]; }
+  /// Into which the vector is cut.
+  int chunk_count() const noexcept { return chunk_count_; }
 
  private:
   class Run;
 
-  struct PricedStep {
-    StepKind kind;
-    int strand;
-    int lane;                // of a message
-    int partner = -1;        // of a send: the step that receives it
-    std::size_t awaits_end;  // into awaits_, where those of the step before end, too
-    StepWork work;
-  };
   // A step that has to complete first.
   struct Await {
     int step;

@@ -94,14 +94,17 @@ bool has_messages(const Schedule& schedule) {
 
 class Drawing {
  public:
-  Drawing(const Schedule& schedule, const Partition& partition, std::size_t element_size_bytes)
+  /// Without a timeline it is computed by the cost model.
+  Drawing(const Schedule& schedule, const Partition& partition, std::size_t element_size_bytes,
+          std::optional<Timeline> timeline)
       : schedule_(schedule),
         walk_(schedule),
         model_(schedule, partition, element_size_bytes),
+        time_name_(timeline ? "simulated" : "modelled"),
         bar_of_step_(static_cast<std::size_t>(walk_.index.step_count()), 0),
         row_of_strand_(schedule.strands.size(), -1),
         has_lanes_(schedule.shape.lane_count() > 1 && has_messages(schedule)) {
-    compute_times();
+    compute_times(std::move(timeline));
     place_rows();
   }
 
@@ -126,7 +129,7 @@ class Drawing {
     return schedule_.strands[static_cast<std::size_t>(strand)];
   }
 
-  void compute_times();
+  void compute_times(std::optional<Timeline> timeline);
   void place_rows();
   void place_bars(Row& row);
 
@@ -151,6 +154,7 @@ class Drawing {
   const Schedule& schedule_;
   ScheduleWalk walk_;
   CostModel model_;
+  std::string_view time_name_;
   Timeline timeline_;
   std::vector<int> bar_of_step_;
   std::vector<Row> rows_;
@@ -162,18 +166,22 @@ class Drawing {
   std::string body_;
 };
 
-void Drawing::compute_times() {
+void Drawing::compute_times(std::optional<Timeline> timeline) {
   const Timeline chain =
       compute_turns_timeline(walk_, [](const Step&) { return StepCost{.busy = 1, .transfer = 0}; });
   const double chain_length = std::max(chain.end, 1.0);
+  time_width_ =
+      std::clamp(chain_length * kWidthPerCriticalStep, kMinimumTimeWidth, kMaximumTimeWidth);
+  if (timeline) {
+    timeline_ = std::move(*timeline);
+    return;
+  }
   const Timeline exact = compute_turns_timeline(
       walk_, [&](const Step& step) { return model_.cost_of(step, /*shortest=*/0); });
   const double shortest = exact.end / (4 * chain_length);
   timeline_ = compute_turns_timeline(
       walk_, [&](const Step& step) { return model_.cost_of(step, shortest); });
   timeline_.end = std::max(timeline_.end, 1e-3);
-  time_width_ =
-      std::clamp(chain_length * kWidthPerCriticalStep, kMinimumTimeWidth, kMaximumTimeWidth);
 }
 
 void Drawing::place_rows() {
@@ -297,8 +305,8 @@ void Drawing::draw_axis() {
         "text-anchor=\"middle\">{4:.4g}</text>\n",
         at, header_height(), bottom, bottom + 14, i * tick);
   }
-  add("<text x=\"{}\" y=\"{:.0f}\" fill=\"#555555\">modelled time in us</text>\n", kMargin,
-      bottom + 14);
+  add("<text x=\"{}\" y=\"{:.0f}\" fill=\"#555555\">{} time in us</text>\n", kMargin, bottom + 14,
+      time_name_);
 }
 
 void Drawing::draw_labels() {
@@ -411,7 +419,23 @@ std::string to_svg(const Schedule& schedule, const Partition& partition,
                    std::size_t element_size_bytes) {
   HYCOLL_ASSERT(partition.chunk_count() == number_count(schedule),
                 "the partition must have the schedule's chunks");
-  return Drawing(schedule, partition, element_size_bytes).draw();
+  return Drawing(schedule, partition, element_size_bytes, {}).draw();
+}
+
+std::string to_svg(const Schedule& schedule, const Partition& partition,
+                   std::size_t element_size_bytes, const PricedSchedule& priced,
+                   const WalkRecord& record) {
+  HYCOLL_ASSERT(partition.chunk_count() == number_count(schedule),
+                "the partition must have the schedule's chunks");
+  Timeline timeline{
+      .ready = {}, .issue = record.issued, .completion = record.completed, .end = 1e-3};
+  const auto steps = priced.steps();
+  for (std::size_t id = 0; id < steps.size(); ++id) {
+    const bool is_first = id == 0 || steps[id - 1].strand != steps[id].strand;
+    timeline.ready.push_back(is_first ? 0 : record.free[id - 1]);
+    timeline.end = std::max(timeline.end, record.completed[id]);
+  }
+  return Drawing(schedule, partition, element_size_bytes, std::move(timeline)).draw();
 }
 
 }  // namespace hycoll

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/base/partition.h"
+#include "core/drawing/schedule_price.h"
 #include "core/schedule/schedule.h"
 
 namespace hycoll {
@@ -27,6 +28,12 @@ inline constexpr int kMaximumDrawnWorkers = 64;
 /// Requires a schedule that verify() accepts and a partition of number_count() chunks (packs.h).
 std::string to_svg(const Schedule& schedule, const Partition& partition,
                    std::size_t element_size_bytes);
+
+/// The same with the times of a walk through the schedule, in which nothing is drawn longer than it
+/// took.
+std::string to_svg(const Schedule& schedule, const Partition& partition,
+                   std::size_t element_size_bytes, const PricedSchedule& priced,
+                   const WalkRecord& record);
 
 }  // namespace hycoll
 

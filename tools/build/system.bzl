@@ -27,6 +27,7 @@ _LIBRARIES = [
     _library("json", "nlohmann/json.hpp", "nlohmann-json3-dev"),
     _library("tbb", "tbb/tbb.h", "libtbb-dev", ["-ltbb"], macro = "TBB_VERSION_MAJOR", condition = "TBB_VERSION_MAJOR >= 2021", wanted = "2021"),
     _library("ucx", "ucp/api/ucp.h", "libucx-dev", ["-ldl"], macro = "UCP_API_VERSION", condition = "UCP_API_VERSION >= UCP_VERSION(1, 10)", wanted = "1.10", optional = True),
+    _library("simgrid", "simgrid/version.h", "libsimgrid-dev", ["-lsimgrid"], macro = "SIMGRID_VERSION_STRING", condition = "SIMGRID_VERSION_MAJOR * 100 + SIMGRID_VERSION_MINOR >= 332", wanted = "3.32", optional = True),
     _library("openmp", "omp.h", "g++", ["-fopenmp"]),
     _library("threads", "pthread.h", "libc6-dev", ["-pthread"]),
 ]
@@ -85,7 +86,7 @@ def _system_repository_impl(rctx):
     for library in _LIBRARIES:
         if library.name in complaints:
             print("hycoll is built without %s (Debian: %s)" % (complaints[library.name], library.package))
-    rctx.file("config.bzl", "HAS_UCX = %s\n" % ("ucx" not in complaints))
+    rctx.file("config.bzl", "HAS_SIMGRID = %s\nHAS_UCX = %s\n" % ("simgrid" not in complaints, "ucx" not in complaints))
     targets = "".join(["""
 cc_library(
     name = "%s",
