@@ -30,7 +30,8 @@ void Index::index_buffers() {
   buffer_node.reserve(schedule.buffers.size());
   for (const Buffer& buffer : schedule.buffers) {
     buffer_node.push_back(node_of_buffer(schedule.shape, buffer));
-    first_cell.push_back(first_cell.back() + buffer.chunk_count);
+    const int cells = carries_signals(buffer.role) ? buffer.chunk_count : 0;
+    first_cell.push_back(first_cell.back() + cells);
   }
 }
 

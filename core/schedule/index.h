@@ -18,7 +18,7 @@ struct StepPlace {
 int node_of_buffer(const Shape& shape, const Buffer& buffer);
 
 /// Flat tables over a schedule, for everything that walks over all of its steps. A step's number is
-/// its position when all strands are laid end to end; a cell is one chunk of one buffer.
+/// its position when all strands are laid end to end; a cell is one chunk of lines or of a stream.
 ///
 /// Requires a schedule that passed check_structure(), and which outlives the index.
 struct Index {
@@ -32,7 +32,7 @@ struct Index {
   std::vector<int> first_cell;    ///< Of each buffer; the total at the end.
   std::vector<int> first_signal;  ///< Of each flag, into signal_step; the total at the end.
   std::vector<int> signal_step;   ///< Number of the step that raises a flag to 1, 2, ...
-  /// Number of the step that writes a cell of lines or of a stream, or -1.
+  /// Number of the step that writes a cell, or -1.
   std::vector<int> awaited_writer;
 
   int step_count() const { return first_step.back(); }
@@ -45,7 +45,7 @@ struct Index {
     return schedule.strands[static_cast<std::size_t>(at.strand)]
         .steps[static_cast<std::size_t>(at.step)];
   }
-  /// The cell of a span's first chunk; those of its further chunks follow.
+  /// The cell of the first chunk of an awaited span; those of its further chunks follow.
   int cell(const Span& span) const {
     return first_cell[static_cast<std::size_t>(span.buffer)] + cell_in(schedule, span);
   }

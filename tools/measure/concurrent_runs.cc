@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <ctime>
+#include <limits>
 #include <thread>
 
 #include "core/base/errors.h"
@@ -15,6 +16,8 @@ namespace hycoll::measure {
 namespace {
 
 constexpr int kMostTimes = 1 << 20;
+/// A run that other programs hold up seems long.
+constexpr int kAttempts = 3;
 
 /// That this thread has run.
 double running_seconds() {
@@ -32,6 +35,7 @@ RunTime ConcurrentRuns::run(const Work& work, int thread_count, int times) const
   using Clock = std::chrono::steady_clock;
   std::atomic<int> ready{0};
   std::atomic<bool> go{false};
+  Clock::time_point start;  // written before `go` is
   std::vector<double> running(static_cast<std::size_t>(thread_count));
   std::vector<std::thread> threads;
   for (int thread = 0; thread < thread_count; ++thread) {
@@ -46,10 +50,10 @@ RunTime ConcurrentRuns::run(const Work& work, int thread_count, int times) const
       while (!go.load(std::memory_order_acquire)) {  // pairs with the store below
         if (waiter.turn()) waiter.give_way();
       }
-      const auto start = Clock::now();
       const double before = running_seconds();
       work(thread, times);
       const double ran = running_seconds() - before;
+      // Also what passed until it came to know that it may begin.
       const std::chrono::duration<double> took = Clock::now() - start;
       running[static_cast<std::size_t>(thread)] = took.count() > 0 ? ran / took.count() : 1;
     });
@@ -59,23 +63,31 @@ RunTime ConcurrentRuns::run(const Work& work, int thread_count, int times) const
     if (waiter.turn()) waiter.give_way();
   }
   if (comm_ != MPI_COMM_NULL) MPI_Barrier(comm_);
-  const auto start = Clock::now();
+  start = Clock::now();
   go.store(true, std::memory_order_release);  // pairs with the threads' load
   for (std::thread& thread : threads) thread.join();
   const std::chrono::duration<double> took = Clock::now() - start;
-  // The largest of each is wanted.
-  std::array<double, 2> slowest = {took.count(), -1};
-  for (const double part : running) slowest[1] = std::max(slowest[1], -part);
+  // The longest and, negated, the shortest time of a process with threads, and the least part.
+  constexpr double kNone = -std::numeric_limits<double>::infinity();
+  std::array<double, 3> extremes = {took.count(), thread_count > 0 ? -took.count() : kNone, -1};
+  for (const double part : running) extremes[2] = std::max(extremes[2], -part);
   if (comm_ != MPI_COMM_NULL) {
-    MPI_Allreduce(MPI_IN_PLACE, slowest.data(), 2, MPI_DOUBLE, MPI_MAX, comm_);
+    MPI_Allreduce(MPI_IN_PLACE, extremes.data(), 3, MPI_DOUBLE, MPI_MAX, comm_);
   }
-  return {.seconds = slowest[0], .running = std::min(1.0, -slowest[1])};
+  const auto [longest, shortest, least] = extremes;
+  return {.seconds = longest, .running = std::min({1.0, -least, -shortest / longest})};
 }
 
 int ConcurrentRuns::times_for(const Work& work, int threads, double seconds, int least) const {
-  for (int times = least;; times *= 2) {
-    if (run(work, threads, times).seconds >= seconds || times >= kMostTimes) return times;
-  }
+  const auto takes_so_long = [&](int times) {
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      if (run(work, threads, times).seconds < seconds) return false;
+    }
+    return true;
+  };
+  int times = least;
+  while (times < kMostTimes && !takes_so_long(times)) times *= 2;
+  return times;
 }
 
 }  // namespace hycoll::measure

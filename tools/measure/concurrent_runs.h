@@ -17,13 +17,13 @@ using Work = std::function<void(int thread, int times)>;
 /// What a run took, on the slowest process.
 struct RunTime {
   double seconds = 0;
-  /// The part of that time in which the threads ran, in the process where it was least: less than 1
-  /// where they had no core for a while, or slept.
+  /// The part of that time in which the threads ran, of the thread where it was least: less than 1
+  /// where one had no core for a while, or a process began late.
   double running = 1;
 
   /// Whether other programs, or too many threads, have not taken much of it.
   bool is_quiet() const noexcept { return running >= kQuiet; }
-  static constexpr double kQuiet = 0.9;
+  static constexpr double kQuiet = 0.8;
 };
 
 /// Runs the same work on several threads at once, each bound to a core of its own; they begin
