@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array kKeys = {kMachineKey, kPricesKey, kAboutKey, kMeasuredKey};
+constexpr std::array kTopLevelKeys = {kMachineKey, kPricesKey, kAboutKey, kMeasuredKey};
 
 [[noreturn]] void fail(const std::string& place, std::string_view problem) {
   throw Error(ErrorKind::invalid_argument, fmt::format("{}: {}", place, problem));
@@ -80,9 +80,9 @@ MachinePrices read_machine_prices(std::string_view text, const std::string& file
   }
   check_version(document, file);
   for (const auto& [key, value] : document.items()) {
-    if (std::ranges::find(kKeys, key) == kKeys.end()) {
+    if (std::ranges::find(kTopLevelKeys, key) == kTopLevelKeys.end()) {
       fail(file,
-           fmt::format("key '{}' is not known; expected some of {}", key, fmt::join(kKeys, ", ")));
+           fmt::format("key '{}' is not known; expected some of {}", key, fmt::join(kTopLevelKeys, ", ")));
     }
     if (key != kMachineKey && !value.is_object()) {
       fail(file, fmt::format("{} is {}; expected an object", key, shown(value)));

@@ -8,13 +8,11 @@
 namespace hycoll {
 namespace {
 
-constexpr int kNobody = -1;
-
 /// Goes back from the last completion to what it waited for.
 class Path {
  public:
   Path(const PricedSchedule& schedule, const WalkRecord& record)
-      : schedule_(schedule), record_(record), send_of_(schedule.step_count(), kNobody) {
+      : schedule_(schedule), record_(record), send_of_(schedule.step_count(), kNoStep) {
     const auto steps = schedule.steps();
     for (std::size_t id = 0; id < steps.size(); ++id) {
       if (steps[id].kind == StepKind::send) {
@@ -28,11 +26,11 @@ class Path {
     int step =
         static_cast<int>(std::ranges::max_element(record_.completed) - record_.completed.begin());
     double time = record_.completed[at(step)];
-    while (step != kNobody) {
+    while (step != kNoStep) {
       const int issued = add_step(step, time);
       const int cause = record_.cause[at(issued)];
       time = record_.issued[at(issued)];
-      if (cause != kNobody) time = add_signal(cause, issued, time);
+      if (cause != kNoStep) time = add_signal(cause, issued, time);
       step = cause;
     }
     std::ranges::reverse(stretches_);

@@ -14,8 +14,6 @@ namespace {
 
 using verifier::Index;
 
-constexpr int kNobody = -1;
-
 StepWork work_of(const Schedule& schedule, const Step& step) {
   StepWork work;
   switch (step.kind) {
@@ -79,7 +77,7 @@ PricedSchedule::PricedSchedule(const Schedule& schedule)
     worker_.push_back(schedule.strands[at(s)].worker);
     for (const Step& step : schedule.strands[at(s)].steps) {
       add_awaits(index, s, step);
-      const int partner = step.kind == StepKind::send ? matches.partner[steps_.size()] : kNobody;
+      const int partner = step.kind == StepKind::send ? matches.partner[steps_.size()] : kNoStep;
       steps_.push_back({step.kind, s, step.lane, partner, awaits_.size(), work_of(schedule, step)});
     }
   }

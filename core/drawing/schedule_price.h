@@ -47,14 +47,17 @@ struct PricedStep {
   StepWork work;
 };
 
+/// Instead of a step's number.
+inline constexpr int kNoStep = -1;
+
 /// When each step happened, by its number, and why then: what a walk keeps for pictures and for the
 /// critical path. Times are microseconds.
 struct WalkRecord {
   std::vector<double> issued;
   std::vector<double> free;       ///< Its strand may issue the next step.
   std::vector<double> completed;  ///< Of a receive: the message is there.
-  /// The step that had to complete, or to leave the worker free, for this one to be issued; -1 if
-  /// it is issued at the beginning.
+  /// The step that had to complete, or to leave the worker free, for this one to be issued;
+  /// kNoStep if it is issued at the beginning.
   std::vector<int> cause;
 };
 

@@ -14,8 +14,6 @@ namespace hycoll {
 namespace {
 
 constexpr double kUnknown = -1;
-constexpr int kNobody = -1;
-
 /// When a strand may go on.
 struct Turn {
   double time;
@@ -111,7 +109,7 @@ class PricedSchedule::Run {
     for (auto* times : {&record_->issued, &record_->free, &record_->completed}) {
       times->assign(steps_.size(), 0);
     }
-    record_->cause.assign(steps_.size(), kNobody);
+    record_->cause.assign(steps_.size(), kNoStep);
   }
 
   double run(double limit_us) {
@@ -133,22 +131,22 @@ class PricedSchedule::Run {
  private:
   struct WorkerState {
     double free = 0;            // when it may issue a step of any strand
-    int last_step = kNobody;    // after which it is free
-    int moving_step = kNobody;  // it is not free before this one has completed
+    int last_step = kNoStep;    // after which it is free
+    int moving_step = kNoStep;  // it is not free before this one has completed
     double received = 0;        // when it has taken in its last message
   };
   struct StrandState {
     int next_step = 0;
     std::size_t next_await = 0;  // of that step: those before have completed
     double ready = 0;            // when they have
-    int ready_step = kNobody;    // the last of them
-    int next_blocked = kNobody;  // the next strand that waits for the same step
+    int ready_step = kNoStep;    // the last of them
+    int next_blocked = kNoStep;  // the next strand that waits for the same step
   };
   struct StepState {
     double completion = kUnknown;
     double posted = kUnknown;     // of a receive: when it was issued; else: its worker's part ends
     double arrival = kUnknown;    // of a receive: when its message is there
-    int first_blocked = kNobody;  // the first strand that waits for it
+    int first_blocked = kNoStep;  // the first strand that waits for it
   };
 
   std::size_t awaits_begin(int step) const {
@@ -181,8 +179,8 @@ class PricedSchedule::Run {
     const int worker_id = schedule_.worker_of(step);
     WorkerState& worker = workers_[at(worker_id)];
     int blocker = await(step, worker_id, strand);
-    if (blocker == kNobody) blocker = worker.moving_step;
-    if (blocker != kNobody) {
+    if (blocker == kNoStep) blocker = worker.moving_step;
+    if (blocker != kNoStep) {
       block(turn.strand, blocker);
       return;
     }
@@ -193,13 +191,13 @@ class PricedSchedule::Run {
     }
     if (record_ != nullptr) {
       record_->issued[at(id)] = time;
-      record_->cause[at(id)] = strand.ready >= worker.free && strand.ready_step != kNobody
+      record_->cause[at(id)] = strand.ready >= worker.free && strand.ready_step != kNoStep
                                    ? strand.ready_step
                                    : worker.last_step;
     }
     ++strand.next_step;
     strand.ready = 0;
-    strand.ready_step = kNobody;
+    strand.ready_step = kNoStep;
     worker.last_step = id;
     double free = time + call_.busy_us(step.work) * lanes_of(worker_id);
     if (const double moving_us = call_.moving_us(step.work); moving_us > 0) {
@@ -246,7 +244,7 @@ class PricedSchedule::Run {
         strand.ready_step = awaited.step;
       }
     }
-    return kNobody;
+    return kNoStep;
   }
 
   double lanes_of(int worker) const {
@@ -289,7 +287,7 @@ class PricedSchedule::Run {
 
   void finish_move(int id, int worker_id, double moved) {
     WorkerState& worker = workers_[at(worker_id)];
-    worker.moving_step = kNobody;
+    worker.moving_step = kNoStep;
     const double free = std::max(steps_[at(id)].posted, moved);
     set_free(id, worker, free);
     complete(id, free);
@@ -303,8 +301,8 @@ class PricedSchedule::Run {
     steps_[at(id)].completion = time;
     if (record_ != nullptr) record_->completed[at(id)] = time;
     end_ = std::max(end_, time);
-    int strand = std::exchange(steps_[at(id)].first_blocked, kNobody);
-    while (strand != kNobody) {
+    int strand = std::exchange(steps_[at(id)].first_blocked, kNoStep);
+    while (strand != kNoStep) {
       turns_.push({time, strand});
       strand = strands_[at(strand)].next_blocked;
     }
