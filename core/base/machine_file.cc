@@ -81,8 +81,8 @@ MachinePrices read_machine_prices(std::string_view text, const std::string& file
   check_version(document, file);
   for (const auto& [key, value] : document.items()) {
     if (std::ranges::find(kTopLevelKeys, key) == kTopLevelKeys.end()) {
-      fail(file,
-           fmt::format("key '{}' is not known; expected some of {}", key, fmt::join(kTopLevelKeys, ", ")));
+      fail(file, fmt::format("key '{}' is not known; expected some of {}", key,
+                             fmt::join(kTopLevelKeys, ", ")));
     }
     if (key != kMachineKey && !value.is_object()) {
       fail(file, fmt::format("{} is {}; expected an object", key, shown(value)));
