@@ -13,7 +13,6 @@
 #include <cmath>
 #include <cstdint>
 #include <deque>
-#include <limits>
 #include <set>
 #include <unordered_map>
 
@@ -31,16 +30,10 @@ constexpr double kBytesPerUs = 1000;  // of 1 GB/s
 // A second of SimGrid's is a microsecond here: it compares times to within 10 of its microseconds.
 constexpr double kUsPerSecond = 1e6;
 
-/// Links between two hosts: older and newer releases tell them in different ways.
-template <class Host>
-std::vector<s4u::Link*> links_between(const Host& from, const Host& to) {
+std::vector<s4u::Link*> links_between(const s4u::Host& from, const s4u::Host& to) {
   std::vector<s4u::Link*> links;
-  if constexpr (requires(double* latency) { from.route_to(&to, links, latency); }) {
-    double latency = 0;
-    from.route_to(&to, links, &latency);
-  } else {
-    links = from.route_to(&to).first;
-  }
+  double latency = 0;
+  from.route_to(&to, links, &latency);
   return links;
 }
 

@@ -2,7 +2,6 @@
 #define HYCOLL_CORE_SIMULATION_SIMULATED_MACHINE_H_
 
 #include <cstddef>
-#include <cstdint>
 #include <deque>
 #include <functional>
 #include <optional>

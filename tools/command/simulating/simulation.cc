@@ -137,10 +137,11 @@ std::vector<SimulatedPlan> plans_that_serve(const SimulationQuestion& question) 
   std::vector<SimulatedPlan> plans;
   for (const Algorithm& algorithm : algorithms_of(question.collective)) {
     if (!is_listed(algorithm, question)) continue;
-    for (const int lanes : {std::max(1, question.lanes), 1}) {
-      if (!serves(algorithm, question, lanes)) continue;
-      plans.push_back(plan_with(question, std::string(algorithm.name),
-                                question.lanes > 0 || lanes == 1 ? lanes : 0));
+    for (const int lanes : {question.lanes, 1}) {
+      if (lanes > 0 && !serves(algorithm, question, lanes)) continue;
+      const SimulatedPlan plan = plan_with(question, std::string(algorithm.name), lanes);
+      if (!serves(algorithm, question, plan.lanes)) continue;
+      plans.push_back(plan);
       break;
     }
   }

@@ -63,8 +63,9 @@ inline double utilisation(const LinkUse& link, double time_us) {
 /// not serve, or calls the MPI library's collectives, which cannot be simulated.
 SimulatedPlan plan_named(const SimulationQuestion& question, const std::string& algorithm);
 
-/// A plan for every algorithm that serves, with the lanes asked for or, where it serves no more,
-/// with one.
+/// A plan for every algorithm that serves: with the lanes asked for, or as selection decides, or
+/// with one where it serves no more. Left out are algorithms that are taken by name only, and lines
+/// for which there is no room.
 std::vector<SimulatedPlan> plans_that_serve(const SimulationQuestion& question);
 
 enum class Pictures { none, wanted };

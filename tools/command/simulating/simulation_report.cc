@@ -16,7 +16,7 @@
 namespace hycoll::command {
 namespace {
 
-/// Of links and stretches that are listed; data have all links of that number, too.
+/// Links and stretches, in tables and in data.
 constexpr std::size_t kListed = 10;
 
 std::string percent_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
