@@ -16,8 +16,6 @@ namespace hycoll::measure {
 namespace {
 
 constexpr int kMostTimes = 1 << 20;
-/// A run that other programs hold up seems long.
-constexpr int kAttempts = 3;
 
 /// That this thread has run.
 double running_seconds() {
@@ -79,15 +77,11 @@ RunTime ConcurrentRuns::run(const Work& work, int thread_count, int times) const
 }
 
 int ConcurrentRuns::times_for(const Work& work, int threads, double seconds, int least) const {
-  const auto takes_so_long = [&](int times) {
-    for (int attempt = 0; attempt < kAttempts; ++attempt) {
-      if (run(work, threads, times).seconds < seconds) return false;
-    }
-    return true;
-  };
-  int times = least;
-  while (times < kMostTimes && !takes_so_long(times)) times *= 2;
-  return times;
+  for (int times = least;; times *= 2) {
+    const RunTime time = run(work, threads, times);
+    // What other programs hold up only seems long.
+    if (time.seconds * time.running >= seconds || times >= kMostTimes) return times;
+  }
 }
 
 }  // namespace hycoll::measure

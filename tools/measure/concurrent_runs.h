@@ -38,7 +38,8 @@ class ConcurrentRuns {
   /// threads, also none. The same on all.
   RunTime run(const Work& work, int threads, int times) const;
 
-  /// How often, doubled from `least` on, the work takes so long. Collective; the same on all.
+  /// How often, doubled from `least` on, the work takes so long by itself. Collective; the same on
+  /// all.
   int times_for(const Work& work, int threads, double seconds, int least) const;
 
   int most_threads() const noexcept { return static_cast<int>(cores_.size()); }

@@ -31,7 +31,7 @@ constexpr int kMostWorkers = 256;
 constexpr int kMostLanes = 16;
 constexpr int kMostPairs = 64;
 /// What a run of messages takes at least.
-constexpr double kRunSeconds = 4e-3;
+constexpr double kRunSeconds = 2e-3;
 constexpr Stream kLatency{.size_bytes = 8, .window = 1};
 constexpr Stream kShort{.size_bytes = 8, .window = 64};
 constexpr std::size_t kWindowBytes = std::size_t{1} << 20;
