@@ -120,8 +120,8 @@ TEST_CASE("what cannot be understood is refused with its place and what was expe
                 "--platform: dragonfly: 5 groups of 4 routers; a group has a router for each "
                 "group, so that chassis x routers must be at least as many as groups");
   CHECK_THROWS_WITH_AS(parsed("star:hosts=2\nnode:speed=4"),
-                       doctest::Contains("--platform:2: node, besides packages, domains and cores "
-                                         "'speed': there is no price 'speed'"),
+                       doctest::Contains("--platform:2: node, besides packages, domains and cores: "
+                                         "there is no price 'speed'"),
                        Error);
   CHECK_THROWS_WITH_AS(platform_argument("--platform", "/nowhere", 0),
                        doctest::Contains("--platform '/nowhere'"), Error);
