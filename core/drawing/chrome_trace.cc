@@ -4,6 +4,8 @@
 
 #include <iterator>
 
+#include "core/base/at.h"
+
 namespace hycoll {
 namespace {
 
@@ -27,7 +29,7 @@ class Trace {
   int nodes_with_room() const {
     std::vector<std::size_t> steps_of_node;
     for (const PricedStep& step : schedule_.steps()) {
-      const auto node = static_cast<std::size_t>(node_of(step));
+      const auto node = at(node_of(step));
       if (node >= steps_of_node.size()) steps_of_node.resize(node + 1);
       ++steps_of_node[node];
     }
@@ -53,14 +55,14 @@ class Trace {
           name_of(step.kind), node, worker, record_.issued[id], busy_us, id);
     }
     if (step.kind != StepKind::send) return;
-    const PricedStep& receive = schedule_.steps()[static_cast<std::size_t>(step.partner)];
+    const PricedStep& receive = schedule_.steps()[at(step.partner)];
     const int to_node = node_of(receive);
     if (to_node >= drawn_nodes_) return;
     for (const bool begins : {true, false}) {
       add("{{\"ph\":\"{}\",\"cat\":\"message\",\"name\":\"from node {}\",\"id\":{},\"pid\":{},"
           "\"tid\":{},\"ts\":{:.4f}}}",
           begins ? 'b' : 'e', node, id, to_node, schedule_.worker_of(receive),
-          begins ? record_.issued[id] : record_.completed[static_cast<std::size_t>(step.partner)]);
+          begins ? record_.issued[id] : record_.completed[at(step.partner)]);
     }
   }
 
@@ -70,8 +72,7 @@ class Trace {
     add("{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{0},\"args\":{{\"name\":\"node {0}\"}}}}",
         node);
     add("{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":"
-        "\"worker "
-        "{}\"}}}}",
+        "\"worker {}\"}}}}",
         node, worker, worker);
   }
 

@@ -14,6 +14,7 @@ namespace hycoll {
 namespace {
 
 constexpr double kUnknown = -1;
+
 /// When a strand may go on.
 struct Turn {
   double time;
