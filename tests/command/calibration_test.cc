@@ -152,6 +152,8 @@ TEST_CASE("the file that is written has the prices that were measured, and is re
   Calibration machine = quiet_machine();
   const std::string text = machine_file_text(machine, {{"host", "n1"}});
   CHECK(to_text(read_machine_prices(text, "file")) == to_text(prices_of(machine).prices));
+  CHECK(kept_zones(parse_json(text)).find("between nodes: zone A up to 1Ki") != std::string::npos);
+  CHECK(kept_zones(Json::object()).empty());
   machine.messages.pop_back();
   const std::string without = machine_file_text(machine, {{"host", "n1"}});
   CHECK(without.find("\"alpha\": \"") == without.find("\"alpha\": \"not measured"));

@@ -167,7 +167,8 @@ TEST_CASE("the platforms of the documents can be read, and have cores for what p
     CHECK_FALSE(platform.name.empty());
     ++count;
   }
-  CHECK(count == 12);
+  CHECK(count == 13);
+  CHECK(platform_argument("--platform", "dpml-b", 0).name == "DPML cluster B");
 }
 
 }  // namespace platform_text_test

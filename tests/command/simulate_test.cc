@@ -75,5 +75,21 @@ TEST_CASE("an oversubscribed switch makes a call longer, and its link is the hot
   CHECK(narrow.at("links").at(0).at("utilisation").get<double>() > 0.9);
 }
 
+TEST_CASE("the ring's break-even on the paper's Ethernet is reproduced, with picture and page") {
+  if (!has_simgrid()) return;
+  const TemporaryDirectory folder;
+  const std::string svg = folder.file("ring.svg");
+  const std::string html = folder.file("ring.html");
+  const Json document =
+      json_of({"reproduce", "ring-figure-6", "--svg", svg, "--html", html, "--json", "-"});
+  const Json claim = document.at("records").at(0);
+  CHECK(claim.at("kind") == "claim");
+  CHECK(claim.at("paper") == 256 * 1024);
+  CHECK(claim.at("here") == 256 * 1024);
+  CHECK(document.at("records").at(1).at("kind") == "time");
+  CHECK(contains(text_of(svg), "ring-figure-6"));
+  CHECK(contains(text_of(html), "1 of 1 numbers are within 30 %"));
+}
+
 }  // namespace
 }  // namespace hycoll::command

@@ -12,12 +12,14 @@
 #include <vector>
 
 #include "core/base/errors.h"
+#include "core/base/price_text.h"
 #include "core/base/transfer_times.h"
 #include "numa/drawing/drawing.h"
 #include "numa/placement/binding.h"
 #include "numa/placement/placement.h"
 #include "numa/topology/topology.h"
 #include "threading/latency/core_latencies.h"
+#include "tools/command/calibrating/calibration_report.h"
 #include "tools/command/line/arguments.h"
 #include "tools/command/line/command_line.h"
 #include "tools/command/line/commands.h"
@@ -26,6 +28,7 @@
 #include "tools/command/measuring/machine_context.h"
 #include "tools/command/measuring/mpi_session.h"
 #include "tools/command/memory_pages.h"
+#include "tools/command/pricing/price_options.h"
 #include "tools/command/settings_list.h"
 #include "tools/measure/leader_concurrency.h"
 #include "tools/measure/machine_state.h"
@@ -36,8 +39,11 @@ namespace {
 constexpr const char* kInfoSummary = "Describe the machine and the MPI library as hycoll sees them";
 constexpr const char* kInfoExplanation =
     "Describes the machine and the MPI library as hycoll sees them: the cores that this process "
-    "may use, their distance, the copy bandwidth, how many leaders really run at once, and where "
-    "the leaders are placed. Under mpiexec, rank 0 speaks for its machine.\n"
+    "may use, their distance, the copy bandwidth, how many leaders really run at once, the prices "
+    "by "
+    "which hycoll chooses (HYCOLL_MACHINE), and where the leaders are placed. Under mpiexec, rank "
+    "0 "
+    "speaks for its machine.\n"
     "  hycoll info --settings\n"
     "prints what the environment can set instead (docs/settings.md).";
 
@@ -80,6 +86,23 @@ WorkerPlacement place(const Topology& share, const InfoOptions& options) {
   return placed;
 }
 
+/// The prices by which hycoll chooses here, and what their file says of zones of message sizes.
+struct KeptPrices {
+  std::string file;  ///< "": there is none.
+  std::string prices;
+  std::string zones;
+};
+
+KeptPrices kept_prices() {
+  const char* const path = std::getenv("HYCOLL_MACHINE");
+  KeptPrices kept{
+      .file = path == nullptr ? "" : path, .prices = to_text(PriceOptions().prices()), .zones = ""};
+  if (!kept.file.empty()) {
+    kept.zones = kept_zones(parse_json(read_file("HYCOLL_MACHINE", kept.file)));
+  }
+  return kept;
+}
+
 /// What rank 0 finds out about its machine.
 struct Findings {
   Topology machine;
@@ -87,7 +110,8 @@ struct Findings {
   measure::MachineState state;
   CoreLatencies latencies;
   std::vector<TransportRate> transports;
-  std::string transport;              ///< That `auto` takes between these processes, and why.
+  std::string transport;  ///< That `auto` takes between these processes, and why.
+  KeptPrices prices;
   std::optional<MemoryPages> memory;  ///< If asked for.
   std::optional<std::string> warning;
   std::string thread_level;
@@ -222,6 +246,10 @@ void print(std::FILE* human, const Findings& found) {
   line("transport",
        found.transport +
            (found.ranks == 1 ? "; of messages to itself: a job's own, with its ranks" : ""));
+  line("prices", found.prices.prices);
+  line("", found.prices.file.empty() ? "defaults; hycoll calibrate measures this machine's"
+                                     : fmt::format("of {}", found.prices.file));
+  if (!found.prices.zones.empty()) line("message sizes", found.prices.zones);
   for (std::size_t i = 0; i < found.placed.workers.size(); ++i) {
     const Core& core = found.placed.workers[i];
     const std::vector<int> lanes = found.placed.lanes_of(static_cast<int>(i));
@@ -255,6 +283,9 @@ Report report_of(const Findings& found) {
                     {"core_latencies", latencies_json(found.latencies)},
                     {"transports", transports_json(found.transports)},
                     {"transport", found.transport},
+                    {"prices", found.prices.prices},
+                    {"machine_file", found.prices.file},
+                    {"zones", found.prices.zones},
                     {"warning", found.warning ? Json(*found.warning) : Json()}};
   if (found.memory) report.context["memory"] = to_json(*found.memory);
   for (std::size_t i = 0; i < found.placed.workers.size(); ++i) {
@@ -281,7 +312,8 @@ LatencyRequest asked_latencies() {
   return parse_latency_request(text == nullptr ? "" : text);
 }
 
-ExitStatus run_info(const MpiSession& session, const InfoOptions& options) {
+ExitStatus run_info(const MpiSession& session, const InfoOptions& options,
+                    const KeptPrices& prices) {
   const Topology machine = Topology::this_machine();
   const Topology share =
       machine.share(session.local_rank, session.local_size, LauncherBinding::none);
@@ -312,6 +344,7 @@ ExitStatus run_info(const MpiSession& session, const InfoOptions& options) {
                        .latencies = latencies,
                        .transports = transports,
                        .transport = transport,
+                       .prices = prices,
                        .memory = memory,
                        .warning = confinement_warning(machine, std::max(threads, 1)),
                        .thread_level = session.thread_level,
@@ -356,8 +389,10 @@ class Info final : public Subcommand {
     }
     parse_placement(options_.placement);
     asked_latencies();
-    return run_with_mpi(ThreadLevel::multiple,
-                        [this](const MpiSession& session) { return run_info(session, options_); });
+    const KeptPrices prices = kept_prices();
+    return run_with_mpi(ThreadLevel::multiple, [&](const MpiSession& session) {
+      return run_info(session, options_, prices);
+    });
   }
 
  private:

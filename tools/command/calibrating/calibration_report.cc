@@ -23,6 +23,9 @@ std::string_view name_of(Reach reach) {
   return reach == Reach::inside ? "inside a node" : "between nodes";
 }
 
+/// Of a machine file's "measured".
+constexpr const char* kZonesKey = "zones";
+
 /// In a table, what could not be told.
 const std::string kBusy = "busy";
 
@@ -188,11 +191,28 @@ std::string machine_file_text(const Calibration& calibration, const Json& about)
     if (calibrated.all[i].is_measured) prices[texts[i].key] = texts[i].value;
     origins[texts[i].key] = calibrated.all[i].origin;
   }
-  const Json file = {{kMachineKey, kMachineFileVersion},
-                     {kAboutKey, about},
-                     {kPricesKey, prices},
-                     {kMeasuredKey, {{"origins", origins}, {"records", records_of(calibration)}}}};
+  Json zones = Json::object();
+  for (const MessageCosts& costs : calibration.messages) {
+    zones[std::string(name_of(costs.reach))] = zones_text(costs);
+  }
+  const Json file = {
+      {kMachineKey, kMachineFileVersion},
+      {kAboutKey, about},
+      {kPricesKey, prices},
+      {kMeasuredKey,
+       {{"origins", origins}, {kZonesKey, zones}, {"records", records_of(calibration)}}}};
   return file.dump(2) + '\n';
+}
+
+std::string kept_zones(const Json& machine_file) {
+  const Json measured = machine_file.value(kMeasuredKey, Json::object());
+  const Json zones = measured.value(kZonesKey, Json::object());
+  std::string text;
+  for (const auto& [reach, said] : zones.items()) {
+    if (!said.is_string()) continue;
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", reach, said.get<std::string>());
+  }
+  return text;
 }
 
 std::string throughput_picture(const Calibration& calibration) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -247,6 +248,21 @@ bool has_description(std::string_view text) {
   return false;
 }
 
+/// A machine that comes with hycoll, in the source tree from where the command runs, or installed
+/// beside it; nothing if there is none of this name.
+std::optional<std::string> shipped_platform(const std::string& name) {
+  if (name.empty() || name.find_first_of("/.") != std::string::npos) return {};
+  std::error_code error;
+  const std::filesystem::path command = std::filesystem::read_symlink("/proc/self/exe", error);
+  for (const std::filesystem::path& folder :
+       {std::filesystem::path("docs/platforms"),
+        command.parent_path().parent_path() / "share/hycoll/platforms"}) {
+    const std::filesystem::path path = folder / (name + ".platform");
+    if (std::filesystem::exists(path, error)) return path.string();
+  }
+  return {};
+}
+
 }  // namespace
 
 Platform parse_platform(std::string_view text, const std::string& where, const std::string& folder,
@@ -271,13 +287,14 @@ Platform platform_argument(const std::string& argument, const std::string& value
     platform.name = to_text(platform.network);
     return platform;
   }
-  const std::string text = read_file(argument, value);
+  const std::string path = shipped_platform(value).value_or(value);
+  const std::string text = read_file(argument, path);
   if (has_description(text)) {
-    return parse_platform(text, value, value.substr(0, value.rfind('/') + 1), usual_hosts);
+    return parse_platform(text, path, path.substr(0, path.rfind('/') + 1), usual_hosts);
   }
   Platform platform;
-  platform.network = read_network(text, value);
-  platform.name = value;
+  platform.network = read_network(text, path);
+  platform.name = path;
   return platform;
 }
 

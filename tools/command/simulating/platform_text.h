@@ -18,9 +18,9 @@ namespace hycoll::command {
 Platform parse_platform(std::string_view text, const std::string& where, const std::string& folder,
                         int usual_hosts);
 
-/// What --platform says: a description, or a file with one, with SimGrid's XML (*.xml), or with a
-/// tree of switches and hosts as `hycoll ring` reads it. Errors: the same, and Error (environment)
-/// for files that cannot be read.
+/// What --platform says: a description, the name of a machine that comes with hycoll ("dpml-b"), or
+/// a file with a description, with SimGrid's XML (*.xml), or with a tree of switches and hosts as
+/// `hycoll ring` reads it. Errors: the same, and Error (environment) for files that cannot be read.
 Platform platform_argument(const std::string& argument, const std::string& value, int usual_hosts);
 
 }  // namespace hycoll::command

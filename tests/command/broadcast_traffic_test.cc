@@ -1,6 +1,6 @@
 // What the benchmarks of the bandwidth-saving broadcast send, against formulas.
 
-#include "tools/command/proving/reproduction.h"
+#include "tools/command/proving/broadcast_traffic.h"
 
 #include <doctest/doctest.h>
 
@@ -11,7 +11,7 @@
 #include "core/models/broadcast_slides.h"
 
 namespace hycoll::command {
-namespace reproduction_test {
+namespace broadcast_traffic_test {
 
 /// The chunks that a rank owns after the scatter, counted by carrying the scatter out: who holds a
 /// range of ranks gives the upper part of it away, as long as there is one.
@@ -77,5 +77,5 @@ TEST_CASE("the benchmarks cover the slides' ranks and sizes") {
   CHECK(benchmarks[2].sizes_bytes.back() == 3 << 20);
 }
 
-}  // namespace reproduction_test
+}  // namespace broadcast_traffic_test
 }  // namespace hycoll::command

@@ -1,4 +1,4 @@
-#include "tools/command/proving/reproduction.h"
+#include "tools/command/proving/broadcast_traffic.h"
 
 #include "collectives/algorithms/registry.h"
 #include "core/base/errors.h"

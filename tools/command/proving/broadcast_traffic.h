@@ -1,5 +1,5 @@
-#ifndef HYCOLL_TOOLS_COMMAND_PROVING_REPRODUCTION_H_
-#define HYCOLL_TOOLS_COMMAND_PROVING_REPRODUCTION_H_
+#ifndef HYCOLL_TOOLS_COMMAND_PROVING_BROADCAST_TRAFFIC_H_
+#define HYCOLL_TOOLS_COMMAND_PROVING_BROADCAST_TRAFFIC_H_
 
 #include <cstddef>
 #include <string>
@@ -51,4 +51,4 @@ std::vector<BroadcastSaving> count_savings(int rank_count,
 
 }  // namespace hycoll::command
 
-#endif  // HYCOLL_TOOLS_COMMAND_PROVING_REPRODUCTION_H_
+#endif  // HYCOLL_TOOLS_COMMAND_PROVING_BROADCAST_TRAFFIC_H_

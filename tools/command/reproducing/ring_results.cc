@@ -1,0 +1,73 @@
+// P. Patarasuk, X. Yuan, Bandwidth optimal all-reduce algorithms for clusters of workstations,
+// JPDC 2009.
+
+#include "tools/command/reproducing/paper_results.h"
+
+namespace hycoll::command {
+namespace {
+
+constexpr std::string_view kRing = "ring (Patarasuk, Yuan 2009)";
+
+PaperResult ring_figure(std::string_view name, std::string_view title, std::string_view platform,
+                        int nodes, int members, std::vector<Contestant> contestants, Claim claim,
+                        std::string_view note) {
+  return {.name = name,
+          .paper = kRing,
+          .title = title,
+          .collective = Collective::allreduce,
+          .platform = platform,
+          .nodes = nodes,
+          .members = members,
+          .sizes_bytes = {kKiB, 4 * kKiB, 16 * kKiB, 32 * kKiB, 64 * kKiB, 128 * kKiB, 256 * kKiB,
+                          512 * kKiB, 1024 * kKiB, 2048 * kKiB, 4096 * kKiB},
+          .contestants = std::move(contestants),
+          .claims = {std::move(claim)},
+          .note = note};
+}
+
+/// The ring and the butterfly, which is recursive halving and doubling.
+std::vector<Contestant> flat_pair() {
+  return {{.name = "ring", .algorithm = "ring", .flat = true},
+          {.name = "butterfly", .algorithm = "halving-doubling", .flat = true}};
+}
+
+std::vector<Contestant> with_smp() {
+  std::vector<Contestant> all = flat_pair();
+  all.push_back({.name = "SMP-butterfly", .algorithm = "smp-butterfly"});
+  all.push_back({.name = "SMP-binomial", .algorithm = "smp-binomial"});
+  return all;
+}
+
+std::vector<Contestant> of_libraries() {
+  std::vector<Contestant> all = flat_pair();
+  all.push_back({.name = "recursive doubling", .algorithm = "recursive-doubling", .flat = true});
+  return all;
+}
+
+Claim break_even(std::string_view what, std::vector<std::size_t> defenders, double paper) {
+  return {.what = what,
+          .measure = Measure::break_even,
+          .challengers = {0},
+          .defenders = std::move(defenders),
+          .paper = paper};
+}
+
+}  // namespace
+
+std::vector<PaperResult> ring_results() {
+  return {
+      ring_figure("ring-figure-3", "allreduce, 128 processes, Myrinet", "ring-myrinet", 64, 2,
+                  with_smp(),
+                  break_even("the ring is faster than the butterfly from", {1}, 256 * kKiB), ""),
+      ring_figure(
+          "ring-figure-4", "allreduce, 128 processes, InfiniBand", "ring-infiniband", 16, 8,
+          with_smp(), break_even("the ring is faster than the butterfly from", {1}, 64 * kKiB),
+          "In the paper the ring loses again at 512 KiB and 1 MiB, which it calls abnormal."),
+      ring_figure("ring-figure-6", "allreduce, 32 nodes, Ethernet", "ring-ethernet", 32, 1,
+                  of_libraries(),
+                  break_even("the ring is faster than Open MPI and MPICH from", {1, 2}, 256 * kKiB),
+                  "Butterfly and recursive doubling stand for the libraries."),
+  };
+}
+
+}  // namespace hycoll::command
