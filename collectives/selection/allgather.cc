@@ -113,14 +113,14 @@ double neighbours(const LaneCosts& costs, double /*segments*/) {
 }
 
 constexpr std::array kCandidates = {
-    Candidate{"lines-circulant", Cut::nothing, circulant<in_lines>},
-    Candidate{"circulant", Cut::nothing, circulant<led>},
-    Candidate{"shared-address-circulant", Cut::nothing, circulant<followed>},
-    Candidate{"multi-leader-ring", Cut::nothing, ring},
-    Candidate{"neighbour-exchange", Cut::nothing, neighbours},
-    Candidate{"lines-recursive-doubling", Cut::nothing, doubled<in_lines>},
-    Candidate{"recursive-doubling", Cut::nothing, doubled<led>},
-    Candidate{"shared-address-recursive-doubling", Cut::nothing, doubled<followed>},
+    Candidate{"lines-circulant", circulant<in_lines>},
+    Candidate{"circulant", circulant<led>},
+    Candidate{"shared-address-circulant", circulant<followed>},
+    Candidate{"multi-leader-ring", ring},
+    Candidate{"neighbour-exchange", neighbours},
+    Candidate{"lines-recursive-doubling", doubled<in_lines>},
+    Candidate{"recursive-doubling", doubled<led>},
+    Candidate{"shared-address-recursive-doubling", doubled<followed>},
 };
 
 }  // namespace

@@ -121,15 +121,15 @@ double smp_butterfly(const LaneCosts& costs, double /*segments*/) {
 }
 
 constexpr std::array kCandidates = {
-    Candidate{"lines-recursive-doubling", Cut::nothing, recursive_doubling},
-    Candidate{"dpml-recursive-doubling", Cut::lane, recursive_doubling},
-    Candidate{"dpml-halving-doubling", Cut::nothing, halving_doubling},
-    Candidate{"dpml-pipelined-halving-doubling", Cut::lane, pipelined_halving_doubling},
-    Candidate{"smp-butterfly", Cut::nothing, smp_butterfly},
-    Candidate{"dpml-circulant", Cut::nothing, circulant},
-    Candidate{"dpml-mixed-radix", Cut::nothing, mixed_radix},
-    Candidate{"dpml-ring", Cut::block, ring},
-    Candidate{"dpml-pipelined-ring", Cut::block, pipelined_ring},
+    Candidate{"lines-recursive-doubling", recursive_doubling},
+    Candidate{"dpml-recursive-doubling", recursive_doubling},
+    Candidate{"dpml-halving-doubling", halving_doubling},
+    Candidate{"dpml-pipelined-halving-doubling", pipelined_halving_doubling},
+    Candidate{"smp-butterfly", smp_butterfly},
+    Candidate{"dpml-circulant", circulant},
+    Candidate{"dpml-mixed-radix", mixed_radix},
+    Candidate{"dpml-ring", ring},
+    Candidate{"dpml-pipelined-ring", pipelined_ring},
 };
 
 }  // namespace

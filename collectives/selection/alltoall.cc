@@ -197,16 +197,16 @@ double bruck(const LaneCosts& costs, double /*segments*/) {
 }
 
 constexpr std::array kCandidates = {
-    Candidate{kOverlapped, Cut::nothing, overlapped_leaders},
-    Candidate{"mpml", Cut::nothing, phased_leaders},
-    Candidate{"multi-leader-pairwise", Cut::tile, windowed_leaders},
-    Candidate{"multi-leader-bruck-2", Cut::nothing, bruck<2>},
-    Candidate{"multi-leader-bruck-4", Cut::nothing, bruck<4>},
-    Candidate{"multi-leader-bruck-8", Cut::nothing, bruck<8>},
+    Candidate{kOverlapped, overlapped_leaders},
+    Candidate{"mpml", phased_leaders},
+    Candidate{"multi-leader-pairwise", windowed_leaders},
+    Candidate{"multi-leader-bruck-2", bruck<2>},
+    Candidate{"multi-leader-bruck-4", bruck<4>},
+    Candidate{"multi-leader-bruck-8", bruck<8>},
 };
 
 constexpr std::array kBoundedCandidates = {
-    Candidate{"multi-leader-pairwise", Cut::tile, bounded_leaders},
+    Candidate{"multi-leader-pairwise", bounded_leaders},
 };
 
 }  // namespace

@@ -169,20 +169,20 @@ double knomial(const LaneCosts& costs, double /*segments*/) {
 }
 
 constexpr std::array kCandidates = {
-    Candidate{"lines-binomial", Cut::nothing, binomial<read_in_lines>},
-    Candidate{"lines-tree-binomial", Cut::nothing, binomial<read_in_lines_of_tree>},
-    Candidate{"lines-knomial", Cut::nothing, knomial},
-    Candidate{"multi-leader-binomial", Cut::pipelined, binomial<pushed>},
-    Candidate{"multi-leader-chain", Cut::pipelined, chain<pushed>},
-    Candidate{"multi-leader-scatter-ring-opt", Cut::nothing, scatter_ring<pushed>},
-    Candidate{"multi-leader-scatter-circulant", Cut::nothing, scatter_circulant<pushed>},
-    Candidate{"shared-address-binomial", Cut::pipelined, binomial<pulled>},
-    Candidate{"shared-address-chain", Cut::pipelined, chain<pulled>},
-    Candidate{"shared-address-scatter-ring-opt", Cut::nothing, scatter_ring<pulled>},
-    Candidate{"shared-address-scatter-circulant", Cut::nothing, scatter_circulant<pulled>},
-    Candidate{"torus-colours", Cut::pipelined, torus},
-    Candidate{"multi-leader-scatter-recursive-doubling", Cut::nothing, scatter_doubling<pushed>},
-    Candidate{"shared-address-scatter-recursive-doubling", Cut::nothing, scatter_doubling<pulled>},
+    Candidate{"lines-binomial", binomial<read_in_lines>},
+    Candidate{"lines-tree-binomial", binomial<read_in_lines_of_tree>},
+    Candidate{"lines-knomial", knomial},
+    Candidate{"multi-leader-binomial", binomial<pushed>},
+    Candidate{"multi-leader-chain", chain<pushed>},
+    Candidate{"multi-leader-scatter-ring-opt", scatter_ring<pushed>},
+    Candidate{"multi-leader-scatter-circulant", scatter_circulant<pushed>},
+    Candidate{"shared-address-binomial", binomial<pulled>},
+    Candidate{"shared-address-chain", chain<pulled>},
+    Candidate{"shared-address-scatter-ring-opt", scatter_ring<pulled>},
+    Candidate{"shared-address-scatter-circulant", scatter_circulant<pulled>},
+    Candidate{"torus-colours", torus},
+    Candidate{"multi-leader-scatter-recursive-doubling", scatter_doubling<pushed>},
+    Candidate{"shared-address-scatter-recursive-doubling", scatter_doubling<pulled>},
 };
 
 }  // namespace

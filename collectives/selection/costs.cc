@@ -33,22 +33,6 @@ int workers_of_root(const SelectionQuery& query) {
   return fewest_workers(query.nodes);
 }
 
-int segments_of(const SelectionQuery& query, Cut cut, int lanes, std::size_t lane_bytes) {
-  switch (cut) {
-    case Cut::nothing:
-      return 1;
-    case Cut::lane:
-      return segments_for(lane_bytes);
-    case Cut::block:
-      return segments_for(lane_bytes / query.node_count());
-    case Cut::tile:
-      return tile_segments(query, lanes);
-    case Cut::pipelined:
-      return pipelined_segments(query, lane_bytes);
-  }
-  return 1;
-}
-
 bool serves(const Algorithm& algorithm, const SelectionQuery& query, const Shape& shape) {
   return algorithm.order >= query.order &&
          (!algorithm.passes_in_lines || query.size_bytes <= kMaximumLinesBytes) &&
@@ -164,18 +148,22 @@ LaneCosts::LaneCosts(const SelectionQuery& query, int lane_count)
 }
 
 SelectedPlan cheapest(const SelectionQuery& query, std::span<const Candidate> candidates) {
+  std::vector<const Algorithm*> algorithms;
+  for (const Candidate& candidate : candidates) {
+    algorithms.push_back(&find_algorithm(query.collective, candidate.algorithm));
+  }
   SelectedPlan plan;
   double least = std::numeric_limits<double>::infinity();
   const auto consider = [&](int lanes) {
     const LaneCosts costs(query, lanes);
     const Shape shape(query.nodes, lanes);
-    for (const Candidate& candidate : candidates) {
-      const int segments = segments_of(query, candidate.cut, lanes, costs.lane_bytes);
-      const double cost = candidate.cost(costs, segments);
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      const int segments = segments_of(query, *algorithms[i], lanes);
+      const double cost = candidates[i].cost(costs, segments);
       if (cost >= least) continue;
-      if (!serves(find_algorithm(query.collective, candidate.algorithm), query, shape)) continue;
+      if (!serves(*algorithms[i], query, shape)) continue;
       least = cost;
-      plan.algorithm = candidate.algorithm;
+      plan.algorithm = candidates[i].algorithm;
       plan.lanes = lanes;
       plan.segments = segments;
     }

@@ -76,13 +76,9 @@ double time_of(const LaneCosts& costs, const Rounds& rounds);
 Rounds halving(double count, double blocks);  ///< Combines.
 Rounds doubling(double count, double blocks);
 
-/// What is cut: by selection's own rule, or nothing.
-enum class Cut : std::uint8_t { nothing, lane, block, tile, pipelined };
-
 /// An algorithm that a rule may take, with its formula.
 struct Candidate {
   std::string_view algorithm;
-  Cut cut;
   double (*cost)(const LaneCosts& costs, double segments);
 };
 

@@ -62,10 +62,10 @@ double straight(const LaneCosts& costs, double /*segments*/) {
 }
 
 constexpr std::array kCandidates = {
-    Candidate{"lines-binomial", Cut::nothing, along_tree<in_lines>},
-    Candidate{"lines-linear", Cut::nothing, straight<in_lines>},
-    Candidate{"binomial", Cut::nothing, along_tree<led>},
-    Candidate{"multi-leader-linear", Cut::nothing, straight<led>},
+    Candidate{"lines-binomial", along_tree<in_lines>},
+    Candidate{"lines-linear", straight<in_lines>},
+    Candidate{"binomial", along_tree<led>},
+    Candidate{"multi-leader-linear", straight<led>},
 };
 
 }  // namespace

@@ -66,11 +66,11 @@ double pairwise(const LaneCosts& costs, double segments) {
 }
 
 constexpr std::array kCandidates = {
-    Candidate{"lines-binomial", Cut::nothing, binomial},
-    Candidate{"dpml-binomial", Cut::lane, binomial},
-    Candidate{"dpml-halving", Cut::nothing, halving_and_gather},
-    Candidate{"dpml-pairwise", Cut::block, pairwise},
-    Candidate{"dpml-ring", Cut::block, ring},
+    Candidate{"lines-binomial", binomial},
+    Candidate{"dpml-binomial", binomial},
+    Candidate{"dpml-halving", halving_and_gather},
+    Candidate{"dpml-pairwise", pairwise},
+    Candidate{"dpml-ring", ring},
 };
 
 /// The root reads what the other one stages: each one's half would cost half a vector more. Or it

@@ -90,14 +90,14 @@ double circulant(const LaneCosts& costs, double /*segments*/) {
 }
 
 constexpr std::array kCandidates = {
-    Candidate{"dpml-pairwise", Cut::block, pairwise},
-    Candidate{"lines-pairwise", Cut::nothing, pairwise},
-    Candidate{"lines-halving", Cut::nothing, halving_and_folding},
-    Candidate{"lines-butterfly", Cut::nothing, halving_and_folding},
-    Candidate{"dpml-halving", Cut::nothing, halving_and_folding},
-    Candidate{"dpml-butterfly", Cut::nothing, halving_and_folding},
-    Candidate{"dpml-circulant", Cut::nothing, circulant},
-    Candidate{"dpml-ring", Cut::block, ring},
+    Candidate{"dpml-pairwise", pairwise},
+    Candidate{"lines-pairwise", pairwise},
+    Candidate{"lines-halving", halving_and_folding},
+    Candidate{"lines-butterfly", halving_and_folding},
+    Candidate{"dpml-halving", halving_and_folding},
+    Candidate{"dpml-butterfly", halving_and_folding},
+    Candidate{"dpml-circulant", circulant},
+    Candidate{"dpml-ring", ring},
 };
 
 }  // namespace

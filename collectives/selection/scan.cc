@@ -66,11 +66,11 @@ double chain(const LaneCosts& costs, double segments) {
 }
 
 constexpr std::array kCandidates = {
-    Candidate{"dpml-pairwise", Cut::nothing, pairwise},
-    Candidate{"lines-recursive-doubling", Cut::nothing, doubling},
-    Candidate{"dpml-recursive-doubling", Cut::lane, doubling},
-    Candidate{"dpml-chain", Cut::lane, chain},
-    Candidate{"lines-direct", Cut::nothing, direct},
+    Candidate{"dpml-pairwise", pairwise},
+    Candidate{"lines-recursive-doubling", doubling},
+    Candidate{"dpml-recursive-doubling", doubling},
+    Candidate{"dpml-chain", chain},
+    Candidate{"lines-direct", direct},
 };
 
 }  // namespace

@@ -244,6 +244,35 @@ Collective parse_collective(std::string_view name) {
               fmt::format("collective '{}' does not exist; known: {}", name, known));
 }
 
+/// The segments of what a leader of an all-to-all has for another node.
+int tile_segments(const SelectionQuery& query, int lanes) noexcept {
+  // Staging cuts vectors into slices.
+  if (query.node_count() == 1 || query.visibility == Visibility::staged) return 1;
+  const auto others = static_cast<int>(query.node_count()) - 1;
+  const int shares = (lanes + others - 1) / others;
+  const auto members = static_cast<std::size_t>(most_members(query.nodes));
+  const std::size_t tile_bytes =
+      query.size_bytes / query.node_count() * members / static_cast<std::size_t>(shares);
+  // Two are sent and two received at a time.
+  const std::size_t most_bytes = query.exchange_limit_bytes / (4 * static_cast<std::size_t>(lanes));
+  const std::size_t segment_bytes = std::clamp<std::size_t>(most_bytes, 1, kTileSegmentBytes);
+  const std::size_t segments = (tile_bytes + segment_bytes - 1) / segment_bytes;
+  // Few classes of plans, for whatever lengths. A block is not cut.
+  return static_cast<int>(std::bit_ceil(std::clamp<std::size_t>(segments, 1, members * members)));
+}
+
+/// The segments of a lane's part of a vector that nodes pass on.
+int pipelined_segments(const SelectionQuery& query, std::size_t lane_bytes) noexcept {
+  const std::size_t node_count = query.node_count();
+  // Between two nodes nothing is passed on, and staging cuts vectors into slices of its own.
+  if (node_count <= 2 || query.visibility == Visibility::staged) return segments_for(lane_bytes);
+  const std::size_t of_all =
+      std::max<std::size_t>(kMaximumPipelinedMessages / node_count, kMaximumSegments);
+  const std::size_t segments = (lane_bytes + kPipelinedBytes - 1) / kPipelinedBytes;
+  return static_cast<int>(
+      std::clamp<std::size_t>(segments, 1, std::min(of_all, kMaximumPipelinedSegments)));
+}
+
 }  // namespace
 
 std::size_t SelectionQuery::node_count() const noexcept {
@@ -277,31 +306,22 @@ int segments_for(std::size_t message_bytes) noexcept {
   return static_cast<int>(std::clamp<std::size_t>(segments, 1, kMaximumSegments));
 }
 
-int tile_segments(const SelectionQuery& query, int lanes) noexcept {
-  // Staging cuts vectors into slices.
-  if (query.node_count() == 1 || query.visibility == Visibility::staged) return 1;
-  const auto others = static_cast<int>(query.node_count()) - 1;
-  const int shares = (lanes + others - 1) / others;
-  const auto members = static_cast<std::size_t>(most_members(query.nodes));
-  const std::size_t tile_bytes =
-      query.size_bytes / query.node_count() * members / static_cast<std::size_t>(shares);
-  // Two are sent and two received at a time.
-  const std::size_t most_bytes = query.exchange_limit_bytes / (4 * static_cast<std::size_t>(lanes));
-  const std::size_t segment_bytes = std::clamp<std::size_t>(most_bytes, 1, kTileSegmentBytes);
-  const std::size_t segments = (tile_bytes + segment_bytes - 1) / segment_bytes;
-  // Few classes of plans, for whatever lengths. A block is not cut.
-  return static_cast<int>(std::bit_ceil(std::clamp<std::size_t>(segments, 1, members * members)));
-}
-
-int pipelined_segments(const SelectionQuery& query, std::size_t lane_bytes) noexcept {
-  const std::size_t node_count = query.node_count();
-  // Between two nodes nothing is passed on, and staging cuts vectors into slices of its own.
-  if (node_count <= 2 || query.visibility == Visibility::staged) return segments_for(lane_bytes);
-  const std::size_t of_all =
-      std::max<std::size_t>(kMaximumPipelinedMessages / node_count, kMaximumSegments);
-  const std::size_t segments = (lane_bytes + kPipelinedBytes - 1) / kPipelinedBytes;
-  return static_cast<int>(
-      std::clamp<std::size_t>(segments, 1, std::min(of_all, kMaximumPipelinedSegments)));
+int segments_of(const SelectionQuery& query, const Algorithm& algorithm, int lanes) {
+  if (algorithm.segmentation == Segmentation::none) return 1;
+  if (query.collective == Collective::alltoall) return tile_segments(query, lanes);
+  // Socket leaders, and injectors, send the whole vector each.
+  const std::size_t lane_bytes = uses_aggregators(algorithm)
+                                     ? query.size_bytes
+                                     : query.size_bytes / static_cast<std::size_t>(lanes);
+  switch (algorithm.exchange.messages) {
+    case MessageSize::vector:
+      break;
+    case MessageSize::block:
+      return segments_for(lane_bytes / query.node_count());
+    case MessageSize::passed_on:
+      return pipelined_segments(query, lane_bytes);
+  }
+  return segments_for(lane_bytes);
 }
 
 void check_requested_algorithm(std::string_view requested) {
@@ -368,19 +388,7 @@ SelectedPlan select(const SelectionQuery& query) {
                : serves(lanes_of_its_own) ? lanes_of_its_own
                                           : 2;
   plan.workers_per_node = std::max(most_members(query.nodes), plan.lanes);
-  // Socket leaders, and injectors, send the whole vector each.
-  const std::size_t lane_bytes =
-      aggregates ? query.size_bytes : query.size_bytes / static_cast<std::size_t>(plan.lanes);
-  const std::size_t block_bytes = lane_bytes / query.node_count();
-  const bool is_pipelined = begins_at_root(query.collective) && !aggregates &&
-                            algorithm->segmentation == Segmentation::messages;
-  const bool sends_blocks = algorithm->exchange.messages == MessageSize::block;
-  const bool is_whole = algorithm->segmentation == Segmentation::none;
-  const bool sends_tiles = query.collective == Collective::alltoall;
-  plan.segments = is_whole       ? 1
-                  : sends_tiles  ? tile_segments(query, plan.lanes)
-                  : is_pipelined ? pipelined_segments(query, lane_bytes)
-                                 : segments_for(sends_blocks ? block_bytes : lane_bytes);
+  plan.segments = segments_of(query, *algorithm, plan.lanes);
   return plan;
 }
 

@@ -106,11 +106,8 @@ int most_members(std::span<const EqualNodes> nodes);
 /// The segments of each message of an exchange whose messages have `message_bytes` bytes.
 int segments_for(std::size_t message_bytes) noexcept;
 
-/// The segments of what a leader of an all-to-all has for another node.
-int tile_segments(const SelectionQuery& query, int lanes) noexcept;
-
-/// The segments of a lane's part of a broadcast through a tree of nodes that pass it on.
-int pipelined_segments(const SelectionQuery& query, std::size_t lane_bytes) noexcept;
+/// The segments into which an algorithm's messages, or partitions, are cut with so many lanes.
+int segments_of(const SelectionQuery& query, const Algorithm& algorithm, int lanes);
 
 }  // namespace hycoll
 

@@ -26,16 +26,16 @@ PaperResult result_of_three() {
                      .nodes = 1,
                      .members = 1,
                      .sizes_bytes = {1000, 2000, 4000},
-                     .contestants = {},
+                     .curves = {},
                      .claims = {},
                      .note = ""};
-  result.contestants = {{.name = "a", .algorithm = "", .lanes = 2},
-                        {.name = "b", .algorithm = "", .lanes = 8},
-                        {.name = "c", .algorithm = ""}};
+  result.curves = {{.name = "a", .algorithm = "", .lanes = 2},
+                   {.name = "b", .algorithm = "", .lanes = 8},
+                   {.name = "c", .algorithm = ""}};
   return result;
 }
 
-const ContestTimes kTimes = {{2, 2, 4}, {4, 1, 2}, {1, 4, 4}};
+const CurveTimes kTimes = {{2, 2, 4}, {4, 1, 2}, {1, 4, 4}};
 
 double value(Measure measure, std::size_t size_bytes = 0) {
   const Claim claim{.what = "",
@@ -74,7 +74,7 @@ TEST_CASE("deviations begin at 30 percent") {
   CHECK(deviates(0.69, 1));
 }
 
-TEST_CASE("every result names what exists, and its claims are of its contestants and sizes") {
+TEST_CASE("every result names what exists, and its claims are of its curves and sizes") {
   std::set<std::string_view> names;
   for (const PaperResult& result : paper_results()) {
     CAPTURE(result.name);
@@ -82,21 +82,21 @@ TEST_CASE("every result names what exists, and its claims are of its contestants
     CHECK(std::filesystem::exists("docs/platforms/" + std::string(result.platform) + ".platform"));
     CHECK(std::ranges::is_sorted(result.sizes_bytes));
     CHECK_FALSE(result.claims.empty());
-    for (const Contestant& contestant : result.contestants) {
-      CAPTURE(contestant.algorithm);
-      const Algorithm* algorithm = algorithm_named(result.collective, contestant.algorithm);
+    for (const Curve& curve : result.curves) {
+      CAPTURE(curve.algorithm);
+      const Algorithm* algorithm = algorithm_named(result.collective, curve.algorithm);
       REQUIRE(algorithm != nullptr);
-      const int nodes = contestant.flat ? result.nodes * result.members : result.nodes;
+      const int nodes = curve.flat ? result.nodes * result.members : result.nodes;
       CHECK(algorithm->serves_shape(
-          Shape::uniform(nodes, contestant.flat ? 1 : result.members, contestant.lanes)));
-      CHECK(contestant.processes <= result.nodes * result.members);
+          Shape::uniform(nodes, curve.flat ? 1 : result.members, curve.lanes)));
+      CHECK(curve.processes <= result.nodes * result.members);
     }
     for (const Claim& claim : result.claims) {
       CAPTURE(claim.what);
       CHECK(claim.paper > 0);
       CHECK_FALSE(claim.challengers.empty());
       for (const auto* group : {&claim.challengers, &claim.defenders}) {
-        for (const std::size_t i : *group) CHECK(i < result.contestants.size());
+        for (const std::size_t i : *group) CHECK(i < result.curves.size());
       }
       const bool is_at_a_size = claim.measure == Measure::speedup ||
                                 claim.measure == Measure::fastest_lanes ||

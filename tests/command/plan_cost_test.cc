@@ -16,7 +16,7 @@
 #include "core/base/errors.h"
 #include "core/schedule/part_checks.h"
 #include "tools/command/costs/allocations.h"
-#include "tools/command/costs/isolated_run.h"
+#include "tools/command/line/isolated_run.h"
 
 namespace hycoll::command {
 namespace {

@@ -105,10 +105,12 @@ class Reproduce final : public Subcommand {
     ProgressBar progress(calls);
     std::vector<Reproduction> reproductions;
     for (const PaperResult& result : results) {
-      reproductions.push_back(reproduce(result, [&](const Contestant& contestant) {
-        progress.set_label(fmt::format("{}: {}", result.name, contestant.name));
+      reproductions.push_back(reproduce(result, [&](const Curve& curve) {
+        progress.set_label(fmt::format("{}: {}", result.name, curve.name));
         progress.advance(1);
       }));
+      // What the other process has drawn, it has not counted here.
+      progress.advance(call_count(result));
     }
     return reproductions;
   }

@@ -123,6 +123,7 @@ class Simulate final : public Subcommand {
     if (!options_.xml_path.empty()) return write_xml(platform);
     check_pictures();
     const std::unique_ptr<FlowNetwork> network = make_simgrid_network("--platform", platform);
+    question.prices = platform.prices;
     if (question.nodes == 0) question.nodes = network->host_count() * options_.per_host;
     check_root(question.root, question.nodes * question.members);
     const std::vector<SimulatedCall> calls = simulate_all(question, platform, *network);

@@ -78,7 +78,7 @@ void append_binomial(ScheduleBuilder& builder, const LaneVector& vector);
 inline constexpr Exchange kBinomial{.order = OperandOrder::by_rank, .allreduce = append_binomial};
 
 void append_chain(ScheduleBuilder& builder, const LaneVector& vector);
-inline constexpr Exchange kChain{.allreduce = append_chain};
+inline constexpr Exchange kChain{.messages = MessageSize::passed_on, .allreduce = append_chain};
 
 /// Requires a shape that has_aggregators_last accepts (aggregation.h).
 void append_aggregation_tree(ScheduleBuilder& builder, const LaneVector& vector);

@@ -63,6 +63,7 @@ void append_torus_broadcast(ScheduleBuilder& builder, const BroadcastVector& vec
 constexpr Exchange tree_exchange(void (*append)(ScheduleBuilder&, const BroadcastVector&)) {
   return {.order = OperandOrder::canonical,
           .segmentation = Segmentation::messages,
+          .messages = MessageSize::passed_on,
           .chunks_per_lane = chunk_per_segment,
           .broadcast = append};
 }

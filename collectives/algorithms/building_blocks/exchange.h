@@ -28,8 +28,9 @@ enum class Segmentation : std::uint8_t {
 
 /// What one message of an exchange carries before it is cut: selection cuts by its size.
 enum class MessageSize : std::uint8_t {
-  vector,  ///< The lane's vector, or a large part of it.
-  block,   ///< One of as many blocks of it as there are nodes, or two.
+  vector,     ///< The lane's vector, or a large part of it.
+  block,      ///< One of as many blocks of it as there are nodes, or two.
+  passed_on,  ///< The lane's vector, which passes through many nodes.
 };
 
 /// Who takes part in an exchange besides the nodes' leaders.

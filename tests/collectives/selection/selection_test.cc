@@ -59,6 +59,12 @@ void check_plan(const SelectionQuery& query) {
   if (query.requested_lanes > 0) CHECK(plan.lanes == query.requested_lanes);
   if (algorithm.exchange.help == ExchangeHelp::mpi_library)
     CHECK(query.native == NativeReduction::possible);
+  if (query.node_count() > 1 && query.requested_lanes == 0) {
+    SelectionQuery named = query;
+    named.requested_algorithm = plan.algorithm;
+    named.requested_lanes = plan.lanes;
+    CHECK(select(named).segments == plan.segments);
+  }
 }
 
 TEST_CASE("whatever is selected serves the shape, the size and the order") {
@@ -268,7 +274,8 @@ TEST_CASE("a process alone on its node with many workers wakes those only that a
 TEST_CASE("what several nodes pass on is cut into messages without a handshake") {
   SelectionQuery query{.collective = Collective::broadcast,
                        .nodes = {{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}};
-  for (const std::string_view name : {"auto", "multi-leader-chain", "binomial"}) {
+  for (const std::string_view name :
+       {"auto", "multi-leader-chain", "binomial", "shared-address-chain", "torus-colours"}) {
     query.requested_algorithm = name;
     query.size_bytes = kKiB * kKiB;
     CHECK(select(query).segments == 64);

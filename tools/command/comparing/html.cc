@@ -15,11 +15,11 @@ struct Colour {
 };
 
 // Of charts, and of what else a page shows in the same colours.
-constexpr Colour kColours[] = {{"card", "#ffffff", "#181c23"},  {"text", "#1b1f24", "#e7eaf0"},
-                               {"muted", "#667085", "#98a2b3"}, {"grid", "#e7e9ee", "#2a303a"},
-                               {"c0", "#8a93a3", "#98a2b3"},    {"c1", "#2563eb", "#60a5fa"},
-                               {"c2", "#0d9488", "#2dd4bf"},    {"c3", "#c2410c", "#fb923c"},
-                               {"c4", "#9333ea", "#c084fc"},    {"c5", "#a16207", "#facc15"}};
+constexpr Colour kColours[] = {
+    {"card", "#ffffff", "#181c23"}, {"text", "#1b1f24", "#e7eaf0"}, {"muted", "#667085", "#98a2b3"},
+    {"grid", "#e7e9ee", "#2a303a"}, {"c0", "#8a93a3", "#98a2b3"},   {"c1", "#2563eb", "#60a5fa"},
+    {"c2", "#0d9488", "#2dd4bf"},   {"c3", "#c2410c", "#fb923c"},   {"c4", "#9333ea", "#c084fc"},
+    {"c5", "#a16207", "#facc15"},   {"c6", "#be185d", "#f472b6"}};
 
 constexpr const char* kChartRules = R"css(
 svg text { fill: var(--muted); font-size: 12px; font-family: inherit; }
@@ -28,9 +28,11 @@ svg text { fill: var(--muted); font-size: 12px; font-family: inherit; }
 .spread { stroke: none; opacity: 0.16; } .dot { stroke: var(--card); stroke-width: 1.5; }
 .c0 { stroke: var(--c0); } .c1 { stroke: var(--c1); } .c2 { stroke: var(--c2); }
 .c3 { stroke: var(--c3); } .c4 { stroke: var(--c4); } .c5 { stroke: var(--c5); }
+.c6 { stroke: var(--c6); }
 .f0 { fill: var(--c0); background: var(--c0); } .f1 { fill: var(--c1); background: var(--c1); }
 .f2 { fill: var(--c2); background: var(--c2); } .f3 { fill: var(--c3); background: var(--c3); }
 .f4 { fill: var(--c4); background: var(--c4); } .f5 { fill: var(--c5); background: var(--c5); }
+.f6 { fill: var(--c6); background: var(--c6); }
 )css";
 
 constexpr const char* kPageStyle = R"css(

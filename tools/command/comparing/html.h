@@ -32,7 +32,7 @@ struct ChartSeries {
   std::vector<ChartPoint> points;  ///< By ascending x.
 };
 
-inline constexpr int kSeriesColors = 6;
+inline constexpr int kSeriesColors = 7;
 
 enum class ChartKind {
   times,   ///< Microseconds over bytes, with a line for each decade.

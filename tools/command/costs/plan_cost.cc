@@ -15,7 +15,7 @@
 #include "threading/program/program.h"
 #include "threading/program/schedule_binding.h"
 #include "tools/command/costs/allocations.h"
-#include "tools/command/costs/isolated_run.h"
+#include "tools/command/line/isolated_run.h"
 #include "tools/command/line/output.h"
 #include "tools/command/line/sizes.h"
 

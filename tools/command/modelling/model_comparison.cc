@@ -7,7 +7,7 @@
 #include "core/base/collective_traits.h"
 #include "core/base/errors.h"
 #include "tools/command/pricing/plan_price.h"
-#include "tools/command/proving/reproduction.h"
+#include "tools/command/proving/broadcast_traffic.h"
 
 namespace hycoll::command {
 namespace {

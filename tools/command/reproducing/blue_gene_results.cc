@@ -9,9 +9,6 @@ namespace {
 constexpr std::string_view kBlueGene = "Blue Gene/P (Mamidala et al. 2009)";
 constexpr std::size_t kBytesPerDouble = 8;
 
-/// Of a vector's part that takes one of the disjoint ways.
-constexpr int kSegments = 64;
-
 Claim throughput(std::string_view what, std::size_t size_bytes, double paper) {
   return {.what = what,
           .measure = Measure::throughput,
@@ -33,19 +30,12 @@ std::vector<PaperResult> blue_gene_results() {
        .nodes = 64,
        .members = 4,
        .sizes_bytes = {64 * kKiB, 256 * kKiB, 1024 * kKiB, 2048 * kKiB},
-       .contestants = {{.name = "Torus + Shaddr",
-                        .algorithm = "torus-colours",
-                        .lanes = 6,
-                        .segments = kSegments},
-                       {.name = "Torus + FIFO",
-                        .algorithm = "fifo-torus-colours",
-                        .lanes = 6,
-                        .segments = kSegments},
-                       {.name = "SMP mode: one process",
-                        .algorithm = "torus-colours",
-                        .lanes = 6,
-                        .segments = kSegments,
-                        .members = 1}},
+       .curves = {{.name = "Torus + Shaddr", .algorithm = "torus-colours", .lanes = 6},
+                  {.name = "Torus + FIFO", .algorithm = "fifo-torus-colours", .lanes = 6},
+                  {.name = "SMP mode: one process",
+                   .algorithm = "torus-colours",
+                   .lanes = 6,
+                   .members = 1}},
        .claims = {{.what = "2 MiB: Torus + Shaddr against Torus + FIFO",
                    .measure = Measure::speedup,
                    .challengers = {0},
@@ -72,10 +62,7 @@ std::vector<PaperResult> blue_gene_results() {
        .members = 4,
        .sizes_bytes = {16 * kKiB * kBytesPerDouble, 64 * kKiB * kBytesPerDouble,
                        512 * kKiB * kBytesPerDouble},
-       .contestants = {{.name = "three colours, a core each",
-                        .algorithm = "colour-rings",
-                        .lanes = 3,
-                        .segments = kSegments}},
+       .curves = {{.name = "three colours, a core each", .algorithm = "colour-rings", .lanes = 3}},
        .claims = {throughput("16 Ki doubles", 16 * kKiB * kBytesPerDouble, 145.35),
                   throughput("64 Ki doubles", 64 * kKiB * kBytesPerDouble, 215.9),
                   throughput("512 Ki doubles", 512 * kKiB * kBytesPerDouble, 322.15)},

@@ -14,15 +14,14 @@
 namespace hycoll::command {
 namespace {
 
-/// The one of the contestants that is the fastest at a size.
-std::size_t fastest(const std::vector<std::size_t>& contestants, const ContestTimes& times,
+/// The one of the curves that is the fastest at a size.
+std::size_t fastest(const std::vector<std::size_t>& curves, const CurveTimes& times,
                     std::size_t size) {
-  return *std::ranges::min_element(contestants, {}, [&](std::size_t i) { return times[i][size]; });
+  return *std::ranges::min_element(curves, {}, [&](std::size_t i) { return times[i][size]; });
 }
 
-double best_us(const std::vector<std::size_t>& contestants, const ContestTimes& times,
-               std::size_t size) {
-  return times[fastest(contestants, times, size)][size];
+double best_us(const std::vector<std::size_t>& curves, const CurveTimes& times, std::size_t size) {
+  return times[fastest(curves, times, size)][size];
 }
 
 std::size_t index_of_size(const PaperResult& result, std::size_t size_bytes) {
@@ -33,7 +32,7 @@ std::size_t index_of_size(const PaperResult& result, std::size_t size_bytes) {
 
 }  // namespace
 
-double value_of(const Claim& claim, const PaperResult& result, const ContestTimes& times) {
+double value_of(const Claim& claim, const PaperResult& result, const CurveTimes& times) {
   const std::size_t sizes = result.sizes_bytes.size();
   const auto speedup = [&](std::size_t size) {
     return best_us(claim.defenders, times, size) / best_us(claim.challengers, times, size);
@@ -64,7 +63,7 @@ double value_of(const Claim& claim, const PaperResult& result, const ContestTime
                            : std::numeric_limits<double>::infinity();
     }
     case Measure::fastest_lanes:
-      return result.contestants[fastest(claim.challengers, times, given_size())].lanes;
+      return result.curves[fastest(claim.challengers, times, given_size())].lanes;
     case Measure::throughput:
       return throughput(given_size());
     case Measure::best_throughput:

@@ -8,11 +8,11 @@
 
 namespace hycoll::command {
 
-/// Microseconds, by contestant and size.
-using ContestTimes = std::vector<std::vector<double>>;
+/// Microseconds, by curve and size.
+using CurveTimes = std::vector<std::vector<double>>;
 
 /// What a claim's measure is in these times; infinite for a break-even that no size reaches.
-double value_of(const Claim& claim, const PaperResult& result, const ContestTimes& times);
+double value_of(const Claim& claim, const PaperResult& result, const CurveTimes& times);
 
 /// "4.90x", "256Ki", "16 lanes", "322 MB/s"; "none" for a break-even that is not reached.
 std::string value_text(Measure measure, double value);

@@ -12,7 +12,7 @@ constexpr std::string_view kAlltoallNote =
     "sizes are assumptions, for the pictures are lost. MPI_Alltoall is the direct pairwise "
     "algorithm. Leaders are spread over the NUMA domains: mpml is the paper's NMPML.";
 
-// Indices of contestants.
+// Indices of curves.
 constexpr std::size_t kPairwise = 0;
 constexpr std::size_t kOneLeader = 1;
 constexpr std::size_t kMpml2 = 2;
@@ -32,12 +32,12 @@ PaperResult alltoall_figure(std::string_view name, std::string_view title,
           .members = members,
           .paper_nodes = paper_nodes,
           .sizes_bytes = {8, 64, 512, 4 * kKiB},
-          .contestants = {{.name = "pairwise", .algorithm = "pairwise", .flat = true},
-                          {.name = "L-a2a", .algorithm = "l-a2a"},
-                          {.name = "MPML, 2 leaders", .algorithm = "mpml", .lanes = 2},
-                          {.name = "MPML, 4 leaders", .algorithm = "mpml", .lanes = 4},
-                          {.name = "ONMPML, 2 leaders", .algorithm = "onmpml", .lanes = 2},
-                          {.name = "ONMPML, 4 leaders", .algorithm = "onmpml", .lanes = 4}},
+          .curves = {{.name = "pairwise", .algorithm = "pairwise", .flat = true},
+                     {.name = "L-a2a", .algorithm = "l-a2a"},
+                     {.name = "MPML, 2 leaders", .algorithm = "mpml", .lanes = 2},
+                     {.name = "MPML, 4 leaders", .algorithm = "mpml", .lanes = 4},
+                     {.name = "ONMPML, 2 leaders", .algorithm = "onmpml", .lanes = 2},
+                     {.name = "ONMPML, 4 leaders", .algorithm = "onmpml", .lanes = 4}},
           .claims = std::move(claims),
           .note = kAlltoallNote};
 }

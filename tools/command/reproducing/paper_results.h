@@ -12,11 +12,10 @@ namespace hycoll::command {
 inline constexpr std::size_t kKiB = 1024;
 
 /// A line of a figure: an algorithm on a shape.
-struct Contestant {
+struct Curve {
   std::string_view name;
   std::string_view algorithm;
   int lanes = 1;
-  int segments = 0;   ///< 0: as selection decides.
   int members = 0;    ///< Of a node; 0: the result's.
   bool flat = false;  ///< Each process is a node of its own, which knows nothing of its host.
   int processes = 0;  ///< Of a flat one; 0: all of the result's.
@@ -36,7 +35,7 @@ enum class Measure {
 struct Claim {
   std::string_view what;
   Measure measure;
-  std::vector<std::size_t> challengers;  ///< Indices of contestants.
+  std::vector<std::size_t> challengers;  ///< Indices of curves.
   std::vector<std::size_t> defenders = {};
   std::size_t size_bytes = 0;  ///< For measures at a size, one of the result's sizes.
   double paper = 0;
@@ -55,7 +54,7 @@ struct PaperResult {
   int paper_nodes = 0;  ///< Where the paper has more; 0: as many.
   /// Of each member's input; for all-to-all of each block.
   std::vector<std::size_t> sizes_bytes;
-  std::vector<Contestant> contestants;
+  std::vector<Curve> curves;
   std::vector<Claim> claims;
   std::string_view note;            ///< What differs from the paper.
   std::string_view benchmark = {};  ///< Of the slides, whose messages are counted too.

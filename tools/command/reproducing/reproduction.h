@@ -13,7 +13,7 @@ namespace hycoll::command {
 /// A result and what was simulated of it.
 struct Reproduction {
   PaperResult result;
-  ContestTimes times_us = {};
+  CurveTimes times_us = {};
   std::vector<double> values = {};            ///< By claim.
   std::vector<BroadcastSaving> savings = {};  ///< Of the slides' benchmarks.
   double wall_s = 0;
@@ -22,10 +22,11 @@ struct Reproduction {
 /// How many calls are simulated for a result.
 std::size_t call_count(const PaperResult& result);
 
-/// Simulates all calls of a result, and tells before each one which it is. Throws Error as
-/// platform_argument and simulate do.
+/// Simulates all calls of a result in a process of its own, for SimGrid knows one network in each,
+/// and tells there before each one which it is. Requires one thread. Throws Error (environment)
+/// with what platform_argument, SimGrid or simulate said.
 Reproduction reproduce(const PaperResult& result,
-                       const std::function<void(const Contestant&)>& begin_call);
+                       const std::function<void(const Curve&)>& begin_call);
 
 }  // namespace hycoll::command
 

@@ -74,8 +74,8 @@ Cells claim_cells(const Reproduction& reproduction) {
 Cells time_cells(const Reproduction& reproduction) {
   const PaperResult& result = reproduction.result;
   Cells cells{.header = {"bytes"}, .rows = {}};
-  for (const Contestant& contestant : result.contestants) {
-    cells.header.emplace_back(contestant.name);
+  for (const Curve& curve : result.curves) {
+    cells.header.emplace_back(curve.name);
   }
   for (std::size_t size = 0; size < result.sizes_bytes.size(); ++size) {
     std::vector<std::string> row = {short_size(result.sizes_bytes[size])};
@@ -110,8 +110,8 @@ Cells saving_cells(const Reproduction& reproduction) {
 std::vector<ChartSeries> series_of(const Reproduction& reproduction) {
   const PaperResult& result = reproduction.result;
   std::vector<ChartSeries> all;
-  for (std::size_t i = 0; i < result.contestants.size(); ++i) {
-    ChartSeries series{.name = std::string(result.contestants[i].name),
+  for (std::size_t i = 0; i < result.curves.size(); ++i) {
+    ChartSeries series{.name = std::string(result.curves[i].name),
                        .color = static_cast<int>(i) % kSeriesColors,
                        .points = {}};
     for (std::size_t size = 0; size < result.sizes_bytes.size(); ++size) {
@@ -147,12 +147,12 @@ void add_claims(const Reproduction& reproduction, std::vector<Json>& records) {
 
 void add_times(const Reproduction& reproduction, std::vector<Json>& records) {
   const PaperResult& result = reproduction.result;
-  for (std::size_t i = 0; i < result.contestants.size(); ++i) {
+  for (std::size_t i = 0; i < result.curves.size(); ++i) {
     for (std::size_t size = 0; size < result.sizes_bytes.size(); ++size) {
       records.push_back({{"kind", "time"},
                          {"result", result.name},
-                         {"contestant", result.contestants[i].name},
-                         {"algorithm", result.contestants[i].algorithm},
+                         {"curve", result.curves[i].name},
+                         {"algorithm", result.curves[i].algorithm},
                          {"bytes", result.sizes_bytes[size]},
                          {"time_us", reproduction.times_us[i][size]}});
     }

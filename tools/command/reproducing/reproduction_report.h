@@ -16,7 +16,7 @@ Report results_report();
 /// For people: the paper's numbers beside those here, the times, and what was counted.
 std::string reproduction_text(const Reproduction& reproduction);
 
-/// A picture: time over size, a line for each contestant.
+/// A picture: time over size, a line for each curve.
 std::string reproduction_picture(const Reproduction& reproduction);
 
 /// For programs: records of claims, times and counted messages; "kind" tells which.

@@ -9,7 +9,7 @@ namespace {
 constexpr std::string_view kRing = "ring (Patarasuk, Yuan 2009)";
 
 PaperResult ring_figure(std::string_view name, std::string_view title, std::string_view platform,
-                        int nodes, int members, std::vector<Contestant> contestants, Claim claim,
+                        int nodes, int members, std::vector<Curve> curves, Claim claim,
                         std::string_view note) {
   return {.name = name,
           .paper = kRing,
@@ -20,26 +20,26 @@ PaperResult ring_figure(std::string_view name, std::string_view title, std::stri
           .members = members,
           .sizes_bytes = {kKiB, 4 * kKiB, 16 * kKiB, 32 * kKiB, 64 * kKiB, 128 * kKiB, 256 * kKiB,
                           512 * kKiB, 1024 * kKiB, 2048 * kKiB, 4096 * kKiB},
-          .contestants = std::move(contestants),
+          .curves = std::move(curves),
           .claims = {std::move(claim)},
           .note = note};
 }
 
 /// The ring and the butterfly, which is recursive halving and doubling.
-std::vector<Contestant> flat_pair() {
+std::vector<Curve> flat_pair() {
   return {{.name = "ring", .algorithm = "ring", .flat = true},
           {.name = "butterfly", .algorithm = "halving-doubling", .flat = true}};
 }
 
-std::vector<Contestant> with_smp() {
-  std::vector<Contestant> all = flat_pair();
+std::vector<Curve> with_smp() {
+  std::vector<Curve> all = flat_pair();
   all.push_back({.name = "SMP-butterfly", .algorithm = "smp-butterfly"});
   all.push_back({.name = "SMP-binomial", .algorithm = "smp-binomial"});
   return all;
 }
 
-std::vector<Contestant> of_libraries() {
-  std::vector<Contestant> all = flat_pair();
+std::vector<Curve> of_libraries() {
+  std::vector<Curve> all = flat_pair();
   all.push_back({.name = "recursive doubling", .algorithm = "recursive-doubling", .flat = true});
   return all;
 }

@@ -11,7 +11,7 @@ constexpr std::string_view kNative = "scatter-ring-allgather";
 constexpr std::string_view kTuned = "scatter-ring-allgather-opt";
 constexpr int kMembers = 24;  // of a node
 
-Contestant flat(std::string_view name, std::string_view algorithm, int processes) {
+Curve flat(std::string_view name, std::string_view algorithm, int processes) {
   return {.name = name, .algorithm = algorithm, .flat = true, .processes = processes};
 }
 
@@ -23,11 +23,9 @@ Claim best(std::string_view what, std::size_t native, double paper) {
           .paper = paper};
 }
 
-Claim peak(std::string_view what, std::size_t contestant, double paper) {
-  return {.what = what,
-          .measure = Measure::best_throughput,
-          .challengers = {contestant},
-          .paper = paper};
+Claim peak(std::string_view what, std::size_t curve, double paper) {
+  return {
+      .what = what, .measure = Measure::best_throughput, .challengers = {curve}, .paper = paper};
 }
 
 Claim shortest(std::string_view what, std::size_t native) {
@@ -52,7 +50,7 @@ std::vector<PaperResult> slides_results() {
        .members = kMembers,
        .sizes_bytes = {512 * kKiB, 1024 * kKiB, 2048 * kKiB, 4096 * kKiB, 8192 * kKiB,
                        16384 * kKiB},
-       .contestants =
+       .curves =
            {flat("native, 16 processes", kNative, 16), flat("tuned, 16 processes", kTuned, 16),
             flat("native, 64 processes", kNative, 64), flat("tuned, 64 processes", kTuned, 64),
             flat("native, 256 processes", kNative, 256), flat("tuned, 256 processes", kTuned, 256)},
@@ -69,10 +67,11 @@ std::vector<PaperResult> slides_results() {
        .nodes = 6,
        .members = kMembers,
        .sizes_bytes = {12 * kKiB, 524287, 1024 * kKiB},
-       .contestants =
-           {flat("native, 9 processes", kNative, 9), flat("tuned, 9 processes", kTuned, 9),
-            flat("native, 33 processes", kNative, 33), flat("tuned, 33 processes", kTuned, 33),
-            flat("native, 129 processes", kNative, 129), flat("tuned, 129 processes", kTuned, 129)},
+       .curves = {flat("native, 9 processes", kNative, 9), flat("tuned, 9 processes", kTuned, 9),
+                  flat("native, 33 processes", kNative, 33),
+                  flat("tuned, 33 processes", kTuned, 33),
+                  flat("native, 129 processes", kNative, 129),
+                  flat("tuned, 129 processes", kTuned, 129)},
        .claims = {shortest("12 KiB, 9 processes", 0), shortest("12 KiB, 33 processes", 2),
                   shortest("12 KiB, 129 processes", 4)},
        .note = "The slides say \"more than two times\" for 12 KiB, and not for how many processes. "
@@ -87,7 +86,7 @@ std::vector<PaperResult> slides_results() {
        .members = kMembers,
        .sizes_bytes = {12 * kKiB, 24 * kKiB, 48 * kKiB, 96 * kKiB, 192 * kKiB, 384 * kKiB,
                        768 * kKiB, 1536 * kKiB, 3072 * kKiB},
-       .contestants = {flat("native", kNative, 129), flat("tuned", kTuned, 129)},
+       .curves = {flat("native", kNative, 129), flat("tuned", kTuned, 129)},
        .claims = {best("up to", 0, 1.3)},
        .note = "",
        .benchmark = "C"},

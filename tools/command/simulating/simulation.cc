@@ -57,7 +57,8 @@ SimulatedPlan plan_with(const SimulationQuestion& question, const std::string& a
                                         .root = question.root,
                                         .requested_lanes = lanes,
                                         .requested_algorithm = algorithm,
-                                        .visibility = question.visibility});
+                                        .visibility = question.visibility,
+                                        .prices = question.prices});
   return {.algorithm = &find_algorithm(question.collective, selected.algorithm),
           .lanes = selected.lanes,
           .segments = question.segments > 0 ? question.segments : selected.segments};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collectives/algorithms/registry.h"
+#include "core/base/machine_prices.h"
 #include "core/drawing/critical_path.h"
 #include "core/drawing/schedule_price.h"
 #include "core/simulation/flow_network.h"
@@ -27,7 +28,8 @@ struct SimulationQuestion {
   std::size_t size_bytes = 0;
   Visibility visibility = Visibility::direct;
   int nodes_per_host = 1;
-  std::optional<int> seed;  ///< Of a random order of the hosts; nothing: their own order.
+  std::optional<int> seed;    ///< Of a random order of the hosts; nothing: their own order.
+  MachinePrices prices = {};  ///< By which selection decides: the platform's.
 };
 
 struct SimulatedPlan {

@@ -1,4 +1,4 @@
-#include "tools/command/costs/isolated_run.h"
+#include "tools/command/line/isolated_run.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

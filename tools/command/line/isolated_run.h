@@ -1,5 +1,5 @@
-#ifndef HYCOLL_TOOLS_COMMAND_COSTS_ISOLATED_RUN_H_
-#define HYCOLL_TOOLS_COMMAND_COSTS_ISOLATED_RUN_H_
+#ifndef HYCOLL_TOOLS_COMMAND_LINE_ISOLATED_RUN_H_
+#define HYCOLL_TOOLS_COMMAND_LINE_ISOLATED_RUN_H_
 
 #include <chrono>
 #include <functional>
@@ -23,4 +23,4 @@ IsolatedRun run_isolated(const std::function<std::string()>& function,
 
 }  // namespace hycoll::command
 
-#endif  // HYCOLL_TOOLS_COMMAND_COSTS_ISOLATED_RUN_H_
+#endif  // HYCOLL_TOOLS_COMMAND_LINE_ISOLATED_RUN_H_
