@@ -322,6 +322,23 @@ TEST_CASE("CSV has a line for each record, and people read the standard error me
   CHECK(contains(result.errors, "proved"));
 }
 
+TEST_CASE("a picture on the standard output is alone there") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("topology.conf");
+  write_file("path", path, "SwitchName=leaf Nodes=n[1-3]\n");
+  for (const Arguments& arguments :
+       {Arguments{"plan", "broadcast", "--nodes", "2", "--svg", "-"},
+        Arguments{"model", "allreduce", "--algorithm", "ring", "--nodes", "4", "--svg", "-"},
+        Arguments{"ring", "--topology", path, "--svg", "-"},
+        Arguments{"simulate", "--platform", "star:hosts=2", "--xml", "-"}}) {
+    CAPTURE(arguments.front());
+    const ChildResult result = hycoll(arguments);
+    CHECK(result.status == 0);
+    CHECK(result.output.starts_with("<"));
+  }
+  check_refused({"plan", "--svg", "-", "--csv", "-"}, {"--svg '-' and --csv '-'"});
+}
+
 TEST_CASE("info knows the machine and draws it") {
   const TemporaryDirectory directory;
   const Json document = json_of(

@@ -54,20 +54,6 @@ struct CalibrateOptions {
   std::string machine_path;  // "": not written
   std::string svg_path;      // the same
   OutputOptions output;
-
-  bool writes_to_stdout() const { return machine_path == "-" || svg_path == "-"; }
-  /// Where text for people goes.
-  std::FILE* human() const { return writes_to_stdout() ? stderr : output.human(); }
-
-  /// Throws Error (invalid_argument) if two would go to the standard output.
-  void check() const {
-    output.check();
-    const bool both_are_files = machine_path == "-" && svg_path == "-";
-    if (!both_are_files && !(writes_to_stdout() && output.human() == stderr)) return;
-    throw Error(ErrorKind::invalid_argument,
-                "--output, --svg, --csv or --json '-': two of them would go to the standard "
-                "output. Give one of them a file");
-  }
 };
 
 constexpr double kMostSeconds = 60;
@@ -111,7 +97,7 @@ ExitStatus run_calibrate(const MpiSession& session, const CalibrateOptions& opti
   progress.reset();
   if (!session.speaks()) return kSuccess;
   const Json context = about(session, machine, run);
-  fmt::print(options.human(), "{}", calibration_text(run.calibration));
+  fmt::print(options.output.human(), "{}", calibration_text(run.calibration));
   if (!options.machine_path.empty()) {
     write_file("--output", options.machine_path, machine_file_text(run.calibration, context));
   }
@@ -142,19 +128,16 @@ class Calibrate final : public Subcommand {
                     "Outside of a job: starts this many ranks here, under mpiexec")
         .check(between(1, kMaximumNodes))
         .show_default();
-    line_
-        .add_option("-o,--output", options_.machine_path,
-                    "Write a machine file with the prices, for --machine and HYCOLL_MACHINE")
-        .type_name("FILE");
-    line_
-        .add_option("--svg", options_.svg_path,
-                    "Draw the throughput of several pairs over the size of messages")
-        .type_name("FILE");
+    options_.output.add_file(
+        line_, "-o,--output", options_.machine_path,
+        "Write a machine file with the prices, for --machine and HYCOLL_MACHINE");
+    options_.output.add_file(line_, "--svg", options_.svg_path,
+                             "Draw the throughput of several pairs over the size of messages");
     options_.output.add_to(line_);
   }
 
   ExitStatus run() override {
-    options_.check();
+    options_.output.check();
     CalibrationSettings settings{.seconds = options_.seconds,
                                  .sizes = parse_sizes("--sizes", options_.sizes),
                                  .lanes = options_.lanes};

@@ -290,8 +290,7 @@ class Compare final : public Subcommand {
         "--slower", options_.slower,
         "Ends with a list of every figure in which hycoll is slower than the fastest MPI "
         "library");
-    line_.add_option("--html", options_.html_path, "Write a page with charts; - is stdout")
-        .type_name("FILE");
+    options_.output.add_file(line_, "--html", options_.html_path, "Write a page with charts");
     options_.output.add_to(line_);
   }
 

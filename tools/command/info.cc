@@ -369,8 +369,8 @@ class Info final : public Subcommand {
     line_.add_option("--placement", options_.placement, "compact, spread or one_per_package")
         .type_name("RULE")
         .show_default();
-    line_.add_option("--svg", options_.svg_path, "Draw the machine with its leaders; - is stdout")
-        .type_name("FILE");
+    options_.output.add_file(line_, "--svg", options_.svg_path,
+                             "Draw the machine with its leaders");
     line_.add_flag(
         "--memory", options_.memory,
         "Make two all-to-alls, and tell in which NUMA domains the pages of staging, heap "

@@ -97,10 +97,8 @@ class Model final : public Subcommand {
     line_.add_option("--sizes", options_.sizes, "Sizes of each member's input").show_default();
     add_type_option(line_, options_.type);
     options_.price.add_to(line_, "What steps cost instead: some of " + price_keys());
-    line_
-        .add_option("--svg", options_.svg_path,
-                    "Draw time over size, a line for the model and one for the plan; - is stdout")
-        .type_name("FILE");
+    options_.output.add_file(line_, "--svg", options_.svg_path,
+                             "Draw time over size, a line for the model and one for the plan");
     options_.output.add_to(line_);
   }
 
@@ -111,16 +109,10 @@ class Model final : public Subcommand {
       options_.output.write(forms_report());
       return kSuccess;
     }
-    if (options_.svg_path == "-" && options_.output.human() == stderr) {
-      throw Error(ErrorKind::invalid_argument,
-                  "--svg '-' and --csv or --json '-': both would go to the standard output. Give "
-                  "one of them a file");
-    }
     const ModelQuestion question = question_of(options_);
     const MachinePrices prices = options_.price.prices();
     const std::vector<ModelPoint> points = compare_with_walk(question, prices);
-    fmt::print(options_.svg_path == "-" ? stderr : options_.output.human(), "{}",
-               model_text(question, points));
+    fmt::print(options_.output.human(), "{}", model_text(question, points));
     if (!options_.svg_path.empty()) {
       write_file("--svg", options_.svg_path, model_picture(question, points));
     }

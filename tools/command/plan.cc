@@ -406,8 +406,7 @@ class Plan final : public Subcommand {
     options_.root.add_to(line_);
     add_shape_options();
     line_.add_flag("--list", options_.list, "List the schedule step by step");
-    line_.add_option("--svg", options_.svg_path, "Draw the schedule as a timeline; - is stdout")
-        .type_name("FILE");
+    options_.output.add_file(line_, "--svg", options_.svg_path, "Draw the schedule as a timeline");
     options_.price.add_to(
         line_,
         "Instead of counting, price the chosen plan and every algorithm that serves: 'default', or "

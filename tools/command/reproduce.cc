@@ -56,10 +56,8 @@ class Reproduce final : public Subcommand {
     line_.add_explanation(kReproduceExplanation);
     line_.add_option("results", names_, "Names of results, or all (default: list them)")
         .type_name("RESULT");
-    line_.add_option("--svg", svg_path_, "Draw time over size of one result; - is stdout")
-        .type_name("FILE");
-    line_.add_option("--html", html_path_, "Write a page of the results; - is stdout")
-        .type_name("FILE");
+    output_.add_file(line_, "--svg", svg_path_, "Draw time over size of one result");
+    output_.add_file(line_, "--html", html_path_, "Write a page of the results");
     output_.add_to(line_);
   }
 

@@ -91,8 +91,7 @@ class RingCommand final : public Subcommand {
                     "The hosts of the ring, in their natural order, such as 'n[1-3,7],m01' "
                     "(default: all)")
         .type_name("LIST");
-    line_.add_option("--svg", svg_path_, "Draw the network with both rings; - is stdout")
-        .type_name("FILE");
+    output_.add_file(line_, "--svg", svg_path_, "Draw the network with both rings");
     output_.add_to(line_);
   }
 
@@ -108,7 +107,7 @@ class RingCommand final : public Subcommand {
                                  {.name = "Natural order", .hosts = natural.hosts}};
       write_file("--svg", svg_path_, network_svg(tree, rings));
     }
-    if (svg_path_ != "-") print(tree, ring, natural);
+    print(tree, ring, natural);
     output_.write(report_of(tree, ring, natural));
     return most_messages(ring.loads) <= 1 ? kSuccess : kNotProved;
   }

@@ -100,18 +100,12 @@ class Simulate final : public Subcommand {
         .type_name("PLATFORM")
         .required();
     add_call_options();
-    line_
-        .add_option("--xml", options_.xml_path,
-                    "Write the network as SimGrid reads it, and simulate nothing; - is stdout")
-        .type_name("FILE");
-    line_
-        .add_option("--svg", options_.svg_path,
-                    "Draw the call of one algorithm as a timeline; - is stdout")
-        .type_name("FILE");
-    line_
-        .add_option("--trace", options_.trace_path,
-                    "Write the call of one algorithm in Chrome's trace format; - is stdout")
-        .type_name("FILE");
+    options_.output.add_file(line_, "--xml", options_.xml_path,
+                             "Write the network as SimGrid reads it, and simulate nothing");
+    options_.output.add_file(line_, "--svg", options_.svg_path,
+                             "Draw the call of one algorithm as a timeline");
+    options_.output.add_file(line_, "--trace", options_.trace_path,
+                             "Write the call of one algorithm in Chrome's trace format");
     options_.output.add_to(line_);
   }
 

@@ -58,27 +58,36 @@ std::string to_csv(const Report& report) {
 }
 
 void OutputOptions::add_to(CommandLine& line) {
-  line.add_option("--csv", csv_path, "Write the records as comma-separated values; - is stdout")
-      .type_name("FILE");
-  line.add_option("--json", json_path, "Write context and records as JSON; - is stdout")
-      .type_name("FILE");
+  add_file(line, "--csv", csv_path_, "Write the records as comma-separated values");
+  add_file(line, "--json", json_path_, "Write context and records as JSON");
+}
+
+void OutputOptions::add_file(CommandLine& line, const std::string& option, std::string& path,
+                             const std::string& help) {
+  line.add_option(option, path, help + "; - is stdout").type_name("FILE");
+  files_.push_back({option, &path});
 }
 
 void OutputOptions::check() const {
-  if (csv_path == "-" && json_path == "-") {
-    throw Error(ErrorKind::invalid_argument,
-                "--csv '-' and --json '-': both would go to the standard output. Give one of them "
-                "a file");
+  std::vector<std::string> options;
+  for (const File& file : files_) {
+    if (*file.path == "-") options.push_back(file.option + " '-'");
   }
+  if (options.size() <= 1) return;
+  throw Error(
+      ErrorKind::invalid_argument,
+      fmt::format("{}: these would all go to the standard output. Give a file to all but one",
+                  fmt::join(options, " and ")));
 }
 
 std::FILE* OutputOptions::human() const {
-  return csv_path == "-" || json_path == "-" ? stderr : stdout;
+  const auto is_stdout = [](const File& file) { return *file.path == "-"; };
+  return std::ranges::any_of(files_, is_stdout) ? stderr : stdout;
 }
 
 void OutputOptions::write(const Report& report) const {
-  if (!csv_path.empty()) write_file("--csv", csv_path, to_csv(report));
-  if (!json_path.empty()) write_file("--json", json_path, report.to_json().dump(2) + "\n");
+  if (!csv_path_.empty()) write_file("--csv", csv_path_, to_csv(report));
+  if (!json_path_.empty()) write_file("--json", json_path_, report.to_json().dump(2) + "\n");
 }
 
 void write_file(const std::string& argument, const std::string& path, const std::string& text) {

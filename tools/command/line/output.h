@@ -23,22 +23,39 @@ struct Report {
 /// comma, a quote or a line break are quoted as RFC 4180 says. Nested values are written as JSON.
 std::string to_csv(const Report& report);
 
-/// Where a subcommand writes. "-" stands for the standard output.
-struct OutputOptions {
-  std::string csv_path;   ///< "" if not asked for.
-  std::string json_path;  ///< "" if not asked for.
+/// Where a subcommand writes. A path is "" if nothing is asked for, and "-" for the standard
+/// output.
+class OutputOptions {
+ public:
+  OutputOptions() = default;
+  OutputOptions(const OutputOptions&) = delete;
+  OutputOptions& operator=(const OutputOptions&) = delete;
 
   /// Adds --csv and --json.
   void add_to(CommandLine& line);
 
-  /// Throws Error (invalid_argument) if both would go to the standard output.
+  /// Adds a further option for a file. The path outlives this object.
+  void add_file(CommandLine& line, const std::string& option, std::string& path,
+                const std::string& help);
+
+  /// Throws Error (invalid_argument) if several would go to the standard output.
   void check() const;
 
-  /// Where text for people goes: standard output, or standard error if data go to the former.
+  /// Where text for people goes: standard output, or standard error if a file goes to the former.
   std::FILE* human() const;
 
-  /// Writes what was asked for. Errors: as write_file.
+  /// Writes what was asked for by --csv and --json. Errors: as write_file.
   void write(const Report& report) const;
+
+ private:
+  struct File {
+    std::string option;
+    const std::string* path;
+  };
+
+  std::string csv_path_;
+  std::string json_path_;
+  std::vector<File> files_;
 };
 
 /// Writes a whole file, or the standard output if `path` is "-". Throws Error (environment) naming
