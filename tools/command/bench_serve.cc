@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "core/base/errors.h"
 #include "numa/topology/topology.h"
@@ -97,10 +98,9 @@ class BenchServe final : public Subcommand {
   ExitStatus run() override {
     start_ranks(options_);
     // Which collectives the algorithm must serve, only the tasks say.
-    BenchOptions without_algorithm = options_;
-    without_algorithm.algorithm = "auto";
-    BenchSettings settings = without_algorithm.settings(Subject::call);
-    settings.algorithm = options_.algorithm;
+    const std::string algorithm = std::exchange(options_.algorithm, "auto");
+    BenchSettings settings = options_.settings(Subject::call);
+    settings.algorithm = algorithm;
     settings.native = NativeToo::no;
     settings.probing = Probing::no;  // by hycoll compare, while all participants sleep
     return run_with_mpi(
