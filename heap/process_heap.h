@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 
+#include "core/base/cache_lines.h"
 #include "heap/arena.h"
 
 namespace hycoll {
@@ -86,7 +87,7 @@ class ProcessHeap {
   std::atomic<std::size_t> private_fallbacks_ = 0;
   std::mutex mutex_;  ///< Held while the arena is made.
   std::optional<Arena> arena_;
-  alignas(64) MappingCounts mappings_;  ///< Apart from what every allocation reads.
+  alignas(kCacheLineBytes) MappingCounts mappings_;  ///< Apart from what every allocation reads.
 };
 
 /// The heap of this process: also where several libraries contain a copy of this code, the one

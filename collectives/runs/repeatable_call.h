@@ -7,8 +7,8 @@
 
 #include "collectives/api/call.h"
 #include "collectives/plans/plan_cache.h"
+#include "core/base/cache_lines.h"
 #include "threading/execution/executor.h"
-#include "threading/memory/cache_lines.h"
 
 namespace hycoll {
 

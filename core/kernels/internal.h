@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <span>
 
+#include "core/base/cache_lines.h"
 #include "core/kernels/instruction_set.h"
 #include "core/kernels/kernels.h"
 
@@ -24,8 +25,6 @@ inline constexpr std::size_t kStreamsPerPass = 8;
 /// The block in which the staged loop keeps partial results in the first-level cache between
 /// passes.
 inline constexpr std::size_t kBlockBytes = 16384;
-
-inline constexpr std::size_t kCacheLineBytes = 64;
 
 /// The kernels of one group of operators; the argument must belong to the group and be defined for
 /// the type.

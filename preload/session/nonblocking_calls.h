@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 
+#include "core/base/cache_lines.h"
 #include "preload/session/pending_call.h"
 #include "threading/execution/deferred_run.h"
 #include "threading/memory/waiter.h"
@@ -42,7 +43,7 @@ class CallRow {
 /// which they were started; or the starts of one persistent call. Never destroyed, so that it may
 /// be looked at without a lock. Any number of threads may use it, but calls are started by one
 /// thread at a time.
-class alignas(64) CallQueue {
+class alignas(kSeparationBytes) CallQueue {
  public:
   /// Whether calls are there whose requests have not completed.
   bool is_busy() const noexcept { return pending_.load(std::memory_order_acquire) > 0; }

@@ -1,8 +1,6 @@
 #ifndef HYCOLL_PRELOAD_SESSION_RECENT_ATTACHMENTS_H_
 #define HYCOLL_PRELOAD_SESSION_RECENT_ATTACHMENTS_H_
 
-#include <mpi.h>
-
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -11,18 +9,20 @@
 
 namespace hycoll::preload {
 
-class Attachment;
-
 /// The attachments that have been looked up lately, by communicator: what every call of the
 /// program's passes through, for a few instructions and without thread-local memory, whose address
 /// some C libraries look up anew in every call of a program that has loaded libraries since.
 ///
 /// find() may be called by any number of threads at any time; the other functions by one at a time.
+///
+/// `Communicator` is MPI_Comm, `Attachment` the class of this name: parameters, for its memory
+/// orders are proved without MPI (tests/threading/orders).
+template <class Communicator, class Attachment>
 class RecentAttachments {
  public:
   /// The attachment of a communicator that nobody frees meanwhile; null if it is not among those
   /// remembered.
-  Attachment* find(MPI_Comm communicator) const noexcept {
+  Attachment* find(Communicator communicator) const noexcept {
     const Place& place = places_[index_of(communicator)];
     // A writer makes the version odd before it changes the others, and even afterwards; each of
     // these loads acquires, so none overtakes the one before it.
@@ -35,7 +35,7 @@ class RecentAttachments {
   }
 
   /// In the place of another one.
-  void remember(MPI_Comm communicator, Attachment* attachment) noexcept {
+  void remember(Communicator communicator, Attachment* attachment) noexcept {
     write(places_[index_of(communicator)], communicator, attachment);
   }
 
@@ -46,7 +46,7 @@ class RecentAttachments {
     }
   }
 
-  void forget(MPI_Comm communicator) noexcept {
+  void forget(Communicator communicator) noexcept {
     Place& place = places_[index_of(communicator)];
     if (place.communicator.load(std::memory_order_relaxed) == communicator) {
       write(place, {}, nullptr);
@@ -61,7 +61,7 @@ class RecentAttachments {
   static constexpr int kIndexBits = 4;
   struct Place {
     std::atomic<std::uint64_t> version{0};
-    std::atomic<MPI_Comm> communicator{};
+    std::atomic<Communicator> communicator{};
     std::atomic<Attachment*> attachment{nullptr};
   };
 
@@ -75,12 +75,12 @@ class RecentAttachments {
     }
   }
 
-  static std::size_t index_of(MPI_Comm communicator) noexcept {
+  static std::size_t index_of(Communicator communicator) noexcept {
     constexpr std::uint64_t kMixer = 0x9e3779b97f4a7c15u;
     return static_cast<std::size_t>((number_of(communicator) * kMixer) >> (64 - kIndexBits));
   }
 
-  static void write(Place& place, MPI_Comm communicator, Attachment* attachment) noexcept {
+  static void write(Place& place, Communicator communicator, Attachment* attachment) noexcept {
     const std::uint64_t version = place.version.load(std::memory_order_relaxed);
     place.version.store(version + 1, std::memory_order_relaxed);
     // Who sees one of these sees the odd version, too.

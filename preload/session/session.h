@@ -72,7 +72,7 @@ class Session {
   static int end(MPI_Comm communicator, int key, void* value, void* state);
 
   /// Those of communicators that have not been freed; none when the session is not open.
-  static inline constinit RecentAttachments recent_;
+  static inline constinit RecentAttachments<MPI_Comm, Attachment> recent_;
 
   std::atomic<bool> is_open_{false};
   Settings settings_;

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "threading/memory/cache_lines.h"
+#include "core/base/cache_lines.h"
 
 namespace hycoll::tests {
 namespace message_ring_test {

@@ -40,8 +40,9 @@ void PoolJob::run_part(int worker, WorkerExecutor& executor) noexcept {
   } catch (const std::exception&) {
     note(handled_failure());
   }
-  // Pairs with the acquiring loads in finished() and wait().
-  if (parts_left_.fetch_sub(1, std::memory_order_release) == 1) parts_left_.notify_all();
+  // Pairs with the acquiring loads in finished() and wait(). Sequentially consistent, as in
+  // hand_in().
+  if (parts_left_.fetch_sub(1, std::memory_order_seq_cst) == 1) parts_left_.notify_all();
 }
 
 void PoolJob::note(const RunFailure& failure) noexcept {
@@ -66,7 +67,7 @@ LeaderPool::~LeaderPool() {
   for (const auto& thread : threads_) {
     if (!thread->thread.joinable()) continue;
     // A part that is counted but not in the queue ends the thread.
-    thread->submitted.fetch_add(1, std::memory_order_release);
+    thread->submitted.fetch_add(1, std::memory_order_seq_cst);  // as in hand_in()
     thread->submitted.notify_one();
     thread->thread.join();
   }
@@ -97,8 +98,9 @@ void LeaderPool::hand_in(Parts& parts) noexcept {
       const std::lock_guard lock(thread.mutex);
       thread.jobs.splice(thread.jobs.end(), parts.jobs, parts.jobs.begin());
     }
-    // Pairs with the acquiring load in next_job.
-    thread.submitted.fetch_add(1, std::memory_order_release);
+    // Pairs with the acquiring load in next_job. Sequentially consistent, as is the C++ library's
+    // look at whether anybody waits: that must not come first.
+    thread.submitted.fetch_add(1, std::memory_order_seq_cst);
     thread.submitted.notify_one();
   }
 }

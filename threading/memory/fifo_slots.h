@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "threading/memory/cache_lines.h"
+#include "core/base/cache_lines.h"
 
 namespace hycoll {
 

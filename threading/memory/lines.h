@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/base/cache_lines.h"
 #include "core/base/line_sizes.h"
-#include "threading/memory/cache_lines.h"
 #include "threading/memory/call_number.h"
 
 namespace hycoll {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 
-#include "threading/memory/cache_lines.h"
+#include "core/base/cache_lines.h"
 
 namespace hycoll {
 

@@ -14,11 +14,11 @@
 #include <string>
 #include <vector>
 
+#include "core/base/cache_lines.h"
 #include "core/base/errors.h"
 #include "core/base/line_sizes.h"
 #include "threading/memory/address_space.h"
 #include "threading/memory/bell.h"
-#include "threading/memory/cache_lines.h"
 #include "threading/memory/call_number.h"
 #include "threading/memory/handoff.h"
 #include "threading/memory/lines.h"
@@ -290,6 +290,8 @@ class NodeMemory {
     void operator()(std::byte* memory) const noexcept;
   };
 
+  /// In the smallest pages that systems have, known when hycoll is compiled. What lies in the
+  /// system's pages is for SharedSegment to know.
   static constexpr std::size_t in_pages(std::size_t size_bytes) noexcept {
     constexpr std::size_t kPageBytes = 4096;
     return (size_bytes + kPageBytes - 1) / kPageBytes * kPageBytes;

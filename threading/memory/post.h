@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "threading/memory/cache_lines.h"
+#include "core/base/cache_lines.h"
 #include "threading/memory/call_number.h"
 #include "threading/memory/call_signature.h"
 

@@ -13,9 +13,11 @@
 #include <mutex>
 #include <system_error>
 
+#include "core/base/cache_lines.h"
 #include "core/base/errors.h"
 #include "core/base/lifetime.h"
 #include "threading/memory/quiet_thread.h"
+#include "threading/memory/robust_list.h"
 
 namespace hycoll {
 namespace {
@@ -29,7 +31,7 @@ bool has_ended(std::uint32_t word) noexcept { return (word & FUTEX_OWNER_DIED) !
 
 /// A process's word, and its place in the list of words that the kernel marks when the process
 /// ends. The link is an address of the process's own, which nobody else uses.
-struct alignas(64) ProcessWatch::Entry {
+struct alignas(kCacheLineBytes) ProcessWatch::Entry {
   robust_list link;
   /// The keeper's thread number; 0: not here, or left; kLeftByExit.
   std::atomic<std::uint32_t> word;
@@ -43,9 +45,6 @@ class ProcessWatch::Keeper {
 
   /// Throws std::system_error if there can be no thread.
   Keeper() {
-    head_.list.next = &head_.list;
-    head_.futex_offset =
-        static_cast<long>(offsetof(Entry, word)) - static_cast<long>(offsetof(Entry, link));
     std::promise<std::uint32_t> number;
     std::future<std::uint32_t> started = number.get_future();
     start_without_signals([this, promise = std::move(number)]() mutable {
@@ -63,44 +62,38 @@ class ProcessWatch::Keeper {
 
   /// Requires room.
   void add(Entry& entry) noexcept {
-    entry.word.store(thread_, std::memory_order_relaxed);
-    entry.link.next = head_.list.next;
-    // The kernel reads the list when this process ends, at any point between two stores: it must
-    // find a list then. It is the same process, so the order of the program is enough.
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    head_.list.next = &entry.link;
+    entry.word.store(thread_, std::memory_order_relaxed);  // published by the list
+    words_.push_front(entry.link);
     ++count_;
   }
 
   /// Requires an entry that it keeps.
-  void remove(Entry& entry) noexcept {
-    robust_list* link = &head_.list;
-    while (link->next != &entry.link) link = link->next;
-    take_out_behind(*link, 0);
-  }
+  void remove(Entry& entry) noexcept { take_out(entry, 0); }
 
   void leave_all() noexcept {
-    while (head_.list.next != &head_.list) take_out_behind(head_.list, kLeftByExit);
+    while (robust_list* const link = words_.front()) {
+      take_out(*reinterpret_cast<Entry*>(link), kLeftByExit);  // The link comes first.
+    }
   }
 
  private:
   void keep(std::promise<std::uint32_t>& number) {
-    const bool listens = syscall(SYS_set_robust_list, &head_, sizeof(head_)) == 0;
+    const bool listens =
+        syscall(SYS_set_robust_list, &words_.head(), sizeof(robust_list_head)) == 0;
     number.set_value(listens ? static_cast<std::uint32_t>(syscall(SYS_gettid)) : 0);
     for (;;) pause();
   }
 
-  void take_out_behind(robust_list& link, std::uint32_t word) noexcept {
-    auto* const entry = reinterpret_cast<Entry*>(link.next);  // The link comes first.
-    link.next = entry->link.next;
-    std::atomic_signal_fence(std::memory_order_seq_cst);  // As in add().
-    entry->word.store(word, std::memory_order_relaxed);
+  void take_out(Entry& entry, std::uint32_t word) noexcept {
+    words_.remove(entry.link);
+    // The kernel, which may just pass the entry, marks neither word.
+    entry.word.store(word, std::memory_order_relaxed);
     --count_;
   }
 
   static_assert(offsetof(Entry, link) == 0);
 
-  robust_list_head head_{};
+  RobustList words_{static_cast<long>(offsetof(Entry, word))};
   int count_ = 0;
   std::uint32_t thread_ = 0;  // 0: the kernel does not know the list
 };

@@ -6,8 +6,8 @@
 #include <exception>
 #include <thread>
 
+#include "core/base/cache_lines.h"
 #include "numa/placement/binding.h"
-#include "threading/memory/cache_lines.h"
 
 namespace hycoll::measure {
 namespace {

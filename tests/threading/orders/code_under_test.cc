@@ -1,6 +1,7 @@
 // hycoll's own sources, compiled so that the model sees what they do. All that shares a compilation
 // in their libraries is here: what the linker finds first, it does not take from there.
 
+#include "threading/execution/deferred_run.cc"
 #include "threading/execution/executor.cc"
 #include "threading/execution/executor_failures.cc"
 #include "threading/execution/executor_lines.cc"
@@ -9,6 +10,7 @@
 #include "threading/execution/executor_remote.cc"
 #include "threading/execution/executor_slow_turns.cc"
 #include "threading/execution/executor_streams.cc"
+#include "threading/execution/leader_pool.cc"
 #include "threading/memory/bell.cc"
 #include "threading/memory/broadcast_fifo.cc"
 #include "threading/memory/call_signature.cc"

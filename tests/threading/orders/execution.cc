@@ -1,7 +1,7 @@
 #include "tests/threading/orders/execution.h"
 
 #include <cxxabi.h>
-#include <dlfcn.h>
+#include <sys/single_threaded.h>
 #include <ucontext.h>
 
 #include <algorithm>
@@ -12,6 +12,14 @@
 #include <stdexcept>
 #include <utility>
 
+#include "tests/threading/orders/names.h"
+
+// The linker's: where the program's objects of static storage duration lie.
+extern "C" {
+extern std::byte __data_start;
+extern std::byte _end;
+}
+
 namespace hycoll::orders {
 namespace {
 
@@ -20,9 +28,12 @@ constexpr std::size_t kStackBytes = 256 * 1024;
 constexpr std::size_t kMostSteps = 20'000;
 /// Nothing lies there: a null pointer, or one with an offset.
 constexpr std::uintptr_t kFirstPageBytes = 4096;
-/// Who has read one value so often at one place, and written nothing since, spins: it waits there
-/// for another value.
+/// Who has read one value so often at one place, and written nothing since, reads it there again
+/// and again: some loops end after a number of looks. What it could read instead, it could have
+/// read before.
 constexpr int kLooks = 2;
+/// Who does not end after so many more spins: it waits there for another value.
+constexpr int kRepeatedLooks = 100;
 
 constinit Execution* executing = nullptr;
 constinit Execution* starting = nullptr;  // whose next thread begins
@@ -45,34 +56,7 @@ std::string name_of(Order order) {
   return kNames[static_cast<std::size_t>(order)];
 }
 
-std::string demangled(const char* mangled) {
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(mangled, nullptr, nullptr, nullptr), std::free);
-  std::string name = text == nullptr ? mangled : text.get();
-  constexpr std::string_view kNamespace = "hycoll::";
-  if (name.starts_with(kNamespace)) name.erase(0, kNamespace.size());
-  return name.substr(0, name.find('('));
-}
-
-bool is_of_the_standard_library(std::string_view mangled) {
-  return mangled.starts_with("_ZNSt") || mangled.starts_with("_ZNKSt") ||
-         mangled.starts_with("_ZSt");
-}
-
 }  // namespace
-
-const std::string& function_of(const void* instruction) {
-  static std::unordered_map<const void*, std::string> known;
-  const auto [place, is_new] = known.try_emplace(instruction);
-  if (!is_new) return place->second;
-  Dl_info info{};
-  // A return address may lie behind the function's end.
-  if (dladdr(static_cast<const std::byte*>(instruction) - 1, &info) != 0 &&
-      info.dli_sname != nullptr && !is_of_the_standard_library(info.dli_sname)) {
-    place->second = demangled(info.dli_sname);
-  }
-  return place->second;
-}
 
 Execution* current() noexcept { return executing; }
 Execution* Execution::checked() noexcept { return checking; }
@@ -88,9 +72,17 @@ Execution::Execution(const Setup& setup, const Options& options, Choices& choice
       program_(setup()),
       threads_(program_.threads.size()) {
   memory_.emplace(threads_.size());
+  // Otherwise the C++ library counts without atomic operations.
+  __libc_single_threaded = 0;
 }
 
-Execution::~Execution() { executing = nullptr; }
+Execution::~Execution() {
+  executing = nullptr;
+  // Of what lies there no setup may know: the C++ library's counts of who waits for an atomic
+  // object.
+  memory_->restore_objects(reinterpret_cast<std::uintptr_t>(&__data_start),
+                           reinterpret_cast<std::uintptr_t>(&_end));
+}
 
 void Knowledge::note(std::size_t thread, const Operation& operation, bool is_ordered) {
   const auto add = [&](unsigned& threads) {
@@ -166,6 +158,7 @@ const std::string& Execution::told_place(const void* instruction) const {
 
 Order Execution::order_at(const Site& site, Order order, const char* name) {
   if (order == Order::consume) order = Order::acquire;  // as all compilers do
+  if (is_choice_of_the_library(site.instruction)) return order;
   if (order != Order::relaxed && knowledge_.sites.emplace(site, order).second) {
     knowledge_.names[site] = place(site.instruction) + ": " + name + ", " + name_of(order);
   }
@@ -198,16 +191,30 @@ bool Execution::is_immediate(const Operation& operation) const {
 std::uint64_t Execution::perform(Operation& operation) {
   if (++steps_ > kMostSteps) fail("the program does not end");
   knowledge_.note(running_, operation, is_ordered(operation));
-  if (is_immediate(operation)) {
-    execute(running_, operation, 0);
+  const std::optional<int> repeated = repeated_look(operation);
+  if (repeated || is_immediate(operation)) {
+    execute(running_, operation, repeated.value_or(0));
     if (!failure_.empty()) suspend();
-    return 0;
+    return operation.result;
   }
   Thread& own = running();
   own.operation = &operation;
   own.state = State::waiting;
   suspend();
   return operation.result;
+}
+
+std::optional<int> Execution::repeated_look(const Operation& operation) {
+  if (!options_.is_reduced || operation.kind != Operation::Kind::load) return std::nullopt;
+  const auto seen = running().seen.find({operation.site_hash, operation.location->address});
+  if (seen == running().seen.end() || seen->second.count < kLooks ||
+      seen->second.count >= kLooks + kRepeatedLooks) {
+    return std::nullopt;
+  }
+  const int message = seen->second.message;
+  const auto messages = memory_->readable(running_, *operation.location, operation.order);
+  return std::ranges::find(messages, message) == messages.end() ? std::nullopt
+                                                                : std::optional(message);
 }
 
 void Execution::plain_access(const void* address, std::size_t size_bytes, bool is_write,
@@ -221,6 +228,8 @@ void Execution::plain_access(const void* address, std::size_t size_bytes, bool i
       running_, reinterpret_cast<std::uintptr_t>(address), size_bytes,
       is_write ? Memory::Access::plain_write : Memory::Access::plain_read, told_place(instruction));
   if (!race.empty()) fail(race);
+  // An atomic object begins anew.
+  if (is_write) memory_->forget_objects(reinterpret_cast<std::uintptr_t>(address), size_bytes);
 }
 
 void Execution::require(bool holds, const char* what) {
@@ -278,10 +287,20 @@ std::vector<int> Execution::choices_of(std::size_t thread) const {
         operation.location->messages[static_cast<std::size_t>(message)].value;
     if (seen != its.seen.end() && seen->second.count >= kLooks && seen->second.value == value)
       return true;
-    return operation.kind == Operation::Kind::rmw && operation.modify(value).has_value() &&
-           !memory_->may_follow(*operation.location, message);
+    if (operation.kind != Operation::Kind::rmw) return false;
+    return operation.modify(value).has_value() ? !memory_->may_follow(*operation.location, message)
+                                               : operation.waits;
   });
   return messages;
+}
+
+bool Execution::is_locked_out(const Operation& operation) const {
+  return operation.waits &&
+         std::ranges::none_of(operation.location->modification_order, [&](int message) {
+           const auto m = static_cast<std::size_t>(message);
+           return operation.modify(operation.location->messages[m].value).has_value() &&
+                  memory_->may_follow(*operation.location, message);
+         });
 }
 
 bool Execution::others_may_matter(std::size_t thread) const {
@@ -320,7 +339,7 @@ bool Execution::is_hopeless(std::size_t thread) const {
   // What it should have read instead is another execution.
   if (its.state == State::failed_attempt) return is_stale(thread);
   return its.state == State::waiting && its.is_postponed && choices_of(thread).empty() &&
-         !others_may_matter(thread);
+         !is_locked_out(*its.operation) && !others_may_matter(thread);
 }
 
 Execution::End Execution::run() {
@@ -359,7 +378,8 @@ Execution::End Execution::end_without_candidates() {
   for (std::size_t t = 0; t < threads_.size(); ++t) {
     const Thread& its = threads_[t];
     if (its.state == State::finished) continue;
-    if (its.state == State::waiting && its.is_postponed) return End::abandoned;
+    if (its.state == State::waiting && its.is_postponed && !is_locked_out(*its.operation))
+      return End::abandoned;
     waiting += (waiting.empty() ? "" : ", ") + std::to_string(t);
   }
   if (!waiting.empty()) {
@@ -387,7 +407,8 @@ void Execution::note_read(Thread& thread, const Operation& operation, int messag
   if (has_changed) return thread.seen.clear();
   const std::uint64_t value = operation.location->messages[static_cast<std::size_t>(message)].value;
   Seen& seen = thread.seen[{operation.site_hash, operation.location->address}];
-  seen = {.value = value, .count = seen.count > 0 && seen.value == value ? seen.count + 1 : 1};
+  const bool is_the_same = seen.count > 0 && seen.value == value;
+  seen = {.value = value, .message = message, .count = is_the_same ? seen.count + 1 : 1};
 }
 
 void Execution::execute_store(std::size_t thread, Operation& operation) {
@@ -428,11 +449,13 @@ void Execution::execute(std::size_t thread, Operation& operation, int message) {
       memory_->fence(thread, operation.order);
       break;
     case Operation::Kind::futex_wait:
+      memory_->fence(thread, Order::seq_cst);
       memory_->synchronise_with_kernel(thread);
       execute_read(thread, operation, message);
       if (operation.result == operation.value) threads_[thread].state = State::asleep_in_kernel;
       break;
     case Operation::Kind::futex_wake:
+      memory_->fence(thread, Order::seq_cst);
       memory_->synchronise_with_kernel(thread);
       for (Thread& other : threads_) {
         if (other.state != State::asleep_in_kernel ||

@@ -2,13 +2,16 @@
 #define HYCOLL_TESTS_THREADING_ORDERS_EXECUTION_H_
 
 #include <array>
+#include <chrono>
 #include <csetjmp>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -66,6 +69,7 @@ struct Operation {
   std::uint64_t value = 0;  ///< To be stored; that a futex must have.
   /// Of a read-modify-write: what it writes over a value, if anything.
   std::function<std::optional<std::uint64_t>(std::uint64_t)> modify = {};
+  bool waits = false;        ///< Until there is a value over which it writes something.
   std::uint64_t result = 0;  ///< What it has read.
 };
 
@@ -110,8 +114,10 @@ class Execution {
   std::uint64_t perform(Operation& operation);
   void plain_access(const void* address, std::size_t size_bytes, bool is_write,
                     const void* instruction);
-  void forget_accesses(const void* address, std::size_t size_bytes) {
+  /// Memory that an allocator gives.
+  void forget(const void* address, std::size_t size_bytes) {
     memory_->forget_accesses(reinterpret_cast<std::uintptr_t>(address), size_bytes);
+    memory_->forget_objects(reinterpret_cast<std::uintptr_t>(address), size_bytes);
   }
   void enter_function(const void* caller) { running().callers.push_back(caller); }
   void leave_function() { running().callers.pop_back(); }
@@ -122,6 +128,18 @@ class Execution {
   /// The innermost function that has a name, from this instruction on outwards.
   const std::string& place(const void* instruction) const;
   Order order_at(const Site& site, Order order, const char* name);
+  /// The same for what libraries do: their orders are as they are.
+  Operation library_operation(Operation::Kind kind, const char* name, Order order,
+                              const void* instruction);
+  void lock(std::uint32_t* mutex, const void* instruction);
+  bool try_lock(std::uint32_t* mutex, const void* instruction);
+  void unlock(std::uint32_t* mutex, const void* instruction);
+  /// The one thread that a program may start while it runs.
+  void start_thread(std::unique_ptr<std::thread::_State> thread, const void* instruction);
+  void run_started_thread(const void* instruction);
+  void join_thread(const void* instruction);
+  /// Time passes for each thread by its looks at the clock only.
+  std::chrono::nanoseconds time() { return std::chrono::milliseconds(++running().clock_looks); }
   void require(bool holds, const char* what);
   void begin_attempt();
   void end_attempt();
@@ -130,6 +148,7 @@ class Execution {
  private:
   struct Seen {  // by reads at one site in a row, between writes
     std::uint64_t value;
+    int message;
     int count;
   };
   struct Read {
@@ -151,6 +170,7 @@ class Execution {
     std::map<std::pair<std::size_t, std::uintptr_t>, Seen> seen;  // by call stack and address
     bool is_attempting = false;
     std::vector<Read> reads;  // in the current attempt
+    int clock_looks = 0;
   };
 
   /// Only if it is to be told: to look names up takes time.
@@ -160,7 +180,12 @@ class Execution {
   void suspend();
   static void run_thread();
 
+  void wait_for(std::uint32_t* word, std::uint64_t before, std::uint64_t after, const char* name,
+                const void* instruction);
+  void set(std::uint32_t* word, std::uint64_t value, const char* name, const void* instruction);
   bool is_immediate(const Operation& operation) const;
+  std::optional<int> repeated_look(const Operation& operation);
+  bool is_locked_out(const Operation& operation) const;
   static bool is_ordered(const Operation& operation);
   /// The messages that a thread's operation may read now; one without meaning if it reads none.
   std::vector<int> choices_of(std::size_t thread) const;
@@ -189,6 +214,7 @@ class Execution {
   std::size_t steps_ = 0;
   std::jmp_buf scheduler_;
   std::array<void*, 2> own_exceptions_{};
+  std::unique_ptr<std::thread::_State> started_;
   std::string failure_;
   std::string trace_;
 };
@@ -207,10 +233,6 @@ class Aside {
  private:
   Execution* execution_;
 };
-
-/// The function that an instruction is in, without arguments and the project's namespace; "" if
-/// that is not known, or in the standard library.
-const std::string& function_of(const void* instruction);
 
 }  // namespace hycoll::orders
 

@@ -17,6 +17,7 @@
 #include "core/base/errors.h"
 #include "numa/topology/topology.h"
 #include "tests/threading/orders/check_orders.h"
+#include "threading/execution/deferred_run.h"
 #include "threading/execution/executor.h"
 #include "threading/execution/run_failure.h"
 #include "threading/memory/separate.h"
@@ -82,6 +83,57 @@ class Pair {
     };
   }
 
+  /// As calls(), where some run ahead: what the first member writes before it enters a run, nobody
+  /// starts run known_from() without. It is no more than a relaxed store.
+  orders::Setup notice() {
+    return [this] {
+      begin(RunningAhead::allowed);
+      const auto play = [this](std::size_t member) {
+        constexpr CallNumber kNoticed = 1;
+        for (CallNumber call = 1; call <= kMostCalls; ++call) {
+          if (member == 0 && call == kNoticed)
+            memory_->distance_notice().store(1, std::memory_order_relaxed);
+          if (call == known_from(kNoticed, Leaving::ahead)) {
+            require(memory_->distance_notice().load(std::memory_order_relaxed) == 1,
+                    "a notice is seen before the run that it names");
+          }
+          start(member, call, nullptr);
+          await(
+              [&] { return executors_[member]->advance() == WorkerExecutor::Progress::finished; });
+        }
+      };
+      return orders::Program{{[=] { play(0); }, [=] { play(1); }}};
+    };
+  }
+
+  /// The first member's run is finished by its owner, or by somebody who looks after it. The second
+  /// member has done its part.
+  orders::Setup deferred() {
+    return [this] {
+      begin(RunningAhead::forbidden);
+      start(1, 1, nullptr);
+      executors_[1]->advance();
+      deferred_.emplace(*executors_[0]);
+      outcome_.emplace();
+      const auto own = [this] {
+        deferred_->start(programs_[0], arguments_of(0, 1, nullptr), *outcome_);
+        deferred_->advance();
+        deferred_->finish();
+        require(outcome_->finished.load(std::memory_order_acquire) && !outcome_->error,
+                "the run has finished");
+        check(0, 1);
+        // Nobody else uses the buffers, the outcome and the executor any more.
+        inputs_[0][0].fill(0);
+        outcome_->error.reset();
+        deferred_->start(programs_[0], arguments_of(0, 2, nullptr), *outcome_);
+      };
+      const auto other = [this] {
+        for (int look = 0; look < 2; ++look) deferred_->look_after();
+      };
+      return orders::Program{{own, other}};
+    };
+  }
+
   /// The second member fails in the first call, and both learn why.
   orders::Setup failure() {
     return [this] {
@@ -120,6 +172,10 @@ class Pair {
   }
 
   void start(std::size_t member, CallNumber call, const Error* failure) {
+    executors_[member]->start(programs_[member], arguments_of(member, call, failure));
+  }
+
+  CallArguments arguments_of(std::size_t member, CallNumber call, const Error* failure) {
     Words& input = inputs_[member][call - 1];
     for (std::size_t i = 0; i < count_; ++i) input[i] = input_of(member, call, i);
     CallArguments arguments;
@@ -128,7 +184,7 @@ class Pair {
     arguments.output = outputs_[member][call - 1].data();
     arguments.reducer.kernel = add;
     arguments.failure = failure;
-    executors_[member]->start(programs_[member], arguments);
+    return arguments;
   }
 
   void check(std::size_t member, CallNumber call) const {
@@ -166,6 +222,8 @@ class Pair {
   std::array<std::optional<WorkerExecutor>, kMembers> executors_;
   std::array<std::array<Words, kMostCalls>, kMembers> inputs_{};
   std::array<std::array<Words, kMostCalls>, kMembers> outputs_{};
+  std::optional<DeferredRun> deferred_;  // of the first member
+  std::optional<DeferredOutcome> outcome_;
 };
 
 TEST_CASE("lines: a tag tells that the payload is there") {
@@ -199,6 +257,28 @@ TEST_CASE("posts let members run ahead only as far as lines are kept") {
        "WorkerExecutor::post_followed: load, acquire", "write_lines: store, release"},
       {"NodeMemory::last_failed_call: load, acquire",
        "WorkerExecutor::post_arrived: load, acquire"});
+}
+
+TEST_CASE("a notice is carried by posts and lines") {
+  Pair pair(Collective::reduce, "lines-binomial", 1);
+  check_orders(
+      pair.notice(),
+      {"WorkerExecutor::announce: store, release", "WorkerExecutor::part_arrived: load, acquire",
+       "WorkerExecutor::post_followed: load, acquire", "write_lines: store, release"},
+      {"NodeMemory::last_failed_call: load, acquire",
+       "WorkerExecutor::post_arrived: load, acquire"});
+}
+
+TEST_CASE("a deferred run: who looks after it, and its owner") {
+  Pair pair(Collective::allreduce, "lines-recursive-doubling", 1);
+  // The second member's part is there from the start, and no keeper sleeps.
+  check_orders(
+      pair.deferred(),
+      {"DeferredRun::end_locked: store, release (2)", "DeferredRun::finished: load, acquire"},
+      {"DeferredRun::end_locked: store, release", "DeferredRun::start: store, seq_cst",
+       "NodeMemory::last_failed_call: load, acquire", "WorkerExecutor::announce: store, release",
+       "WorkerExecutor::part_arrived: load, acquire", "WorkerExecutor::post_arrived: load, acquire",
+       "executor_orders_test::Pair::deferred: load, acquire", "write_lines: store, release"});
 }
 
 TEST_CASE("streams go through the broadcast FIFO") {

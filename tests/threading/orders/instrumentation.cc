@@ -2,12 +2,18 @@
 // program under test. Outside of executions everything is just done.
 
 #include <linux/futex.h>
+#include <pthread.h>
 #include <sys/syscall.h>
 
+#include <cerrno>
 #include <cstdarg>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <ctime>
+#include <memory>
+#include <thread>
+#include <utility>
 
 #include "tests/threading/orders/execution.h"
 
@@ -28,7 +34,7 @@ void note_access(const void* address, std::size_t size_bytes, bool is_write,
 void* allocated(void* memory, std::size_t size_bytes) {
   if (Execution* const execution = current()) {
     const Aside aside;
-    execution->forget_accesses(memory, size_bytes);
+    execution->forget(memory, size_bytes);
   }
   return memory;
 }
@@ -108,6 +114,9 @@ void fence(int order, const void* instruction) {
       execution->operation(Kind::fence, "fence", static_cast<Order>(order), instruction);
   execution->perform(operation);
 }
+
+/// A mutex of the C library's is its first word: 0 or 1.
+std::uint32_t* word_of(pthread_mutex_t* mutex) { return reinterpret_cast<std::uint32_t*>(mutex); }
 
 /// Sleeping in the kernel takes no time, and ends only when somebody wakes.
 long futex(std::uint32_t* word, int action, std::uint32_t value, const void* instruction) {
@@ -247,6 +256,69 @@ long __wrap_syscall(long number, ...) {
                                  static_cast<std::uint32_t>(values[2]), HYCOLL_HERE);
   }
   return __real_syscall(number, values[0], values[1], values[2], values[3], values[4], values[5]);
+}
+
+int __real_pthread_mutex_lock(pthread_mutex_t* mutex);
+int __wrap_pthread_mutex_lock(pthread_mutex_t* mutex) {
+  hycoll::orders::Execution* const execution = hycoll::orders::current();
+  if (execution == nullptr) return __real_pthread_mutex_lock(mutex);
+  const hycoll::orders::Aside aside;
+  execution->lock(hycoll::orders::word_of(mutex), HYCOLL_HERE);
+  return 0;
+}
+int __real_pthread_mutex_trylock(pthread_mutex_t* mutex);
+int __wrap_pthread_mutex_trylock(pthread_mutex_t* mutex) {
+  hycoll::orders::Execution* const execution = hycoll::orders::current();
+  if (execution == nullptr) return __real_pthread_mutex_trylock(mutex);
+  const hycoll::orders::Aside aside;
+  return execution->try_lock(hycoll::orders::word_of(mutex), HYCOLL_HERE) ? 0 : EBUSY;
+}
+int __real_pthread_mutex_unlock(pthread_mutex_t* mutex);
+int __wrap_pthread_mutex_unlock(pthread_mutex_t* mutex) {
+  hycoll::orders::Execution* const execution = hycoll::orders::current();
+  if (execution == nullptr) return __real_pthread_mutex_unlock(mutex);
+  const hycoll::orders::Aside aside;
+  execution->unlock(hycoll::orders::word_of(mutex), HYCOLL_HERE);
+  return 0;
+}
+
+// std::thread's _M_start_thread(unique_ptr<_State>, void (*)()), and its join().
+using State = std::unique_ptr<std::thread::_State>;
+void __real__ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE(
+    std::thread* thread, State* state, void (*depends)());
+void __wrap__ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE(
+    std::thread* thread, State* state, void (*depends)()) {
+  hycoll::orders::Execution* const execution = hycoll::orders::current();
+  if (execution == nullptr) {
+    return __real__ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE(
+        thread, state, depends);
+  }
+  const hycoll::orders::Aside aside;
+  // What is to be joined has a number.
+  *reinterpret_cast<std::thread::native_handle_type*>(thread) = 1;
+  execution->start_thread(std::move(*state), HYCOLL_HERE);
+}
+void __real__ZNSt6thread4joinEv(std::thread* thread);
+void __wrap__ZNSt6thread4joinEv(std::thread* thread) {
+  hycoll::orders::Execution* const execution = hycoll::orders::current();
+  if (execution == nullptr) return __real__ZNSt6thread4joinEv(thread);
+  const hycoll::orders::Aside aside;
+  execution->join_thread(HYCOLL_HERE);
+  *reinterpret_cast<std::thread::native_handle_type*>(thread) = 0;
+}
+
+// std::chrono::steady_clock::now(), whose result is a number of nanoseconds.
+std::int64_t __real__ZNSt6chrono3_V212steady_clock3nowEv() noexcept;
+std::int64_t __wrap__ZNSt6chrono3_V212steady_clock3nowEv() noexcept {
+  hycoll::orders::Execution* const execution = hycoll::orders::current();
+  if (execution == nullptr) return __real__ZNSt6chrono3_V212steady_clock3nowEv();
+  const hycoll::orders::Aside aside;
+  return execution->time().count();
+}
+
+int __real_nanosleep(const timespec* time, timespec* left);
+int __wrap_nanosleep(const timespec* time, timespec* left) {
+  return hycoll::orders::current() == nullptr ? __real_nanosleep(time, left) : 0;
 }
 
 }  // extern "C"

@@ -5,8 +5,10 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
+#include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/threading/orders/check_orders.h"
@@ -232,6 +234,67 @@ TEST_CASE("data races are found, and told with their places") {
   };
   CHECK(failure_of(threads(memory_order_release)).empty());
   CHECK(failure_of(threads(memory_order_relaxed)).starts_with("data race: plain write"));
+}
+
+TEST_CASE("mutexes: what is done under one is done before the next one has it") {
+  static std::mutex first;
+  static std::mutex second;
+  const auto add = [](auto& mutex) {
+    return [&mutex] {
+      const std::lock_guard lock(mutex);
+      r[0] = ++data;
+    };
+  };
+  check_outcomes({add(first), add(first), add(first)}, 1, {"3"});
+  CHECK(failure_of({add(first), add(second)}).starts_with("data race"));
+  const auto try_to_add = [] {
+    const std::unique_lock lock(first, std::try_to_lock);
+    if (lock) r[1] = ++data;
+  };
+  check_outcomes({add(first), try_to_add}, 2, {"10", "12", "21"});
+}
+
+TEST_CASE("mutexes: threads that wait for each other wait for ever") {
+  static std::array<std::mutex, 2> mutexes;
+  const auto lock_both = [](std::size_t one, std::size_t other) {
+    return [=] {
+      const std::lock_guard first(mutexes[one]);
+      const std::lock_guard second(mutexes[other]);
+    };
+  };
+  const auto failure = [&](std::size_t one, std::size_t other) {
+    return failure_of({lock_both(0, 1), lock_both(one, other)});
+  };
+  CHECK(failure(0, 1).empty());
+  CHECK(failure(1, 0) == "waits for ever: thread 0, 1");
+}
+
+TEST_CASE("waits of std::atomic: who is notified goes on, and who is not waits for ever") {
+  const auto wait = [] {
+    x.wait(0, memory_order_acquire);
+    require(data == 1, "what was released is there");
+  };
+  const auto threads = [=](std::memory_order order, bool notifies) {
+    return Threads{wait, [=] {
+                     data = 1;
+                     x.store(1, order);
+                     if (notifies) x.notify_one();
+                   }};
+  };
+  CHECK(failure_of(threads(memory_order_seq_cst, true)).empty());
+  CHECK(failure_of(threads(memory_order_seq_cst, false)) == "waits for ever: thread 0");
+  // The library's look at whether anybody waits may come before such a store.
+  CHECK(failure_of(threads(memory_order_release, true)) == "waits for ever: thread 0");
+}
+
+TEST_CASE("a thread that another one starts knows what that has done, and the other way round") {
+  const auto start = [] {
+    data = 1;
+    std::thread other([] { require(data++ == 1, "it was started after that"); });
+    other.join();
+    require(data == 2, "it has ended");
+  };
+  CHECK(failure_of({start, run_started_thread}).empty());
 }
 
 TEST_CASE("who waits for what nobody does waits for ever; who spins in vain, too") {

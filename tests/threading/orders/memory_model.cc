@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <ranges>
 #include <stdexcept>
 
 namespace hycoll::orders {
@@ -94,7 +95,7 @@ std::vector<int> Memory::readable(std::size_t thread, const Location& location, 
 
 std::vector<int> Memory::readable_by_kernel(std::size_t thread, const Location& location) const {
   return messages_from(location,
-                       newer(location, lower_bound(thread, location, Order::relaxed), kernel_));
+                       newer(location, lower_bound(thread, location, Order::seq_cst), kernel_));
 }
 
 bool Memory::may_follow(const Location& location, int message) const noexcept {
@@ -189,6 +190,20 @@ void Memory::forget_accesses(std::uintptr_t address, std::size_t size_bytes) {
     if (known == accesses_.end()) continue;
     std::erase_if(known->second,
                   [&](const Done& done) { return done.begin < end && address < done.end; });
+  }
+}
+
+void Memory::forget_objects(std::uintptr_t address, std::size_t size_bytes) {
+  const auto begin = by_address_.lower_bound(address);
+  by_address_.erase(begin, by_address_.lower_bound(address + size_bytes));
+}
+
+void Memory::restore_objects(std::uintptr_t begin, std::uintptr_t end) const {
+  // Of objects that have lain at one address the first one counts.
+  for (const auto& location : std::views::reverse(locations_)) {
+    if (location->address < begin || location->address >= end) continue;
+    std::memcpy(reinterpret_cast<void*>(location->address), &location->messages.front().value,
+                location->size_bytes);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -72,7 +73,7 @@ class Memory {
   /// The messages that an operation of this order may read, in modification order. For a
   /// read-modify-write those after which there is room, too: see may_follow().
   std::vector<int> readable(std::size_t thread, const Location& location, Order order) const;
-  /// The same for the kernel, under its lock.
+  /// The same for the kernel, under its lock and after a fence of its own.
   std::vector<int> readable_by_kernel(std::size_t thread, const Location& location) const;
   /// Whether a read-modify-write may write directly behind this message.
   bool may_follow(const Location& location, int message) const noexcept;
@@ -95,6 +96,13 @@ class Memory {
 
   /// Nothing races with what has been done to these bytes so far.
   void forget_accesses(std::uintptr_t address, std::size_t size_bytes);
+
+  /// Atomic objects that lay in these bytes are no more: what is there next begins with what memory
+  /// holds then.
+  void forget_objects(std::uintptr_t address, std::size_t size_bytes);
+
+  /// Atomic objects that lie here get the values back that they have begun with.
+  void restore_objects(std::uintptr_t begin, std::uintptr_t end) const;
 
   /// The kernel's lock of what sleeps on a word: whoever takes it knows what those before knew.
   void synchronise_with_kernel(std::size_t thread);
@@ -131,7 +139,7 @@ class Memory {
 
   std::vector<Thread> threads_;
   std::vector<std::unique_ptr<Location>> locations_;
-  std::unordered_map<std::uintptr_t, Location*> by_address_;
+  std::map<std::uintptr_t, Location*> by_address_;
   std::unordered_map<std::uintptr_t, std::vector<Done>> accesses_;  ///< By block.
   View fences_;      // what threads knew at their sequentially consistent fences so far
   View consistent_;  // what sequentially consistent operations have read and written so far

@@ -58,8 +58,8 @@ std::optional<Result> explore_knowing(const Setup& setup, const Options& options
   Result result;
   Choices choices;
   do {
-    Execution execution(setup, options, choices, knowledge, false);
-    const Execution::End end = execution.run();
+    // Ended, and its memory as at first, before another one begins.
+    const Execution::End end = Execution(setup, options, choices, knowledge, false).run();
     if (end == Execution::End::failed) {
       result.failure = told_failure(setup, options, choices);
       break;
@@ -99,6 +99,8 @@ void fail_attempt() {
   execution->fail_attempt();  // does not return
   std::abort();
 }
+
+void run_started_thread() { current()->run_started_thread(__builtin_return_address(0)); }
 
 Result explore(const Setup& setup, const Options& options) {
   Knowledge knowledge;

@@ -17,7 +17,9 @@
 /// The program is what it always is: std::atomic, fences and plain accesses, compiled with
 /// -fsanitize=thread, whose calls this library answers in the place of ThreadSanitizer's runtime
 /// (instrumentation.cc). Nothing else of the program knows, and its sources stay as they are. What
-/// is compiled without that option is not seen.
+/// is compiled without that option is not seen. Mutexes, the start and the end of a thread, and the
+/// kernel's futexes belong to the model; sleeps take no time. How std::atomic waits and notifies is
+/// the C++ library's code, and executed.
 ///
 /// Limits: no load buffering (a load never reads what a later store of its own thread leads to,
 /// which no compiler and few processors do), compare_exchange_weak() does not fail spuriously, and
@@ -52,6 +54,9 @@ auto await(Attempt attempt) {
   end_attempt();
   return result;
 }
+
+/// In a program: is the thread that another one starts, by std::thread. There is one at most.
+void run_started_thread();
 
 /// A place in the program where something atomic is done.
 struct Site {

@@ -8,12 +8,12 @@
 #include <new>
 #include <type_traits>
 
+#include "core/base/cache_lines.h"
 #include "heap/heap.h"
 
 namespace hycoll::command {
 namespace {
 
-constexpr std::size_t kLineBytes = 64;
 constexpr std::size_t kPageBytes = 4096;
 constexpr std::byte kPoison{0xa5};
 
@@ -174,7 +174,8 @@ MemberBuffers::MemberBuffers(std::size_t size_bytes, std::size_t result_bytes, i
     : size_bytes_(size_bytes),
       result_bytes_(result_bytes),
       slot_count_(slot_count),
-      stride_bytes_((size_bytes + kLineBytes - 1) / kLineBytes * kLineBytes + kLineBytes),
+      stride_bytes_((size_bytes + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes +
+                    kCacheLineBytes),
       memory_(allocate(2 * static_cast<std::size_t>(slot_count) * stride_bytes_, memory),
               Release{memory}) {}
 
@@ -216,8 +217,8 @@ void MemberBuffers::use() {
   for (int slot = 0; slot < slot_count_; ++slot) {
     const volatile std::byte* const results = output(slot);
     volatile std::byte* const values = input(slot);
-    for (std::size_t i = 0; i < result_bytes_; i += kLineBytes) static_cast<void>(results[i]);
-    for (std::size_t i = 0; i < size_bytes_; i += kLineBytes) values[i] = values[i];
+    for (std::size_t i = 0; i < result_bytes_; i += kCacheLineBytes) static_cast<void>(results[i]);
+    for (std::size_t i = 0; i < size_bytes_; i += kCacheLineBytes) values[i] = values[i];
   }
 }
 

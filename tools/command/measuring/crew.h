@@ -11,6 +11,8 @@
 #include <span>
 #include <vector>
 
+#include "core/base/cache_lines.h"
+
 namespace hycoll::command {
 
 /// Those who measure together: the threads of this process and of all other processes of a
@@ -65,8 +67,8 @@ class Crew {
   std::condition_variable wake_up_;
   std::uint64_t times_alone_ = 0;     // guarded by sleep_mutex_
   std::vector<std::uint64_t> slept_;  // per thread: how often it has taken part
-  alignas(64) std::atomic<int> arrived_{0};
-  alignas(64) std::atomic<std::uint32_t> meetings_{0};
+  alignas(kSeparationBytes) std::atomic<int> arrived_{0};
+  alignas(kSeparationBytes) std::atomic<std::uint32_t> meetings_{0};
 };
 
 }  // namespace hycoll::command
