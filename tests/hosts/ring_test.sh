@@ -6,28 +6,9 @@
 # busy cores do. What is checked are ratios: to what a ring's bytes take on a link of that rate, and between both orders
 # in one job.
 #
-# usage: ring_test.sh HOSTS_SCRIPT PROGRAM MPI_LIBRARY
+# usage: ring_test.sh HOSTS_SCRIPT PROGRAM MPI_LIBRARY TOPOLOGY     eight hosts, of which neighbours are on both sides
 set -uo pipefail
-readonly hosts=$1 program=$2 mpi=$3 rate_mbit=200
-readonly topology=${TEST_TMPDIR:-$(mktemp -d)}/topology
-
-# The worst order: neighbours are on different sides of the root, and each side's link carries four messages each way.
-cat >"$topology" <<END
-root left
-root right
-left a
-left b
-right c
-right d
-a n1
-c n2
-b n3
-d n4
-a n5
-c n6
-b n7
-d n8
-END
+readonly hosts=$1 program=$2 mpi=$3 topology=$4 rate_mbit=200
 
 output=$("$hosts" --mpi "$mpi" --topology "$topology" --rate "${rate_mbit}mbit" -- "$program" "$topology" 2>&1)
 status=$?

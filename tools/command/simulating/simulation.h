@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "collectives/algorithms/registry.h"
+#include "core/base/machine_prices.h"
 #include "core/drawing/critical_path.h"
 #include "core/drawing/schedule_price.h"
 #include "core/simulation/flow_network.h"
@@ -21,13 +22,16 @@ struct SimulationQuestion {
   Collective collective = Collective::allreduce;
   int nodes = 1;
   int members = 1;
+  int workers = 0;   ///< Of a node; 0: as many as members.
   int lanes = 0;     ///< 0: as selection decides.
   int segments = 0;  ///< 0: the same.
   int root = 0;
   std::size_t size_bytes = 0;
   Visibility visibility = Visibility::direct;
   int nodes_per_host = 1;
-  std::optional<int> seed;  ///< Of a random order of the hosts; nothing: their own order.
+  std::optional<int> seed = {};  ///< Of a random order of the hosts; nothing: their own order.
+  std::vector<int> hosts = {};   ///< By node: its host; empty: as the two before say.
+  MachinePrices prices = {};     ///< By which selection decides.
 };
 
 struct SimulatedPlan {
