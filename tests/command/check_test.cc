@@ -44,9 +44,9 @@ TEST_CASE("without one of the names, processes are simulated on the hosts in the
 }
 
 TEST_CASE("a platform has as many hosts as the job") {
-  CHECK_THROWS_WITH_AS(places_on(Names{"n1"}, Names{"a", "b"}),
-                       doctest::Contains("--platform has 1 hosts, and the job's processes run on 2"),
-                       Error);
+  CHECK_THROWS_WITH_AS(
+      places_on(Names{"n1"}, Names{"a", "b"}),
+      doctest::Contains("--platform has 1 hosts, and the job's processes run on 2"), Error);
 }
 
 TEST_CASE("times agree up to a fifth of the measured one, and right results count") {

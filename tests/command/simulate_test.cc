@@ -94,11 +94,10 @@ TEST_CASE("what a machine file says is what steps cost") {
   check_refused({"simulate", "--platform", "star:hosts=2", "--machine", "/nowhere"},
                 {"--machine", "/nowhere"});
   if (!has_simgrid()) return;
-  const std::string prices =
-      json_of({"simulate", "--platform", "star:hosts=2;node:copy=4GB/s", "--machine", path,
-               "--json", "-"})
-          .at("context")
-          .at("prices");
+  const std::string prices = json_of({"simulate", "--platform", "star:hosts=2;node:copy=4GB/s",
+                                      "--machine", path, "--json", "-"})
+                                 .at("context")
+                                 .at("prices");
   CHECK(contains(prices, "alpha=30us"));
   CHECK(contains(prices, "copy=4GB/s"));
 }
