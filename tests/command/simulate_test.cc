@@ -1,10 +1,15 @@
 // hycoll simulate as users meet it.
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "tests/command/command_runs.h"
 #include "tests/support/temporary_directory.h"
+#include "tools/command/measuring/launch.h"
 
 namespace hycoll::command {
 namespace {
@@ -14,6 +19,13 @@ bool has_simgrid() {
   static const bool has =
       !contains(hycoll({"simulate", "--platform", "star:hosts=1"}).errors, "has no SimGrid");
   return has;
+}
+
+/// The command as a job of two processes.
+ChildResult hycoll_job(const Arguments& arguments) {
+  Arguments program = {std::filesystem::absolute(std::getenv("HYCOLL_TEST_COMMAND")).string()};
+  program.insert(program.end(), arguments.begin(), arguments.end());
+  return run_child(mpiexec_command(2, RankBinding::none, program), std::chrono::seconds(60));
 }
 
 TEST_CASE("bad platforms are refused with their place") {
@@ -89,6 +101,54 @@ TEST_CASE("the ring's break-even on the paper's Ethernet is reproduced, with pic
   CHECK(document.at("records").at(1).at("kind") == "time");
   CHECK(contains(text_of(svg), "ring-figure-6"));
   CHECK(contains(text_of(html), "1 of 1 numbers are within 30 %"));
+}
+
+TEST_CASE("what a machine file says is what steps cost") {
+  const TemporaryDirectory folder;
+  const std::string path = folder.file("machine.json");
+  write_file("", path, R"({"hycoll_machine": 1, "prices": {"alpha": "30us", "copy": "3GB/s"}})");
+  check_refused({"simulate", "--platform", "star:hosts=2", "--machine", "/nowhere"},
+                {"--machine", "/nowhere"});
+  if (!has_simgrid()) return;
+  const std::string prices = json_of({"simulate", "--platform", "star:hosts=2;node:copy=4GB/s",
+                                      "--machine", path, "--json", "-"})
+                                 .at("context")
+                                 .at("prices");
+  CHECK(contains(prices, "alpha=30us"));
+  CHECK(contains(prices, "copy=4GB/s"));
+}
+
+TEST_CASE("a check needs a job, and takes it as it is") {
+  check_refused({"simulate", "--check", "--platform", "star", "--nodes", "4"},
+                {"--nodes with --check"});
+  check_refused({"simulate", "--check", "--platform", "star", "--bytes", "6"}, {"--bytes", "6"});
+  check_refused({"simulate", "--check", "--platform", "star", "--root", "1"},
+                {"--root 1: allreduce has no root"});
+  if (!has_simgrid()) return;
+  check_refused({"simulate", "--check", "--platform", "star"}, {"there is one process"});
+}
+
+TEST_CASE("a check simulates what it measures") {
+  if (!has_simgrid()) return;
+  const TemporaryDirectory folder;
+  const std::string path = folder.file("check.json");
+  // Both processes are on one host, whose memory is not as slow as that.
+  const ChildResult result =
+      hycoll_job({"simulate", "--check", "--platform", "star;node:copy=1MB/s", "--bytes", "16Ki",
+                  "--seconds", "0.01", "--json", path});
+  CAPTURE(result.errors);
+  CHECK(result.status == 1);
+  CHECK(contains(result.output, "0 of 3 calls within 20 %"));
+  const Json document = parse_json(text_of(path));
+  CHECK(document.at("context").at("hosts_of_ranks").size() == 2);
+  std::vector<std::string> collectives;
+  for (const Json& record : document.at("records")) {
+    collectives.push_back(record.at("collective"));
+    CHECK(record.at("verified") == true);
+    CHECK(record.at("rounds") >= 5);
+    CHECK(record.at("measured_us") > 0);
+  }
+  CHECK(collectives == std::vector<std::string>{"allreduce", "broadcast", "alltoall"});
 }
 
 }  // namespace

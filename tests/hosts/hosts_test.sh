@@ -52,6 +52,26 @@ runs_beside_hosts() {
     [[ $(<"$directory/output") == "launcher host2" ]]
 }
 
+# Three hosts below two switches: named as in the file, ranks in its order, and links with a multiple of the rate.
+builds_a_tree() {
+  printf 'root a 0.5 # half\nroot b\nb right\na left 2\nb middle\n' >"$directory/tree"
+  # shellcheck disable=SC2016
+  run_hosts --topology "$directory/tree" --rate 100mbit --no-mpiexec -- sh -c '
+    for host in right left middle; do
+      "$HOSTS_AGENT" "$host" "uname -n; tc qdisc show dev eth0"
+    done
+    tc qdisc show dev up1; tc qdisc show dev up2' || return
+  local found expected
+  found=$(awk '/ tbf / { for (i = 1; i < NF; i++) if ($i == "rate") print $(i + 1); next } 1' "$directory/output")
+  expected=$'right\n100Mbit\nleft\n200Mbit\nmiddle\n100Mbit\n50Mbit\n100Mbit'
+  [[ $found == "$expected" ]] && run_hosts --topology "$directory/tree" -- "$program" 3 1
+}
+
+refuses_tree() { # expected words, text of the file
+  printf '%b' "$2" >"$directory/tree"
+  refuses "--topology $directory/tree:$1" --topology "$directory/tree" -- true
+}
+
 passes_status() {
   local status=0
   run_hosts --hosts 2 -- bash -c 'exit 9' || status=$?
@@ -147,6 +167,13 @@ main() {
   check "refuses a missing program" refuses "no program" --hosts 2
   check "refuses more cores than there are" refuses "--cores-per-host is '1000'" --cores-per-host 1000 -- true
   check "refuses a program that is not there" refuses "'/nowhere/program'" -- /nowhere/program
+  check "refuses hosts beside a topology" refuses "--hosts '2' and --topology" --hosts 2 --topology /dev/null -- true
+  check "refuses a topology that is not there" refuses "--topology is '/nowhere'" --topology /nowhere -- true
+  check "refuses what is no list of links" refuses_tree "1: 'SwitchName=a' is no name" 'SwitchName=a Nodes=n[1-2]\n'
+  check "refuses a link of no rate" refuses_tree "2: capacity '0'" '\na b 0\n'
+  check "refuses a cycle" refuses_tree "3: a second way between 'c' and 'a'" 'a b\nb c\nc a\n'
+  check "refuses two trees" refuses_tree "3: 'd' has no way to 'b'" 'a b\nb c\nd e\ne f\n'
+  check "refuses hosts without a switch" refuses_tree "1: no switch" 'a b\n'
 
   local status=0
   run_hosts --hosts 1 -- true || status=$?
@@ -162,6 +189,7 @@ main() {
       echo "not checked: cores of each host, of which only one is usable here"
     fi
     check "two runs at once do not collide" two_at_once
+    check "hosts are below a tree of switches" builds_a_tree
     check "a program beside the hosts reaches them" runs_beside_hosts
     check "the job's exit status is passed on" passes_status
     check "nothing is left after jobs that ended" nothing_left

@@ -7,11 +7,15 @@
 
 namespace hycoll::command {
 
-void PriceOptions::add_to(CommandLine& line, const std::string& price_help) {
+void PriceOptions::add_machine_to(CommandLine& line) {
   line.add_option("--machine", machine,
                   "A machine file, as hycoll calibrate --output writes it: what steps cost, by "
                   "which hycoll also chooses (default: that of HYCOLL_MACHINE, or none)")
       .type_name("FILE");
+}
+
+void PriceOptions::add_to(CommandLine& line, const std::string& price_help) {
+  add_machine_to(line);
   line.add_option("--price", price, price_help).type_name("KEY=VALUE,...");
 }
 

@@ -13,6 +13,7 @@ struct PriceOptions {
   std::string machine;            ///< A machine file; "": that of HYCOLL_MACHINE, or none.
   std::string price = "default";  ///< Changes to its prices.
 
+  void add_machine_to(CommandLine& line);
   /// Adds --machine and --price, of which `price_help` says what it does.
   void add_to(CommandLine& line, const std::string& price_help);
 

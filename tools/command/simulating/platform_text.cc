@@ -70,8 +70,10 @@ class TreeMaker {
 
 class Reader {
  public:
-  Reader(std::string folder, int usual_hosts)
-      : folder_(std::move(folder)), usual_hosts_(usual_hosts) {}
+  Reader(std::string folder, int usual_hosts, const MachinePrices& prices)
+      : folder_(std::move(folder)), usual_hosts_(usual_hosts) {
+    platform_.prices = prices;
+  }
 
   void read(PlatformPart part) {
     if (part.kind() == "name") {
@@ -266,8 +268,8 @@ std::optional<std::string> shipped_platform(const std::string& name) {
 }  // namespace
 
 Platform parse_platform(std::string_view text, const std::string& where, const std::string& folder,
-                        int usual_hosts) {
-  Reader reader(folder, usual_hosts);
+                        int usual_hosts, const MachinePrices& prices) {
+  Reader reader(folder, usual_hosts, prices);
   const std::vector<TextLine> lines = lines_of(text);
   for (const TextLine& line : lines) {
     const std::string place = lines.size() == 1 ? where : fmt::format("{}:{}", where, line.number);
@@ -279,10 +281,12 @@ Platform parse_platform(std::string_view text, const std::string& where, const s
   return std::move(reader).finish(where);
 }
 
-Platform platform_argument(const std::string& argument, const std::string& value, int usual_hosts) {
-  if (is_description(value)) return parse_platform(value, argument, "", usual_hosts);
+Platform platform_argument(const std::string& argument, const std::string& value, int usual_hosts,
+                           const MachinePrices& prices) {
+  if (is_description(value)) return parse_platform(value, argument, "", usual_hosts, prices);
+  Platform platform;
+  platform.prices = prices;
   if (value.ends_with(".xml")) {
-    Platform platform;
     platform.network = SimGridFile{value};
     platform.name = to_text(platform.network);
     return platform;
@@ -290,9 +294,8 @@ Platform platform_argument(const std::string& argument, const std::string& value
   const std::string path = shipped_platform(value).value_or(value);
   const std::string text = read_file(argument, path);
   if (has_description(text)) {
-    return parse_platform(text, path, path.substr(0, path.rfind('/') + 1), usual_hosts);
+    return parse_platform(text, path, path.substr(0, path.rfind('/') + 1), usual_hosts, prices);
   }
-  Platform platform;
   platform.network = read_network(text, path);
   platform.name = path;
   return platform;

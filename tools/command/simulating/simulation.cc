@@ -26,7 +26,8 @@ namespace {
 constexpr std::size_t kBytesPerStep = 400;
 
 std::vector<EqualNodes> nodes_of(const SimulationQuestion& question) {
-  return {{.node = {question.members, question.members}, .count = question.nodes}};
+  const int workers = question.workers > 0 ? question.workers : question.members;
+  return {{.node = {question.members, workers}, .count = question.nodes}};
 }
 
 Shape shape_of(const SimulationQuestion& question, int lanes) {
@@ -66,6 +67,7 @@ SimulatedPlan plan_with(const SimulationQuestion& question, const std::string& a
 
 /// By node.
 std::vector<int> hosts_of_nodes(const SimulationQuestion& question, int host_count) {
+  if (!question.hosts.empty()) return question.hosts;
   const int wanted = (question.nodes + question.nodes_per_host - 1) / question.nodes_per_host;
   if (wanted > host_count) {
     throw Error(ErrorKind::invalid_argument,

@@ -22,14 +22,16 @@ struct SimulationQuestion {
   Collective collective = Collective::allreduce;
   int nodes = 1;
   int members = 1;
+  int workers = 0;   ///< Of a node; 0: as many as members.
   int lanes = 0;     ///< 0: as selection decides.
   int segments = 0;  ///< 0: the same.
   int root = 0;
   std::size_t size_bytes = 0;
   Visibility visibility = Visibility::direct;
   int nodes_per_host = 1;
-  std::optional<int> seed;    ///< Of a random order of the hosts; nothing: their own order.
-  MachinePrices prices = {};  ///< By which selection decides: the platform's.
+  std::optional<int> seed = {};  ///< Of a random order of the hosts; nothing: their own order.
+  std::vector<int> hosts = {};   ///< By node: its host; empty: as the two before say.
+  MachinePrices prices = {};     ///< By which selection decides.
 };
 
 struct SimulatedPlan {

@@ -115,17 +115,22 @@ Json record_of(const SimulatedCall& call) {
 
 }  // namespace
 
-std::string question_text(const SimulationQuestion& question, const Platform& platform,
-                          int host_count) {
-  std::string nodes = fmt::format("{} nodes of {} members", question.nodes, question.members);
-  if (question.nodes_per_host > 1) nodes += fmt::format(", {} on a host", question.nodes_per_host);
+std::string platform_lines(const Platform& platform, int host_count) {
   const std::string network = to_text(platform.network);
   std::string text = fmt::format("platform:  {}{}, {} hosts of {} x {} domains", platform.name,
                                  platform.name == network ? "" : fmt::format(" ({})", network),
                                  host_count, platform.host.packages, platform.host.domains);
   if (platform.host.cores > 0) text += fmt::format(" of {} cores", platform.host.cores);
-  text += fmt::format("\nprices:    {}\ncall:      {} of {} bytes, {}", to_text(platform.prices),
-                      name_of(question.collective), short_size(question.size_bytes), nodes);
+  return text + fmt::format("\nprices:    {}\n", to_text(platform.prices));
+}
+
+std::string question_text(const SimulationQuestion& question, const Platform& platform,
+                          int host_count) {
+  std::string nodes = fmt::format("{} nodes of {} members", question.nodes, question.members);
+  if (question.nodes_per_host > 1) nodes += fmt::format(", {} on a host", question.nodes_per_host);
+  std::string text = platform_lines(platform, host_count) +
+                     fmt::format("call:      {} of {} bytes, {}", name_of(question.collective),
+                                 short_size(question.size_bytes), nodes);
   if (question.seed) text += fmt::format(", hosts in random order {}", *question.seed);
   return text + "\n\n";
 }

@@ -10,7 +10,10 @@
 
 namespace hycoll::command {
 
-/// The platform and the call, in some lines.
+/// The platform and its prices, in two lines.
+std::string platform_lines(const Platform& platform, int host_count);
+
+/// Those, and the call, in some lines.
 std::string question_text(const SimulationQuestion& question, const Platform& platform,
                           int host_count);
 
