@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/base/errors.h"
+#include "core/base/own_folder.h"
 #include "core/simulation/simgrid_plugin.h"
 #include "core/simulation/simgrid_xml.h"
 
@@ -47,9 +48,7 @@ class TemporaryFile {
 /// Beside this program, where an installed one has its libraries, or where the loader looks. Null
 /// if there is none.
 void* load_library() {
-  std::error_code error;
-  const std::filesystem::path folder =
-      std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  const std::filesystem::path folder = own_folder();
   for (const std::string& path : {(folder / kLibrary).string(),
                                   (folder / "../lib" / kLibrary).string(), std::string(kLibrary)}) {
     if (void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;

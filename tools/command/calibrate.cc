@@ -65,15 +65,8 @@ bool is_in_job() {
                              [](const char* name) { return std::getenv(name) != nullptr; });
 }
 
-std::string processor_of_rank() {
-  std::array<char, MPI_MAX_PROCESSOR_NAME> name = {};
-  int length = 0;
-  MPI_Get_processor_name(name.data(), &length);
-  return name.data();
-}
-
 Json about(const MpiSession& session, const Topology& machine, const CalibrationRun& run) {
-  return {{"host", processor_of_rank()},
+  return {{"host", host_name()},
           {"processor", processor_name(machine)},
           {"machine", machine.summary()},
           {"date", today()},

@@ -94,9 +94,8 @@ struct KeptPrices {
 };
 
 KeptPrices kept_prices() {
-  const char* const path = std::getenv("HYCOLL_MACHINE");
   KeptPrices kept{
-      .file = path == nullptr ? "" : path, .prices = to_text(PriceOptions().prices()), .zones = ""};
+      .file = kept_machine_file(), .prices = to_text(PriceOptions().prices()), .zones = ""};
   if (!kept.file.empty()) {
     kept.zones = kept_zones(parse_json(read_file("HYCOLL_MACHINE", kept.file)));
   }

@@ -11,6 +11,7 @@
 #include "numa/topology/topology.h"
 #include "tools/command/line/sizes.h"
 #include "tools/command/measuring/agenda.h"
+#include "tools/command/measuring/machine_context.h"
 #include "tools/command/simulating/simulation.h"
 
 namespace hycoll::command {
@@ -68,12 +69,11 @@ SimulationQuestion simulation_of(const BenchRow& row, const std::vector<int>& ho
 }  // namespace
 
 std::vector<std::string> hosts_of_job(const MpiSession& session) {
-  std::vector<char> name(MPI_MAX_PROCESSOR_NAME);
-  int length = 0;
-  MPI_Get_processor_name(name.data(), &length);
+  std::string name = host_name();
+  name.resize(kHostNameBytes);
   std::vector<char> names(name.size() * static_cast<std::size_t>(session.size));
-  MPI_Allgather(name.data(), MPI_MAX_PROCESSOR_NAME, MPI_CHAR, names.data(), MPI_MAX_PROCESSOR_NAME,
-                MPI_CHAR, session.world);
+  MPI_Allgather(name.data(), kHostNameBytes, MPI_CHAR, names.data(), kHostNameBytes, MPI_CHAR,
+                session.world);
   std::vector<std::string> hosts;
   for (std::size_t at = 0; at < names.size(); at += name.size()) hosts.emplace_back(&names[at]);
   return hosts;

@@ -10,6 +10,7 @@
 #include "core/base/markup.h"
 #include "tools/command/comparing/html.h"
 #include "tools/command/line/sizes.h"
+#include "tools/command/line/table.h"
 
 namespace hycoll::command {
 namespace {
@@ -168,6 +169,15 @@ std::string legend_svg(const std::vector<ChartSeries>& series, double y) {
 }
 
 }  // namespace
+
+ChartPoint time_point(const std::string& series, std::size_t size_bytes, double time_us) {
+  return {.x = static_cast<double>(size_bytes),
+          .y = time_us,
+          .low = time_us,
+          .high = time_us,
+          .tooltip = fmt::format("{}: {} bytes, {} us", series, short_size(size_bytes),
+                                 time_text(time_us))};
+}
 
 std::string chart(ChartKind kind, const std::string& title,
                   const std::vector<ChartSeries>& series) {

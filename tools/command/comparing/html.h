@@ -1,6 +1,7 @@
 #ifndef HYCOLL_TOOLS_COMMAND_COMPARING_HTML_H_
 #define HYCOLL_TOOLS_COMMAND_COMPARING_HTML_H_
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ struct ChartPoint {
   double high = 0;
   std::string tooltip;
 };
+
+/// A time that did not vary, over the bytes that it is of.
+ChartPoint time_point(const std::string& series, std::size_t size_bytes, double time_us);
 
 struct ChartSeries {
   std::string name;

@@ -48,12 +48,12 @@ std::string scheduling_class() {
   }
 }
 
+}  // namespace
+
 std::string host_name() {
-  std::array<char, 256> name = {};
+  std::array<char, kHostNameBytes> name = {};
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown host";
 }
-
-}  // namespace
 
 std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr))); }
 

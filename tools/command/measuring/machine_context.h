@@ -1,6 +1,7 @@
 #ifndef HYCOLL_TOOLS_COMMAND_MEASURING_MACHINE_CONTEXT_H_
 #define HYCOLL_TOOLS_COMMAND_MEASURING_MACHINE_CONTEXT_H_
 
+#include <cstddef>
 #include <string>
 
 #include "numa/topology/topology.h"
@@ -8,6 +9,12 @@
 #include "tools/measure/machine_state.h"
 
 namespace hycoll::command {
+
+/// The most that a host's name takes, with the zero at its end.
+inline constexpr std::size_t kHostNameBytes = 256;
+
+/// The name of this process's host, or "unknown host".
+std::string host_name();
 
 /// "2026-01-31": the day in UTC.
 std::string today();

@@ -112,13 +112,7 @@ ChartSeries series_of(const Line& line, const std::vector<ModelPoint>& points) {
   for (const ModelPoint& point : points) {
     const double time_us = point.*line.time_us;
     if (!std::isfinite(time_us)) continue;
-    series.points.push_back(
-        {.x = static_cast<double>(point.size_bytes),
-         .y = time_us,
-         .low = time_us,
-         .high = time_us,
-         .tooltip = fmt::format("{}: {} bytes, {} us", line.name, short_size(point.size_bytes),
-                                time_text(time_us))});
+    series.points.push_back(time_point(series.name, point.size_bytes, time_us));
   }
   return series;
 }

@@ -6,6 +6,16 @@
 #include "core/base/price_text.h"
 
 namespace hycoll::command {
+namespace {
+
+constexpr const char* kMachineVariable = "HYCOLL_MACHINE";
+
+}  // namespace
+
+std::string kept_machine_file() {
+  const char* const set = std::getenv(kMachineVariable);
+  return set == nullptr ? "" : set;
+}
 
 void PriceOptions::add_machine_to(CommandLine& line) {
   line.add_option("--machine", machine,
@@ -20,14 +30,12 @@ void PriceOptions::add_to(CommandLine& line, const std::string& price_help) {
 }
 
 MachinePrices PriceOptions::prices() const {
-  constexpr const char* kVariable = "HYCOLL_MACHINE";
-  const char* const set = std::getenv(kVariable);
-  const std::string kept = set == nullptr ? "" : set;
+  const std::string kept = kept_machine_file();
   MachinePrices base;
   if (!machine.empty()) {
     base = read_machine_file("--machine", machine);
   } else if (!kept.empty()) {
-    base = read_machine_file(kVariable, kept);
+    base = read_machine_file(kMachineVariable, kept);
   }
   // Of hycoll plan: not asked for.
   return price.empty() ? base : parse_prices("--price", price, base);

@@ -8,6 +8,9 @@
 
 namespace hycoll::command {
 
+/// The machine file that HYCOLL_MACHINE names; "" if there is none.
+std::string kept_machine_file();
+
 /// What steps cost, as subcommands are told.
 struct PriceOptions {
   std::string machine;            ///< A machine file; "": that of HYCOLL_MACHINE, or none.

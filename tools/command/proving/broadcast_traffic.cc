@@ -1,14 +1,12 @@
 #include "tools/command/proving/broadcast_traffic.h"
 
 #include "collectives/algorithms/registry.h"
+#include "core/base/byte_sizes.h"
 #include "core/base/errors.h"
 #include "threading/program/program.h"
 
 namespace hycoll::command {
 namespace {
-
-constexpr std::size_t kKiB = 1024;
-constexpr std::size_t kMiB = 1024 * kKiB;
 
 std::vector<std::size_t> doublings(std::size_t first, std::size_t last) {
   std::vector<std::size_t> sizes;
@@ -41,7 +39,7 @@ std::vector<BroadcastBenchmark> broadcast_benchmarks() {
   return {{.name = "A",
            .title = "long messages, powers of two",
            .rank_counts = {16, 64, 256},
-           .sizes_bytes = doublings(512 * kKiB, 16 * kMiB)},
+           .sizes_bytes = doublings(512 * kKib, 16 * kMib)},
           {.name = "B",
            .title = "medium and long messages, no powers of two",
            .rank_counts = {9, 17, 33, 65, 129},
@@ -49,7 +47,7 @@ std::vector<BroadcastBenchmark> broadcast_benchmarks() {
           {.name = "C",
            .title = "medium to long messages, 129 ranks",
            .rank_counts = {129},
-           .sizes_bytes = doublings(12 * kKiB, 3 * kMiB)}};
+           .sizes_bytes = doublings(12 * kKib, 3 * kMib)}};
 }
 
 std::vector<BroadcastSaving> count_savings(int rank_count,

@@ -29,7 +29,7 @@ std::vector<PaperResult> blue_gene_results() {
        .torus = {4, 4, 4},
        .nodes = 64,
        .members = 4,
-       .sizes_bytes = {64 * kKiB, 256 * kKiB, 1024 * kKiB, 2048 * kKiB},
+       .sizes_bytes = {64 * kKib, 256 * kKib, 1024 * kKib, 2048 * kKib},
        .curves = {{.name = "Torus + Shaddr", .algorithm = "torus-colours", .lanes = 6},
                   {.name = "Torus + FIFO", .algorithm = "fifo-torus-colours", .lanes = 6},
                   {.name = "SMP mode: one process",
@@ -40,13 +40,13 @@ std::vector<PaperResult> blue_gene_results() {
                    .measure = Measure::speedup,
                    .challengers = {0},
                    .defenders = {1},
-                   .size_bytes = 2048 * kKiB,
+                   .size_bytes = 2048 * kKib,
                    .paper = 2.9 / 1.4},
                   {.what = "64 KiB: share of what SMP mode reaches",
                    .measure = Measure::speedup,
                    .challengers = {0},
                    .defenders = {2},
-                   .size_bytes = 64 * kKiB,
+                   .size_bytes = 64 * kKib,
                    .paper = 0.85}},
        .note =
            "The paper has 2.9 and 1.4 against Direct Put, in which the DMA engine also copies "
@@ -60,12 +60,12 @@ std::vector<PaperResult> blue_gene_results() {
        .torus = {4, 4, 4},
        .nodes = 64,
        .members = 4,
-       .sizes_bytes = {16 * kKiB * kBytesPerDouble, 64 * kKiB * kBytesPerDouble,
-                       512 * kKiB * kBytesPerDouble},
+       .sizes_bytes = {16 * kKib * kBytesPerDouble, 64 * kKib * kBytesPerDouble,
+                       512 * kKib * kBytesPerDouble},
        .curves = {{.name = "three colours, a core each", .algorithm = "colour-rings", .lanes = 3}},
-       .claims = {throughput("16 Ki doubles", 16 * kKiB * kBytesPerDouble, 145.35),
-                  throughput("64 Ki doubles", 64 * kKiB * kBytesPerDouble, 215.9),
-                  throughput("512 Ki doubles", 512 * kKiB * kBytesPerDouble, 322.15)},
+       .claims = {throughput("16 Ki doubles", 16 * kKib * kBytesPerDouble, 145.35),
+                  throughput("64 Ki doubles", 64 * kKib * kBytesPerDouble, 215.9),
+                  throughput("512 Ki doubles", 512 * kKib * kBytesPerDouble, 322.15)},
        .note =
            "The paper's 33 % are against an algorithm whose DMA engine copies inside the node; "
            "hycoll has no such algorithm. The torus is 4 x 4 x 4, for the text has no number of "

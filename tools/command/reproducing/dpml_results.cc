@@ -27,8 +27,8 @@ PaperResult leaders(std::string_view name, std::string_view title, std::string_v
           .platform = platform,
           .nodes = nodes,
           .members = members,
-          .sizes_bytes = {4, 64, 256, kKiB, 4 * kKiB, 8 * kKiB, 32 * kKiB, 128 * kKiB, 512 * kKiB,
-                          1024 * kKiB},
+          .sizes_bytes = {4, 64, 256, kKib, 4 * kKib, 8 * kKib, 32 * kKib, 128 * kKib, 512 * kKib,
+                          1024 * kKib},
           .curves = {{.name = "1 leader", .algorithm = kAlgorithm, .lanes = 1},
                      {.name = "2 leaders", .algorithm = kAlgorithm, .lanes = 2},
                      {.name = "4 leaders", .algorithm = kAlgorithm, .lanes = 4},
@@ -42,7 +42,7 @@ Claim best_leaders(double paper) {
   return {.what = "8 KiB: the best number of leaders",
           .measure = Measure::fastest_lanes,
           .challengers = {0, 1, 2, 3, 4},
-          .size_bytes = 8 * kKiB,
+          .size_bytes = 8 * kKib,
           .paper = paper};
 }
 
@@ -51,7 +51,7 @@ Claim many_leaders(double paper) {
           .measure = Measure::speedup,
           .challengers = {4},
           .defenders = {0},
-          .size_bytes = 512 * kKiB,
+          .size_bytes = 512 * kKib,
           .paper = paper};
 }
 
@@ -66,7 +66,7 @@ PaperResult libraries(std::string_view name, std::string_view title, std::string
       .platform = platform,
       .nodes = nodes,
       .members = members,
-      .sizes_bytes = {4, 256, 2 * kKiB, 16 * kKiB, 128 * kKiB, 512 * kKiB},
+      .sizes_bytes = {4, 256, 2 * kKib, 16 * kKib, 128 * kKib, 512 * kKib},
       .curves = {{.name = "DPML, 4 leaders", .algorithm = "dpml-recursive-doubling", .lanes = 4},
                  {.name = "DPML, 16 leaders", .algorithm = "dpml-recursive-doubling", .lanes = 16},
                  {.name = "DPML, 16 leaders, halving-doubling",

@@ -31,7 +31,7 @@ PaperResult alltoall_figure(std::string_view name, std::string_view title,
           .nodes = 16,
           .members = members,
           .paper_nodes = paper_nodes,
-          .sizes_bytes = {8, 64, 512, 4 * kKiB},
+          .sizes_bytes = {8, 64, 512, 4 * kKib},
           .curves = {{.name = "pairwise", .algorithm = "pairwise", .flat = true},
                      {.name = "L-a2a", .algorithm = "l-a2a"},
                      {.name = "MPML, 2 leaders", .algorithm = "mpml", .lanes = 2},
@@ -55,7 +55,7 @@ Claim longest(std::string_view what, std::size_t challenger, double paper) {
           .measure = Measure::speedup,
           .challengers = {challenger},
           .defenders = {kOneLeader},
-          .size_bytes = 4 * kKiB,
+          .size_bytes = 4 * kKib,
           .paper = paper};
 }
 

@@ -5,11 +5,10 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/byte_sizes.h"
 #include "core/base/collective.h"
 
 namespace hycoll::command {
-
-inline constexpr std::size_t kKiB = 1024;
 
 /// A line of a figure: an algorithm on a shape.
 struct Curve {

@@ -115,14 +115,8 @@ std::vector<ChartSeries> series_of(const Reproduction& reproduction) {
                        .color = static_cast<int>(i) % kSeriesColors,
                        .points = {}};
     for (std::size_t size = 0; size < result.sizes_bytes.size(); ++size) {
-      const double time_us = reproduction.times_us[i][size];
       series.points.push_back(
-          {.x = static_cast<double>(result.sizes_bytes[size]),
-           .y = time_us,
-           .low = time_us,
-           .high = time_us,
-           .tooltip = fmt::format("{}: {} bytes, {} us", series.name,
-                                  short_size(result.sizes_bytes[size]), time_text(time_us))});
+          time_point(series.name, result.sizes_bytes[size], reproduction.times_us[i][size]));
     }
     all.push_back(std::move(series));
   }

@@ -18,8 +18,8 @@ PaperResult ring_figure(std::string_view name, std::string_view title, std::stri
           .platform = platform,
           .nodes = nodes,
           .members = members,
-          .sizes_bytes = {kKiB, 4 * kKiB, 16 * kKiB, 32 * kKiB, 64 * kKiB, 128 * kKiB, 256 * kKiB,
-                          512 * kKiB, 1024 * kKiB, 2048 * kKiB, 4096 * kKiB},
+          .sizes_bytes = {kKib, 4 * kKib, 16 * kKib, 32 * kKib, 64 * kKib, 128 * kKib, 256 * kKib,
+                          512 * kKib, 1024 * kKib, 2048 * kKib, 4096 * kKib},
           .curves = std::move(curves),
           .claims = {std::move(claim)},
           .note = note};
@@ -58,14 +58,14 @@ std::vector<PaperResult> ring_results() {
   return {
       ring_figure("ring-figure-3", "allreduce, 128 processes, Myrinet", "ring-myrinet", 64, 2,
                   with_smp(),
-                  break_even("the ring is faster than the butterfly from", {1}, 256 * kKiB), ""),
+                  break_even("the ring is faster than the butterfly from", {1}, 256 * kKib), ""),
       ring_figure(
           "ring-figure-4", "allreduce, 128 processes, InfiniBand", "ring-infiniband", 16, 8,
-          with_smp(), break_even("the ring is faster than the butterfly from", {1}, 64 * kKiB),
+          with_smp(), break_even("the ring is faster than the butterfly from", {1}, 64 * kKib),
           "In the paper the ring loses again at 512 KiB and 1 MiB, which it calls abnormal."),
       ring_figure("ring-figure-6", "allreduce, 32 nodes, Ethernet", "ring-ethernet", 32, 1,
                   of_libraries(),
-                  break_even("the ring is faster than Open MPI and MPICH from", {1, 2}, 256 * kKiB),
+                  break_even("the ring is faster than Open MPI and MPICH from", {1, 2}, 256 * kKib),
                   "Butterfly and recursive doubling stand for the libraries."),
   };
 }

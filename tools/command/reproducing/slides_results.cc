@@ -33,7 +33,7 @@ Claim shortest(std::string_view what, std::size_t native) {
           .measure = Measure::speedup,
           .challengers = {native + 1},
           .defenders = {native},
-          .size_bytes = 12 * kKiB,
+          .size_bytes = 12 * kKib,
           .paper = 2};
 }
 
@@ -48,8 +48,8 @@ std::vector<PaperResult> slides_results() {
        .platform = "slides-hornet",
        .nodes = 11,
        .members = kMembers,
-       .sizes_bytes = {512 * kKiB, 1024 * kKiB, 2048 * kKiB, 4096 * kKiB, 8192 * kKiB,
-                       16384 * kKiB},
+       .sizes_bytes = {512 * kKib, 1024 * kKib, 2048 * kKib, 4096 * kKib, 8192 * kKib,
+                       16384 * kKib},
        .curves =
            {flat("native, 16 processes", kNative, 16), flat("tuned, 16 processes", kTuned, 16),
             flat("native, 64 processes", kNative, 64), flat("tuned, 64 processes", kTuned, 64),
@@ -66,7 +66,7 @@ std::vector<PaperResult> slides_results() {
        .platform = "slides-hornet",
        .nodes = 6,
        .members = kMembers,
-       .sizes_bytes = {12 * kKiB, 524287, 1024 * kKiB},
+       .sizes_bytes = {12 * kKib, 524287, 1024 * kKib},
        .curves = {flat("native, 9 processes", kNative, 9), flat("tuned, 9 processes", kTuned, 9),
                   flat("native, 33 processes", kNative, 33),
                   flat("tuned, 33 processes", kTuned, 33),
@@ -84,8 +84,8 @@ std::vector<PaperResult> slides_results() {
        .platform = "slides-hornet",
        .nodes = 6,
        .members = kMembers,
-       .sizes_bytes = {12 * kKiB, 24 * kKiB, 48 * kKiB, 96 * kKiB, 192 * kKiB, 384 * kKiB,
-                       768 * kKiB, 1536 * kKiB, 3072 * kKiB},
+       .sizes_bytes = {12 * kKib, 24 * kKib, 48 * kKib, 96 * kKib, 192 * kKib, 384 * kKib,
+                       768 * kKib, 1536 * kKib, 3072 * kKib},
        .curves = {flat("native", kNative, 129), flat("tuned", kTuned, 129)},
        .claims = {best("up to", 0, 1.3)},
        .note = "",

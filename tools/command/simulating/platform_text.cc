@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/base/errors.h"
+#include "core/base/own_folder.h"
 #include "core/base/price_text.h"
 #include "core/network/network_file.h"
 #include "core/network/text_lines.h"
@@ -254,12 +255,10 @@ bool has_description(std::string_view text) {
 /// beside it; nothing if there is none of this name.
 std::optional<std::string> shipped_platform(const std::string& name) {
   if (name.empty() || name.find_first_of("/.") != std::string::npos) return {};
-  std::error_code error;
-  const std::filesystem::path command = std::filesystem::read_symlink("/proc/self/exe", error);
   for (const std::filesystem::path& folder :
-       {std::filesystem::path("docs/platforms"),
-        command.parent_path().parent_path() / "share/hycoll/platforms"}) {
+       {std::filesystem::path("docs/platforms"), own_folder() / "../share/hycoll/platforms"}) {
     const std::filesystem::path path = folder / (name + ".platform");
+    std::error_code error;
     if (std::filesystem::exists(path, error)) return path.string();
   }
   return {};
