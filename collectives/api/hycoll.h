@@ -191,12 +191,13 @@ struct Options {
   std::string latencies;
 
   /// Communicators: a file that describes the network as a tree of switches and hosts, of which the
-  /// first process reads it (docs/topology.md). Nodes are then numbered as in a ring on which no
+  /// first process reads it (docs/topology.md); or "slurm": what Slurm tells each process of the
+  /// switches above its host. Nodes are then numbered as in a ring on which no
   /// link carries two messages in the same direction, in those calls whose result does not depend
   /// on the order of ranks: broadcast and barrier, allreduce and reduce with operators that
-  /// commute. Constructors throw Error if the file is none; if it lacks a host, they say so on
-  /// standard error, and nodes keep the order of ranks. Without effect where has_scattered_ranks()
-  /// is always false, and with aggregators. Empty: none.
+  /// commute. Constructors throw Error if the file is none; if a host is not in it, or Slurm
+  /// does not tell, they say so on standard error, and nodes keep the order of ranks. Without
+  /// effect where has_scattered_ranks() is always false, and with aggregators. Empty: none.
   std::string topology;
 
   /// A file that describes what the machine's steps cost, as `hycoll calibrate` writes it, of which

@@ -322,7 +322,7 @@ constexpr Setting kSettings[] = {
      .variable = "HYCOLL_TOPOLOGY",
      .field = "topology",
      .otherwise = "none",
-     .values = "a file",
+     .values = "a file, `slurm`",
      .effect = "the network's switches and hosts: nodes are numbered as in a ring that is free of "
                "contention ([topology](topology.md))",
      .for_whom = "networks of several switches, whose links hold long vectors up",

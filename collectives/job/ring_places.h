@@ -25,8 +25,8 @@ HostPositions positions_in_ring(const NetworkTree& tree, std::span<const std::st
 /// order, and the first process's is still the first. If that lacks a machine, which the first
 /// process says in a line on the standard error, as they are.
 ///
-/// Requires a file. Collective over the group, in its set-up. The first process reads the file for
-/// all. Throws Error (invalid_argument) on all if it cannot.
+/// Requires a file, or "slurm". Collective over the group, in its set-up. The first process reads
+/// the file for all. Throws Error (invalid_argument) on all if it cannot.
 RankMap in_ring_order(const ProcessGroup& group, const RankMap& places);
 
 }  // namespace hycoll

@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <set>
 #include <string>
@@ -165,6 +166,45 @@ TEST_CASE("processes that are dealt to hosts in turn: each host is entered once"
   for (const int receiver : receivers_in(communicator, Collective::allreduce)) {
     CHECK(host_of(receiver) == next_in(ring, host_of(world_rank())));
   }
+}
+
+/// What Slurm tells this process while the object lives: that such a host is below the switch
+/// "even" or "odd".
+class SlurmAddress {
+ public:
+  explicit SlurmAddress(int host) {
+    const std::string side = host % 2 == 0 ? "even" : "odd";
+    setenv("SLURM_TOPOLOGY_ADDR", ("top." + side + ".n" + std::to_string(host)).c_str(), 1);
+    setenv("SLURM_TOPOLOGY_ADDR_PATTERN", "switch.switch.node", 1);
+  }
+  ~SlurmAddress() {
+    unsetenv("SLURM_TOPOLOGY_ADDR");
+    unsetenv("SLURM_TOPOLOGY_ADDR_PATTERN");
+  }
+  SlurmAddress(const SlurmAddress&) = delete;
+  SlurmAddress& operator=(const SlurmAddress&) = delete;
+};
+
+TEST_CASE("Slurm tells each process which switches are above its host") {
+  host_of = [](int rank) { return rank; };
+  std::vector<int> ring;
+  for (const int rank : {0, 2, 4, 1, 3, 5}) {
+    if (rank < world_size()) ring.push_back(rank);
+  }
+  const SlurmAddress address(world_rank());
+  for (const Options::Layout layout : kBothLayouts) {
+    Communicator communicator(MPI_COMM_WORLD, ring_options(layout, "slurm"));
+    CHECK(receivers_in(communicator, Collective::allreduce) ==
+          std::set<int>{next_in(ring, world_rank())});
+  }
+}
+
+TEST_CASE("where Slurm tells the same of all hosts, nodes keep the order of ranks") {
+  host_of = [](int rank) { return rank; };
+  const SlurmAddress address(0);
+  Communicator communicator(MPI_COMM_WORLD, ring_options(Options::Layout::per_node, "slurm"));
+  CHECK(receivers_in(communicator, Collective::allreduce) ==
+        std::set<int>{(world_rank() + 1) % world_size()});
 }
 
 TEST_CASE("without a host in the file nodes keep the order of ranks") {
