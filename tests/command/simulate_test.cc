@@ -33,6 +33,7 @@ TEST_CASE("bad platforms are refused with their place") {
   check_refused({"simulate", "--platform", "star:hosts=2;node:copy=0GB/s"},
                 {"--platform: node", "copy='0GB/s'", "12.5GB/s"});
   check_refused({"simulate", "--platform", "/nowhere/file"}, {"--platform", "/nowhere/file"});
+  check_refused({"simulate", "--platform", "dmpl-b"}, {"--platform 'dmpl-b'", "dpml-b, "});
   check_refused({"simulate", "--platform", "star:hosts=2", "--algorithm", "all", "--svg", "-"},
                 {"--svg and --trace show one algorithm"});
 }

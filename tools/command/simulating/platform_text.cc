@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <limits>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "core/base/errors.h"
@@ -35,6 +36,9 @@ bool is_network(std::string_view kind) {
 /// What is beyond is rather a slip than a platform.
 constexpr int kMostHosts = 65'536;
 constexpr int kMostLevels = 4;
+
+/// Of the files of machines that come with hycoll.
+constexpr const char* kPlatformEnding = ".platform";
 
 /// Hosts and switches are numbered in the order in which they are made.
 class TreeMaker {
@@ -251,17 +255,41 @@ bool has_description(std::string_view text) {
   return false;
 }
 
-/// A machine that comes with hycoll, in the source tree from where the command runs, or installed
-/// beside it; nothing if there is none of this name.
-std::optional<std::string> shipped_platform(const std::string& name) {
-  if (name.empty() || name.find_first_of("/.") != std::string::npos) return {};
-  for (const std::filesystem::path& folder :
-       {std::filesystem::path("docs/platforms"), own_folder() / "../share/hycoll/platforms"}) {
-    const std::filesystem::path path = folder / (name + ".platform");
+/// Where the machines lie that come with hycoll: in the source tree from where the command runs, or
+/// installed beside it.
+std::vector<std::filesystem::path> shipped_folders() {
+  return {"docs/platforms", own_folder() / "../share/hycoll/platforms"};
+}
+
+/// The names of the machines that come with hycoll, sorted.
+std::set<std::string> shipped_names() {
+  std::set<std::string> names;
+  for (const std::filesystem::path& folder : shipped_folders()) {
     std::error_code error;
-    if (std::filesystem::exists(path, error)) return path.string();
+    for (const auto& file : std::filesystem::directory_iterator(folder, error)) {
+      if (file.path().extension() == kPlatformEnding) names.insert(file.path().stem());
+    }
   }
-  return {};
+  return names;
+}
+
+/// The file that a value names: that of a machine that comes with hycoll, or itself. Throws if it
+/// looks like a name, and there is neither.
+std::string platform_path(const std::string& argument, const std::string& value) {
+  const bool may_be_name = !value.empty() && value.find_first_of("/.") == std::string::npos;
+  if (!may_be_name) return value;
+  std::error_code error;
+  for (const std::filesystem::path& folder : shipped_folders()) {
+    const std::filesystem::path path = folder / (value + kPlatformEnding);
+    if (std::filesystem::exists(path, error)) return path;
+  }
+  if (!std::filesystem::exists(value, error)) {
+    throw Error(
+        ErrorKind::invalid_argument,
+        fmt::format("{} '{}': neither a file nor a machine that comes with hycoll; these are {}",
+                    argument, value, fmt::join(shipped_names(), ", ")));
+  }
+  return value;
 }
 
 }  // namespace
@@ -290,7 +318,7 @@ Platform platform_argument(const std::string& argument, const std::string& value
     platform.name = to_text(platform.network);
     return platform;
   }
-  const std::string path = shipped_platform(value).value_or(value);
+  const std::string path = platform_path(argument, value);
   const std::string text = read_file(argument, path);
   if (has_description(text)) {
     return parse_platform(text, path, path.substr(0, path.rfind('/') + 1), usual_hosts, prices);
