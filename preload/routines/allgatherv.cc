@@ -6,9 +6,9 @@
 #include <span>
 
 #include "collectives/api/hycoll.h"
+#include "collectives/elements/own_block.h"
 #include "preload/routines/elements.h"
 #include "preload/routines/forms.h"
-#include "preload/routines/own_block.h"
 #include "preload/routines/serve.h"
 
 namespace hycoll::preload {

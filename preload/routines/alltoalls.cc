@@ -5,9 +5,9 @@
 #include <cstddef>
 
 #include "collectives/api/hycoll.h"
+#include "collectives/elements/own_block.h"
 #include "preload/routines/both_sides.h"
 #include "preload/routines/forms.h"
-#include "preload/routines/own_block.h"
 #include "preload/routines/serve.h"
 
 namespace hycoll::preload {

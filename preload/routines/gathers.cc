@@ -7,9 +7,9 @@
 #include <memory>
 
 #include "collectives/api/hycoll.h"
+#include "collectives/elements/own_block.h"
 #include "core/base/errors.h"
 #include "preload/routines/forms.h"
-#include "preload/routines/own_block.h"
 #include "preload/routines/serve.h"
 
 namespace hycoll::preload {

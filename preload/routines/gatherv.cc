@@ -18,11 +18,11 @@
 #include <vector>
 
 #include "collectives/api/hycoll.h"
+#include "collectives/elements/own_block.h"
 #include "collectives/elements/vector_elements.h"
 #include "core/base/errors.h"
 #include "preload/routines/elements.h"
 #include "preload/routines/forms.h"
-#include "preload/routines/own_block.h"
 #include "preload/routines/pair_lists.h"
 #include "preload/routines/serve.h"
 

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
-#include <mutex>
 #include <string_view>
 
 #include "core/base/errors.h"
@@ -16,10 +14,6 @@ namespace {
 bool is_missing(const PassedBuffer& buffer) {
   return buffer.address == nullptr && buffer.count > 0 && find_predefined(buffer.type).has_value();
 }
-
-/// hycoll's communicator of this process alone, on which the MPI library returns errors.
-std::mutex own_mutex;
-MPI_Comm own_communicator = MPI_COMM_NULL;  // guarded by own_mutex; null until it is needed
 
 }  // namespace
 
@@ -78,30 +72,6 @@ Mistake find_mistake(const PassedBlocks& blocks) {
   const void* const place = static_cast<const std::byte*>(blocks.all.address) +
                             blocks.own_begin * static_cast<std::ptrdiff_t>(extent);
   return blocks.own.address == place ? Mistake::aliased : Mistake::none;
-}
-
-bool is_committed(MPI_Datatype type) {
-  // The last predefined one: of these, handles always mean the same.
-  static std::atomic<MPI_Datatype> last_predefined{MPI_DATATYPE_NULL};
-  if (type == last_predefined.load(std::memory_order_relaxed)) return true;
-  if (find_predefined(type)) {
-    last_predefined.store(type, std::memory_order_relaxed);
-    return true;
-  }
-  const std::lock_guard lock(own_mutex);
-  if (own_communicator == MPI_COMM_NULL) {
-    // Unlike a duplicate it gets no attributes of the program's.
-    if (PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &own_communicator) != MPI_SUCCESS) return true;
-    PMPI_Comm_set_errhandler(own_communicator, MPI_ERRORS_RETURN);
-  }
-  // Moves nothing: the only process has it already.
-  char nothing = 0;
-  return PMPI_Bcast(&nothing, 1, type, 0, own_communicator) == MPI_SUCCESS;
-}
-
-void forget_committed() noexcept {
-  const std::lock_guard lock(own_mutex);
-  if (own_communicator != MPI_COMM_NULL) PMPI_Comm_free(&own_communicator);
 }
 
 }  // namespace hycoll::preload

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "collectives/elements/committed.h"
 #include "preload/session/routine.h"
 
 namespace hycoll::preload {
@@ -91,10 +92,6 @@ inline Mistake mistake_in(const PassedBlocks& blocks) {
   return is_suspect ? find_mistake(blocks) : Mistake::none;
 }
 
-/// Whether MPI can use the datatype in a communication: it has been committed, or is predefined.
-/// Asks the MPI library.
-bool is_committed(MPI_Datatype type);
-
 inline bool is_usable(MPI_Datatype type) { return type != MPI_DATATYPE_NULL && is_committed(type); }
 
 /// The first of them, the second if that one is no type to communicate with: so a call of two types
@@ -103,9 +100,6 @@ inline MPI_Datatype worse_type(MPI_Datatype type, MPI_Datatype other) {
   if (other == type) return type;
   return is_usable(other) ? type : other;
 }
-
-/// Gives up what is_committed() needs; before the end of MPI.
-void forget_committed() noexcept;
 
 }  // namespace hycoll::preload
 

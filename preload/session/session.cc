@@ -12,6 +12,8 @@
 #include <string_view>
 #include <utility>
 
+#include "collectives/elements/committed.h"
+#include "collectives/elements/error_class.h"
 #include "collectives/job/build_identity.h"
 #include "collectives/job/process_map.h"
 #include "collectives/node/memory_charge.h"
@@ -108,24 +110,6 @@ bool are_the_same(JointSetup& setup) {
   const std::int64_t differing = setup.least(is_like_first ? JointSetup::kMost : rank);
   if (differing == rank) say_what_differs(rank, first_build, build, first_settings, settings);
   return differing == JointSetup::kMost;
-}
-
-int error_class(const Error& error) {
-  if (dynamic_cast<const RootError*>(&error) != nullptr) return MPI_ERR_ROOT;
-  if (dynamic_cast<const BufferError*>(&error) != nullptr) return MPI_ERR_BUFFER;
-  if (dynamic_cast<const SizeError*>(&error) != nullptr) return MPI_ERR_TRUNCATE;
-  switch (error.kind()) {
-    case ErrorKind::invalid_argument:
-      return MPI_ERR_ARG;
-    case ErrorKind::user_operator:
-      return MPI_ERR_OP;
-    case ErrorKind::mismatch:
-    case ErrorKind::unsupported:
-    case ErrorKind::environment:
-    case ErrorKind::timeout:
-      break;
-  }
-  return MPI_ERR_OTHER;
 }
 
 /// A code of MPI's with this class and text, made once per class: MPI has no way to give one back.

@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 readonly work=$1 here=$PWD
-readonly prefix=$work/prefix projects=$work/projects programs=(custom_operator per_node std_threads)
+readonly prefix=$work/prefix projects=$work/projects programs=(custom_operator per_node std_threads allreduce)
 
 fail() { # message, file with details
   printf 'FAILED: %s\n' "$1"
@@ -44,19 +44,20 @@ mv "$work/root/opt/hycoll" "$prefix"
 [[ -s $prefix/share/man/man1/hycoll-plan.1 ]] || fail "no manual pages" /dev/null
 
 mkdir "$projects"
-cp -r docs/examples/{cmake,make,*.cc} "$projects"
-PKG_CONFIG_PATH=$prefix/lib/pkgconfig make -C "$projects/make" -j2 MPICXX=mpicxx.mpich PROGRAMS="${programs[*]}" \
+cp -r docs/examples/{cmake,make,*.c,*.cc} "$projects"
+PKG_CONFIG_PATH=$prefix/lib/pkgconfig make -C "$projects/make" -j2 MPICC=mpicc.mpich MPICXX=mpicxx.mpich PROGRAMS="${programs[*]}" \
   >"$work/make.log" 2>&1 || fail "make with pkg-config" "$work/make.log"
 for program in "${programs[@]}"; do
   run "$projects/make/$program"
 done
 
-configure mpich -DMPI_CXX_COMPILER=mpicxx.mpich && cmake --build "$projects/cmake/mpich" >>"$work/cmake.log" 2>&1 ||
+configure mpich -DMPI_C_COMPILER=mpicc.mpich && cmake --build "$projects/cmake/mpich" >>"$work/cmake.log" 2>&1 ||
   fail "CMake" "$work/cmake.log"
 run "$projects/cmake/mpich/per_node"
+run "$projects/cmake/mpich/allreduce"
 
 # With the other MPI library there is no hycoll here, until one is installed beside the first. CMake does not look into it.
-refused "has no hycoll for it" openmpi -DMPI_CXX_COMPILER=mpicxx.openmpi
+refused "has no hycoll for it" openmpi -DMPI_C_COMPILER=mpicc.openmpi
 touch "$prefix/lib/libhycoll-openmpi.so"
 configure openmpi || fail "CMake with another hycoll beside the first" "$work/cmake.log"
 grep -q "/libhycoll-openmpi.so" "$projects/cmake/openmpi/CMakeFiles/per_node.dir/link.txt" ||

@@ -25,7 +25,8 @@ int main(int argc, char** argv) {
     for (int i = 0; i < kCount; ++i) {
       const double expected = (double)size * i + round * (size * (size - 1) / 2);
       if (output[i] == expected) continue;
-      fprintf(stderr, "rank %d, round %d, element %d: %g, expected %g\n", rank, round, i, output[i], expected);
+      fprintf(stderr, "rank %d, round %d, element %d: %g, expected %g\n", rank, round, i, output[i],
+              expected);
       MPI_Abort(MPI_COMM_WORLD, 1);
     }
   }

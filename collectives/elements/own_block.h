@@ -1,5 +1,5 @@
-#ifndef HYCOLL_PRELOAD_ROUTINES_OWN_BLOCK_H_
-#define HYCOLL_PRELOAD_ROUTINES_OWN_BLOCK_H_
+#ifndef HYCOLL_COLLECTIVES_ELEMENTS_OWN_BLOCK_H_
+#define HYCOLL_COLLECTIVES_ELEMENTS_OWN_BLOCK_H_
 
 #include <mpi.h>
 
@@ -8,7 +8,7 @@
 
 #include "collectives/elements/vector_elements.h"
 
-namespace hycoll::preload {
+namespace hycoll {
 
 /// So many elements of a type, as MPI describes a block.
 struct BlockDescription {
@@ -47,12 +47,15 @@ class OwnBlock {
 
   /// Where the block of a rank is in a buffer of all blocks that are described as this one is.
   const void* block_from(const void* blocks, int rank) const noexcept {
-    return from_.address_of(blocks, static_cast<std::ptrdiff_t>(from_count_) * rank);
+    return element_from(blocks, static_cast<std::ptrdiff_t>(from_count_) * rank);
   }
   void* block_to(void* blocks, int rank) const noexcept {
     return element_to(blocks, static_cast<std::ptrdiff_t>(to_count_) * rank);
   }
   /// Where an element is in such a buffer.
+  const void* element_from(const void* blocks, std::ptrdiff_t element) const noexcept {
+    return from_.address_of(blocks, element);
+  }
   void* element_to(void* blocks, std::ptrdiff_t element) const noexcept {
     return to_.address_of(blocks, element);
   }
@@ -69,6 +72,6 @@ class OwnBlock {
   std::size_t to_count_ = 0;
 };
 
-}  // namespace hycoll::preload
+}  // namespace hycoll
 
-#endif  // HYCOLL_PRELOAD_ROUTINES_OWN_BLOCK_H_
+#endif  // HYCOLL_COLLECTIVES_ELEMENTS_OWN_BLOCK_H_

@@ -1,10 +1,10 @@
-#include "preload/routines/own_block.h"
+#include "collectives/elements/own_block.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 
-namespace hycoll::preload {
+namespace hycoll {
 
 OwnBlock::OwnBlock(const BlockDescription& from, const BlockDescription& to,
                    std::string_view collective)
@@ -43,4 +43,4 @@ void OwnBlock::copy(const void* from, void* to) const {
   }
 }
 
-}  // namespace hycoll::preload
+}  // namespace hycoll
