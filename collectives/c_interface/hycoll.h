@@ -13,6 +13,7 @@
 ///     hycoll_communicator_create(MPI_COMM_WORLD, NULL, &world);
 ///     double own = 1, sum;
 ///     hycoll_allreduce(&own, &sum, 1, MPI_DOUBLE, MPI_SUM, world);
+///     check(sum >= 1);
 ///     hycoll_communicator_free(&world);
 ///
 /// Every function returns MPI_SUCCESS or a class of MPI's errors, such as MPI_ERR_ROOT;
@@ -58,6 +59,9 @@ typedef struct hycoll_request {
 ///     hycoll_options options = HYCOLL_OPTIONS_INIT;
 ///     options.layout = "processes";
 ///     options.warn_after_s = 10;
+///     hycoll_member world;
+///     hycoll_communicator_create(MPI_COMM_WORLD, &options, &world);
+///     hycoll_communicator_free(&world);
 typedef struct hycoll_options {
   size_t size;            ///< sizeof(hycoll_options), which tells the header's version.
   const char* layout;     ///< What a node is.
@@ -123,6 +127,7 @@ int hycoll_communicator_free(hycoll_member* communicator);
 ///       hycoll_team_join(team, omp_get_thread_num(), &member);
 ///       double own = 1, sum;
 ///       hycoll_allreduce(&own, &sum, 1, MPI_DOUBLE, MPI_SUM, member);
+///       check(sum >= omp_get_num_threads());
 ///     }
 ///     hycoll_team_free(&team);
 int hycoll_team_create(MPI_Comm parent, int thread_count, const hycoll_options* options,

@@ -7,10 +7,12 @@ check(condition), which ends the job if the condition is false. A header without
 import re
 import sys
 
-PREAMBLE = """#include <hycoll/heap.h>
+PREAMBLE = """#include <hycoll.h>
+#include <hycoll/heap.h>
 #include <hycoll/heap_neighbours.h>
 #include <hycoll/hycoll.h>
 #include <mpi.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <cmath>

@@ -34,7 +34,7 @@ def navigation(root):
     rest = [path.relative_to(root).as_posix() for path in documents(root)]
     names += [name for name in rest if not name.startswith("docs/decisions/")]
     rows = [{title_of(root / name): name} for name in dict.fromkeys(names)]
-    rows.insert(2, {"Reference of the C++ interface": "api/index.html"})
+    rows.insert(2, {"Reference of the C++ and C interfaces": "api/index.html"})
     return json.dumps(rows)
 
 

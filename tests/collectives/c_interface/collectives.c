@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "checks.h"
 
@@ -100,8 +101,26 @@ static enum description drawn_description(const struct trial* trial, int salt) {
                             kDescriptions);
 }
 
-/// Makes the call hycoll_name(...) in the trial's form; a persistent one twice if it may be.
-#define RUN(name, ...)                                                  \
+/// A copy of what a buffer holds, which is overwritten. Null: there is no buffer.
+static long* hide(const struct buffer* buffer) {
+  if (buffer == NULL) return NULL;
+  const size_t size = (2 * (size_t)buffer->longs + 1) * sizeof(long);
+  long* const copy = malloc(size);
+  memcpy(copy, buffer->data, size);
+  for (long i = 0; i <= 2 * buffer->longs; ++i) buffer->data[i] = kUntouched;
+  return copy;
+}
+
+/// Puts it back.
+static void reveal(const struct buffer* buffer, long* copy) {
+  if (buffer == NULL) return;
+  memcpy(buffer->data, copy, (2 * (size_t)buffer->longs + 1) * sizeof(long));
+  free(copy);
+}
+
+/// Makes the call hycoll_name(...) in the trial's form. The input is in the buffer `source`, for a
+/// persistent call from its first start on; that is started twice, unless it is in place.
+#define RUN(source, name, ...)                                          \
   do {                                                                  \
     hycoll_request request = HYCOLL_NULL;                               \
     if (trial->form == kBlocking) {                                     \
@@ -111,7 +130,9 @@ static enum description drawn_description(const struct trial* trial, int salt) {
       CHECK_SUCCESS(hycoll_wait(&request));                             \
       CHECK(request.handle == 0, #name ": the request stays");          \
     } else {                                                            \
+      long* const input_copy = hide(source);                            \
       CHECK_SUCCESS(hycoll_##name##_init(__VA_ARGS__, &request));       \
+      reveal(source, input_copy);                                       \
       for (int start = 0; start < (trial->in_place ? 1 : 2); ++start) { \
         CHECK_SUCCESS(hycoll_start(&request));                          \
         CHECK_SUCCESS(hycoll_wait(&request));                           \
@@ -142,18 +163,20 @@ static void reduce_vector(const struct trial* trial, enum reduction reduction) {
   const bool in_place = trial->in_place && is_root;
   const struct buffer own = new_buffer(kLongs, trial->longs);
   const struct buffer result = new_buffer(kLongs, trial->longs);
+  const struct buffer* const source = in_place ? &result : &own;
   for (long i = 0; i < trial->longs; ++i) {
-    *at(in_place ? &result : &own, i) = passed(trial->rank, 0, i);
+    *at(source, i) = passed(trial->rank, 0, i);
   }
   const void* const input = in_place ? MPI_IN_PLACE : own.data;
   void* const output = is_root ? result.data : NULL;
   const MPI_Count count = trial->longs;
   if (reduction == kAllreduce)
-    RUN(allreduce, input, output, count, MPI_LONG, MPI_SUM, trial->member);
+    RUN(source, allreduce, input, output, count, MPI_LONG, MPI_SUM, trial->member);
   if (reduction == kReduce)
-    RUN(reduce, input, output, count, MPI_LONG, MPI_SUM, trial->root, trial->member);
-  if (reduction == kScan) RUN(scan, input, output, count, MPI_LONG, MPI_SUM, trial->member);
-  if (reduction == kExscan) RUN(exscan, input, output, count, MPI_LONG, MPI_SUM, trial->member);
+    RUN(source, reduce, input, output, count, MPI_LONG, MPI_SUM, trial->root, trial->member);
+  if (reduction == kScan) RUN(source, scan, input, output, count, MPI_LONG, MPI_SUM, trial->member);
+  if (reduction == kExscan)
+    RUN(source, exscan, input, output, count, MPI_LONG, MPI_SUM, trial->member);
   const bool has_result = is_root && (reduction != kExscan || trial->rank > 0);
   int last = trial->size;
   if (reduction == kScan) last = trial->rank + 1;
@@ -171,15 +194,15 @@ static void reduce(const struct trial* trial) { reduce_vector(trial, kReduce); }
 static void scan(const struct trial* trial) { reduce_vector(trial, kScan); }
 static void exscan(const struct trial* trial) { reduce_vector(trial, kExscan); }
 
-static void barrier(const struct trial* trial) { RUN(barrier, trial->member); }
+static void barrier(const struct trial* trial) { RUN(NULL, barrier, trial->member); }
 
 static void bcast(const struct trial* trial) {
   const struct buffer buffer = new_buffer(drawn_description(trial, 1), trial->longs);
   for (long i = 0; i < trial->longs && trial->rank == trial->root; ++i) {
     *at(&buffer, i) = passed(trial->root, 0, i);
   }
-  RUN(bcast, buffer.data, count_in(&buffer, trial->longs), types[buffer.description], trial->root,
-      trial->member);
+  RUN(&buffer, bcast, buffer.data, count_in(&buffer, trial->longs), types[buffer.description],
+      trial->root, trial->member);
   for (long i = 0; i < trial->longs; ++i) {
     check_value(trial, "bcast", i, *at(&buffer, i), passed(trial->root, 0, i));
   }
@@ -243,9 +266,9 @@ static void reduce_to_blocks(const struct trial* trial, bool is_equal) {
   const void* const input = trial->in_place ? MPI_IN_PLACE : all.data;
   void* const output = trial->in_place ? all.data : result.data;
   if (is_equal) {
-    RUN(reduce_scatter_block, input, output, trial->longs, MPI_LONG, MPI_SUM, trial->member);
+    RUN(&all, reduce_scatter_block, input, output, trial->longs, MPI_LONG, MPI_SUM, trial->member);
   } else {
-    RUN(reduce_scatter, input, output, blocks.counts, MPI_LONG, MPI_SUM, trial->member);
+    RUN(&all, reduce_scatter, input, output, blocks.counts, MPI_LONG, MPI_SUM, trial->member);
   }
   for (long i = 0; i < blocks.longs[trial->rank]; ++i) {
     check_value(trial, "reduce_scatter", i, *at(trial->in_place ? &all : &result, i),
@@ -279,9 +302,9 @@ static void gather_blocks(const struct trial* trial, bool is_equal, bool is_root
   const long longs = blocks.longs[trial->rank];
   const struct buffer all = new_buffer(described, blocks.sum);
   const struct buffer own = own_buffer(trial, described, is_equal, has_all, longs);
+  const struct buffer* const source = in_place ? &all : &own;
   for (long i = 0; i < longs; ++i) {
-    const long begin = in_place ? blocks.begins[trial->rank] : 0;
-    *at(in_place ? &all : &own, begin + i) = passed(trial->rank, 0, i);
+    *at(source, (in_place ? blocks.begins[trial->rank] : 0) + i) = passed(trial->rank, 0, i);
   }
   const void* const input = in_place ? MPI_IN_PLACE : own.data;
   const MPI_Count count = count_in(&own, longs);
@@ -290,14 +313,15 @@ static void gather_blocks(const struct trial* trial, bool is_equal, bool is_root
   const MPI_Count of_each = elements_of(described, trial->longs);
   const MPI_Aint* const displs = apart ? blocks.displs : NULL;
   if (is_equal && is_rooted) {
-    RUN(gather, input, count, type, output, of_each, types[described], trial->root, trial->member);
-  } else if (is_equal) {
-    RUN(allgather, input, count, type, output, of_each, types[described], trial->member);
-  } else if (is_rooted) {
-    RUN(gatherv, input, count, type, output, blocks.counts, displs, types[described], trial->root,
+    RUN(source, gather, input, count, type, output, of_each, types[described], trial->root,
         trial->member);
+  } else if (is_equal) {
+    RUN(source, allgather, input, count, type, output, of_each, types[described], trial->member);
+  } else if (is_rooted) {
+    RUN(source, gatherv, input, count, type, output, blocks.counts, displs, types[described],
+        trial->root, trial->member);
   } else {
-    RUN(allgatherv, input, count, type, output, blocks.counts, displs, types[described],
+    RUN(source, allgatherv, input, count, type, output, blocks.counts, displs, types[described],
         trial->member);
   }
   for (int from = 0; from < trial->size && has_all; ++from) {
@@ -337,11 +361,11 @@ static void scatter_blocks(const struct trial* trial, bool is_equal) {
   const MPI_Datatype type = types[own.description];
   const MPI_Aint* const displs = apart ? blocks.displs : NULL;
   if (is_equal) {
-    RUN(scatter, input, elements_of(described, trial->longs), types[described], output, count, type,
-        trial->root, trial->member);
+    RUN(&all, scatter, input, elements_of(described, trial->longs), types[described], output, count,
+        type, trial->root, trial->member);
   } else {
-    RUN(scatterv, input, blocks.counts, displs, types[described], output, count, type, trial->root,
-        trial->member);
+    RUN(&all, scatterv, input, blocks.counts, displs, types[described], output, count, type,
+        trial->root, trial->member);
   }
   for (long i = 0; i < longs && !in_place; ++i) {
     check_value(trial, "a scatter", i, *at(&own, i), passed(trial->root, trial->rank, i));
@@ -390,17 +414,17 @@ static void exchange(const struct trial* trial, enum exchange kind) {
     received_types[rank] = types[received_as];
   }
   if (kind == kEqual) {
-    RUN(alltoall, input, elements_of(sent_as, trial->longs), types[sent_as], out.data,
+    RUN(source, alltoall, input, elements_of(sent_as, trial->longs), types[sent_as], out.data,
         elements_of(received_as, trial->longs), types[received_as], trial->member);
   } else if (kind == kUnequal) {
-    RUN(alltoallv, input, sent.counts, apart ? sent.displs : NULL, types[sent_as], out.data,
+    RUN(source, alltoallv, input, sent.counts, apart ? sent.displs : NULL, types[sent_as], out.data,
         received.counts, apart ? received.displs : NULL, types[received_as], trial->member);
   } else {
     for (int rank = 0; rank < trial->size; ++rank) {
       sent.displs[rank] = (char*)at(&in, sent.begins[rank]) - (char*)in.data;
       received.displs[rank] = (char*)at(&out, received.begins[rank]) - (char*)out.data;
     }
-    RUN(alltoallw, input, sent.counts, sent.displs, sent_types, out.data, received.counts,
+    RUN(source, alltoallw, input, sent.counts, sent.displs, sent_types, out.data, received.counts,
         received.displs, received_types, trial->member);
   }
   for (int from = 0; from < trial->size; ++from) {
