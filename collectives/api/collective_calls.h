@@ -1,6 +1,7 @@
 #ifndef HYCOLL_COLLECTIVES_API_COLLECTIVE_CALLS_H_
 #define HYCOLL_COLLECTIVES_API_COLLECTIVE_CALLS_H_
 
+#include <cstddef>
 #include <memory>
 #include <ranges>
 #include <span>
@@ -44,6 +45,13 @@ class Request {
   /// for no call then.
   void wait();
 
+  /// Whether wait() would return, or throw, at once. The request stands for its call still. True
+  /// for a request that stands for none.
+  bool has_completed();
+
+  /// Whether it stands for a call, which may have completed.
+  bool has_call() const noexcept { return state_ != nullptr; }
+
   struct State;  ///< Of the implementation.
   explicit Request(std::unique_ptr<State> state) noexcept;
 
@@ -54,6 +62,28 @@ class Request {
 /// Returns when all calls have completed; then throws the Error of the first one, in this order,
 /// that has met any. The requests stand for no calls then.
 void wait_all(std::span<Request> requests);
+
+/// Whether all calls have completed. Then as wait_all(); else all requests stand for their calls
+/// still.
+bool test_all(std::span<Request> requests);
+
+/// Returns when one of the calls has completed: its index, or the number of requests if none of
+/// them stands for a call. As Request::wait() of that one; another thread's work goes on meanwhile,
+/// for the caller yields between looks.
+///
+/// Example: results in the order in which they come.
+///
+///     hycoll::Communicator communicator(MPI_COMM_WORLD);
+///     std::vector<int> tables[2] = {std::vector<int>(10, 1), std::vector<int>(10, 2)};
+///     std::vector<hycoll::Request> requests;
+///     for (std::vector<int>& table : tables) {
+///       requests.push_back(communicator.iallreduce(table, table, hycoll::Operator::max));
+///     }
+///     std::size_t done = 0;
+///     while ((done = hycoll::wait_any(requests)) < requests.size()) {
+///       check(tables[done][0] == static_cast<int>(done) + 1);
+///     }
+std::size_t wait_any(std::span<Request> requests);
 
 /// A nonblocking call that goes on only while its owner drives it: for owners with a loop of their
 /// own, such as another library's progress function, or with a thread level below
@@ -140,6 +170,9 @@ class Persistent {
 
   /// Returns when it has; throws the Error that it met, if any.
   void wait();
+
+  /// Whether wait() would return, or throw, at once.
+  bool has_completed();
 
   /// Starts the operation and returns when it has completed, with the caller as a worker.
   void run();

@@ -304,6 +304,11 @@ class Communicator : public CollectiveCalls<Communicator> {
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
+  /// Local. Requests and persistent calls stay valid. The other one must only be destroyed, which
+  /// is local then, or assigned to.
+  Communicator(Communicator&&) noexcept;
+  /// As the destructor for the communicator that it has been.
+  Communicator& operator=(Communicator&&) noexcept;
 
   /// Among the members; -1 on an aggregator.
   int rank() const noexcept;
@@ -452,6 +457,11 @@ class Team {
   ~Team();
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
+  /// Local. Members, requests and persistent calls stay valid. The other one must only be
+  /// destroyed, which is local then, or assigned to.
+  Team(Team&&) noexcept;
+  /// As the destructor for the team that it has been.
+  Team& operator=(Team&&) noexcept;
 
   /// The members of this process: 0 on an aggregator, whatever it passed.
   int thread_count() const noexcept;

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -108,28 +107,14 @@ class RequestObject {
     is_active_ = true;
   }
 
-  /// Whether wait() would return at once. Requires that it is active.
-  bool has_completed() noexcept {
-    if (has_completed_) return true;
-    try {
-      has_completed_ = persistent_ ? persistent_->test() : request_.test();
-    } catch (...) {
-      error_ = std::current_exception();
-      has_completed_ = true;
-    }
-    return has_completed_;
+  /// Whether wait() would return, or throw, at once. Requires that it is active.
+  bool has_completed() {
+    return persistent_ ? persistent_->has_completed() : request_.has_completed();
   }
-
-  /// Returns when the call has completed, or throws what it has met; not active then. Requires that
-  /// it is active.
+  /// Returns when the call has completed, or throws what it has met; not active then.
   void wait() {
     is_active_ = false;
-    if (!has_completed_) {
-      persistent_ ? persistent_->wait() : request_.wait();
-      return;
-    }
-    has_completed_ = false;
-    if (error_ != nullptr) std::rethrow_exception(std::exchange(error_, nullptr));
+    persistent_ ? persistent_->wait() : request_.wait();
   }
 
  private:
@@ -138,8 +123,6 @@ class RequestObject {
   Request request_;
   std::optional<Persistent> persistent_;
   bool is_active_ = false;
-  bool has_completed_ = false;  // as has_completed() has found
-  std::exception_ptr error_;    // likewise
 };
 
 }  // namespace hycoll::c_interface

@@ -274,6 +274,8 @@ Communicator::Communicator(MPI_Comm parent, const Options& options)
     : state_(State::make(parent, options)) {}
 
 Communicator::~Communicator() = default;
+Communicator::Communicator(Communicator&&) noexcept = default;
+Communicator& Communicator::operator=(Communicator&&) noexcept = default;
 
 bool Communicator::is_aggregator() const noexcept { return state_->group.is_aggregator(); }
 

@@ -1,7 +1,9 @@
 // Nonblocking and persistent calls under way.
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <thread>
 #include <utility>
 
 #include "collectives/calls/caller.h"
@@ -86,6 +88,8 @@ void Request::wait() {
   if (state->error) throw Error(*state->error);
 }
 
+bool Request::has_completed() { return state_ == nullptr || state_->test(); }
+
 void wait_all(std::span<Request> requests) {
   std::exception_ptr first;
   for (Request& request : requests) {
@@ -96,6 +100,27 @@ void wait_all(std::span<Request> requests) {
     }
   }
   if (first != nullptr) std::rethrow_exception(first);
+}
+
+bool test_all(std::span<Request> requests) {
+  const bool have_completed =
+      std::ranges::all_of(requests, [](Request& request) { return request.has_completed(); });
+  if (have_completed) wait_all(requests);
+  return have_completed;
+}
+
+std::size_t wait_any(std::span<Request> requests) {
+  for (bool are_left = true; are_left; std::this_thread::yield()) {
+    are_left = false;
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      if (!requests[i].has_call()) continue;
+      are_left = true;
+      if (!requests[i].has_completed()) continue;
+      requests[i].wait();
+      return i;
+    }
+  }
+  return requests.size();
 }
 
 Persistent::Persistent(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
@@ -133,6 +158,8 @@ void Persistent::wait() {
   state_->is_active = false;
   if (state_->request->error) throw Error(*state_->request->error);
 }
+
+bool Persistent::has_completed() { return !state_->is_active || state_->request->test(); }
 
 void Persistent::run() {
   wait();

@@ -153,6 +153,8 @@ Team::Team(MPI_Comm parent, int thread_count, const Options& options)
     : state_(State::make(parent, thread_count, options)) {}
 
 Team::~Team() = default;
+Team::Team(Team&&) noexcept = default;
+Team& Team::operator=(Team&&) noexcept = default;
 
 int Team::thread_count() const noexcept { return static_cast<int>(state_->members.size()); }
 

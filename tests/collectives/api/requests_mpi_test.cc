@@ -125,6 +125,90 @@ TEST_CASE("wait_all() waits for all, and throws what the first one that failed h
   wait_all(requests);
 }
 
+TEST_CASE("has_completed() leaves the call and its error to wait()") {
+  Communicator communicator(MPI_COMM_WORLD);
+  Calls calls;
+  Request request = calls.fail(communicator);
+  while (!request.has_completed()) std::this_thread::yield();
+  CHECK(request.has_completed());
+  CHECK(request.has_call());
+  CHECK(kind_of_error([&] { request.wait(); }) == ErrorKind::user_operator);
+  CHECK_FALSE(request.has_call());
+  CHECK(request.has_completed());
+
+  Persistent persistent = communicator.allreduce_init(calls.input, calls.output);
+  CHECK(persistent.has_completed());
+  persistent.start();
+  while (!persistent.has_completed()) std::this_thread::yield();
+  CHECK_THROWS_AS(persistent.start(), Error);  // for it has not been waited for
+  persistent.wait();
+  CHECK(calls.output == std::vector<int>(3, communicator.size()));
+}
+
+TEST_CASE("test_all() takes all calls or none, and throws what the first one has met") {
+  Communicator communicator(MPI_COMM_WORLD);
+  std::vector<Calls> calls(3);
+  std::vector<Request> requests;
+  for (Calls& each : calls) requests.push_back(each.succeed(communicator));
+  while (!test_all(requests)) {
+    for (const Request& request : requests) CHECK(request.has_call());
+  }
+  for (std::size_t c = 0; c < calls.size(); ++c) {
+    CHECK_FALSE(requests[c].has_call());
+    CHECK(calls[c].output == std::vector<int>(3, communicator.size()));
+  }
+  CHECK(test_all(requests));
+  requests[1] = calls[1].fail(communicator);
+  const auto all = [&] {
+    while (!test_all(requests)) std::this_thread::yield();
+  };
+  CHECK(kind_of_error(all) == ErrorKind::user_operator);
+  CHECK(test_all(requests));
+}
+
+TEST_CASE("wait_any() takes each call once, with its error") {
+  Communicator communicator(MPI_COMM_WORLD);
+  std::vector<Calls> calls(5);
+  std::vector<Request> requests;
+  for (std::size_t c = 0; c < calls.size(); ++c) {
+    requests.push_back(c == 3 ? calls[c].fail(communicator) : calls[c].succeed(communicator));
+  }
+  requests.emplace_back();
+  int failed = 0;
+  std::vector<int> taken(calls.size());
+  for (std::size_t call = 0; call < calls.size(); ++call) {
+    try {
+      ++taken.at(wait_any(requests));
+    } catch (const Error&) {
+      ++failed;
+    }
+  }
+  CHECK(failed == 1);
+  CHECK(taken == std::vector<int>{1, 1, 1, 0, 1});
+  CHECK(wait_any(requests) == requests.size());
+}
+
+TEST_CASE("communicators and teams move, with their calls") {
+  Calls calls;
+  Communicator first(MPI_COMM_WORLD);
+  Persistent persistent = first.allreduce_init(calls.input, calls.output);
+  Request request = calls.succeed(first);
+  std::vector<Communicator> kept;
+  kept.push_back(std::move(first));
+  request.wait();
+  persistent.run();
+  CHECK(calls.output == std::vector<int>(3, kept[0].size()));
+  kept.emplace_back(MPI_COMM_WORLD);
+  kept[1] = std::move(kept[0]);  // that of the second one goes
+  CHECK(kept[1].allreduce(1) == kept[1].size());
+  persistent.run();
+
+  Team team(MPI_COMM_WORLD, 1);
+  Member member = team.join(0);
+  const Team moved = std::move(team);
+  CHECK(member.allreduce(2) == 2 * member.size());
+}
+
 TEST_CASE("a request that is assigned waits for its last call") {
   Communicator communicator(MPI_COMM_WORLD);
   Calls first;
