@@ -35,6 +35,10 @@ TEST_CASE("a slot that is used again is not what its old handles stand for") {
   CHECK(handles.find(Kind::request, old) == nullptr);
   CHECK(handles.why_not(Kind::request, old) == "has been freed");
   CHECK(handles.find(Kind::member, now) == &second);
+  handles.remove(now);
+  const std::uint64_t again = handles.add(Kind::request, &second);
+  CHECK(handles.find(Kind::request, old) == nullptr);
+  CHECK(handles.find(Kind::request, again) == &second);
 }
 
 TEST_CASE("slots are used again, so that they do not grow with time") {
