@@ -4,11 +4,6 @@
 
 namespace hycoll::c_interface {
 
-void refuse_count(const char* argument, MPI_Count count) {
-  throw ArgumentError(MPI_ERR_COUNT, fmt::format("{}={}: expected 0 or more", argument,
-                                                 static_cast<long long>(count)));
-}
-
 void refuse_type(const char* argument, MPI_Datatype type) {
   const char* const problem = type == MPI_DATATYPE_NULL
                                   ? "is MPI_DATATYPE_NULL; expected a datatype"
@@ -31,10 +26,7 @@ std::span<const std::size_t> kept_counts(const char* argument, const MPI_Count* 
   }
   kept.resize(static_cast<std::size_t>(member_count));
   for (std::size_t rank = 0; rank < kept.size(); ++rank) {
-    if (counts[rank] < 0) {
-      throw ArgumentError(MPI_ERR_COUNT, fmt::format("{}[{}]={}: expected 0 or more", argument,
-                                                     rank, static_cast<long long>(counts[rank])));
-    }
+    if (counts[rank] < 0) refuse_count(fmt::format("{}[{}]", argument, rank), counts[rank]);
     kept[rank] = static_cast<std::size_t>(counts[rank]);
   }
   return kept;

@@ -80,16 +80,8 @@ int persistent(const char* function, hycoll_member member, hycoll_request* reque
                       [](RequestObject& object, const Call& call) { object.prepare(call); });
 }
 
-[[noreturn]] void refuse_count(const char* argument, MPI_Count count);
 [[noreturn]] void refuse_type(const char* argument, MPI_Datatype type);
 [[noreturn]] void refuse_in_place(const char* argument);
-
-/// A count as hycoll takes it. Throws ArgumentError (MPI_ERR_COUNT) if it is negative.
-inline std::size_t size_of_count(const char* argument, MPI_Count count) {
-  if (count < 0) [[unlikely]]
-    refuse_count(argument, count);
-  return static_cast<std::size_t>(count);
-}
 
 /// Throws ArgumentError (MPI_ERR_TYPE) if it is null, or has not been committed.
 inline ElementType type_of(const char* argument, MPI_Datatype type) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <new>
 
 #include "collectives/c_interface/hycoll.h"
@@ -55,6 +56,11 @@ void refuse_handle(Kind kind, const char* argument, std::uint64_t handle) {
   throw ArgumentError(mpi_class,
                       fmt::format("{}: the handle {}; expected one of a {}", argument,
                                   Handles::instance().why_not(kind, handle), name_of(kind)));
+}
+
+void refuse_count(const std::string& argument, MPI_Count count) {
+  throw ArgumentError(MPI_ERR_COUNT, fmt::format("{}={}: expected 0 or more", argument,
+                                                 static_cast<long long>(count)));
 }
 
 void require_pointer(const char* argument, const void* pointer) {

@@ -3,8 +3,8 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <string>
 
 #include "collectives/c_interface/handles.h"
@@ -53,6 +53,15 @@ Object& object_of(Kind kind, const char* argument, std::uint64_t handle) {
 
 inline MemberObject& member_of(std::uint64_t handle) {
   return object_of<MemberObject>(Kind::member, "member", handle);
+}
+
+[[noreturn]] void refuse_count(const std::string& argument, MPI_Count count);
+
+/// A count as hycoll takes it. Throws ArgumentError (MPI_ERR_COUNT) if it is negative.
+inline std::size_t size_of_count(const char* argument, MPI_Count count) {
+  if (count < 0) [[unlikely]]
+    refuse_count(argument, count);
+  return static_cast<std::size_t>(count);
 }
 
 /// Throws ArgumentError (MPI_ERR_ARG) if it is null.

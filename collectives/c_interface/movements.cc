@@ -47,12 +47,41 @@ OwnBlock own_block(const Side& from, const Side& to) {
   return block;
 }
 
-/// Of gathers: the member's own block goes to element `place` of `all`.
-void copy_to_all(const Caller& caller, const Side& own, const Side& all, std::ptrdiff_t place) {
+/// Of a member that gets all blocks. `make` makes the call of an input, which in place is that of
+/// all; `place` says at which element of those the own one begins.
+template <class Make, class Place>
+Call gathered(const Caller& caller, const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+              const Side& all, const Make& make, const Place& place) {
+  if (sendbuf == MPI_IN_PLACE) return make(all.address);
+  const Side own = {sendbuf, size_of_count("sendcount", sendcount), sendtype};
+  if (own.is_like(all)) return make(sendbuf);
+  type_of("sendtype", sendtype);
   const OwnBlock block = own_block(own, all);
-  caller.lists.copy_own_block = [block, own, all, place] {
-    block.copy(own.address, block.element_to(writable(all.address), place));
+  caller.lists.copy_own_block = [block, own,
+                                 to = block.element_to(writable(all.address), place())] {
+    block.copy(own.address, to);
   };
+  return make(all.address);
+}
+
+/// The same of one that has all blocks, and of an output.
+template <class Make, class Place>
+Call scattered(const Caller& caller, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+               const Side& all, const Make& make, const Place& place) {
+  if (recvbuf == MPI_IN_PLACE) return make(writable(all.address));
+  const Side own = {recvbuf, size_of_count("recvcount", recvcount), recvtype};
+  if (own.is_like(all)) return make(recvbuf);
+  type_of("recvtype", recvtype);
+  const OwnBlock block = own_block(all, own);
+  caller.lists.copy_own_block = [block, recvbuf, from = block.element_from(all.address, place())] {
+    block.copy(from, recvbuf);
+  };
+  return make(writable(all.address));
+}
+
+/// Where the block of a rank begins among equal ones, in elements.
+std::ptrdiff_t place_among(std::size_t count, int rank) {
+  return static_cast<std::ptrdiff_t>(count) * rank;
 }
 
 std::span<const std::ptrdiff_t> places_in(const MPI_Aint* displs, int member_count) {
@@ -79,13 +108,10 @@ Call allgather_call(const Caller& caller, const void* sendbuf, MPI_Count sendcou
   const Side all = {not_in_place("recvbuf", recvbuf), size_of_count("recvcount", recvcount),
                     recvtype};
   const ElementType type = type_of("recvtype", recvtype);
-  const Call in_place = calls::allgather(recvbuf, recvbuf, all.count, type);
-  if (sendbuf == MPI_IN_PLACE) return in_place;
-  const Side own = {sendbuf, size_of_count("sendcount", sendcount), sendtype};
-  if (own.is_like(all)) return calls::allgather(sendbuf, recvbuf, all.count, type);
-  type_of("sendtype", sendtype);
-  copy_to_all(caller, own, all, static_cast<std::ptrdiff_t>(all.count) * caller.member.rank());
-  return in_place;
+  return gathered(
+      caller, sendbuf, sendcount, sendtype, all,
+      [&](const void* input) { return calls::allgather(input, recvbuf, all.count, type); },
+      [&] { return place_among(all.count, caller.member.rank()); });
 }
 
 Call allgatherv_call(const Caller& caller, const void* sendbuf, MPI_Count sendcount,
@@ -97,14 +123,11 @@ Call allgatherv_call(const Caller& caller, const void* sendbuf, MPI_Count sendco
   const int rank = caller.member.rank();
   const auto counts = kept_counts("recvcounts", recvcounts, size, caller.lists.counts);
   const auto places = places_in(displs, size);
-  const Call in_place = calls::allgatherv(recvbuf, recvbuf, counts, type, places);
-  if (sendbuf == MPI_IN_PLACE) return in_place;
   const Side all = {recvbuf, counts[static_cast<std::size_t>(rank)], recvtype};
-  const Side own = {sendbuf, size_of_count("sendcount", sendcount), sendtype};
-  if (own.is_like(all)) return calls::allgatherv(sendbuf, recvbuf, counts, type, places);
-  type_of("sendtype", sendtype);
-  copy_to_all(caller, own, all, place_of(counts, displs, rank));
-  return in_place;
+  return gathered(
+      caller, sendbuf, sendcount, sendtype, all,
+      [&](const void* input) { return calls::allgatherv(input, recvbuf, counts, type, places); },
+      [&] { return place_of(counts, displs, rank); });
 }
 
 Call gather_call(const Caller& caller, const void* sendbuf, MPI_Count sendcount,
@@ -118,13 +141,10 @@ Call gather_call(const Caller& caller, const void* sendbuf, MPI_Count sendcount,
   const Side all = {not_in_place("recvbuf", recvbuf), size_of_count("recvcount", recvcount),
                     recvtype};
   const ElementType type = type_of("recvtype", recvtype);
-  const Call in_place = calls::gather(recvbuf, recvbuf, all.count, type, root);
-  if (sendbuf == MPI_IN_PLACE) return in_place;
-  const Side own = {sendbuf, size_of_count("sendcount", sendcount), sendtype};
-  if (own.is_like(all)) return calls::gather(sendbuf, recvbuf, all.count, type, root);
-  type_of("sendtype", sendtype);
-  copy_to_all(caller, own, all, static_cast<std::ptrdiff_t>(all.count) * root);
-  return in_place;
+  return gathered(
+      caller, sendbuf, sendcount, sendtype, all,
+      [&](const void* input) { return calls::gather(input, recvbuf, all.count, type, root); },
+      [&] { return place_among(all.count, root); });
 }
 
 /// Of gatherv and scatterv away from the root, where the own block is described unlike those of
@@ -161,21 +181,10 @@ Call gatherv_call(const Caller& caller, const void* sendbuf, MPI_Count sendcount
   }
   not_in_place("recvbuf", recvbuf);
   const auto places = places_in(displs, size);
-  const Call in_place = calls::gatherv(recvbuf, recvbuf, counts, type, root, places);
-  if (sendbuf == MPI_IN_PLACE) return in_place;
-  const Side own = {sendbuf, size_of_count("sendcount", sendcount), sendtype};
-  if (own.is_like(all)) return calls::gatherv(sendbuf, recvbuf, counts, type, root, places);
-  type_of("sendtype", sendtype);
-  copy_to_all(caller, own, all, place_of(counts, displs, rank));
-  return in_place;
-}
-
-/// Of scatters at the root: element `place` of `all` is copied to the member's own block.
-void copy_from_all(const Caller& caller, const Side& all, const Side& own, std::ptrdiff_t place) {
-  const OwnBlock block = own_block(all, own);
-  caller.lists.copy_own_block = [block, own, all, place] {
-    block.copy(block.element_from(all.address, place), writable(own.address));
-  };
+  return gathered(
+      caller, sendbuf, sendcount, sendtype, all,
+      [&](const void* input) { return calls::gatherv(input, recvbuf, counts, type, root, places); },
+      [&] { return place_of(counts, displs, rank); });
 }
 
 Call scatter_call(const Caller& caller, const void* sendbuf, MPI_Count sendcount,
@@ -189,13 +198,10 @@ Call scatter_call(const Caller& caller, const void* sendbuf, MPI_Count sendcount
   const Side all = {not_in_place("sendbuf", sendbuf), size_of_count("sendcount", sendcount),
                     sendtype};
   const ElementType type = type_of("sendtype", sendtype);
-  const Call in_place = calls::scatter(sendbuf, writable(sendbuf), all.count, type, root);
-  if (recvbuf == MPI_IN_PLACE) return in_place;
-  const Side own = {recvbuf, size_of_count("recvcount", recvcount), recvtype};
-  if (own.is_like(all)) return calls::scatter(sendbuf, recvbuf, all.count, type, root);
-  type_of("recvtype", recvtype);
-  copy_from_all(caller, all, own, static_cast<std::ptrdiff_t>(all.count) * root);
-  return in_place;
+  return scattered(
+      caller, recvbuf, recvcount, recvtype, all,
+      [&](void* output) { return calls::scatter(sendbuf, output, all.count, type, root); },
+      [&] { return place_among(all.count, root); });
 }
 
 Call scatterv_call(const Caller& caller, const void* sendbuf, const MPI_Count* sendcounts,
@@ -216,13 +222,10 @@ Call scatterv_call(const Caller& caller, const void* sendbuf, const MPI_Count* s
   }
   not_in_place("sendbuf", sendbuf);
   const auto places = places_in(displs, size);
-  const Call in_place = calls::scatterv(sendbuf, writable(sendbuf), counts, type, root, places);
-  if (recvbuf == MPI_IN_PLACE) return in_place;
-  const Side own = {recvbuf, size_of_count("recvcount", recvcount), recvtype};
-  if (own.is_like(all)) return calls::scatterv(sendbuf, recvbuf, counts, type, root, places);
-  type_of("recvtype", recvtype);
-  copy_from_all(caller, all, own, place_of(counts, displs, rank));
-  return in_place;
+  return scattered(
+      caller, recvbuf, recvcount, recvtype, all,
+      [&](void* output) { return calls::scatterv(sendbuf, output, counts, type, root, places); },
+      [&] { return place_of(counts, displs, rank); });
 }
 
 /// The blocks that a member sends, or gets, in an all-to-all: the counts, and where they begin.

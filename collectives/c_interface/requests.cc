@@ -1,5 +1,4 @@
 // Nonblocking and persistent calls under way.
-#include <fmt/format.h>
 #include <mpi.h>
 
 #include <exception>
@@ -50,11 +49,9 @@ bool test(hycoll_request& request) {
 }
 
 std::span<hycoll_request> requests_of(int count, hycoll_request* requests) {
-  if (count < 0) {
-    throw ArgumentError(MPI_ERR_COUNT, fmt::format("count={}: expected 0 or more", count));
-  }
-  if (count > 0) require_pointer("requests", requests);
-  return {requests, static_cast<std::size_t>(count)};
+  const std::size_t size = size_of_count("count", count);
+  if (size > 0) require_pointer("requests", requests);
+  return {requests, size};
 }
 
 /// Calls `complete` for each request; then throws the first exception that it has met.
