@@ -95,6 +95,19 @@ std::size_t bytes_from_environment(const char* variable, std::size_t otherwise) 
   return otherwise;
 }
 
+void ProcessHeap::make_arena(const ArenaLimits& limits) {
+  const Arena& made = arena_.emplace(limits);
+  if (!made.is_valid()) {
+    arena_.reset();
+    return;
+  }
+  const ArenaMemory& memory = made.memory();
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory.begin());
+  end_.store(begin + memory.capacity_bytes(), std::memory_order_relaxed);
+  id_.store(memory.description().id, std::memory_order_release);  // Pairs with id().
+  begin_.store(begin, std::memory_order_release);                 // Pairs with contains.
+}
+
 Arena* ProcessHeap::arena() {
   // Pairs with the release below: who sees that it was tried sees the arena.
   if (!tried_.load(std::memory_order_acquire)) {
@@ -102,15 +115,7 @@ Arena* ProcessHeap::arena() {
     if (!tried_.load(std::memory_order_relaxed)) {  // Written under the mutex only.
       const int saved_errno = errno;
       const ArenaLimits limits = limits_from_environment();
-      if (limits.capacity_bytes > 0) arena_.emplace(limits);
-      if (arena_ && !arena_->is_valid()) arena_.reset();
-      if (arena_) {
-        const ArenaMemory& memory = arena_->memory();
-        const auto begin = reinterpret_cast<std::uintptr_t>(memory.begin());
-        end_.store(begin + memory.capacity_bytes(), std::memory_order_relaxed);
-        id_.store(memory.description().id, std::memory_order_release);  // Pairs with id().
-        begin_.store(begin, std::memory_order_release);                 // Pairs with contains.
-      }
+      if (limits.capacity_bytes > 0) make_arena(limits);
       tried_.store(true, std::memory_order_release);  // Pairs with the load above.
       errno = saved_errno;
     }

@@ -77,6 +77,7 @@ class ProcessHeap {
 
  private:
   Arena* arena();
+  void make_arena(const ArenaLimits& limits);
   void fall_back(const char* reason);
 
   std::atomic<std::uintptr_t> begin_ = UINTPTR_MAX;

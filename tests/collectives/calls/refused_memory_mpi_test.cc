@@ -29,6 +29,9 @@ void* allocate(std::size_t size_bytes, std::size_t alignment) {
   throw std::bad_alloc();
 }
 
+// Not inline: compilers would take the pair that std::vector calls for one that does not match.
+[[gnu::noinline]] void release(void* memory) { std::free(memory); }
+
 }  // namespace
 
 void* operator new(std::size_t size_bytes) {
@@ -40,11 +43,11 @@ void* operator new(std::size_t size_bytes, std::align_val_t alignment) {
 void* operator new(std::size_t size_bytes, const std::nothrow_t& /*tag*/) noexcept {
   return std::malloc(size_bytes);
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t /*size*/) noexcept { release(memory); }
+void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept { release(memory); }
 void operator delete(void* memory, std::size_t /*size*/, std::align_val_t /*alignment*/) noexcept {
-  std::free(memory);
+  release(memory);
 }
 
 namespace hycoll::tests {

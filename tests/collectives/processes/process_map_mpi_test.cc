@@ -75,8 +75,10 @@ TEST_CASE("what is known from the world is what asking tells") {
 
 TEST_CASE("a machine is shared with all processes of the world") {
   ProcessMap::explore_world();
-  const MachineShare& of_world = map_of(MPI_COMM_WORLD).share();
-  const MachineShare& of_self = map_of(MPI_COMM_SELF).share();
+  const ProcessMap world = map_of(MPI_COMM_WORLD);
+  const ProcessMap self = map_of(MPI_COMM_SELF);
+  const MachineShare& of_world = world.share();
+  const MachineShare& of_self = self.share();
   CHECK(of_self.topology.affinity() == of_world.topology.affinity());
   CHECK(of_self.cores_are_shared == of_world.cores_are_shared);
 }

@@ -87,6 +87,13 @@ struct Knowledge {
   void note(std::size_t thread, const Operation& operation, bool is_ordered);
 };
 
+/// What a std::thread runs: the virtual functions of libstdc++'s std::thread::_State, which is
+/// private, in their order.
+struct ThreadBody {
+  virtual ~ThreadBody() = default;
+  virtual void run() = 0;
+};
+
 /// One execution of a program. Its threads are coroutines on stacks of their own; all is done by
 /// one thread of the system.
 ///
@@ -135,7 +142,7 @@ class Execution {
   bool try_lock(std::uint32_t* mutex, const void* instruction);
   void unlock(std::uint32_t* mutex, const void* instruction);
   /// The one thread that a program may start while it runs.
-  void start_thread(std::unique_ptr<std::thread::_State> thread, const void* instruction);
+  void start_thread(std::unique_ptr<ThreadBody> thread, const void* instruction);
   void run_started_thread(const void* instruction);
   void join_thread(const void* instruction);
   /// Time passes for each thread by its looks at the clock only.
@@ -214,7 +221,7 @@ class Execution {
   std::size_t steps_ = 0;
   std::jmp_buf scheduler_;
   std::array<void*, 2> own_exceptions_{};
-  std::unique_ptr<std::thread::_State> started_;
+  std::unique_ptr<ThreadBody> started_;
   std::string failure_;
   std::string trace_;
 };

@@ -283,7 +283,7 @@ int __wrap_pthread_mutex_unlock(pthread_mutex_t* mutex) {
 }
 
 // std::thread's _M_start_thread(unique_ptr<_State>, void (*)()), and its join().
-using State = std::unique_ptr<std::thread::_State>;
+using State = std::unique_ptr<hycoll::orders::ThreadBody>;
 void __real__ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE(
     std::thread* thread, State* state, void (*depends)());
 void __wrap__ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE(

@@ -65,7 +65,7 @@ void Execution::unlock(std::uint32_t* mutex, const void* instruction) {
   set(mutex, 0, "unlock", instruction);
 }
 
-void Execution::start_thread(std::unique_ptr<std::thread::_State> thread, const void* instruction) {
+void Execution::start_thread(std::unique_ptr<ThreadBody> thread, const void* instruction) {
   if (started_ != nullptr) throw std::logic_error("a program starts two threads");
   started_ = std::move(thread);
   set(&has_started, 1, "start a thread", instruction);
@@ -76,7 +76,7 @@ void Execution::run_started_thread(const void* instruction) {
     const Aside aside;
     wait_for(&has_started, 1, 2, "begin", instruction);
   }
-  started_->_M_run();
+  started_->run();
   const Aside aside;
   set(&has_ended, 1, "end", instruction);
 }
