@@ -173,10 +173,10 @@ int hycoll_start(hycoll_request* request);
 int hycoll_request_free(hycoll_request* request);
 
 // The collectives, with MPI's arguments. MPI_IN_PLACE stands where MPI allows it. The blocking form
-// is described; one whose name begins with i returns at once, and its buffers and lists are the
-// call's until hycoll_wait() returns; one whose name ends with _init sets a call up for
-// hycoll_start(), with buffers and lists that last as long as the request. Members make their calls
-// and starts in the same order.
+// is described; one whose name begins with i returns at once, and its buffers are the call's until
+// hycoll_wait() returns; one whose name ends with _init sets a call up for hycoll_start(), with
+// buffers that last as long as the request. Lists of counts, displacements and types may be changed
+// as soon as the function has returned. Members make their calls and starts in the same order.
 
 /// Reduces `count` elements over all members; every member gets the result.
 int hycoll_allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,

@@ -84,9 +84,12 @@ std::ptrdiff_t place_among(std::size_t count, int rank) {
   return static_cast<std::ptrdiff_t>(count) * rank;
 }
 
-std::span<const std::ptrdiff_t> places_in(const MPI_Aint* displs, int member_count) {
+/// The displacements, which the program may change as soon as the function has returned. Empty: blocks
+/// follow each other.
+std::span<const std::ptrdiff_t> kept_places(const Caller& caller, const MPI_Aint* displs) {
   if (displs == nullptr) return {};
-  return {displs, static_cast<std::size_t>(member_count)};
+  caller.lists.displacements.assign(displs, displs + caller.member.size());
+  return caller.lists.displacements;
 }
 
 /// Where the block of a rank begins, in elements.
@@ -122,7 +125,7 @@ Call allgatherv_call(const Caller& caller, const void* sendbuf, MPI_Count sendco
   const int size = caller.member.size();
   const int rank = caller.member.rank();
   const auto counts = kept_counts("recvcounts", recvcounts, size, caller.lists.counts);
-  const auto places = places_in(displs, size);
+  const auto places = kept_places(caller, displs);
   const Side all = {recvbuf, counts[static_cast<std::size_t>(rank)], recvtype};
   return gathered(
       caller, sendbuf, sendcount, sendtype, all,
@@ -180,7 +183,7 @@ Call gatherv_call(const Caller& caller, const void* sendbuf, MPI_Count sendcount
     return calls::gatherv(sendbuf, nullptr, counts, DataType::uint8, root);
   }
   not_in_place("recvbuf", recvbuf);
-  const auto places = places_in(displs, size);
+  const auto places = kept_places(caller, displs);
   return gathered(
       caller, sendbuf, sendcount, sendtype, all,
       [&](const void* input) { return calls::gatherv(input, recvbuf, counts, type, root, places); },
@@ -221,7 +224,7 @@ Call scatterv_call(const Caller& caller, const void* sendbuf, const MPI_Count* s
     return calls::scatterv(nullptr, recvbuf, counts, DataType::uint8, root);
   }
   not_in_place("sendbuf", sendbuf);
-  const auto places = places_in(displs, size);
+  const auto places = kept_places(caller, displs);
   return scattered(
       caller, recvbuf, recvcount, recvtype, all,
       [&](void* output) { return calls::scatterv(sendbuf, output, counts, type, root, places); },

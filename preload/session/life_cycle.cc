@@ -105,7 +105,10 @@ int PMPI_Comm_disconnect(MPI_Comm* communicator) {
   return ended(*communicator, [&] { return library(communicator); });
 }
 
-int PMPI_Finalize() { return ended(MPI_COMM_SELF, HYCOLL_PRELOAD_LIBRARY(Finalize)); }
+int PMPI_Finalize() {
+  note_finalize();
+  return ended(MPI_COMM_SELF, HYCOLL_PRELOAD_LIBRARY(Finalize));
+}
 
 #if MPI_VERSION >= 4
 int MPI_Session_finalize(MPI_Session* session) {

@@ -112,12 +112,19 @@ bool are_the_same(JointSetup& setup) {
   return differing == JointSetup::kMost;
 }
 
+/// Whether MPI_Finalize has been called.
+std::atomic<bool> is_finalizing = false;
+
 /// A code of MPI's with this class and text, made once per class: MPI has no way to give one back.
 /// MPICH forgets the text of codes in its own classes; the text then goes to standard error, and
-/// the class itself is the code.
+/// the class itself is the code. So it is once MPI_Finalize has been called.
 int error_code_of(int known_class, const std::string& text) {
   static std::mutex mutex;
   static Immortal<std::map<int, int>> codes;  // by class; guarded by mutex
+  if (is_finalizing.load(std::memory_order_relaxed)) {
+    std::fprintf(stderr, "%s\n", text.c_str());
+    return known_class;
+  }
   const std::lock_guard lock(mutex);
   const auto [entry, is_new] = codes->try_emplace(known_class, known_class);
   int& code = entry->second;
@@ -336,6 +343,9 @@ void Session::write_report() {
     std::fprintf(stderr, "hycoll (preloaded): no report: %s\n", error.what());
   }
 }
+
+// By the thread that calls MPI_Finalize, when no other one calls MPI.
+void note_finalize() noexcept { is_finalizing.store(true, std::memory_order_relaxed); }
 
 int raise_error(MPI_Comm communicator, const Error& error) {
   return raise_error(communicator, error_class(error), error.what());

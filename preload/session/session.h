@@ -85,6 +85,10 @@ class Session {
   Attachment* retired_ = nullptr;         // guarded by mutex_; the first of a list
 };
 
+/// MPI_Finalize has been called: MPICH 4.2 ends with a signal when it is asked for texts of errors
+/// from then on, by delete callbacks.
+void note_finalize() noexcept;
+
 /// Turns an error of hycoll's into MPI's: calls the communicator's error handler with a code whose
 /// text is the error's, and returns the code if that returns.
 int raise_error(MPI_Comm communicator, const Error& error);

@@ -4,7 +4,8 @@
 #
 # The program finds the rank count it was started with in HYCOLL_TEST_RANKS. MPI_RUN_BINDING in the environment: core
 # binds each rank to a core of its own, as launchers do by default, and ranks in turn where there are fewer cores; none,
-# the default, leaves them all cores.
+# the default, leaves them all cores. MPI_RUN_WHOLE_LINES=1: what one rank says is not mixed with what others say, which
+# launchers do with long lines, and comes at the end.
 #
 # usage: mpi_run.sh mpich|openmpi MPIEXEC RANKS PROGRAM [ARGS...]
 set -euo pipefail
@@ -28,10 +29,17 @@ export PATH HYCOLL_TEST_RANKS="$ranks"
 
 case $flavour in
   mpich)
-    exec "$mpiexec" "${mpich_binding[@]}" -n "$ranks" "$@" </dev/null
+    if [[ -z ${MPI_RUN_WHOLE_LINES:-} ]]; then
+      exec "$mpiexec" "${mpich_binding[@]}" -n "$ranks" "$@" </dev/null
+    fi
+    said=$(mktemp -d "${TEST_TMPDIR:-${TMPDIR:-/tmp}}/said.XXXXXX")
+    trap 'cat "$said"/*; rm -rf "$said"' EXIT
+    "$mpiexec" -outfile-pattern "$said/%r.out" -errfile-pattern "$said/%r.err" "${mpich_binding[@]}" -n "$ranks" "$@" </dev/null
     ;;
   openmpi)
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    # Open MPI 5 does not start without.
+    export HOME=${HOME:-${TEST_TMPDIR:-/}}
     # Jobs that start and end beside one another make and remove the folder that they would share ("orte_session_dir failed").
     export OMPI_MCA_orte_tmpdir_base=${TEST_TMPDIR:-${TMPDIR:-/tmp}}
     exec "$mpiexec" --allow-run-as-root --oversubscribe "${openmpi_binding[@]}" -n "$ranks" "$@" </dev/null

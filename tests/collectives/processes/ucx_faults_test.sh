@@ -6,7 +6,7 @@
 # usage: ucx_faults_test.sh RUNNER mpich|openmpi MPIEXEC PROGRAM
 set -uo pipefail
 runner=$1 flavour=$2 mpiexec=$3 program=$4
-export UCX_LOG_LEVEL=fatal
+export UCX_LOG_LEVEL=fatal MPI_RUN_WHOLE_LINES=1
 
 fail() {
   echo "$1; the output was:" >&2

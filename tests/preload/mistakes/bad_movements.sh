@@ -50,6 +50,7 @@ refused_alike() {
 }
 
 arguments=("$@")
+export MPI_RUN_WHOLE_LINES=1
 run alike
 refused_at_once
 export HYCOLL_CHECK=1
