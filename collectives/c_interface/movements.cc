@@ -84,8 +84,8 @@ std::ptrdiff_t place_among(std::size_t count, int rank) {
   return static_cast<std::ptrdiff_t>(count) * rank;
 }
 
-/// The displacements, which the program may change as soon as the function has returned. Empty: blocks
-/// follow each other.
+/// The displacements, which the program may change as soon as the function has returned. Empty:
+/// blocks follow each other.
 std::span<const std::ptrdiff_t> kept_places(const Caller& caller, const MPI_Aint* displs) {
   if (displs == nullptr) return {};
   caller.lists.displacements.assign(displs, displs + caller.member.size());

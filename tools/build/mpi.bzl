@@ -4,7 +4,9 @@ HYCOLL_MPI chooses it: `mpich` (default), `openmpi`, or the prefix of a site's o
 /opt/mpich. The library's own compiler wrapper says where its headers and libraries are. @mpi provides
 
     @mpi//:mpi             the library, C interface only
-    @mpi//:config.bzl      MPI_FLAVOUR ("mpich" or "openmpi"), MPIEXEC (absolute path), MPI_CHOICE
+    @mpi//:config.bzl      MPI_FLAVOUR ("mpich" or "openmpi"), MPIEXEC (absolute path), MPI_CHOICE; HAS_FORTRAN, whether
+                           there is a Fortran compiler with the library's modules, and FORTRAN_COPTS
+    @mpi//:mpi_fortran     what programs in Fortran are linked with
 """
 
 # The C++ bindings left the standard in MPI-3; nothing here uses them.
@@ -84,6 +86,19 @@ def _refuse_static(rctx, choice, linkopts):
         if there and not [name for name in there if name.endswith(".so")]:
             _fail(choice, "hycoll needs a shared library, and %s is static; MPI libraries make one with --enable-shared." % there[0])
 
+def _fortran(rctx, wrapper):
+    """(options to compile with, options to link with) of the library's compiler wrapper for Fortran; None if there is none."""
+    fortran = wrapper.dirname.get_child(wrapper.basename.replace("mpicxx", "mpifort"))
+    if not fortran.exists or not rctx.which("gfortran"):
+        return None
+    answer = _ask(rctx, fortran)
+    if not answer:
+        return None
+    parsed = _parse(answer[1])
+    if not [folder for folder in parsed.includes if rctx.path(folder + "/mpi_f08.mod").exists]:
+        return None
+    return ["-I" + folder for folder in parsed.includes], parsed.linkopts + ["-lgfortran"]
+
 def _mpi_repository_impl(rctx):
     choice = rctx.os.environ.get("HYCOLL_MPI", "mpich") or "mpich"
     wrapper, flavour, flags = _find_wrapper(rctx, choice)
@@ -112,6 +127,7 @@ def _mpi_repository_impl(rctx):
             if flag.startswith("-L"):
                 linkopts.append("-Wl,-rpath," + flag[2:])
 
+    fortran = _fortran(rctx, wrapper)
     rctx.file("BUILD", """package(default_visibility = ["//visibility:public"])
 
 cc_library(
@@ -121,11 +137,18 @@ cc_library(
     includes = {includes},
     linkopts = {linkopts},
 )
-""".format(includes = repr(includes), defines = repr(parsed.defines), linkopts = repr(linkopts)))
+
+cc_library(
+    name = "mpi_fortran",
+    linkopts = {fortran_linkopts},
+)
+""".format(fortran_linkopts = repr(fortran[1] if fortran else []), includes = repr(includes), defines = repr(parsed.defines), linkopts = repr(linkopts)))
     rctx.file("config.bzl", """MPI_CHOICE = {choice}
 MPI_FLAVOUR = {flavour}
 MPIEXEC = {mpiexec}
-""".format(choice = repr(choice), flavour = repr(flavour), mpiexec = repr(str(mpiexec))))
+HAS_FORTRAN = {has_fortran}
+FORTRAN_COPTS = {fortran_copts}
+""".format(has_fortran = bool(fortran), fortran_copts = repr(fortran[0] if fortran else []), choice = repr(choice), flavour = repr(flavour), mpiexec = repr(str(mpiexec))))
 
 mpi_repository = repository_rule(
     implementation = _mpi_repository_impl,

@@ -129,14 +129,14 @@ static void reveal(const struct buffer* buffer, long* copy) {
   do {                                                                  \
     hycoll_request request = HYCOLL_NULL;                               \
     if (trial->form == kBlocking) {                                     \
-      CHECK_SUCCESS(CALLED(name)(__VA_ARGS__));                        \
+      CHECK_SUCCESS(CALLED(name)(__VA_ARGS__));                         \
     } else if (trial->form == kNonblocking) {                           \
-      CHECK_SUCCESS(CALLED(i##name)(__VA_ARGS__, &request));             \
+      CHECK_SUCCESS(CALLED(i##name)(__VA_ARGS__, &request));            \
       CHECK_SUCCESS(hycoll_wait(&request));                             \
       CHECK(request.handle == 0, #name ": the request stays");          \
     } else {                                                            \
       long* const input_copy = hide(source);                            \
-      CHECK_SUCCESS(CALLED(name##_init)(__VA_ARGS__, &request));       \
+      CHECK_SUCCESS(CALLED(name##_init)(__VA_ARGS__, &request));        \
       reveal(source, input_copy);                                       \
       for (int start = 0; start < (trial->in_place ? 1 : 2); ++start) { \
         CHECK_SUCCESS(hycoll_start(&request));                          \
