@@ -19,6 +19,7 @@ using hycoll::preload::DyingCommunicator;
 using hycoll::preload::is_first_process;
 using hycoll::preload::leaders_need_threads;
 using hycoll::preload::next;
+using hycoll::preload::note_finalize;
 using hycoll::preload::requested_report;
 using hycoll::preload::Session;
 using hycoll::preload::step_out_for_other_library;
