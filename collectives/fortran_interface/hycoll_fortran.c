@@ -82,67 +82,69 @@ struct buffer {
   MPI_Datatype type;
 };
 
-static bool is_contiguous(const CFI_cdesc_t* array) {
-  CFI_index_t step = (CFI_index_t)array->elem_len;
-  for (int i = 0; i < array->rank; ++i) {
-    if (array->dim[i].extent == 0) return true;
-    if (array->dim[i].extent != 1 && array->dim[i].sm != step) return false;
-    step *= array->dim[i].extent;
-  }
-  return true;
-}
-
-static MPI_Count element_count(const CFI_cdesc_t* array) {
+/// The number of elements; -1: the array is not contiguous.
+static MPI_Count contiguous_elements(const CFI_cdesc_t* array) {
   MPI_Count count = 1;
-  for (int i = 0; i < array->rank; ++i) count *= array->dim[i].extent;
-  return count;
+  bool has_gaps = false;
+  for (int i = 0; i < array->rank; ++i) {
+    const CFI_index_t extent = array->dim[i].extent;
+    has_gaps = has_gaps || (extent != 1 &&
+                            array->dim[i].sm != (CFI_index_t)array->elem_len * (CFI_index_t)count);
+    count *= extent;
+  }
+  return has_gaps && count != 0 ? -1 : count;
 }
 
-/// MPI's type of a Fortran type and kind. MPI_DATATYPE_NULL: there is none.
+/// MPI's types by Fortran's, and by the bytes of its kind. 0: there is none, or it is not this.
+enum { kMostKindBytes = 8 };
+static const struct {
+  bool is_there;
+  MPI_Datatype type;
+} known_types[CFI_type_mask + 1][kMostKindBytes + 1] = {
+    [CFI_type_Integer] = {[1] = {true, MPI_INT8_T},
+                          [2] = {true, MPI_INT16_T},
+                          [4] = {true, MPI_INT32_T},
+                          [8] = {true, MPI_INT64_T}},
+    [CFI_type_Real] = {[4] = {true, MPI_FLOAT}, [8] = {true, MPI_DOUBLE}},
+    [CFI_type_Complex] = {[4] = {true, MPI_C_FLOAT_COMPLEX}, [8] = {true, MPI_C_DOUBLE_COMPLEX}},
+    [CFI_type_Character] = {[1] = {true, MPI_CHAR}},
+};
+
+/// MPI's type of the elements. MPI_DATATYPE_NULL: there is none.
 static MPI_Datatype type_of(const CFI_cdesc_t* array) {
-  switch (array->type) {
-    case CFI_type_int8_t:
-      return MPI_INT8_T;
-    case CFI_type_int16_t:
-      return MPI_INT16_T;
-    case CFI_type_int32_t:
-      return MPI_INT32_T;
-    case CFI_type_int64_t:
-      return MPI_INT64_T;
-    case CFI_type_float:
-      return MPI_FLOAT;
-    case CFI_type_double:
-      return MPI_DOUBLE;
-    case CFI_type_float_Complex:
-      return MPI_C_FLOAT_COMPLEX;
-    case CFI_type_double_Complex:
-      return MPI_C_DOUBLE_COMPLEX;
-    case CFI_type_char:
-      return MPI_CHAR;
-    default:
-      break;
+  const int type = array->type & CFI_type_mask;
+  const int kind_bytes = array->type >> CFI_type_kind_shift;
+  if (kind_bytes >= 0 && kind_bytes <= kMostKindBytes && known_types[type][kind_bytes].is_there) {
+    return known_types[type][kind_bytes].type;
   }
-  const bool is_logical = (array->type & CFI_type_mask) == CFI_type_Logical;
-  return is_logical && array->elem_len == fortran.logical_bytes ? MPI_Type_f2c(fortran.logical)
-                                                                : MPI_DATATYPE_NULL;
+  return type == CFI_type_Logical && array->elem_len == fortran.logical_bytes
+             ? MPI_Type_f2c(fortran.logical)
+             : MPI_DATATYPE_NULL;
+}
+
+/// Whether it is MPI_IN_PLACE or MPI_BOTTOM, which is put into `made` then. Both are scalars.
+static bool is_address_of_mpi(const CFI_cdesc_t* array, struct buffer* made) {
+  const void* const address = array->base_addr;
+  if (address == fortran.in_place[0] || address == fortran.in_place[1]) {
+    made->address = MPI_IN_PLACE;
+    return true;
+  }
+  if (address == fortran.bottom[0] || address == fortran.bottom[1]) {
+    made->address = MPI_BOTTOM;
+    return true;
+  }
+  return false;
 }
 
 /// Says what a buffer holds: `count` elements of `type`, or, of what is NULL, what the array is.
 static int describe(const struct caller* caller, const char* argument, const CFI_cdesc_t* array,
                     const MPI_Count* count, const MPI_Fint* type, struct buffer* made) {
-  const void* const address = array->base_addr;
+  const MPI_Count elements = contiguous_elements(array);
   made->address = array->base_addr;
-  made->count = count != NULL ? *count : element_count(array);
+  made->count = count != NULL ? *count : elements;
   made->type = type != NULL ? MPI_Type_f2c(*type) : MPI_DATATYPE_NULL;
-  if (address == fortran.in_place[0] || address == fortran.in_place[1]) {
-    made->address = MPI_IN_PLACE;
-    return MPI_SUCCESS;
-  }
-  if (address == fortran.bottom[0] || address == fortran.bottom[1]) {
-    made->address = MPI_BOTTOM;
-    return MPI_SUCCESS;
-  }
-  if (!is_contiguous(array)) {
+  if (array->rank == 0 && is_address_of_mpi(array, made)) return MPI_SUCCESS;
+  if (elements < 0) {
     return refuse(caller, MPI_ERR_BUFFER,
                   "%s is an array that is not contiguous; pass a contiguous one, or its first "
                   "element with a datatype that has the gaps",
@@ -274,8 +276,14 @@ static const MPI_Datatype* types(const struct caller* caller, struct lists* list
 #define CALLER_OF(name) \
   { name, form, member, request }
 
-/// The member's rank, and how many there are. To be called first: handles of MPI's must not be
-/// translated once MPI has ended, and neither is a member valid then.
+/// Refuses all members once MPI has ended: its handles must not be translated then.
+static int check_lives(const struct caller* caller) {
+  int has_ended = 0;
+  int rank = 0;
+  MPI_Finalized(&has_ended);
+  return has_ended ? kept(hycoll_rank(caller->member, &rank)) : MPI_SUCCESS;
+}
+
 static int members(const struct caller* caller, int* rank, int* size) {
   CHECK(kept(hycoll_rank(caller->member, rank)));
   return kept(hycoll_size(caller->member, size));
@@ -308,8 +316,7 @@ static int describe_vectors(const struct caller* caller, const CFI_cdesc_t* send
     const struct caller caller = CALLER_OF(#name);                                              \
     struct buffer send;                                                                         \
     struct buffer receive;                                                                      \
-    int rank = 0;                                                                               \
-    CHECK(kept(hycoll_rank(member, &rank)));                                                    \
+    CHECK(check_lives(&caller));                                                                \
     CHECK(describe_vectors(&caller, sendbuf, recvbuf, count, datatype, true, &send, &receive)); \
     return MAKE(name, send.address, receive.address, send.count, send.type, MPI_Op_f2c(op));    \
   }
@@ -378,8 +385,7 @@ int hycoll_fortran_bcast(CALLER, const CFI_cdesc_t* buffer, const MPI_Count* cou
                          const MPI_Fint* datatype, int root) {
   const struct caller caller = CALLER_OF("bcast");
   struct buffer all;
-  int rank = 0;
-  CHECK(kept(hycoll_rank(member, &rank)));
+  CHECK(check_lives(&caller));
   CHECK(describe(&caller, "buffer", buffer, count, datatype, &all));
   return MAKE(bcast, all.address, all.count, all.type, root);
 }

@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 readonly work=$1 here=$PWD
-readonly prefix=$work/prefix projects=$work/projects programs=(custom_operator per_node std_threads allreduce)
+readonly prefix=$work/prefix projects=$work/projects programs=(custom_operator per_node std_threads allreduce openmp_team_f90)
 
 fail() { # message, file with details
   printf 'FAILED: %s\n' "$1"
@@ -44,8 +44,8 @@ mv "$work/root/opt/hycoll" "$prefix"
 [[ -s $prefix/share/man/man1/hycoll-plan.1 ]] || fail "no manual pages" /dev/null
 
 mkdir "$projects"
-cp -r docs/examples/{cmake,make,*.c,*.cc} "$projects"
-PKG_CONFIG_PATH=$prefix/lib/pkgconfig make -C "$projects/make" -j2 MPICC=mpicc.mpich MPICXX=mpicxx.mpich PROGRAMS="${programs[*]}" \
+cp -r docs/examples/{cmake,make,*.c,*.cc,*.f90} "$projects"
+PKG_CONFIG_PATH=$prefix/lib/pkgconfig make -C "$projects/make" -j2 MPICC=mpicc.mpich MPICXX=mpicxx.mpich MPIFORT=mpifort.mpich PROGRAMS="${programs[*]}" \
   >"$work/make.log" 2>&1 || fail "make with pkg-config" "$work/make.log"
 for program in "${programs[@]}"; do
   run "$projects/make/$program"
@@ -55,6 +55,7 @@ configure mpich -DMPI_C_COMPILER=mpicc.mpich && cmake --build "$projects/cmake/m
   fail "CMake" "$work/cmake.log"
 run "$projects/cmake/mpich/per_node"
 run "$projects/cmake/mpich/allreduce"
+run "$projects/cmake/mpich/allreduce_f90"
 
 # With the other MPI library there is no hycoll here, until one is installed beside the first. CMake does not look into it.
 refused "has no hycoll for it" openmpi -DMPI_C_COMPILER=mpicc.openmpi

@@ -73,6 +73,12 @@ if(HYCOLL_UCX)
   endif()
 endif()
 
+# For the module for Fortran, which is made of the header for C.
+find_package(Python3 3.9 QUIET COMPONENTS Interpreter)
+if(NOT Python3_FOUND)
+  message(STATUS "hycoll is built without its module for Fortran: no Python 3.9 (on Debian: python3)")
+endif()
+
 # For `hycoll simulate`.
 set(simgrid_library)
 if(HYCOLL_COMMAND AND HYCOLL_SIMGRID)

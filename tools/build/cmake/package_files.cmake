@@ -1,7 +1,7 @@
 # Writes what find_package(hycoll) and pkg-config read, with paths that are relative: a prefix may be moved.
 #
 # package_files: the folder to write to. MPI_FLAVOUR: mpich or openmpi. Where things are below the prefix:
-# CMAKE_INSTALL_LIBDIR, CMAKE_INSTALL_INCLUDEDIR. tools/install calls this as a script, CMakeLists.txt includes it.
+# CMAKE_INSTALL_LIBDIR, CMAKE_INSTALL_INCLUDEDIR, CMAKE_INSTALL_DATADIR. tools/install calls this as a script, CMakeLists.txt includes it.
 include(${CMAKE_CURRENT_LIST_DIR}/version.cmake)
 include(CMakePackageConfigHelpers)
 

@@ -1,7 +1,7 @@
-// What a call through the interface for C takes beside the same call in C++: allreduces of 8 bytes
-// on the same members, in turn.
+// What a call through the interfaces for C and Fortran takes beside the same call in C++:
+// allreduces of 8 bytes on the same members, in turn.
 //
-// usage: mpiexec -n P bench_c_interface     prints the medians over blocks of calls, in nanoseconds
+// usage: mpiexec -n P bench_interfaces     prints the medians over blocks of calls, in nanoseconds
 #include <hycoll.h>
 #include <hycoll/hycoll.h>
 
@@ -11,16 +11,22 @@
 #include <string>
 #include <vector>
 
+extern "C" {  // bench_interfaces.f90
+int fortran_create(int is_per_node);
+int fortran_allreduces(int calls, int is_like_mpi);
+void fortran_free();
+}
+
 namespace {
 
 constexpr int kBlocks = 400;
 constexpr int kCalls = 500;
 
-/// Nanoseconds of a call, over a block of them.
-template <class Call>
-double time_block(const Call& call) {
+/// Nanoseconds of a call, over a block of kCalls, which this makes.
+template <class Block>
+double time_block(const Block& block) {
   const auto start = std::chrono::steady_clock::now();
-  for (int i = 0; i < kCalls; ++i) call();
+  block();
   const std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - start;
   return time.count() / kCalls;
 }
@@ -30,7 +36,7 @@ double median(std::vector<double> times) {
   return times[kBlocks / 2];
 }
 
-/// Compares both in a layout; false if the interface for C has met an error.
+/// Compares both in a layout; false if one of them has met an error.
 bool compare(const char* layout) {
   hycoll::Options options = hycoll::Options::from_environment();
   options.layout = layout == std::string("processes") ? hycoll::Options::Layout::processes
@@ -42,25 +48,38 @@ bool compare(const char* layout) {
   hycoll::Communicator communicator(MPI_COMM_WORLD, options);
   hycoll_member member = HYCOLL_NULL;
   bool is_right = hycoll_communicator_create(MPI_COMM_WORLD, &c_options, &member) == MPI_SUCCESS;
+  is_right = fortran_create(options.layout == hycoll::Options::Layout::per_node) == 1 && is_right;
   std::vector<double> cpp_times;
   std::vector<double> c_times;
+  std::vector<double> array_times;
+  std::vector<double> like_mpi_times;
   double own = 1;
   double sum = 0;
   for (int block = 0; block < kBlocks && is_right; ++block) {
     cpp_times.push_back(time_block([&] {
-      communicator.allreduce(&own, &sum, 1, hycoll::ElementType(MPI_DOUBLE),
-                             hycoll::Operation(MPI_SUM));
+      for (int i = 0; i < kCalls; ++i) {
+        communicator.allreduce(&own, &sum, 1, hycoll::ElementType(MPI_DOUBLE),
+                               hycoll::Operation(MPI_SUM));
+      }
     }));
     c_times.push_back(time_block([&] {
-      is_right =
-          hycoll_allreduce(&own, &sum, 1, MPI_DOUBLE, MPI_SUM, member) == MPI_SUCCESS && is_right;
+      for (int i = 0; i < kCalls; ++i) {
+        is_right =
+            hycoll_allreduce(&own, &sum, 1, MPI_DOUBLE, MPI_SUM, member) == MPI_SUCCESS && is_right;
+      }
     }));
+    array_times.push_back(
+        time_block([&] { is_right = fortran_allreduces(kCalls, 0) == 1 && is_right; }));
+    like_mpi_times.push_back(
+        time_block([&] { is_right = fortran_allreduces(kCalls, 1) == 1 && is_right; }));
   }
   if (is_right && communicator.rank() == 0) {
-    std::printf("%-10s %d members: C++ %.1f ns, C %.1f ns\n", layout, communicator.size(),
-                median(cpp_times), median(c_times));
+    std::printf("%-10s %d members: C++ %.1f ns, C %.1f, Fortran %.1f (arrays), %.1f (as MPI)\n",
+                layout, communicator.size(), median(cpp_times), median(c_times),
+                median(array_times), median(like_mpi_times));
   }
   if (!is_right) std::fprintf(stderr, "%s\n", hycoll_error_string());
+  fortran_free();
   return hycoll_communicator_free(&member) == MPI_SUCCESS && is_right;
 }
 
