@@ -38,8 +38,6 @@ case $flavour in
     ;;
   openmpi)
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-    # Open MPI 5 does not start without.
-    export HOME=${HOME:-${TEST_TMPDIR:-/}}
     # Jobs that start and end beside one another make and remove the folder that they would share ("orte_session_dir failed").
     export OMPI_MCA_orte_tmpdir_base=${TEST_TMPDIR:-${TMPDIR:-/tmp}}
     exec "$mpiexec" --allow-run-as-root --oversubscribe "${openmpi_binding[@]}" -n "$ranks" "$@" </dev/null
