@@ -13,6 +13,7 @@
 #include "hycoll/element_type.h"
 #include "hycoll/operation.h"
 #include "hycoll/types.h"
+#include "hycoll/values.h"
 
 namespace hycoll {
 
@@ -113,7 +114,7 @@ bool depends_on_rank_order(const Call& call);
 /// Not a temporary container, whose elements would be gone when the call is made.
 template <class R>
 concept InputVector = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
-    std::ranges::borrowed_range<R> && Element<std::ranges::range_value_t<R>>;
+    std::ranges::borrowed_range<R> && Value<std::ranges::range_value_t<R>>;
 
 /// The same, and writable.
 template <class R>
@@ -125,9 +126,11 @@ template <class Out, class In>
 concept OutputOf = OutputVector<Out> &&
     std::same_as<std::ranges::range_value_t<In>, std::ranges::range_value_t<Out>>;
 
-/// hycoll's type of a container's elements.
+/// The type of a container's elements.
 template <InputVector R>
-inline constexpr DataType kElementType = data_type_of<std::ranges::range_value_t<R>>();
+ElementType element_type_in() noexcept {
+  return element_type_of<std::ranges::range_value_t<R>>();
+}
 
 /// Throws Error (invalid_argument) unless the sizes are equal.
 void require_same_size(std::size_t input_size, std::size_t output_size);
@@ -358,7 +361,7 @@ template <InputVector In, OutputOf<In> Out>
 Call allreduce(In&& input, Out&& output, const Operation& op = Operator::sum) {
   require_same_size(std::ranges::size(input), std::ranges::size(output));
   return allreduce(std::ranges::data(input), std::ranges::data(output), std::ranges::size(output),
-                   kElementType<In>, op);
+                   element_type_in<In>(), op);
 }
 
 /// In place.
@@ -374,7 +377,7 @@ Call reduce(In&& input, Out&& output, const Operation& op = Operator::sum, int r
     require_same_size(std::ranges::size(input), std::ranges::size(output));
   }
   return with_sizes(reduce(std::ranges::data(input), std::ranges::data(output),
-                           std::ranges::size(input), kElementType<In>, op, root),
+                           std::ranges::size(input), element_type_in<In>(), op, root),
                     input, output);
 }
 
@@ -383,7 +386,7 @@ Call reduce(In&& input, Out&& output, const Operation& op = Operator::sum, int r
 template <InputVector In, OutputOf<In> Out>
 Call reduce_scatter_block(In&& input, Out&& output, const Operation& op = Operator::sum) {
   return with_sizes(reduce_scatter_block(std::ranges::data(input), std::ranges::data(output),
-                                         std::ranges::size(output), kElementType<In>, op),
+                                         std::ranges::size(output), element_type_in<In>(), op),
                     input, output);
 }
 
@@ -392,7 +395,7 @@ template <InputVector In, OutputOf<In> Out>
 Call reduce_scatter(In&& input, Out&& output, std::span<const std::size_t> block_counts,
                     const Operation& op = Operator::sum) {
   return with_sizes(reduce_scatter(std::ranges::data(input), std::ranges::data(output),
-                                   block_counts, kElementType<In>, op),
+                                   block_counts, element_type_in<In>(), op),
                     input, output);
 }
 
@@ -401,7 +404,7 @@ template <InputVector In, OutputOf<In> Out>
 Call scan(In&& input, Out&& output, const Operation& op = Operator::sum) {
   require_same_size(std::ranges::size(input), std::ranges::size(output));
   return scan(std::ranges::data(input), std::ranges::data(output), std::ranges::size(output),
-              kElementType<In>, op);
+              element_type_in<In>(), op);
 }
 
 /// Input and output have the same size.
@@ -409,13 +412,13 @@ template <InputVector In, OutputOf<In> Out>
 Call exscan(In&& input, Out&& output, const Operation& op = Operator::sum) {
   require_same_size(std::ranges::size(input), std::ranges::size(output));
   return exscan(std::ranges::data(input), std::ranges::data(output), std::ranges::size(output),
-                kElementType<In>, op);
+                element_type_in<In>(), op);
 }
 
 /// Every member's buffer has the same size.
 template <OutputVector Buffer>
 Call broadcast(Buffer&& buffer, int root = 0) {
-  return broadcast(std::ranges::data(buffer), std::ranges::size(buffer), kElementType<Buffer>,
+  return broadcast(std::ranges::data(buffer), std::ranges::size(buffer), element_type_in<Buffer>(),
                    root);
 }
 
@@ -424,7 +427,7 @@ Call broadcast(Buffer&& buffer, int root = 0) {
 template <InputVector In, OutputOf<In> Out>
 Call allgather(In&& input, Out&& output) {
   return with_sizes(allgather(std::ranges::data(input), std::ranges::data(output),
-                              std::ranges::size(input), kElementType<In>),
+                              std::ranges::size(input), element_type_in<In>()),
                     input, output);
 }
 
@@ -433,7 +436,7 @@ Call allgather(In&& input, Out&& output) {
 template <InputVector In, OutputOf<In> Out>
 Call gather(In&& input, Out&& output, int root = 0) {
   return with_sizes(gather(std::ranges::data(input), std::ranges::data(output),
-                           std::ranges::size(input), kElementType<In>, root),
+                           std::ranges::size(input), element_type_in<In>(), root),
                     input, output);
 }
 
@@ -443,7 +446,7 @@ Call gather(In&& input, Out&& output, int root = 0) {
 template <InputVector In, OutputOf<In> Out>
 Call scatter(In&& input, Out&& output, int root = 0) {
   return with_sizes(scatter(std::ranges::data(input), std::ranges::data(output),
-                            std::ranges::size(output), kElementType<In>, root),
+                            std::ranges::size(output), element_type_in<In>(), root),
                     input, output);
 }
 
@@ -452,7 +455,7 @@ Call scatter(In&& input, Out&& output, int root = 0) {
 template <InputVector In, OutputOf<In> Out>
 Call allgatherv(In&& input, Out&& output, std::span<const std::size_t> block_counts) {
   return with_sizes(allgatherv(std::ranges::data(input), std::ranges::data(output), block_counts,
-                               kElementType<In>),
+                               element_type_in<In>()),
                     input, output);
 }
 
@@ -461,7 +464,7 @@ Call allgatherv(In&& input, Out&& output, std::span<const std::size_t> block_cou
 template <InputVector In, OutputOf<In> Out>
 Call gatherv(In&& input, Out&& output, std::span<const std::size_t> block_counts, int root = 0) {
   return with_sizes(gatherv(std::ranges::data(input), std::ranges::data(output), block_counts,
-                            kElementType<In>, root),
+                            element_type_in<In>(), root),
                     input, output);
 }
 
@@ -470,16 +473,16 @@ Call gatherv(In&& input, Out&& output, std::span<const std::size_t> block_counts
 template <InputVector In, OutputOf<In> Out>
 Call scatterv(In&& input, Out&& output, std::span<const std::size_t> block_counts, int root = 0) {
   return with_sizes(scatterv(std::ranges::data(input), std::ranges::data(output), block_counts,
-                             kElementType<In>, root),
+                             element_type_in<In>(), root),
                     input, output);
 }
 
 /// Input and output have P blocks of `block_count` elements.
 template <InputVector In, OutputOf<In> Out>
 Call alltoall(In&& input, Out&& output, std::size_t block_count) {
-  return with_sizes(
-      alltoall(std::ranges::data(input), std::ranges::data(output), block_count, kElementType<In>),
-      input, output);
+  return with_sizes(alltoall(std::ranges::data(input), std::ranges::data(output), block_count,
+                             element_type_in<In>()),
+                    input, output);
 }
 
 /// Input and output have the blocks, one after the other.
@@ -488,7 +491,7 @@ Call alltoallv(In&& input, std::span<const std::size_t> sent_counts, Out&& outpu
                std::span<const std::size_t> received_counts) {
   return with_sizes(
       alltoallv(std::ranges::data(input), {.counts = sent_counts}, std::ranges::data(output),
-                {.counts = received_counts}, kElementType<In>),
+                {.counts = received_counts}, element_type_in<In>()),
       input, output);
 }
 

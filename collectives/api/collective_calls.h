@@ -85,6 +85,36 @@ bool test_all(std::span<Request> requests);
 ///     }
 std::size_t wait_any(std::span<Request> requests);
 
+/// A nonblocking call of one value, which it keeps.
+///
+/// Example: a sum that is needed later.
+///
+///     hycoll::Communicator communicator(MPI_COMM_WORLD);
+///     hycoll::PendingValue<double> sum = communicator.iallreduce(0.5);
+///     // ... work that does not need it ...
+///     check(sum.get() == 0.5 * communicator.size());
+template <class T>
+class PendingValue {
+ public:
+  /// Of the call that `start`, called with the value's address, starts.
+  template <class Start>
+  PendingValue(T value, const Start& start)
+      : value_(std::make_unique<T>(value)), request_(start(value_.get())) {}
+
+  /// Whether get() would return, or throw, at once.
+  bool has_completed() { return request_.has_completed(); }
+  /// The result, when the call has completed; throws the Error that it met, if any. To be called
+  /// once, or several times.
+  T get() {
+    request_.wait();
+    return *value_;
+  }
+
+ private:
+  std::unique_ptr<T> value_;
+  Request request_;  // after the value: it ends first
+};
+
 /// A nonblocking call that goes on only while its owner drives it: for owners with a loop of their
 /// own, such as another library's progress function, or with a thread level below
 /// MPI_THREAD_MULTIPLE. Moves, does not copy. Used by one thread at a time, whichever; that thread
@@ -251,18 +281,32 @@ class CollectiveCalls {
   // NOLINTEND
 
   /// The root's value, on all members. The argument stays as it is, as everything passed by value.
-  template <Element T>
+  template <Value T>
   [[nodiscard("the root's value is returned")]] T broadcast(T value, int root = 0) {
-    caller().run(calls::broadcast(&value, 1, data_type_of<T>(), root));
+    caller().run(calls::broadcast(&value, 1, element_type_of<T>(), root));
     return value;
   }
 
   /// The reduction of one value over all members, on all of them.
-  template <Element T>
+  template <Value T>
   [[nodiscard("the reduction is returned")]] T allreduce(T value,
                                                          const Operation& op = Operator::sum) {
-    caller().run(calls::allreduce(&value, &value, 1, data_type_of<T>(), op));
+    caller().run(calls::allreduce(&value, &value, 1, element_type_of<T>(), op));
     return value;
+  }
+
+  /// The same two in the background.
+  template <Value T>
+  [[nodiscard]] PendingValue<T> ibroadcast(T value, int root = 0) {
+    return PendingValue<T>(value, [&](T* place) {
+      return caller().start(calls::broadcast(place, 1, element_type_of<T>(), root));
+    });
+  }
+  template <Value T>
+  [[nodiscard]] PendingValue<T> iallreduce(T value, const Operation& op = Operator::sum) {
+    return PendingValue<T>(value, [&](T* place) {
+      return caller().start(calls::allreduce(place, place, 1, element_type_of<T>(), op));
+    });
   }
 
  private:

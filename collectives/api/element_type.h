@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "hycoll/half.h"
 #include "hycoll/types.h"
 
 namespace hycoll {
@@ -33,16 +34,25 @@ class ElementType {
   /// One of hycoll's own types.
   constexpr ElementType(DataType type) noexcept  // NOLINT(google-explicit-constructor)
       : data_type_(static_cast<std::uint8_t>(type)) {}
+  /// Numbers of 16 bits.
+  constexpr ElementType(HalfType type) noexcept  // NOLINT(google-explicit-constructor)
+      : data_type_(static_cast<std::uint8_t>(kFirstHalfType + static_cast<int>(type))) {}
   /// A predefined or derived datatype of MPI.
   explicit ElementType(MPI_Datatype type) noexcept : handle_(type) {}
 
-  /// MPI's handle; for a DataType that of the type of fixed width, such as MPI_INT32_T.
+  /// MPI's handle; for a DataType that of the type of fixed width, such as MPI_INT32_T, and
+  /// for numbers of 16 bits one of their size.
   MPI_Datatype handle() const noexcept;
 
   /// The DataType that it was made from, if it was; asks nothing of MPI.
   constexpr std::optional<DataType> given_data_type() const noexcept {
-    if (data_type_ == kNoDataType) return std::nullopt;
+    if (data_type_ >= kFirstHalfType) return std::nullopt;
     return static_cast<DataType>(data_type_);
+  }
+  /// The same of a HalfType.
+  constexpr std::optional<HalfType> given_half_type() const noexcept {
+    if (data_type_ < kFirstHalfType || data_type_ == kNoDataType) return std::nullopt;
+    return static_cast<HalfType>(data_type_ - kFirstHalfType);
   }
 
   /// The type whose kernels reduce this one where MPI allows the operator; empty for types that
@@ -71,6 +81,7 @@ class ElementType {
 
  private:
   static constexpr std::uint8_t kNoDataType = 255;
+  static constexpr std::uint8_t kFirstHalfType = 250;
 
   MPI_Datatype handle_{};
   std::uint8_t data_type_ = kNoDataType;

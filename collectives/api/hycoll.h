@@ -325,6 +325,9 @@ class Communicator : public CollectiveCalls<Communicator> {
   /// that is destroyed without having been asked reports that, and ends the job).
   void serve();
 
+  /// MPI's communicator that it was made of, for calls of MPI's own. hycoll does not keep it alive.
+  MPI_Comm parent() const noexcept;
+
   /// What the communicator was made with.
   const Options& options() const noexcept;
 

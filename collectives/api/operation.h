@@ -71,6 +71,11 @@ class Operation {
   static Operation custom(Function function, Commutativity commutativity,
                           Concurrency concurrency = Concurrency::one_thread);
 
+  /// The least, or largest, value of all members, and where it is: on elements of ValueIndex, or
+  /// of MPI's pairs.
+  static Operation min_location() noexcept { return Operation(MPI_MINLOC); }
+  static Operation max_location() noexcept { return Operation(MPI_MAXLOC); }
+
   /// Whether the order of operands makes no difference. Those of hycoll are commutative.
   bool is_commutative() const;
 

@@ -169,6 +169,7 @@ struct Communicator::State final : Channel {
   void regroup();
 
   Role role;
+  MPI_Comm made_of = MPI_COMM_NULL;  ///< As the program has passed it.
   ProcessGroup group;
   std::unique_ptr<NodeProcesses> processes;  // null but with the layout processes
   std::unique_ptr<NodeWorkers> workers;      // null with the layout processes
@@ -271,7 +272,9 @@ std::unique_ptr<DrivenCall::State> Communicator::State::prepare_driven(const Cal
 }
 
 Communicator::Communicator(MPI_Comm parent, const Options& options)
-    : state_(State::make(parent, options)) {}
+    : state_(State::make(parent, options)) {
+  state_->made_of = parent;
+}
 
 Communicator::~Communicator() = default;
 Communicator::Communicator(Communicator&&) noexcept = default;
@@ -286,6 +289,8 @@ int Communicator::size() const noexcept { return state_->group.member_process_co
 int Communicator::worker_count() const noexcept {
   return state_->workers == nullptr ? 1 : state_->workers->count();
 }
+MPI_Comm Communicator::parent() const noexcept { return state_->made_of; }
+
 const Options& Communicator::options() const noexcept { return state_->group.options(); }
 
 bool Communicator::has_scattered_ranks() const noexcept { return state_->has_scattered_ranks; }

@@ -64,6 +64,9 @@ void require_handles(const ElementType& type, const Operation& operation,
 
 /// For hycoll's own types MPI is not asked: they are looked up before it is initialised, too.
 std::optional<PredefinedType> describe(const ElementType& type) {
+  if (const auto half = type.given_half_type()) {
+    return PredefinedType{TypeGroup::floating_point, representation_of(*half)};
+  }
   const std::optional<DataType> given = type.given_data_type();
   if (!given) return find_predefined(type.handle());
   return PredefinedType{
@@ -78,6 +81,9 @@ std::shared_ptr<const ForeignReducer> make_own_reducer(Operator op, Representati
   }
   if (op == Operator::sum && representation == Representation::complex_float64) {
     return std::make_shared<PartsReducer>(reduce_kernel(op, DataType::float64), 2);
+  }
+  if (const auto half = half_type_of(representation)) {
+    return std::make_shared<PartsReducer>(half_kernel(op, *half), 1);
   }
   return make_wide_reducer(op, representation);
 }

@@ -22,6 +22,9 @@ VectorElements elements_of(const ElementType& type, std::string_view collective)
   if (const auto given = type.given_data_type()) {
     return {.element_bytes = size_of(*given), .type_code = type.code(), .staging = nullptr};
   }
+  if (type.given_half_type()) {
+    return {.element_bytes = type.slot_bytes(), .type_code = type.code(), .staging = nullptr};
+  }
   require_type(type, collective);
   std::shared_ptr<const TypeMap> map = type_map_of(type.handle());
   VectorElements elements{
@@ -36,7 +39,7 @@ const VectorElements& RecentMovedElements::find_anew(const ElementType& type,
                                                      std::string_view collective) {
   elements_ = elements_of(type, collective);
   type_ = type;
-  is_known_ = type.given_data_type() || find_predefined(type.handle());
+  is_known_ = type.given_data_type() || type.given_half_type() || find_predefined(type.handle());
   return elements_;
 }
 

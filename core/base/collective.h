@@ -10,6 +10,11 @@ namespace hycoll {
 /// The collectives, with P members of ranks 0..P-1. (A barrier is an allreduce of zero elements.)
 /// Nobody leaves an allreduce or a reduce_scatter before all members of its process have entered;
 /// in the others that holds for members whose outputs depend on all inputs only.
+///
+/// Example: names, as reports have them.
+///
+///     check(hycoll::name_of(hycoll::Collective::reduce_scatter) == "reduce_scatter");
+///     check(hycoll::collective_named("scan") == hycoll::Collective::scan);
 enum class Collective : std::uint8_t {
   allreduce,       ///< Every output: the reduction of all inputs.
   reduce,          ///< The output of the root: the reduction of all inputs.

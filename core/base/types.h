@@ -28,6 +28,11 @@ inline constexpr int kDataTypeCount = 10;
 
 /// The predefined operators of MPI that act on one element. All are commutative and treated as
 /// associative. Integer sum and product wrap around; the logical operators yield 0 or 1.
+///
+/// Example: which of them MPI allows on a type.
+///
+///     check(hycoll::is_defined_for(hycoll::Operator::bit_or, hycoll::DataType::uint32));
+///     check(!hycoll::is_defined_for(hycoll::Operator::bit_or, hycoll::DataType::float64));
 enum class Operator : std::uint8_t {
   sum,
   prod,

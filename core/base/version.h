@@ -3,6 +3,10 @@
 
 /// The version of these headers, for programs that compile with several: numbers to compare in #if,
 /// e.g. HYCOLL_VERSION >= HYCOLL_VERSION_NUMBER(0, 2, 0).
+///
+/// Example: what a program was compiled with.
+///
+///     check(HYCOLL_VERSION >= HYCOLL_VERSION_NUMBER(0, 1, 0));
 #define HYCOLL_VERSION_MAJOR 0
 #define HYCOLL_VERSION_MINOR 1
 #define HYCOLL_VERSION_PATCH 0

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 
+#include "core/base/half.h"
 #include "core/base/types.h"
 
 namespace hycoll {
@@ -40,6 +41,10 @@ using ReduceKernel = void (*)(std::span<void* const> destinations,
 /// The kernel of an operator and a type, dispatched to the widest instruction set of this machine;
 /// looked up once, then called directly. Requires is_defined_for(op, type).
 ReduceKernel reduce_kernel(Operator op, DataType type);
+
+/// The same for numbers of 16 bits, with operators up to Operator::max. All sources are folded in
+/// float, and the result is rounded once, to the nearest, of two to the even one.
+ReduceKernel half_kernel(Operator op, HalfType type);
 
 /// Copies `size_bytes` bytes from the source to every destination that is not the source itself,
 /// which is not written at all. Other overlaps are not allowed; any alignment is. There may be no

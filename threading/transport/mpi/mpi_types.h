@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "core/base/half.h"
 #include "core/base/types.h"
 
 namespace hycoll {
@@ -63,6 +64,8 @@ enum class Representation : std::uint8_t {
   pair_long_double_int,
   pair_2real,
   pair_2double_precision,
+  float16,  ///< Of 16 bits: no types of MPI's, but hycoll's HalfType.
+  bfloat16,
   text,
 };
 inline constexpr int kRepresentationCount = static_cast<int>(Representation::text) + 1;
@@ -83,6 +86,16 @@ std::optional<PredefinedType> find_predefined(MPI_Datatype type);
 /// The type whose kernels act on this representation: also uint8 for a boolean of one byte, on
 /// which logical operators act alike. Which operators MPI allows is up to is_allowed.
 std::optional<DataType> data_type_of(Representation representation) noexcept;
+
+/// The representation of numbers of 16 bits, and its inverse; empty for others.
+constexpr Representation representation_of(HalfType type) noexcept {
+  return type == HalfType::float16 ? Representation::float16 : Representation::bfloat16;
+}
+constexpr std::optional<HalfType> half_type_of(Representation representation) noexcept {
+  if (representation == Representation::float16) return HalfType::float16;
+  if (representation == Representation::bfloat16) return HalfType::bfloat16;
+  return std::nullopt;
+}
 
 /// The MPI datatype and operator of hycoll's own.
 MPI_Datatype mpi_type_of(DataType type) noexcept;
