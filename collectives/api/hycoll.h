@@ -478,13 +478,13 @@ class Team {
   /// index is used by one thread at a time. May be called in every parallel region, at little cost.
   ///
   /// With Options::pinning, the first call for an index binds the calling thread to the core of
-  /// this member, for good: also when the team is gone, and also the program's main thread. Pass
-  /// `unpinned` where somebody else binds the threads, such as OMP_PROC_BIND, or where they serve
-  /// several teams.
+  /// this member, for good: also when the team is gone, and also the program's main thread. Threads
+  /// that OpenMP has bound (OMP_PROC_BIND) stay where they are. Pass `unpinned` where somebody else
+  /// binds the threads, or where they serve several teams.
   ///
-  /// A region with fewer threads than the team must make the calls of all members: those that are
-  /// missing are waited for. What a member's call throws must not leave an OpenMP region: catch it
-  /// there (docs/examples/openmp_team.cc).
+  /// Throws Error in a parallel region of OpenMP with fewer threads than the team. Elsewhere hycoll
+  /// cannot know: members that make no call are waited for. What a member's call throws must not
+  /// leave an OpenMP region: catch it there (docs/examples/openmp_team.cc).
   Member join(int thread_index);
 
   /// What this call would use.

@@ -38,9 +38,9 @@ namespace internal {
 template <class T>
 struct TypeOfMpi {};
 
-#define HYCOLL_TYPE_OF_MPI(type, mpi_type)                             \
-  template <>                                                          \
-  struct TypeOfMpi<type> {                                             \
+#define HYCOLL_TYPE_OF_MPI(type, mpi_type)                                  \
+  template <>                                                               \
+  struct TypeOfMpi<type> {                                                  \
     static MPI_Datatype handle() noexcept { return mpi_type; } /* NOLINT */ \
   };
 HYCOLL_TYPE_OF_MPI(bool, MPI_C_BOOL)
@@ -63,8 +63,9 @@ HYCOLL_TYPE_OF_MPI(ValueIndex<long double>, MPI_LONG_DOUBLE_INT)
 /// float, double and long double. Others go by an ElementType.
 template <class T>
 concept Value = Element<T> || std::same_as<std::remove_cv_t<T>, float16> ||
-                std::same_as<std::remove_cv_t<T>, bfloat16> ||
-                requires { internal::TypeOfMpi<std::remove_cv_t<T>>::handle(); };
+    std::same_as<std::remove_cv_t<T>, bfloat16> || requires {
+  internal::TypeOfMpi<std::remove_cv_t<T>>::handle();
+};
 
 /// Its element type.
 template <Value T>

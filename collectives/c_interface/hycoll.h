@@ -134,8 +134,8 @@ int hycoll_team_create(MPI_Comm parent, int thread_count, const hycoll_options* 
                        hycoll_team* team);
 /// The member of a thread, by its index from 0 to thread_count - 1, e.g. omp_get_thread_num(). To
 /// be called in each parallel region. The first call for an index binds the calling thread to a
-/// core, unless hycoll_options::pinning is 0. A region with fewer threads than the team must make
-/// the calls of all members: those that are missing are waited for.
+/// core, unless hycoll_options::pinning is 0. Refused in a parallel region with fewer threads
+/// than the team, which would be waited for.
 int hycoll_team_join(hycoll_team team, int thread_index, hycoll_member* member);
 /// Collective. No member may be inside a call. The members' handles end, too.
 int hycoll_team_free(hycoll_team* team);

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -17,6 +19,7 @@
 #include "collectives/node/workers.h"
 #include "collectives/plans/plan_cache.h"
 #include "numa/placement/binding.h"
+#include "numa/topology/openmp_runtime.h"
 #include "threading/execution/leader_pool.h"
 #include "threading/transport/mpi/joint_setup.h"
 
@@ -149,6 +152,31 @@ void Team::State::make_gate(int thread_count) {
   gate = std::make_unique<CallGate>(group, thread_count);
 }
 
+namespace {
+
+/// Binds the calling thread to the core that is planned for it, unless OpenMP has bound it. Where
+/// that is another core, the first one says so.
+void bind_member(const ProcessGroup& group, const Core& planned) {
+  static std::once_flag told;
+  try {
+    if (!openmp_binds_this_thread()) return bind_this_thread(group.topology(), planned);
+    const AffinityMask own = this_thread_affinity(group.topology());
+    if (own.contains(planned.os_index)) return;
+    std::call_once(told, [&] {
+      std::fprintf(
+          stderr,
+          "hycoll: process %d: OpenMP has bound a thread to CPUs %s, and hycoll planned it "
+          "for CPU %d; it stays where it is. OMP_PLACES=cores and OMP_PROC_BIND=close "
+          "agree with hycoll; HYCOLL_PIN=0 leaves all threads alone\n",
+          group.rank(), own.to_string().c_str(), planned.os_index);
+    });
+  } catch (const Error&) {
+    // A container may forbid binding; the thread then runs wherever the process may.
+  }
+}
+
+}  // namespace
+
 Team::Team(MPI_Comm parent, int thread_count, const Options& options)
     : state_(State::make(parent, thread_count, options)) {}
 
@@ -171,15 +199,19 @@ Member Team::join(int thread_index) {
                     "here: pass 0 to {}",
                     thread_index, thread_count(), thread_count() - 1));
   }
+  const int region_threads = openmp_region_threads();
+  if (region_threads > 0 && region_threads < thread_count()) {
+    throw Error(
+        ErrorKind::invalid_argument,
+        fmt::format("Team::join: the parallel region has {} threads, but the team has {} here, and "
+                    "those that are missing would be waited for. Open the region with "
+                    "num_threads({}), or make the team with as many threads as OpenMP gives",
+                    region_threads, thread_count(), thread_count()));
+  }
   Member::State& member = state_->members[static_cast<std::size_t>(thread_index)];
   if (!member.bound && state_->group.options().pinning == Options::Pinning::pinned) {
     member.bound = true;
-    try {
-      bind_this_thread(state_->group.topology(),
-                       state_->cores()[static_cast<std::size_t>(thread_index)]);
-    } catch (const Error&) {
-      // A container may forbid binding; the thread then runs wherever the process may.
-    }
+    bind_member(state_->group, state_->cores()[static_cast<std::size_t>(thread_index)]);
   }
   return Member(&member);
 }

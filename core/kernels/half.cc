@@ -47,7 +47,8 @@ struct Bfloat16 {
   }
   static HWY_INLINE WordVector from_floats(FloatVector values) {
     const WordVector bits = as_words(values);
-    const auto is_nan = hn::MaskFromVec(hn::BitCast(Words(), hn::VecFromMask(Floats(), hn::IsNaN(values))));
+    const auto is_nan =
+        hn::MaskFromVec(hn::BitCast(Words(), hn::VecFromMask(Floats(), hn::IsNaN(values))));
     return hn::IfThenElse(is_nan, hn::Or(hn::ShiftRight<16>(bits), word(0x40)), rounded<16>(bits));
   }
 };
@@ -60,8 +61,8 @@ struct Float16 {
     const WordVector exponent = hn::And(digits, word(0x7c00u << 13));
     const WordVector bias = word(112u << 23);
     const WordVector normal = hn::Add(digits, bias);
-    const WordVector small = as_words(
-        hn::Sub(as_floats(hn::Add(normal, word(1u << 23))), hn::Set(Floats(), 0x1p-14f)));
+    const WordVector small =
+        as_words(hn::Sub(as_floats(hn::Add(normal, word(1u << 23))), hn::Set(Floats(), 0x1p-14f)));
     const WordVector beyond = hn::Add(normal, bias);
     WordVector bits = hn::IfThenElse(hn::Eq(exponent, hn::Zero(Words())), small, normal);
     bits = hn::IfThenElse(hn::Eq(exponent, word(0x7c00u << 13)), beyond, bits);
@@ -72,8 +73,8 @@ struct Float16 {
     const WordVector sign = hn::And(hn::ShiftRight<16>(all), word(0x8000));
     const WordVector bits = hn::And(all, word(0x7fffffff));
     const WordVector normal = rounded<13>(hn::Sub(bits, word(112u << 23)));
-    const WordVector small = hn::Sub(
-        as_words(hn::Add(as_floats(bits), hn::Set(Floats(), 0.5f))), word(0x3f000000));
+    const WordVector small =
+        hn::Sub(as_words(hn::Add(as_floats(bits), hn::Set(Floats(), 0.5f))), word(0x3f000000));
     // Without the sign, words compare as signed ones do.
     WordVector half = hn::IfThenElse(is_less(bits, 0x38800000), small, normal);
     half = hn::IfThenElse(is_less(bits, 0x47800000), half, word(0x7c00));
@@ -88,7 +89,8 @@ struct Float16 {
   }
 };
 
-// Floats of a block, in the first-level cache beside the sources' halves; a multiple of all vectors.
+// Floats of a block, in the first-level cache beside the sources' halves; a multiple of all
+// vectors.
 inline constexpr std::size_t kBlockElements = 1024;
 
 template <class Format>
@@ -122,7 +124,8 @@ HWY_INLINE const std::uint16_t* whole(const void* source, Range block, std::size
 /// The ReduceKernel of an operator and a format on this instruction set.
 template <class Op, class Format>
 void reduce_halves(Destinations destinations, Sources sources, std::size_t count, Stores stores) {
-  if (sources.size() == 1) return copy_kernel(destinations, sources[0], count * sizeof(std::uint16_t), stores);
+  if (sources.size() == 1)
+    return copy_kernel(destinations, sources[0], count * sizeof(std::uint16_t), stores);
   alignas(kCacheLineBytes) float folded[kBlockElements];
   alignas(kCacheLineBytes) std::uint16_t halves[kBlockElements] = {};
   const std::size_t lanes = hn::Lanes(Floats());
@@ -139,7 +142,8 @@ void reduce_halves(Destinations destinations, Sources sources, std::size_t count
       hn::StoreU(hn::DemoteTo(Halves(), hn::BitCast(Signed(), result)), Halves(), halves + i);
     }
     for (void* const destination : destinations) {
-      copy_block(static_cast<std::uint16_t*>(destination) + begin, halves, size * sizeof *halves, stores);
+      copy_block(static_cast<std::uint16_t*>(destination) + begin, halves, size * sizeof *halves,
+                 stores);
     }
   }
   if (stores == Stores::streaming) hwy::FlushStream();

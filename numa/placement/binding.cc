@@ -1,9 +1,13 @@
 #include "numa/placement/binding.h"
 
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdint>
 #include <cstdlib>
+#include <vector>
 
 #include "core/base/errors.h"
 #include "numa/topology/topology_tables.h"
@@ -12,6 +16,10 @@ namespace hycoll {
 namespace {
 
 using internal::TopologyAccess;
+
+// Of a kernel with 2 million processing units.
+constexpr std::size_t kMostMaskWords = 1 << 15;
+static_assert(sizeof(unsigned long) == sizeof(std::uint64_t));  // NOLINT(google-runtime-int)
 
 /// hwloc pretends to succeed on topologies of other machines, so they are refused here.
 hwloc_topology_t handle_of_this_machine(const Topology& topology) {
@@ -110,14 +118,19 @@ void bind_this_thread(const Topology& topology, const AffinityMask& mask) {
 }
 
 AffinityMask this_thread_affinity(const Topology& topology) {
-  const hwloc_topology_t handle = handle_of_this_machine(topology);
-  const internal::Bitmap set = internal::make_bitmap();
-  if (hwloc_get_cpubind(handle, set.get(), HWLOC_CPUBIND_THREAD) != 0) {
-    throw Error(
-        ErrorKind::environment,
-        internal::with_errno("the operating system does not tell a thread's affinity mask"));
+  handle_of_this_machine(topology);
+  // Not by hwloc, which leaves out what lies behind the topology's last processing unit.
+  std::vector<unsigned long> words(16);  // NOLINT(google-runtime-int): the kernel's
+  const auto bytes = [&] { return words.size() * sizeof(words[0]); };
+  while (sched_getaffinity(0, bytes(), reinterpret_cast<cpu_set_t*>(words.data())) != 0) {
+    if (errno != EINVAL || words.size() > kMostMaskWords) {
+      throw Error(
+          ErrorKind::environment,
+          internal::with_errno("the operating system does not tell a thread's affinity mask"));
+    }
+    words.resize(2 * words.size());  // the machine may have more processing units
   }
-  return internal::to_mask(set.get());
+  return AffinityMask::from_words(std::vector<std::uint64_t>(words.begin(), words.end()));
 }
 
 int this_thread_processing_unit(const Topology& topology) {

@@ -10,7 +10,7 @@
 #include "core/base/errors.h"
 #include "numa/topology/cpu_quota.h"
 #include "numa/topology/crowding.h"
-#include "numa/topology/openmp_places.h"
+#include "numa/topology/openmp_runtime.h"
 #include "numa/topology/process_share.h"
 #include "numa/topology/topology_tables.h"
 

@@ -86,7 +86,7 @@ class Topology {
   /// cpuset and by the affinity masks of its threads (their union, so that a pinned thread does not
   /// hide the others' cores). Reads the CPU quota as well.
   ///
-  /// OpenMP places count as well (openmp_places.h), since a runtime that binds has pinned the
+  /// OpenMP places count as well (openmp_runtime.h), since a runtime that binds has pinned the
   /// initial thread already.
   ///
   /// The first call costs milliseconds, on large machines tens of them; what it reads of the

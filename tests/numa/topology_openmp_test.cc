@@ -9,8 +9,9 @@
 
 #include <cstdlib>
 #include <string>
+#include <thread>
 
-#include "numa/topology/openmp_places.h"
+#include "numa/topology/openmp_runtime.h"
 #include "numa/topology/topology.h"
 
 namespace hycoll {
@@ -60,6 +61,16 @@ TEST_CASE("in the child" * doctest::skip()) {
     CHECK(own_unit_count() <= static_cast<int>(topology.processing_units(0).size()));
     CHECK(openmp_places().to_string() == expected);
   }
+  CHECK(!openmp_binds_this_thread());  // not in a region
+  const bool binds = omp_get_proc_bind() != omp_proc_bind_false;
+  int bound = 0;
+#pragma omp parallel num_threads(2) reduction(+ : bound)
+  bound += openmp_binds_this_thread() ? 1 : 0;
+  CHECK(bound == (binds ? 2 : 0));
+  bool is_own_bound = true;
+  std::thread own([&] { is_own_bound = openmp_binds_this_thread(); });
+  own.join();
+  CHECK(!is_own_bound);
 }
 
 TEST_CASE("cores that the runtime has set aside for its other threads count") {

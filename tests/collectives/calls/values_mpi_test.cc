@@ -64,8 +64,8 @@ std::string complaint_about_numbers(Caller& caller) {
   return "";
 }
 
-TEST_CASE_TEMPLATE("numbers of every type", T, short, unsigned long long, float, double, long double,
-                   float16, bfloat16, std::complex<float>, std::complex<double>,
+TEST_CASE_TEMPLATE("numbers of every type", T, short, unsigned long long, float, double,
+                   long double, float16, bfloat16, std::complex<float>, std::complex<double>,
                    std::complex<long double>) {
   in_every_layout([](auto& caller) { return complaint_about_numbers<T>(caller); });
 }

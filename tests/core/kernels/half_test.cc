@@ -1,5 +1,7 @@
 // The kernels of numbers of 16 bits: against floats that are rounded one by one, for all numbers
 // that there are, and for vectors of any length and alignment.
+#include "core/base/half.h"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -11,7 +13,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/base/half.h"
 #include "core/kernels/kernels.h"
 #include "tests/core/kernels/fixture.h"
 
@@ -21,8 +22,7 @@ namespace {
 constexpr std::uint32_t kNumbers = 1u << 16;
 
 template <class Half>
-constexpr HalfType kTypeOf =
-    std::is_same_v<Half, float16> ? HalfType::float16 : HalfType::bfloat16;
+constexpr HalfType kTypeOf = std::is_same_v<Half, float16> ? HalfType::float16 : HalfType::bfloat16;
 
 template <class Half>
 float value_of(std::uint16_t bits) {
@@ -63,9 +63,10 @@ TEST_CASE_TEMPLATE("numbers are what their bits say, and are rounded to the near
     // What lies between this one and the next: the nearer one, or the even one.
     const std::uint16_t next = static_cast<std::uint16_t>(bits + 1);
     if (std::isinf(defined) || std::isnan(defined_value<Half>(next))) continue;
-    const double above = std::isinf(defined_value<Half>(next))
-                             ? 2 * defined - defined_value<Half>(static_cast<std::uint16_t>(bits - 1))
-                             : defined_value<Half>(next);
+    const double above =
+        std::isinf(defined_value<Half>(next))
+            ? 2 * defined - defined_value<Half>(static_cast<std::uint16_t>(bits - 1))
+            : defined_value<Half>(next);
     const float middle = static_cast<float>((defined + above) / 2);
     CHECK(Half(middle).bits() == (bits % 2 == 0 ? bits : next));
     const float toward = std::nextafter(middle, value);
@@ -113,23 +114,23 @@ void check_kernel(Operator op, std::size_t source_count, std::size_t count, std:
     const bool is_right = is_nan(expected) ? is_nan(value_of<Half>(output[i])) : output[i] == bits;
     wrong += is_right && output[i] == inputs[0][i] ? 0 : 1;
   }
-  CHECK_MESSAGE(wrong == 0, "operator ", static_cast<int>(op), ", ", source_count, " sources, ", count,
-                " elements");
+  CHECK_MESSAGE(wrong == 0, "operator ", static_cast<int>(op), ", ", source_count, " sources, ",
+                count, " elements");
   CHECK(output.back() == 0x1234);
 }
 
 TEST_CASE_TEMPLATE("sums, products and extrema are those of floats, rounded once", Half, float16,
                    bfloat16) {
   on_every_instruction_set([] {
-  std::mt19937 random(7);
-  for (const Operator op : {Operator::sum, Operator::prod, Operator::min, Operator::max}) {
-    for (const std::size_t count : {0, 1, 2, 7, 8, 15, 16, 33, 1000, 1024, 1025, 5000}) {
-      for (const std::size_t sources : {1, 2, 3, 5, 20}) {
-        check_kernel<Half>(op, sources, count, count % 3, Stores::cached, random);
+    std::mt19937 random(7);
+    for (const Operator op : {Operator::sum, Operator::prod, Operator::min, Operator::max}) {
+      for (const std::size_t count : {0, 1, 2, 7, 8, 15, 16, 33, 1000, 1024, 1025, 5000}) {
+        for (const std::size_t sources : {1, 2, 3, 5, 20}) {
+          check_kernel<Half>(op, sources, count, count % 3, Stores::cached, random);
+        }
+        check_kernel<Half>(op, 2, count, 0, Stores::streaming, random);
       }
-      check_kernel<Half>(op, 2, count, 0, Stores::streaming, random);
     }
-  }
   });
 }
 

@@ -1,5 +1,5 @@
-#ifndef HYCOLL_NUMA_TOPOLOGY_OPENMP_PLACES_H_
-#define HYCOLL_NUMA_TOPOLOGY_OPENMP_PLACES_H_
+#ifndef HYCOLL_NUMA_TOPOLOGY_OPENMP_RUNTIME_H_
+#define HYCOLL_NUMA_TOPOLOGY_OPENMP_RUNTIME_H_
 
 #include "numa/topology/affinity_mask.h"
 
@@ -18,6 +18,14 @@ namespace hycoll {
 /// no OpenMP runtime. Safe to call concurrently.
 AffinityMask openmp_places();
 
+/// Whether the calling thread is in a parallel region, and the runtime binds its threads. Those
+/// that the program makes itself inherit a binding, perhaps, but nobody has chosen it for them.
+bool openmp_binds_this_thread();
+
+/// How many threads there are in the parallel region that the calling thread is in, those of the
+/// regions around it counted in: each of theirs may have opened one like it. 0: it is in none.
+int openmp_region_threads();
+
 }  // namespace hycoll
 
-#endif  // HYCOLL_NUMA_TOPOLOGY_OPENMP_PLACES_H_
+#endif  // HYCOLL_NUMA_TOPOLOGY_OPENMP_RUNTIME_H_

@@ -1,4 +1,4 @@
-#include "numa/topology/openmp_places.h"
+#include "numa/topology/openmp_runtime.h"
 
 #include <cstddef>
 #include <vector>
@@ -8,6 +8,9 @@ extern "C" {
 [[gnu::weak]] int omp_get_num_places(void);
 [[gnu::weak]] int omp_get_place_num_procs(int place);
 [[gnu::weak]] void omp_get_place_proc_ids(int place, int* ids);
+[[gnu::weak]] int omp_get_proc_bind(void);  // omp_proc_bind_t; 0: omp_proc_bind_false
+[[gnu::weak]] int omp_get_level(void);
+[[gnu::weak]] int omp_get_team_size(int level);
 }
 
 namespace hycoll {
@@ -24,6 +27,18 @@ AffinityMask openmp_places() {
     for (int unit : units) mask.add(unit);
   }
   return mask;
+}
+
+bool openmp_binds_this_thread() {
+  return omp_get_proc_bind != nullptr && omp_get_level != nullptr && omp_get_level() > 0 &&
+         omp_get_proc_bind() != 0;
+}
+
+int openmp_region_threads() {
+  if (omp_get_level == nullptr || omp_get_team_size == nullptr || omp_get_level() == 0) return 0;
+  int threads = 1;
+  for (int level = 1; level <= omp_get_level(); ++level) threads *= omp_get_team_size(level);
+  return threads;
 }
 
 }  // namespace hycoll
