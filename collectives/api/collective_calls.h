@@ -295,13 +295,14 @@ class CollectiveCalls {
     return value;
   }
 
-  /// The same two in the background.
+  /// The root's value, on all members, in the background.
   template <Value T>
   [[nodiscard]] PendingValue<T> ibroadcast(T value, int root = 0) {
     return PendingValue<T>(value, [&](T* place) {
       return caller().start(calls::broadcast(place, 1, element_type_of<T>(), root));
     });
   }
+  /// The reduction of one value over all members, on all of them, in the background.
   template <Value T>
   [[nodiscard]] PendingValue<T> iallreduce(T value, const Operation& op = Operator::sum) {
     return PendingValue<T>(value, [&](T* place) {

@@ -71,9 +71,9 @@ class Operation {
   static Operation custom(Function function, Commutativity commutativity,
                           Concurrency concurrency = Concurrency::one_thread);
 
-  /// The least, or largest, value of all members, and where it is: on elements of ValueIndex, or
-  /// of MPI's pairs.
+  /// The least value of all members, and where it is: on elements of ValueIndex, or of MPI's pairs.
   static Operation min_location() noexcept { return Operation(MPI_MINLOC); }
+  /// The same of the largest value.
   static Operation max_location() noexcept { return Operation(MPI_MAXLOC); }
 
   /// Whether the order of operands makes no difference. Those of hycoll are commutative.

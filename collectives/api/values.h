@@ -25,10 +25,12 @@ namespace hycoll {
 ///     check(largest.index == communicator.size() - 1 && largest.value == 0.5 + largest.index);
 template <class T>
 struct ValueIndex {
-  T value;
+  T value;    ///< What is compared.
   int index;  ///< Of equal values the least one is taken.
+  /// Whether both are equal.
   friend bool operator==(const ValueIndex&, const ValueIndex&) = default;
 };
+/// `ValueIndex{value, index}` has the type of its value.
 template <class T>
 ValueIndex(T, int) -> ValueIndex<T>;
 

@@ -17,12 +17,15 @@ class float16 {
   float16() = default;
   /// The nearest one; of two, the one that is even. Beyond the largest, infinity.
   explicit float16(float value) noexcept : bits_(bits_of(value)) {}
+  /// The same number.
   explicit operator float() const noexcept;
+  /// The number that these bits stand for.
   static float16 from_bits(std::uint16_t bits) noexcept {
     float16 made;
     made.bits_ = bits;
     return made;
   }
+  /// As they are stored and sent.
   std::uint16_t bits() const noexcept { return bits_; }
 
  private:
@@ -44,14 +47,17 @@ class bfloat16 {
   bfloat16() = default;
   /// The nearest one; of two, the one that is even.
   explicit bfloat16(float value) noexcept : bits_(bits_of(value)) {}
+  /// The same number.
   explicit operator float() const noexcept {
     return std::bit_cast<float>(static_cast<std::uint32_t>(bits_) << 16);
   }
+  /// The number that these bits stand for.
   static bfloat16 from_bits(std::uint16_t bits) noexcept {
     bfloat16 made;
     made.bits_ = bits;
     return made;
   }
+  /// As they are stored and sent.
   std::uint16_t bits() const noexcept { return bits_; }
 
  private:
