@@ -19,7 +19,7 @@ namespace {
 TEST_CASE("every subcommand explains itself") {
   CHECK(contains(hycoll({"--help"}).output, "compare"));
   for (const char* subcommand : {"info", "algorithms", "plan", "verify", "bench", "compare",
-                                 "report", "reproduce", "model", "ring", "calibrate"}) {
+                                 "report", "reproduce", "model", "ring", "calibrate", "explain"}) {
     CAPTURE(subcommand);
     const ChildResult result = hycoll({subcommand, "--help"});
     CHECK(result.status == 0);
@@ -337,6 +337,21 @@ TEST_CASE("a picture on the standard output is alone there") {
     CHECK(result.output.starts_with("<"));
   }
   check_refused({"plan", "--svg", "-", "--csv", "-"}, {"--svg '-' and --csv '-'"});
+}
+
+TEST_CASE("explain says why, and what else there is") {
+  const Arguments question = {"explain",   "allreduce", "--nodes", "16",
+                              "--members", "8",         "--bytes", "64Ki"};
+  const std::string text = hycoll(question).output;
+  CHECK(contains(text, "allreduce of 64Ki on 16 nodes of 8: dpml-mixed-radix with 8 lanes"));
+  CHECK(contains(text, "the choice holds from"));
+  CHECK(contains(text, "the next one, dpml-halving-doubling, takes"));
+  CHECK(contains(text, "dpml-mixed-radix (chosen)"));
+  CHECK(contains(hycoll({"explain", "barrier", "--nodes", "3", "--json", "-"}).output,
+                 "\"latency_us\""));
+  check_refused({"explain", "scan", "--nodes", "1"}, {"--nodes", "'1'"});
+  check_refused({"explain", "--bytes", "1023"}, {"--bytes '1023'", "float"});
+  check_refused({"explain", "--machine", "/none"}, {"/none"});
 }
 
 TEST_CASE("info knows the machine and draws it") {

@@ -40,6 +40,7 @@ std::vector<std::unique_ptr<Subcommand>> add_subcommands(CommandLine& line) {
   subcommands.push_back(add_info(line));
   subcommands.push_back(add_algorithms(line));
   subcommands.push_back(add_plan(line));
+  subcommands.push_back(add_explain(line));
   subcommands.push_back(add_verify(line));
   subcommands.push_back(add_bench(line));
   subcommands.push_back(add_compare(line));

@@ -45,6 +45,7 @@ std::unique_ptr<Subcommand> add_report(CommandLine& line);
 std::unique_ptr<Subcommand> add_reproduce(CommandLine& line);
 std::unique_ptr<Subcommand> add_calibrate(CommandLine& line);
 std::unique_ptr<Subcommand> add_model(CommandLine& line);
+std::unique_ptr<Subcommand> add_explain(CommandLine& line);
 std::unique_ptr<Subcommand> add_ring(CommandLine& line);
 std::unique_ptr<Subcommand> add_simulate(CommandLine& line);
 std::unique_ptr<Subcommand> add_man(CommandLine& line);

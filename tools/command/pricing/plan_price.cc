@@ -100,14 +100,14 @@ double growth_of(double last, double one_before, double doublings) {
 
 }  // namespace
 
-SelectionQuery PlanPricer::query_of(const PriceQuestion& question) const {
+SelectionQuery selection_query(const PriceQuestion& question, const MachinePrices& prices) {
   return {.collective = question.collective,
           .nodes = question.nodes,
           .size_bytes = question.size_bytes,
           .order = question.order,
           .requested_lanes = question.requested_lanes,
           .visibility = question.visibility,
-          .prices = prices_};
+          .prices = prices};
 }
 
 double PlanPricer::exchange_us(const Algorithm& algorithm, const PriceQuestion& question,

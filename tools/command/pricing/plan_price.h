@@ -24,6 +24,9 @@ struct PriceQuestion {
   Visibility visibility = Visibility::direct;
 };
 
+/// As selection is asked for a plan.
+SelectionQuery selection_query(const PriceQuestion& question, const MachinePrices& prices);
+
 struct PricedPlan {
   const Algorithm* algorithm = nullptr;
   int lanes = 1;
@@ -119,8 +122,9 @@ class PlanPricer {
   /// Of two nodes. From `limit_us` on, something that is not more; infinite if that is too much.
   double walk_two(const WalkedPlan& plan, double size_bytes, double limit_us);
 
-  /// As selection is asked.
-  SelectionQuery query_of(const PriceQuestion& question) const;
+  SelectionQuery query_of(const PriceQuestion& question) const {
+    return selection_query(question, prices_);
+  }
 
   MachinePrices prices_;
   PlanWalks walks_;
