@@ -40,12 +40,15 @@ void check_range(const Explanation& explanation, const MachinePrices& prices,
 
 TEST_CASE("no part is more than the whole, and the choice changes where it is said to") {
   constexpr std::size_t kElementBytes = 4;
-  for (const char* const text : {"default", "alpha=10us,memory=20GB/s", "bandwidth=50GB/s,endpoint=6GB/s"}) {
+  for (const char* const text :
+       {"default", "alpha=10us,memory=20GB/s", "bandwidth=50GB/s,endpoint=6GB/s"}) {
     const MachinePrices prices = parse_prices("--price", text);
-    for (const Collective collective : {Collective::allreduce, Collective::broadcast, Collective::allgather,
-                                        Collective::alltoall, Collective::scan}) {
+    for (const Collective collective :
+         {Collective::allreduce, Collective::broadcast, Collective::allgather, Collective::alltoall,
+          Collective::scan}) {
       for (const int nodes : {2, 5, 16}) {
-        for (const std::size_t size_bytes : {std::size_t{3840}, std::size_t{38400}, std::size_t{3840000}}) {
+        for (const std::size_t size_bytes :
+             {std::size_t{3840}, std::size_t{38400}, std::size_t{3840000}}) {
           const int members = 4;
           CAPTURE(std::string(name_of(collective)));
           CAPTURE(nodes);
