@@ -84,7 +84,7 @@ struct alignas(kSeparationBytes) Post {
   std::array<std::atomic<std::uint32_t>, kCallSets> digests_{};
   alignas(kCacheLineBytes) std::array<Signature, kCallSets> signatures_{};
 };
-static_assert(sizeof(Post) == 2 * kSeparationBytes);
+static_assert(sizeof(Post) == 256 && sizeof(Post) % kSeparationBytes == 0);
 
 }  // namespace hycoll
 
