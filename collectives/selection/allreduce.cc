@@ -26,8 +26,10 @@ SelectedPlan select_on_one_node(const SelectionQuery& query) {
   if (reads_through_lines(query, query.size_bytes * others)) {
     return {.algorithm = "lines-recursive-doubling", .lanes = 1, .workers_per_node = node.members};
   }
-  const int lanes = query.requested_lanes > 0 ? query.requested_lanes : node.workers;
-  return {.algorithm = "dpml-recursive-doubling", .lanes = lanes, .workers_per_node = node.workers};
+  const int lanes = lanes_of_only_node(query);
+  return {.algorithm = "dpml-recursive-doubling",
+          .lanes = lanes,
+          .workers_per_node = std::max(node.members, lanes)};
 }
 
 double inside(const LaneCosts& costs) { return costs.inputs + costs.outputs; }

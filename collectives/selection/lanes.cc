@@ -68,11 +68,16 @@ bool root_puts(const SelectionQuery& query) {
          (query.collective == Collective::broadcast || query.collective == Collective::scatter);
 }
 
+int lanes_of_only_node(const SelectionQuery& query) {
+  if (query.requested_lanes > 0) return query.requested_lanes;
+  const Node& node = query.nodes.front().node;
+  return node.members == 1 ? 1 : node.workers;
+}
+
 SelectedPlan plan_lanes(const SelectionQuery& query) {
   SelectedPlan plan;
-  plan.lanes = query.requested_lanes > 0 ? query.requested_lanes
-               : root_puts(query)        ? 1
-                                         : query.nodes.front().node.workers;
+  const bool is_for_one = root_puts(query) && query.requested_lanes == 0;
+  plan.lanes = is_for_one ? 1 : lanes_of_only_node(query);
   plan.workers_per_node = std::max(most_members(query.nodes), plan.lanes);
   return plan;
 }

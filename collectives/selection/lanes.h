@@ -29,7 +29,11 @@ bool far_members_put(Collective collective, int members);
 /// when it writes it again.
 bool root_puts(const SelectionQuery& query);
 
-/// One node: a plan with a lane per worker, in one segment. The algorithm is still to be chosen.
+/// One node: a lane per worker, unless others are asked for. Of a member that is alone one: nothing
+/// is combined, and waking other workers takes longer than most copies.
+int lanes_of_only_node(const SelectionQuery& query);
+
+/// One node: a plan with these lanes, in one segment. The algorithm is still to be chosen.
 SelectedPlan plan_lanes(const SelectionQuery& query);
 
 /// A plan for lines; the algorithm is still to be chosen.
