@@ -38,11 +38,13 @@ _PASSED_TYPES = {
     "root": "int",
 }
 
+
 def in_place_buffer(collective):
     """The buffer that may be MPI_IN_PLACE; None: none."""
     if not any(p.name == "sendbuf" for p in collective.parameters):
         return None
     return "recvbuf" if collective.name.startswith("scatter") else "sendbuf"
+
 
 def write_c(collectives):
     print("#ifndef THROUGH_FORTRAN_H_\n#define THROUGH_FORTRAN_H_\n// Made by through_fortran.py.")
@@ -92,6 +94,7 @@ def write_c(collectives):
             print(f"  return fortran_{name}({', '.join([f'turn % 4 + (turn / 4 % 3 > 0 && {are_longs} ? 4 : 0)', 'in_place', 'size'] + arguments)}, member, {request});\n}}")
     print("#endif  // THROUGH_FORTRAN_H_")
 
+
 def extent(collective, parameter):
     """The elements of a buffer, as a Fortran expression."""
     counts = {p.name for p in collective.parameters if p.kind == "count"}
@@ -104,6 +107,7 @@ def extent(collective, parameter):
     if collective.name == "reduce_scatter_block" and parameter.name == "recvbuf":
         return "recvcount*merge(members, 1_int64, in_place /= 0)"
     return f"{name}*members" if has_all else name
+
 
 def calls(collective, name, place, has_request):
     """The select construct over the turns, with a buffer in place or not."""
@@ -141,6 +145,7 @@ def calls(collective, name, place, has_request):
             call = f"call hycoll_{name}(" + ", ".join(arguments + ["member"] + request + ["code"]) + ")"
         text += f"    case ({turn})\n      " + call.replace(", ", ", &\n          ") + "\n"
     return text + "    end select\n"
+
 
 def write_f90(collectives):
     print("! Made by through_fortran.py.\nmodule through_fortran\n  use, intrinsic :: iso_c_binding")
@@ -198,9 +203,11 @@ def write_f90(collectives):
             print("      given_request = transfer(request, given_request)\n    end if\n  end function\n")
     print("end module")
 
+
 def main(header_path, language):
     with open(header_path, encoding="utf-8") as file:
         collectives = c_header.collectives(file.read())
     {"c": write_c, "f90": write_f90}[language](collectives)
+
 
 main(*sys.argv[1:])
