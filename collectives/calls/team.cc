@@ -163,12 +163,12 @@ void bind_member(const ProcessGroup& group, const Core& planned) {
     const AffinityMask own = this_thread_affinity(group.topology());
     if (own.contains(planned.os_index)) return;
     std::call_once(told, [&] {
-      std::fprintf(
-          stderr,
-          "hycoll: process %d: OpenMP has bound a thread to CPUs %s, and hycoll planned it "
-          "for CPU %d; it stays where it is. OMP_PLACES=cores and OMP_PROC_BIND=close "
-          "agree with hycoll; HYCOLL_PIN=0 leaves all threads alone\n",
-          group.rank(), own.to_string().c_str(), planned.os_index);
+      std::fprintf(stderr,
+                   "hycoll: process %d: OpenMP has bound a thread to CPUs %s, and hycoll planned "
+                   "it for CPU %d; it stays where it is. Where processes share a machine, let the "
+                   "launcher give each cores of its own, or unset OMP_PROC_BIND: hycoll binds "
+                   "threads then. HYCOLL_PIN=0 leaves all threads alone\n",
+                   group.rank(), own.to_string().c_str(), planned.os_index);
     });
   } catch (const Error&) {
     // A container may forbid binding; the thread then runs wherever the process may.
