@@ -100,7 +100,7 @@ enum { kMostKindBytes = 8 };
 static const struct {
   bool is_there;
   MPI_Datatype type;
-} known_types[CFI_type_mask + 1][kMostKindBytes + 1] = {
+} known_types[CFI_type_Character + 1][kMostKindBytes + 1] = {
     [CFI_type_Integer] = {[1] = {true, MPI_INT8_T},
                           [2] = {true, MPI_INT16_T},
                           [4] = {true, MPI_INT32_T},
@@ -114,7 +114,9 @@ static const struct {
 static MPI_Datatype type_of(const CFI_cdesc_t* array) {
   const int type = array->type & CFI_type_mask;
   const int kind_bytes = array->type >> CFI_type_kind_shift;
-  if (kind_bytes >= 0 && kind_bytes <= kMostKindBytes && known_types[type][kind_bytes].is_there) {
+  const bool is_in_table =
+      type <= CFI_type_Character && kind_bytes >= 0 && kind_bytes <= kMostKindBytes;
+  if (is_in_table && known_types[type][kind_bytes].is_there) {
     return known_types[type][kind_bytes].type;
   }
   return type == CFI_type_Logical && array->elem_len == fortran.logical_bytes

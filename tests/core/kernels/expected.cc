@@ -168,6 +168,10 @@ bool equal_but_for_nan(const std::byte* left, const std::byte* right, std::size_
 
 }  // namespace
 
+float expected_result(Operator op, float left, float right) {
+  return expected_float(op, left, right);
+}
+
 ReductionData make_data(Operator op, DataType type, std::size_t source_count, std::size_t count) {
   switch (type) {
     case DataType::int8:

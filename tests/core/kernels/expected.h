@@ -16,6 +16,9 @@ struct ReductionData {
   std::vector<std::vector<std::byte>> results;  ///< results[k]: of sources 0..k
 };
 
+/// Of two floats; the operator is sum, product, minimum or maximum.
+float expected_result(Operator op, float left, float right);
+
 /// Random sources, NaN and the other special values among them, reduced from the left by arithmetic
 /// that shares nothing with the kernels.
 ReductionData make_data(Operator op, DataType type, std::size_t source_count, std::size_t count);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/kernels/kernels.h"
+#include "tests/core/kernels/expected.h"
 #include "tests/core/kernels/fixture.h"
 
 namespace hycoll::half_test {
@@ -76,19 +77,6 @@ TEST_CASE_TEMPLATE("numbers are what their bits say, and are rounded to the near
   }
 }
 
-float combined(Operator op, float left, float right) {
-  switch (op) {
-    case Operator::sum:
-      return left + right;
-    case Operator::prod:
-      return left * right;
-    case Operator::min:
-      return is_nan(right) || right < left ? right : left;
-    default:
-      return is_nan(right) || right > left ? right : left;
-  }
-}
-
 template <class Half>
 void check_kernel(Operator op, std::size_t source_count, std::size_t count, std::size_t offset,
                   Stores stores, std::mt19937& random) {
@@ -108,7 +96,7 @@ void check_kernel(Operator op, std::size_t source_count, std::size_t count, std:
   for (std::size_t i = offset; i < count + offset; ++i) {
     float expected = value_of<Half>(before[0][i]);
     for (std::size_t s = 1; s < source_count; ++s) {
-      expected = combined(op, expected, value_of<Half>(before[s][i]));
+      expected = expected_result(op, expected, value_of<Half>(before[s][i]));
     }
     const std::uint16_t bits = source_count == 1 ? before[0][i] : Half(expected).bits();
     const bool is_right = is_nan(expected) ? is_nan(value_of<Half>(output[i])) : output[i] == bits;
