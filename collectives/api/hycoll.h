@@ -206,6 +206,15 @@ struct Options {
   /// one network card of 100 Gbit/s for each node.
   std::string machine;
 
+  /// A folder into which the process writes what its workers did lately, as a file for Perfetto and
+  /// `hycoll trace` (docs/trace.md): when it exits, and on SIGUSR2. Made if it is missing; the same
+  /// for all communicators and teams of a process. Constructors throw Error if nothing can be
+  /// written into it. Empty: nothing is traced.
+  std::string trace;
+
+  /// What the trace keeps for each thread, in KiB; what is older is dropped.
+  int trace_kib = 1024;
+
   /// Whether pool threads (Communicator) or joining threads (Team) are bound to a core each.
   enum class Pinning { pinned, unpinned };
   Pinning pinning = Pinning::pinned;  ///< Whether threads are bound.

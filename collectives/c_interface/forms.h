@@ -17,6 +17,7 @@
 #include "collectives/c_interface/hycoll.h"
 #include "collectives/c_interface/objects.h"
 #include "collectives/elements/committed.h"
+#include "threading/observing/call_site.h"
 
 namespace hycoll::c_interface {
 
@@ -118,6 +119,7 @@ std::span<const std::size_t> kept_counts(const char* argument, const MPI_Count* 
 /// begins with one, unless they are empty.
 #define HYCOLL_C_FORMS(name, parameters, arguments)                                         \
   int hycoll_##name(parameters() hycoll_member member) {                                    \
+    const hycoll::CallSite site(__builtin_return_address(0));                               \
     return hycoll::c_interface::blocking(__func__, member, HYCOLL_C_MAKE(name, arguments)); \
   }                                                                                         \
   int hycoll_i##name(parameters() hycoll_member member, hycoll_request* request) {          \

@@ -26,6 +26,7 @@
 #include "collectives/runs/arguments.h"
 #include "core/base/lifetime.h"
 #include "threading/execution/leader_pool.h"
+#include "threading/observing/call_site.h"
 #include "threading/transport/mpi/joint_setup.h"
 
 namespace hycoll {
@@ -296,6 +297,7 @@ const Options& Communicator::options() const noexcept { return state_->group.opt
 bool Communicator::has_scattered_ranks() const noexcept { return state_->has_scattered_ranks; }
 
 void Communicator::run(const Call& call) {
+  const CallSite site(__builtin_return_address(0));
   const auto run_it = [](Caller& caller, const Call& its) { caller.run(its); };
   try {
     return state_->with_caller(call, run_it);

@@ -162,6 +162,7 @@ void Persistent::wait() {
 bool Persistent::has_completed() { return !state_->is_active || state_->request->test(); }
 
 void Persistent::run() {
+  const CallSite site(__builtin_return_address(0));
   wait();
   state_->caller->run(*state_);
 }

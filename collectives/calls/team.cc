@@ -224,7 +224,10 @@ Communicator::Choice Team::choice(const Call& call) const {
 int Member::rank() const noexcept { return state_->rank; }
 int Member::size() const noexcept { return state_->size; }
 
-void Member::run(const Call& call) { state_->caller->run(call); }
+void Member::run(const Call& call) {
+  const CallSite site(__builtin_return_address(0));
+  state_->caller->run(call);
+}
 
 Request Member::start(const Call& call) { return Request(state_->caller->start(call)); }
 

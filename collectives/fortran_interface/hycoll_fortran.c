@@ -51,6 +51,7 @@ void hycoll_fortran_error_text(char* text) { memcpy(text, error_text, strlen(err
 void hycoll_fortran_abort(int mpi_class) {
   fprintf(stderr, "%s\n", error_text);
   MPI_Abort(MPI_COMM_WORLD, mpi_class);
+  _Exit(mpi_class);  // it returns in MPICH 4.2, before the launcher ends the process
 }
 
 // --- What Fortran knows of MPI -------------------------------------------------------------------

@@ -10,6 +10,7 @@
 #include <cstdio>
 
 #include "collectives/job/build_identity.h"
+#include "collectives/job/clock_offset.h"
 #include "collectives/job/lane_transport.h"
 #include "collectives/job/machine_exchange.h"
 #include "collectives/job/worker_groups.h"
@@ -20,6 +21,8 @@
 #include "numa/placement/placement.h"
 #include "numa/topology/cache_capacity.h"
 #include "threading/latency/core_latencies.h"
+#include "threading/observing/observers.h"
+#include "threading/tracing/tracer.h"
 #include "threading/transport/mpi/end_job.h"
 #include "threading/transport/mpi/mpi_types.h"
 
@@ -108,6 +111,7 @@ ProcessGroup::ProcessGroup(JointSetup& setup, MPI_Comm parent, const Options& op
   agree_on_options();
   agree_on_aggregators();
   agree_on_prices();
+  take_part_in_trace();
 }
 
 std::vector<NumberedOption> ProcessGroup::common_options() const {
@@ -149,6 +153,7 @@ std::vector<NumberedOption> ProcessGroup::common_options() const {
       NumberedOption::of_words("latencies (HYCOLL_LATENCIES)", options_.latencies),
       NumberedOption::of_words("topology (HYCOLL_TOPOLOGY)", options_.topology),
       NumberedOption::of_words("machine (HYCOLL_MACHINE)", options_.machine),
+      NumberedOption::of_words("trace (HYCOLL_TRACE)", options_.trace),
   };
 }
 
@@ -173,6 +178,7 @@ void ProcessGroup::agree_on_options() {
   };
   require_positive(&Options::plan_cache_kib, "plan_cache_kib (HYCOLL_PLAN_CACHE_KIB)");
   require_positive(&Options::exchange_kib, "exchange_kib (HYCOLL_EXCHANGE_KIB)");
+  require_positive(&Options::trace_kib, "trace_kib (HYCOLL_TRACE_KIB)");
 }
 
 void ProcessGroup::agree_on_aggregators() {
@@ -199,6 +205,15 @@ void ProcessGroup::agree_on_prices() {
   auto numbers = std::bit_cast<std::array<double, sizeof(MachinePrices) / sizeof(double)>>(prices_);
   broadcast_first(numbers);
   prices_ = std::bit_cast<MachinePrices>(numbers);
+}
+
+void ProcessGroup::take_part_in_trace() {
+  observed_number_ = take_communicator_number();
+  if (options_.trace.empty()) return;
+  Tracer& tracer =
+      Tracer::start(options_.trace, static_cast<std::size_t>(options_.trace_kib) << 10);
+  tracer.add_communicator(observed_number_,
+                          agree_on_clock(setup(), control(), map_.machines().distinct_count()));
 }
 
 namespace {
@@ -406,6 +421,14 @@ std::size_t ProcessGroup::streaming_threshold_bytes() const {
   return capacity_bytes == 0 ? SIZE_MAX : static_cast<std::size_t>(capacity_bytes);
 }
 
+namespace {
+
+void write_trace() {
+  if (Tracer* const tracer = Tracer::running()) tracer->write();
+}
+
+}  // namespace
+
 ExecutorOptions ProcessGroup::executor_options(const Core& core, int first_rank, int member_count,
                                                int node_count, const WaitPolicy& policy) const {
   return {
@@ -433,6 +456,7 @@ ExecutorOptions ProcessGroup::executor_options(const Core& core, int first_rank,
       .timeout = options_.timeout,
       .on_timeout =
           [](const std::string& message) {
+            write_trace();
             end_job(message +
                         " hycoll ends the job, as HYCOLL_TIMEOUT_S (Options::timeout) asks it to.",
                     1);
@@ -441,8 +465,16 @@ ExecutorOptions ProcessGroup::executor_options(const Core& core, int first_rank,
       .ended_process = nullptr,
       .on_ended_process =
           [](const std::string& message) {
+            write_trace();
             end_job_after_launcher(message + " hycoll ends the job.", 1);
-          }};
+          },
+      .observation = observation()};
+}
+
+Observation ProcessGroup::observation() const {
+  const Observers* const observers = Observers::here();
+  if (observers == nullptr) return {};
+  return {.by = observers, .worker = take_worker_number(), .communicator = observed_number_};
 }
 
 void ProcessGroup::check_signature(CallNumber call, const PackedSignature& signature) const {

@@ -177,6 +177,9 @@ class ProcessGroup {
   ExecutorOptions executor_options(const Core& core, int first_rank, int member_count,
                                    int node_count, const WaitPolicy& policy) const;
 
+  /// For one more worker.
+  Observation observation() const;
+
   /// With Checking::all_processes: collective over the processes with members; throws Error
   /// (mismatch) on every one if the signatures differ.
   /// The message names this process's call and one that differs from it.
@@ -186,6 +189,8 @@ class ProcessGroup {
   void agree_on_options();
   void agree_on_aggregators();
   void agree_on_prices();
+  /// What observers, and the trace if there is one, know the group by.
+  void take_part_in_trace();
   /// What must be alike on all processes.
   std::vector<NumberedOption> common_options() const;
   /// Collective: throws Error (mismatch) on every process unless all pass the same values, in other
@@ -203,6 +208,7 @@ class ProcessGroup {
   int size_ = 1;
   Options options_;
   MachinePrices prices_;
+  std::uint64_t observed_number_ = 0;
   std::shared_ptr<const RankOrder> order_;  // or null
   ProcessMap map_;
   PeerNames names_;

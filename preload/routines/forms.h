@@ -16,6 +16,7 @@
 
 #include "collectives/api/hycoll.h"
 #include "preload/routines/serve.h"
+#include "threading/observing/call_site.h"
 
 namespace hycoll::preload {
 
@@ -113,6 +114,7 @@ int serve_persistent(Routine routine, const Passed& passed, MPI_Request* request
 #define HYCOLL_PRELOAD_FORMS(Name, name, passed, parameters, arguments, suffix, count,        \
                              displacement)                                                    \
   int MPI_##Name##suffix(parameters(count, displacement)) {                                   \
+    const hycoll::CallSite site(__builtin_return_address(0));                                 \
     return hycoll::preload::serve_blocking(hycoll::preload::Routine::name,                    \
                                            hycoll::preload::passed(arguments()),              \
                                            [&] { return PMPI_##Name##suffix(arguments()); }); \

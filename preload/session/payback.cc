@@ -23,20 +23,6 @@ std::atomic<double>& shortest_preparation(int process_count) noexcept {
 
 }  // namespace
 
-std::uint64_t ticks() noexcept {
-#if defined(__x86_64__) || defined(__i386__)
-  return __builtin_ia32_rdtsc();
-#elif defined(__aarch64__)
-  std::uint64_t count;
-  asm volatile("mrs %0, cntvct_el0" : "=r"(count));
-  return count;
-#else
-  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-#endif
-}
-
-Payback::Payback() noexcept : begin_ticks_(ticks()), begin_(std::chrono::steady_clock::now()) {}
-
 void Payback::add(std::uint64_t spent_ticks) noexcept {
   ++timed_calls_;
   ticks_in_calls_ += spent_ticks;
@@ -44,9 +30,7 @@ void Payback::add(std::uint64_t spent_ticks) noexcept {
 
 double Payback::seconds_in_calls() const noexcept {
   if (timed_calls_ == 0) return 0;
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin_;
-  const double seconds_per_tick = elapsed.count() / static_cast<double>(ticks() - begin_ticks_);
-  return static_cast<double>(ticks_in_calls_) * seconds_per_tick * calls_ / timed_calls_;
+  return static_cast<double>(ticks_in_calls_) * rate_.seconds_per_tick() * calls_ / timed_calls_;
 }
 
 bool Payback::pays(MPI_Comm communicator) {

@@ -6,10 +6,9 @@
 #include <chrono>
 #include <cstdint>
 
-namespace hycoll::preload {
+#include "core/base/ticks.h"
 
-/// A clock that costs some nanoseconds to read; Payback knows how fast it ticks.
-std::uint64_t ticks() noexcept;
+namespace hycoll::preload {
 
 /// When preparing hycoll for a communicator pays: once the MPI library has spent three times as
 /// long on its calls as preparing takes. Had hycoll served them half as fast again, which is less
@@ -20,9 +19,6 @@ std::uint64_t ticks() noexcept;
 /// an MPI_Allreduce of two numbers. Used as MPI demands of collectives: by one thread at a time.
 class Payback {
  public:
-  /// Of a communicator that has made no calls yet. Local.
-  Payback() noexcept;
-
   /// Another call of the communicator's goes to the MPI library.
   void count_call() noexcept { ++calls_; }
   int calls() const noexcept { return calls_; }
@@ -48,9 +44,7 @@ class Payback {
   int next_look_ = 4;
   int timed_calls_ = 0;
   std::uint64_t ticks_in_calls_ = 0;
-  // Two clocks at one instant: from there on they tell how long a tick is.
-  std::uint64_t begin_ticks_;
-  std::chrono::steady_clock::time_point begin_;
+  TickRate rate_;
 };
 
 }  // namespace hycoll::preload

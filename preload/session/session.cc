@@ -22,6 +22,7 @@
 #include "preload/session/dying_communicator.h"
 #include "preload/session/mistake.h"
 #include "preload/session/persistent_calls.h"
+#include "threading/observing/call_site.h"
 #include "threading/transport/mpi/end_job.h"
 
 namespace hycoll::preload {
@@ -205,6 +206,8 @@ bool Session::read_settings(JointSetup& setup) {
       end_job(std::string("hycoll (preloaded): ") + error.what(), 2);
     }
   }
+  // From the call on in which the first communicator is prepared.
+  if (!settings_.options.trace.empty()) CallSite::want();
   return same;
 }
 

@@ -29,6 +29,10 @@ if (($? == 77)); then
   exit 0
 fi
 
+# Open MPI 5 watches its connections by itself, and may end the job first.
+library_first='of Open MPI 4 and MPICH, nothing'
+[[ $flavour == mpich ]] || ! "$mpiexec" --version | grep -q 'Open MPI) 5' || library_first='An error occurred in Socket closed'
+
 for count in 1 100000; do
   output=$(timeout 60 "$hosts" --mpi "$work" --hosts 3 -- env HYCOLL_TRANSPORT=ucx "$program" kill "$count" 2>&1)
   status=$?
@@ -38,7 +42,8 @@ for count in 1 100000; do
     exit 0
   fi
   ! grep -q "the call has returned" <<<"$output" || fail "the call returned without rank 1"
+  ((status != 0)) || fail "the job ended as if nothing had happened"
   grep -q "in allreduce (call 4): process 1 on host host2 cannot be reached any more" <<<"$output" ||
-    fail "nobody named process, host and call"
+    grep -q "$library_first" <<<"$output" || fail "nobody named process, host and call"
 done
 echo "[lost_host_test] test cases: 1 | 1 passed | 0 failed | 0 skipped"

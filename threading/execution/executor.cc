@@ -145,6 +145,8 @@ void WorkerExecutor::take_up(const Program& program) {
 }
 
 inline void WorkerExecutor::begin_strands(const Program& program) {
+  if (is_observed()) [[unlikely]]
+    observe_begin();
   stream_writer_ = nullptr;
   if (program.stages()) staging_begin_ = staging_turns_.begin(arguments_.call);
   for (int cell = 0; cell < program.flag_count; ++cell)
@@ -217,7 +219,8 @@ WorkerExecutor::Progress WorkerExecutor::advance(int step_limit) {
   if (failure_) return end_failed();
   Progress progress;
   try {
-    progress = advance_strands(step_limit);
+    progress = is_observed() ? advance_strands<Observed::yes>(step_limit)
+                             : advance_strands<Observed::no>(step_limit);
     if (progress == Progress::finished && some_failed()) look_for_failures();
   } catch (const PeerEnded& ended) {
     end_with_peer(ended);
@@ -229,6 +232,8 @@ WorkerExecutor::Progress WorkerExecutor::advance(int step_limit) {
   }
   if (progress == Progress::finished) {
     if (program_->some_touch_others) memory_.leave(worker_, arguments_.call);
+    if (is_observed()) [[unlikely]]
+      observe_end(false);
     if (missed_failure_ && !arguments_.is_agreed_on) throw_missed_failure();
   }
   if (progress != Progress::blocked) wake_sleepers();
@@ -262,11 +267,25 @@ inline bool WorkerExecutor::try_issue(StrandState& state, const Instruction& ins
   }
 }
 
-WorkerExecutor::Progress WorkerExecutor::advance_strands(int step_limit) {
+template <WorkerExecutor::Observed observed>
+inline bool WorkerExecutor::issue(StrandState& state, const Instruction& instruction) {
+  if constexpr (observed == Observed::no) return try_issue(state, instruction);
+  const bool issued = try_issue(state, instruction);
+  if (issued) {
+    observe_step(state, instruction);
+  } else {
+    observe_wait(state);
+  }
+  return issued;
+}
+
+template <WorkerExecutor::Observed observed>
+inline WorkerExecutor::Progress WorkerExecutor::advance_strands(int step_limit) {
   if (catches_up_) {
     if (!others_have_caught_up()) return Progress::blocked;
     catches_up_ = false;
   }
+  if constexpr (observed == Observed::yes) observe_turn();
   bool finished = true;
   int issued = 0;
   has_progressed_ = false;
@@ -275,7 +294,7 @@ WorkerExecutor::Progress WorkerExecutor::advance_strands(int step_limit) {
     const Instruction* const end = instructions.data() + instructions.size();
     StrandState& state = strands_[s];
     const Instruction* next = instructions.data() + state.next;
-    for (; next != end && issued < step_limit && try_issue(state, *next); ++next) {
+    for (; next != end && issued < step_limit && issue<observed>(state, *next); ++next) {
       ++state.next;
       ++issued;
     }
@@ -367,6 +386,8 @@ bool WorkerExecutor::completed(StrandState& state, int request) {
   const bool is_over = endpoint->test(state.requests[r]);
   if (is_over) {
     has_progressed_ = true;
+    if (is_observed()) [[unlikely]]
+      observe_message_end(state, request);
   } else {
     state.pending[r] = endpoint;
     just_tested_ = endpoint;

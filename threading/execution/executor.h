@@ -23,6 +23,7 @@
 #include "threading/memory/node_memory.h"
 #include "threading/memory/separate.h"
 #include "threading/memory/waiter.h"
+#include "threading/observing/observers.h"
 #include "threading/program/program.h"
 #include "threading/transport/endpoint.h"
 
@@ -61,6 +62,13 @@ struct CallArguments {
 /// needs them any more.
 enum class RunningAhead : std::uint8_t { forbidden, allowed };
 
+/// Who is told what a worker does, and by which numbers.
+struct Observation {
+  const Observers* by = nullptr;  ///< Null: nobody is.
+  std::uint64_t worker = 0;
+  std::uint64_t communicator = 0;
+};
+
 /// What stays the same from call to call.
 struct ExecutorOptions {
   WaitPolicy wait_policy;
@@ -95,6 +103,7 @@ struct ExecutorOptions {
   /// Tells the calls of those who take turns at the node's memory apart, so that different ones of
   /// them do not match. The same for all workers of a node.
   std::uint32_t salt = 0;
+  Observation observation = {};
 };
 
 /// What an executor works with, where several take turns at a worker.
@@ -114,6 +123,9 @@ class WorkerExecutor {
   /// never use. `tasks` may be null: then large steps are not split.
   WorkerExecutor(NodeMemory& memory, int worker, std::vector<Endpoint*> endpoints,
                  const TaskKernels* tasks, ExecutorOptions options);
+  ~WorkerExecutor();
+  WorkerExecutor(const WorkerExecutor&) = delete;
+  WorkerExecutor& operator=(const WorkerExecutor&) = delete;
 
   /// Takes this context, and leaves the one that it had in its place. Between runs, whose programs
   /// need not exist any more. All workers of the node do so between the same runs, and the number
@@ -233,7 +245,11 @@ class WorkerExecutor {
   bool has_pending_messages() const noexcept;
   /// Waits for the end of a run that has not finished at the first look.
   [[gnu::noinline]] void wait_for_end();
+  enum class Observed : bool { no, yes };
+  template <Observed observed>
   Progress advance_strands(int step_limit);
+  template <Observed observed>
+  bool issue(StrandState& state, const Instruction& instruction);
   bool try_issue(StrandState& state, const Instruction& instruction);
   /// One of those that short calls do without.
   bool try_issue_other(StrandState& state, const Instruction& instruction);
@@ -362,6 +378,14 @@ class WorkerExecutor {
   CallNumber named_call() const noexcept {
     return arguments_.member_call != 0 ? arguments_.member_call : arguments_.call;
   }
+  bool is_observed() const noexcept { return options_.observation.by != nullptr; }
+  /// What observers are told (executor_observing.cc); only if the worker is observed.
+  void observe_begin();
+  void observe_end(bool failed);
+  void observe_turn();
+  void observe_step(StrandState& state, const Instruction& instruction);
+  void observe_wait(const StrandState& state);
+  void observe_message_end(const StrandState& state, int request);
   void look_for_mismatch();
   void look_for_ended_process();
   void end_with_peer(const PeerEnded& ended);
@@ -421,6 +445,9 @@ class WorkerExecutor {
   std::size_t staging_begin_ = 0;  // of the run
   RemoteSteps remote_steps_;
   std::vector<NumaBuffer> left_behind_;  // by runs that were abandoned while they were sending
+  struct ObservedState;
+  /// Null unless a run has been observed.
+  std::unique_ptr<ObservedState> observed_;
 };
 
 }  // namespace hycoll

@@ -77,6 +77,7 @@ PairBinding::PairBinding(const Schedule& schedule, int node, const BindingOption
   for (std::size_t w = 0; w < programs.size(); ++w) {
     WorkerForm& form = forms_.emplace_back();
     form.program = std::move(programs[w]);
+    form.program.algorithm = kept_algorithm_name(schedule.algorithm);
     form.program.memory = memory_section_for(needs, extent);
     form.staged_chunks = staged_chunks[index_of(options.workers.first) + w];
     take_needs(schedule, node, staged, recipes[w], form);

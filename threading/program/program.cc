@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
+#include <set>
 #include <utility>
 
 #include "core/base/collective_traits.h"
+#include "core/base/lifetime.h"
 #include "core/schedule/packs.h"
 #include "core/schedule/pairs.h"
 
@@ -80,6 +83,13 @@ std::size_t briefly_staged_bytes(const Shape& shape, const VectorExtent& extent,
 std::uint64_t take_program_numbers(std::uint64_t count) noexcept {
   static std::atomic<std::uint64_t> next{1};
   return next.fetch_add(count, std::memory_order_relaxed);  // numbers that nobody else has
+}
+
+const char* kept_algorithm_name(const std::string& name) {
+  static constinit std::mutex mutex;
+  static Immortal<std::set<std::string>> names;  // a set's elements stay where they are
+  const std::lock_guard lock(mutex);
+  return names->insert(name).first->c_str();
 }
 
 }  // namespace hycoll

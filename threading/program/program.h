@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/base/partition.h"
@@ -91,6 +92,8 @@ struct Program {
   /// Programs of the same form differ by what depends on the vector's length only
   /// (ScheduleBinding); 0: it has been bound by itself.
   std::uint64_t form = 0;
+  /// The schedule's algorithm; "" for programs that have none. Lasts to the process's end.
+  const char* algorithm = "";
   std::vector<StrandProgram> strands;
   std::vector<Operand> operands;
   std::vector<int> dependencies;
@@ -126,6 +129,9 @@ struct Program {
 
 /// The first of so many neighbouring numbers that no program has.
 std::uint64_t take_program_numbers(std::uint64_t count) noexcept;
+
+/// The same name, for as long as the process lives. There are a few dozen different ones.
+const char* kept_algorithm_name(const std::string& name);
 
 /// Whom an endpoint sends to.
 enum class Peers {

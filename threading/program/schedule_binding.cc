@@ -203,7 +203,11 @@ std::unique_ptr<ScheduleBinding::Form> ScheduleBinding::make_form(
   made->kind = {.has_gaps = !memory.gaps.empty(), .stages_briefly = stages_briefly};
   made->filled_chunks = memory.filled_chunks;
   made->form = form_of(schedule_, node_, needs_, partition, made->kind, options_);
-  for (Program& program : made->form.programs) program.form = made->number;
+  const char* const algorithm = kept_algorithm_name(schedule_.algorithm);
+  for (Program& program : made->form.programs) {
+    program.form = made->number;
+    program.algorithm = algorithm;
+  }
   for (ProgramRecipe& recipe : made->form.recipes) {
     for (ProgramRecipe::Place& place : recipe.operands) {
       if (place.buffer < 0) continue;

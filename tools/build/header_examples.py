@@ -11,11 +11,14 @@ PREAMBLE = """#include <hycoll.h>
 #include <hycoll/heap.h>
 #include <hycoll/heap_neighbours.h>
 #include <hycoll/hycoll.h>
+#include <hycoll/observer.h>
 #include <mpi.h>
 #include <omp.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <thread>
 #include <vector>

@@ -6,6 +6,7 @@
 #include "threading/execution/executor_failures.cc"
 #include "threading/execution/executor_lines.cc"
 #include "threading/execution/executor_messages.cc"
+#include "threading/execution/executor_observing.cc"
 #include "threading/execution/executor_operands.cc"
 #include "threading/execution/executor_remote.cc"
 #include "threading/execution/executor_slow_turns.cc"

@@ -1,0 +1,178 @@
+#include "tools/command/tracing/traces.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include "core/base/errors.h"
+#include "tools/command/line/output.h"
+
+namespace hycoll::command {
+namespace {
+
+constexpr int kKnownVersion = 1;
+
+/// A worker's threads in the file, at most.
+constexpr std::uint64_t kStrands = 256;
+
+[[noreturn]] void refuse_trace(const std::string& file, const std::string& reason) {
+  throw Error(ErrorKind::invalid_argument,
+              fmt::format("'{}' is no trace of hycoll's: {}. Give the folder of HYCOLL_TRACE, with "
+                          "nothing but traces of one job in it",
+                          file, reason));
+}
+
+std::vector<std::string> files_in(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".json") files.push_back(entry.path().string());
+  }
+  if (error) {
+    throw Error(ErrorKind::environment,
+                fmt::format("the folder '{}' cannot be read: {}. Give the one that HYCOLL_TRACE "
+                            "named",
+                            folder, error.message()));
+  }
+  if (files.empty()) {
+    throw Error(ErrorKind::environment,
+                fmt::format("the folder '{}' has no traces (HOST.PID.json). Run the program with "
+                            "HYCOLL_TRACE={}; traces are written when processes exit",
+                            folder, folder));
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+TraceProcess process_of(const std::string& file, const Json& about) {
+  const int version = about.at("hycoll_trace").get<int>();
+  if (version != kKnownVersion) {
+    refuse_trace(
+        file, fmt::format("its version is {}, and this command reads {}", version, kKnownVersion));
+  }
+  const Json& clock = about.at("clock");
+  return {.file = file,
+          .host = about.at("host").get<std::string>(),
+          .rank = about.at("rank").get<int>(),
+          .clock_communicator = clock.at("communicator").get<std::string>(),
+          .clock_error_us = clock.at("error_ns").get<double>() / 1e3,
+          .lost_records = about.at("lost_records").get<std::uint64_t>()};
+}
+
+TraceRun run_of(int process, const Json& event) {
+  const Json& arguments = event.at("args");
+  const double begin = event.at("ts").get<double>();
+  return {.process = process,
+          .communicator = arguments.at("communicator").get<std::string>(),
+          .call = arguments.at("call").get<std::uint64_t>(),
+          .collective = event.at("name").get<std::string>(),
+          .algorithm = arguments.at("algorithm").get<std::string>(),
+          .bytes = arguments.at("bytes").get<std::uint64_t>(),
+          .rank = arguments.at("rank").get<int>(),
+          .worker = arguments.at("worker").get<int>(),
+          .has_member = arguments.at("member").get<bool>(),
+          .site = arguments.value("site", ""),
+          .function = arguments.value("function", ""),
+          .state = arguments.value("state", ""),
+          .begin_us = begin,
+          .end_us = begin + event.at("dur").get<double>(),
+          .waited_us = arguments.at("waited_us").get<double>(),
+          .thread = event.at("tid").get<std::uint64_t>() / kStrands};
+}
+
+TraceSlice slice_of(const Json& event) {
+  const bool is_wait = event.at("cat") == "wait";
+  return {.name = event.at("name").get<std::string>(),
+          .is_wait = is_wait,
+          .strand = static_cast<int>(event.at("tid").get<std::uint64_t>() % kStrands),
+          .begin_us = event.at("ts").get<double>(),
+          .duration_us = event.at("dur").get<double>(),
+          .bytes = is_wait ? 0 : event.at("args").at("bytes").get<std::uint64_t>()};
+}
+
+}  // namespace
+
+double Traces::clock_error_us() const {
+  double most = 0;
+  double second = 0;
+  for (const TraceProcess& process : processes) {
+    second = std::max(second, std::min(most, process.clock_error_us));
+    most = std::max(most, process.clock_error_us);
+  }
+  return most + second;
+}
+
+bool Traces::is_aligned() const {
+  std::set<std::string> clocks;
+  std::set<std::string> hosts;
+  for (const TraceProcess& process : processes) {
+    clocks.insert(process.clock_communicator);
+    hosts.insert(process.host);
+  }
+  return clocks.size() == 1 || hosts.size() == 1;
+}
+
+std::vector<TraceSlice> Traces::slices_of(const TraceRun& run) const {
+  // Times are written with three digits.
+  constexpr double kRounding = 0.002;
+  std::vector<TraceSlice> found;
+  const std::uint64_t first_thread = run.thread * kStrands;
+  for (auto strand = slices.lower_bound({run.process, first_thread});
+       strand != slices.end() && strand->first < std::pair(run.process, first_thread + kStrands);
+       ++strand) {
+    const std::vector<TraceSlice>& all = strand->second;
+    auto slice = std::ranges::lower_bound(all, run.begin_us - kRounding, {}, &TraceSlice::begin_us);
+    for (; slice != all.end() && slice->begin_us < run.end_us; ++slice) {
+      if (slice->begin_us + slice->duration_us <= run.end_us + kRounding) found.push_back(*slice);
+    }
+  }
+  return found;
+}
+
+Traces read_traces(const std::string& folder) {
+  Traces traces;
+  std::set<std::pair<std::string, int>> seen;
+  for (const std::string& file : files_in(folder)) {
+    try {
+      Json json = parse_json(read_file("the folder's file", file));
+      const TraceProcess process = process_of(file, json.at("otherData"));
+      if (!seen.insert({process.clock_communicator, process.rank}).second) {
+        refuse_trace(file, fmt::format("another file has rank {} of the same communicator, so this "
+                                       "is of another job, or twice there",
+                                       process.rank));
+      }
+      traces.processes.push_back(process);
+      const int number = static_cast<int>(traces.processes.size()) - 1;
+      for (Json& event : json.at("traceEvents")) {
+        const std::string category = event.value("cat", "");
+        if (category == "call") {
+          traces.runs.push_back(run_of(number, event));
+        } else if (category == "step" || category == "wait") {
+          traces.slices[{number, event.at("tid").get<std::uint64_t>()}].push_back(slice_of(event));
+        }
+        traces.events.push_back(std::move(event));
+      }
+    } catch (const Json::exception& error) {
+      refuse_trace(file, error.what());
+    }
+  }
+  for (auto& [thread, slices] : traces.slices) {
+    std::ranges::stable_sort(slices, {}, &TraceSlice::begin_us);
+  }
+  return traces;
+}
+
+std::string merged_trace(const Traces& traces) {
+  std::string text = "{\"displayTimeUnit\":\"ns\",\n\"traceEvents\":[\n";
+  bool is_first = true;
+  for (const Json& event : traces.events) {
+    if (!std::exchange(is_first, false)) text += ",\n";
+    text += json_text(event);
+  }
+  return text + "\n]}\n";
+}
+
+}  // namespace hycoll::command
