@@ -22,6 +22,7 @@
 #include "numa/topology/cache_capacity.h"
 #include "threading/latency/core_latencies.h"
 #include "threading/observing/observers.h"
+#include "threading/recording/flight_recorder.h"
 #include "threading/tracing/tracer.h"
 #include "threading/transport/mpi/end_job.h"
 #include "threading/transport/mpi/mpi_types.h"
@@ -67,6 +68,13 @@ std::shared_ptr<const MpiCommunicator> control_communicator(JointSetup& setup, M
   return std::make_shared<const MpiCommunicator>(setup, parent, 0);
 }
 
+std::string name_of_communicator(MPI_Comm communicator) {
+  std::array<char, MPI_MAX_OBJECT_NAME> name{};
+  int length = 0;
+  check_mpi(MPI_Comm_get_name(communicator, name.data(), &length), "MPI_Comm_get_name");
+  return {name.data(), static_cast<std::size_t>(length)};
+}
+
 /// FNV-1a.
 std::uint64_t digest_of(std::span<const int> numbers) {
   std::uint64_t digest = 0xcbf29ce484222325u;
@@ -106,6 +114,7 @@ ProcessGroup::ProcessGroup(JointSetup& setup, MPI_Comm parent, const Options& op
       }) {
   check_mpi(MPI_Comm_rank(control(), &rank_), "MPI_Comm_rank");
   check_mpi(MPI_Comm_size(control(), &size_), "MPI_Comm_size");
+  name_ = name_of_communicator(parent);
   // In another order they have been named already, as they are numbered in the set-up.
   if (order_ == nullptr) setup.name_processes(names_);
   agree_on_options();
@@ -469,6 +478,13 @@ ExecutorOptions ProcessGroup::executor_options(const Core& core, int first_rank,
             end_job_after_launcher(message + " hycoll ends the job.", 1);
           },
       .observation = observation()};
+}
+
+std::shared_ptr<MemberRecord> ProcessGroup::record_of(int rank, int size) const {
+  return FlightRecorder::here().record({.communicator = observed_number_,
+                                        .rank = order_ == nullptr ? rank : order_->rank_of(rank),
+                                        .size = size,
+                                        .name = name_});
 }
 
 Observation ProcessGroup::observation() const {

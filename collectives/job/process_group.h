@@ -179,6 +179,8 @@ class ProcessGroup {
 
   /// For one more worker.
   Observation observation() const;
+  /// For a member of this process, which `size` members have. Null if there is no memory for it.
+  std::shared_ptr<MemberRecord> record_of(int rank, int size) const;
 
   /// With Checking::all_processes: collective over the processes with members; throws Error
   /// (mismatch) on every one if the signatures differ.
@@ -209,6 +211,7 @@ class ProcessGroup {
   Options options_;
   MachinePrices prices_;
   std::uint64_t observed_number_ = 0;
+  std::string name_;                        // of the parent, as the program has named it
   std::shared_ptr<const RankOrder> order_;  // or null
   ProcessMap map_;
   PeerNames names_;

@@ -12,6 +12,7 @@
 #include "core/base/byte_sizes.h"
 #include "core/base/errors.h"
 #include "numa/placement/placement.h"
+#include "threading/recording/flight_reader.h"
 #include "threading/transport/mpi/end_job.h"
 
 namespace hycoll {
@@ -142,6 +143,8 @@ ExecutorOptions NodeProcesses::executor_options(const ProcessGroup& group, int t
                              worker_count(), grouping_.node_count(), wait_policy_);
   options.salt = use_.salt;
   if (thread > 0) options.while_waiting = nullptr;
+  options.record = group.record_of(first_rank_ + thread, member_count());
+  options.whereabouts = [this](int worker) { return whereabouts_of(worker); };
   options.ended_process = [watch = &use_.segment->watch(), first = node_begin(),
                            name = group.process_names()] {
     const int ended = watch->find_ended();
@@ -151,6 +154,22 @@ ExecutorOptions NodeProcesses::executor_options(const ProcessGroup& group, int t
     return name(first + ended);
   };
   return options;
+}
+
+std::string NodeProcesses::whereabouts_of(int worker) const {
+  const int thread = threads_.first_of(node_begin()) + worker;
+  int process = 0;
+  while (process + 1 < grouping_.size_of(node_) &&
+         threads_.first_of(node_begin() + process + 1) <= thread) {
+    ++process;
+  }
+  // Of all communicators that it is in, the one with a call under way tells most.
+  std::string text;
+  for (const MemberState& member : read_members(use_.segment->watch().process_id(process))) {
+    if (!member.is_inside) continue;
+    text += (text.empty() ? "" : ", and ") + member.describe();
+  }
+  return text.empty() ? "is in no call of hycoll's" : text;
 }
 
 int NodeProcesses::worker_count() const {

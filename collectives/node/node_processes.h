@@ -98,6 +98,8 @@ class NodeProcesses {
   const NodeAddresses* shareable() const noexcept { return use_.segment->shareable(); }
   std::vector<int> neighbours_thread_counts() const;
   ExecutorOptions executor_options(const ProcessGroup& group, int thread) const;
+  /// What the member of a worker of the node does, of another process, as far as that shows it.
+  std::string whereabouts_of(int worker) const;
   /// Of this process's node: the rank of its first process, and its workers.
   int node_begin() const { return grouping_.first_rank_of(node_); }
   int worker_count() const;

@@ -92,6 +92,8 @@ NodeWorkers::NodeWorkers(ProcessGroup& group, int worker_count, MemberCount memb
         group.executor_options(cores_[static_cast<std::size_t>(worker)], first_rank_, members_here_,
                                group.size(), wait_policy_);
     if (worker > 0) options.while_waiting = nullptr;
+    if (worker < members_here_)
+      options.record = group.record_of(first_rank_ + worker, member_count_);
     executors_.push_back(std::make_unique<WorkerExecutor>(memory_, worker, group.endpoints(),
                                                           helpers_.get(), std::move(options)));
   }

@@ -206,8 +206,7 @@ bool Session::read_settings(JointSetup& setup) {
       end_job(std::string("hycoll (preloaded): ") + error.what(), 2);
     }
   }
-  // From the call on in which the first communicator is prepared.
-  if (!settings_.options.trace.empty()) CallSite::want();
+  CallSite::want();  // from the call on in which the first communicator is prepared
   return same;
 }
 

@@ -27,7 +27,8 @@ TraceEvent event_of(TraceEvent::Kind kind, std::uint64_t us) {
   return {.kind = kind, .worker = 1, .ticks = us, .run = {}, .step = {}};
 }
 
-/// A call that the member enters and leaves then, in microseconds, with one step of 1 us at its end.
+/// A call that the member enters and leaves then, in microseconds, with one step of 1 us at its
+/// end.
 void add_call(std::vector<TraceEvent>& events, int rank, std::uint64_t call, std::uint64_t begin,
               std::uint64_t end) {
   TraceEvent run = event_of(TraceEvent::Kind::run_begins, begin);
@@ -40,7 +41,10 @@ void add_call(std::vector<TraceEvent>& events, int rank, std::uint64_t call, std
              .algorithm = "dpml-recursive-doubling"};
   events.push_back(run);
   TraceEvent step = event_of(TraceEvent::Kind::step, end);
-  step.step = {.kind = HYCOLL_STEP_REDUCE, .bytes = 512, .waiting_ticks = end - begin - 1, .working_ticks = 1};
+  step.step = {.kind = HYCOLL_STEP_REDUCE,
+               .bytes = 512,
+               .waiting_ticks = end - begin - 1,
+               .working_ticks = 1};
   events.push_back(step);
   events.push_back(event_of(TraceEvent::Kind::run_ends, end));
 }
@@ -57,7 +61,9 @@ std::string text_of(int rank, const std::vector<TraceEvent>& events) {
   return trace_text(process, events);
 }
 
-void write(const std::filesystem::path& path, const std::string& text) { std::ofstream(path) << text; }
+void write(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream(path) << text;
+}
 
 /// Rank 1 comes 30 us late in call 1, and rank 0 10 us in call 2. Rank 0 alone has call 3.
 std::vector<std::string> two_files() {

@@ -1,6 +1,8 @@
 /* Calls from different places, for which one rank is late: an unmodified program.
  *
- * usage: traced_program [hang]     hang: rank 1 does not come, and the others wait for it
+ * usage: traced_program [hang|elsewhere|loop]
+ *   hang: in the end rank 1 sleeps, and the others wait for it in even_sum(); loop: it computes for
+ * ever; elsewhere: it waits for the others in a barrier on another communicator
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -40,7 +42,10 @@ int main(int argument_count, char** arguments) {
   MPI_Init(&argument_count, &arguments);
   int rank;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  const int hangs = argument_count > 1 && strcmp(arguments[1], "hang") == 0;
+  const char* const end = argument_count > 1 ? arguments[1] : "";
+  MPI_Comm other;
+  MPI_Comm_dup(MPI_COMM_WORLD, &other);
+  MPI_Comm_set_name(other, "the other one");
   const int long_count = 1 << 18;
   double* const values = calloc((size_t)long_count, sizeof(double));
   if (values == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
@@ -53,12 +58,16 @@ int main(int argument_count, char** arguments) {
     MPI_Barrier(MPI_COMM_WORLD);
   }
   long_sum(values, long_count);
-  if (hangs) {
-    if (rank == 1) sleep_ms(600000);
+  if (*end != '\0') {
+    MPI_Barrier(other);
+    if (rank == 1 && strcmp(end, "hang") == 0) sleep_ms(600000);
+    while (rank == 1 && strcmp(end, "loop") == 0) ++calls_made;
     printf("rank 1 is waited for\n");
     fflush(stdout);
+    if (rank == 1 && strcmp(end, "elsewhere") == 0) MPI_Barrier(other);
     even_sum(values);
   }
+  MPI_Comm_free(&other);
   free(values);
   MPI_Finalize();
   return 0;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/errors.h"
+#include "threading/observing/call_site.h"
 
 namespace hycoll {
 namespace {
@@ -112,12 +113,19 @@ void WorkerExecutor::start_unlike(const Program& program, const CallArguments& l
   start(program, arguments, run);
 }
 
+inline void WorkerExecutor::record_entry() noexcept {
+  if (options_.record == nullptr) return;
+  options_.record->enter(named_call(), arguments_.signature.call, arguments_.signature.detail,
+                         arguments_.is_blocking ? CallSite::here() : nullptr);
+}
+
 inline void WorkerExecutor::announce(const Program& program) {
   others_may_lag_ = runs_ahead_ && program.some_run_ahead;
   looking_ = Looking::allowed;
   ++ready_calls_;
   const CallNumber run = arguments_.call;
   line_tag_ = line_tag(run, digest_);
+  record_entry();
   Post& post = memory_.post(worker_);
   if (program.is_looked_up) {
     post.input.store(memory_.announce(arguments_.input), std::memory_order_relaxed);
@@ -232,6 +240,7 @@ WorkerExecutor::Progress WorkerExecutor::advance(int step_limit) {
   }
   if (progress == Progress::finished) {
     if (program_->some_touch_others) memory_.leave(worker_, arguments_.call);
+    record_exit();
     if (is_observed()) [[unlikely]]
       observe_end(false);
     if (missed_failure_ && !arguments_.is_agreed_on) throw_missed_failure();

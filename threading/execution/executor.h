@@ -25,6 +25,7 @@
 #include "threading/memory/waiter.h"
 #include "threading/observing/observers.h"
 #include "threading/program/program.h"
+#include "threading/recording/call_records.h"
 #include "threading/transport/endpoint.h"
 
 namespace hycoll {
@@ -104,6 +105,11 @@ struct ExecutorOptions {
   /// them do not match. The same for all workers of a node.
   std::uint32_t salt = 0;
   Observation observation = {};
+  /// Of the worker's member, which shows its calls to others in it. Null: it does not.
+  std::shared_ptr<MemberRecord> record = nullptr;
+  /// Says what the member of a worker of the node does instead of coming; "" if that is not known.
+  /// For messages about long waits. Null: nobody knows.
+  std::function<std::string(int worker)> whereabouts = {};
 };
 
 /// What an executor works with, where several take turns at a worker.
@@ -377,6 +383,13 @@ class WorkerExecutor {
   std::string_view collective_name() const;
   CallNumber named_call() const noexcept {
     return arguments_.member_call != 0 ? arguments_.member_call : arguments_.call;
+  }
+  /// Shows the others that the member is in a call, and when that turns out to be long.
+  void record_entry() noexcept;
+  void record_long_wait(std::chrono::steady_clock::duration time) noexcept;
+  void record_exit() noexcept {
+    if (options_.record != nullptr) [[likely]]
+      options_.record->leave();
   }
   bool is_observed() const noexcept { return options_.observation.by != nullptr; }
   /// What observers are told (executor_observing.cc); only if the worker is observed.

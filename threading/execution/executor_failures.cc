@@ -59,6 +59,7 @@ WorkerExecutor::Progress WorkerExecutor::end_failed() {
     return Progress::blocked;
   }
   const Error error = *std::exchange(failure_, std::nullopt);
+  record_exit();
   if (is_observed()) observe_end(true);
   throw RunFailure(error,
                    members_agree_ ? RunFailure::Scope::run : RunFailure::Scope::disagreement);
@@ -130,6 +131,7 @@ bool WorkerExecutor::messages_have_ended() noexcept {
 }
 
 void WorkerExecutor::abandon() {
+  record_exit();
   if (is_observed()) observe_end(true);
   bool is_sending = false;
   for (std::size_t s = 0; s < strands_.size() && taken_up_ == number_; ++s) {

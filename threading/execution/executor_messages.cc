@@ -74,6 +74,8 @@ std::string WorkerExecutor::describe_wait() const {
       text += fmt::format(" {} has not arrived", describe_worker(worker));
       // Where runs have numbers of their own, those mean nothing to the user.
       if (arguments_.member_call == 0) text += fmt::format(" (its last call was {})", call);
+      const std::string instead = options_.whereabouts ? options_.whereabouts(worker) : "";
+      if (!instead.empty()) text += " and " + instead;
       text += ';';
     }
   }

@@ -49,11 +49,6 @@ std::uint64_t element_bytes_of(const CallSignature& signature) {
   return size_of(static_cast<DataType>(signature.type_code));
 }
 
-/// As programs call it: an allreduce of nothing.
-bool is_barrier(const CallSignature& signature) {
-  return signature.collective == Collective::allreduce && signature.count == 0;
-}
-
 }  // namespace
 
 struct WorkerExecutor::ObservedState {
@@ -83,7 +78,7 @@ void WorkerExecutor::observe_begin() {
   observed_->run = {.worker = options_.observation.worker,
                     .communicator = options_.observation.communicator,
                     .call = named_call(),
-                    .collective = is_barrier(signature) ? "barrier" : collective_name().data(),
+                    .collective = signature.is_barrier() ? "barrier" : collective_name().data(),
                     .algorithm = program_->algorithm,
                     .count = signature.count,
                     .bytes = signature.count * element_bytes_of(signature),

@@ -12,6 +12,12 @@
 #include "threading/execution/executor.h"
 
 namespace hycoll {
+namespace {
+
+/// From which on a call's waiting is shown to others.
+constexpr std::chrono::milliseconds kLongWait{100};
+
+}  // namespace
 
 void WorkerExecutor::slow_turn(Waiter& waiter) {
   look_for_trouble(waiter);
@@ -67,7 +73,18 @@ void WorkerExecutor::look_for_trouble(Waiter& waiter) {
   look_at_clock(waiter);
 }
 
+void WorkerExecutor::record_long_wait(std::chrono::steady_clock::duration time) noexcept {
+  if (options_.record == nullptr || time < kLongWait ||
+      options_.record->late_since_ns.load(std::memory_order_relaxed) != 0) {
+    return;
+  }
+  const auto since = std::chrono::steady_clock::now() - time;
+  options_.record->late_since_ns.store(std::chrono::nanoseconds(since.time_since_epoch()).count(),
+                                       std::memory_order_relaxed);
+}
+
 void WorkerExecutor::look_at_clock(Waiter& waiter) {
+  record_long_wait(waiter.slow_time());
   if (options_.on_long_wait && waiter.has_passed(options_.warn_after) &&
       memory_.may_warn(options_.warn_after)) {
     options_.on_long_wait(describe_long_wait(waiter.slow_time()));

@@ -16,6 +16,7 @@ std::uint32_t CallSignature::detail_of(std::span<const std::size_t> block_counts
 }
 
 std::string CallSignature::describe() const {
+  if (is_barrier()) return "barrier";
   const std::string type = type_code < kDataTypeCount
                                ? std::string(name_of(static_cast<DataType>(type_code)))
                            : element_bytes == 0 ? fmt::format("of MPI (code {})", type_code)

@@ -57,8 +57,10 @@ struct CallSignature {
             .element_bytes = static_cast<std::uint32_t>(packed.detail >> 32),
             .detail = static_cast<std::uint32_t>(packed.detail)};
   }
-  /// For messages: "reduce, count 3, type double, operator sum, root 1", "broadcast, 24 bytes, root
-  /// 1".
+  /// As programs call it: an allreduce of nothing.
+  bool is_barrier() const noexcept { return collective == Collective::allreduce && count == 0; }
+  /// For messages: "barrier", "reduce, count 3, type double, operator sum, root 1", "broadcast, 24
+  /// bytes, root 1".
   std::string describe() const;
 };
 

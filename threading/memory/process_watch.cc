@@ -35,6 +35,7 @@ struct alignas(kCacheLineBytes) ProcessWatch::Entry {
   robust_list link;
   /// The keeper's thread number; 0: not here, or left; kLeftByExit.
   std::atomic<std::uint32_t> word;
+  std::atomic<std::int32_t> process_id;
 };
 
 /// A thread that stands for this process, and its list of words. Never ends.
@@ -154,11 +155,17 @@ ProcessWatch::ProcessWatch(std::span<std::byte> shared, int process_count, int o
     : entries_(reinterpret_cast<Entry*>(shared.data())), process_count_(process_count), own_(own) {
   static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
   HYCOLL_ASSERT(shared.size() >= size_bytes(process_count), "the watch fits into the memory");
+  entries_[own_].process_id.store(getpid(), std::memory_order_relaxed);
   if (process_count > 1) Keepers::instance().add(entries_[own_]);
 }
 
 ProcessWatch::~ProcessWatch() {
   if (process_count_ > 1) Keepers::instance().remove(entries_[own_]);
+}
+
+int ProcessWatch::process_id(int process) const noexcept {
+  // Orders nothing.
+  return entries_[process].process_id.load(std::memory_order_relaxed);
 }
 
 int ProcessWatch::find_ended() const noexcept {

@@ -34,6 +34,9 @@ class ProcessWatch {
   ProcessWatch(const ProcessWatch&) = delete;
   ProcessWatch& operator=(const ProcessWatch&) = delete;
 
+  /// How the system knows a process; 0 as long as that has not entered.
+  int process_id(int process) const noexcept;
+
   /// A process that has ended before its time; -1 if there is none. May be called concurrently.
   int find_ended() const noexcept;
 

@@ -34,7 +34,9 @@ class CallSite {
 
  private:
   static inline constinit std::atomic<bool> are_wanted_{false};
-  static inline constinit thread_local const void* here_ = nullptr;
+  // Near for shared libraries, too: every call looks at it.
+  [[gnu::tls_model("initial-exec")]] static inline constinit thread_local const void* here_ =
+      nullptr;
 
   bool is_noted_;
 };

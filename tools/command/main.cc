@@ -51,6 +51,7 @@ std::vector<std::unique_ptr<Subcommand>> add_subcommands(CommandLine& line) {
   subcommands.push_back(add_ring(line));
   subcommands.push_back(add_simulate(line));
   subcommands.push_back(add_trace(line));
+  subcommands.push_back(add_state(line));
   subcommands.push_back(add_man(line));
   return subcommands;
 }

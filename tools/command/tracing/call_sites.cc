@@ -1,8 +1,12 @@
 #include "tools/command/tracing/call_sites.h"
 
 #include <fmt/format.h>
+#include <link.h>
 
 #include <chrono>
+#include <cinttypes>
+#include <cstdio>
+#include <fstream>
 #include <map>
 #include <sstream>
 #include <string>
@@ -58,16 +62,11 @@ std::vector<std::string> looked_up(const std::string& module,
 
 }  // namespace
 
-void name_call_sites(Traces& traces) {
+void look_up_names(std::map<std::string, std::string>& names) {
   std::map<std::string, std::vector<std::string>> offsets_of_module;
-  std::map<std::string, std::string> names;  // by site
-  for (const TraceRun& run : traces.runs) {
-    if (run.site.empty()) continue;
-    const auto [name, is_new] = names.try_emplace(run.site);
-    if (!is_new) continue;
-    const Site site = parts_of(run.site);
-    name->second = run.function.empty() ? fmt::format("{}+{}", file_name(site.module), site.offset)
-                                        : run.function;
+  for (auto& [place, name] : names) {
+    const Site site = parts_of(place);
+    name = fmt::format("{}+{}", file_name(site.module), site.offset);
     offsets_of_module[site.module].push_back(site.offset);
   }
   for (const auto& [module, offsets] : offsets_of_module) {
@@ -76,8 +75,48 @@ void name_call_sites(Traces& traces) {
       if (!found[o].empty()) names[fmt::format("{}+{}", module, offsets[o])] = found[o];
     }
   }
+}
+
+std::string call_site_in(pid_t process, std::uint64_t address) {
+  std::ifstream maps(fmt::format("/proc/{}/maps", process));
+  std::string line;
+  std::string last_file;
+  std::uint64_t file_begin = 0;
+  while (std::getline(maps, line)) {
+    std::istringstream words(line);
+    std::string range;
+    std::string rights;
+    std::string offset;
+    std::string device;
+    std::string node;
+    std::string file;
+    words >> range >> rights >> offset >> device >> node >> file;
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    if (std::sscanf(range.c_str(), "%" SCNx64 "-%" SCNx64, &begin, &end) != 2) continue;
+    if (file != last_file) file_begin = begin;  // a file's parts lie one after the other
+    last_file = file;
+    if (address < begin || address >= end || !file.starts_with('/')) continue;
+    ElfW(Ehdr) header{};
+    std::ifstream(file, std::ios::binary).read(reinterpret_cast<char*>(&header), sizeof header);
+    // The call is before where it returns to.
+    const std::uint64_t place = (header.e_type == ET_DYN ? address - file_begin : address) - 1;
+    return fmt::format("{}+{:#x}", file, place);
+  }
+  return "";
+}
+
+void name_call_sites(Traces& traces) {
+  std::map<std::string, std::string> names;
+  for (const TraceRun& run : traces.runs) {
+    if (!run.site.empty()) names.try_emplace(run.site);
+  }
+  look_up_names(names);
   for (TraceRun& run : traces.runs) {
-    if (!run.site.empty()) run.site = names[run.site];
+    if (run.site.empty()) continue;
+    const std::string& name = names[run.site];
+    const bool is_known = name.ends_with(')');
+    run.site = is_known || run.function.empty() ? name : run.function;
   }
 }
 
