@@ -17,6 +17,7 @@
 #include "preload/session/nonblocking_calls.h"
 #include "preload/session/persistent_calls.h"
 #include "preload/session/session.h"
+#include "threading/observing/call_site.h"
 #include "threading/program/staging_slices.h"
 
 namespace hycoll::preload {
@@ -64,7 +65,7 @@ int pass_on(const Candidate& candidate, std::string_view reason, const Library& 
   const int code = library();
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   report->record(candidate.routine, size_bytes(candidate), Server::mpi_library, std::string(reason),
-                 seconds.count());
+                 seconds.count(), CallSite::here());
   return code;
 }
 
@@ -139,7 +140,7 @@ int serve_with(Attachment& attachment, Communicator& server, const Candidate& ca
     complete();
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     report->record(candidate.routine, size_bytes(candidate), Server::hycoll,
-                   server.choice(call).algorithm, seconds.count());
+                   server.choice(call).algorithm, seconds.count(), CallSite::here());
     return MPI_SUCCESS;
   });
 }

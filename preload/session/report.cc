@@ -4,9 +4,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <utility>
+#include <vector>
+
+#include "threading/observing/code_place.h"
 
 namespace hycoll::preload {
 namespace {
@@ -110,6 +114,49 @@ std::string plans_text(const std::vector<PlanStatistics>& plans) {
       all.made, all.found, all.evicted, all.peak_bytes, all.seconds);
 }
 
+using Sites = std::map<ReportSite, ReportTotals>;
+
+nlohmann::json sites_json(const Sites& sites) {
+  nlohmann::json all = nlohmann::json::array();
+  for (const auto& [site, totals] : sites) {
+    all.push_back({{"collective", name_of(site.routine)},
+                   {"site", site.place},
+                   {"function", site.function},
+                   {"calls", totals.calls},
+                   {"bytes", totals.bytes},
+                   {"seconds_total", totals.seconds},
+                   {"seconds_longest", totals.longest_seconds}});
+  }
+  return all;
+}
+
+/// Those that took longest.
+std::string sites_text(const Sites& sites) {
+  constexpr std::size_t kMostSites = 10;
+  std::vector<const Sites::value_type*> longest;
+  for (const auto& site : sites) longest.push_back(&site);
+  std::ranges::stable_sort(longest, std::greater(), [](const Sites::value_type* site) {
+    return site->second.longest_seconds;
+  });
+  if (longest.empty()) return "";
+  std::string text = fmt::format(
+      "hycoll: blocking calls by where the program makes them, {}the longest first (addr2line -e "
+      "FILE 0xOFFSET tells the line)\n",
+      longest.size() > kMostSites ? fmt::format("{} of {} places, ", kMostSites, longest.size())
+                                  : "");
+  longest.resize(std::min(longest.size(), kMostSites));
+  for (const Sites::value_type* const site : longest) {
+    const auto& [key, totals] = *site;
+    const std::string file = key.place.substr(key.place.rfind('/') + 1);
+    text +=
+        fmt::format("  {:<21} {:>9} {:>12} {:>16} {:>12.6f} {:>12.3f}  {}\n", name_of(key.routine),
+                    "", totals.calls, totals.bytes, totals.longest_seconds,
+                    1e6 * totals.seconds / static_cast<double>(totals.calls),
+                    key.function.empty() ? file : fmt::format("{} ({})", key.function, file));
+  }
+  return text;
+}
+
 }  // namespace
 
 void ReportTotals::add(const ReportTotals& other) {
@@ -120,17 +167,26 @@ void ReportTotals::add(const ReportTotals& other) {
 }
 
 void Report::record(Routine routine, std::size_t size_bytes, Server server, std::string way,
-                    double seconds) {
+                    double seconds, const void* site) {
   const ReportKey key{.routine = routine,
                       .size_class_bytes = size_bytes == 0 ? 0 : std::bit_ceil(size_bytes),
                       .server = server,
                       .way = std::move(way)};
+  const ReportTotals call{
+      .calls = 1, .bytes = size_bytes, .seconds = seconds, .longest_seconds = 0};
+  const auto count = [&](ReportTotals& totals) {
+    totals.add(call);
+    totals.longest_seconds = totals.seconds;  // those of this process
+  };
   const std::lock_guard lock(mutex_);
-  ReportTotals& line = lines_[key];
-  ++line.calls;
-  line.bytes += size_bytes;
-  line.seconds += seconds;
-  line.longest_seconds = line.seconds;
+  count(lines_[key]);
+  if (site == nullptr) return;
+  ReportTotals*& its = sites_of_addresses_[{routine, site}];
+  if (its == nullptr) {
+    const CodePlace place = place_of_call(site);
+    its = &sites_[{.routine = routine, .place = place.text(), .function = place.function}];
+  }
+  count(*its);
 }
 
 std::string Report::serialise() const {
@@ -140,6 +196,11 @@ std::string Report::serialise() const {
     lines.push_back({static_cast<int>(key.routine), key.size_class_bytes,
                      static_cast<int>(key.server), key.way, totals.calls, totals.bytes,
                      totals.seconds, totals.longest_seconds});
+  }
+  nlohmann::json sites = nlohmann::json::array();
+  for (const auto& [site, totals] : sites_) {
+    sites.push_back({static_cast<int>(site.routine), site.place, site.function, totals.calls,
+                     totals.bytes, totals.seconds, totals.longest_seconds});
   }
   nlohmann::json heaps = nlohmann::json::array();
   for (const HeapUsage& heap : heaps_) {
@@ -151,6 +212,7 @@ std::string Report::serialise() const {
   for (const ProcessPlace& place : places_) places.push_back({place.host, place.cpus.words()});
   return nlohmann::json{
       {"lines", std::move(lines)},
+      {"sites", std::move(sites)},
       {"preparations", {preparations_.calls, preparations_.seconds, preparations_.longest_seconds}},
       {"transports", transports_},
       {"shared_bytes", shared_bytes_},
@@ -201,6 +263,15 @@ void Report::merge(const std::string& serialised) {
                      .seconds = line.at(6).get<double>(),
                      .longest_seconds = line.at(7).get<double>()});
   }
+  for (const auto& line : all.at("sites")) {
+    const ReportSite site{.routine = static_cast<Routine>(line.at(0).get<int>()),
+                          .place = line.at(1).get<std::string>(),
+                          .function = line.at(2).get<std::string>()};
+    sites_[site].add({.calls = line.at(3).get<std::uint64_t>(),
+                      .bytes = line.at(4).get<std::uint64_t>(),
+                      .seconds = line.at(5).get<double>(),
+                      .longest_seconds = line.at(6).get<double>()});
+  }
   const auto& preparations = all.at("preparations");
   preparations_.add({.calls = preparations.at(0).get<std::uint64_t>(),
                      .seconds = preparations.at(1).get<double>(),
@@ -247,6 +318,7 @@ std::string Report::text(int process_count) const {
                         1e6 * totals.seconds / static_cast<double>(totals.calls), way_text(key));
   }
   if (lines_.empty()) text += "  none\n";
+  text += sites_text(sites_);
   if (!places_.empty()) {
     text += "hycoll: the CPUs that each process may use\n" + describe_places(places_);
   }
@@ -294,6 +366,7 @@ std::string Report::json(int process_count) const {
                          {{"calls", preparations_.calls},
                           {"seconds_total", preparations_.seconds},
                           {"seconds_longest", preparations_.longest_seconds}}},
+                        {"call_sites", sites_json(sites_)},
                         {"transports", std::move(transports)},
                         {"places", places_json(places_)},
                         {"plans", plans_json(plans_)},

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "collectives/plans/plan_account.h"
@@ -41,12 +42,22 @@ struct ReportTotals {
   void add(const ReportTotals& other);
 };
 
+/// Blocking calls from one place of the program.
+struct ReportSite {
+  Routine routine = Routine::allreduce;
+  std::string place;     ///< CodePlace::text().
+  std::string function;  ///< CodePlace::function.
+
+  auto operator<=>(const ReportSite&) const = default;
+};
+
 /// Calls, bytes and times by routine and size, and each process's shared memory and shared heap.
 /// Thread-safe.
 class Report {
  public:
+  /// `site`: CallSite::here().
   void record(Routine routine, std::size_t size_bytes, Server server, std::string way,
-              double seconds);
+              double seconds, const void* site = nullptr);
 
   /// hycoll has prepared itself for a communicator; `transport`: Communicator::transport().
   void add_preparation(double seconds, const std::string& transport);
@@ -75,15 +86,19 @@ class Report {
   /// "served_by", "algorithm" or "reason", "calls", "bytes", "seconds_total", "seconds_longest"}],
   /// "preparations": {"calls", "seconds_total", "seconds_longest"}, "transports": [{"transport",
   /// "preparations"}], "places": [{"process", "host", "cpus"}], "plans": [{"process", "made",
-  /// "found", "evicted", "peak_bytes", "seconds"}], "shared_memory_bytes": [by process],
+  /// "found", "evicted", "peak_bytes", "seconds"}], "call_sites": [{"collective", "site",
+  /// "function", "calls", "bytes", "seconds_total", "seconds_longest"}], "shared_memory_bytes": [by
+  /// process],
   /// "shared_heap": [{"process", "blocks", ...}]}; the last one only if a process used the heap. A
   /// preparation counts on each process of its communicator.
   std::string json(int process_count) const;
 
  private:
   mutable std::mutex mutex_;
-  std::map<ReportKey, ReportTotals> lines_;  // guarded by mutex_
-  ReportTotals preparations_;                // guarded by mutex_
+  std::map<ReportKey, ReportTotals> lines_;   // guarded by mutex_
+  std::map<ReportSite, ReportTotals> sites_;  // guarded by mutex_
+  std::map<std::pair<Routine, const void*>, ReportTotals*> sites_of_addresses_;  // the same
+  ReportTotals preparations_;  // guarded by mutex_
   std::map<std::string, std::uint64_t>
       transports_;                         // preparations by description; guarded by mutex_
   std::vector<std::size_t> shared_bytes_;  // by rank; guarded by mutex_

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "threading/observing/code_place.h"
 #include "threading/observing/observers.h"
 #include "threading/tracing/trace_file.h"
 #include "threading/tracing/trace_ring.h"
@@ -280,10 +281,10 @@ TEST_CASE("a file has each run with its steps, on the first process's clock") {
 int function_of_this_program() { return 1; }
 
 TEST_CASE("a call site is a file and a place in it") {
-  const TracedSite site = site_of(reinterpret_cast<const void*>(&function_of_this_program));
+  const CodePlace site = place_of_call(reinterpret_cast<const void*>(&function_of_this_program));
   CHECK(site.module.find("trace") != std::string::npos);
   CHECK(site.offset > 0);
-  CHECK(site_of(nullptr).module.empty());
+  CHECK(place_of_call(nullptr).module.empty());
 }
 
 TEST_CASE("more observers than there is room for are refused, and those of other versions") {

@@ -34,7 +34,19 @@ check_run() { # ranks, settings...
   grep -q 'rank 1 on' "$folder.svg" && grep -q 'Its plan' "$folder.html" || fail "pictures are missing"
 }
 
-check_run 2 HYCOLL_TRACE_KIB=1024
+check_run 2 HYCOLL_TRACE_KIB=1024 HYCOLL_REPORT="$work/report.json"
+python3 - "$work/report.json" <<'END' || fail "the report's call sites are wrong" "$(cat "$work/report.json")"
+import collections, json, subprocess, sys
+calls = collections.Counter()
+for site in json.load(open(sys.argv[1]))["call_sites"]:
+    module, offset = site["site"].rsplit("+", 1)
+    if module.endswith("/traced_program"):
+        found = subprocess.run(["addr2line", "-f", "-e", module, offset], check=True, capture_output=True, text=True)
+        calls[found.stdout.split()[0], site["collective"]] += site["calls"]
+assert calls["late_sum", "allreduce"] == 100, calls
+assert calls["even_sum", "allreduce"] == 200, calls
+assert calls["main", "bcast"] == 100 and calls["main", "barrier"] == 100, calls
+END
 check_run 3 HYCOLL_EMULATE_NODES=2
 check_run 2 HYCOLL_LAYOUT=per_node HYCOLL_LEADERS=2 HYCOLL_TRACE_KIB=2048
 

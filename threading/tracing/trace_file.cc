@@ -1,18 +1,15 @@
 #include "threading/tracing/trace_file.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
-#include <link.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "core/base/version.h"
+#include "threading/observing/code_place.h"
 #include "threading/observing/observer.h"
 
 namespace hycoll {
@@ -146,11 +143,10 @@ class TraceText {
   const std::string& site_text(const void* address) {
     const auto [place, is_new] = sites_.try_emplace(address);
     if (!is_new || address == nullptr) return place->second;
-    const TracedSite site = site_of(address);
-    if (site.module.empty()) return place->second;
-    place->second = fmt::format(",\"site\":{},\"function\":{}",
-                                quoted(fmt::format("{}+{:#x}", site.module, site.offset)),
-                                quoted(site.function));
+    const CodePlace code = place_of_call(address);
+    if (code.module.empty()) return place->second;
+    place->second =
+        fmt::format(",\"site\":{},\"function\":{}", quoted(code.text()), quoted(code.function));
     return place->second;
   }
 
@@ -237,23 +233,6 @@ class TraceText {
 };
 
 }  // namespace
-
-TracedSite site_of(const void* address) {
-  Dl_info info{};
-  if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) return {};
-  const auto* const header = static_cast<const ElfW(Ehdr)*>(info.dli_fbase);
-  const auto distance = [](const void* from, const void* to) {
-    return reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from);
-  };
-  // Programs that are loaded where they say are known by addresses, others by distances. The call
-  // is before where it returns to.
-  const void* const begin = header->e_type == ET_DYN ? info.dli_fbase : nullptr;
-  std::error_code error;
-  const std::filesystem::path module = std::filesystem::canonical(info.dli_fname, error);
-  return {.module = error ? std::string(info.dli_fname) : module.string(),
-          .offset = distance(begin, address) - 1,
-          .function = info.dli_sname == nullptr ? "" : info.dli_sname};
-}
 
 std::string trace_text(const TracedProcess& process, std::vector<TraceEvent> events) {
   return TraceText(process).write(std::move(events));

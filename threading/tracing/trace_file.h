@@ -25,16 +25,6 @@ struct ClockOffset {
   std::int64_t error_ns = 0;
 };
 
-/// Where a program has made a call.
-struct TracedSite {
-  std::string module;        ///< The program's file, or a library's.
-  std::uint64_t offset = 0;  ///< Of the call in it, as addr2line(1) takes it.
-  std::string function;      ///< "" if the module does not show it.
-};
-
-/// Of an address behind a call. "" as module if nothing is known of it.
-TracedSite site_of(const void* address);
-
 /// A process whose workers were observed.
 struct TracedProcess {
   std::string host;
