@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/command/command_runs.h"
+#include "tests/support/mutated_text.h"
 #include "tests/support/temporary_directory.h"
 #include "tools/command/measuring/launch.h"
 
@@ -46,6 +47,30 @@ TEST_CASE("the network can be had as SimGrid reads it") {
   check_refused({"simulate", "--platform", path, "--xml", "-"}, {"--xml", path});
   if (!has_simgrid()) return;
   CHECK(json_of({"simulate", "--platform", path, "--json", "-"}).at("context").at("hosts") == 2);
+}
+
+TEST_CASE("a network with mistakes is simulated or refused, and nothing else") {
+  if (!has_simgrid()) return;
+  const TemporaryDirectory folder;
+  const std::string path = folder.file("network.xml");
+  tests::Random random(11);
+  for (const char* const platform :
+       {"star:hosts=4", "fat-tree:hosts=16,ports=8,oversubscription=2", "torus:2x2"}) {
+    REQUIRE(hycoll({"simulate", "--platform", platform, "--xml", path}).status == 0);
+    const std::string whole = text_of(path);
+    for (int round = 0; round < 60; ++round) {
+      const std::string broken = tests::mutated(whole, "0<>/=\"-e.x;", random);
+      write_file("--xml", path, broken);
+      const ChildResult result =
+          hycoll({"simulate", "broadcast", "--platform", path, "--bytes", "1Ki"});
+      CAPTURE(broken);
+      CAPTURE(result.errors);
+      CHECK(result.end == ChildResult::End::exited);
+      const bool is_refused = result.status == 2 && contains(result.errors, path);
+      const bool is_simulated = result.status == 0 && contains(result.output, "us");
+      CHECK((is_refused || is_simulated));
+    }
+  }
 }
 
 TEST_CASE("without contention, a simulation and the price of the same plan agree") {

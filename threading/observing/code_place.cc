@@ -18,8 +18,8 @@ CodePlace place_of_call(const void* address) {
   const auto distance = [](const void* from, const void* to) {
     return reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from);
   };
-  // Programs that are loaded where they say are known by addresses, others by distances. The call is
-  // before where it returns to.
+  // Programs that are loaded where they say are known by addresses, others by distances. The call
+  // is before where it returns to.
   const void* const begin = header->e_type == ET_DYN ? info.dli_fbase : nullptr;
   std::error_code error;
   const std::filesystem::path module = std::filesystem::canonical(info.dli_fname, error);
