@@ -120,7 +120,8 @@ ArenaDescription ArenaMemory::description() const {
 
 bool ArenaMemory::populate(std::size_t offset, std::size_t size_bytes) {
   const std::size_t first = rounded_down_to_pages(offset);
-  return madvise(begin_ + first, offset + size_bytes - first, MADV_POPULATE_WRITE) == 0;
+  return heeds_advice() &&
+         madvise(begin_ + first, offset + size_bytes - first, MADV_POPULATE_WRITE) == 0;
 }
 
 void ArenaMemory::give_back(std::size_t offset, std::size_t size_bytes) {
@@ -132,7 +133,8 @@ void ArenaMemory::give_back(std::size_t offset, std::size_t size_bytes) {
   if (first == last) return;
   // Through the mapping, not the descriptor, which the program may have closed.
   const int advice = is_shared() ? MADV_REMOVE : MADV_DONTNEED;
-  if (madvise(begin_ + first, last - first, advice) != 0 && is_shared()) {
+  const bool is_given = madvise(begin_ + first, last - first, advice) == 0 && heeds_advice();
+  if (!is_given && is_shared()) {
     std::memset(begin_ + first, 0, last - first);
   }
 }

@@ -7,9 +7,14 @@
 namespace hycoll {
 namespace {
 
-#if defined(__SIZEOF_FLOAT128__) && defined(__SIZEOF_INT128__)
+#if defined(__SIZEOF_INT128__) && (defined(__SIZEOF_FLOAT128__) || __LDBL_MANT_DIG__ == 113)
+#define HYCOLL_HAS_WIDE_TYPES
 
+#ifdef __SIZEOF_FLOAT128__
 using Float = __float128;
+#else  // ARM processors
+using Float = long double;
+#endif
 using Integer = __int128;
 using UnsignedInteger = unsigned __int128;
 
@@ -156,7 +161,7 @@ std::shared_ptr<const ForeignReducer> make_integer_reducer(Operator op) {
 std::shared_ptr<const ForeignReducer> make_wide_reducer([[maybe_unused]] Operator op,
                                                         Representation representation) {
   switch (representation) {
-#if defined(__SIZEOF_FLOAT128__) && defined(__SIZEOF_INT128__)
+#ifdef HYCOLL_HAS_WIDE_TYPES
     case Representation::float128:
       return make_float_reducer(op);
     case Representation::complex_float128:

@@ -1,6 +1,7 @@
 #ifndef HYCOLL_CORE_BASE_PAGES_H_
 #define HYCOLL_CORE_BASE_PAGES_H_
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -21,6 +22,14 @@ inline std::size_t rounded_down_to_pages(std::size_t bytes) noexcept {
 
 inline std::size_t rounded_up_to_pages(std::size_t bytes) noexcept {
   return rounded_down_to_pages(bytes + page_bytes() - 1);
+}
+
+/// Whether madvise does what it is asked for. Some emulators of processors ignore it and say that
+/// they have done it: memory that has been given back holds what it held.
+inline bool heeds_advice() noexcept {
+  // Linux refuses it where no memory is.
+  static const bool heeds = madvise(nullptr, page_bytes(), MADV_REMOVE) != 0;
+  return heeds;
 }
 
 }  // namespace hycoll

@@ -193,7 +193,15 @@ TEST_CASE("memory that the system does not have is not taken") {
   CHECK(arena.allocate(20 * kMiB, 1, Arena::Content::any) == first);
 }
 
+/// Whether pages come and go as asked for. Else a test cannot look at them, and says so.
+bool pages_can_be_told() {
+  if (hycoll::heeds_advice()) return true;
+  MESSAGE("skipped: this system ignores what it is asked for about memory");
+  return false;
+}
+
 TEST_CASE("with commit on allocation pages are there at once; on touch they are not") {
+  if (!pages_can_be_told()) return;
   ArenaLimits limits = limits_of(64 * kMiB);
   Arena touched(limits);
   REQUIRE(touched.allocate(8 * kMiB, 1, Arena::Content::any));
@@ -218,7 +226,7 @@ TEST_CASE("freed memory goes back to the system beyond what is kept, and reads a
   CHECK(arena.usage().kept_bytes == kMiB);
   arena.free(large);
   CHECK(arena.usage().kept_bytes == 0);
-  CHECK(resident_bytes(arena) < kMiB);
+  if (pages_can_be_told()) CHECK(resident_bytes(arena) < kMiB);
   CHECK(is_zero(large, 16 * kMiB + 100));
   for (std::size_t i = 0; i < 100; ++i) REQUIRE(guard[i] == 7);
 }

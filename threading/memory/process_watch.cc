@@ -38,7 +38,8 @@ struct alignas(kCacheLineBytes) ProcessWatch::Entry {
   std::atomic<std::int32_t> process_id;
 };
 
-/// A thread that stands for this process, and its list of words. Never ends.
+/// A thread that stands for this process, and its list of words. It never ends, unless the kernel
+/// knows no such lists.
 class ProcessWatch::Keeper {
  public:
   /// Of so many words the kernel marks all: it does not follow a list beyond its 2,048th.
@@ -56,9 +57,10 @@ class ProcessWatch::Keeper {
   Keeper(const Keeper&) = delete;
   Keeper& operator=(const Keeper&) = delete;
 
-  bool has_room() const noexcept { return thread_ != 0 && count_ < kMostWords; }
+  bool is_known() const noexcept { return thread_ != 0; }
+  bool has_room() const noexcept { return is_known() && count_ < kMostWords; }
   bool keeps(const Entry& entry) const noexcept {
-    return thread_ != 0 && entry.word.load(std::memory_order_relaxed) == thread_;
+    return is_known() && entry.word.load(std::memory_order_relaxed) == thread_;
   }
 
   /// Requires room.
@@ -82,7 +84,7 @@ class ProcessWatch::Keeper {
     const bool listens =
         syscall(SYS_set_robust_list, &words_.head(), sizeof(robust_list_head)) == 0;
     number.set_value(listens ? static_cast<std::uint32_t>(syscall(SYS_gettid)) : 0);
-    for (;;) pause();
+    while (listens) pause();
   }
 
   void take_out(Entry& entry, std::uint32_t word) noexcept {
@@ -112,6 +114,7 @@ class ProcessWatch::Keepers {
     for (Keeper& keeper : keepers_) {
       if (keeper.has_room()) return keeper.add(entry);
     }
+    if (!keepers_.empty() && !keepers_.front().is_known()) return;  // nor would be another one
     try {
       Keeper& keeper = keepers_.emplace_front();
       if (keeper.has_room()) keeper.add(entry);

@@ -177,7 +177,7 @@ void SharedSegment::reserve(std::size_t offset_bytes, std::size_t size_bytes) {
 
 bool SharedSegment::can_reserve_mapped() noexcept {
   // Of no bytes: whether the kernel knows the advice.
-  static const bool can = madvise(nullptr, 0, kPopulate) == 0;
+  static const bool can = heeds_advice() && madvise(nullptr, 0, kPopulate) == 0;
   return can;
 }
 
@@ -195,7 +195,10 @@ void SharedSegment::reserve_mapped(std::size_t offset_bytes, std::size_t size_by
 void SharedSegment::release_mapped(std::size_t offset_bytes, std::size_t size_bytes) noexcept {
   const std::size_t begin = rounded_up_to_pages(offset_bytes);
   const std::size_t end = rounded_down_to_pages(offset_bytes + size_bytes);
-  if (begin < end) madvise(mapping_ + header_bytes() + begin, end - begin, MADV_REMOVE);
+  if (begin >= end) return;
+  std::byte* const pages = mapping_ + header_bytes() + begin;
+  madvise(pages, end - begin, MADV_REMOVE);
+  if (!heeds_advice()) std::memset(pages, 0, end - begin);
 }
 
 void SharedSegment::close() noexcept {

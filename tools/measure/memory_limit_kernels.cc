@@ -94,6 +94,9 @@ struct Registers {
   using D = hn::ScalableTag<T>;
   static constexpr std::size_t kLanes = HWY_LANES(T);
 
+  /// Not implicit: g++ makes that one without the instruction set, which those of vectors need.
+  HWY_INLINE Registers() {}
+
   HWY_INLINE void load(const T* from) {
 #pragma GCC unroll 4
     for (std::size_t v = 0; v < kUnrolled; ++v) vectors[v] = hn::LoadU(D(), from + v * kLanes);

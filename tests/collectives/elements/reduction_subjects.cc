@@ -9,6 +9,13 @@
 namespace hycoll::testing {
 namespace {
 
+/// Fortran's REAL(16).
+#ifdef __SIZEOF_FLOAT128__
+using Float128 = __float128;
+#else  // ARM processors
+using Float128 = long double;
+#endif
+
 // The arithmetic of one element. Kinds of elements differ in the operators that they have, in what
 // values to try, and in what makes two of them equal (padding does not).
 
@@ -245,7 +252,7 @@ void add_floating_point(std::vector<ReductionSubject>& subjects) {
                                    SUBJECT(FloatElement<double>, MPI_DOUBLE_PRECISION, kFloat),
                                    SUBJECT(FloatElement<float>, MPI_REAL4, kFloat),
                                    SUBJECT(FloatElement<double>, MPI_REAL8, kFloat),
-                                   SUBJECT(FloatElement<__float128>, MPI_REAL16, kFloat)});
+                                   SUBJECT(FloatElement<Float128>, MPI_REAL16, kFloat)});
   MPI_Datatype by_precision = MPI_DATATYPE_NULL;
   MPI_Type_create_f90_real(15, MPI_UNDEFINED, &by_precision);
   subjects.push_back(SUBJECT(FloatElement<double>, by_precision, kFloat));
@@ -257,7 +264,7 @@ void add_complex(std::vector<ReductionSubject>& subjects) {
                    SUBJECT(ComplexElement<double>, MPI_DOUBLE_COMPLEX, kComplex),
                    SUBJECT(ComplexElement<float>, MPI_COMPLEX8, kComplex),
                    SUBJECT(ComplexElement<double>, MPI_COMPLEX16, kComplex),
-                   SUBJECT(ComplexElement<__float128>, MPI_COMPLEX32, kComplex),
+                   SUBJECT(ComplexElement<Float128>, MPI_COMPLEX32, kComplex),
                    SUBJECT(ComplexElement<float>, MPI_C_COMPLEX, kComplex),
                    SUBJECT(ComplexElement<float>, MPI_C_FLOAT_COMPLEX, kComplex),
                    SUBJECT(ComplexElement<double>, MPI_C_DOUBLE_COMPLEX, kComplex),
