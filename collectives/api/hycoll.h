@@ -206,6 +206,12 @@ struct Options {
   /// one network card of 100 Gbit/s for each node.
   std::string machine;
 
+  /// A file of what has been measured to be fastest, as `hycoll tune` writes it (docs/tune.md):
+  /// "auto" takes that for calls like those that were measured. Each process reads it. If a process
+  /// cannot, or their files differ, one of them says so on standard error, and nothing is taken
+  /// from it. Empty: none.
+  std::string tuning;
+
   /// A folder into which the process writes what its workers did lately, as a file for Perfetto and
   /// `hycoll trace` (docs/trace.md): when it exits, and on SIGUSR2. Made if it is missing; the same
   /// for all communicators and teams of a process. Constructors throw Error if nothing can be

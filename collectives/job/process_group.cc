@@ -8,6 +8,7 @@
 #include <climits>
 #include <cstdint>
 #include <cstdio>
+#include <mutex>
 
 #include "collectives/job/build_identity.h"
 #include "collectives/job/clock_offset.h"
@@ -18,6 +19,7 @@
 #include "core/base/errors.h"
 #include "core/base/lifetime.h"
 #include "core/base/machine_file.h"
+#include "core/base/text_file.h"
 #include "numa/placement/placement.h"
 #include "numa/topology/cache_capacity.h"
 #include "threading/latency/core_latencies.h"
@@ -120,6 +122,7 @@ ProcessGroup::ProcessGroup(JointSetup& setup, MPI_Comm parent, const Options& op
   agree_on_options();
   agree_on_aggregators();
   agree_on_prices();
+  agree_on_tuning();
   take_part_in_trace();
 }
 
@@ -162,6 +165,7 @@ std::vector<NumberedOption> ProcessGroup::common_options() const {
       NumberedOption::of_words("latencies (HYCOLL_LATENCIES)", options_.latencies),
       NumberedOption::of_words("topology (HYCOLL_TOPOLOGY)", options_.topology),
       NumberedOption::of_words("machine (HYCOLL_MACHINE)", options_.machine),
+      NumberedOption::of_words("tuning (HYCOLL_TUNING)", options_.tuning),
       NumberedOption::of_words("trace (HYCOLL_TRACE)", options_.trace),
   };
 }
@@ -214,6 +218,48 @@ void ProcessGroup::agree_on_prices() {
   auto numbers = std::bit_cast<std::array<double, sizeof(MachinePrices) / sizeof(double)>>(prices_);
   broadcast_first(numbers);
   prices_ = std::bit_cast<MachinePrices>(numbers);
+}
+
+namespace {
+
+/// Read once for all communicators of the process that name the same file in a row. Null, and a
+/// line, if it cannot be read.
+std::shared_ptr<const TuningTable> tuning_table_of(const std::string& path) {
+  struct Read {
+    std::mutex mutex;
+    std::string path;
+    std::shared_ptr<const TuningTable> table;
+  };
+  static Immortal<Read> last;
+  const std::lock_guard lock(last->mutex);
+  if (last->path == path) return last->table;
+  last->path = path;
+  last->table = nullptr;
+  try {
+    const std::string text =
+        read_text_file("HYCOLL_TUNING (Options::tuning)", path,
+                       "measured choices, as hycoll tune --output writes them");
+    last->table = TuningTable::read(text, path);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "hycoll: %s. All choices are made without it\n", error.what());
+  }
+  return last->table;
+}
+
+}  // namespace
+
+void ProcessGroup::agree_on_tuning() {
+  if (options_.tuning.empty()) return;
+  std::shared_ptr<const TuningTable> table = tuning_table_of(options_.tuning);
+  const auto digest = static_cast<std::int64_t>(table == nullptr ? 0 : table->digest());
+  if (is_same(digest, setup())) {
+    tuning_ = std::move(table);
+  } else if (rank_ == 0) {
+    std::fprintf(stderr,
+                 "hycoll: HYCOLL_TUNING (Options::tuning) '%s' is not the same file on all "
+                 "processes, or one cannot read it; all choices are made without it\n",
+                 options_.tuning.c_str());
+  }
 }
 
 void ProcessGroup::take_part_in_trace() {

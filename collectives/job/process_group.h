@@ -169,6 +169,8 @@ class ProcessGroup {
   /// What selection reckons with: those of Options::machine, or the defaults. Alike on all
   /// processes.
   const MachinePrices& prices() const noexcept { return prices_; }
+  /// What has been measured to be fastest; null if nothing has. Alike on all processes.
+  const std::shared_ptr<const TuningTable>& tuning() const noexcept { return tuning_; }
   /// Where calls of one size stop fitting into the caches: see BindingOptions.
   std::size_t streaming_threshold_bytes() const;
 
@@ -191,6 +193,7 @@ class ProcessGroup {
   void agree_on_options();
   void agree_on_aggregators();
   void agree_on_prices();
+  void agree_on_tuning();
   /// What observers, and the trace if there is one, know the group by.
   void take_part_in_trace();
   /// What must be alike on all processes.
@@ -210,6 +213,7 @@ class ProcessGroup {
   int size_ = 1;
   Options options_;
   MachinePrices prices_;
+  std::shared_ptr<const TuningTable> tuning_;
   std::uint64_t observed_number_ = 0;
   std::string name_;                        // of the parent, as the program has named it
   std::shared_ptr<const RankOrder> order_;  // or null

@@ -233,7 +233,8 @@ PlanCache::Options NodeProcesses::plan_options(const ProcessGroup& group) const 
                              .shares_heaps = shares_heaps(),
                              .limit_bytes = group.plan_limit_bytes(),
                              .exchange_limit_bytes = group.exchange_limit_bytes(),
-                             .prices = group.prices()};
+                             .prices = group.prices(),
+                             .tuning = group.tuning()};
   if (shareable() != nullptr && shareable()->copies()) {
     const std::optional<int> kib = group.options().single_copy_kib;
     if (kib) {

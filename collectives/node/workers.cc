@@ -168,7 +168,8 @@ PlanCache::Options NodeWorkers::plan_options(const ProcessGroup& group) const {
           .tag_count = group.tag_count(),
           .limit_bytes = group.plan_limit_bytes(),
           .exchange_limit_bytes = group.exchange_limit_bytes(),
-          .prices = group.prices()};
+          .prices = group.prices(),
+          .tuning = group.tuning()};
 }
 
 PlanCache::Options NodeWorkers::far_plan_options(const ProcessGroup& group) const {

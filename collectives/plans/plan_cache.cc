@@ -55,7 +55,8 @@ PlanCache::PlanCache(Options options)
                  .streaming_threshold_bytes = options_.streaming_threshold_bytes,
                  .inside = inside_.get(),
                  .exchange_limit_bytes = options_.exchange_limit_bytes,
-                 .prices = options_.prices},
+                 .prices = options_.prices,
+                 .tuning = options_.tuning.get()},
       account_(std::make_shared<PlanAccount>(options_.limit_bytes)) {
   check_requested_algorithm(options_.requested_algorithm);
   int node_count = 0;

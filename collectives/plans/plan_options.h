@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,7 @@ struct PlanOptions {
   std::size_t limit_bytes = std::size_t{16} << 20;
   std::size_t exchange_limit_bytes = kDefaultExchangeBytes;  ///< As SelectionQuery has it.
   MachinePrices prices = {};                                 ///< The same.
+  std::shared_ptr<const TuningTable> tuning = nullptr;       ///< The same.
 };
 
 /// What plans of many lengths, types and operators have in common: the choice, and all that a

@@ -364,10 +364,36 @@ SelectedPlan select_as_requested(const SelectionQuery& query, int lanes) {
   return select_by_rule(by_rule);
 }
 
+/// What has been measured to be fastest for such a call, if it serves this one.
+std::optional<RequestedChoice> tuned_choice(const SelectionQuery& query) {
+  const bool is_like_measured = query.tuning != nullptr && query.nodes.size() == 1 &&
+                                query.aggregators == 0 && !query.has_unequal_pairs;
+  if (!is_like_measured) return std::nullopt;
+  const EqualNodes& nodes = query.nodes.front();
+  const TunedCell* const cell = query.tuning->find({.collective = query.collective,
+                                                    .visibility = query.visibility,
+                                                    .nodes = nodes.count,
+                                                    .members = nodes.node.members,
+                                                    .workers = nodes.node.workers},
+                                                   query.size_bytes);
+  if (cell == nullptr) return std::nullopt;
+  const Algorithm& algorithm = find_algorithm(query.collective, cell->algorithm);
+  const bool is_bounded = query.collective != Collective::alltoall || leaders_may_hold_all(query);
+  const bool serves = algorithm.order >= query.order &&
+                      cell->lanes <= most_chosen_lanes(query.nodes) && is_bounded &&
+                      algorithm.exchange.help == ExchangeHelp::none &&
+                      algorithm.serves_shape(Shape(query.nodes, cell->lanes));
+  if (!serves) return std::nullopt;
+  return RequestedChoice{.algorithm = &algorithm, .family = "", .lanes = cell->lanes};
+}
+
 }  // namespace
 
 SelectedPlan select(const SelectionQuery& query) {
-  const RequestedChoice requested = requested_choice(query);
+  RequestedChoice requested = requested_choice(query);
+  const bool asks_for_nothing =
+      requested.algorithm == nullptr && requested.family.empty() && requested.lanes == 0;
+  if (asks_for_nothing) requested = tuned_choice(query).value_or(requested);
   const Algorithm* algorithm = requested.algorithm;
   if (algorithm == nullptr) {
     const SelectedPlan plan = select_as_requested(query, requested.lanes);

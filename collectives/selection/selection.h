@@ -9,6 +9,7 @@
 
 #include "collectives/algorithms/building_blocks/algorithm.h"
 #include "collectives/selection/groups.h"
+#include "collectives/selection/tuning_table.h"
 #include "core/base/machine_prices.h"
 #include "core/schedule/shape.h"
 
@@ -54,6 +55,9 @@ struct SelectionQuery {
   std::size_t exchange_limit_bytes = kDefaultExchangeBytes;
   /// By which ways between nodes are compared.
   MachinePrices prices = {};
+  /// What has been measured to be fastest, which goes before the rules where nothing is requested;
+  /// or null.
+  const TuningTable* tuning = nullptr;
 
   std::size_t node_count() const noexcept;
 };

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "core/base/errors.h"
+#include "core/base/lifetime.h"
 #include "threading/observing/observers.h"
 
 namespace hycoll {
@@ -52,7 +53,7 @@ struct RingOfThread {
 };
 
 TraceRing& own_ring(void* context) {
-  thread_local RingOfThread own;
+  RingOfThread& own = of_this_thread<RingOfThread>();
   if (own.ring == nullptr) [[unlikely]]
     own.ring = &static_cast<Tracer*>(context)->ring_here();
   return *own.ring;

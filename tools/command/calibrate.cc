@@ -4,9 +4,7 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
@@ -57,13 +55,6 @@ struct CalibrateOptions {
 };
 
 constexpr double kMostSeconds = 60;
-
-/// Whether a launcher has started this process as a rank of a job.
-bool is_in_job() {
-  constexpr std::array kVariables = {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK"};
-  return std::ranges::any_of(kVariables,
-                             [](const char* name) { return std::getenv(name) != nullptr; });
-}
 
 Json about(const MpiSession& session, const Topology& machine, const CalibrationRun& run) {
   return {{"host", host_name()},

@@ -50,6 +50,7 @@ std::vector<std::unique_ptr<Subcommand>> add_subcommands(CommandLine& line) {
   subcommands.push_back(add_calibrate(line));
   subcommands.push_back(add_ring(line));
   subcommands.push_back(add_simulate(line));
+  subcommands.push_back(add_tune(line));
   subcommands.push_back(add_trace(line));
   subcommands.push_back(add_state(line));
   subcommands.push_back(add_man(line));

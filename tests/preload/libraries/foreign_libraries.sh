@@ -28,7 +28,7 @@ listed=$(sed -n 's/^| `\(lib[^`]*\|ld-[^`]*\)` .*/\1/p' "$document" | sort)
 mpi=$(needed "$library" | grep -E '^lib(mpi|mpich|open-rte|open-pal)\.so')
 check_equal "needed by $library" "$listed" "$(needed "$library" | grep -v -x -F "$mpi")"
 check_equal "needed by $heap_library" "$(grep -E '^(libc\.|ld-)' <<<"$listed")" "$(needed "$heap_library")"
-check_equal "shown by $library" "" "$(shown_besides "$library" '^(MPIX?_|PMPI_(Init(_thread)?|Finalize|Comm_(free|disconnect)|Start(all)?|Cancel|Request_(free|get_status)|(Test|Wait)(all|any|some)?)$|mpi_|ompi_.*_f$)')"
+check_equal "shown by $library" "" "$(shown_besides "$library" '^(MPIX?_|PMPI_(Init(_thread)?|Finalize|Comm_(free|disconnect)|Start(all)?|Cancel|Request_(free|get_status)|(Test|Wait)(all|any|some)?)$|hycoll_(register_observer|ticks|seconds_per_tick)$|mpi_|ompi_.*_f$)')"
 check_equal "shown by $heap_library" "" \
   "$(shown_besides "$heap_library" '^((m|c|re|v|pv)alloc|free|memalign|aligned_alloc|posix_memalign|malloc_usable_size|hycoll_.*)$')"
 ((failed == 0)) || exit 1

@@ -48,6 +48,7 @@ std::unique_ptr<Subcommand> add_model(CommandLine& line);
 std::unique_ptr<Subcommand> add_explain(CommandLine& line);
 std::unique_ptr<Subcommand> add_ring(CommandLine& line);
 std::unique_ptr<Subcommand> add_simulate(CommandLine& line);
+std::unique_ptr<Subcommand> add_tune(CommandLine& line);
 std::unique_ptr<Subcommand> add_trace(CommandLine& line);
 std::unique_ptr<Subcommand> add_state(CommandLine& line);
 std::unique_ptr<Subcommand> add_man(CommandLine& line);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -20,6 +22,12 @@ RankBinding parse_binding(const std::string& argument, const std::string& name) 
   if (name == "core") return RankBinding::core;
   throw Error(ErrorKind::invalid_argument,
               fmt::format("{} '{}': give core or none", argument, name));
+}
+
+bool is_in_job() {
+  constexpr std::array kVariables = {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK"};
+  return std::ranges::any_of(kVariables,
+                             [](const char* name) { return std::getenv(name) != nullptr; });
 }
 
 std::vector<std::string> mpiexec_command(int ranks, RankBinding binding,

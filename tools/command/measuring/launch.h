@@ -13,6 +13,9 @@ enum class RankBinding { none, core };
 /// "none" and "core". Throws Error (invalid_argument), which names the argument, for other names.
 RankBinding parse_binding(const std::string& argument, const std::string& name);
 
+/// Whether a launcher has started this process as a rank of a job.
+bool is_in_job();
+
 /// The command that runs a program on `ranks` MPI ranks of this machine, under the mpiexec that
 /// belongs to the library that this command is linked with: without a terminal, as any user, with
 /// more ranks than cores if need be.

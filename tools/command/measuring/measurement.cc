@@ -243,6 +243,17 @@ std::optional<std::string> refusal_of_problem(const MeasuringMember& member,
 
 }  // namespace
 
+std::vector<bool> who_serves(const MeasuringMember& member, std::size_t size_bytes,
+                             std::span<const std::unique_ptr<Contestant>> contestants,
+                             const MeasurementOptions& options) {
+  const std::size_t count = size_bytes / size_of(options.problem.type);
+  std::vector<bool> serve(contestants.size(), false);
+  if (refusal_of_problem(member, options, count)) return serve;
+  SizeMeter meter(member, size_bytes, options);
+  for (std::size_t i = 0; i < contestants.size(); ++i) serve[i] = !meter.refusal(*contestants[i]);
+  return serve;
+}
+
 SizeTimings measure_size(const MeasuringMember& member, std::size_t size_bytes,
                          std::span<const std::unique_ptr<Contestant>> contestants,
                          const MeasurementOptions& options) {
