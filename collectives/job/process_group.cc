@@ -222,44 +222,48 @@ void ProcessGroup::agree_on_prices() {
 
 namespace {
 
-/// Read once for all communicators of the process that name the same file in a row. Null, and a
-/// line, if it cannot be read.
-std::shared_ptr<const TuningTable> tuning_table_of(const std::string& path) {
-  struct Read {
-    std::mutex mutex;
-    std::string path;
-    std::shared_ptr<const TuningTable> table;
-  };
-  static Immortal<Read> last;
-  const std::lock_guard lock(last->mutex);
-  if (last->path == path) return last->table;
-  last->path = path;
-  last->table = nullptr;
+/// What a file says, or why it cannot be read.
+struct ReadTuning {
+  std::string path;
+  std::shared_ptr<const TuningTable> table;
+  std::string complaint;
+};
+
+/// Read once for all communicators of the process that name the same file in a row.
+ReadTuning read_tuning(const std::string& path) {
+  static constinit std::mutex mutex;
+  static Immortal<ReadTuning> last;
+  const std::lock_guard lock(mutex);
+  if (last->path == path) return *last;
+  *last = {.path = path, .table = nullptr, .complaint = ""};
   try {
     const std::string text =
         read_text_file("HYCOLL_TUNING (Options::tuning)", path,
                        "measured choices, as hycoll tune --output writes them");
     last->table = TuningTable::read(text, path);
   } catch (const Error& error) {
-    std::fprintf(stderr, "hycoll: %s. All choices are made without it\n", error.what());
+    last->complaint = error.what();
   }
-  return last->table;
+  return *last;
 }
 
 }  // namespace
 
 void ProcessGroup::agree_on_tuning() {
   if (options_.tuning.empty()) return;
-  std::shared_ptr<const TuningTable> table = tuning_table_of(options_.tuning);
-  const auto digest = static_cast<std::int64_t>(table == nullptr ? 0 : table->digest());
-  if (is_same(digest, setup())) {
-    tuning_ = std::move(table);
-  } else if (rank_ == 0) {
-    std::fprintf(stderr,
-                 "hycoll: HYCOLL_TUNING (Options::tuning) '%s' is not the same file on all "
-                 "processes, or one cannot read it; all choices are made without it\n",
-                 options_.tuning.c_str());
-  }
+  const ReadTuning read = read_tuning(options_.tuning);
+  const auto digest = static_cast<std::int64_t>(read.table == nullptr ? 0 : read.table->digest());
+  const bool is_read_alike = is_same(digest, setup());
+  if (is_read_alike) tuning_ = read.table;
+  if (tuning_ != nullptr || rank_ != 0) return;
+  const std::string complaint =
+      read.complaint.empty()
+          ? fmt::format(
+                "HYCOLL_TUNING (Options::tuning) '{}' is not the same file on all processes, "
+                "or one cannot read it; put one file where all can",
+                options_.tuning)
+          : read.complaint;
+  std::fprintf(stderr, "hycoll: %s. All choices are made without it\n", complaint.c_str());
 }
 
 void ProcessGroup::take_part_in_trace() {

@@ -130,8 +130,8 @@ struct SizeTimings {
   std::string refusal;          ///< Why it does not serve this size.
 };
 
-/// Which of the contestants do not refuse this size; called by all members of the crew with the same
-/// arguments, and the same on all. Requires a size as measure_size().
+/// Which of the contestants do not refuse this size; called by all members of the crew with the
+/// same arguments, and the same on all. Requires a size as measure_size().
 std::vector<bool> who_serves(const MeasuringMember& member, std::size_t size_bytes,
                              std::span<const std::unique_ptr<Contestant>> contestants,
                              const MeasurementOptions& options);

@@ -33,8 +33,8 @@ constexpr std::size_t kByRuleNumber = 0;  // of the candidates
 /// A size takes so long at least and at most, whatever there is to do.
 constexpr double kLeastSeconds = 0.02;
 constexpr double kMostSeconds = 2;
-/// Of those at which candidates are measured, for dividing the time.
-constexpr double kTypicalSizes = 12;
+/// Into so many parts the time is divided: a size takes about two, with what is checked.
+constexpr double kTypicalSizes = 24;
 
 EqualNodes nodes_of(const MpiSession& session, const TuningTask& task, int workers) {
   if (task.layout == Layout::threads) {
@@ -160,8 +160,9 @@ class TuningMember {
     for (std::size_t m = 0; m < measured.size(); ++m) {
       const Timing& timing = sizes.timings[m];
       if (!timing.verified) continue;  // a wrong result is never the best
-      const Communicator::Choice chosen = choice(
-          measured[m], call_of(measurement_.problem, count, member_.member_count, nullptr, nullptr));
+      const Communicator::Choice chosen =
+          choice(measured[m],
+                 call_of(measurement_.problem, count, member_.member_count, nullptr, nullptr));
       times[measured[m]] = TunedTime{.algorithm = chosen.algorithm,
                                      .lanes = chosen.lanes,
                                      .median_us = timing.call_us.median,

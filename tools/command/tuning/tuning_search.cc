@@ -7,9 +7,10 @@ namespace hycoll::command {
 namespace {
 
 /// All candidates are measured at every so-manieth size.
-constexpr std::size_t kStride = 6;
-/// Who is behind by this at both ends of a range is not measured inside.
-constexpr double kFarBehind = 1.6;
+constexpr std::size_t kStride = 4;
+/// Who is behind by this at both ends of a range is not measured inside. Over a range of 16 times
+/// the size, what begins late but is faster by the byte may catch up by four.
+constexpr double kFarBehind = 4;
 /// Who is ahead of all others by this at both ends of a range wins inside, too.
 constexpr double kFarAhead = 1.05;
 
@@ -90,6 +91,10 @@ bool TuningSearch::is_settled(std::size_t left, std::size_t right) const {
   const Ranking at_left = *ranking_of(*times_[left]);
   const Ranking at_right = *ranking_of(*times_[right]);
   if (at_left.winner != at_right.winner) return false;
+  // Who serves no longer sizes may win up to there.
+  for (std::size_t c = 0; c < candidate_count_; ++c) {
+    if ((*times_[left])[c] && !(*times_[right])[c]) return false;
+  }
   const auto is_far_ahead = [](const CandidateTimes& times, const Ranking& ranking) {
     return !ranking.runner_up || *times[*ranking.runner_up] >= kFarAhead * *times[ranking.winner];
   };
