@@ -42,20 +42,21 @@ TEST_CASE("what was measured is in a file, which is gone on with, joined, and ta
   // Something that no rule takes.
   std::string text = text_of(joined);
   const std::string taken = "\"algorithm\":\"";
-  const std::size_t place = text.find(taken, text.find("\"collective\":\"allreduce\"")) + taken.size();
+  const std::size_t place =
+      text.find(taken, text.find("\"collective\":\"allreduce\"")) + taken.size();
   text.replace(place, text.find('"', place) - place, "dpml-pipelined-ring");
   write_file("--output", joined, text);
   setenv("HYCOLL_TUNING", joined.c_str(), 1);
-  const Json bench = json_of({"bench", "allreduce", "--ranks", "2", "--layout", "processes", "--sizes",
-                              "8", "--rounds", "5", "--json", "-"});
+  const Json bench = json_of({"bench", "allreduce", "--ranks", "2", "--layout", "processes",
+                              "--sizes", "8", "--rounds", "5", "--json", "-"});
   unsetenv("HYCOLL_TUNING");
   CHECK(bench.at("records").at(0).at("algorithm") == "dpml-pipelined-ring");
 }
 
 TEST_CASE("threads are tuned in one process") {
-  const Json report = json_of({"tune", "--ranks", "1", "--layouts", "threads", "--workers", "2",
-                               "--collectives", "reduce", "--sizes", "8:1Ki", "--seconds", "0.1",
-                               "--json", "-"});
+  const Json report =
+      json_of({"tune", "--ranks", "1", "--layouts", "threads", "--workers", "2", "--collectives",
+               "reduce", "--sizes", "8:1Ki", "--seconds", "0.1", "--json", "-"});
   REQUIRE(!report.at("records").empty());
   for (const Json& cell : report.at("records")) {
     CHECK(cell.at("memory") == "direct");
@@ -66,12 +67,14 @@ TEST_CASE("threads are tuned in one process") {
 }
 
 TEST_CASE("bad arguments of tune are refused") {
-  check_refused({"tune", "--collectives", "allreduce,barrier"}, {"--collectives", "'barrier' is none of"});
+  check_refused({"tune", "--collectives", "allreduce,barrier"},
+                {"--collectives", "'barrier' is none of"});
   check_refused({"tune", "--layouts", "native"}, {"--layouts 'native'", "no choices of its own"});
   check_refused({"tune", "--sizes", "0"}, {"--sizes '0'", "1 byte or more"});
   check_refused({"tune", "--resume"}, {"--resume without --output"});
   check_refused({"tune", "--merge", "/nowhere/a.json"}, {"--merge without --output"});
-  check_refused({"tune", "--merge", "/nowhere/a.json", "-o", "/tmp/never.json"}, {"--merge", "/nowhere/a.json"});
+  check_refused({"tune", "--merge", "/nowhere/a.json", "-o", "/tmp/never.json"},
+                {"--merge", "/nowhere/a.json"});
 }
 
 }  // namespace
