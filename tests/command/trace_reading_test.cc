@@ -49,12 +49,13 @@ void add_call(std::vector<TraceEvent>& events, int rank, std::uint64_t call, std
   events.push_back(event_of(TraceEvent::Kind::run_ends, end));
 }
 
-std::string text_of(int rank, const std::vector<TraceEvent>& events) {
+std::string text_of(int rank, const std::vector<TraceEvent>& events,
+                    std::uint64_t communicator = kCommunicator) {
   TracedProcess process;
   process.host = rank == 0 ? "a" : "b";
   process.pid = 100 + rank;
   process.ns_per_tick = 1000;
-  process.clock = {.communicator = {.id = kCommunicator, .rank = rank, .size = 2},
+  process.clock = {.communicator = {.id = communicator, .rank = rank, .size = 2},
                    .offset_ns = 0,
                    .error_ns = rank * 250};
   process.communicators[1] = process.clock.communicator;
@@ -109,6 +110,25 @@ TEST_CASE("waiting for the last member is told apart, and who that was") {
   CHECK(planned_timeline(traces, calls.complete[0]).find("dpml-recursive-doubling") !=
         std::string::npos);
   CHECK(merged_trace(traces).find("\"call\":3") != std::string::npos);
+}
+
+TEST_CASE("of several jobs in a folder the last one is read") {
+  const TemporaryDirectory folder;
+  const std::vector<std::string> files = two_files();
+  write(folder.path() / "a.100.json", files[0]);
+  write(folder.path() / "b.101.json", files[1]);
+  std::vector<TraceEvent> earlier;
+  add_call(earlier, 0, 7, 10, 20);
+  write(folder.path() / "a.7.json", text_of(0, earlier, 0xdef));
+  // At the same time, without a communicator in common: of the same job.
+  std::vector<TraceEvent> beside;
+  add_call(beside, 0, 8, 105, 120);
+  write(folder.path() / "a.102.json", text_of(0, beside, 0x123));
+  const Traces traces = read_traces(folder.path().string());
+  CHECK(traces.processes.size() == 3);
+  CHECK(traces.files_of_others == 1);
+  CHECK(merged_trace(traces).find("\"call\":7") == std::string::npos);
+  CHECK(merged_trace(traces).find("\"call\":8") != std::string::npos);
 }
 
 TEST_CASE("folders and files that are none are refused by their names") {

@@ -158,6 +158,10 @@ std::string summary_text(const Traces& traces, const TraceSummary& summary) {
     text += fmt::format("; {} records were written over: HYCOLL_TRACE_KIB keeps more", lost);
   }
   text += '\n';
+  if (traces.files_of_others > 0) {
+    text += fmt::format("{} files in the folder are of earlier jobs, and left out\n",
+                        traces.files_of_others);
+  }
   if (!traces.is_aligned()) {
     text +=
         "The clocks of the hosts were not aligned, for no communicator has all processes: compare "

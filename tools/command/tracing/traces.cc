@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -62,11 +64,10 @@ TraceProcess process_of(const std::string& file, const Json& about) {
           .lost_records = about.at("lost_records").get<std::uint64_t>()};
 }
 
-TraceRun run_of(int process, const Json& event) {
+TraceRun run_of(const Json& event) {
   const Json& arguments = event.at("args");
   const double begin = event.at("ts").get<double>();
-  return {.process = process,
-          .communicator = arguments.at("communicator").get<std::string>(),
+  return {.communicator = arguments.at("communicator").get<std::string>(),
           .call = arguments.at("call").get<std::uint64_t>(),
           .collective = event.at("name").get<std::string>(),
           .algorithm = arguments.at("algorithm").get<std::string>(),
@@ -91,6 +92,65 @@ TraceSlice slice_of(const Json& event) {
           .begin_us = event.at("ts").get<double>(),
           .duration_us = event.at("dur").get<double>(),
           .bytes = is_wait ? 0 : event.at("args").at("bytes").get<std::uint64_t>()};
+}
+
+/// One process's, as it wrote it.
+struct TraceFile {
+  TraceProcess process;
+  std::vector<TraceRun> runs;
+  std::map<std::uint64_t, std::vector<TraceSlice>> slices;  // by thread
+  Json events = Json::array();
+  // Of the runs.
+  double begin_us = std::numeric_limits<double>::infinity();
+  double end_us = -std::numeric_limits<double>::infinity();
+};
+
+/// Throws Json::exception, or Error.
+TraceFile read_trace_file(const std::string& name) {
+  Json json = parse_json(read_file("the folder's file", name));
+  TraceFile file;
+  file.process = process_of(name, json.at("otherData"));
+  for (Json& event : json.at("traceEvents")) {
+    const std::string category = event.value("cat", "");
+    if (category == "call") {
+      file.runs.push_back(run_of(event));
+      file.begin_us = std::min(file.begin_us, file.runs.back().begin_us);
+      file.end_us = std::max(file.end_us, file.runs.back().end_us);
+    } else if (category == "step" || category == "wait") {
+      file.slices[event.at("tid").get<std::uint64_t>()].push_back(slice_of(event));
+    }
+    file.events.push_back(std::move(event));
+  }
+  return file;
+}
+
+/// Files of processes that know the same communicator.
+struct TraceGroup {
+  std::set<std::string> hosts;
+  double begin_us = std::numeric_limits<double>::infinity();
+  double end_us = -std::numeric_limits<double>::infinity();
+};
+
+/// A folder may have been used before: leaves those that were over, on the same host, before the
+/// last job began. Returns how many.
+int leave_out_other_jobs(std::vector<TraceFile>& files) {
+  std::map<std::string, TraceGroup> groups;
+  for (const TraceFile& file : files) {
+    TraceGroup& group = groups[file.process.clock_communicator];
+    group.hosts.insert(file.process.host);
+    group.begin_us = std::min(group.begin_us, file.begin_us);
+    group.end_us = std::max(group.end_us, file.end_us);
+  }
+  const TraceGroup& last = std::ranges::max_element(groups, {}, [](const auto& group) {
+                             return group.second.end_us;
+                           })->second;
+  const auto is_of_other = [&](const TraceFile& file) {
+    const TraceGroup& group = groups[file.process.clock_communicator];
+    const bool shares_host = std::ranges::any_of(
+        group.hosts, [&](const std::string& host) { return last.hosts.contains(host); });
+    return shares_host && group.end_us < last.begin_us;
+  };
+  return static_cast<int>(std::erase_if(files, is_of_other));
 }
 
 }  // namespace
@@ -133,34 +193,36 @@ std::vector<TraceSlice> Traces::slices_of(const TraceRun& run) const {
 }
 
 Traces read_traces(const std::string& folder) {
-  Traces traces;
-  std::set<std::pair<std::string, int>> seen;
-  for (const std::string& file : files_in(folder)) {
+  std::vector<TraceFile> files;
+  for (const std::string& name : files_in(folder)) {
     try {
-      Json json = parse_json(read_file("the folder's file", file));
-      const TraceProcess process = process_of(file, json.at("otherData"));
-      if (!seen.insert({process.clock_communicator, process.rank}).second) {
-        refuse_trace(file, fmt::format("another file has rank {} of the same communicator, so this "
-                                       "is of another job, or twice there",
-                                       process.rank));
-      }
-      traces.processes.push_back(process);
-      const int number = static_cast<int>(traces.processes.size()) - 1;
-      for (Json& event : json.at("traceEvents")) {
-        const std::string category = event.value("cat", "");
-        if (category == "call") {
-          traces.runs.push_back(run_of(number, event));
-        } else if (category == "step" || category == "wait") {
-          traces.slices[{number, event.at("tid").get<std::uint64_t>()}].push_back(slice_of(event));
-        }
-        traces.events.push_back(std::move(event));
-      }
+      files.push_back(read_trace_file(name));
     } catch (const Json::exception& error) {
-      refuse_trace(file, error.what());
+      refuse_trace(name, error.what());
     }
   }
-  for (auto& [thread, slices] : traces.slices) {
-    std::ranges::stable_sort(slices, {}, &TraceSlice::begin_us);
+  Traces traces;
+  traces.files_of_others = leave_out_other_jobs(files);
+  std::set<std::pair<std::string, int>> seen;
+  for (TraceFile& file : files) {
+    const TraceProcess& process = file.process;
+    if (!seen.insert({process.clock_communicator, process.rank}).second) {
+      refuse_trace(process.file,
+                   fmt::format("another file has rank {} of the same communicator, so "
+                               "this one is a copy",
+                               process.rank));
+    }
+    const int number = static_cast<int>(traces.processes.size());
+    traces.processes.push_back(process);
+    for (TraceRun& run : file.runs) {
+      run.process = number;
+      traces.runs.push_back(std::move(run));
+    }
+    for (auto& [thread, slices] : file.slices) {
+      std::ranges::stable_sort(slices, {}, &TraceSlice::begin_us);
+      traces.slices[{number, thread}] = std::move(slices);
+    }
+    for (Json& event : file.events) traces.events.push_back(std::move(event));
   }
   return traces;
 }

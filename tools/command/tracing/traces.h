@@ -56,6 +56,7 @@ struct Traces {
   std::vector<TraceProcess> processes;
   std::vector<TraceRun> runs;
   Json events = Json::array();  ///< In Chrome's format.
+  int files_of_others = 0;      ///< That earlier jobs have left in the folder; not read here.
   /// Of a strand of a worker, in the order of their beginnings, by process and thread.
   std::map<std::pair<int, std::uint64_t>, std::vector<TraceSlice>> slices;
 
@@ -67,9 +68,10 @@ struct Traces {
   std::vector<TraceSlice> slices_of(const TraceRun& run) const;
 };
 
-/// Reads what a job has written into the folder of HYCOLL_TRACE. Throws Error (environment) if
-/// there is nothing, or a file cannot be read; Error (invalid_argument), which names the file, if
-/// it is no such trace, or another version's.
+/// Reads what a job has written into the folder of HYCOLL_TRACE: the last one, if several have. A
+/// job's processes know one another by a communicator, or run at one time. Throws Error
+/// (environment) if there is nothing, or a file cannot be read; Error (invalid_argument), which
+/// names the file, if it is no such trace, or another version's.
 Traces read_traces(const std::string& folder);
 
 /// All of it as one file for Perfetto.
