@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "collectives/job/lane_transport.h"
 #include "collectives/node/node_distance.h"
@@ -163,9 +164,14 @@ std::string NodeProcesses::whereabouts_of(int worker) const {
          threads_.first_of(node_begin() + process + 1) <= thread) {
     ++process;
   }
-  // Of all communicators that it is in, the one with a call under way tells most.
+  const std::vector<MemberState> members = read_members(use_.segment->watch().process_id(process));
+  // Where processes number one another differently it may be somebody else, who is not in this one.
+  const bool is_that_one = std::ranges::any_of(
+      members, [&](const MemberState& member) { return member.size == member_count(); });
+  if (!is_that_one) return "";
+  // Of all communicators that it is in, those with a call under way tell most.
   std::string text;
-  for (const MemberState& member : read_members(use_.segment->watch().process_id(process))) {
+  for (const MemberState& member : members) {
     if (!member.is_inside) continue;
     text += (text.empty() ? "" : ", and ") + member.describe();
   }

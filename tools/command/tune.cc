@@ -1,6 +1,7 @@
 // hycoll tune: which algorithm is fastest here.
 
 #include <fmt/format.h>
+#include <mpi.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -220,6 +221,7 @@ class Tune final : public Subcommand {
                   const std::vector<Layout>& layouts, const std::vector<std::size_t>& sizes) const {
     const Topology machine = unbound_machine();
     std::vector<Json> cells = cells_before();
+    MPI_Barrier(session.world);  // all have read the file before it is written
     std::vector<Json> found;
     const std::size_t task_count = routines.size() * layouts.size();
     std::optional<ProgressBar> progress;
@@ -238,10 +240,7 @@ class Tune final : public Subcommand {
         found.insert(found.end(), own.begin(), own.end());
         if (!session.speaks()) continue;
         progress->set(++done, task_count);
-        if (!options_.path.empty()) {
-          write_file("--output", options_.path,
-                     tuning_file_text(about_tuning(session, machine), cells));
-        }
+        save(tuning_file_text(about_tuning(session, machine), cells), done == task_count);
       }
     }
     progress.reset();
@@ -251,6 +250,17 @@ class Tune final : public Subcommand {
     report.context["command"] = "tune";
     options_.output.write(report);
     return kSuccess;
+  }
+
+  /// Whole, or as it was, whenever this is interrupted.
+  void save(const std::string& text, bool is_last) const {
+    if (options_.path == "-") {
+      if (is_last) write_file("--output", options_.path, text);
+    } else if (!options_.path.empty()) {
+      const std::string unfinished = options_.path + ".part";
+      write_file("--output", unfinished, text);
+      std::filesystem::rename(unfinished, options_.path);
+    }
   }
 
   /// Nothing where the file has the collective already, for such nodes.
