@@ -14,7 +14,7 @@ fail() { # message, output
 }
 
 check() { # how rank 1 is missing, what the warning says of it
-  local way=$1 said=$2 job state
+  local way=$1 said=$2 job state all
   HYCOLL_WARN_AFTER_S=1 HYCOLL_ATTACH_AFTER=0 HYCOLL_LAYOUT=processes timeout 120 "$runner" "$flavour" "$mpiexec" 3 \
     env LD_PRELOAD="$PWD/$preload" "$program" "$way" >"$work/$way.log" 2>&1 &
   job=$!
@@ -27,7 +27,8 @@ check() { # how rank 1 is missing, what the warning says of it
   mapfile -t processes < <(pgrep -f "^$program $way\$")
   ((${#processes[@]} == 3)) || fail "there are not three processes" "${processes[*]}"
   state=$("$hycoll" state "${processes[@]}" --calls 3 --json "$work/$way.json" 2>&1) || fail "hycoll state fails" "$state"
-  "$hycoll" state | grep -q "process ${processes[0]} on " || fail "processes are not found by themselves" "$("$hycoll" state)"
+  all=$("$hycoll" state)
+  [[ $all == *"process ${processes[0]} on "* ]] || fail "processes are not found by themselves" "$all"
   pkill -KILL -f "^$program $way\$"
   wait "$job"
   grep -q "rank 1 has not arrived (its last call was [0-9]*) and $said;" "$work/$way.log" ||

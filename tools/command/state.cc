@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <fstream>
 #include <map>
 #include <string>
 #include <tuple>
@@ -29,7 +30,8 @@ constexpr const char* kStateExplanation =
     "  hycoll state\n"
     "  mpiexec -hosts a,b -ppn 1 hycoll state --csv -\n"
     "Processes of other users are left out. Members of one communicator are told together by its "
-    "name and size, and by how many communicators their processes had made before.";
+    "name and size, by how many communicators their processes had made before, and by who has "
+    "started them.";
 
 struct StateOptions {
   std::vector<std::string> processes;
@@ -39,6 +41,7 @@ struct StateOptions {
 
 struct FoundMember {
   pid_t process;
+  pid_t parent;
   MemberState state;
   std::string site;  ///< Of the call that it is in; "" if it is in none, or that is not known.
 };
@@ -59,13 +62,28 @@ std::string host_name() {
   return name.data();
 }
 
+/// 0 if it is not known.
+pid_t parent_of(pid_t process) {
+  std::ifstream status(fmt::format("/proc/{}/status", process));
+  std::string word;
+  pid_t parent = 0;
+  while (status >> word) {
+    if (word != "PPid:") continue;
+    status >> parent;
+    break;
+  }
+  return parent;
+}
+
 /// By communicator, and by rank.
 std::vector<FoundMember> members_of(const std::vector<pid_t>& processes) {
   std::vector<FoundMember> members;
   for (const pid_t process : processes) {
+    const pid_t parent = parent_of(process);
     for (MemberState& state : read_members(process)) {
       const std::uint64_t site = state.is_inside ? state.calls.back().site : 0;
-      members.push_back({process, std::move(state), site == 0 ? "" : call_site_in(process, site)});
+      members.push_back(
+          {process, parent, std::move(state), site == 0 ? "" : call_site_in(process, site)});
     }
   }
   std::map<std::string, std::string> names;
@@ -116,9 +134,18 @@ Json record_of(const FoundMember& member) {
 
 /// Who has not come to the call in which others are.
 std::string missing_text(const std::vector<FoundMember>& members) {
-  std::map<std::tuple<std::uint64_t, std::string, int>, std::vector<const FoundMember*>> groups;
+  using Key = std::tuple<std::uint64_t, std::string, int, pid_t>;
+  const auto key_with = [](const FoundMember& member, pid_t parent) {
+    return Key(member.state.communicator, member.state.name, member.state.size, parent);
+  };
+  // A launcher starts the processes of a job; where each has a parent of its own, that tells
+  // nothing.
+  std::map<Key, int> of_one_parent;
+  for (const FoundMember& member : members) ++of_one_parent[key_with(member, member.parent)];
+  std::map<Key, std::vector<const FoundMember*>> groups;
   for (const FoundMember& member : members) {
-    groups[{member.state.communicator, member.state.name, member.state.size}].push_back(&member);
+    const bool has_siblings = of_one_parent[key_with(member, member.parent)] > 1;
+    groups[key_with(member, has_siblings ? member.parent : 0)].push_back(&member);
   }
   std::string text;
   for (const auto& [key, group] : groups) {

@@ -100,7 +100,7 @@ std::string call_site_in(pid_t process, std::uint64_t address) {
     ElfW(Ehdr) header{};
     std::ifstream(file, std::ios::binary).read(reinterpret_cast<char*>(&header), sizeof header);
     // The call is before where it returns to.
-    const std::uint64_t place = (header.e_type == ET_DYN ? address - file_begin : address) - 1;
+    const std::uint64_t place = (header.e_type == ET_EXEC ? address : address - file_begin) - 1;
     return fmt::format("{}+{:#x}", file, place);
   }
   return "";
