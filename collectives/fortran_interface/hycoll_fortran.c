@@ -4,11 +4,14 @@
 // A count, datatype or list that is NULL was not passed: buffers say what they hold.
 #include <ISO_Fortran_binding.h>
 #include <hycoll.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 _Static_assert(sizeof(MPI_Aint) == sizeof(MPI_Count), "lists are passed on as they are");
 
@@ -48,8 +51,20 @@ int hycoll_fortran_error_length(void) { return (int)strlen(error_text); }
 
 void hycoll_fortran_error_text(char* text) { memcpy(text, error_text, strlen(error_text)); }
 
+/// Launchers drop what they have not read when a job ends. One that reads nothing is waited for no
+/// longer than a second.
+static void let_launcher_read(void) {
+  int unread = 0;
+  for (int look = 0; look < 1000; ++look) {
+    if (ioctl(STDERR_FILENO, FIONREAD, &unread) != 0 || unread == 0) break;
+    poll(NULL, 0, 1);  // a millisecond
+  }
+  poll(NULL, 0, 20);  // from its helper on this machine to the launcher itself
+}
+
 void hycoll_fortran_abort(int mpi_class) {
   fprintf(stderr, "%s\n", error_text);
+  let_launcher_read();
   MPI_Abort(MPI_COMM_WORLD, mpi_class);
   _Exit(mpi_class);  // it returns in MPICH 4.2, before the launcher ends the process
 }
