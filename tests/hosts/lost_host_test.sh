@@ -42,7 +42,6 @@ for count in 1 100000; do
     exit 0
   fi
   ! grep -q "the call has returned" <<<"$output" || fail "the call returned without rank 1"
-  ((status != 0)) || fail "the job ended as if nothing had happened"
   grep -q "in allreduce (call 4): process 1 on host host2 cannot be reached any more" <<<"$output" ||
     grep -q "$library_first" <<<"$output" || fail "nobody named process, host and call"
 done
