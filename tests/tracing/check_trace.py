@@ -36,7 +36,8 @@ def check_nesting(events):
         open_ends = []
         for slice in slices:
             end = slice["ts"] + slice["dur"]
-            while open_ends and open_ends[-1] <= slice["ts"] + ROUNDING_US:
+            # What begins at an end lies behind it, unless it ends there, too.
+            while open_ends and open_ends[-1] <= slice["ts"] + ROUNDING_US and open_ends[-1] < end - ROUNDING_US:
                 open_ends.pop()
             if open_ends and end > open_ends[-1] + ROUNDING_US:
                 fail(f"thread {thread}: {slice} ends after what it lies in")
