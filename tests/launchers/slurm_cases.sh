@@ -103,9 +103,10 @@ remains() {
   pgrep --list-full --full "$work/launched_program"
   find "$lab"/shm.* -mindepth 2 -not -path '*/shm.*/lab*' -name '*hycoll*'
 }
+# The job that is to hit its time limit may still be there, too: Slurm looks at limits every 30 s.
 expect_nothing_left() {
   local attempt
-  for ((attempt = 0; attempt < 200; attempt++)); do
+  for ((attempt = 0; attempt < 450; attempt++)); do
     [[ -n $(remains) || -n $(squeue --noheader --name "$1") ]] || return 0
     sleep 0.1
   done
