@@ -1,11 +1,11 @@
 #include "collectives/job/clock_offset.h"
 
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <random>
 
+#include "core/base/ticks.h"
 #include "threading/transport/mpi/mpi_endpoint.h"
 #include "threading/transport/mpi/mpi_types.h"
 
@@ -16,10 +16,6 @@ namespace {
 constexpr int kClockMessages = 16;
 constexpr int kClockTag = 0;
 
-std::int64_t clock_ns() {
-  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 void send_clock(std::int64_t clock, int rank, MPI_Comm communicator) {
   JointSetup::complete("MPI_Isend", [&](MPI_Request* request) {
     return MPI_Isend(&clock, 1, MPI_INT64_T, rank, kClockTag, communicator, request);
@@ -29,12 +25,10 @@ void send_clock(std::int64_t clock, int rank, MPI_Comm communicator) {
 /// Answers one of those who ask.
 void answer(MPI_Comm communicator) {
   std::int64_t theirs = 0;
-  MPI_Request request = MPI_REQUEST_NULL;
   MPI_Status status;
-  check_mpi(MPI_Irecv(&theirs, 1, MPI_INT64_T, MPI_ANY_SOURCE, kClockTag, communicator, &request),
-            "MPI_Irecv");
-  check_mpi(MPI_Wait(&request, &status), "MPI_Wait");
-  send_clock(clock_ns(), status.MPI_SOURCE, communicator);
+  check_mpi(MPI_Recv(&theirs, 1, MPI_INT64_T, MPI_ANY_SOURCE, kClockTag, communicator, &status),
+            "MPI_Recv");
+  send_clock(nanoseconds(), status.MPI_SOURCE, communicator);
 }
 
 /// Asks the first process.
@@ -42,12 +36,12 @@ ClockOffset ask(MPI_Comm communicator) {
   ClockOffset best;
   best.error_ns = std::numeric_limits<std::int64_t>::max();
   for (int message = 0; message < kClockMessages; ++message) {
-    const std::int64_t begin = clock_ns();
+    const std::int64_t begin = nanoseconds();
     send_clock(begin, 0, communicator);
     std::int64_t theirs = 0;
     check_mpi(MPI_Recv(&theirs, 1, MPI_INT64_T, 0, kClockTag, communicator, MPI_STATUS_IGNORE),
               "MPI_Recv");
-    const std::int64_t end = clock_ns();
+    const std::int64_t end = nanoseconds();
     const std::int64_t error = (end - begin) / 2;
     if (error < best.error_ns) {
       best.error_ns = error;

@@ -8,18 +8,18 @@
 #include <climits>
 #include <cstdint>
 #include <cstdio>
-#include <mutex>
 
 #include "collectives/job/build_identity.h"
 #include "collectives/job/clock_offset.h"
 #include "collectives/job/lane_transport.h"
 #include "collectives/job/machine_exchange.h"
+#include "collectives/job/tuning_agreement.h"
 #include "collectives/job/worker_groups.h"
 #include "collectives/selection/selection.h"
+#include "core/base/digest.h"
 #include "core/base/errors.h"
 #include "core/base/lifetime.h"
 #include "core/base/machine_file.h"
-#include "core/base/text_file.h"
 #include "numa/placement/placement.h"
 #include "numa/topology/cache_capacity.h"
 #include "threading/latency/core_latencies.h"
@@ -62,9 +62,7 @@ std::shared_ptr<const MpiCommunicator> control_communicator(JointSetup& setup, M
                                                             Options::Parent use,
                                                             MpiCallers callers) {
   if (callers == MpiCallers::several) require_thread_multiple();
-  const auto own = static_cast<std::int64_t>(use);
-  const JointSetup::Numbers extremes = setup.least({own, ~own});
-  if (extremes[0] != ~extremes[1]) throw Error(ErrorKind::mismatch, kSameParent);
+  if (!setup.same(static_cast<std::int64_t>(use))) throw Error(ErrorKind::mismatch, kSameParent);
   if (use == Options::Parent::borrowed) return MpiCommunicator::borrowed(parent);
   // Not MPI_Comm_dup: the attributes of the user's are no business of hycoll's.
   return std::make_shared<const MpiCommunicator>(setup, parent, 0);
@@ -77,21 +75,10 @@ std::string name_of_communicator(MPI_Comm communicator) {
   return {name.data(), static_cast<std::size_t>(length)};
 }
 
-/// FNV-1a.
-std::uint64_t digest_of(std::span<const int> numbers) {
-  std::uint64_t digest = 0xcbf29ce484222325u;
-  for (const int number : numbers) {
-    for (int shift = 0; shift < 32; shift += 8) {
-      digest = (digest ^ (static_cast<unsigned>(number) >> shift & 0xffu)) * 0x100000001b3u;
-    }
-  }
-  return digest;
-}
-
-/// Whether all processes pass the same number.
-bool is_same(std::int64_t own, JointSetup& setup) {
-  const JointSetup::Numbers extremes = setup.least({own, ~own});
-  return extremes[0] == ~extremes[1];
+std::uint64_t numbers_digest(std::span<const int> numbers) {
+  Digest digest;
+  for (const int number : numbers) digest.add(static_cast<std::uint32_t>(number));
+  return digest.value();
 }
 
 std::string describe(const PackedSignature& signature) {
@@ -122,7 +109,7 @@ ProcessGroup::ProcessGroup(JointSetup& setup, MPI_Comm parent, const Options& op
   agree_on_options();
   agree_on_aggregators();
   agree_on_prices();
-  agree_on_tuning();
+  if (!options.tuning.empty()) tuning_ = agree_on_tuning(setup, options.tuning, rank_ == 0);
   take_part_in_trace();
 }
 
@@ -176,7 +163,7 @@ void ProcessGroup::agree_on_options() {
   const std::vector<NumberedOption> options = common_options();
   std::vector<int> numbers = {numbered_build.value};
   for (const NumberedOption& option : options) numbers.push_back(option.value);
-  if (!is_same(static_cast<std::int64_t>(digest_of(numbers)), setup())) {
+  if (!setup().same(static_cast<std::int64_t>(numbers_digest(numbers)))) {
     require_same({&numbered_build, 1}, ValuesOf::builds);
     require_same(options, ValuesOf::options);
   }
@@ -220,52 +207,6 @@ void ProcessGroup::agree_on_prices() {
   prices_ = std::bit_cast<MachinePrices>(numbers);
 }
 
-namespace {
-
-/// What a file says, or why it cannot be read.
-struct ReadTuning {
-  std::string path;
-  std::shared_ptr<const TuningTable> table;
-  std::string complaint;
-};
-
-/// Read once for all communicators of the process that name the same file in a row.
-ReadTuning read_tuning(const std::string& path) {
-  static constinit std::mutex mutex;
-  static Immortal<ReadTuning> last;
-  const std::lock_guard lock(mutex);
-  if (last->path == path) return *last;
-  *last = {.path = path, .table = nullptr, .complaint = ""};
-  try {
-    const std::string text =
-        read_text_file("HYCOLL_TUNING (Options::tuning)", path,
-                       "measured choices, as hycoll tune --output writes them");
-    last->table = TuningTable::read(text, path);
-  } catch (const Error& error) {
-    last->complaint = error.what();
-  }
-  return *last;
-}
-
-}  // namespace
-
-void ProcessGroup::agree_on_tuning() {
-  if (options_.tuning.empty()) return;
-  const ReadTuning read = read_tuning(options_.tuning);
-  const auto digest = static_cast<std::int64_t>(read.table == nullptr ? 0 : read.table->digest());
-  const bool is_read_alike = is_same(digest, setup());
-  if (is_read_alike) tuning_ = read.table;
-  if (tuning_ != nullptr || rank_ != 0) return;
-  const std::string complaint =
-      read.complaint.empty()
-          ? fmt::format(
-                "HYCOLL_TUNING (Options::tuning) '{}' is not the same file on all processes, "
-                "or one cannot read it; put one file where all can",
-                options_.tuning)
-          : read.complaint;
-  std::fprintf(stderr, "hycoll: %s. All choices are made without it\n", complaint.c_str());
-}
-
 void ProcessGroup::take_part_in_trace() {
   observed_number_ = take_communicator_number();
   if (options_.trace.empty()) return;
@@ -296,7 +237,7 @@ RankMap ProcessGroup::gather(int value) const {
     });
     return RankMap::of(values);
   }
-  if (is_same(value, setup())) return RankMap::constant(size_, value);
+  if (setup().same(value)) return RankMap::constant(size_, value);
   const auto here = MpiCommunicator::of_machine(setup(), control());
   return MachineExchange(setup(), control(), here->handle()).gather(value);
 }
@@ -384,7 +325,7 @@ NumberedOption NumberedOption::of_words(std::string_view name, const std::string
 void ProcessGroup::require_same(std::span<const NumberedOption> values, ValuesOf of) const {
   std::vector<int> own;
   for (const NumberedOption& value : values) own.push_back(value.value);
-  if (is_same(static_cast<std::int64_t>(digest_of(own)), setup())) return;
+  if (setup().same(static_cast<std::int64_t>(numbers_digest(own)))) return;
   std::vector<int> first = own;
   std::vector<int> differing = own;
   setup().meet();

@@ -193,7 +193,6 @@ class ProcessGroup {
   void agree_on_options();
   void agree_on_aggregators();
   void agree_on_prices();
-  void agree_on_tuning();
   /// What observers, and the trace if there is one, know the group by.
   void take_part_in_trace();
   /// What must be alike on all processes.

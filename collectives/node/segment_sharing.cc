@@ -116,8 +116,7 @@ Terms terms_of_all(const Terms& here, JointSetup& setup) {
 /// communicators in different orders.
 bool all_have(const std::shared_ptr<NodeSegment>& segment, JointSetup& setup) {
   const auto token = static_cast<std::int64_t>(segment == nullptr ? 0 : segment->token());
-  const JointSetup::Numbers extremes = setup.least({token, ~token});
-  return extremes[0] != 0 && extremes[0] == ~extremes[1];
+  return setup.same(token) && token != 0;
 }
 
 /// The segment that the node's communicators share. `charge` is for the case that it must be made.

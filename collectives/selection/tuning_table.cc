@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "collectives/algorithms/registry.h"
+#include "core/base/digest.h"
 #include "core/base/errors.h"
 #include "core/base/json_file.h"
 
@@ -87,24 +88,6 @@ TunedCell tuned_cell_of(const CellReader& cell, Collective collective) {
           .lanes = static_cast<int>(cell.number("lanes", 1, kMostLanes))};
 }
 
-/// FNV-1a.
-class Digest {
- public:
-  void add(std::uint64_t number) {
-    for (int shift = 0; shift < 64; shift += 8) {
-      value_ = (value_ ^ (number >> shift & 0xffu)) * 0x100000001b3u;
-    }
-  }
-  void add(std::string_view text) {
-    for (const char letter : text)
-      add(static_cast<std::uint64_t>(static_cast<unsigned char>(letter)));
-  }
-  std::uint64_t value() const { return value_; }
-
- private:
-  std::uint64_t value_ = 0xcbf29ce484222325u;
-};
-
 }  // namespace
 
 std::string_view tuning_name_of(Visibility visibility) noexcept {
@@ -149,7 +132,7 @@ std::shared_ptr<const TuningTable> TuningTable::read(std::string_view text,
                              shape.nodes, shape.members, shape.workers, cell.lanes}) {
         digest.add(static_cast<std::uint64_t>(part));
       }
-      digest.add(cell.size_bytes);
+      digest.add(std::uint64_t{cell.size_bytes});
       digest.add(cell.algorithm);
     }
   }

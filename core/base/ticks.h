@@ -20,6 +20,12 @@ inline std::uint64_t ticks() noexcept {
 #endif
 }
 
+/// The steady clock as a number, which processes of a host have in common.
+inline std::int64_t nanoseconds(
+    std::chrono::steady_clock::time_point time = std::chrono::steady_clock::now()) noexcept {
+  return std::chrono::nanoseconds(time.time_since_epoch()).count();
+}
+
 /// Both clocks at one instant. Whoever reads them may lose the core in between: of some readings
 /// the shortest one is taken.
 struct ClockReading {

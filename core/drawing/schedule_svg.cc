@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <iterator>
 #include <optional>
 #include <string_view>
@@ -14,6 +13,7 @@
 #include "core/base/collective_traits.h"
 #include "core/base/errors.h"
 #include "core/base/markup.h"
+#include "core/drawing/axis.h"
 #include "core/drawing/statistics_timeline.h"
 #include "core/drawing/turns_timeline.h"
 #include "core/schedule/packs.h"
@@ -292,11 +292,7 @@ void Drawing::draw_lane_legend() {
 }
 
 void Drawing::draw_axis() {
-  // About one tick per 120 pixels, at 1, 2 or 5 times a power of ten.
-  const double wanted = timeline_.end * 120 / time_width_;
-  const double power = std::pow(10, std::floor(std::log10(wanted)));
-  const double ratio = wanted / power;
-  const double tick = power * (ratio <= 1 ? 1 : ratio <= 2 ? 2 : ratio <= 5 ? 5 : 10);
+  const double tick = line_distance(timeline_.end * 120 / time_width_);  // 120 pixels or more
   const double bottom = height_ - 26;
   for (int i = 0; i * tick <= timeline_.end; ++i) {
     const double at = x(i * tick);

@@ -17,6 +17,7 @@
 #include "collectives/job/build_identity.h"
 #include "collectives/job/process_map.h"
 #include "collectives/node/memory_charge.h"
+#include "core/base/digest.h"
 #include "core/base/errors.h"
 #include "core/base/lifetime.h"
 #include "preload/session/dying_communicator.h"
@@ -71,13 +72,9 @@ std::vector<std::string> gather(const std::string& text) {
 
 /// One small message, for every program pays it in MPI_Init.
 bool is_the_same_everywhere(JointSetup& setup, std::string_view text) {
-  std::uint64_t digest = 0xcbf29ce484222325u;
-  for (const char character : text) {
-    digest = (digest ^ static_cast<unsigned char>(character)) * 0x100000001b3u;
-  }
-  const auto own = static_cast<std::int64_t>(digest);
-  const JointSetup::Numbers extremes = setup.least({own, ~own});
-  return extremes[0] == ~extremes[1];
+  Digest digest;
+  digest.add(text);
+  return setup.same(static_cast<std::int64_t>(digest.value()));
 }
 
 /// What differs between two processes that do not run the same hycoll with the same settings.

@@ -198,9 +198,7 @@ TEST_CASE("tuning files with mistakes are read or refused, and nothing else") {
 TEST_CASE("files are joined: the later one counts, and the text is ordered") {
   const TemporaryDirectory folder;
   TuningResult result;
-  result.nodes = 2;
-  result.members = 3;
-  result.workers = 3;
+  result.shape = {.visibility = Visibility::staged, .nodes = 2, .members = 3, .workers = 3};
   result.size_bytes = 4096;
   result.best = {.algorithm = "dpml-ring", .lanes = 3, .median_us = 12.345678, .p95_us = 20};
   result.by_rule = {

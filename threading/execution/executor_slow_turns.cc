@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "core/base/ticks.h"
 #include "threading/execution/executor.h"
 
 namespace hycoll {
@@ -78,8 +79,7 @@ void WorkerExecutor::record_long_wait(std::chrono::steady_clock::duration time) 
       options_.record->late_since_ns.load(std::memory_order_relaxed) != 0) {
     return;
   }
-  const auto since = std::chrono::steady_clock::now() - time;
-  options_.record->late_since_ns.store(std::chrono::nanoseconds(since.time_since_epoch()).count(),
+  options_.record->late_since_ns.store(nanoseconds(std::chrono::steady_clock::now() - time),
                                        std::memory_order_relaxed);
 }
 

@@ -32,30 +32,29 @@ bool Observers::add(const hycoll_observer& observer) noexcept {
   return true;
 }
 
-void Observers::run_begins(const hycoll_observed_run& run) const noexcept {
+template <auto kFunction, class... Arguments>
+inline void Observers::tell(Arguments... arguments) const noexcept {
   for (const hycoll_observer& one : all()) {
-    if (one.run_begins != nullptr) one.run_begins(one.context, &run);
+    if (one.*kFunction != nullptr) (one.*kFunction)(one.context, arguments...);
   }
+}
+
+void Observers::run_begins(const hycoll_observed_run& run) const noexcept {
+  tell<&hycoll_observer::run_begins>(&run);
 }
 
 void Observers::step_ends(const hycoll_observed_run& run,
                           const hycoll_observed_step& step) const noexcept {
-  for (const hycoll_observer& one : all()) {
-    if (one.step_ends != nullptr) one.step_ends(one.context, &run, &step);
-  }
+  tell<&hycoll_observer::step_ends>(&run, &step);
 }
 
 void Observers::message_ends(const hycoll_observed_run& run,
                              const hycoll_observed_step& step) const noexcept {
-  for (const hycoll_observer& one : all()) {
-    if (one.message_ends != nullptr) one.message_ends(one.context, &run, &step);
-  }
+  tell<&hycoll_observer::message_ends>(&run, &step);
 }
 
 void Observers::run_ends(const hycoll_observed_run& run, bool failed) const noexcept {
-  for (const hycoll_observer& one : all()) {
-    if (one.run_ends != nullptr) one.run_ends(one.context, &run, failed ? 1 : 0);
-  }
+  tell<&hycoll_observer::run_ends>(&run, failed ? 1 : 0);
 }
 
 std::uint64_t take_worker_number() noexcept {

@@ -32,6 +32,9 @@ class Observers {
     return {observers_.data(), count_.load(std::memory_order_acquire)};
   }
 
+  template <auto kFunction, class... Arguments>
+  void tell(Arguments... arguments) const noexcept;
+
   std::array<hycoll_observer, HYCOLL_MOST_OBSERVERS> observers_{};
   std::atomic<std::size_t> count_{0};
 };

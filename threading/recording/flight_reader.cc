@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -16,6 +15,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "core/base/ticks.h"
 #include "threading/recording/call_records.h"
 
 namespace hycoll {
@@ -70,10 +70,6 @@ class MappedFile {
   std::size_t bytes_ = 0;
 };
 
-std::int64_t clock_ns() {
-  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 std::optional<MemberState> state_of(const MemberRecord& record) {
   MemberState state;
   state.communicator = record.communicator.load(std::memory_order_acquire);
@@ -92,7 +88,7 @@ std::optional<MemberState> state_of(const MemberRecord& record) {
     const std::uint64_t left = record.left.load(std::memory_order_relaxed);
     state.is_inside = left < state.entered;
     const std::int64_t late = record.late_since_ns.load(std::memory_order_relaxed);
-    state.late_s = late == 0 ? 0 : static_cast<double>(clock_ns() - late) / 1e9;
+    state.late_s = late == 0 ? 0 : static_cast<double>(nanoseconds() - late) / 1e9;
     const std::uint64_t first =
         state.entered > MemberRecord::kCalls ? state.entered - MemberRecord::kCalls : 0;
     for (std::uint64_t number = first; number < state.entered; ++number) {

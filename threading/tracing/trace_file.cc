@@ -195,7 +195,7 @@ class TraceText {
   }
 
   std::uint64_t tid(int strand) const {
-    return std::uint64_t{worker_} * 256 + static_cast<std::uint64_t>(strand);
+    return worker_ * kTraceStrands + static_cast<std::uint64_t>(strand);
   }
 
   /// Once for each strand of a worker. Strands are used from the first on.

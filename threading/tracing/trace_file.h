@@ -42,12 +42,15 @@ struct TracedProcess {
 /// A file in the trace format that Chrome and Perfetto read, and that `hycoll trace` reads again:
 /// of each run a slice of the category "call", inside of it its steps ("step") and waits ("wait"),
 /// and the messages beside them. A process is its rank in the clock's communicator, a thread a
-/// strand of a worker: 256 times the worker's number, and the strand's. Steps whose run's beginning
-/// is lost are left out. Pure.
+/// strand of a worker: kTraceStrands times the worker's number, and the strand's. Steps whose run's
+/// beginning is lost are left out. Pure.
 std::string trace_text(const TracedProcess& process, std::vector<TraceEvent> events);
 
 /// The version of what is special to such files.
 inline constexpr int kTraceFileVersion = 1;
+
+/// Threads of a worker in them, one for each strand.
+inline constexpr std::uint64_t kTraceStrands = 256;
 
 }  // namespace hycoll
 

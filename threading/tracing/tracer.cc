@@ -194,7 +194,7 @@ std::string Tracer::write() noexcept {
 std::string Tracer::try_to_write() {
   const std::lock_guard lock(mutex_);
   process_.begin_ticks = rate_.begin().ticks;
-  process_.begin_ns = std::chrono::nanoseconds(rate_.begin().time.time_since_epoch()).count();
+  process_.begin_ns = nanoseconds(rate_.begin().time);
   process_.ns_per_tick = rate_.seconds_per_tick() * 1e9;
   process_.end_ticks = ticks();
   process_.lost_records = 0;

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "core/base/errors.h"
-#include "core/base/version.h"
 #include "tools/command/calibrating/calibration_report.h"
 #include "tools/command/calibrating/calibration_run.h"
 #include "tools/command/line/arguments.h"
@@ -57,16 +56,11 @@ struct CalibrateOptions {
 constexpr double kMostSeconds = 60;
 
 Json about(const MpiSession& session, const Topology& machine, const CalibrationRun& run) {
-  return {{"host", host_name()},
-          {"processor", processor_name(machine)},
-          {"machine", machine.summary()},
-          {"date", today()},
-          {"hycoll", fmt::format("{}.{}.{}", HYCOLL_VERSION_MAJOR, HYCOLL_VERSION_MINOR,
-                                 HYCOLL_VERSION_PATCH)},
-          {"mpi", mpi_library_name()},
-          {"transport", run.transport},
-          {"ranks", session.size},
-          {"lanes", run.lanes}};
+  Json about = about_measurement(machine);
+  about["transport"] = run.transport;
+  about["ranks"] = session.size;
+  about["lanes"] = run.lanes;
+  return about;
 }
 
 ExitStatus run_calibrate(const MpiSession& session, const CalibrateOptions& options,
@@ -132,11 +126,7 @@ class Calibrate final : public Subcommand {
                               "or more",
                               options_.sizes));
     }
-    if (!is_in_job()) {
-      std::vector<std::string> program = own_arguments_without("--ranks");
-      program.insert(program.begin(), own_path());
-      replace_process(mpiexec_command(options_.ranks, RankBinding::none, program));
-    }
+    start_ranks_outside_of_job(options_.ranks);
     return run_with_mpi(ThreadLevel::multiple, [&](const MpiSession& session) {
       return run_calibrate(session, options_, settings);
     });

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <fstream>
 #include <map>
@@ -17,6 +16,7 @@
 #include "tools/command/line/command_line.h"
 #include "tools/command/line/commands.h"
 #include "tools/command/line/output.h"
+#include "tools/command/measuring/machine_context.h"
 #include "tools/command/tracing/call_sites.h"
 
 namespace hycoll::command {
@@ -24,8 +24,7 @@ namespace {
 
 constexpr const char* kStateSummary = "Say in which calls the processes of this machine are";
 constexpr const char* kStateExplanation =
-    "Reads what processes that use hycoll show of their latest calls, also of those that hang: "
-    "they "
+    "Reads what processes that use hycoll show of their latest calls. Those that hang, too: they "
     "need do nothing for it. Of a job on several machines run it on each:\n"
     "  hycoll state\n"
     "  mpiexec -hosts a,b -ppn 1 hycoll state --csv -\n"
@@ -54,12 +53,6 @@ pid_t process_argument(const std::string& text) {
   }
   throw Error(ErrorKind::invalid_argument,
               fmt::format("'{}' is no process: expected its number, as ps shows it", text));
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  return name.data();
 }
 
 /// 0 if it is not known.

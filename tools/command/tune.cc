@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "core/base/errors.h"
-#include "core/base/version.h"
 #include "tools/command/line/arguments.h"
 #include "tools/command/line/command_line.h"
 #include "tools/command/line/commands.h"
@@ -32,9 +31,8 @@ namespace {
 
 constexpr const char* kTuneSummary = "Measure which algorithm is fastest here";
 constexpr const char* kTuneExplanation =
-    "Measures what `auto` may take, each in turn with the others and with the MPI library's own, "
-    "at "
-    "few sizes first and then where the fastest one changes. Where `auto` is within 5 % of the "
+    "Measures what `auto` may take, each in turn with the others and with the MPI library's own: "
+    "at few sizes first, then where the fastest one changes. Where `auto` is within 5 % of the "
     "best, it stays.\n"
     "  mpiexec -n 2 hycoll tune --output tuning.json\n"
     "  hycoll tune --ranks 1 --layouts threads --workers 2 --output tuning.json --resume\n"
@@ -93,14 +91,9 @@ std::vector<Layout> tuned_layouts(const std::string& names) {
 }
 
 Json about_tuning(const MpiSession& session, const Topology& machine) {
-  return {{"host", host_name()},
-          {"processor", processor_name(machine)},
-          {"machine", machine.summary()},
-          {"date", today()},
-          {"hycoll", fmt::format("{}.{}.{}", HYCOLL_VERSION_MAJOR, HYCOLL_VERSION_MINOR,
-                                 HYCOLL_VERSION_PATCH)},
-          {"mpi", mpi_library_name()},
-          {"ranks", session.size}};
+  Json about = about_measurement(machine);
+  about["ranks"] = session.size;
+  return about;
 }
 
 std::string size_of_cell(const Json& cell) {
@@ -187,11 +180,7 @@ class Tune final : public Subcommand {
       throw Error(ErrorKind::invalid_argument,
                   "--resume without --output: there is no file to go on with. Name one");
     }
-    if (!is_in_job()) {
-      std::vector<std::string> program = own_arguments_without("--ranks");
-      program.insert(program.begin(), own_path());
-      replace_process(mpiexec_command(options_.ranks, RankBinding::none, program));
-    }
+    start_ranks_outside_of_job(options_.ranks);
     return run_with_mpi(ThreadLevel::multiple, [&](const MpiSession& session) {
       return tune(session, routines, layouts, sizes);
     });
@@ -267,12 +256,9 @@ class Tune final : public Subcommand {
   std::vector<Json> cells_of(const MpiSession& session, const Topology& machine,
                              const TuningTask& task, const std::vector<Json>& before,
                              std::optional<ProgressBar>& progress) const {
-    const Json like = cell_of(nodes_of_tuning(session, machine, task));
-    const bool is_known = std::ranges::any_of(before, [&](const Json& cell) {
-      Json same = like;
-      same["bytes"] = cell.at("bytes");
-      return are_of_one_call(same, cell);
-    });
+    const TunedShape shape = shape_of(session, machine, task);
+    const bool is_known =
+        std::ranges::any_of(before, [&](const Json& cell) { return is_of_shape(cell, shape); });
     if (is_known) return {};
     std::vector<Json> cells;
     for (const TuningResult& result :

@@ -69,6 +69,11 @@ class JointSetup {
   /// The same for one number.
   std::int64_t least(std::int64_t own) { return least(Numbers{own})[0]; }
   std::int64_t most(std::int64_t own) { return ~least(~own); }
+  /// Whether all processes pass the same number.
+  bool same(std::int64_t own) {
+    const Numbers extremes = least({own, ~own});
+    return extremes[0] == ~extremes[1];
+  }
   /// Whether something holds on all processes.
   bool all(bool holds) { return least(holds ? 1 : 0) == 1; }
 

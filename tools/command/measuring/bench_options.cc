@@ -238,8 +238,7 @@ Json BenchJob::finish(std::string_view command) {
 
 void start_ranks(const BenchOptions& options) {
   if (options.ranks == 0) return;
-  std::vector<std::string> program = own_arguments_without("--ranks");
-  program.insert(program.begin(), own_path());
+  std::vector<std::string> program = program_of_ranks();
   if (!options.preload.empty()) {
     program = with_preloaded("--preload", options.preload, std::move(program));
   }

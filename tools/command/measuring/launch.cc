@@ -98,6 +98,17 @@ std::vector<std::string> own_arguments_without(const std::string& option) {
   return kept;
 }
 
+std::vector<std::string> program_of_ranks() {
+  std::vector<std::string> program = own_arguments_without("--ranks");
+  program.insert(program.begin(), own_path());
+  return program;
+}
+
+void start_ranks_outside_of_job(int ranks) {
+  if (is_in_job()) return;
+  replace_process(mpiexec_command(ranks, RankBinding::none, program_of_ranks()));
+}
+
 void replace_process(const std::vector<std::string>& command) {
   std::vector<char*> arguments;
   for (const std::string& argument : command) {

@@ -35,6 +35,13 @@ std::string own_path();
 /// and its value.
 std::vector<std::string> own_arguments_without(const std::string& option);
 
+/// The running program with its arguments, but for --ranks: what each of those ranks is to run.
+std::vector<std::string> program_of_ranks();
+
+/// Outside of a job replaces the running program by so many ranks of it. Errors: as
+/// replace_process().
+void start_ranks_outside_of_job(int ranks);
+
 /// Replaces the running program. Throws Error (environment) if that fails.
 [[noreturn]] void replace_process(const std::vector<std::string>& command);
 

@@ -12,7 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/version.h"
 #include "numa/topology/affinity_mask.h"
+#include "tools/command/measuring/mpi_session.h"
 
 namespace hycoll::command {
 namespace {
@@ -60,6 +62,16 @@ std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nu
 std::string processor_name(const Topology& machine) {
   const std::string& model = machine.packages().front().model;
   return model.empty() ? "unknown processor" : model;
+}
+
+Json about_measurement(const Topology& machine) {
+  return {{"host", host_name()},
+          {"processor", processor_name(machine)},
+          {"machine", machine.summary()},
+          {"date", today()},
+          {"hycoll", fmt::format("{}.{}.{}", HYCOLL_VERSION_MAJOR, HYCOLL_VERSION_MINOR,
+                                 HYCOLL_VERSION_PATCH)},
+          {"mpi", mpi_library_name()}};
 }
 
 Topology unbound_machine() {

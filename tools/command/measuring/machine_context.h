@@ -22,6 +22,10 @@ std::string today();
 /// The processor's model, or "unknown processor".
 std::string processor_name(const Topology& machine);
 
+/// Where and when something was measured, and with what: "host", "processor", "machine", "date",
+/// "hycoll", "mpi".
+Json about_measurement(const Topology& machine);
+
 /// All cores that the process may have, wherever its launcher has bound it. Throws Error as
 /// Topology::this_machine does.
 Topology unbound_machine();

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <iterator>
 #include <map>
 #include <string_view>
@@ -17,6 +16,7 @@
 #include "core/base/collective_traits.h"
 #include "core/base/errors.h"
 #include "core/base/markup.h"
+#include "core/drawing/axis.h"
 #include "core/drawing/schedule_svg.h"
 #include "threading/program/program.h"
 #include "tools/command/line/sizes.h"
@@ -136,10 +136,7 @@ class CallDrawing {
   }
 
   void draw_axis(double bottom) {
-    const double wanted = (end_us_ - begin_us_) / 8;
-    const double power = std::pow(10, std::floor(std::log10(wanted)));
-    const double ratio = wanted / power;
-    const double tick = power * (ratio <= 1 ? 1 : ratio <= 2 ? 2 : ratio <= 5 ? 5 : 10);
+    const double tick = line_distance((end_us_ - begin_us_) / 8);
     for (int i = 0; i * tick <= end_us_ - begin_us_; ++i) {
       fmt::format_to(std::back_inserter(grid_),
                      "<line x1=\"{0:.1f}\" y1=\"{1}\" x2=\"{0:.1f}\" y2=\"{2:.0f}\" "

@@ -21,12 +21,10 @@ constexpr std::size_t kMostLateListed = 20;
 std::string classes_table(const TraceSummary& summary) {
   std::vector<std::vector<std::string>> rows;
   for (const CallClass& one : summary.classes) {
-    rows.push_back(
-        {escaped(one.collective), short_size(one.bytes), escaped(one.algorithm),
-         fmt::format("{}", one.member_count), fmt::format("{}", one.calls),
-         time_text(one.median_us), time_text(one.median_after_us),
-         one.total_us > 0 ? fmt::format("{:.0f} %", 100 * one.imbalance_us / one.total_us) : "-",
-         escaped(one.site)});
+    rows.push_back({escaped(one.collective), short_size(one.bytes), escaped(one.algorithm),
+                    fmt::format("{}", one.member_count), fmt::format("{}", one.calls),
+                    time_text(one.median_us), time_text(one.median_after_us), imbalance_text(one),
+                    escaped(one.site)});
   }
   return html_table({"collective", "bytes", "algorithm", "members", "calls", "median us",
                      "after the last member us", "waiting for the last member", "called in"},

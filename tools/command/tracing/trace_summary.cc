@@ -10,18 +10,12 @@
 
 #include "tools/command/line/sizes.h"
 #include "tools/command/line/table.h"
+#include "tools/measure/statistics.h"
 
 namespace hycoll::command {
 namespace {
 
 constexpr std::size_t kMostLateShown = 10;
-
-double median_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
 
 /// Puts the part of a worker to the others, or makes it longer, if the call is several runs.
 void add_part(std::vector<TraceRun>& parts, const TraceRun& run) {
@@ -39,10 +33,6 @@ void add_part(std::vector<TraceRun>& parts, const TraceRun& run) {
 }
 
 std::string site_text(const std::string& site) { return site.empty() ? "-" : site; }
-
-std::string share_text(double part, double whole) {
-  return whole > 0 ? fmt::format("{:.0f} %", 100 * part / whole) : "-";
-}
 
 }  // namespace
 
@@ -136,8 +126,8 @@ TraceSummary summarise(const Traces& traces, const TracedCalls& calls) {
     entry.cost_us += cost;
   }
   for (auto& [key, sums] : classes) {
-    sums.of.median_us = median_of(std::move(sums.times));
-    sums.of.median_after_us = median_of(std::move(sums.after));
+    sums.of.median_us = measure::median(sums.times);
+    sums.of.median_after_us = measure::median(sums.after);
     for (auto& [rank, late] : sums.late) {
       late.calls = sums.of.calls;
       summary.late.push_back(late);
@@ -147,6 +137,10 @@ TraceSummary summarise(const Traces& traces, const TracedCalls& calls) {
   std::ranges::stable_sort(summary.classes, std::greater(), &CallClass::total_us);
   std::ranges::stable_sort(summary.late, std::greater(), &LateMember::cost_us);
   return summary;
+}
+
+std::string imbalance_text(const CallClass& of) {
+  return of.total_us > 0 ? fmt::format("{:.0f} %", 100 * of.imbalance_us / of.total_us) : "-";
 }
 
 std::string summary_text(const Traces& traces, const TraceSummary& summary) {
@@ -179,10 +173,10 @@ std::string summary_text(const Traces& traces, const TraceSummary& summary) {
   TextTable table({"collective", "bytes", "algorithm", "members", "calls", "median us",
                    "after the last us", "time of all us", "waiting for the last", "called in"});
   for (const CallClass& one : summary.classes) {
-    table.add_row(
-        {one.collective, short_size(one.bytes), one.algorithm, fmt::format("{}", one.member_count),
-         fmt::format("{}", one.calls), time_text(one.median_us), time_text(one.median_after_us),
-         time_text(one.total_us), share_text(one.imbalance_us, one.total_us), site_text(one.site)});
+    table.add_row({one.collective, short_size(one.bytes), one.algorithm,
+                   fmt::format("{}", one.member_count), fmt::format("{}", one.calls),
+                   time_text(one.median_us), time_text(one.median_after_us),
+                   time_text(one.total_us), imbalance_text(one), site_text(one.site)});
   }
   text += '\n' + table.to_text();
   if (summary.late.empty()) return text;

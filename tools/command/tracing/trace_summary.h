@@ -72,7 +72,10 @@ TracedCalls calls_in(const Traces& traces);
 
 TraceSummary summarise(const Traces& traces, const TracedCalls& calls);
 
-/// For people; at most so many late members.
+/// How much of the members' time was waiting for the last one: "24 %"; "-" if it took none.
+std::string imbalance_text(const CallClass& of);
+
+/// For people; of late members the first ones.
 std::string summary_text(const Traces& traces, const TraceSummary& summary);
 
 /// {"context": {...}, "records": [classes]}, with the late members in the context.

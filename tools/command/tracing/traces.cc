@@ -10,15 +10,11 @@
 #include <utility>
 
 #include "core/base/errors.h"
+#include "threading/tracing/trace_file.h"
 #include "tools/command/line/output.h"
 
 namespace hycoll::command {
 namespace {
-
-constexpr int kKnownVersion = 1;
-
-/// A worker's threads in the file, at most.
-constexpr std::uint64_t kStrands = 256;
 
 [[noreturn]] void refuse_trace(const std::string& file, const std::string& reason) {
   throw Error(ErrorKind::invalid_argument,
@@ -51,9 +47,9 @@ std::vector<std::string> files_in(const std::string& folder) {
 
 TraceProcess process_of(const std::string& file, const Json& about) {
   const int version = about.at("hycoll_trace").get<int>();
-  if (version != kKnownVersion) {
-    refuse_trace(
-        file, fmt::format("its version is {}, and this command reads {}", version, kKnownVersion));
+  if (version != kTraceFileVersion) {
+    refuse_trace(file, fmt::format("its version is {}, and this command reads {}", version,
+                                   kTraceFileVersion));
   }
   const Json& clock = about.at("clock");
   return {.file = file,
@@ -81,14 +77,14 @@ TraceRun run_of(const Json& event) {
           .begin_us = begin,
           .end_us = begin + event.at("dur").get<double>(),
           .waited_us = arguments.at("waited_us").get<double>(),
-          .thread = event.at("tid").get<std::uint64_t>() / kStrands};
+          .thread = event.at("tid").get<std::uint64_t>() / kTraceStrands};
 }
 
 TraceSlice slice_of(const Json& event) {
   const bool is_wait = event.at("cat") == "wait";
   return {.name = event.at("name").get<std::string>(),
           .is_wait = is_wait,
-          .strand = static_cast<int>(event.at("tid").get<std::uint64_t>() % kStrands),
+          .strand = static_cast<int>(event.at("tid").get<std::uint64_t>() % kTraceStrands),
           .begin_us = event.at("ts").get<double>(),
           .duration_us = event.at("dur").get<double>(),
           .bytes = is_wait ? 0 : event.at("args").at("bytes").get<std::uint64_t>()};
@@ -179,9 +175,10 @@ std::vector<TraceSlice> Traces::slices_of(const TraceRun& run) const {
   // Times are written with three digits.
   constexpr double kRounding = 0.002;
   std::vector<TraceSlice> found;
-  const std::uint64_t first_thread = run.thread * kStrands;
+  const std::uint64_t first_thread = run.thread * kTraceStrands;
   for (auto strand = slices.lower_bound({run.process, first_thread});
-       strand != slices.end() && strand->first < std::pair(run.process, first_thread + kStrands);
+       strand != slices.end() &&
+       strand->first < std::pair(run.process, first_thread + kTraceStrands);
        ++strand) {
     const std::vector<TraceSlice>& all = strand->second;
     auto slice = std::ranges::lower_bound(all, run.begin_us - kRounding, {}, &TraceSlice::begin_us);

@@ -33,13 +33,11 @@ Json time_json(const TunedTime& time) {
 }  // namespace
 
 Json cell_of(const TuningResult& result) {
-  const Visibility visibility =
-      shares_nodes(result.layout) ? Visibility::staged : Visibility::direct;
-  Json cell = {{"collective", name_of(collective_of(result.routine))},
-               {"memory", tuning_name_of(visibility)},
-               {"nodes", result.nodes},
-               {"members", result.members},
-               {"workers", result.workers},
+  Json cell = {{"collective", name_of(result.shape.collective)},
+               {"memory", tuning_name_of(result.shape.visibility)},
+               {"nodes", result.shape.nodes},
+               {"members", result.shape.members},
+               {"workers", result.shape.workers},
                {"bytes", result.size_bytes},
                {"algorithm", result.best.algorithm},
                {"lanes", result.best.lanes},
@@ -51,8 +49,10 @@ Json cell_of(const TuningResult& result) {
   return cell;
 }
 
-bool are_of_one_call(const Json& one, const Json& other) {
-  return call_of_cell(one) == call_of_cell(other);
+bool is_of_shape(const Json& cell, const TunedShape& shape) {
+  return cell.at("collective") == name_of(shape.collective) &&
+         cell.at("memory") == tuning_name_of(shape.visibility) && cell.at("nodes") == shape.nodes &&
+         cell.at("members") == shape.members && cell.at("workers") == shape.workers;
 }
 
 std::vector<Json> read_cells(const std::string& argument, const std::string& path) {
@@ -64,7 +64,8 @@ std::vector<Json> read_cells(const std::string& argument, const std::string& pat
 
 void put_cells(std::vector<Json>& cells, const std::vector<Json>& later) {
   for (const Json& cell : later) {
-    std::erase_if(cells, [&](const Json& other) { return are_of_one_call(cell, other); });
+    std::erase_if(cells,
+                  [&](const Json& other) { return call_of_cell(cell) == call_of_cell(other); });
     cells.push_back(cell);
   }
 }

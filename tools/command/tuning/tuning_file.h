@@ -12,8 +12,8 @@ namespace hycoll::command {
 /// A cell of a tuning file: what TuningTable reads, and the figures that it was chosen by.
 Json cell_of(const TuningResult& result);
 
-/// Whether two cells are of the same call.
-bool are_of_one_call(const Json& one, const Json& other);
+/// Whether a cell is of such calls.
+bool is_of_shape(const Json& cell, const TunedShape& shape);
 
 /// The cells of a tuning file. `argument` is how the user knows the path. Throws Error
 /// (invalid_argument) as TuningTable::read(), or if the file cannot be read.

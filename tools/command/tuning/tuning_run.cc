@@ -36,16 +36,8 @@ constexpr double kMostSeconds = 2;
 /// Into so many parts the time is divided: a size takes about two, with what is checked.
 constexpr double kTypicalSizes = 24;
 
-EqualNodes nodes_of(const MpiSession& session, const TuningTask& task, int workers) {
-  if (task.layout == Layout::threads) {
-    return {.node = {.members = workers, .workers = workers}, .count = session.size};
-  }
-  if (task.layout == Layout::per_node) {
-    return {.node = {.members = 1, .workers = workers}, .count = session.size};
-  }
-  const int nodes = session.size / session.local_size * std::max(task.emulated_nodes, 1);
-  const int members = (session.size + nodes - 1) / nodes;
-  return {.node = {.members = members, .workers = members}, .count = nodes};
+Topology share_of(const MpiSession& session, const Topology& machine) {
+  return machine.share(session.local_rank, session.local_size, LauncherBinding::none);
 }
 
 /// Of the first process, if processes have different shares.
@@ -67,9 +59,11 @@ TuningTask with_whole_blocks(TuningTask task, int member_count) {
 }
 
 /// "auto", and what else may be taken on such nodes.
-std::vector<std::string> candidates_of(const TuningTask& task, const EqualNodes& nodes) {
+std::vector<std::string> candidates_of(const TunedShape& shape) {
+  const EqualNodes nodes{.node = {.members = shape.members, .workers = shape.workers},
+                         .count = shape.nodes};
   std::vector<std::string> names = {kByRule};
-  for (const Algorithm& algorithm : algorithms_of(collective_of(task.routine))) {
+  for (const Algorithm& algorithm : algorithms_of(shape.collective)) {
     const bool is_chosen_by_name_only = algorithm.exchange.help != ExchangeHelp::none;
     if (!is_chosen_by_name_only && algorithm.serves_shape(Shape(std::span(&nodes, 1), 1))) {
       names.emplace_back(algorithm.name);
@@ -82,10 +76,10 @@ std::vector<std::string> candidates_of(const TuningTask& task, const EqualNodes&
 template <class Caller>
 class TuningMember {
  public:
-  TuningMember(const TuningTask& task, const EqualNodes& nodes, std::vector<std::string> names,
+  TuningMember(const TuningTask& task, const TunedShape& shape, std::vector<std::string> names,
                std::vector<Caller*> callers, const MeasuringMember& member, MPI_Comm native)
       : task_(task),
-        nodes_(nodes),
+        shape_(shape),
         names_(std::move(names)),
         callers_(std::move(callers)),
         member_(member),
@@ -190,11 +184,7 @@ class TuningMember {
     const TunedTime best = is_worth_it ? by_time.front() : by_rule;
     const auto other = std::ranges::find_if(
         by_time, [&](const TunedTime& time) { return time.algorithm != best.algorithm; });
-    return {.routine = task_.routine,
-            .layout = task_.layout,
-            .nodes = nodes_.count,
-            .members = nodes_.node.members,
-            .workers = nodes_.node.workers,
+    return {.shape = shape_,
             .size_bytes = task_.sizes_bytes[size],
             .best = best,
             .runner_up = other == by_time.end() ? std::nullopt : std::optional(*other),
@@ -203,7 +193,7 @@ class TuningMember {
   }
 
   const TuningTask& task_;
-  EqualNodes nodes_;
+  TunedShape shape_;
   std::vector<std::string> names_;
   std::vector<Caller*> callers_;  // by candidate
   MeasuringMember member_;
@@ -225,9 +215,9 @@ Options options_for(const TuningTask& task, const std::string& algorithm) {
 }
 
 std::vector<TuningResult> tune_communicators(const MpiSession& session, const TuningTask& task,
-                                             const EqualNodes& nodes,
+                                             const TunedShape& shape,
                                              const std::function<void(std::size_t)>& on_size) {
-  std::vector<std::string> names = candidates_of(task, nodes);
+  std::vector<std::string> names = candidates_of(shape);
   std::vector<std::unique_ptr<Communicator>> communicators;
   std::vector<Communicator*> callers;
   for (const std::string& name : names) {
@@ -236,17 +226,17 @@ std::vector<TuningResult> tune_communicators(const MpiSession& session, const Tu
   }
   Crew crew(session.world, 1);
   const MeasuringMember member{crew, 0, session.rank, session.size};
-  TuningMember<Communicator> tuning(task, nodes, std::move(names), callers, member, session.world);
+  TuningMember<Communicator> tuning(task, shape, std::move(names), callers, member, session.world);
   return tuning.run(
       [&](std::size_t candidate, const Call& call) { return callers[candidate]->choice(call); },
       session.speaks() ? on_size : nullptr);
 }
 
 std::vector<TuningResult> tune_threads(const MpiSession& session, const TuningTask& task,
-                                       const EqualNodes& nodes,
+                                       const TunedShape& shape,
                                        const std::function<void(std::size_t)>& on_size) {
-  const std::vector<std::string> names = candidates_of(task, nodes);
-  const int thread_count = nodes.node.members;
+  const std::vector<std::string> names = candidates_of(shape);
+  const int thread_count = shape.members;
   std::vector<std::unique_ptr<Team>> teams;
   for (const std::string& name : names) {
     teams.push_back(std::make_unique<Team>(session.world, thread_count, options_for(task, name)));
@@ -267,7 +257,7 @@ std::vector<TuningResult> tune_threads(const MpiSession& session, const TuningTa
           callers.push_back(&members.back());
         }
         const MeasuringMember member{crew, thread, members.front().rank(), members.front().size()};
-        TuningMember<Member> tuning(task, nodes, names, callers, member, MPI_COMM_NULL);
+        TuningMember<Member> tuning(task, shape, names, callers, member, MPI_COMM_NULL);
         const bool speaks = session.speaks() && thread == 0;
         auto own = tuning.run(
             [&](std::size_t candidate, const Call& call) {
@@ -290,34 +280,33 @@ std::vector<TuningResult> tune_threads(const MpiSession& session, const TuningTa
 
 }  // namespace
 
-TuningResult nodes_of_tuning(const MpiSession& session, const Topology& machine,
-                             const TuningTask& task) {
-  const Topology share =
-      machine.share(session.local_rank, session.local_size, LauncherBinding::none);
-  const EqualNodes nodes = nodes_of(session, task, workers_of(share, task));
-  TuningResult result;
-  result.routine = task.routine;
-  result.layout = task.layout;
-  result.nodes = nodes.count;
-  result.members = nodes.node.members;
-  result.workers = nodes.node.workers;
-  return result;
+TunedShape shape_of(const MpiSession& session, const Topology& machine, const TuningTask& task) {
+  TunedShape shape{.collective = collective_of(task.routine)};
+  if (shares_nodes(task.layout)) {
+    shape.visibility = Visibility::staged;
+    shape.nodes = session.size / session.local_size * std::max(task.emulated_nodes, 1);
+    shape.members = shape.workers = (session.size + shape.nodes - 1) / shape.nodes;
+    return shape;
+  }
+  shape.nodes = session.size;
+  shape.workers = workers_of(share_of(session, machine), task);
+  shape.members = task.layout == Layout::threads ? shape.workers : 1;
+  return shape;
 }
 
 std::vector<TuningResult> run_tuning(const MpiSession& session, const Topology& machine,
                                      const TuningTask& asked,
                                      const std::function<void(std::size_t)>& on_size) {
-  const Topology share =
-      machine.share(session.local_rank, session.local_size, LauncherBinding::none);
-  const EqualNodes nodes = nodes_of(session, asked, workers_of(share, asked));
-  const TuningTask task = with_whole_blocks(asked, nodes.count * nodes.node.members);
-  if (task.layout == Layout::threads) return tune_threads(session, task, nodes, on_size);
+  const TunedShape shape = shape_of(session, machine, asked);
+  const TuningTask task = with_whole_blocks(asked, shape.nodes * shape.members);
+  if (task.layout == Layout::threads) return tune_threads(session, task, shape, on_size);
   try {
+    const Topology share = share_of(session, machine);
     bind_this_thread(share, share.affinity());
   } catch (const Error&) {
     // A container may forbid binding; the process then runs wherever it may.
   }
-  return tune_communicators(session, task, nodes, on_size);
+  return tune_communicators(session, task, shape, on_size);
 }
 
 }  // namespace hycoll::command

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/collective.h"
+#include "collectives/selection/tuning_table.h"
 #include "numa/topology/topology.h"
 #include "tools/command/line/routine.h"
 #include "tools/command/measuring/bench_layouts.h"
@@ -35,11 +35,7 @@ struct TunedTime {
 
 /// What was found at a size.
 struct TuningResult {
-  Routine routine = Routine::allreduce;
-  Layout layout = Layout::processes;
-  int nodes = 1;
-  int members = 1;  ///< Of each node.
-  int workers = 1;  ///< The same.
+  TunedShape shape;
   std::size_t size_bytes = 0;
   TunedTime best = {};                      ///< What is to be taken.
   std::optional<TunedTime> runner_up = {};  ///< Of other algorithms.
@@ -47,10 +43,9 @@ struct TuningResult {
   std::optional<double> native_us = {};     ///< The MPI library's own; empty for threads.
 };
 
-/// A result without figures: of which nodes the task is in this job. Collective where processes
-/// have different shares of the machine.
-TuningResult nodes_of_tuning(const MpiSession& session, const Topology& machine,
-                             const TuningTask& task);
+/// Of which calls the task is in this job. Collective where processes have different shares of the
+/// machine.
+TunedShape shape_of(const MpiSession& session, const Topology& machine, const TuningTask& task);
 
 /// Measures; called by all processes of the job, which get the same. `on_size` hears on rank 0 of
 /// each size that is measured. Where `auto` is within 5 % of the best, it is the best: so small
